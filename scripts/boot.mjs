@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+/**
+ * Starts a script of this project on the project's own Node, installing first when the lockfile has changed.
+ * Runs on any Node from 20 on and uses nothing but what comes with it.
+ */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, 'node_modules', '.installed');
+const OLDEST = [24, 15];
+
+function fail(message) {
+  process.stderr.write(`domain-risk: ${message}\n`);
+  process.exit(1);
+}
+
+function install() {
+  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
+  process.stderr.write('Installing (once; about half a minute) …\n');
+  // What npm prints goes to the error stream: stdout belongs to the command that follows.
+  const npm = spawnSync('npm', ['ci', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (npm.status !== 0) fail('npm ci failed: see above; check that the npm registry can be reached');
+  writeFileSync(stamp, lock);
+}
+
+/** The Node that came with npm install, else the one we run on where it is new enough (macOS, containers). */
+function ownNode() {
+  const own = join(root, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
+  if (process.platform === 'linux' && existsSync(own)) return own;
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return process.execPath;
+  return fail(`Node ${OLDEST.join('.')} or later is needed here, this is ${process.versions.node}: install a newer one`);
+}
+
+install();
+const [script, ...args] = process.argv.slice(2);
+const settings = existsSync('.env') ? ['--env-file=.env'] : [];
+const child = spawn(ownNode(), [...settings, join(root, script), ...args], { stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('error', error => fail(error.message));
+child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
