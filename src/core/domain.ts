@@ -1,0 +1,227 @@
+/** Domain names: from what a caller sent to the one canonical form, or to the rule that it breaks. */
+
+import { getDomain, getPublicSuffix } from 'tldts';
+import { toASCII, toUnicode } from 'tr46';
+
+declare const brand: unique symbol;
+
+/** A checked name in canonical form: lower case, A-labels, no trailing dot. Only this file makes one. */
+export type Domain = string & { readonly [brand]: true };
+
+/** What a caller is told about each rule. Fixed sentences: nothing of the input is ever repeated. */
+const DETAILS = {
+  empty: 'The domain is empty: send a name such as gmail.com.',
+  encoding:
+    'The name is not valid percent-encoded UTF-8: encode it as UTF-8, every percent sign with two hex digits.',
+  double_encoding: 'The name still holds a percent sign after decoding: percent-encode it once, not twice.',
+  too_long: 'The name is too long: send at most 253 characters, and at most 1024 as written in the URL.',
+  invisible: 'The name holds a space, control or invisible character: remove it.',
+  email: 'This is an email address: send the domain only, without the part before the @ and the @ itself.',
+  url: 'This is a URL or a path: send the domain only, without scheme, slashes, query or fragment.',
+  port: 'The name holds a colon: send the domain only, without scheme or port.',
+  ip: 'This is an IP address: send a domain name.',
+  underscore:
+    'The name holds an underscore: a mail domain has only letters, digits and hyphens in its labels.',
+  character: 'The name holds a character other than letters, digits, hyphens and dots: remove it.',
+  empty_label: 'The name has an empty label: remove the leading or doubled dot.',
+  label_too_long: 'A label is longer than 63 characters, counted in its ASCII form: shorten it.',
+  hyphen: 'A label begins or ends with a hyphen: remove the hyphen.',
+  idna: 'The name is not a valid internationalised domain name by UTS 46: check its characters and their order.',
+  a_label:
+    'A label that begins with xn-- is not valid Punycode of an allowed label: send the name it stands for.',
+  single_label: 'The name has one label only: send a full domain such as gmail.com.',
+  numeric_last_label: 'The last label is a number, which no top-level domain is: send a full domain name.',
+  public_suffix: 'This is a public suffix, below which domains are registered: send a domain below it.',
+} as const;
+
+export type DomainRule = keyof typeof DETAILS;
+export const DOMAIN_RULES = Object.keys(DETAILS) as readonly DomainRule[];
+
+export type Parsed =
+  | { readonly ok: true; readonly domain: Domain }
+  | { readonly ok: false; readonly rule: DomainRule; readonly detail: string };
+
+/** Looked at before any other work, so that the cost of a hostile text is bounded. */
+const LONGEST_TEXT = 1024;
+
+const PLAIN = /^[a-z0-9.-]*$/;
+const NON_ASCII = /[^\0-\x7f]/;
+const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+
+/** Characters that show as nothing, though Unicode gives them no property that says so. */
+const BLANKS = '\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}';
+const INVISIBLE = new RegExp(`[\\p{Cc}\\p{Cf}\\p{Z}\\p{Default_Ignorable_Code_Point}${BLANKS}]`, 'u');
+const BLANK = new RegExp(`[${BLANKS}]`, 'u');
+
+/** Refused as typed, first match first: IDNA mapping would drop or rewrite some of these (UTS 46 section 4). */
+const REFUSED_AS_TYPED: readonly (readonly [RegExp, DomainRule])[] = [
+  [/\p{Surrogate}/u, 'encoding'],
+  [INVISIBLE, 'invisible'],
+  [/:\/\//, 'url'],
+  [/[@\uff20\ufe6b]/, 'email'],
+  [/[/\\?#]/, 'url'],
+  [/^\[|:.*:/, 'ip'],
+  [/:/, 'port'],
+  [/%/, 'double_encoding'],
+  [/_/, 'underscore'],
+  [/[^a-zA-Z0-9.\-\x80-\u{10ffff}]/u, 'character'],
+];
+
+const UTS46 = {
+  checkHyphens: false,
+  checkBidi: true,
+  checkJoiners: true,
+  useSTD3ASCIIRules: true,
+  transitionalProcessing: false,
+  verifyDNSLength: false,
+} as const;
+
+/** The public suffix list as tldts reads it, for names that are checked already. */
+const ICANN = {
+  allowPrivateDomains: false,
+  extractHostname: false,
+  validateHostname: false,
+  mixedInputs: false,
+  detectIp: false,
+} as const;
+const WITH_PRIVATE = { ...ICANN, allowPrivateDomains: true } as const;
+
+/**
+ * Names that never stand for a mail domain in the public DNS, each with all names below it: IANA's registry
+ * "Special-Use Domain Names" (RFC 6761), state of 2026-05-24 as tldts 7.4 records it, without example.com, .net
+ * and .org, which resolve; the reverse trees whole, since they map addresses; and `internal`, which ICANN's Board
+ * reserved for private use on 2024-07-29.
+ */
+const SPECIAL_USE: ReadonlySet<string> = new Set([
+  'alt', // RFC 9476
+  'example', // RFC 6761
+  'internal', // ICANN Board, 2024-07-29
+  'invalid', // RFC 6761
+  'local', // RFC 6762
+  'localhost', // RFC 6761
+  'onion', // RFC 7686
+  'test', // RFC 6761
+  '6tisch.arpa', // RFC 9031
+  'eap.arpa', // RFC 9965
+  'eap-noob.arpa', // RFC 9140
+  'home.arpa', // RFC 8375
+  'in-addr.arpa', // RFC 1035
+  'ip6.arpa', // RFC 3596
+  'ipv4only.arpa', // RFC 8880
+  'resolver.arpa', // RFC 9462
+  'service.arpa', // RFC 9665
+]);
+
+/** From one raw path segment of a request target, still percent-encoded. It is decoded exactly once. */
+export function parseSegment(raw: string): Parsed {
+  if (raw.length > LONGEST_TEXT) return refused('too_long');
+  if (NON_ASCII.test(raw)) return refused('encoding');
+  if (!raw.includes('%')) return parseDomain(raw);
+  let text: string;
+  try {
+    text = decodeURIComponent(raw);
+  } catch {
+    return refused('encoding');
+  }
+  return parseDomain(text);
+}
+
+/** From decoded text, as a person types it. */
+export function parseDomain(text: string): Parsed {
+  if (text.length > LONGEST_TEXT) return refused('too_long');
+  // The hot path: lower-case ASCII without A-labels is its own canonical form and needs no IDNA.
+  if (PLAIN.test(text) && !text.includes('xn--')) return parseAscii(text);
+  for (const [pattern, rule] of REFUSED_AS_TYPED) if (pattern.test(text)) return refused(rule);
+  const lower = text.toLowerCase();
+  if (!PLAIN.test(lower)) return parseInternational(text);
+  const parsed = parseAscii(lower);
+  return parsed.ok && lower.includes('xn--') ? parseInternational(lower) : parsed;
+}
+
+/** The name and its parents, nearest first, up to but not including the ICANN public suffix. */
+export function lineage(name: string): string[] {
+  const suffix = getPublicSuffix(name, ICANN) ?? name;
+  const names: string[] = [];
+  for (let at = 0; name.length - at > suffix.length; at = name.indexOf('.', at) + 1)
+    names.push(name.slice(at));
+  return names;
+}
+
+/** By the whole public suffix list, private part included: `foo.github.io` is one. None for a suffix itself. */
+export function registrableDomain(name: string): string | undefined {
+  return getDomain(name, WITH_PRIVATE) ?? undefined;
+}
+
+/** For a canonical name: whether it is, or lies below, a special-use name. Such a name is never sent to DNS. */
+export function isSpecialUse(name: string): boolean {
+  const dot = name.lastIndexOf('.');
+  const last = name.slice(dot + 1);
+  if (last !== 'arpa') return SPECIAL_USE.has(last);
+  return SPECIAL_USE.has(name.slice(name.lastIndexOf('.', dot - 1) + 1));
+}
+
+/** Whether a text from DNS is a host name, already lower case and without trailing dot, and no IP address. */
+export function isHostName(name: string): boolean {
+  return name.length <= 253 && PLAIN.test(name) && brokenShape(name) === undefined;
+}
+
+function parseInternational(text: string): Parsed {
+  const unicode = toUnicode(text, UTS46);
+  if (unicode.error) return refused(NON_ASCII.test(text) ? 'idna' : 'a_label');
+  if (BLANK.test(unicode.domain)) return refused('invisible');
+  for (const label of unicode.domain.split('.')) {
+    if (endsInHyphen(label)) return refused('hyphen');
+    // No label of 63 bytes stands for more than 63 characters; encoding a far longer one takes quadratic time.
+    if (label.length > 2 * 63) return refused('label_too_long');
+  }
+  const ascii = toASCII(text, UTS46);
+  if (ascii === null) return refused('idna');
+  if (!keepsItsALabels(text, ascii)) return refused('a_label');
+  return parseAscii(ascii);
+}
+
+/**
+ * Punycode of two surrogates decodes to the one character that they make up together, which encodes to another
+ * A-label: `xn--8c9by4f` would silently become `xn--ls8h`.
+ */
+function keepsItsALabels(text: string, ascii: string): boolean {
+  const typed = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .split(/[.\u3002]/);
+  return ascii.split('.').every((label, at) => !typed[at]?.startsWith('xn--') || typed[at] === label);
+}
+
+function parseAscii(dotted: string): Parsed {
+  const name = dotted.endsWith('.') ? dotted.slice(0, -1) : dotted;
+  const rule = brokenShape(name);
+  if (rule) return refused(rule);
+  if (!isSpecialUse(name) && getPublicSuffix(name, ICANN) === name) return refused('public_suffix');
+  return { ok: true, domain: name as Domain };
+}
+
+/** Numbers come first: `2130706433` and `0x7f.1` are addresses to every C library, whatever else is wrong. */
+function brokenShape(name: string): DomainRule | undefined {
+  if (name === '') return 'empty';
+  const labels = name.split('.');
+  if (isNumber(labels[labels.length - 1]!)) return labels.every(isNumber) ? 'ip' : 'numeric_last_label';
+  for (const label of labels) {
+    if (label === '') return 'empty_label';
+    if (label.length > 63) return 'label_too_long';
+    if (endsInHyphen(label)) return 'hyphen';
+  }
+  if (name.length > 253) return 'too_long';
+  return labels.length < 2 ? 'single_label' : undefined;
+}
+
+function isNumber(label: string): boolean {
+  return NUMBER.test(label);
+}
+
+function endsInHyphen(label: string): boolean {
+  return label.startsWith('-') || label.endsWith('-');
+}
+
+function refused(rule: DomainRule): Parsed {
+  return { ok: false, rule, detail: DETAILS[rule] };
+}
