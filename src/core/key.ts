@@ -1,0 +1,79 @@
+/** API keys: the record that is kept, and the secret that only the caller holds. */
+
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly name: string;
+  /** SHA-256 of the secret, in hex. The secret itself is never stored. */
+  readonly digest: string;
+  /** What may be shown to tell keys apart: the first and the last characters of the secret. */
+  readonly prefix: string;
+  readonly last4: string;
+  /** After a rotation with overlap, the digest of the old secret and the moment it stops to be valid. */
+  readonly previousDigest: string | null;
+  readonly previousUntil: number | null;
+  /** Calls per calendar month in UTC; null is unlimited, 0 is none. */
+  readonly quota: number | null;
+  /** Calls per second; null is no limit. */
+  readonly rate: number | null;
+  readonly origins: readonly string[];
+  readonly networks: readonly string[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const MARK = 'drk_';
+const RANDOM_LENGTH = 43; // 62^43 > 2^256
+const CHECK_LENGTH = 6; // 62^6 > 2^32
+const SECRET_LENGTH = MARK.length + RANDOM_LENGTH + CHECK_LENGTH;
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest /= 62n) text = ALPHABET[Number(rest % 62n)] + text;
+  return text;
+}
+
+function checksum(body: string): string {
+  return base62(BigInt(crc32(body)), CHECK_LENGTH);
+}
+
+/** Makes a secret from 32 random bytes. */
+export function secretFrom(random: Uint8Array): string {
+  if (random.length !== 32) throw new RangeError('a secret needs exactly 32 random bytes');
+  const body = MARK + base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), RANDOM_LENGTH);
+  return body + checksum(body);
+}
+
+/** False for what cannot be a secret of ours: found out without asking the store. */
+export function isWellFormedSecret(text: string): boolean {
+  if (text.length !== SECRET_LENGTH || !text.startsWith(MARK)) return false;
+  const body = text.slice(0, -CHECK_LENGTH);
+  return checksum(body) === text.slice(-CHECK_LENGTH);
+}
+
+export function digestOf(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+export function shownParts(secret: string): { prefix: string; last4: string } {
+  return { prefix: secret.slice(0, MARK.length + 4), last4: secret.slice(-4) };
+}
+
+/** Whether the secret with this digest opens the door now. */
+export function isLive(key: KeyRecord, digest: string, now: number): boolean {
+  if (key.revokedAt !== null && key.revokedAt <= now) return false;
+  if (key.expiresAt !== null && key.expiresAt <= now) return false;
+  if (key.digest === digest) return true;
+  return key.previousDigest === digest && key.previousUntil !== null && now < key.previousUntil;
+}
+
+const BEARER = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/** The token of an `Authorization: Bearer` value: scheme in any case, exactly one space, token68 (RFC 6750). */
+export function bearerToken(authorization: string): string | undefined {
+  return authorization.length > 512 ? undefined : BEARER.exec(authorization)?.[1];
+}

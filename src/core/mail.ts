@@ -1,0 +1,34 @@
+/** What DNS told about who receives a domain's mail. Only a definite answer is evidence. */
+
+export const MAIL_STATES = [
+  'mx',
+  'null_mx',
+  'implicit_mx',
+  'no_mail',
+  'nxdomain',
+  'unknown',
+  'not_asked',
+] as const;
+
+/**
+ * `unknown` is an answer of its own: asking failed, so nothing may be concluded.
+ * `not_asked` says that no question was sent, because the name needs none or must not have one.
+ */
+export type MailState = (typeof MAIL_STATES)[number];
+
+/** One mail exchanger: a checked, canonical host name and its preference (lower is tried first). */
+export interface Exchange {
+  readonly host: string;
+  readonly preference: number;
+}
+
+export interface Mail {
+  readonly state: MailState;
+  /** Valid exchanges only, lowest preference first, at most 20; empty unless the state is `mx`. */
+  readonly exchanges: readonly Exchange[];
+  /** True when this is an older answer, served because asking again failed (RFC 8767). */
+  readonly stale: boolean;
+}
+
+export const MAIL_UNKNOWN: Mail = Object.freeze({ state: 'unknown', exchanges: [], stale: false });
+export const MAIL_NOT_ASKED: Mail = Object.freeze({ state: 'not_asked', exchanges: [], stale: false });

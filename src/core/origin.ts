@@ -1,0 +1,105 @@
+/** From where a key may be used: web origins and client networks. */
+
+import { BlockList, isIP } from 'node:net';
+import { parseDomain } from './domain.ts';
+
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: string };
+
+const WILDCARD = '://*.';
+
+/** Canonical text of an allowed origin: `https://app.example.com`, `http://localhost:3000`, `https://*.example.com`. */
+export function parseOrigin(text: string): Checked<string> {
+  const problem = `the origin ${JSON.stringify(text.slice(0, 100))} must be scheme://host[:port], such as https://app.example.com or https://*.example.com`;
+  const wildcard = text.includes(WILDCARD);
+  const plain = wildcard ? text.replace(WILDCARD, '://') : text;
+  if (!URL.canParse(plain)) return { ok: false, problem };
+  const url = new URL(plain);
+  const bare = url.username === '' && url.pathname === '/' && url.search === '' && url.hash === '';
+  if (!bare || plain.endsWith('/') || !/^https?:$/.test(url.protocol) || plain.includes('*')) {
+    return { ok: false, problem };
+  }
+  if (!wildcard) return { ok: true, value: url.origin };
+  if (!parseDomain(url.hostname).ok) {
+    return { ok: false, problem: `${problem}; a wildcard needs a registered domain behind it` };
+  }
+  return { ok: true, value: url.origin.replace('://', WILDCARD) };
+}
+
+/**
+ * Exact scheme, host and port, or a wildcard on a label border. What a browser sends is canonical already, so
+ * anything that a URL parser would rewrite (upper case, a trailing dot, a default port, two origins) is no match.
+ */
+export function originAllowed(allowed: readonly string[], origin: string): boolean {
+  if (allowed.includes(origin)) return true;
+  return allowed.some(rule => {
+    const star = rule.indexOf(WILDCARD);
+    if (star < 0) return false;
+    const scheme = rule.slice(0, star + 3);
+    const tail = rule.slice(star + WILDCARD.length - 1);
+    return origin.startsWith(scheme) && origin.endsWith(tail) && isCanonicalHost(origin, scheme, tail);
+  });
+}
+
+function isCanonicalHost(origin: string, scheme: string, tail: string): boolean {
+  const below = origin.slice(scheme.length, origin.length - tail.length);
+  return (
+    below !== '' && URL.canParse(origin) && new URL(origin).origin === origin && /^[a-z0-9.-]+$/.test(below)
+  );
+}
+
+/** A client network: `192.0.2.0/24`, `2001:db8::/32`, or a single address. */
+export function parseNetwork(text: string): Checked<string> {
+  const [address = '', length, more] = text.split('/');
+  const family = isIP(address);
+  const most = family === 4 ? 32 : 128;
+  const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : -1;
+  if (family === 0 || more !== undefined || bits < 0 || bits > most || address.includes('%')) {
+    const shown = JSON.stringify(text.slice(0, 60));
+    return { ok: false, problem: `the network ${shown} must be an address or CIDR, such as 192.0.2.0/24` };
+  }
+  return { ok: true, value: `${address}/${bits}` };
+}
+
+/** Folds checked networks for matching. */
+export function networkMatcher(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  }
+  return address => {
+    const family = isIP(address);
+    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
+}
+
+const MAPPED = '::ffff:';
+
+/** A dual-stack socket reports IPv4 clients as `::ffff:192.0.2.1`; rules are written without that. */
+export function plainAddress(address: string): string {
+  return address.startsWith(MAPPED) && isIP(address.slice(MAPPED.length)) === 4
+    ? address.slice(MAPPED.length)
+    : address;
+}
+
+/**
+ * The client's address: the socket's, unless the socket belongs to a trusted proxy. Then the right-most
+ * address of X-Forwarded-For that is not itself a trusted proxy: everything left of it can be forged.
+ */
+export function clientAddress(
+  socketAddress: string,
+  forwardedFor: string | undefined,
+  isTrusted: (address: string) => boolean,
+): string {
+  let client = plainAddress(socketAddress);
+  if (forwardedFor === undefined || !isTrusted(client)) return client;
+  for (const hop of forwardedFor.slice(-1024).split(',').reverse()) {
+    const address = plainAddress(hop.trim());
+    if (isIP(address) === 0) return client;
+    client = address;
+    if (!isTrusted(client)) return client;
+  }
+  return client;
+}

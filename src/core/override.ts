@@ -1,0 +1,33 @@
+/** What an operator decided about a name. It wins over every list and over DNS. */
+
+export const OVERRIDE_ACTIONS = ['allow', 'deny', 'role'] as const;
+export type OverrideAction = (typeof OVERRIDE_ACTIONS)[number];
+
+export interface Override {
+  /** Canonical name. */
+  readonly domain: string;
+  readonly action: OverrideAction;
+  /** True: the name and everything below it; false: the exact name only. */
+  readonly below: boolean;
+  readonly note: string | null;
+  readonly author: string | null;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** The override that decides: the exact name's, else the nearest parent's that reaches below. */
+export function findOverride(
+  overrides: ReadonlyMap<string, Override>,
+  names: readonly string[],
+  now: number,
+): Override | undefined {
+  if (overrides.size === 0) return undefined;
+  for (const [depth, name] of names.entries()) {
+    const found = overrides.get(name);
+    if (!found || (depth > 0 && !found.below)) continue;
+    if (found.expiresAt !== null && found.expiresAt <= now) continue;
+    return found;
+  }
+  return undefined;
+}

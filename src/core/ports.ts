@@ -1,0 +1,87 @@
+/** What the core asks of the world. Each edge implements one of these; tests may swap any of them. */
+
+import type { Domain } from './domain.ts';
+import type { KeyRecord } from './key.ts';
+import type { Mail } from './mail.ts';
+import type { Override } from './override.ts';
+import type { Flag, Ranked } from './ranking.ts';
+
+/** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
+export type Clock = () => number;
+
+export interface ResolverHealth {
+  readonly servers: readonly { readonly address: string; readonly healthy: boolean }[];
+  /** True when the last questions to every server failed. Shown by /readyz, which does not fail for it. */
+  readonly degraded: boolean;
+  readonly inFlight: number;
+  readonly cached: number;
+}
+
+export interface Resolver {
+  /** What is cached and fresh, at once and without a question; undefined when a question is needed. */
+  peek(domain: Domain): Mail | undefined;
+  /** The last outcome kept, however old (up to the stale limit), without a question. */
+  last(domain: Domain): Mail | undefined;
+  /** The answer within the budget. Never rejects: trouble of any kind is the state `unknown`. */
+  resolve(domain: Domain, keyId: string): Promise<Mail>;
+  /** Asks in the background, so that a later lookup finds it; drops the wish when a cap is reached. */
+  prefetch(domain: Domain, keyId: string): void;
+  health(): ResolverHealth;
+  close(): Promise<void>;
+}
+
+/** One call that wants to be counted: which key, in which month, within which quota (null: unlimited). */
+export interface Spend {
+  readonly keyId: string;
+  readonly month: string;
+  readonly quota: number | null;
+}
+
+/**
+ * - `granted`: counted durably; `used` is the count after this very call.
+ * - `exhausted`: nothing was counted; the quota is used up.
+ * - `changed`: nothing was counted; keys or overrides changed since `revision`, so the caller must judge anew.
+ */
+export type Spent =
+  | { readonly outcome: 'granted'; readonly used: number }
+  | { readonly outcome: 'exhausted'; readonly used: number }
+  | { readonly outcome: 'changed' };
+
+/** The store cannot confirm: the answer is a 500, never an uncounted 200. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+export interface Store {
+  /**
+   * Counts one call durably, in one statement that checks and increments. `revision` is the one under which
+   * the key was judged; a grant proves that it is still the current one. Rejects with StoreUnavailable.
+   */
+  spend(spend: Spend, revision: number): Promise<Spent>;
+  /** Grows with every change of a key or an override. */
+  revision(): Promise<number>;
+  keyByDigest(digest: string): Promise<{ key: KeyRecord | undefined; revision: number }>;
+  used(keyId: string, month: string): Promise<number>;
+
+  createKey(key: KeyRecord): Promise<void>;
+  /** Only into a store that has no key at all; false when there is one. */
+  createFirstKey(key: KeyRecord): Promise<boolean>;
+  /** Replaces the record of the same id; false when there is none. */
+  updateKey(key: KeyRecord): Promise<boolean>;
+  listKeys(): Promise<KeyRecord[]>;
+
+  setOverride(override: Override): Promise<void>;
+  removeOverride(domain: string): Promise<boolean>;
+  listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
+
+  /** Remembers verdicts that were given, one per key, domain and day, and forgets those before `sinceDay`. */
+  flag(flags: readonly Flag[], sinceDay: string): Promise<void>;
+  /** The most often flagged since `day` (inclusive), listed names or names that two keys or more flagged. */
+  ranking(sinceDay: string, most: number, reason: string | undefined): Promise<Ranked[]>;
+
+  /** A consistent copy while serving. */
+  backup(path: string, progress: (done: number, total: number) => void): Promise<void>;
+  /** Takes over everything of a backup, in one step and while serving; a count is never lowered. */
+  restore(path: string): Promise<void>;
+  close(): Promise<void>;
+}

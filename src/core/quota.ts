@@ -1,0 +1,50 @@
+/** The meter: calendar months in UTC, and what a key has left of its quota. */
+
+export const MAX_QUOTA = 2 ** 31;
+
+export interface Month {
+  /** `YYYY-MM`: the name of the row that a call is counted in. A new month is a new row, never a reset. */
+  readonly name: string;
+  readonly start: number;
+  /** The first instant of the next month. */
+  readonly end: number;
+}
+
+let latest: Month = { name: '', start: 0, end: 0 };
+
+/** The month of a moment. Remembers the last one, because nearly every call falls into it. */
+export function monthOf(now: number): Month {
+  if (now >= latest.start && now < latest.end) return latest;
+  const at = new Date(now);
+  const start = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
+  const end = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1);
+  latest = { name: new Date(start).toISOString().slice(0, 7), start, end };
+  return latest;
+}
+
+/** `YYYY-MM-DD` in UTC. */
+export function dayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
+}
+
+/** What is left after a call: `limit` and `remaining` are null for an unlimited key. */
+export interface Allowance {
+  readonly limit: number | null;
+  readonly used: number;
+  readonly remaining: number | null;
+  readonly month: Month;
+}
+
+export function allowanceOf(limit: number | null, used: number, month: Month): Allowance {
+  return { limit, used, remaining: limit === null ? null : Math.max(0, limit - used), month };
+}
+
+/** Whole seconds until the month ends, at least 1. */
+export function secondsLeft(month: Month, now: number): number {
+  return Math.max(1, Math.ceil((month.end - now) / 1000));
+}
+
+/** `2026-12-01T00:00:00Z`. */
+export function resetAt(month: Month): string {
+  return `${new Date(month.end).toISOString().slice(0, 19)}Z`;
+}

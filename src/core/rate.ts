@@ -1,0 +1,23 @@
+/** An optional limit in calls per second and key: a token bucket that holds one second's worth. */
+
+export interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** Takes one token, or says how many whole seconds to wait. A clock that jumps back refills nothing. */
+export function takeToken(
+  bucket: Bucket,
+  rate: number,
+  now: number,
+): { ok: true } | { ok: false; retryAfter: number } {
+  const burst = Math.max(1, rate);
+  const passed = Math.max(0, now - bucket.at) / 1000;
+  bucket.tokens = Math.min(burst, bucket.tokens + passed * rate);
+  bucket.at = now;
+  if (bucket.tokens >= 1) {
+    bucket.tokens -= 1;
+    return { ok: true };
+  }
+  return { ok: false, retryAfter: Math.max(1, Math.ceil((1 - bucket.tokens) / rate)) };
+}

@@ -1,0 +1,146 @@
+/** Opens the embedded store's file: refuses what it must not touch, brings the tables up to date. */
+
+import { chmodSync, existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+
+/** The file cannot be used; the message names the fix. */
+export class StoreRefused extends Error {
+  override readonly name = 'StoreRefused';
+}
+
+/** How long one statement waits for another process's lock. Two waits in a row stay below a second. */
+export const LOCK_WAIT_MS = 400;
+
+/** Older versions can corrupt a WAL that two processes write to (sqlite.org, release 3.51.3). */
+const OLDEST_SQLITE = [3, 51, 3];
+
+/** File systems whose locks SQLite cannot rely on (magic numbers of statfs(2)). */
+const NETWORK_FILE_SYSTEMS = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x00c36400, 'Ceph'],
+  [0x01021997, '9P'],
+]);
+
+export function openDatabase(path: string): DatabaseSync {
+  prepareFolder(dirname(path));
+  const fresh = !existsSync(path);
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
+    if (fresh) chmodSync(path, 0o600);
+    checkVersion(db);
+    checkOwner(db, path);
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    migrate(db, path);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw explain(error, path);
+  }
+}
+
+/** Reads every page once. For start-up only: a damaged file must be found before it is written to. */
+export function checkIntegrity(db: DatabaseSync, path: string): void {
+  let found: unknown;
+  try {
+    found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+  } catch (error) {
+    throw explain(error, path);
+  }
+  if (found !== 'ok') throw corrupt(path);
+}
+
+function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StoreRefused(
+      `cannot create the data directory ${folder} (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a directory that this user can write to`,
+    );
+  }
+  const kind = NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type);
+  if (kind) {
+    throw new StoreRefused(
+      `the data directory ${folder} is on a network file system (${kind}), where SQLite cannot lock safely: set DATA_DIR to a local disk, or use PostgreSQL`,
+    );
+  }
+}
+
+function checkVersion(db: DatabaseSync): void {
+  const version = String(db.prepare('SELECT sqlite_version() AS v').get()?.v);
+  const parts = version.split('.').map(Number);
+  const older = OLDEST_SQLITE.findIndex((wanted, i) => (parts[i] ?? 0) !== wanted);
+  if (older >= 0 && (parts[older] ?? 0) < OLDEST_SQLITE[older]!) {
+    throw new StoreRefused(
+      `SQLite ${version} is too old (need ${OLDEST_SQLITE.join('.')}): use the Node that npm start brings`,
+    );
+  }
+}
+
+function checkOwner(db: DatabaseSync, path: string): void {
+  const owner = Number(db.prepare('PRAGMA application_id').get()?.application_id);
+  const tables = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
+  if (owner !== APPLICATION_ID && tables > 0) {
+    throw new StoreRefused(
+      `${path} is a database of another program: set DATA_DIR or DATABASE_URL to another place`,
+    );
+  }
+}
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
+}
+
+function migrate(db: DatabaseSync, path: string): void {
+  if (versionOf(db) === MIGRATIONS.length) return;
+  // Several processes may start together: the version is read again under the lock.
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const version = versionOf(db);
+    if (version > MIGRATIONS.length) {
+      throw new StoreRefused(
+        `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): update domain-risk, or restore a backup made by this version`,
+      );
+    }
+    for (const step of MIGRATIONS.slice(version)) db.exec(step);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function corrupt(path: string): StoreRefused {
+  return new StoreRefused(
+    `${path} is not a usable database (corrupt or not SQLite): move it away and restore a backup over it; nothing was overwritten`,
+  );
+}
+
+/** SQLite's primary result codes; the extended ones carry more bits above. */
+const SQLITE_BUSY = 5;
+const SQLITE_PERM = 3;
+const SQLITE_READONLY = 8;
+const SQLITE_CORRUPT = 11;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+function explain(error: unknown, path: string): unknown {
+  if (error instanceof StoreRefused) return error;
+  const code = Number((error as { errcode?: number }).errcode ?? 0) & 0xff;
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return corrupt(path);
+  if (code === SQLITE_CANTOPEN || code === SQLITE_READONLY || code === SQLITE_PERM) {
+    return new StoreRefused(
+      `cannot write to the database ${path}: give this user write access to its directory, or set DATA_DIR to another one`,
+    );
+  }
+  if (code === SQLITE_BUSY) {
+    return new StoreRefused(`another program holds a lock on ${path}: end it, then start again`);
+  }
+  return error;
+}

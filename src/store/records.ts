@@ -1,0 +1,210 @@
+/** Keys, overrides and flags in the embedded store: everything but the count of calls. */
+
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { KeyRecord } from '../core/key.ts';
+import type { Override, OverrideAction } from '../core/override.ts';
+import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
+
+/** The table of flags stays below this; the least counted names go first. */
+const MOST_FLAGS = 100_000;
+/** Rows written or removed in one transaction, so that counting never waits long for the lock. */
+const CHUNK = 500;
+
+type Row = Record<string, SQLOutputValue>;
+
+export type Records = ReturnType<typeof createRecords>;
+
+export function createRecords(db: DatabaseSync) {
+  function transaction<T>(work: () => T): T {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  const readRevision = db.prepare('SELECT value FROM revision');
+  const revision = () => Number(readRevision.get()?.value);
+
+  /** A change that running servers must see before they answer their next call. */
+  function change<T>(work: () => T): T {
+    return transaction(() => {
+      const result = work();
+      db.exec('UPDATE revision SET value = value + 1');
+      return result;
+    });
+  }
+
+  /** Two reads that belong together see one state of the database. */
+  function snapshot<T>(work: () => T): T {
+    db.exec('BEGIN');
+    try {
+      return work();
+    } finally {
+      db.exec('COMMIT');
+    }
+  }
+
+  const selectByDigest = db.prepare('SELECT * FROM key WHERE digest = ?1 OR previous_digest = ?1');
+  const selectUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
+  const columns =
+    'id, name, digest, prefix, last4, previous_digest, previous_until, quota, rate, origins, networks, created_at, expires_at, revoked_at';
+  const insertKey = db.prepare(
+    `INSERT INTO key (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const replaceKey = db.prepare(
+    `UPDATE key SET (${columns}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?`,
+  );
+  const insertFlag = db.prepare(`
+    INSERT INTO flag (day, domain, key_id, listed, reason, score) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET listed = excluded.listed, reason = excluded.reason, score = excluded.score`);
+
+  function prune(sinceDay: string): void {
+    const forget = db.prepare(
+      'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE day < ? LIMIT ?)',
+    );
+    while (transaction(() => Number(forget.run(sinceDay, CHUNK).changes)) === CHUNK);
+    const excess = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n) - MOST_FLAGS;
+    if (excess <= 0) return;
+    // Each name has one row or more, so as many names as there are rows too many are always enough. The
+    // margin keeps a flood of names from paying for this scan with every flush.
+    const least = db
+      .prepare(
+        'SELECT domain FROM flag GROUP BY domain ORDER BY max(listed), count(*), max(day), domain LIMIT ?',
+      )
+      .all(excess + MOST_FLAGS / 20);
+    const remove = db.prepare('DELETE FROM flag WHERE domain = ?');
+    for (let i = 0; i < least.length; i += CHUNK) {
+      transaction(() => {
+        for (const row of least.slice(i, i + CHUNK)) remove.run(String(row.domain));
+      });
+    }
+  }
+
+  /** Keys that came after the backup are kept only for their counts, revoked. */
+  function restore(path: string): void {
+    db.prepare('ATTACH ? AS backup').run(path);
+    try {
+      change(() => {
+        db.exec(`
+          UPDATE key SET revoked_at = coalesce(revoked_at, unixepoch() * 1000), digest = 'restored-' || id, previous_digest = NULL;
+          DELETE FROM key WHERE id NOT IN (SELECT key_id FROM usage);
+          INSERT OR REPLACE INTO key (${columns}) SELECT ${columns} FROM backup.key;
+          INSERT INTO usage (key_id, month, used) SELECT key_id, month, used FROM backup.usage WHERE true
+            ON CONFLICT DO UPDATE SET used = max(used, excluded.used);
+          DELETE FROM override;
+          INSERT INTO override SELECT * FROM backup.override;
+          DELETE FROM flag;
+          INSERT INTO flag SELECT * FROM backup.flag;`);
+      });
+    } finally {
+      db.exec('DETACH backup');
+    }
+  }
+
+  return {
+    revision,
+    restore,
+    keyByDigest: (digest: string) =>
+      snapshot(() => {
+        const row = selectByDigest.get(digest);
+        return { key: row && keyFrom(row), revision: revision() };
+      }),
+    used: (keyId: string, month: string) => Number(selectUsed.get(keyId, month)?.used ?? 0),
+    createKey: (key: KeyRecord) => change(() => void insertKey.run(...keyValues(key))),
+    createFirstKey: (key: KeyRecord) =>
+      change(() => {
+        if (db.prepare('SELECT 1 FROM key LIMIT 1').get()) return false;
+        insertKey.run(...keyValues(key));
+        return true;
+      }),
+    updateKey: (key: KeyRecord) => change(() => replaceKey.run(...keyValues(key), key.id).changes === 1),
+    listKeys: () => db.prepare('SELECT * FROM key ORDER BY created_at, id').all().map(keyFrom),
+
+    setOverride: (o: Override) =>
+      change(() => {
+        db.prepare(
+          'INSERT OR REPLACE INTO override (domain, action, below, note, author, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        ).run(o.domain, o.action, Number(o.below), o.note, o.author, o.createdAt, o.expiresAt);
+      }),
+    removeOverride: (domain: string) =>
+      change(() => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1),
+    listOverrides: () =>
+      snapshot(() => ({
+        overrides: db.prepare('SELECT * FROM override ORDER BY domain').all().map(overrideFrom),
+        revision: revision(),
+      })),
+
+    flag(flags: readonly Flag[], sinceDay: string): void {
+      for (let i = 0; i < flags.length; i += CHUNK) {
+        transaction(() => {
+          for (const f of flags.slice(i, i + CHUNK)) {
+            insertFlag.run(f.day, f.domain, f.keyId, Number(f.listed), f.reason, f.score);
+          }
+        });
+      }
+      prune(sinceDay);
+    },
+    // With a single max(), SQLite takes the other columns from that row: the latest day's verdict.
+    ranking: (sinceDay: string, most: number, reason: string | undefined): Ranked[] =>
+      db
+        .prepare(`
+          SELECT domain, count(*) AS times, sum(listed) > 0 AS listed, reason, score, max(day) FROM flag WHERE day >= ?1
+          GROUP BY domain
+          HAVING (listed OR count(DISTINCT key_id) > 1) AND (?3 IS NULL OR reason = ?3)
+          ORDER BY times DESC, score DESC, domain LIMIT ?2`)
+        .all(sinceDay, most, reason ?? null)
+        .map(row => ({
+          domain: String(row.domain),
+          times: Number(row.times),
+          listed: row.listed === 1,
+          reason: row.reason as FlagReason,
+          score: Number(row.score),
+        })),
+  };
+}
+
+const orNull = (value: SQLOutputValue | undefined) =>
+  value === null || value === undefined ? null : Number(value);
+
+function keyFrom(row: Row): KeyRecord {
+  return {
+    id: String(row.id),
+    name: String(row.name),
+    digest: String(row.digest),
+    prefix: String(row.prefix),
+    last4: String(row.last4),
+    previousDigest: row.previous_digest === null ? null : String(row.previous_digest),
+    previousUntil: orNull(row.previous_until),
+    quota: orNull(row.quota),
+    rate: orNull(row.rate),
+    origins: JSON.parse(String(row.origins)),
+    networks: JSON.parse(String(row.networks)),
+    createdAt: Number(row.created_at),
+    expiresAt: orNull(row.expires_at),
+    revokedAt: orNull(row.revoked_at),
+  };
+}
+
+function keyValues(k: KeyRecord) {
+  return [
+    ...[k.id, k.name, k.digest, k.prefix, k.last4, k.previousDigest, k.previousUntil, k.quota, k.rate],
+    ...[JSON.stringify(k.origins), JSON.stringify(k.networks), k.createdAt, k.expiresAt, k.revokedAt],
+  ];
+}
+
+function overrideFrom(row: Row): Override {
+  return {
+    domain: String(row.domain),
+    action: row.action as OverrideAction,
+    below: row.below === 1,
+    note: row.note === null ? null : String(row.note),
+    author: row.author === null ? null : String(row.author),
+    createdAt: Number(row.created_at),
+    expiresAt: orNull(row.expires_at),
+  };
+}
