@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+/** The command line: a table of commands. Nothing else knows argv. */
+
+import { Command, CommanderError } from 'commander';
+import { addCopies } from './commands/copy.ts';
+import { addKeys } from './commands/keys.ts';
+import { addLookups } from './commands/look.ts';
+import { addOverrides } from './commands/overrides.ts';
+import { CommandFailed, UsageProblem } from './commands/print.ts';
+import { addServe } from './commands/serve.ts';
+import { VERSION } from './compose.ts';
+import { ConfigRefused } from './config.ts';
+import { StoreUnavailable } from './core/ports.ts';
+import { StoreRefused } from './store/open.ts';
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+const COMMANDS = [addServe, addLookups, addKeys, addOverrides, addCopies];
+
+/** Problems whose message is all that an operator needs; anything else is our fault and shows its stack. */
+const EXPECTED = [CommandFailed, ConfigRefused, StoreRefused, StoreUnavailable];
+
+const program = new Command('domain-risk')
+  .description('Tells whether an email domain can be trusted. Self-hosted: keys, quotas and lists are yours.')
+  .version(VERSION)
+  .showHelpAfterError('(add --help for what is possible)')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  domain-risk serve
+  domain-risk keys create --name web --quota 100000 --origin https://app.example.com
+  domain-risk lookup mailinator.com --explain
+  domain-risk overrides set partner.example.org allow --below --note "our supplier"
+
+Settings such as PORT, DATA_DIR and DNS_SERVERS come from the environment; the README lists them.
+Exit codes: 0 done, 1 failed, 2 wrong usage.`,
+  )
+  .exitOverride();
+for (const add of COMMANDS) add(program);
+for (const command of program.commands) inheritExit(command);
+
+function inheritExit(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) inheritExit(child);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
+  } else if (error instanceof UsageProblem) {
+    process.stderr.write(`domain-risk: ${error.message}\n`);
+    process.exitCode = WRONG_USAGE;
+  } else {
+    const expected = EXPECTED.some(kind => error instanceof kind);
+    const { message, stack } = error as Error;
+    process.stderr.write(`${(expected ? message : String(stack)).replaceAll(/^/gm, 'domain-risk: ')}\n`);
+    process.exitCode = FAILED;
+  }
+}

@@ -1,0 +1,207 @@
+/** `domain-risk keys`: who may call, from where, and how often. */
+
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { digestOf, type KeyRecord, secretFrom, shownParts } from '../core/key.ts';
+import { parseNetwork, parseOrigin } from '../core/origin.ts';
+import type { Store } from '../core/ports.ts';
+import { monthOf } from '../core/quota.ts';
+import { CommandFailed, printFields, printJson, printTable, shownDate } from './print.ts';
+import { checkedList, dateValue, durationValue, labelValue, quotaValue, rateValue } from './values.ts';
+import { withStore } from './world.ts';
+
+interface Limits {
+  name?: string;
+  quota?: number | null;
+  rate?: number | null;
+  origin?: string[];
+  network?: string[];
+  expires?: number | null;
+}
+
+export function newKey(limits: Limits & { name: string }, now: number): { key: KeyRecord; secret: string } {
+  const secret = secretFrom(randomBytes(32));
+  const key: KeyRecord = {
+    id: `key_${randomBytes(8).toString('hex')}`,
+    name: limits.name,
+    digest: digestOf(secret),
+    ...shownParts(secret),
+    previousDigest: null,
+    previousUntil: null,
+    quota: limits.quota ?? null,
+    rate: limits.rate ?? null,
+    origins: limits.origin ?? [],
+    networks: limits.network ?? [],
+    createdAt: now,
+    expiresAt: limits.expires ?? null,
+    revokedAt: null,
+  };
+  return { key, secret };
+}
+
+/** The record as programs see it: no digest, and the secret only when it was just made. */
+function shownKey(key: KeyRecord, used: number | undefined, secret?: string) {
+  return {
+    id: key.id,
+    ...(secret === undefined ? {} : { key: secret }),
+    name: key.name,
+    shown_as: `${key.prefix}…${key.last4}`,
+    quota: key.quota,
+    ...(used === undefined ? {} : { used }),
+    rate: key.rate,
+    origins: key.origins,
+    networks: key.networks,
+    created_at: shownDate(key.createdAt),
+    expires_at: shownDate(key.expiresAt),
+    revoked_at: shownDate(key.revokedAt),
+    ...(key.previousUntil === null ? {} : { previous_until: shownDate(key.previousUntil) }),
+  };
+}
+
+function printKey(key: KeyRecord, json: boolean | undefined, secret?: string): void {
+  const shown = shownKey(key, undefined, secret);
+  if (json) return printJson(shown);
+  const { origins, networks, quota, rate, ...rest } = shown;
+  printFields({
+    ...rest,
+    quota: quota ?? 'unlimited',
+    rate: rate ?? 'no limit',
+    origins: origins.join(', ') || 'any',
+    networks: networks.join(', ') || 'any',
+  });
+  if (secret !== undefined)
+    process.stderr.write('\nKeep the key now: it is not stored and cannot be shown again.\n');
+}
+
+/** By id, or by name where only one key that is not revoked has it. */
+async function find(store: Store, wanted: string): Promise<KeyRecord> {
+  const keys = await store.listKeys();
+  const byId = keys.find(key => key.id === wanted);
+  if (byId) return byId;
+  const byName = keys.filter(key => key.name === wanted && key.revokedAt === null);
+  if (byName.length === 1) return byName[0]!;
+  const why = byName.length === 0 ? 'there is no such key' : 'several keys have this name: use the id';
+  throw new CommandFailed(`${why}; "domain-risk keys list" shows all`);
+}
+
+async function change(
+  wanted: string,
+  json: boolean | undefined,
+  edit: (key: KeyRecord) => Partial<KeyRecord>,
+) {
+  await withStore(async store => {
+    const key = await find(store, wanted);
+    if (key.revokedAt !== null)
+      throw new CommandFailed(`the key ${key.id} is revoked for good: create a new one`);
+    const changed = { ...key, ...edit(key) };
+    await store.updateKey(changed);
+    printKey(changed, json);
+  });
+}
+
+function withLimits(command: Command): Command {
+  return command
+    .option('--quota <calls>', 'calls per calendar month in UTC; 0 is none, "unlimited" no limit', quotaValue)
+    .option('--rate <calls>', 'calls per second and server; "none" for no limit', rateValue)
+    .option(
+      '--origin <origin>',
+      'web origin that may use the key, such as https://app.example.com or https://*.example.com; repeat for more, "any" for no limit',
+      checkedList(parseOrigin),
+    )
+    .option(
+      '--network <cidr>',
+      'client network that may use the key, such as 192.0.2.0/24; repeat for more, "any" for no limit',
+      checkedList(parseNetwork),
+    )
+    .option('--expires <date>', 'day or moment (UTC) when the key ends; "never" for no end', dateValue)
+    .option('--json', 'one JSON document on stdout');
+}
+
+export function addKeys(program: Command): void {
+  const keys = program.command('keys').description('create, list, change, rotate and revoke API keys');
+
+  withLimits(keys.command('create').description('make a key; it is printed once and never again'))
+    .requiredOption('--name <name>', 'what the key is for', labelValue)
+    .action(async (options: Limits & { name: string; json?: boolean }) => {
+      const { key, secret } = newKey(options, Date.now());
+      await withStore(store => store.createKey(key));
+      printKey(key, options.json, secret);
+    });
+
+  keys
+    .command('list')
+    .description("all keys with their limits and this month's count")
+    .option('--json', 'one JSON document on stdout')
+    .action((options: { json?: boolean }) => withStore(store => list(store, options.json)));
+
+  withLimits(keys.command('update').description('change the limits of a key; what is not named stays'))
+    .argument('<key>', 'id or name')
+    .option('--name <name>', 'what the key is for', labelValue)
+    .action((wanted: string, o: Limits & { json?: boolean }) =>
+      change(wanted, o.json, key => ({
+        name: o.name ?? key.name,
+        quota: o.quota === undefined ? key.quota : o.quota,
+        rate: o.rate === undefined ? key.rate : o.rate,
+        origins: o.origin ?? key.origins,
+        networks: o.network ?? key.networks,
+        expiresAt: o.expires === undefined ? key.expiresAt : o.expires,
+      })),
+    );
+
+  keys
+    .command('rotate')
+    .description('give a key a new secret; its count and limits stay')
+    .argument('<key>', 'id or name')
+    .option('--overlap <duration>', 'how long the old secret stays valid, such as 24h', durationValue, 0)
+    .option('--json', 'one JSON document on stdout')
+    .action(rotate);
+
+  keys
+    .command('revoke')
+    .description('refuse a key from the next request on, for good')
+    .argument('<key>', 'id or name')
+    .option('--json', 'one JSON document on stdout')
+    .action((wanted: string, o: { json?: boolean }) =>
+      change(wanted, o.json, () => ({ revokedAt: Date.now() })),
+    );
+}
+
+async function rotate(wanted: string, options: { overlap: number; json?: boolean }): Promise<void> {
+  await withStore(async store => {
+    const key = await find(store, wanted);
+    if (key.revokedAt !== null)
+      throw new CommandFailed(`the key ${key.id} is revoked for good: create a new one`);
+    const now = Date.now();
+    const { key: fresh, secret } = newKey({ name: key.name }, now);
+    const rotated: KeyRecord = {
+      ...key,
+      digest: fresh.digest,
+      prefix: fresh.prefix,
+      last4: fresh.last4,
+      previousDigest: options.overlap > 0 ? key.digest : null,
+      previousUntil: options.overlap > 0 ? now + options.overlap : null,
+    };
+    await store.updateKey(rotated);
+    printKey(rotated, options.json, secret);
+  });
+}
+
+async function list(store: Store, json: boolean | undefined): Promise<void> {
+  const month = monthOf(Date.now()).name;
+  const all = await store.listKeys();
+  const shown = await Promise.all(all.map(async key => shownKey(key, await store.used(key.id, month))));
+  if (json) return printJson(shown);
+  printTable(
+    ['ID', 'NAME', 'KEY', 'USED', 'QUOTA', 'ORIGINS', 'NETWORKS', 'STATE'],
+    shown.map(key => [
+      key.id,
+      key.name,
+      key.shown_as,
+      key.used,
+      key.quota ?? 'unlimited',
+      key.origins.join(' ') || 'any',
+      key.networks.join(' ') || 'any',
+      key.revoked_at ? 'revoked' : key.expires_at ? `until ${key.expires_at}` : 'live',
+    ]),
+  );
+}

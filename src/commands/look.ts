@@ -1,0 +1,148 @@
+/** `domain-risk lookup`, `top` and `feeds`: what the service would answer, without calling it. */
+
+import { type Command, Option } from 'commander';
+import { loadCatalog, openResolver, openStore, openVerdicts } from '../compose.ts';
+import type { Domain } from '../core/domain.ts';
+import { MAIL_UNKNOWN } from '../core/mail.ts';
+import type { Resolver, Store } from '../core/ports.ts';
+import type { FlagReason } from '../core/ranking.ts';
+import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson } from '../http/wire.ts';
+import type { Answer } from '../lookup.ts';
+import { printFields, printJson, printTable } from './print.ts';
+import { domainValue, limitValue } from './values.ts';
+import { hasStore, readWorld, withStore } from './world.ts';
+
+/** Asks nobody: what lists and tables know must do. */
+const OFFLINE: Resolver = {
+  peek: () => undefined,
+  last: () => undefined,
+  resolve: async () => MAIL_UNKNOWN,
+  prefetch: () => {},
+  health: () => ({ servers: [], degraded: false, inFlight: 0, cached: 0 }),
+  close: async () => {},
+};
+
+/** A machine that only looks up has no store yet, and looking up must not make one. */
+const NO_STORE: Pick<Store, 'listOverrides' | 'close'> = {
+  listOverrides: async () => ({ overrides: [], revision: 0 }),
+  close: async () => {},
+};
+
+const COMMAND_LINE = 'command-line';
+
+export function addLookups(program: Command): void {
+  program
+    .command('lookup')
+    .description('judge a domain as the service would, with the same lists, overrides and DNS')
+    .argument('<domain>', 'the name', domainValue)
+    .option('--explain', 'say why, signal by signal')
+    .option('--offline', 'ask no DNS server')
+    .option('--json', 'one JSON document on stdout, as the API answers')
+    .action(lookup);
+
+  program
+    .command('top')
+    .description('the domains most often flagged in the last 30 days')
+    .option('--limit <n>', 'how many, 1 to 1000', limitValue, 100)
+    .addOption(new Option('--reason <reason>', 'only these').choices(FLAG_REASONS))
+    .option('--json', 'one JSON document on stdout, as the API answers')
+    .action(top);
+
+  const feeds = program.command('feeds').description('the lists that are followed');
+  feeds
+    .command('status')
+    .description('every feed with its version and how many names count')
+    .option('--json', 'one JSON document on stdout')
+    .action(status);
+}
+
+async function lookup(domain: Domain, options: { explain?: boolean; offline?: boolean; json?: boolean }) {
+  const config = readWorld();
+  const resolver = options.offline ? OFFLINE : openResolver(config, Date.now);
+  const store = hasStore(config) ? await openStore(config, failed) : (NO_STORE as Store);
+  try {
+    const catalog = await loadCatalog(() => {});
+    const verdicts = await openVerdicts({ store, resolver, catalog, clock: Date.now, onError: failed });
+    const answer = await verdicts.lookup.lookup(domain, COMMAND_LINE);
+    if (options.json)
+      printJson(JSON.parse(options.explain ? explainedJson(answer) : domainJson(answer.verdict)));
+    else printAnswer(answer, options.explain ?? false);
+  } finally {
+    await resolver.close();
+    await store.close();
+  }
+}
+
+function failed(error: unknown): void {
+  throw error;
+}
+
+function printAnswer({ verdict, evidence, degraded, snapshot }: Answer, explain: boolean): void {
+  printFields({
+    domain: verdict.domain,
+    'risk score': verdict.riskScore,
+    reason: verdict.reason,
+    'free provider': verdict.isFreeProvider ? 'yes' : 'no',
+    'corporate email': verdict.isCorporateEmail ? 'yes' : 'no',
+    'mx provider': verdict.mxProviderLabel,
+    ...(degraded ? { degraded: 'DNS gave no answer: a neutral score' } : {}),
+  });
+  if (!explain) return;
+  process.stdout.write('\n');
+  printTable(
+    ['SIGNAL', 'POINTS', 'DETAIL'],
+    verdict.signals.map(({ signal, points, detail }) => [signal, points, detail]),
+  );
+  if (evidence.lists.length > 0) {
+    process.stdout.write('\n');
+    printTable(
+      ['FEED', 'ENTRY', 'SINCE'],
+      evidence.lists.map(({ feed, entry, since }) => [feed, entry, since]),
+    );
+  }
+  const exchanges = evidence.mail.exchanges.map(({ host }) => host).join(', ');
+  process.stdout.write(
+    `\ndns ${evidence.mail.state}${exchanges && `: ${exchanges}`}\nsnapshot ${snapshot}\n`,
+  );
+}
+
+async function top(options: { limit: number; reason?: FlagReason; json?: boolean }): Promise<void> {
+  await withStore(async store => {
+    const catalog = await loadCatalog(() => {});
+    const { rank } = await openVerdicts({
+      store,
+      resolver: OFFLINE,
+      catalog,
+      clock: Date.now,
+      onError: failed,
+    });
+    const domains = await rank.top(options.limit, options.reason);
+    if (options.json) return printJson(JSON.parse(topDomainsJson(domains)));
+    printTable(
+      ['DOMAIN', 'RISK SCORE', 'REASON'],
+      domains.map(row => [row.domain, row.riskScore, row.reason]),
+    );
+  });
+}
+
+async function status(options: { json?: boolean }): Promise<void> {
+  const catalog = await loadCatalog(() => {});
+  const feeds = catalog.status.map(({ feed, version, names, dropped }) => {
+    const { id, kind, verified, licence } = feed;
+    return { feed: id, kind, verified, licence, version, names, dropped };
+  });
+  if (options.json) return printJson({ snapshot: catalog.generation, domains: catalog.size, feeds });
+  printTable(
+    ['FEED', 'KIND', 'VERIFIED', 'LICENCE', 'VERSION', 'NAMES', 'DROPPED'],
+    feeds.map(row => [
+      row.feed,
+      row.kind,
+      row.verified ? 'yes' : 'no',
+      row.licence,
+      row.version,
+      row.names,
+      Object.values(row.dropped).reduce((sum, count) => sum + count, 0),
+    ]),
+  );
+  process.stdout.write(`\n${catalog.size} disposable domains, snapshot ${catalog.generation}\n`);
+}

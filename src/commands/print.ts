@@ -1,0 +1,66 @@
+/** What commands show: tables for people, one JSON document for programs, progress on the error stream. */
+
+import { progress as progressBar } from '@clack/prompts';
+import { getBorderCharacters, table } from 'table';
+
+/** Wrong usage: exit code 2. */
+export class UsageProblem extends Error {
+  override readonly name = 'UsageProblem';
+}
+
+/** Could not be done: exit code 1. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+}
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Text from DNS, feeds or people may hold characters that would drive the terminal. */
+const printable = (cell: unknown) => String(cell ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '�');
+
+export function printTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): void {
+  const lines = [[...columns], ...rows.map(row => row.map(printable))];
+  const text = table(lines, {
+    border: getBorderCharacters('void'),
+    columnDefault: { paddingLeft: 0, paddingRight: 2 },
+    drawHorizontalLine: () => false,
+  });
+  process.stdout.write(text.replaceAll(/ +$/gm, ''));
+}
+
+export function printFields(fields: Readonly<Record<string, unknown>>): void {
+  const width = Math.max(...Object.keys(fields).map(name => name.length));
+  for (const [name, value] of Object.entries(fields)) {
+    process.stdout.write(`${name.padEnd(width)}  ${printable(value ?? 'none')}\n`);
+  }
+}
+
+export interface ProgressBar {
+  /** What is being done now, and how far it is. */
+  at(message: string, done: number, total: number): void;
+  end(message: string): void;
+}
+
+/** A bar where a person watches; one line at the end elsewhere. Never on stdout: that belongs to the result. */
+export function startProgress(title: string): ProgressBar {
+  if (!process.stderr.isTTY) {
+    return { at: () => {}, end: message => process.stderr.write(`${message}\n`) };
+  }
+  const steps = 100;
+  const bar = progressBar({ max: steps, size: 30, output: process.stderr });
+  let shown = 0;
+  bar.start(title);
+  return {
+    at(message, done, total) {
+      const now = total > 0 ? Math.floor((done / total) * steps) : 0;
+      bar.advance(Math.max(0, now - shown), message);
+      shown = Math.max(shown, now);
+    },
+    end: message => bar.stop(message),
+  };
+}
+
+export const shownDate = (ms: number | null) =>
+  ms === null ? null : new Date(ms).toISOString().slice(0, 19).concat('Z');

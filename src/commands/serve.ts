@@ -1,0 +1,115 @@
+/** `domain-risk serve`: start, say how to call it, and end without losing a request. */
+
+import type { Command } from 'commander';
+import { pino } from 'pino';
+import { loadCatalog, openStore, type Service, startService } from '../compose.ts';
+import type { Config } from '../config.ts';
+import { serversInPrivateNetworks } from '../dns/servers.ts';
+import { newKey } from './keys.ts';
+import { CommandFailed, startProgress } from './print.ts';
+import { readWorld } from './world.ts';
+
+/** Last resort after something that must never happen: a supervisor starts us again. */
+const GIVE_UP_MS = 10_000;
+
+export function addServe(program: Command): void {
+  program
+    .command('serve')
+    .description('run the service; settings come from the environment (see the README)')
+    .action(serve);
+}
+
+async function serve(): Promise<void> {
+  const config = readWorld();
+  const log = pino({
+    level: config.logLevel,
+    base: null,
+    redact: ['*.authorization', '*.secret', '*.key.digest'],
+  });
+  let service: Service | undefined;
+  const die = (error: unknown) => {
+    log.fatal({ err: error }, 'something that must never happen: shutting down');
+    setTimeout(() => process.exit(1), GIVE_UP_MS).unref();
+    Promise.resolve(service?.close()).finally(() => process.exit(1));
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+
+  const store = await openStore(config, die);
+  try {
+    const bar = startProgress('Building the catalog');
+    const catalog = await loadCatalog((feed, done, total) => bar.at(feed, done, total));
+    bar.end(`catalog: ${catalog.size} disposable domains from ${catalog.status.length} feeds`);
+    service = await startService({ config, store, catalog, clock: Date.now, log });
+  } catch (error) {
+    await store.close();
+    throw portProblem(error, config);
+  }
+  warnOfPrivateResolvers(config, log);
+  log.info({ ...service.address }, 'listening');
+  await welcome(service);
+  endOn(['SIGTERM', 'SIGINT'], service, log);
+}
+
+function portProblem(error: unknown, config: Config): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const where = `port ${config.port} on ${config.host}`;
+  if (code === 'EADDRINUSE')
+    return new CommandFailed(`${where} is in use: set PORT to another one, such as PORT=${config.port + 1}`);
+  if (code === 'EACCES') return new CommandFailed(`${where} needs more rights: set PORT to one above 1023`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return new CommandFailed(
+      `${where}: this machine has no such address: set HOST to one of its own, or 0.0.0.0`,
+    );
+  }
+  return error;
+}
+
+function warnOfPrivateResolvers(config: Config, log: pino.Logger): void {
+  const servers = serversInPrivateNetworks(config.dnsServers);
+  if (servers.length === 0) return;
+  log.warn(
+    { servers },
+    'a DNS server in a private network may answer for internal names: set DNS_SERVERS to public ones',
+  );
+}
+
+/** The first key is shown here and nowhere else; it does not go through the logger. */
+async function welcome({ address, store }: Service): Promise<void> {
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  const base = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${address.port}`;
+  const { key, secret } = newKey({ name: 'first' }, Date.now());
+  if (!(await store.createFirstKey(key))) return;
+  process.stdout.write(
+    `
+Ready at ${base} (API reference: ${base}/docs)
+
+Your first API key, shown this once:
+
+  ${secret}
+
+Try it:
+
+  curl -H "Authorization: Bearer ${secret}" ${base}/v1/public/domain/gmail.com
+
+`,
+  );
+}
+
+function endOn(signals: readonly NodeJS.Signals[], service: Service, log: pino.Logger): void {
+  let ending = false;
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (ending) process.exit(1);
+      ending = true;
+      log.info({ signal }, 'shutting down');
+      service.close().then(
+        () => process.exit(0),
+        error => {
+          log.fatal({ err: error }, 'could not shut down cleanly');
+          process.exit(1);
+        },
+      );
+    });
+  }
+}

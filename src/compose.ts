@@ -1,0 +1,147 @@
+/** The one place where parts meet: Config → store, catalog, resolver, verbs, port. Tests run it too. */
+
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createAdmit } from './admit.ts';
+import type { Config } from './config.ts';
+import type { Catalog } from './core/catalog.ts';
+import type { Clock, Resolver, Store } from './core/ports.ts';
+import { createResolver, type DnsResolver } from './dns/resolver.ts';
+import { SOURCES } from './feeds/sources.ts';
+import { createApi } from './http/api.ts';
+import { createMetrics, type Metrics } from './http/metrics.ts';
+import { addReference, createPages } from './http/pages.ts';
+import { createProbes } from './http/probes.ts';
+import { createRoutes } from './http/routes.ts';
+import { createPort } from './http/server.ts';
+import { createLookup } from './lookup.ts';
+import { loadOverrides } from './overrides.ts';
+import { createRank } from './rank.ts';
+import { buildCatalog, type Progress } from './refresh.ts';
+import { openSqliteStore } from './store/sqlite.ts';
+
+export const VERSION: string = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+).version;
+
+export interface Service {
+  readonly address: { readonly host: string; readonly port: number };
+  readonly store: Store;
+  /** Answers what was accepted, writes what is pending, closes everything. */
+  close(): Promise<void>;
+}
+
+export function openStore(config: Config, onDeath: (error: Error) => void): Promise<Store> {
+  return openSqliteStore(config.database, onDeath);
+}
+
+export function loadCatalog(progress: Progress): Promise<Catalog> {
+  return buildCatalog(SOURCES, progress);
+}
+
+export function openResolver(config: Config, clock: Clock): DnsResolver {
+  return createResolver({ servers: config.dnsServers, clock });
+}
+
+/** Everything that verdicts need, for the server and for `domain-risk lookup` alike. */
+export async function openVerdicts(parts: {
+  store: Store;
+  resolver: Resolver;
+  catalog: Catalog;
+  clock: Clock;
+  onError: (error: unknown) => void;
+}) {
+  const { store, resolver, catalog, clock, onError } = parts;
+  const overrides = await loadOverrides(store);
+  const lookup = createLookup({ catalog: () => catalog, overrides: overrides.current, resolver, clock });
+  const rank = createRank({
+    store,
+    clock,
+    last: lookup.last,
+    mostAgreed: count => catalog.mostAgreed(count),
+    isProtected: name => catalog.isProtected(name),
+    onError,
+  });
+  return { overrides, lookup, rank };
+}
+
+export async function startService(parts: {
+  config: Config;
+  store: Store;
+  catalog: Catalog;
+  clock: Clock;
+  log: Logger;
+}): Promise<Service> {
+  const { config, store, catalog, clock, log } = parts;
+  const resolver = openResolver(config, clock);
+  const { overrides, lookup, rank } = await openVerdicts({
+    store,
+    resolver,
+    catalog,
+    clock,
+    onError: error => log.error({ err: error }, 'flags could not be written yet'),
+  });
+  const metrics = createMetrics();
+  const admit = createAdmit({ store, clock });
+  const api = createApi({
+    admit,
+    overrides,
+    lookup,
+    rank,
+    clock,
+    metrics,
+    isTrustedProxy: config.isTrustedProxy,
+  });
+
+  const port = createPort({ log, accessLog: config.accessLog, metrics });
+  observe(metrics, resolver, catalog, port.inFlight);
+  const probes = createProbes({
+    store,
+    catalog: () => catalog,
+    resolver,
+    metrics,
+    isDraining: port.isDraining,
+  });
+  const pages = createPages(() => port.app.swagger());
+  await addReference(port.app, VERSION);
+  port.add(createRoutes(api, probes, pages));
+  try {
+    await port.app.listen({ host: config.host, port: config.port, backlog: 1024 });
+  } catch (error) {
+    await resolver.close();
+    await rank.close();
+    throw error;
+  }
+  const bound = port.app.server.address() as AddressInfo;
+
+  return {
+    address: { host: bound.address, port: bound.port },
+    store,
+    async close() {
+      await port.drain();
+      await rank.close();
+      await resolver.close();
+      await store.close();
+    },
+  };
+}
+
+function observe(metrics: Metrics, resolver: DnsResolver, catalog: Catalog, inFlight: () => number): void {
+  const { counters } = resolver;
+  metrics.counters('domain_risk_dns_questions_total', 'Questions to DNS servers by outcome.', 'outcome', () =>
+    Object.entries(counters.questions),
+  );
+  metrics.counters('domain_risk_dns_lookups_total', 'How lookups got their DNS answer.', 'how', () => [
+    ['hit', counters.hits],
+    ['miss', counters.misses],
+    ['joined', counters.joined],
+    ['background', counters.background],
+    ['stale', counters.stale],
+    ['capped', counters.capped],
+  ]);
+  metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
+  metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
+  metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog.size);
+  metrics.gauge('domain_risk_requests_in_flight', 'Requests being answered.', inFlight);
+}

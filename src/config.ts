@@ -1,0 +1,129 @@
+/** Environment → frozen Config, checked once at start. One row per setting; the README's table is made of these. */
+
+import { resolve } from 'node:path';
+import { type Checked, networkMatcher, parseNetwork } from './core/origin.ts';
+import { parseServers } from './dns/servers.ts';
+
+type Setting<T> = {
+  readonly fallback: string;
+  readonly help: string;
+  parse(text: string): Checked<T>;
+};
+
+const good = <T>(value: T): Checked<T> => ({ ok: true, value });
+const bad = (problem: string): Checked<never> => ({ ok: false, problem });
+
+function oneOf<const T extends readonly string[]>(...values: T) {
+  return (text: string): Checked<T[number]> =>
+    values.includes(text) ? good(text) : bad(`must be one of ${values.join(', ')}`);
+}
+
+function parsePort(text: string): Checked<number> {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  return port >= 0 && port <= 65535 ? good(port) : bad('must be a number from 0 to 65535');
+}
+
+function parseDatabase(text: string): Checked<string | undefined> {
+  if (text === '') return good(undefined);
+  if (text.startsWith('sqlite:') && text.length > 7) return good(resolve(text.slice(7)));
+  return bad('must be sqlite:<path of a file>');
+}
+
+function parseTrusted(text: string): Checked<(address: string) => boolean> {
+  const networks: string[] = [];
+  for (const item of text.split(',').map(part => part.trim())) {
+    if (item === '') continue;
+    const network = parseNetwork(item);
+    if (!network.ok) return network;
+    networks.push(network.value);
+  }
+  return good(networkMatcher(networks));
+}
+
+export const SETTINGS = {
+  PORT: { fallback: '8080', help: 'Port to listen on; 0 picks a free one.', parse: parsePort },
+  HOST: {
+    fallback: '127.0.0.1',
+    help: 'Address to listen on; `0.0.0.0` for all interfaces (the container image does so).',
+    parse: (text: string) =>
+      /^[0-9A-Za-z.:%-]+$/.test(text) ? good(text) : bad('must be an address or host name'),
+  },
+  DATA_DIR: {
+    fallback: './var',
+    help: 'Directory of the embedded store; created with mode 0700.',
+    parse: (text: string) => (text === '' ? bad('must name a directory') : good(resolve(text))),
+  },
+  DATABASE_URL: {
+    fallback: '',
+    help: 'Where the store is: `sqlite:<path>`; empty is `domain-risk.db` in `DATA_DIR`.',
+    parse: parseDatabase,
+  },
+  DNS_SERVERS: {
+    fallback: '',
+    help: "Resolvers to ask, comma-separated `ip[:port]` or `[ipv6]:port`; empty asks the system's.",
+    parse: (text: string): Checked<readonly string[] | undefined> => {
+      if (text === '') return good(undefined);
+      const parsed = parseServers(text);
+      return parsed.ok ? good(parsed.servers) : parsed;
+    },
+  },
+  TRUST_PROXY: {
+    fallback: '',
+    help: 'Networks of reverse proxies whose `X-Forwarded-For` is believed, comma-separated CIDR; empty is none.',
+    parse: parseTrusted,
+  },
+  LOG_LEVEL: {
+    fallback: 'info',
+    help: 'Least level that is logged.',
+    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  },
+  ACCESS_LOG: {
+    fallback: 'errors',
+    help: 'Which requests are logged: `errors` (5xx, degraded and slow answers), `all` or `off`. All are in the metrics anyway.',
+    parse: oneOf('errors', 'all', 'off'),
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+type Parsed<K extends keyof typeof SETTINGS> = Extract<
+  ReturnType<(typeof SETTINGS)[K]['parse']>,
+  { ok: true }
+>['value'];
+
+export interface Config {
+  readonly port: Parsed<'PORT'>;
+  readonly host: Parsed<'HOST'>;
+  /** The SQLite file. */
+  readonly database: string;
+  readonly dnsServers: Parsed<'DNS_SERVERS'>;
+  readonly isTrustedProxy: Parsed<'TRUST_PROXY'>;
+  readonly logLevel: Parsed<'LOG_LEVEL'>;
+  readonly accessLog: Parsed<'ACCESS_LOG'>;
+}
+
+/** A value that cannot be used; the message has one line per bad setting, each with its fix. */
+export class ConfigRefused extends Error {
+  override readonly name = 'ConfigRefused';
+}
+
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  function read<K extends keyof typeof SETTINGS>(name: K): Parsed<K> {
+    const setting = SETTINGS[name];
+    const checked = setting.parse(env[name] ?? setting.fallback) as Checked<Parsed<K>>;
+    if (checked.ok) return checked.value;
+    problems.push(`${name}=${JSON.stringify(env[name])}: ${checked.problem}`);
+    return undefined as Parsed<K>;
+  }
+  const dataDir = read('DATA_DIR');
+  const config = Object.freeze({
+    port: read('PORT'),
+    host: read('HOST'),
+    database: read('DATABASE_URL') ?? resolve(dataDir ?? '', 'domain-risk.db'),
+    dnsServers: read('DNS_SERVERS'),
+    isTrustedProxy: read('TRUST_PROXY'),
+    logLevel: read('LOG_LEVEL'),
+    accessLog: read('ACCESS_LOG'),
+  });
+  if (problems.length > 0) throw new ConfigRefused(problems.join('\n'));
+  return config;
+}

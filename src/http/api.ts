@@ -1,0 +1,162 @@
+/** The endpoints that callers use: each one admits, does its work, and writes its wire shape. */
+
+import { hash } from 'node:crypto';
+import type { Admission, Admit, Caller } from '../admit.ts';
+import { parseSegment } from '../core/domain.ts';
+import { clientAddress } from '../core/origin.ts';
+import type { Clock } from '../core/ports.ts';
+import type { Allowance } from '../core/quota.ts';
+import type { FlagReason } from '../core/ranking.ts';
+import { type Refusal, refuse } from '../core/refusal.ts';
+import type { Answer, Lookup } from '../lookup.ts';
+import type { Overrides } from '../overrides.ts';
+import type { Rank } from '../rank.ts';
+import type { Metrics } from './metrics.ts';
+import { type Exchange, type Headers, quotaHeaders, sendEmpty, sendJson, sendRefusal } from './reply.ts';
+import { domainSegment, readTarget, type Target } from './target.ts';
+import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson, usageJson } from './wire.ts';
+
+export interface ApiParts {
+  readonly admit: Admit;
+  readonly overrides: Overrides;
+  readonly lookup: Lookup;
+  readonly rank: Rank;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly isTrustedProxy: (address: string) => boolean;
+}
+
+export type Handler = (exchange: Exchange) => Promise<void>;
+
+const DEFAULT_TOP = 100;
+const MOST_TOP = 1000;
+
+export function createApi(parts: ApiParts) {
+  const { admit, overrides, lookup, rank, clock, metrics } = parts;
+
+  function callerOf({ req, head }: Exchange): Caller {
+    const address = clientAddress(req.socket.remoteAddress ?? '', head.forwardedFor, parts.isTrustedProxy);
+    return { authorization: head.authorization, origin: head.origin, address };
+  }
+
+  /** Counts the call, or answers the refusal and gives nothing. */
+  async function spend(exchange: Exchange): Promise<Admission | undefined> {
+    const admission = await admit.spend(callerOf(exchange));
+    if ('refused' in admission) {
+      const headers: Headers = [];
+      const allowance = 'allowance' in admission ? admission.allowance : undefined;
+      if (allowance) quotaHeaders(headers, allowance, clock());
+      sendRefusal(exchange, admission, headers, allowance);
+      return undefined;
+    }
+    exchange.keyId = admission.key.id;
+    if (overrides.revision() < admission.revision) await overrides.reach(admission.revision);
+    return admission;
+  }
+
+  function sendCounted(exchange: Exchange, allowance: Allowance, body: string, extra: Headers): void {
+    quotaHeaders(extra, allowance, clock());
+    sendJson(exchange, 200, body, extra);
+  }
+
+  function refuseCounted(exchange: Exchange, allowance: Allowance, refusal: Refusal): void {
+    const headers: Headers = [];
+    quotaHeaders(headers, allowance, clock());
+    sendRefusal(exchange, refusal, headers);
+  }
+
+  function sendAnswer(
+    exchange: Exchange,
+    { key, allowance }: Admission,
+    answer: Answer,
+    explain: boolean,
+  ): void {
+    const { verdict, degraded } = answer;
+    metrics.verdict(verdict.reason);
+    rank.note(answer, key.id);
+    const headers: Headers = degraded
+      ? ['Cache-Control', 'private, max-age=30', 'X-Risk-Degraded', 'dns']
+      : ['Cache-Control', 'private, max-age=300'];
+    if (degraded) {
+      exchange.degraded = true;
+      metrics.degraded();
+    }
+    const body = explain ? explainedJson(answer) : domainJson(verdict);
+    sendCounted(exchange, allowance, body, headers);
+  }
+
+  return {
+    async domain(exchange: Exchange): Promise<void> {
+      const admission = await spend(exchange);
+      if (!admission) return;
+      const target = targetOf(exchange);
+      const parsed = parseSegment(domainSegment(target.path) ?? '');
+      if (!parsed.ok) {
+        return refuseCounted(exchange, admission.allowance, refuse('validation_error', parsed.detail));
+      }
+      exchange.domain = parsed.domain;
+      const explain = readExplain(target.query);
+      if (typeof explain !== 'boolean') return refuseCounted(exchange, admission.allowance, explain);
+      const answer = lookup.lookup(parsed.domain, admission.key.id);
+      sendAnswer(exchange, admission, answer instanceof Promise ? await answer : answer, explain);
+    },
+
+    async topDomains(exchange: Exchange): Promise<void> {
+      const admission = await spend(exchange);
+      if (!admission) return;
+      const wanted = readTop(targetOf(exchange).query);
+      if ('refused' in wanted) return refuseCounted(exchange, admission.allowance, wanted);
+      const body = topDomainsJson(await rank.top(wanted.limit, wanted.reason));
+      const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
+      const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
+      if (matches(exchange.head.ifNoneMatch, etag)) {
+        quotaHeaders(headers, admission.allowance, clock());
+        return sendEmpty(exchange, 304, headers);
+      }
+      sendCounted(exchange, admission.allowance, body, headers);
+    },
+
+    async usage(exchange: Exchange): Promise<void> {
+      const admission = await admit.enter(callerOf(exchange));
+      if ('refused' in admission) return sendRefusal(exchange, admission);
+      exchange.keyId = admission.key.id;
+      sendJson(exchange, 200, usageJson(admission.allowance), ['Cache-Control', 'no-store']);
+    },
+  };
+}
+
+function targetOf({ req }: Exchange): Target {
+  // The framework keeps what was sent beside what it was shown.
+  const raw = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/';
+  return readTarget(raw) ?? { path: '/', query: '' };
+}
+
+function readExplain(query: string): boolean | Refusal {
+  if (query === '') return false;
+  const value = new URLSearchParams(query).get('explain') ?? 'false';
+  if (value === 'true' || value === 'false') return value === 'true';
+  return refuse('validation_error', 'explain must be true or false');
+}
+
+function readTop(query: string): { limit: number; reason: FlagReason | undefined } | Refusal {
+  const params = new URLSearchParams(query);
+  const limit = params.get('limit') ?? `${DEFAULT_TOP}`;
+  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MOST_TOP) {
+    return refuse('validation_error', `limit must be a whole number from 1 to ${MOST_TOP}`);
+  }
+  const reason = params.get('reason') ?? undefined;
+  if (reason !== undefined && !isFlagReason(reason)) {
+    return refuse('validation_error', `reason must be one of ${FLAG_REASONS.join(', ')}`);
+  }
+  return { limit: Number(limit), reason };
+}
+
+function isFlagReason(text: string): text is FlagReason {
+  return (FLAG_REASONS as readonly string[]).includes(text);
+}
+
+/** RFC 9110 13.1.2: weak comparison, any of the listed tags or `*`. */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
+}

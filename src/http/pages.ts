@@ -1,0 +1,75 @@
+/** What a person sees in a browser: the front page and the API reference, with nothing loaded from elsewhere. */
+
+import type { Server } from 'node:http';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { type Exchange, send, sendJson } from './reply.ts';
+
+const PAGE = ['Cache-Control', 'public, max-age=300', 'Referrer-Policy', 'no-referrer'];
+const STRICT =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const HOME = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>domain-risk</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<main>
+<h1>domain-risk</h1>
+<p>This service tells whether an email domain can be trusted: a risk score from 0 to 100, the reason,
+whether it is free webmail or corporate mail, and who receives its mail.</p>
+<p>Ask it with an API key:</p>
+<pre>curl -H "Authorization: Bearer $API_KEY" ${'${BASE_URL}'}/v1/public/domain/gmail.com</pre>
+<ul>
+<li><a href="/docs">API reference</a></li>
+<li><a href="/openapi.json">OpenAPI document</a></li>
+<li><a href="/readyz">Is it ready?</a></li>
+</ul>
+</main>
+</body>
+</html>
+`;
+
+export function createPages(openapi: () => unknown) {
+  let document: string | undefined;
+  return {
+    async home(exchange: Exchange): Promise<void> {
+      const csp = `${STRICT}; img-src data:`;
+      send(exchange, 200, 'text/html; charset=utf-8', HOME, [...PAGE, 'Content-Security-Policy', csp]);
+    },
+    async openapi(exchange: Exchange): Promise<void> {
+      document ??= JSON.stringify(openapi());
+      sendJson(exchange, 200, document, PAGE);
+    },
+  };
+}
+
+/** Must be called before the routes are added: the document is made of what follows. */
+export async function addReference(app: FastifyInstance<Server>, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'domain-risk',
+        version,
+        description:
+          'Tells whether an email domain can be trusted. Callers fail open: on 429, 5xx or no answer, continue without the check.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/' }],
+      components: {
+        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
+      },
+    },
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { deepLinking: true, displayRequestDuration: true, persistAuthorization: false },
+  });
+}

@@ -1,0 +1,133 @@
+/** Writes answers: prepared header arrays and string bodies, the cheapest way that `node:http` has. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Allowance, secondsLeft } from '../core/quota.ts';
+import { REFUSALS, type Refusal } from '../core/refusal.ts';
+import type { Head } from './head.ts';
+import { errorJson } from './wire.ts';
+
+/** One request on its way: what was read of it, and what its answer needs. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly head: Head;
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly route: string;
+  /** Answers of the API carry the CORS and Vary headers; probes and pages do not. */
+  readonly isApi: boolean;
+  /** For the log: what is known about the call by now. */
+  keyId: string | undefined;
+  domain: string | undefined;
+  degraded: boolean;
+}
+
+export type Headers = string[];
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+const EXPOSED =
+  'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Risk-Degraded, X-Request-Id, ETag';
+const MOST_ORIGIN = 512;
+
+/** What every answer of the API has, whatever its status. */
+function commonHeaders(exchange: Exchange): Headers {
+  const headers = ['X-Request-Id', exchange.requestId, 'X-Content-Type-Options', 'nosniff'];
+  if (exchange.isApi) {
+    headers.push('Vary', 'Origin, Authorization');
+    const { origin } = exchange.head;
+    if (origin !== undefined && origin.length <= MOST_ORIGIN) {
+      headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED);
+    }
+  }
+  return headers;
+}
+
+/** The IETF draft's fields and the older ones that clients know; none for an unlimited key. */
+export function quotaHeaders(headers: Headers, allowance: Allowance, now: number): void {
+  if (allowance.limit === null) return;
+  const { limit, remaining, month } = allowance;
+  const window = (month.end - month.start) / 1000;
+  headers.push(
+    'RateLimit-Policy',
+    `"monthly";q=${limit};w=${window}`,
+    'RateLimit',
+    `"monthly";r=${remaining};t=${secondsLeft(month, now)}`,
+    'X-RateLimit-Limit',
+    `${limit}`,
+    'X-RateLimit-Remaining',
+    `${remaining}`,
+    'X-RateLimit-Reset',
+    `${month.end / 1000}`,
+  );
+}
+
+export function send(
+  exchange: Exchange,
+  status: number,
+  type: string,
+  body: string,
+  extra: Headers = [],
+): void {
+  const { res, head } = exchange;
+  // The body of the request is never read. A large one is not worth draining for the sake of the connection.
+  if (head.hasLargeBody) res.shouldKeepAlive = false;
+  const headers = commonHeaders(exchange);
+  headers.push('Content-Type', type, 'Content-Length', `${Buffer.byteLength(body)}`, ...extra);
+  res.writeHead(status, headers);
+  res.end(body);
+}
+
+export function sendJson(exchange: Exchange, status: number, body: string, extra: Headers = []): void {
+  send(exchange, status, JSON_TYPE, body, extra);
+}
+
+/** An answer without content: 204 and 304. */
+export function sendEmpty(exchange: Exchange, status: number, extra: Headers): void {
+  exchange.res.writeHead(status, [...commonHeaders(exchange), ...extra]);
+  exchange.res.end();
+}
+
+/** One table of codes decides the status; only the details differ. */
+export function sendRefusal(
+  exchange: Exchange,
+  refusal: Refusal,
+  extra: Headers = [],
+  allowance?: Allowance,
+): void {
+  const { head, requestId } = exchange;
+  const { status } = REFUSALS[refusal.refused];
+  const headers = ['Cache-Control', 'no-store', ...extra];
+  if (refusal.retryAfter !== undefined) headers.push('Retry-After', `${refusal.retryAfter}`);
+  if (refusal.refused === 'unauthorized') headers.push('WWW-Authenticate', challenge(head));
+  const body = errorJson(refusal, requestId, head.wantsProblem, allowance);
+  send(exchange, status, head.wantsProblem ? PROBLEM_TYPE : JSON_TYPE, body, headers);
+}
+
+/** RFC 6750 3.1: an error code only where a bearer token was sent. */
+function challenge(head: Head): string {
+  const realm = 'Bearer realm="domain-risk"';
+  return /^bearer\b/i.test(head.authorization ?? '') ? `${realm}, error="invalid_token"` : realm;
+}
+
+/** An answer below the HTTP server: for what its parser refused before there was a request. */
+export function rawRefusal(refusal: Refusal, requestId: string): string {
+  const { status } = REFUSALS[refusal.refused];
+  const body = errorJson(refusal, requestId, false);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_TEXTS[status] ?? 'Error'}`,
+    `Content-Type: ${JSON_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};

@@ -1,0 +1,133 @@
+/** VERB 4: flags → ranking → top domains. Remembers verdicts off the hot path and lists the most often flagged. */
+
+import { LRUCache } from 'lru-cache';
+import type { Domain } from './core/domain.ts';
+import type { Clock, Store } from './core/ports.ts';
+import { dayOf } from './core/quota.ts';
+import type { Flag, FlagReason, Ranked } from './core/ranking.ts';
+import type { Answer } from './lookup.ts';
+
+export interface TopDomain {
+  readonly domain: string;
+  readonly riskScore: number;
+  readonly reason: FlagReason;
+}
+
+export interface Rank {
+  /** Costs a map entry; the store hears of it within a second. */
+  note(answer: Answer, keyId: string): void;
+  top(limit: number, reason: FlagReason | undefined): Promise<TopDomain[]>;
+  /** Writes what is still pending. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+const WINDOW_DAYS = 30;
+const FLUSH_MS = 1_000;
+/** Beyond this many new flags within a second the rest is dropped: the store must stay free to count. */
+const MOST_PENDING = 5_000;
+/** More than the longest list, because some candidates will have been cleared since. */
+const CANDIDATES = 5_000;
+const CANDIDATES_TTL_MS = 1_000;
+
+export function createRank(parts: {
+  store: Store;
+  clock: Clock;
+  /** Today's verdict without a question to DNS. */
+  last: (domain: Domain) => Answer;
+  /** Names that most feeds agree on, for places that traffic has not filled. */
+  mostAgreed: (count: number) => readonly string[];
+  isProtected: (name: string) => boolean;
+  onError: (error: unknown) => void;
+}): Rank {
+  const { store, clock, last, mostAgreed, isProtected, onError } = parts;
+  const noted = new LRUCache<string, true>({ max: 50_000 });
+  const candidates = new LRUCache<string, Promise<Ranked[]>>({ max: 8, ttl: CANDIDATES_TTL_MS });
+  let pending: Flag[] = [];
+  let writing: Promise<void> = Promise.resolve();
+  const sinceDay = () => dayOf(clock() - (WINDOW_DAYS - 1) * DAY_MS);
+
+  function flush(): Promise<void> {
+    writing = writing.then(async () => {
+      if (pending.length === 0) return;
+      const flags = pending;
+      pending = [];
+      try {
+        await store.flag(flags, sinceDay());
+      } catch (error) {
+        pending = [...flags, ...pending].slice(0, MOST_PENDING);
+        onError(error);
+      }
+    });
+    return writing;
+  }
+  const timer = setInterval(flush, FLUSH_MS);
+  timer.unref();
+
+  async function ranked(reason: FlagReason | undefined): Promise<Ranked[]> {
+    const name = reason ?? '';
+    let rows = candidates.get(name);
+    if (!rows) {
+      rows = flush().then(() => store.ranking(sinceDay(), CANDIDATES, reason));
+      candidates.set(name, rows);
+      rows.catch(() => candidates.delete(name));
+    }
+    return rows;
+  }
+
+  /** What we would say today; the verdict that was given stands in where DNS has not been asked since. */
+  function today(row: Ranked): TopDomain | undefined {
+    const { verdict, evidence } = last(row.domain as Domain);
+    if (verdict.reason !== 'safe') {
+      return { domain: row.domain, riskScore: verdict.riskScore, reason: verdict.reason };
+    }
+    const asked = evidence.mail.state !== 'unknown' && evidence.mail.state !== 'not_asked';
+    const cleared = asked || row.listed || evidence.wellKnown || evidence.override !== undefined;
+    if (cleared || isProtected(row.domain)) return undefined;
+    return { domain: row.domain, riskScore: row.score, reason: row.reason };
+  }
+
+  return {
+    note({ flag, verdict }, keyId) {
+      if (flag === undefined || verdict.reason === 'safe' || pending.length >= MOST_PENDING) return;
+      const day = dayOf(clock());
+      const name = `${day} ${flag.domain} ${keyId}`;
+      if (noted.has(name)) return;
+      noted.set(name, true);
+      pending.push({ day, ...flag, keyId, reason: verdict.reason, score: verdict.riskScore });
+    },
+
+    async top(limit, reason) {
+      const rows = (await ranked(reason))
+        .map(row => ({ times: row.times, shown: today(row) }))
+        .filter(row => row.shown !== undefined && (reason === undefined || row.shown.reason === reason))
+        .map(row => ({ times: row.times, shown: row.shown! }))
+        .sort((a, b) => b.times - a.times || byScore(a.shown, b.shown));
+      const top = rows.slice(0, limit).map(row => row.shown);
+      const wanted = reason === undefined || reason === 'disposable' ? limit - top.length : 0;
+      return wanted > 0 ? top.concat(filling(top, wanted)) : top;
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+
+  function filling(top: readonly TopDomain[], wanted: number): TopDomain[] {
+    const present = new Set(top.map(row => row.domain));
+    const rows: TopDomain[] = [];
+    for (const domain of mostAgreed(present.size + 2 * wanted)) {
+      if (rows.length === wanted) break;
+      const { verdict } = last(domain as Domain);
+      if (present.has(domain) || verdict.reason !== 'disposable') continue;
+      rows.push({ domain, riskScore: verdict.riskScore, reason: verdict.reason });
+    }
+    return rows.sort(byScore);
+  }
+}
+
+function byScore(a: TopDomain, b: TopDomain): number {
+  return b.riskScore - a.riskScore || (a.domain < b.domain ? -1 : 1);
+}
