@@ -1,0 +1,113 @@
+/** Whose mail servers these are: from the exchanges of a domain to the one who receives its mail. */
+
+import { registrableDomain } from './domain.ts';
+import type { Exchange, Mail } from './mail.ts';
+import type { ProviderClass, ProviderRow } from './tables.ts';
+
+/** `self_hosted`: hosts under the domain's own registrable domain. `third_party`: somebody the table does not know. */
+export type ReceiverKind = ProviderClass | 'self_hosted' | 'third_party';
+
+/** Who receives a domain's mail, and how many exchanges speak for it. */
+export interface Receiver {
+  readonly kind: ReceiverKind;
+  readonly label: string | null;
+  /** The hosts that this rests on, best first; empty when it comes from a table and not from DNS. */
+  readonly hosts: readonly string[];
+}
+
+type Matched = Exchange & { readonly provider: ProviderRow | undefined; readonly own: boolean };
+
+export class Providers {
+  readonly #bySuffix: ReadonlyMap<string, ProviderRow>;
+  /** The resolver hands out one Mail per cached answer: matched once, not with every lookup (4.2 → 3.3 µs, 2026-11). */
+  readonly #kept = new WeakMap<
+    Mail,
+    { readonly registrable: string | undefined; readonly receiver: Receiver }
+  >();
+
+  constructor(rows: readonly ProviderRow[]) {
+    this.#bySuffix = new Map(rows.map(row => [row.suffix, row]));
+  }
+
+  /** The longest suffix on label borders: `notgoogle.com` is not below `google.com`. */
+  match(host: string): ProviderRow | undefined {
+    for (let rest = host; ; ) {
+      const row = this.#bySuffix.get(rest);
+      if (row) return row;
+      const dot = rest.indexOf('.');
+      if (dot < 0) return undefined;
+      rest = rest.slice(dot + 1);
+    }
+  }
+
+  receiver(registrable: string | undefined, mail: Mail): Receiver | undefined {
+    if (mail.exchanges.length === 0) return undefined;
+    const kept = this.#kept.get(mail);
+    if (kept && kept.registrable === registrable) return kept.receiver;
+    const receiver = this.#find(registrable, mail);
+    this.#kept.set(mail, { registrable, receiver });
+    return receiver;
+  }
+
+  #find(registrable: string | undefined, mail: Mail): Receiver {
+    const matched = mail.exchanges.map(({ host, preference }): Matched => {
+      const provider = this.match(host);
+      const own = !provider && registrable !== undefined && isBelow(host, registrable);
+      return { host, preference, provider, own };
+    });
+    for (const only of ['disposable', 'parked'] as const)
+      if (matched.every(({ provider }) => provider?.class === only))
+        return named(
+          matched[0]!,
+          matched.map(({ host }) => host),
+        );
+
+    // Parking hosts take no mail, so senders go on to the next exchange.
+    return name(matched.filter(({ provider }) => provider?.class !== 'parked'));
+  }
+}
+
+function name(exchanges: readonly Matched[]): Receiver {
+  const best = bestOf(exchanges);
+  if (best.own)
+    return {
+      kind: 'self_hosted',
+      label: 'Self-hosted',
+      hosts: exchanges.filter(({ own }) => own).map(({ host }) => host),
+    };
+  // A disposable host in front of a platform: too little to flag, and the platform may be a decoy.
+  if (!best.provider || best.provider.class === 'disposable') return thirdParty(best, exchanges);
+  // A gateway in front of a platform is whom the senders meet. Behind an unknown host it would be a decoy.
+  const gateway =
+    best.provider.class === 'business_platform'
+      ? exchanges.find(({ provider }) => provider?.class === 'security_gateway')
+      : undefined;
+  const who = gateway ?? best;
+  const same = exchanges.filter(({ provider }) => provider?.label === who.provider?.label);
+  return named(
+    who,
+    same.map(({ host }) => host),
+  );
+}
+
+/** Senders try the lowest preference first (RFC 5321 5.1); among equals a recognised host speaks for the rest. */
+function bestOf(exchanges: readonly Matched[]): Matched {
+  const first = exchanges.reduce((best, next) => (next.preference < best.preference ? next : best));
+  const equals = exchanges.filter(({ preference }) => preference === first.preference);
+  return equals.find(({ provider }) => provider) ?? equals.find(({ own }) => own) ?? first;
+}
+
+function named({ provider }: Matched, hosts: readonly string[]): Receiver {
+  return { kind: provider!.class, label: provider!.label, hosts };
+}
+
+/** Known hosts further down do not make an unknown one any better: they are not counted. */
+function thirdParty(best: Matched, exchanges: readonly Matched[]): Receiver {
+  const others = exchanges.filter(exchange => exchange !== best && !exchange.provider && !exchange.own);
+  const hosts = [best, ...others].map(({ host }) => host);
+  return { kind: 'third_party', label: registrableDomain(best.host) ?? null, hosts };
+}
+
+function isBelow(host: string, registrable: string): boolean {
+  return host === registrable || host.endsWith(`.${registrable}`);
+}

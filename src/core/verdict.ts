@@ -1,0 +1,215 @@
+/** The judgement: facts in, score and reason out. Every point comes from one row of one table. */
+
+import type { ListHit } from './catalog.ts';
+import { type Domain, registrableDomain } from './domain.ts';
+import type { Mail } from './mail.ts';
+import type { Override } from './override.ts';
+import type { Receiver, ReceiverKind } from './provider.ts';
+
+export const REASONS = ['safe', 'disposable', 'undeliverable', 'role_account'] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** A fact worth points, as `?explain=true` shows it. */
+export interface Signal {
+  readonly signal: string;
+  readonly points: number;
+  readonly detail: string;
+}
+
+export interface Verdict {
+  readonly domain: Domain;
+  readonly riskScore: number;
+  readonly reason: Reason;
+  readonly isFreeProvider: boolean;
+  readonly isCorporateEmail: boolean;
+  readonly mxProviderLabel: string | null;
+  readonly signals: readonly Signal[];
+}
+
+/** The facts found about a domain. Gathering them is lookup's work; here nothing is asked any more. */
+export interface Evidence {
+  readonly domain: Domain;
+  readonly override: Override | undefined;
+  /** Disposable feeds that name it or a parent, nearest entry first; empty where the protected list forbids it. */
+  readonly lists: readonly ListHit[];
+  /** One of those feeds is verified by people or by a crawler. */
+  readonly verified: boolean;
+  readonly specialUse: boolean;
+  /** A label below the registrable domain that stands for automated mail. */
+  readonly roleWord: string | undefined;
+  readonly mail: Mail;
+  /** Who receives the mail: from the exchanges, or for well-known domains from the table. */
+  readonly receiver: Receiver | undefined;
+  /** Answered from a table row for this very name, with no question to DNS. */
+  readonly wellKnown: boolean;
+  /** The registrable domain is a consumer webmail provider. */
+  readonly free: boolean;
+  /** The name of the privacy relay that the domain belongs to. */
+  readonly relay: string | undefined;
+}
+
+/** Bands: safe below 50, role_account from 50, the rest from 80, 100 when confirmed. */
+export const SIGNALS = {
+  operator_allow: { points: 0, reason: 'safe' },
+  operator_deny: { points: 100, reason: 'disposable' },
+  operator_role: { points: 60, reason: 'role_account' },
+
+  verified_list: { points: 100, reason: 'disposable' },
+  several_lists: { points: 100, reason: 'disposable' },
+  broad_list: { points: 90, reason: 'disposable' },
+  // On top of broad_list: being below a host that gives subdomains away says less than being named.
+  own_listing: { points: 5, reason: 'disposable' },
+
+  special_use: { points: 95, reason: 'undeliverable' },
+  nxdomain: { points: 90, reason: 'undeliverable' },
+  null_mx: { points: 90, reason: 'undeliverable' },
+  no_mail_host: { points: 85, reason: 'undeliverable' },
+  parked: { points: 80, reason: 'undeliverable' },
+
+  // Hosts that people put into the table by hand: the top of the band 80 to 89.
+  disposable_hosts: { points: 89, reason: 'disposable' },
+
+  role_word: { points: 60, reason: 'role_account' },
+
+  security_gateway: { points: 0, reason: 'safe' },
+  business_platform: { points: 3, reason: 'safe' },
+  consumer_webmail: { points: 5, reason: 'safe' },
+  hosting: { points: 10, reason: 'safe' },
+  self_hosted: { points: 10, reason: 'safe' },
+  third_party: { points: 15, reason: 'safe' },
+  // On top of self_hosted and third_party: nobody takes over when the one host is down.
+  single_exchange: { points: 5, reason: 'safe' },
+  transactional: { points: 25, reason: 'safe' },
+  privacy_relay: { points: 30, reason: 'safe' },
+  forwarding: { points: 30, reason: 'safe' },
+  implicit_mx: { points: 35, reason: 'safe' },
+  mail_unknown: { points: 40, reason: 'safe' },
+} as const satisfies Record<string, { readonly points: number; readonly reason: Reason }>;
+
+export type SignalName = keyof typeof SIGNALS;
+
+/** The order of section "precedence": the first that speaks decides, and the last one always speaks. */
+const PRECEDENCE: readonly ((evidence: Evidence) => readonly Found[] | undefined)[] = [
+  byOperator,
+  byLists,
+  byMailTrouble,
+  byDisposableHosts,
+  byRoleWord,
+  byMailConfiguration,
+];
+
+type Found = readonly [name: SignalName, detail: string];
+
+export function judge(evidence: Evidence): Verdict {
+  let found: readonly Found[] = [];
+  for (const look of PRECEDENCE) {
+    const spoken = look(evidence);
+    if (!spoken) continue;
+    found = spoken;
+    break;
+  }
+  const signals = found.map(([signal, detail]) => ({ signal, points: SIGNALS[signal].points, detail }));
+  const reason = SIGNALS[found[0]![0]].reason;
+  const trusted = (reason === 'safe' || reason === 'role_account') && isDeliverable(evidence);
+  const isFreeProvider = trusted && evidence.free && evidence.relay === undefined;
+  return {
+    domain: evidence.domain,
+    riskScore: signals.reduce((sum, { points }) => sum + points, 0),
+    reason,
+    isFreeProvider,
+    isCorporateEmail: trusted && !isFreeProvider && isProfessional(evidence),
+    mxProviderLabel: receiverOf(evidence)?.label ?? null,
+    signals,
+  };
+}
+
+function byOperator({ override }: Evidence): Found[] | undefined {
+  if (!override) return undefined;
+  // The note and its author are the operator's own business: callers see only that there is a decision.
+  const reach = override.below ? ' and names below it' : '';
+  return [[`operator_${override.action}`, `override for ${override.domain}${reach}`]];
+}
+
+function byLists({ domain, lists, verified }: Evidence): Found[] | undefined {
+  if (lists.length === 0) return undefined;
+  const feeds = [...new Set(lists.map(({ feed }) => feed))];
+  const detail = `${lists[0]!.entry} is in ${feeds.join(', ')}`;
+  if (verified) return [['verified_list', detail]];
+  if (feeds.length > 1) return [['several_lists', detail]];
+  const found: Found[] = [['broad_list', detail]];
+  const { entry } = lists[0]!;
+  if (entry === domain || registrableDomain(entry) !== undefined)
+    found.push(['own_listing', `${entry} is named itself, not only a host above it`]);
+  return found;
+}
+
+function byMailTrouble(evidence: Evidence): Found[] | undefined {
+  const { mail } = evidence;
+  if (evidence.specialUse) return [['special_use', 'reserved name that is not in the public DNS']];
+  if (mail.state === 'nxdomain') return [['nxdomain', 'the name does not exist']];
+  if (mail.state === 'null_mx') return [['null_mx', 'the domain says that it accepts no mail (RFC 7505)']];
+  if (mail.state === 'no_mail') return [['no_mail_host', 'no valid mail exchanger and no public address']];
+  const receiver = receiverOf(evidence);
+  return receiver?.kind === 'parked' ? [['parked', receivedBy(receiver)]] : undefined;
+}
+
+function byDisposableHosts(evidence: Evidence): Found[] | undefined {
+  const receiver = receiverOf(evidence);
+  return receiver?.kind === 'disposable' ? [['disposable_hosts', receivedBy(receiver)]] : undefined;
+}
+
+function byRoleWord({ roleWord }: Evidence): Found[] | undefined {
+  return roleWord === undefined ? undefined : [['role_word', `"${roleWord}" stands for automated mail`]];
+}
+
+function byMailConfiguration(evidence: Evidence): Found[] {
+  const { mail, relay } = evidence;
+  if (relay !== undefined && isDeliverable(evidence)) return [['privacy_relay', `address of ${relay}`]];
+  if (mail.state === 'implicit_mx')
+    return [['implicit_mx', 'no mail exchanger, only an address (RFC 5321 5.1)']];
+  const receiver = receiverOf(evidence);
+  if (!receiver) return [['mail_unknown', 'who receives the mail is not known']];
+  const detail = receivedBy(receiver);
+  if (evidence.free && CONSUMER_WHEN_FREE.has(receiver.kind)) return [['consumer_webmail', detail]];
+  // A parked or disposable receiver was judged before; the name keeps this total for the compiler.
+  const signal = receiver.kind === 'parked' || receiver.kind === 'disposable' ? 'third_party' : receiver.kind;
+  const found: Found[] = [[signal, detail]];
+  if (COUNTS_EXCHANGES.has(receiver.kind) && receiver.hosts.length < 2)
+    found.push(['single_exchange', 'one exchange only']);
+  return found;
+}
+
+/** The same hosts serve consumers and companies (Zoho, Proton, Fastmail, Tuta, iCloud): the free list tells. */
+const CONSUMER_WHEN_FREE: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>([
+  'business_platform',
+  'security_gateway',
+  'consumer_webmail',
+  'self_hosted',
+  'third_party',
+]);
+const COUNTS_EXCHANGES: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['self_hosted', 'third_party']);
+const PROFESSIONAL: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>([
+  'business_platform',
+  'security_gateway',
+  'self_hosted',
+]);
+
+/** Only a definite answer or a table row names a receiver: DNS trouble never does. */
+function receiverOf({ mail, receiver, specialUse, wellKnown }: Evidence): Receiver | undefined {
+  return !specialUse && (wellKnown || mail.state === 'mx') ? receiver : undefined;
+}
+
+function isDeliverable(evidence: Evidence): boolean {
+  if (evidence.specialUse || evidence.receiver?.kind === 'parked') return false;
+  return evidence.wellKnown || evidence.mail.state === 'mx' || evidence.mail.state === 'implicit_mx';
+}
+
+function isProfessional(evidence: Evidence): boolean {
+  const receiver = receiverOf(evidence);
+  return evidence.relay === undefined && !evidence.free && !!receiver && PROFESSIONAL.has(receiver.kind);
+}
+
+function receivedBy({ label, hosts }: Receiver): string {
+  const who = label ?? 'unrecognised hosts';
+  return hosts.length === 0 ? `${who}, a well-known domain` : `${who} (${hosts.slice(0, 3).join(', ')})`;
+}

@@ -1,0 +1,213 @@
+/** The feeds that come as npm packages: one row each, with the reader for its shape. Nothing of them is executed. */
+
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { type Feed, FeedError, type FeedKind, type FeedSource, type RawFeed } from '../core/feed.ts';
+
+type Names = Omit<RawFeed, 'version'>;
+
+interface Row {
+  readonly id: string;
+  readonly package: string;
+  /** Where in the package the list is; the reader gets their texts in this order. */
+  readonly files: readonly string[];
+  readonly kind: FeedKind;
+  readonly verified: boolean;
+  readonly licence: string;
+  /** About half of what the version of November 2026 held. */
+  readonly atLeast: number;
+  readonly read: (...texts: string[]) => Names;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    id: 'disposable-email-domains',
+    package: 'disposable-email-domains-js',
+    files: ['dist/dict/disposable_email_blocklist.json'],
+    kind: 'disposable',
+    verified: true,
+    licence: 'CC0-1.0',
+    atLeast: 4_000,
+    read: text => ({ names: strings(JSON.parse(text), 'the document') }),
+  },
+  {
+    id: 'fakefilter',
+    package: 'fakefilter',
+    files: ['json/data_version2.json'],
+    kind: 'disposable',
+    verified: true,
+    licence: 'BSD-3-Clause',
+    atLeast: 2_000,
+    read: readFakefilter,
+  },
+  {
+    id: 'emailalias',
+    package: '@emailalias/disposable-email-detector',
+    files: ['data/disposable-domains.json', 'data/personally-observed-domains.json'],
+    kind: 'disposable',
+    verified: false,
+    licence: 'MIT',
+    atLeast: 35_000,
+    read: readEmailalias,
+  },
+  {
+    id: 'is-burner-email',
+    package: 'is-burner-email',
+    files: ['dist/index.js'],
+    kind: 'disposable',
+    verified: false,
+    licence: 'MIT',
+    atLeast: 80_000,
+    read: readBurnerBundle,
+  },
+  {
+    id: 'emailalias-relays',
+    package: '@emailalias/disposable-email-detector',
+    files: ['data/forwarding-alias-domains.json'],
+    kind: 'relay',
+    verified: false,
+    licence: 'MIT',
+    atLeast: 9,
+    read: readRelays,
+  },
+  {
+    id: 'free-email-domains',
+    package: 'free-email-domains-typescript',
+    files: ['index.js'],
+    kind: 'free',
+    verified: false,
+    licence: 'MIT',
+    atLeast: 2_000,
+    read: readFreeModule,
+  },
+  {
+    id: 'email-provider-links',
+    package: '@mikkelscheike/email-provider-links',
+    files: ['dist/providers/emailproviders.json'],
+    kind: 'free',
+    verified: false,
+    licence: 'MIT',
+    atLeast: 120,
+    read: readProviderLinks,
+  },
+];
+
+/** `manifestOf` finds a package's package.json; tests point it elsewhere. */
+export function packageFeeds(manifestOf: (name: string) => string = installedManifest): FeedSource[] {
+  return ROWS.map(row => {
+    const { id, kind, verified, licence, atLeast } = row;
+    const feed: Feed = { id, kind, verified, licence, atLeast, origin: `npm package ${row.package}` };
+    return { feed, read: () => readPackage(row, manifestOf) };
+  });
+}
+
+async function readPackage(row: Row, manifestOf: (name: string) => string): Promise<RawFeed> {
+  let reading = 'package.json';
+  try {
+    const manifest = manifestOf(row.package);
+    const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version?: unknown };
+    if (typeof version !== 'string') throw new FeedError('no version in it');
+    const texts: string[] = [];
+    for (const file of row.files) {
+      reading = file;
+      texts.push(await readFile(join(dirname(manifest), file), 'utf8'));
+    }
+    reading = row.files.join(' and ');
+    return { version, ...row.read(...texts) };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new FeedError(`npm package ${row.package}, ${reading}: ${problem}`, { cause: error });
+  }
+}
+
+/** By search path and not by resolution: a package may hide its package.json behind `exports`. */
+function installedManifest(name: string): string {
+  const require = createRequire(import.meta.url);
+  for (const folder of require.resolve.paths(name) ?? []) {
+    const manifest = join(folder, name, 'package.json');
+    if (existsSync(manifest)) return manifest;
+  }
+  throw new FeedError('not installed; run npm ci');
+}
+
+/** `{domains: [name]}`, and what its makers met in their own logs: `{entries: [{domain}]}`. */
+function readEmailalias(merged: string, observed: string): Names {
+  const entries = member(JSON.parse(observed), 'entries');
+  if (!Array.isArray(entries)) throw new FeedError('entries is not an array');
+  const seen = strings(
+    entries.map(entry => member(entry, 'domain')),
+    'domain of the entries',
+  );
+  return { names: [...strings(member(JSON.parse(merged), 'domains'), 'domains'), ...seen] };
+}
+
+/** `{domains: {name: {hosts: {name: {firstseen: seconds}}}}}` */
+function readFakefilter(text: string): Names {
+  const names: string[] = [];
+  const since = new Map<string, string>();
+  for (const domain of Object.values(record(member(JSON.parse(text), 'domains'), 'domains')))
+    for (const [host, seen] of Object.entries(record(member(domain, 'hosts'), 'hosts'))) {
+      names.push(host);
+      const first = member(seen, 'firstseen');
+      if (typeof first === 'number' && first > 0)
+        since.set(host, new Date(first * 1000).toISOString().slice(0, 10));
+    }
+  return { names, since };
+}
+
+/**
+ * A bundle that holds the list as one string literal, lines between `\n`. The literal is what JSON calls a
+ * string too, so it is cut out and parsed; the bundle's code is never run.
+ */
+function readBurnerBundle(text: string): Names {
+  const literal = /^(?:var|const|let) blacklist_default = ("(?:[^"\\\n]|\\.)*");$/m.exec(text)?.[1];
+  if (literal === undefined) throw new FeedError('no string literal blacklist_default in it');
+  const lines = (JSON.parse(literal) as string).split('\n');
+  return { names: lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#')) };
+}
+
+/** `{providers: {label: [name]}}` */
+function readRelays(text: string): Names {
+  const labels = new Map<string, string>();
+  for (const [label, names] of Object.entries(record(member(JSON.parse(text), 'providers'), 'providers')))
+    for (const name of strings(names, label)) labels.set(name, label);
+  return { names: [...labels.keys()], labels };
+}
+
+/** A module with one array literal of strings, which is JSON as well. */
+function readFreeModule(text: string): Names {
+  const literal = /^exports\.freeEmailDomains = (\[.*\]);$/m.exec(text)?.[1];
+  if (literal === undefined) throw new FeedError('no array literal freeEmailDomains in it');
+  return { names: strings(JSON.parse(literal), 'freeEmailDomains') };
+}
+
+/** `{providers: [{type, domains?: [name]}]}`; only public providers are mailboxes for everybody. */
+function readProviderLinks(text: string): Names {
+  const providers = member(JSON.parse(text), 'providers');
+  if (!Array.isArray(providers)) throw new FeedError('providers is not an array');
+  const names = providers.flatMap((provider: unknown) => {
+    const domains = member(provider, 'domains');
+    return member(provider, 'type') === 'public_provider' && domains !== undefined
+      ? strings(domains, 'domains')
+      : [];
+  });
+  return { names };
+}
+
+function member(value: unknown, key: string): unknown {
+  return record(value, `what holds ${key}`)[key];
+}
+
+function record(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new FeedError(`${what} is not an object`);
+  return value as Record<string, unknown>;
+}
+
+function strings(value: unknown, what: string): string[] {
+  if (!Array.isArray(value) || !value.every(item => typeof item === 'string'))
+    throw new FeedError(`${what} is not an array of strings`);
+  return value;
+}

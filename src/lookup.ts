@@ -1,0 +1,141 @@
+/** Verb 2: from a domain to its verdict. Facts are gathered here; the judging is core/verdict.ts. */
+
+import type { Catalog, Listing, Relay } from './core/catalog.ts';
+import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
+import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
+import { findOverride, type Override } from './core/override.ts';
+import type { Clock, Resolver } from './core/ports.ts';
+import type { Receiver } from './core/provider.ts';
+import { roleWord } from './core/role.ts';
+import { type Evidence, judge, type Verdict } from './core/verdict.ts';
+
+export interface Answer {
+  readonly verdict: Verdict;
+  readonly evidence: Evidence;
+  /** The catalog's generation that every fact of this answer comes from. */
+  readonly snapshot: string;
+  /** DNS did not answer, nothing older is kept and no list or override decides. */
+  readonly degraded: boolean;
+  /** What the ranking counts; undefined when the verdict is safe. */
+  readonly flag: { readonly domain: string; readonly listed: boolean } | undefined;
+}
+
+export interface Lookup {
+  /** At once whenever no DNS wait is needed: most lookups never leave this turn of the event loop. */
+  lookup(domain: Domain, keyId: string): Answer | Promise<Answer>;
+  /** Today's verdict from what is kept, with no question sent. */
+  last(domain: Domain): Answer;
+}
+
+export interface LookupParts {
+  readonly catalog: () => Catalog;
+  readonly overrides: () => ReadonlyMap<string, Override>;
+  readonly resolver: Resolver;
+  readonly clock: Clock;
+}
+
+export function createLookup({ catalog, overrides, resolver, clock }: LookupParts): Lookup {
+  const look = (domain: Domain) => known(domain, catalog(), overrides(), clock());
+
+  function lookup(domain: Domain, keyId: string): Answer | Promise<Answer> {
+    const facts = look(domain);
+    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED);
+    const fresh = resolver.peek(domain);
+    if (fresh) return answer(facts, fresh);
+    if (facts.asks === 'wait') return resolver.resolve(domain, keyId).then(mail => answer(facts, mail));
+    resolver.prefetch(domain, keyId);
+    return answer(facts, resolver.last(domain) ?? MAIL_NOT_ASKED);
+  }
+
+  function last(domain: Domain): Answer {
+    const facts = look(domain);
+    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED);
+    const nothing = facts.asks === 'wait' ? MAIL_UNKNOWN : MAIL_NOT_ASKED;
+    return answer(facts, resolver.last(domain) ?? nothing);
+  }
+
+  return { lookup, last };
+}
+
+/** What is known before DNS, all of it from one catalog, so that no answer mixes two generations. */
+interface Facts {
+  readonly domain: Domain;
+  readonly catalog: Catalog;
+  readonly override: Override | undefined;
+  readonly registrable: string | undefined;
+  readonly listing: Listing;
+  readonly specialUse: boolean;
+  readonly relay: Relay | undefined;
+  /** Who receives the mail of a domain that everybody knows. */
+  readonly row: Receiver | undefined;
+  /** `later`: DNS cannot change the verdict, only the label, so the question is sent in the background. */
+  readonly asks: 'never' | 'later' | 'wait';
+}
+
+function known(
+  domain: Domain,
+  catalog: Catalog,
+  overrides: ReadonlyMap<string, Override>,
+  now: number,
+): Facts {
+  const names = lineage(domain);
+  const override = findOverride(overrides, names.length > 0 ? names : [domain], now);
+  const specialUse = isSpecialUse(domain);
+  const listing = catalog.listed(names);
+  const relay = catalog.relay(names);
+  const row = tableRow(catalog, domain, relay);
+  const decided = override !== undefined || listing.hits.length > 0;
+  return {
+    domain,
+    catalog,
+    override,
+    registrable: registrableDomain(domain),
+    listing,
+    specialUse,
+    relay,
+    row,
+    asks: specialUse || row ? 'never' : decided ? 'later' : 'wait',
+  };
+}
+
+/** The exact name only: `x.gmail.com` is asked in DNS. */
+function tableRow(catalog: Catalog, domain: Domain, relay: Relay | undefined): Receiver | undefined {
+  if (relay?.exact) return { kind: 'forwarding', label: relay.label, hosts: [] };
+  const mailbox = catalog.mailbox(domain);
+  return mailbox && { kind: mailbox.class, label: mailbox.label, hosts: [] };
+}
+
+function answer(facts: Facts, mail: Mail): Answer {
+  const { domain, catalog, override, registrable, listing, row } = facts;
+  const evidence: Evidence = {
+    domain,
+    override,
+    lists: listing.hits,
+    verified: listing.verified,
+    specialUse: facts.specialUse,
+    roleWord: roleWord(domain, registrable, catalog.roles),
+    mail,
+    receiver: row ?? catalog.providers.receiver(registrable, mail),
+    wellKnown: row !== undefined,
+    free: catalog.isFree(registrable),
+    relay: facts.relay?.label,
+  };
+  const verdict = judge(evidence);
+  return {
+    verdict,
+    evidence,
+    snapshot: catalog.generation,
+    degraded: mail.state === 'unknown' && listing.hits.length === 0 && override === undefined,
+    flag: flagOf(facts, verdict),
+  };
+}
+
+/**
+ * `inbox.mailinator.com` counts for `mailinator.com`: the name that the list decided on. A protected name is never
+ * ranked, whatever DNS says of it today; only an operator can want that.
+ */
+function flagOf({ domain, catalog, override, listing }: Facts, { reason }: Verdict): Answer['flag'] {
+  if (reason === 'safe' || (override === undefined && catalog.isProtected(domain))) return undefined;
+  const entry = reason === 'disposable' ? listing.hits[0]?.entry : undefined;
+  return { domain: entry ?? domain, listed: entry !== undefined };
+}

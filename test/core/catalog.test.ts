@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { Catalog } from '../../src/core/catalog.ts';
+import { lineage } from '../../src/core/domain.ts';
+import { type FeedKind, takeSnapshot } from '../../src/core/feed.ts';
+import type { Tables } from '../../src/core/tables.ts';
+
+const TABLES: Tables = {
+  providers: [],
+  mailboxes: new Map([
+    ['big-mail.com', { label: 'Big Mail', class: 'consumer_webmail', canary: true }],
+    ['throwaway.com', { label: 'Throwaway', class: 'disposable', canary: false }],
+  ]),
+  protected: new Set(['it.com', 'innocent.org']),
+  relays: new Map([['relay.net', 'The Relay']]),
+  free: { add: new Set(['added.com']), remove: new Set(['company.com']) },
+  roles: new Set(['noreply']),
+};
+
+function list(
+  id: string,
+  names: string[],
+  facts: { kind?: FeedKind; verified?: boolean; since?: Map<string, string> } = {},
+) {
+  const { kind = 'disposable', verified = false, since } = facts;
+  const feed = { id, kind, verified, licence: 'MIT', origin: id, atLeast: 0 };
+  return takeSnapshot(feed, { version: '1', names, ...(since ? { since } : {}) });
+}
+
+const listed = (catalog: Catalog, name: string) => catalog.listed(lineage(name));
+const entries = (catalog: Catalog, name: string) =>
+  listed(catalog, name).hits.map(({ feed, entry }) => `${feed} ${entry}`);
+
+describe('what the lists say', () => {
+  it('names every feed and since when, where the feed knows', () => {
+    const catalog = new Catalog(
+      [
+        list('seen', ['spam.com'], { verified: true, since: new Map([['spam.com', '2025-11-03']]) }),
+        list('broad', ['spam.com', 'other.com']),
+      ],
+      TABLES,
+      'g',
+    );
+    expect(listed(catalog, 'spam.com')).toEqual({
+      hits: [
+        { feed: 'seen', entry: 'spam.com', since: '2025-11-03' },
+        { feed: 'broad', entry: 'spam.com', since: null },
+      ],
+      verified: true,
+    });
+    expect(listed(catalog, 'other.com').verified).toBe(false);
+    expect(listed(catalog, 'clean.com')).toEqual({ hits: [], verified: false });
+  });
+
+  it('reaches below a listed name, private suffixes included, never above it or sideways', () => {
+    const catalog = new Catalog([list('a', ['spam.com', 'cc.cd', 'deep.host.net'])], TABLES, 'g');
+    expect(entries(catalog, 'a.b.spam.com')).toEqual(['a spam.com']);
+    expect(entries(catalog, 'x.cc.cd')).toEqual(['a cc.cd']);
+    expect(entries(catalog, 'cc.cd')).toEqual(['a cc.cd']);
+    expect(entries(catalog, 'notspam.com')).toEqual([]);
+    expect(entries(catalog, 'host.net')).toEqual([]);
+  });
+
+  it('puts the nearest entry first', () => {
+    const catalog = new Catalog([list('a', ['spam.com', 'x.spam.com'])], TABLES, 'g');
+    expect(entries(catalog, 'y.x.spam.com')).toEqual(['a x.spam.com', 'a spam.com']);
+  });
+
+  it('stops at protected names, and flags what is named below them', () => {
+    const catalog = new Catalog(
+      [list('a', ['it.com', 'bad.it.com', 'innocent.org', 'relay.net', 'big-mail.com'])],
+      TABLES,
+      'g',
+    );
+    for (const name of [
+      'it.com',
+      'real.it.com',
+      'innocent.org',
+      'x.innocent.org',
+      'relay.net',
+      'user.relay.net',
+      'big-mail.com',
+    ])
+      expect(entries(catalog, name), name).toEqual([]);
+    expect(entries(catalog, 'x.bad.it.com')).toEqual(['a bad.it.com']);
+    expect(catalog.status[0]).toMatchObject({ names: 1, dropped: { protected: 4 } });
+    expect(catalog.size).toBe(1);
+  });
+
+  it('does not reach over a protected name to a listed parent', () => {
+    const tables = { ...TABLES, protected: new Set(['good.host.com']) };
+    const catalog = new Catalog([list('a', ['host.com'])], tables, 'g');
+    expect(entries(catalog, 'good.host.com')).toEqual([]);
+    expect(entries(catalog, 'x.good.host.com')).toEqual([]);
+    expect(entries(catalog, 'other.host.com')).toEqual(['a host.com']);
+  });
+
+  it('lets a disposable service of the mailbox table be listed', () => {
+    expect(entries(new Catalog([list('a', ['throwaway.com'])], TABLES, 'g'), 'throwaway.com')).toEqual([
+      'a throwaway.com',
+    ]);
+  });
+
+  it('ranks names by how many feeds agree, ties by name', () => {
+    const catalog = new Catalog(
+      [
+        list('a', ['b.com', 'a.com', 'z.com', 'innocent.org']),
+        list('b', ['z.com', 'a.com', 'innocent.org']),
+        list('c', ['z.com', 'innocent.org']),
+      ],
+      TABLES,
+      'g',
+    );
+    expect(catalog.mostAgreed(10)).toEqual(['z.com', 'a.com', 'b.com']);
+    expect(catalog.mostAgreed(2)).toEqual(['z.com', 'a.com']);
+  });
+});
+
+describe('free providers', () => {
+  const catalog = new Catalog(
+    [
+      list('bad', ['spammy.com']),
+      list('free', ['webmail.com', 'spammy.com', 'company.com', 'relay.net', 'below.webhost.com'], {
+        kind: 'free',
+      }),
+    ],
+    TABLES,
+    'g',
+  );
+
+  it.each(['webmail.com', 'big-mail.com', 'added.com'])('%s is one', name => {
+    expect(catalog.isFree(name)).toBe(true);
+  });
+  it.each(['spammy.com', 'company.com', 'relay.net', 'below.webhost.com', 'throwaway.com', 'webmai1.com'])(
+    '%s is not',
+    name => {
+      expect(catalog.isFree(name)).toBe(false);
+    },
+  );
+});
+
+describe('relays', () => {
+  it('cover their subdomains; the table names them before a feed does', () => {
+    const raw = {
+      version: '1',
+      names: ['relay.net', 'alias.org', 'big-mail.com'],
+      labels: new Map([
+        ['relay.net', 'Feed Name'],
+        ['alias.org', 'Alias'],
+      ]),
+    };
+    const feed = {
+      id: 'r',
+      kind: 'relay' as const,
+      verified: false,
+      licence: 'MIT',
+      origin: 'r',
+      atLeast: 0,
+    };
+    const catalog = new Catalog([takeSnapshot(feed, raw)], TABLES, 'g');
+    expect(catalog.relay(['relay.net'])).toEqual({ label: 'The Relay', exact: true });
+    expect(catalog.relay(lineage('user.alias.org'))).toEqual({ label: 'Alias', exact: false });
+    expect(catalog.relay(['big-mail.com'])).toBeUndefined();
+    expect(catalog.isProtected('alias.org')).toBe(true);
+  });
+});

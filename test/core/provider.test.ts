@@ -1,0 +1,172 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Mail } from '../../src/core/mail.ts';
+import { Providers } from '../../src/core/provider.ts';
+import { parseProviders } from '../../src/core/tables.ts';
+import { readTables } from '../../src/feeds/tables.ts';
+
+let providers: Providers;
+beforeAll(async () => {
+  providers = new Providers(parseProviders((await readTables())['providers.csv']));
+});
+
+function mx(...hosts: (string | [string, number])[]): Mail {
+  const exchanges = hosts.map((host, at) =>
+    typeof host === 'string' ? { host, preference: 10 * (at + 1) } : { host: host[0], preference: host[1] },
+  );
+  return { state: 'mx', exchanges, stale: false };
+}
+
+describe('a host is recognised by its longest suffix on label borders', () => {
+  it.each([
+    ['aspmx.l.google.com', 'Google Workspace'],
+    ['alt4.aspmx.l.google.com', 'Google Workspace'],
+    ['aspmx3.googlemail.com', 'Google Workspace'],
+    ['gmail-smtp-in.l.google.com', 'Gmail'],
+    ['alt1.gmail-smtp-in.l.google.com', 'Gmail'],
+    ['acme-com.mail.protection.outlook.com', 'Microsoft 365'],
+    ['acme-com.j-v1.mx.microsoft', 'Microsoft 365'],
+    ['outlook-com.olc.protection.outlook.com', 'Outlook.com'],
+    ['msv1.invalid.outlook.com', 'Microsoft 365 placeholder MX'],
+    ['mxbiz1.qq.com', 'Tencent Exmail'],
+    ['mx3.qq.com', 'QQ Mail'],
+    ['mta5.am0.yahoodns.net', 'Yahoo Mail'],
+    ['mx-biz.mail.am0.yahoodns.net', 'Yahoo Small Business'],
+    ['mx1-us1.ppe-hosted.com', 'Proofpoint Essentials'],
+    ['mxa-00123456.gslb.pphosted.com', 'Proofpoint'],
+    ['route1.mx.cloudflare.net', 'Cloudflare Email Routing'],
+    ['inbound-smtp.eu-west-1.amazonaws.com', 'Amazon SES / WorkMail inbound'],
+    ['ec2-1-2-3-4.eu-west-1.compute.amazonaws.com', 'Amazon EC2'],
+  ])('%s is %s', (host, label) => {
+    expect(providers.match(host)?.label).toBe(label);
+  });
+
+  it.each([
+    'notgoogle.com',
+    'evilzoho.com',
+    'mx.notpphosted.com',
+    'l.google.com',
+    'google.com.evil.net',
+    'mimecast.com.evil.net',
+  ])('%s is nobody', host => {
+    expect(providers.match(host)).toBeUndefined();
+  });
+});
+
+describe('who receives the mail', () => {
+  it.each<[string, Mail, string, string | null]>([
+    [
+      'a platform',
+      mx('aspmx.l.google.com', 'alt1.aspmx.l.google.com'),
+      'business_platform',
+      'Google Workspace',
+    ],
+    [
+      'the exchange of lowest preference, in any order',
+      mx(['mx.zoho.com', 20], ['aspmx.l.google.com', 1]),
+      'business_platform',
+      'Google Workspace',
+    ],
+    [
+      'the gateway in front of a platform',
+      mx('acme-com.mail.protection.outlook.com', 'eu-smtp-1.mimecast.com'),
+      'security_gateway',
+      'Mimecast',
+    ],
+    [
+      'no decoy gateway behind an unknown host',
+      mx('mx.unknown-host.net', 'eu-smtp-1.mimecast.com'),
+      'third_party',
+      'unknown-host.net',
+    ],
+    [
+      'a recognised host among equals',
+      mx(['a.unknown-host.net', 5], ['mx.zoho.com', 5]),
+      'business_platform',
+      'Zoho Mail',
+    ],
+    [
+      'not hosts of the same name elsewhere',
+      mx('mail.acme.example', 'mail2.acme.example'),
+      'third_party',
+      'acme.example',
+    ],
+    ['its own hosts', mx('mail.acme.com', 'mail2.acme.com'), 'self_hosted', 'Self-hosted'],
+    ['itself', mx('acme.com'), 'self_hosted', 'Self-hosted'],
+    ['not a name that only ends alike', mx('mail.notacme.com'), 'third_party', 'notacme.com'],
+    [
+      'a third party by the registrable domain',
+      mx('mx1.eu.some-host.co.uk'),
+      'third_party',
+      'some-host.co.uk',
+    ],
+    [
+      'parking hosts only',
+      mx('mail.h-email.net', 'park-mx.above.com'),
+      'parked',
+      'Parked (pickelhost cluster)',
+    ],
+    [
+      'not the parking host beside a real one',
+      mx('mail.h-email.net', 'mx.zoho.com'),
+      'business_platform',
+      'Zoho Mail',
+    ],
+    ['disposable hosts only', mx('mx.generator.email', 'mail.yopmail.com'), 'disposable', 'generator.email'],
+    [
+      'no platform behind a disposable host',
+      mx('mx.generator.email', 'mx.zoho.com'),
+      'third_party',
+      'generator.email',
+    ],
+    [
+      'a hosting company, whatever gateway stands behind it',
+      mx('mx00.ionos.com', 'eu-smtp-1.mimecast.com'),
+      'hosting',
+      'IONOS',
+    ],
+    [
+      'a platform with a disposable host as backup',
+      mx('mx.zoho.com', 'mx.generator.email'),
+      'business_platform',
+      'Zoho Mail',
+    ],
+    [
+      'parking and disposable mixed: nobody certain',
+      mx('mx.generator.email', 'park-mx.above.com'),
+      'third_party',
+      'generator.email',
+    ],
+  ])('%s', (_, mail, kind, label) => {
+    expect(providers.receiver('acme.com', mail)).toMatchObject({ kind, label });
+  });
+
+  it('is nobody without an exchange', () => {
+    expect(
+      providers.receiver('acme.com', { state: 'implicit_mx', exchanges: [], stale: false }),
+    ).toBeUndefined();
+  });
+
+  it('counts only its own exchanges as its own', () => {
+    const receiver = providers.receiver('acme.com', mx('mail.acme.com', 'backup.elsewhere.net'));
+    expect(receiver).toMatchObject({ kind: 'self_hosted', hosts: ['mail.acme.com'] });
+  });
+
+  it('counts unknown exchanges only, not the known ones behind them', () => {
+    const receiver = providers.receiver(
+      'acme.com',
+      mx('mx.unknown.net', 'aspmx.l.google.com', 'mx2.unknown.net'),
+    );
+    expect(receiver).toMatchObject({ kind: 'third_party', hosts: ['mx.unknown.net', 'mx2.unknown.net'] });
+  });
+
+  it('names every disposable host', () => {
+    const receiver = providers.receiver('acme.com', mx('mx.generator.email', 'mail.yopmail.com'));
+    expect(receiver?.hosts).toEqual(['mx.generator.email', 'mail.yopmail.com']);
+  });
+
+  it('is judged anew when one answer is used for another domain', () => {
+    const mail = mx('mail.acme.com');
+    expect(providers.receiver('acme.com', mail)?.kind).toBe('self_hosted');
+    expect(providers.receiver('other.com', mail)?.kind).toBe('third_party');
+  });
+});

@@ -1,0 +1,291 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Domain } from '../../src/core/domain.ts';
+import { MAIL_STATES, type Mail, type MailState } from '../../src/core/mail.ts';
+import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from '../../src/core/override.ts';
+import type { Receiver, ReceiverKind } from '../../src/core/provider.ts';
+import { PROVIDER_CLASSES } from '../../src/core/tables.ts';
+import { type Evidence, judge, type Reason, SIGNALS } from '../../src/core/verdict.ts';
+
+const DOMAIN = 'acme.com' as Domain;
+
+function mail(state: MailState, ...hosts: string[]): Mail {
+  return { state, exchanges: hosts.map((host, at) => ({ host, preference: at })), stale: false };
+}
+
+function receiver(kind: ReceiverKind, hosts = 2): Receiver {
+  return {
+    kind,
+    label: `label of ${kind}`,
+    hosts: Array.from({ length: hosts }, (_, at) => `mx${at}.host.net`),
+  };
+}
+
+function override(action: OverrideAction): Override {
+  return { domain: DOMAIN, action, below: false, note: null, author: null, createdAt: 0, expiresAt: null };
+}
+
+function evidence(facts: Partial<Evidence> = {}): Evidence {
+  return {
+    domain: DOMAIN,
+    override: undefined,
+    lists: [],
+    verified: false,
+    specialUse: false,
+    roleWord: undefined,
+    mail: mail('mx', 'mx0.host.net', 'mx1.host.net'),
+    receiver: receiver('third_party'),
+    wellKnown: false,
+    free: false,
+    relay: undefined,
+    ...facts,
+  };
+}
+
+const by = (...feeds: string[]) => feeds.map(feed => ({ feed, entry: DOMAIN as string, since: null }));
+const received = (kind: ReceiverKind, hosts = 2) => ({ receiver: receiver(kind, hosts) });
+const none = { receiver: undefined };
+
+describe('score and reason of each fact alone', () => {
+  it.each<[string, Partial<Evidence>, Reason, number]>([
+    ['operator allows', { override: override('allow') }, 'safe', 0],
+    ['operator denies', { override: override('deny') }, 'disposable', 100],
+    ['operator marks a role', { override: override('role') }, 'role_account', 60],
+    ['a verified feed', { lists: by('a'), verified: true }, 'disposable', 100],
+    ['two feeds', { lists: by('a', 'b') }, 'disposable', 100],
+    ['one broad feed names it', { lists: by('a') }, 'disposable', 95],
+    [
+      'one broad feed names the host above it',
+      { domain: 'x.cc.cd' as Domain, lists: [{ feed: 'a', entry: 'cc.cd', since: null }] },
+      'disposable',
+      90,
+    ],
+    [
+      'one feed names it and its parent',
+      {
+        domain: 'x.acme.com' as Domain,
+        lists: [...by('a'), { feed: 'a', entry: 'x.acme.com', since: null }],
+      },
+      'disposable',
+      95,
+    ],
+    ['special use', { specialUse: true, mail: mail('not_asked'), ...none }, 'undeliverable', 95],
+    ['NXDOMAIN', { mail: mail('nxdomain'), ...none }, 'undeliverable', 90],
+    ['null MX', { mail: mail('null_mx'), ...none }, 'undeliverable', 90],
+    ['no MX and no public address', { mail: mail('no_mail'), ...none }, 'undeliverable', 85],
+    ['parking hosts only', received('parked'), 'undeliverable', 80],
+    ['disposable hosts only', received('disposable'), 'disposable', 89],
+    ['a role word', { roleWord: 'noreply' }, 'role_account', 60],
+    ['a gateway', received('security_gateway'), 'safe', 0],
+    ['a business platform', received('business_platform'), 'safe', 3],
+    ['consumer webmail', received('consumer_webmail'), 'safe', 5],
+    ['a hosting company', received('hosting'), 'safe', 10],
+    ['self-hosted, two exchanges', received('self_hosted', 2), 'safe', 10],
+    ['self-hosted, one exchange', received('self_hosted', 1), 'safe', 15],
+    ['two unrecognised exchanges', received('third_party', 2), 'safe', 15],
+    ['one unrecognised exchange', received('third_party', 1), 'safe', 20],
+    ['transactional', received('transactional'), 'safe', 25],
+    ['a forwarder', received('forwarding'), 'safe', 30],
+    ['a privacy relay', { relay: 'Relay', ...received('forwarding') }, 'safe', 30],
+    ['implicit MX', { mail: mail('implicit_mx'), ...none }, 'safe', 35],
+    ['unknown', { mail: mail('unknown'), ...none }, 'safe', 40],
+    ['a relay whose DNS is unknown', { relay: 'Relay', mail: mail('unknown'), ...none }, 'safe', 40],
+    ['a platform, but in the free list', { free: true, ...received('business_platform') }, 'safe', 5],
+    ['free list, own hosts', { free: true, ...received('self_hosted', 1) }, 'safe', 5],
+    ['free list, but now forwarded', { free: true, ...received('forwarding') }, 'safe', 30],
+  ])('%s', (_, facts, reason, riskScore) => {
+    expect(judge(evidence(facts))).toMatchObject({ reason, riskScore });
+  });
+});
+
+describe('precedence, highest first', () => {
+  const ladder: [string, Partial<Evidence>][] = [
+    ['operator_allow', { override: override('allow') }],
+    ['several_lists', { lists: by('a', 'b') }],
+    ['null_mx', { mail: mail('null_mx') }],
+    ['disposable_hosts', received('disposable')],
+    ['role_word', { roleWord: 'bounces' }],
+    ['third_party', {}],
+  ];
+  it.each(ladder.map(([signal], at) => [signal, at] as const))('%s', (signal, at) => {
+    const all = Object.assign({}, ...ladder.slice(at).map(([, facts]) => facts));
+    // Null MX and exchanges exclude each other, so the lower rungs are judged with exchanges again.
+    expect(judge(evidence(all)).signals[0]?.signal).toBe(signal);
+  });
+
+  it('special use yields to an operator only', () => {
+    const facts = { specialUse: true, mail: mail('not_asked'), ...none };
+    expect(judge(evidence({ ...facts, override: override('allow') }))).toMatchObject({
+      reason: 'safe',
+      riskScore: 0,
+    });
+    expect(judge(evidence({ ...facts, roleWord: 'noreply' })).reason).toBe('undeliverable');
+  });
+
+  it('listed and dead is still disposable', () => {
+    expect(judge(evidence({ lists: by('a'), mail: mail('nxdomain'), ...none })).reason).toBe('disposable');
+  });
+});
+
+describe('free, corporate and the label', () => {
+  it.each<[string, Partial<Evidence>, boolean, boolean]>([
+    ['business platform', received('business_platform'), false, true],
+    ['security gateway', received('security_gateway'), false, true],
+    ['own hosts', received('self_hosted'), false, true],
+    ['hosting company', received('hosting'), false, false],
+    ['transactional', received('transactional'), false, false],
+    ['forwarder', received('forwarding'), false, false],
+    ['consumer hosts, own domain', received('consumer_webmail'), false, false],
+    ['unrecognised hosts', received('third_party'), false, false],
+    ['free list on a platform', { free: true, ...received('business_platform') }, true, false],
+    ['free list, dead', { free: true, mail: mail('nxdomain'), ...none }, false, false],
+    ['free list, unknown', { free: true, mail: mail('unknown'), ...none }, false, false],
+    ['free list, implicit MX', { free: true, mail: mail('implicit_mx'), ...none }, true, false],
+    ['free list, listed', { free: true, lists: by('a'), ...received('consumer_webmail') }, false, false],
+    ['relay on a platform', { relay: 'R', ...received('business_platform') }, false, false],
+    ['relay in the free list', { relay: 'R', free: true, ...received('forwarding') }, false, false],
+    ['role word on a platform', { roleWord: 'noreply', ...received('business_platform') }, false, true],
+    [
+      'allowed, listed, on a platform',
+      { override: override('allow'), lists: by('a'), ...received('business_platform') },
+      false,
+      true,
+    ],
+    ['denied, on a platform', { override: override('deny'), ...received('business_platform') }, false, false],
+    [
+      'well-known free',
+      {
+        wellKnown: true,
+        free: true,
+        mail: mail('not_asked'),
+        receiver: { ...receiver('consumer_webmail'), hosts: [] },
+      },
+      true,
+      false,
+    ],
+  ])('%s', (_, facts, isFreeProvider, isCorporateEmail) => {
+    expect(judge(evidence(facts))).toMatchObject({ isFreeProvider, isCorporateEmail });
+  });
+
+  it('shows the label of the receiver for flagged domains too', () => {
+    expect(judge(evidence({ lists: by('a'), ...received('hosting') })).mxProviderLabel).toBe(
+      'label of hosting',
+    );
+    expect(judge(evidence(received('parked'))).mxProviderLabel).toBe('label of parked');
+  });
+});
+
+const kinds: ReceiverKind[] = [...PROVIDER_CLASSES, 'self_hosted', 'third_party'];
+const host = fc.constantFrom('mx0.host.net', 'mx1.host.net', 'mail.acme.com');
+const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
+  domain: fc.constant(DOMAIN),
+  override: fc.option(
+    fc.record({
+      domain: fc.constant('acme.com'),
+      action: fc.constantFrom(...OVERRIDE_ACTIONS),
+      below: fc.boolean(),
+      note: fc.option(fc.string()),
+      author: fc.constant(null),
+      createdAt: fc.constant(0),
+      expiresAt: fc.constant(null),
+    }),
+    { nil: undefined, freq: 3 },
+  ),
+  lists: fc.array(
+    fc.record({
+      feed: fc.constantFrom('a', 'b', 'c'),
+      entry: fc.constantFrom('acme.com', 'cc.cd'),
+      since: fc.constantFrom(null, '2026-01-01'),
+    }),
+    { maxLength: 4 },
+  ),
+  verified: fc.boolean(),
+  specialUse: fc.boolean(),
+  roleWord: fc.option(fc.constant('noreply'), { nil: undefined }),
+  mail: fc.record({
+    state: fc.constantFrom(...MAIL_STATES),
+    exchanges: fc.array(fc.record({ host, preference: fc.nat(100) }), { maxLength: 3 }),
+    stale: fc.boolean(),
+  }),
+  receiver: fc.option(
+    fc.record({
+      kind: fc.constantFrom(...kinds),
+      label: fc.option(fc.string()),
+      hosts: fc.array(host, { maxLength: 3 }),
+    }),
+    { nil: undefined },
+  ),
+  wellKnown: fc.boolean(),
+  free: fc.boolean(),
+  relay: fc.option(fc.constant('Relay'), { nil: undefined }),
+});
+
+describe('whatever the evidence', () => {
+  const always = (name: string, holds: (facts: Evidence) => void) =>
+    it(name, () => fc.assert(fc.property(anyEvidence, holds), { numRuns: 3_000 }));
+
+  always('the points add up to the score, each from the table', facts => {
+    const { signals, riskScore } = judge(facts);
+    expect(signals.length).toBeGreaterThan(0);
+    expect(signals.reduce((sum, { points }) => sum + points, 0)).toBe(riskScore);
+    for (const { signal, points } of signals)
+      expect(SIGNALS).toHaveProperty(signal, expect.objectContaining({ points }));
+  });
+
+  always('all signals of a verdict speak for its reason', facts => {
+    const { signals, reason } = judge(facts);
+    for (const { signal } of signals) expect(SIGNALS[signal as keyof typeof SIGNALS].reason).toBe(reason);
+  });
+
+  always('the bands hold: safe < 50 <= role_account < 80 <= the rest <= 100', facts => {
+    const { riskScore, reason } = judge(facts);
+    const [low, high] = {
+      safe: [0, 49],
+      role_account: [50, 79],
+      undeliverable: [80, 99],
+      disposable: [80, 100],
+    }[reason];
+    expect(riskScore).toBeGreaterThanOrEqual(low!);
+    expect(riskScore).toBeLessThanOrEqual(high!);
+    expect(Number.isInteger(riskScore)).toBe(true);
+  });
+
+  always('an operator decides alone', facts => {
+    if (!facts.override) return;
+    const expected = { allow: ['safe', 0], deny: ['disposable', 100], role: ['role_account', 60] }[
+      facts.override.action
+    ];
+    const { reason, riskScore } = judge(facts);
+    expect([reason, riskScore]).toEqual(expected);
+  });
+
+  always('a list is never outvoted by DNS', facts => {
+    if (facts.override || facts.lists.length === 0) return;
+    expect(judge(facts).reason).toBe('disposable');
+    expect(judge(facts).riskScore).toBeGreaterThanOrEqual(90);
+  });
+
+  always('free and disposable, free and corporate, undeliverable and either exclude each other', facts => {
+    const { reason, isFreeProvider, isCorporateEmail } = judge(facts);
+    expect(isFreeProvider && isCorporateEmail).toBe(false);
+    if (reason === 'disposable' || reason === 'undeliverable')
+      expect([isFreeProvider, isCorporateEmail]).toEqual([false, false]);
+  });
+
+  always('there is a label only where exchanges or a table row name the receiver', facts => {
+    const { mxProviderLabel } = judge(facts);
+    if (facts.specialUse || (facts.mail.state !== 'mx' && !facts.wellKnown))
+      expect(mxProviderLabel).toBeNull();
+  });
+
+  always('an unknown answer of DNS makes nothing undeliverable, free or corporate', facts => {
+    const { reason, isFreeProvider, isCorporateEmail } = judge({
+      ...facts,
+      specialUse: false,
+      wellKnown: false,
+      mail: mail('unknown'),
+    });
+    expect(reason).not.toBe('undeliverable');
+    expect([isFreeProvider, isCorporateEmail]).toEqual([false, false]);
+  });
+});
