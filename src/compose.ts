@@ -11,10 +11,11 @@ import { createResolver, type DnsResolver } from './dns/resolver.ts';
 import { SOURCES } from './feeds/sources.ts';
 import { createApi } from './http/api.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
+import { openapiOf } from './http/openapi.ts';
 import { addReference, createPages } from './http/pages.ts';
 import { createProbes } from './http/probes.ts';
 import { createRoutes } from './http/routes.ts';
-import { createPort } from './http/server.ts';
+import { createPort, PAGES } from './http/server.ts';
 import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrides.ts';
 import { createRank } from './rank.ts';
@@ -103,9 +104,11 @@ export async function startService(parts: {
     metrics,
     isDraining: port.isDraining,
   });
-  const pages = createPages(() => port.app.swagger());
-  await addReference(port.app, VERSION);
-  port.add(createRoutes(api, probes, pages));
+  const pages = createPages(() => document);
+  const routes = createRoutes(api, probes, pages);
+  const document = openapiOf(routes, VERSION);
+  port.add(routes);
+  await addReference(port.app, PAGES, document);
   try {
     await port.app.listen({ host: config.host, port: config.port, backlog: 1024 });
   } catch (error) {
@@ -113,7 +116,7 @@ export async function startService(parts: {
     await rank.close();
     throw error;
   }
-  const bound = port.app.server.address() as AddressInfo;
+  const bound = port.server.address() as AddressInfo;
 
   return {
     address: { host: bound.address, port: bound.port },

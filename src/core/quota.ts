@@ -22,9 +22,14 @@ export function monthOf(now: number): Month {
   return latest;
 }
 
+const DAY_MS = 86_400_000;
+let today = { name: '', start: 0 };
+
 /** `YYYY-MM-DD` in UTC. */
 export function dayOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
+  if (now >= today.start && now < today.start + DAY_MS) return today.name;
+  today = { name: new Date(now).toISOString().slice(0, 10), start: now - (now % DAY_MS) };
+  return today.name;
 }
 
 /** What is left after a call: `limit` and `remaining` are null for an unlimited key. */

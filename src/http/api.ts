@@ -13,7 +13,6 @@ import type { Overrides } from '../overrides.ts';
 import type { Rank } from '../rank.ts';
 import type { Metrics } from './metrics.ts';
 import { type Exchange, type Headers, quotaHeaders, sendEmpty, sendJson, sendRefusal } from './reply.ts';
-import { domainSegment, readTarget, type Target } from './target.ts';
 import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson, usageJson } from './wire.ts';
 
 export interface ApiParts {
@@ -25,8 +24,6 @@ export interface ApiParts {
   readonly metrics: Metrics;
   readonly isTrustedProxy: (address: string) => boolean;
 }
-
-export type Handler = (exchange: Exchange) => Promise<void>;
 
 const DEFAULT_TOP = 100;
 const MOST_TOP = 1000;
@@ -89,13 +86,13 @@ export function createApi(parts: ApiParts) {
     async domain(exchange: Exchange): Promise<void> {
       const admission = await spend(exchange);
       if (!admission) return;
-      const target = targetOf(exchange);
-      const parsed = parseSegment(domainSegment(target.path) ?? '');
+      const { segment, query } = exchange.target;
+      const parsed = parseSegment(segment);
       if (!parsed.ok) {
         return refuseCounted(exchange, admission.allowance, refuse('validation_error', parsed.detail));
       }
       exchange.domain = parsed.domain;
-      const explain = readExplain(target.query);
+      const explain = readExplain(query);
       if (typeof explain !== 'boolean') return refuseCounted(exchange, admission.allowance, explain);
       const answer = lookup.lookup(parsed.domain, admission.key.id);
       sendAnswer(exchange, admission, answer instanceof Promise ? await answer : answer, explain);
@@ -104,7 +101,7 @@ export function createApi(parts: ApiParts) {
     async topDomains(exchange: Exchange): Promise<void> {
       const admission = await spend(exchange);
       if (!admission) return;
-      const wanted = readTop(targetOf(exchange).query);
+      const wanted = readTop(exchange.target.query);
       if ('refused' in wanted) return refuseCounted(exchange, admission.allowance, wanted);
       const body = topDomainsJson(await rank.top(wanted.limit, wanted.reason));
       const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
@@ -123,12 +120,6 @@ export function createApi(parts: ApiParts) {
       sendJson(exchange, 200, usageJson(admission.allowance), ['Cache-Control', 'no-store']);
     },
   };
-}
-
-function targetOf({ req }: Exchange): Target {
-  // The framework keeps what was sent beside what it was shown.
-  const raw = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/';
-  return readTarget(raw) ?? { path: '/', query: '' };
 }
 
 function readExplain(query: string): boolean | Refusal {

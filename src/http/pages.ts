@@ -1,7 +1,7 @@
 /** What a person sees in a browser: the front page and the API reference, with nothing loaded from elsewhere. */
 
 import type { Server } from 'node:http';
-import swagger from '@fastify/swagger';
+import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { type Exchange, send, sendJson } from './reply.ts';
@@ -24,7 +24,7 @@ const HOME = `<!doctype html>
 <p>This service tells whether an email domain can be trusted: a risk score from 0 to 100, the reason,
 whether it is free webmail or corporate mail, and who receives its mail.</p>
 <p>Ask it with an API key:</p>
-<pre>curl -H "Authorization: Bearer $API_KEY" ${'${BASE_URL}'}/v1/public/domain/gmail.com</pre>
+<pre>curl -H "Authorization: Bearer $API_KEY" $BASE_URL/v1/public/domain/gmail.com</pre>
 <ul>
 <li><a href="/docs">API reference</a></li>
 <li><a href="/openapi.json">OpenAPI document</a></li>
@@ -35,41 +35,33 @@ whether it is free webmail or corporate mail, and who receives its mail.</p>
 </html>
 `;
 
-export function createPages(openapi: () => unknown) {
-  let document: string | undefined;
+export function createPages(document: () => object) {
+  let text: string | undefined;
   return {
     async home(exchange: Exchange): Promise<void> {
       const csp = `${STRICT}; img-src data:`;
       send(exchange, 200, 'text/html; charset=utf-8', HOME, [...PAGE, 'Content-Security-Policy', csp]);
     },
     async openapi(exchange: Exchange): Promise<void> {
-      document ??= JSON.stringify(openapi());
-      sendJson(exchange, 200, document, PAGE);
+      text ??= JSON.stringify(document());
+      sendJson(exchange, 200, text, PAGE);
     },
   };
 }
 
-/** Must be called before the routes are added: the document is made of what follows. */
-export async function addReference(app: FastifyInstance<Server>, version: string): Promise<void> {
+/** The API reference at `prefix`; everything that it loads comes with the package. */
+export async function addReference(
+  app: FastifyInstance<Server>,
+  prefix: string,
+  document: object,
+): Promise<void> {
   await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'domain-risk',
-        version,
-        description:
-          'Tells whether an email domain can be trusted. Callers fail open: on 429, 5xx or no answer, continue without the check.',
-        license: { name: 'MIT', identifier: 'MIT' },
-      },
-      servers: [{ url: '/' }],
-      components: {
-        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
-      },
-    },
+    mode: 'static',
+    specification: { document: document as StaticDocumentSpec['document'] },
   });
   await app.register(swaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: prefix,
     staticCSP: true,
-    uiConfig: { deepLinking: true, displayRequestDuration: true, persistAuthorization: false },
+    uiConfig: { deepLinking: true, displayRequestDuration: true },
   });
 }

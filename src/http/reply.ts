@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Allowance, secondsLeft } from '../core/quota.ts';
 import { REFUSALS, type Refusal } from '../core/refusal.ts';
 import type { Head } from './head.ts';
+import type { Target } from './target.ts';
 import { errorJson } from './wire.ts';
 
 /** One request on its way: what was read of it, and what its answer needs. */
@@ -11,6 +12,7 @@ export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly head: Head;
+  readonly target: Target;
   readonly requestId: string;
   readonly startedAt: number;
   readonly route: string;
@@ -20,6 +22,8 @@ export interface Exchange {
   keyId: string | undefined;
   domain: string | undefined;
   degraded: boolean;
+  /** Every answer is told here, once. */
+  readonly finished: (exchange: Exchange, status: number) => void;
 }
 
 export type Headers = string[];
@@ -76,6 +80,7 @@ export function send(
   headers.push('Content-Type', type, 'Content-Length', `${Buffer.byteLength(body)}`, ...extra);
   res.writeHead(status, headers);
   res.end(body);
+  exchange.finished(exchange, status);
 }
 
 export function sendJson(exchange: Exchange, status: number, body: string, extra: Headers = []): void {
@@ -86,6 +91,7 @@ export function sendJson(exchange: Exchange, status: number, body: string, extra
 export function sendEmpty(exchange: Exchange, status: number, extra: Headers): void {
   exchange.res.writeHead(status, [...commonHeaders(exchange), ...extra]);
   exchange.res.end();
+  exchange.finished(exchange, status);
 }
 
 /** One table of codes decides the status; only the details differ. */

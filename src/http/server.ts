@@ -1,26 +1,20 @@
-/** The port: Fastify with bounded sizes and waits, JSON for every error, and an end that loses no request. */
+/**
+ * The port: bounded sizes and waits, JSON for every error, and an end that loses no request. Our own routes are
+ * few and exact, so they are found by the raw path; the pages below are Fastify's.
+ */
 
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance, type FastifySchema } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { StoreUnavailable } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
-import type { Handler } from './api.ts';
 import { readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
 import { type Exchange, rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
-import { MOST_TARGET, readTarget, routedUrl } from './target.ts';
-
-export interface Route {
-  readonly path: string;
-  /** What the logs and metrics call it. */
-  readonly name: string;
-  readonly isApi: boolean;
-  readonly schema?: FastifySchema;
-  readonly handle: Handler;
-}
+import type { Route } from './routes.ts';
+import { MOST_TARGET, readTarget, type Target } from './target.ts';
 
 export interface PortParts {
   readonly log: Logger;
@@ -29,6 +23,8 @@ export interface PortParts {
 }
 
 export interface Port {
+  readonly server: Server;
+  /** For pages: everything at or below `PAGES`. */
   readonly app: FastifyInstance<Server>;
   add(routes: readonly Route[]): void;
   readonly isDraining: () => boolean;
@@ -36,6 +32,8 @@ export interface Port {
   /** Not ready at once; every accepted request is answered; then the port closes. */
   drain(): Promise<void>;
 }
+
+export const PAGES = '/docs';
 
 /** The API is shed, before anything is counted, when this many requests wait for their answer. */
 const MOST_IN_FLIGHT = 2_000;
@@ -45,141 +43,16 @@ const SLOW_SECONDS = 0.5;
 const LINGER_MS = 1_000;
 const DRAIN_MS = 8_000;
 
-const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
-
-/** Values that Fastify's schema compilers never see: every handler checks and writes by itself. */
-const NO_COMPILER = () => () => true;
-
-export function createPort(parts: PortParts): Port {
-  const { log, metrics } = parts;
-  const boot = randomBytes(6).toString('hex');
-  let requests = 0;
-  let inFlight = 0;
-  let draining = false;
-  const nextId = () => `${boot}-${(requests++).toString(36)}`;
-
-  const app: FastifyInstance<Server> = fastify({
-    logger: false,
-    rewriteUrl: req => routedUrl(req.url ?? ''),
-    http: { ...TIMEOUTS, maxHeaderSize: 8 * 1024, requireHostHeader: true, keepAliveTimeoutBuffer: 1_000 },
-    requestTimeout: TIMEOUTS.requestTimeout,
-    keepAliveTimeout: 65_000,
-    maxRequestsPerSocket: 1_000,
-    return503OnClosing: false,
-    forceCloseConnections: false,
-    exposeHeadRoutes: true,
-    bodyLimit: 1024,
-    clientErrorHandler: (error, socket) => refuseSocket(error, socket, nextId()),
-    frameworkErrors: (_error, request, reply) => {
-      reply.hijack();
-      sendRefusal(begin(request.raw, reply.raw, 'none', false), refuse('not_found'));
-    },
-  });
-  app.setValidatorCompiler(NO_COMPILER);
-  app.server.maxConnections = MOST_CONNECTIONS;
-  app.server.on('connect', (_req, socket) =>
-    socket.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), nextId())),
-  );
-  for (const event of ['checkContinue', 'checkExpectation'] as const) {
-    app.server.on(event, (req: IncomingMessage, res: ServerResponse) => {
-      const exchange = begin(req, res, 'none', false);
-      res.shouldKeepAlive = false;
-      sendRefusal(exchange, refuse('expectation_failed'));
-    });
-  }
-
-  function begin(req: IncomingMessage, res: ServerResponse, route: string, isApi: boolean): Exchange {
-    const exchange: Exchange = {
-      req,
-      res,
-      head: readHead(req),
-      requestId: nextId(),
-      startedAt: performance.now(),
-      route,
-      isApi,
-      keyId: undefined,
-      domain: undefined,
-      degraded: false,
-    };
-    inFlight++;
-    if (draining) res.shouldKeepAlive = false;
-    res.once('close', () => finish(exchange));
-    return exchange;
-  }
-
-  function finish(exchange: Exchange): void {
-    inFlight--;
-    const { res, req, route, keyId, domain, degraded, requestId } = exchange;
-    const seconds = (performance.now() - exchange.startedAt) / 1000;
-    const status = res.writableFinished ? res.statusCode : 499;
-    metrics.request(route, status, seconds);
-    const notable = status >= 500 || degraded || seconds > SLOW_SECONDS;
-    if (parts.accessLog === 'off' || (parts.accessLog === 'errors' && !notable)) return;
-    const ms = Math.round(seconds * 1e5) / 100;
-    log.info(
-      { method: req.method, route, domain, status, ms, degraded, key: keyId, request_id: requestId },
-      'request',
-    );
-  }
-
-  /** Anything that is not a Refusal is our fault, and opaque to the caller. */
-  function fail(exchange: Exchange, error: unknown): void {
-    const kind = error instanceof StoreUnavailable ? 'the store is unavailable' : 'a request failed';
-    log.error({ err: error, request_id: exchange.requestId }, kind);
-    if (exchange.res.headersSent) exchange.res.destroy();
-    else sendRefusal(exchange, refuse('internal_error'));
-  }
-
-  function run(route: Route, req: IncomingMessage, res: ServerResponse): void {
-    const exchange = begin(req, res, route.name, route.isApi);
-    const refusal = transportRefusal(exchange);
-    if (refusal) return sendRefusal(exchange, refusal);
-    if (route.isApi && inFlight > MOST_IN_FLIGHT) {
-      metrics.shed();
-      return sendRefusal(exchange, refuse('overloaded', null, 1));
-    }
-    route.handle(exchange).catch(error => fail(exchange, error));
-  }
-
-  const known = new Map<string, Route>();
-  function add(routes: readonly Route[]): void {
-    for (const route of routes) {
-      known.set(routedUrl(route.path), route);
-      app.get(route.path, { schema: route.schema ?? { hide: true } }, (request, reply) => {
-        reply.hijack();
-        run(route, request.raw, reply.raw);
-      });
-    }
-  }
-  // Before any body is looked at: what is at no route, or at one with another method, ends here.
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
-    reply.hijack();
-    const route = known.get(request.raw.url ?? '');
-    const exchange = begin(
-      request.raw,
-      reply.raw,
-      route?.name ?? 'none',
-      route?.isApi ?? isBelowApi(request.raw.url),
-    );
-    const refusal = transportRefusal(exchange);
-    if (refusal) sendRefusal(exchange, refusal);
-    else if (!route) sendRefusal(exchange, refuse('not_found'));
-    else if (route.isApi && request.method === 'OPTIONS') sendEmpty(exchange, 204, PREFLIGHT);
-    else sendRefusal(exchange, refuse('method_not_allowed'), ['Allow', route.isApi ? ALLOW_API : ALLOW]);
-  });
-
-  return {
-    app,
-    add,
-    isDraining: () => draining,
-    inFlight: () => inFlight,
-    async drain() {
-      draining = true;
-      await drainServer(app, () => inFlight);
-    },
-  };
-}
+const LIMITS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  // Longer than the 60 s of common load balancers, which must be the ones to close an idle connection.
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 8 * 1024,
+  requireHostHeader: true,
+};
+const MOST_REQUESTS_PER_SOCKET = 1_000;
 
 const ALLOW = 'GET, HEAD';
 const ALLOW_API = 'GET, HEAD, OPTIONS';
@@ -192,16 +65,142 @@ const PREFLIGHT = [
   ],
   ...['Access-Control-Max-Age', '86400', 'Allow', ALLOW_API],
 ];
+const NO_TARGET: Target = { path: '', segment: '', query: '' };
 
-function isBelowApi(url: string | undefined): boolean {
-  return url?.startsWith('/v1/') ?? false;
+export function createPort(parts: PortParts): Port {
+  const { log, metrics } = parts;
+  const routes = new Map<string, Route>();
+  const boot = randomBytes(6).toString('hex');
+  let requests = 0;
+  let inFlight = 0;
+  let draining = false;
+  const nextId = () => `${boot}-${(requests++).toString(36)}`;
+
+  function begin(
+    req: IncomingMessage,
+    res: ServerResponse,
+    target: Target,
+    route: Route | undefined,
+  ): Exchange {
+    inFlight++;
+    if (draining) res.shouldKeepAlive = false;
+    return {
+      req,
+      res,
+      head: readHead(req),
+      target,
+      requestId: nextId(),
+      startedAt: performance.now(),
+      route: route?.name ?? 'none',
+      isApi: route?.isApi ?? target.path.startsWith('/v1/'),
+      keyId: undefined,
+      domain: undefined,
+      degraded: false,
+      finished: finish,
+    };
+  }
+
+  function finish(exchange: Exchange, status: number): void {
+    inFlight--;
+    const seconds = (performance.now() - exchange.startedAt) / 1000;
+    metrics.request(exchange.route, status, seconds);
+    const notable = status >= 500 || exchange.degraded || seconds > SLOW_SECONDS;
+    if (parts.accessLog === 'off' || (parts.accessLog === 'errors' && !notable)) return;
+    const { req, route, domain, degraded, keyId, requestId } = exchange;
+    const ms = Math.round(seconds * 1e5) / 100;
+    log.info(
+      { method: req.method, route, domain, status, ms, degraded, key: keyId, request_id: requestId },
+      'request',
+    );
+  }
+
+  /** Anything that is not a Refusal is our fault, and opaque to the caller. */
+  function fail(exchange: Exchange, error: unknown): void {
+    const what = error instanceof StoreUnavailable ? 'the store is unavailable' : 'a request failed';
+    log.error({ err: error, request_id: exchange.requestId }, what);
+    if (exchange.res.headersSent) exchange.res.destroy();
+    else sendRefusal(exchange, refuse('internal_error'));
+  }
+
+  function handle(exchange: Exchange, route: Route | undefined): void {
+    const refusal = transportRefusal(exchange);
+    if (refusal) return sendRefusal(exchange, refusal);
+    if (!route) return sendRefusal(exchange, refuse('not_found'));
+    const { method } = exchange.req;
+    if (method !== 'GET' && method !== 'HEAD') {
+      if (route.isApi && method === 'OPTIONS') return sendEmpty(exchange, 204, PREFLIGHT);
+      return sendRefusal(exchange, refuse('method_not_allowed'), ['Allow', route.isApi ? ALLOW_API : ALLOW]);
+    }
+    if (route.isApi && inFlight > MOST_IN_FLIGHT) {
+      metrics.shed();
+      return sendRefusal(exchange, refuse('overloaded', null, 1));
+    }
+    route.handle(exchange).catch(error => fail(exchange, error));
+  }
+
+  let pages: (req: IncomingMessage, res: ServerResponse) => void;
+  const server = createServer(LIMITS, (req, res) => {
+    const target = readTarget(req.url ?? '') ?? NO_TARGET;
+    const route = routes.get(target.path);
+    if (route === undefined && isPage(target.path)) pages(req, res);
+    else handle(begin(req, res, target, route), route);
+  });
+  server.maxRequestsPerSocket = MOST_REQUESTS_PER_SOCKET;
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('connect', (_req, socket) => {
+    socket.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), nextId()));
+  });
+  for (const event of ['checkContinue', 'checkExpectation'] as const) {
+    server.on(event, (req: IncomingMessage, res: ServerResponse) => {
+      const exchange = begin(req, res, NO_TARGET, undefined);
+      res.shouldKeepAlive = false;
+      sendRefusal(exchange, refuse('expectation_failed'));
+    });
+  }
+
+  const app: FastifyInstance<Server> = fastify({
+    serverFactory(handler) {
+      pages = handler;
+      return server;
+    },
+    return503OnClosing: false,
+    forceCloseConnections: false,
+    clientErrorHandler: (error, socket) => refuseSocket(error, socket, nextId()),
+  });
+  // Whatever a page's own framework refuses ends in the same table of codes, and before any body is read.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    reply.hijack();
+    handle(
+      begin(request.raw, reply.raw, { ...NO_TARGET, path: request.raw.url ?? '' }, undefined),
+      undefined,
+    );
+  });
+
+  return {
+    server,
+    app,
+    add(list) {
+      for (const route of list) routes.set(route.path, route);
+    },
+    isDraining: () => draining,
+    inFlight: () => inFlight,
+    async drain() {
+      draining = true;
+      await drainServer(app, server, () => inFlight);
+    },
+  };
 }
 
-function transportRefusal({ req, head }: Exchange): Refusal | undefined {
-  const raw = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '';
+function isPage(path: string): boolean {
+  return path.startsWith(PAGES) && (path.length === PAGES.length || path[PAGES.length] === '/');
+}
+
+function transportRefusal({ req, head, target }: Exchange): Refusal | undefined {
   if (head.hosts > 1) return refuse('bad_request', 'the request has more than one Host header');
-  if (raw.length > MOST_TARGET) return refuse('uri_too_long', `at most ${MOST_TARGET} characters`);
-  if (readTarget(raw) === undefined) return refuse('bad_request', 'the request target must be a path');
+  if ((req.url ?? '').length > MOST_TARGET)
+    return refuse('uri_too_long', `at most ${MOST_TARGET} characters`);
+  if (target === NO_TARGET) return refuse('bad_request', 'the request target must be a path');
   return undefined;
 }
 
@@ -220,26 +219,27 @@ function parserRefusal(code: string | undefined): Refusal {
   return refuse('bad_request');
 }
 
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
+
 /**
  * Requests that are on their way over an open connection would be lost if it were closed under them. So for a
  * while each is still answered, with `Connection: close`; then the listener and idle connections go.
  */
-async function drainServer(app: FastifyInstance<Server>, inFlight: () => number): Promise<void> {
+async function drainServer(
+  app: FastifyInstance<Server>,
+  server: Server,
+  inFlight: () => number,
+): Promise<void> {
   const until = performance.now() + DRAIN_MS;
-  const connections = () =>
-    new Promise<number>(resolve => app.server.getConnections((_error, count) => resolve(count ?? 0)));
   const linger = performance.now() + LINGER_MS;
+  const connections = () =>
+    new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count ?? 0)));
   while ((await connections()) > 0 && performance.now() < linger) await pause(25);
   const closed = app.close();
-  app.server.closeIdleConnections();
-  while (inFlight() > 0 && performance.now() < until) await pause(10);
-  app.server.closeIdleConnections();
-  while ((await connections()) > 0 && performance.now() < until) {
-    await pause(25);
-    app.server.closeIdleConnections();
+  while (((await connections()) > 0 || inFlight() > 0) && performance.now() < until) {
+    server.closeIdleConnections();
+    await pause(10);
   }
-  app.server.closeAllConnections();
+  server.closeAllConnections();
   await closed;
 }
-
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));

@@ -15,7 +15,9 @@ const Score = Type.Integer({ minimum: 0, maximum: 100, description: '0 to 100; h
 
 export const FLAG_REASONS = REASONS.filter(reason => reason !== 'safe');
 
-export const EvidenceSchema = Type.Object({
+export const FlagReasonSchema = literals(FLAG_REASONS);
+
+const EvidenceSchema = Type.Object({
   signals: Type.Array(Type.Object({ signal: Type.String(), points: Type.Integer(), detail: Type.String() }), {
     description: 'Every point of the score; the points add up to risk_score.',
   }),
@@ -51,9 +53,7 @@ export const DomainSchema = Type.Object(
 
 export const TopDomainsSchema = Type.Object(
   {
-    domains: Type.Array(
-      Type.Object({ domain: Type.String(), risk_score: Score, reason: literals(FLAG_REASONS) }),
-    ),
+    domains: Type.Array(Type.Object({ domain: Type.String(), risk_score: Score, reason: FlagReasonSchema })),
     count: Type.Integer({ description: 'Number of domains returned.' }),
   },
   { title: 'TopDomains' },

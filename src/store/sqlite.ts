@@ -78,11 +78,19 @@ interface PendingGroup extends Omit<SpendGroup, 'calls'> {
   readonly waiters: { resolve(spent: Spent): void; reject(error: Error): void }[];
 }
 
+/**
+ * A commit costs about 250 µs of processor time whatever it holds (two threads to wake, a transaction, an fsync;
+ * measured 2026-11-15), a call inside it 6 µs. So under load commits begin at least this far apart; a call that
+ * finds the store at rest is counted at once.
+ */
+const COMMIT_SPACING_MS = 1;
+
 /** Calls that arrive while a commit is under way share the next one. */
 class Batcher {
   readonly #counter: Thread<Counter>;
   #pending = new Map<string, PendingGroup>();
   #busy = false;
+  #lastFlush = 0;
 
   constructor(counter: Thread<Counter>) {
     this.#counter = counter;
@@ -96,13 +104,19 @@ class Batcher {
     else this.#pending.set(name, { ...spend, revision, waiters: [{ resolve, reject }] });
     if (!this.#busy) {
       this.#busy = true;
-      // After the poll phase, so that all calls that the kernel had ready go into the first commit.
-      setImmediate(() => this.#flush());
+      this.#schedule();
     }
     return promise;
   }
 
+  #schedule(): void {
+    // At the earliest after the poll phase, so that all calls that the kernel had ready go into one commit.
+    if (performance.now() - this.#lastFlush >= COMMIT_SPACING_MS) setImmediate(() => this.#flush());
+    else setTimeout(() => this.#flush(), COMMIT_SPACING_MS);
+  }
+
   async #flush(): Promise<void> {
+    this.#lastFlush = performance.now();
     const groups = [...this.#pending.values()];
     this.#pending = new Map();
     try {
@@ -113,7 +127,7 @@ class Batcher {
     } catch (error) {
       for (const group of groups) for (const waiter of group.waiters) waiter.reject(error as Error);
     }
-    if (this.#pending.size > 0) setImmediate(() => this.#flush());
+    if (this.#pending.size > 0) this.#schedule();
     else this.#busy = false;
   }
 }

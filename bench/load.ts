@@ -1,0 +1,82 @@
+/** Puts load on one address and reads off the figures: wrk where it is installed, else autocannon. */
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+
+export interface Figures {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface Load {
+  readonly url: string;
+  /** Paths that are asked for in turn. */
+  readonly paths: readonly string[];
+  readonly authorization: string;
+  readonly seconds: number;
+  readonly connections: number;
+}
+
+const has = (program: string) => spawnSync('which', [program]).status === 0;
+export const hasWrk = has('wrk');
+/** Server on one core, load on the other: otherwise they take turns and the figures mean nothing. */
+export const pinned = (core: number): string[] => (has('taskset') ? ['taskset', '-c', String(core)] : []);
+
+export function put(load: Load): Promise<Figures> {
+  return hasWrk ? putByWrk(load) : putByAutocannon(load);
+}
+
+async function putByWrk(load: Load): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  const script = join(folder, 'load.lua');
+  writeFileSync(
+    script,
+    `local paths = { ${load.paths.map(path => JSON.stringify(path)).join(', ')} }
+local headers = { ["Authorization"] = ${JSON.stringify(load.authorization)} }
+local prepared, at = {}, 0
+function init()
+  for i, path in ipairs(paths) do prepared[i] = wrk.format("GET", path, headers) end
+end
+function request()
+  at = at % #prepared + 1
+  return prepared[at]
+end
+function done(summary, latency)
+  io.write(string.format("FIGURES %f %f %f\\n", summary.requests / summary.duration * 1e6,
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3))
+end`,
+  );
+  const [program, ...args] = [
+    ...pinned(1),
+    'wrk',
+    '-t1',
+    `-c${load.connections}`,
+    `-d${load.seconds}s`,
+    '-s',
+    script,
+    load.url,
+  ];
+  const { stdout, stderr } = spawnSync(program!, args, { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  const [, perSecond, p50, p99] = /FIGURES (\S+) (\S+) (\S+)/.exec(stdout) ?? [];
+  if (!perSecond) throw new Error(`wrk gave no figures: ${stderr}`);
+  return { perSecond: Number(perSecond), p50: Number(p50), p99: Number(p99) };
+}
+
+async function putByAutocannon(load: Load): Promise<Figures> {
+  const result = await autocannon({
+    url: load.url,
+    connections: load.connections,
+    duration: load.seconds,
+    requests: load.paths.map(path => ({
+      method: 'GET' as const,
+      path,
+      headers: { authorization: load.authorization },
+    })),
+  });
+  return { perSecond: result.requests.average, p50: result.latency.p50, p99: result.latency.p99 };
+}

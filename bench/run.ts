@@ -1,0 +1,180 @@
+/**
+ * Measures the service against bare `node:http` answering the same bytes, both in one run and in turn, so that
+ * a noisy machine disturbs both alike. What counts is the ratio.
+ */
+
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newKey } from '../src/commands/keys.ts';
+import { printTable } from '../src/commands/print.ts';
+import { openStore } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import { mx, startDns } from '../test/support/dns.ts';
+import { type Figures, hasWrk, pinned, put } from './load.ts';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const SECONDS = Number(process.env.SECONDS ?? 4);
+const CONNECTIONS = 64;
+const UNLISTED = Number(process.env.UNLISTED ?? 10_000);
+
+const folder = mkdtempSync(join(tmpdir(), 'domain-risk-bench-'));
+const dns = await startDns();
+const unlisted = Array.from({ length: UNLISTED }, (_, i) => `company-${i}.example.com`);
+for (const name of unlisted) dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com', 86_400)] });
+const env = { DATA_DIR: folder, DNS_SERVERS: dns.address, PORT: '0', LOG_LEVEL: 'info' };
+
+async function makeKeys() {
+  const store = await openStore(readConfig(env), error => {
+    throw error;
+  });
+  const open = newKey({ name: 'open', quota: 2_000_000_000 }, Date.now());
+  const spent = newKey({ name: 'spent', quota: 0 }, Date.now());
+  await store.createKey(open.key);
+  await store.createKey(spent.key);
+  await store.close();
+  return { open: `Bearer ${open.secret}`, spent: `Bearer ${spent.secret}` };
+}
+
+function startService(): Promise<{ child: ChildProcess; url: string }> {
+  const [program, ...args] = [...pinned(0), process.execPath, 'src/cli.ts', 'serve'];
+  const child = spawn(program!, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    child.once('exit', code => reject(new Error(`the service ended with ${code}`)));
+    child.stdout.on('data', (chunk: Buffer) => {
+      const port = /"port":(\d+)/.exec(chunk.toString())?.[1];
+      if (port) resolve({ child, url: `http://127.0.0.1:${port}` });
+    });
+  });
+}
+
+function startBare(): Promise<{ child: ChildProcess; url: string }> {
+  const [program, ...args] = [...pinned(0), process.execPath];
+  const child = fork(new URL('./bare.ts', import.meta.url).pathname, {
+    execPath: program!,
+    execArgv: args,
+  });
+  return new Promise(resolve => {
+    child.once('message', ({ port }: { port: number }) =>
+      resolve({ child, url: `http://127.0.0.1:${port}` }),
+    );
+  });
+}
+
+/** One real answer, as it came over the wire. */
+function sample(url: string, path: string, authorization: string) {
+  return new Promise<{ status: number; headers: string[]; body: string }>((resolve, reject) => {
+    request(url + path, { headers: { authorization } }, response => {
+      const chunks: Buffer[] = [];
+      response.on('data', chunk => chunks.push(chunk));
+      response.on('end', () => {
+        // The server adds these by itself.
+        const own = new Set(['date', 'connection', 'keep-alive']);
+        const headers: string[] = [];
+        for (let i = 0; i < response.rawHeaders.length; i += 2) {
+          if (own.has(response.rawHeaders[i]!.toLowerCase())) continue;
+          headers.push(response.rawHeaders[i]!, response.rawHeaders[i + 1]!);
+        }
+        resolve({ status: response.statusCode!, headers, body: Buffer.concat(chunks).toString() });
+      });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** Caps on questions in flight would degrade a burst: the cache is filled a few names at a time. */
+async function warm(url: string, authorization: string): Promise<void> {
+  for (let i = 0; i < unlisted.length; i += 4) {
+    await Promise.all(
+      unlisted.slice(i, i + 4).map(name => sample(url, `/v1/public/domain/${name}`, authorization)),
+    );
+  }
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+function middle(figures: readonly Figures[]): Figures {
+  return {
+    perSecond: median(figures.map(one => one.perSecond)),
+    p50: median(figures.map(one => one.p50)),
+    p99: median(figures.map(one => one.p99)),
+  };
+}
+
+const keys = await makeKeys();
+const service = await startService();
+const bare = await startBare();
+try {
+  await warm(service.url, keys.open);
+  const cases = [
+    {
+      name: 'listed domain',
+      status: 200,
+      paths: ['/v1/public/domain/mailinator.com'],
+      authorization: keys.open,
+    },
+    {
+      name: `${UNLISTED} cached unlisted domains`,
+      status: 200,
+      paths: unlisted.map(name => `/v1/public/domain/${name}`),
+      authorization: keys.open,
+    },
+    {
+      name: '401 no such key',
+      status: 401,
+      paths: ['/v1/public/domain/gmail.com'],
+      authorization: 'Bearer nonsense',
+    },
+    { name: '422 not a domain', status: 422, paths: ['/v1/public/domain/a_b.com'], authorization: keys.open },
+    {
+      name: '429 quota used up',
+      status: 429,
+      paths: ['/v1/public/domain/gmail.com'],
+      authorization: keys.spent,
+    },
+  ];
+  const rows: string[][] = [];
+  for (const { name, status, paths, authorization } of cases) {
+    const answer = await sample(service.url, paths[0]!, authorization);
+    if (answer.status !== status)
+      throw new Error(`${name}: expected ${status}, got ${answer.status} ${answer.body}`);
+    await new Promise(resolve => {
+      bare.child.once('message', resolve);
+      bare.child.send(answer);
+    });
+    const ours: Figures[] = [];
+    const theirs: Figures[] = [];
+    const load = { paths, authorization, seconds: SECONDS, connections: CONNECTIONS };
+    for (let round = 0; round < ROUNDS; round++) {
+      theirs.push(await put({ ...load, url: bare.url }));
+      ours.push(await put({ ...load, url: service.url }));
+    }
+    const [us, them] = [middle(ours), middle(theirs)];
+    rows.push([
+      name,
+      us.perSecond.toFixed(0),
+      them.perSecond.toFixed(0),
+      (us.perSecond / them.perSecond).toFixed(2),
+      us.p50.toFixed(2),
+      us.p99.toFixed(2),
+      them.p50.toFixed(2),
+      them.p99.toFixed(2),
+    ]);
+  }
+  process.stdout.write(
+    `${hasWrk ? 'wrk' : 'autocannon'}, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s each in turn, medians; every 200, 422 is counted with fsync\n\n`,
+  );
+  printTable(['CASE', 'PER SECOND', 'BARE', 'RATIO', 'P50 MS', 'P99 MS', 'BARE P50', 'BARE P99'], rows);
+} finally {
+  service.child.removeAllListeners('exit');
+  service.child.kill('SIGTERM');
+  bare.child.disconnect();
+  await dns.close();
+  rmSync(folder, { recursive: true, force: true });
+}
