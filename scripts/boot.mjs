@@ -20,14 +20,24 @@ function fail(message) {
   process.exit(1);
 }
 
-function install() {
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
-  process.stderr.write('Installing (once; about half a minute) …\n');
+/** The service needs the runtime packages only; tests and benchmarks need all. */
+function install(wanted) {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
+  const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+  if (installed === `${lock} all` || installed === `${lock} ${wanted}`) return;
+  process.stderr.write('Installing (once; less than half a minute) …\n');
+  // Only what is missing is added to packages that a running service may be using.
+  const more = installed.startsWith(lock) ? ['install', '--no-save'] : ['ci'];
+  const most = wanted === 'all' ? [] : ['--omit=dev'];
   // What npm prints goes to the error stream: stdout belongs to the command that follows.
-  const npm = spawnSync('npm', ['ci', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
-  if (npm.status !== 0) fail('npm ci failed: see above; check that the npm registry can be reached');
-  writeFileSync(stamp, lock);
+  const npm = spawnSync('npm', [...more, ...most, '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (npm.status !== 0) fail('npm could not install: see above; check that the npm registry can be reached');
+  writeFileSync(stamp, `${lock} ${wanted}`);
 }
 
 /** The Node that came with npm install, else the one we run on where it is new enough (macOS, containers). */
@@ -36,11 +46,13 @@ function ownNode() {
   if (process.platform === 'linux' && existsSync(own)) return own;
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return process.execPath;
-  return fail(`Node ${OLDEST.join('.')} or later is needed here, this is ${process.versions.node}: install a newer one`);
+  return fail(
+    `Node ${OLDEST.join('.')} or later is needed here, this is ${process.versions.node}: install a newer one`,
+  );
 }
 
-install();
 const [script, ...args] = process.argv.slice(2);
+install(script.startsWith('src/') ? 'runtime' : 'all');
 const settings = existsSync('.env') ? ['--env-file=.env'] : [];
 const child = spawn(ownNode(), [...settings, join(root, script), ...args], { stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
