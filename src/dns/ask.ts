@@ -1,0 +1,102 @@
+/** Puts one question to the servers until one of them answers or the time is up. */
+
+import { type Found, find } from './finding.ts';
+import type { Server, Servers } from './servers.ts';
+import { type Carried, carry, type Failure } from './transport.ts';
+import type { QuestionType } from './wire.ts';
+
+export interface Question {
+  readonly name: string;
+  readonly type: QuestionType;
+  /** How long an answer is waited for. */
+  readonly withinMs: number;
+  /** How long one server may keep silent before the next one is asked too. */
+  readonly patienceMs: number;
+}
+
+/** Why a question stayed open, by the last server that failed; `open`: its answer did not settle the question. */
+export type Unanswered = Failure | 'open' | 'timeout' | 'cancelled';
+
+export type Answered = { readonly found: Found } | { readonly failure: Unanswered };
+
+export interface Asking {
+  readonly answered: Promise<Answered>;
+  /** Ends all sockets and timers at once. */
+  cancel(): void;
+}
+
+/**
+ * One question goes out three times at most: to the next server when one keeps silent, and to the same server
+ * again only after twice that time. Earlier sends are still listened to, so that a slow answer is not lost.
+ */
+function plan(servers: readonly Server[]): readonly (Server | undefined)[] {
+  const [first, second, third] = servers;
+  return [first, second, third ?? first];
+}
+
+export function ask(servers: Servers, question: Question): Asking {
+  const { promise, resolve } = Promise.withResolvers<Answered>();
+  const sends = plan(servers.inOrder());
+  const waiting = new Map<Carried, Server>();
+  const failed = new Set<Server>();
+  const refused = new Set<Server>();
+  let why: Unanswered = 'timeout';
+  let next = 0;
+  let patience: NodeJS.Timeout | undefined;
+
+  const settle = (answered: Answered) => {
+    clearTimeout(deadline);
+    clearTimeout(patience);
+    for (const carried of waiting.keys()) carried.close();
+    waiting.clear();
+    resolve(answered);
+  };
+
+  const blame = (server: Server) => {
+    if (!failed.has(server)) servers.failed(server);
+    failed.add(server);
+  };
+
+  const deadline = setTimeout(() => {
+    for (const server of waiting.values()) blame(server);
+    settle({ failure: why });
+  }, question.withinMs);
+
+  const send = (): void => {
+    clearTimeout(patience);
+    const server = sends[next++];
+    if (next < sends.length) patience = setTimeout(sendAgain, question.patienceMs);
+    if (!server || refused.has(server)) {
+      goOn();
+      return;
+    }
+    const carried = carry(server, question.name, question.type, told => {
+      waiting.delete(carried);
+      const found = 'reply' in told && find(told.reply, question.name, question.type);
+      if (found) {
+        servers.answered(server);
+        return settle({ found });
+      }
+      why = 'failure' in told ? told.failure : 'open';
+      refused.add(server);
+      blame(server);
+      goOn();
+    });
+    waiting.set(carried, server);
+  };
+
+  const sendAgain = () => {
+    for (const server of waiting.values()) blame(server);
+    send();
+  };
+
+  /** Asks somebody else at once when nobody is left to wait for; nobody is asked again who refused. */
+  const goOn = (): void => {
+    if (waiting.size > 0) return;
+    if (sends.slice(next).some(server => server && !refused.has(server))) send();
+    else settle({ failure: why });
+  };
+
+  send();
+  return { answered: promise, cancel: () => settle({ failure: 'cancelled' }) };
+}

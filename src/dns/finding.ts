@@ -1,0 +1,154 @@
+/** What the replies to one name's questions say about its mail: only a definite answer is evidence. */
+
+import type { Answer, StringAnswer } from 'dns-packet';
+import { isPublicAddress } from '../core/address.ts';
+import { isHostName, isSpecialUse } from '../core/domain.ts';
+import { type Exchange, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
+import { type QuestionType, type Reply, seconds } from './wire.ts';
+
+/** A mail answer and for how many seconds it may be kept. */
+export interface Finding {
+  readonly mail: Mail;
+  readonly ttl: number;
+}
+
+/** Limits for how long an answer is kept, in seconds. */
+export interface TtlLimits {
+  readonly positive: { readonly least: number; readonly most: number };
+  readonly negative: { readonly least: number; readonly most: number };
+}
+
+/** The records of one type that a reply holds for a name, or that there are none. */
+export type Found =
+  | {
+      readonly kind: 'records';
+      readonly records: readonly Answer[];
+      readonly ttl: number;
+      readonly all: boolean;
+    }
+  | { readonly kind: 'none'; readonly nxdomain: boolean; readonly ttl: number };
+
+export const UNKNOWN: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
+
+const MOST_ALIASES = 8;
+const MOST_EXCHANGES = 20;
+const MOST_ADDRESSES = 20;
+
+/**
+ * Undefined when the reply leaves the question open. Follows aliases inside the answer section only; nothing more
+ * is asked for them.
+ */
+export function find(reply: Reply, name: string, type: QuestionType): Found | undefined {
+  let owner = name;
+  let ttl = Number.POSITIVE_INFINITY;
+  for (let aliases = 0; aliases <= MOST_ALIASES; aliases++) {
+    const own = reply.answers.filter(record => record.name.toLowerCase() === owner && isInternet(record));
+    const records = own.filter(record => record.type === type);
+    ttl = Math.min(ttl, ...records.map(ttlOf));
+    if (records.length > 0) {
+      return reply.nxdomain ? undefined : { kind: 'records', records, ttl, all: reply.complete };
+    }
+    const alias = own.find((record): record is StringAnswer => record.type === 'CNAME');
+    if (!alias) return nothing(reply);
+    ttl = Math.min(ttl, ttlOf(alias));
+    owner = alias.data.toLowerCase();
+  }
+  return undefined;
+}
+
+/**
+ * No records is only said by an empty answer, or by one with an SOA where aliases lead to nothing (RFC 2308, 2.2).
+ * Records of other names leave the question open; so does an answer not read to its end, since its SOA is not read.
+ */
+function nothing(reply: Reply): Found | undefined {
+  const ttl = reply.negativeTtl ?? 0;
+  if (reply.nxdomain) return { kind: 'none', nxdomain: true, ttl };
+  const onlyAliases = reply.answers.every(record => record.type === 'CNAME' || record.type === 'DNAME');
+  const closed = reply.answers.length === 0 || reply.negativeTtl !== undefined;
+  return onlyAliases && closed ? { kind: 'none', nxdomain: false, ttl } : undefined;
+}
+
+function isInternet(record: Answer): boolean {
+  return record.type !== 'OPT' && record.class === 'IN';
+}
+
+function ttlOf(record: Answer): number {
+  return record.type === 'OPT' ? 0 : seconds(record.ttl);
+}
+
+/** What the answer to the MX question settles; undefined when the addresses must be asked for. */
+export function mailFromMx(mx: Found, limits: TtlLimits): Finding | undefined {
+  if (mx.kind === 'none') {
+    return mx.nxdomain ? negative('nxdomain', mx.ttl, limits) : undefined;
+  }
+  const ttl = clamp(mx.ttl, limits.positive);
+  const exchanges = exchangesOf(mx.records);
+  if (exchanges.length > 0) return { mail: Object.freeze({ state: 'mx', exchanges, stale: false }), ttl };
+  if (!mx.all) return UNKNOWN;
+  // RFC 7505: a null MX stands alone; among others it is one more exchange that is no host name.
+  const isNull = mx.records.every(record => record.type === 'MX' && record.data.exchange === '.');
+  return { mail: isNull ? MAILS.null_mx : MAILS.no_mail, ttl };
+}
+
+/** No MX: one public address makes an implicit MX (RFC 5321, 5.1); one question left open leaves it unknown. */
+export function mailFromAddresses(
+  mxTtl: number,
+  addresses: readonly (Found | undefined)[],
+  limits: TtlLimits,
+): Finding {
+  let ttl = mxTtl;
+  let open = false;
+  for (const found of addresses) {
+    if (publicAddresses(found).length > 0) {
+      return { mail: MAILS.implicit_mx, ttl: clamp(found?.ttl ?? 0, limits.positive) };
+    }
+    if (found?.kind === 'none') ttl = Math.min(ttl, found.ttl);
+    else open ||= !found?.all;
+  }
+  return open ? UNKNOWN : negative('no_mail', ttl, limits);
+}
+
+/** Public ones only, as text. */
+export function publicAddresses(found: Found | undefined): string[] {
+  if (found?.kind !== 'records') return [];
+  const texts = found.records.flatMap(record =>
+    record.type === 'A' || record.type === 'AAAA' ? [record.data] : [],
+  );
+  return texts.filter(isPublicAddress).slice(0, MOST_ADDRESSES);
+}
+
+/** Checked host names only: everything else in a record is the domain owner's free text. */
+function exchangesOf(records: readonly Answer[]): readonly Exchange[] {
+  const byHost = new Map<string, Exchange>();
+  for (const record of records) {
+    if (record.type !== 'MX') continue;
+    const host = record.data.exchange.toLowerCase();
+    const preference = record.data.preference ?? 0;
+    const known = byHost.get(host);
+    if (!isHostName(host) || isSpecialUse(host) || (known && known.preference <= preference)) continue;
+    byHost.set(host, Object.freeze({ host, preference }));
+  }
+  const sorted = [...byHost.values()].sort(
+    (a, b) => a.preference - b.preference || (a.host < b.host ? -1 : 1),
+  );
+  return Object.freeze(sorted.slice(0, MOST_EXCHANGES));
+}
+
+type Bare = 'null_mx' | 'implicit_mx' | 'no_mail' | 'nxdomain';
+
+const bare = (state: Bare): Mail => Object.freeze({ state, exchanges: Object.freeze([]), stale: false });
+
+const MAILS: Readonly<Record<Bare, Mail>> = {
+  null_mx: bare('null_mx'),
+  implicit_mx: bare('implicit_mx'),
+  no_mail: bare('no_mail'),
+  nxdomain: bare('nxdomain'),
+};
+
+function negative(state: 'no_mail' | 'nxdomain', ttl: number, limits: TtlLimits): Finding {
+  return { mail: MAILS[state], ttl: clamp(ttl, limits.negative) };
+}
+
+function clamp(value: number, limits: { readonly least: number; readonly most: number }): number {
+  return Math.min(Math.max(value, limits.least), limits.most);
+}

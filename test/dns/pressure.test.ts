@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Mail } from '../../src/core/mail.ts';
+import { Cache, type Entry } from '../../src/dns/cache.ts';
+import { mx } from '../support/dns.ts';
+import { domain, resolving } from '../support/resolving.ts';
+
+const HOUR = 3_600_000;
+const zoneOf = (name: string) => ({ records: [mx(name, 10, 'mail.example.net')] });
+const drops = (names: readonly string[]) =>
+  Object.fromEntries(names.map(name => [name, { fault: 'drop' as const }]));
+
+describe('one question per name', () => {
+  test('500 callers at once send one MX question and all get its answer', async () => {
+    const { dns, resolver } = await resolving({ 'herd.com': { ...zoneOf('herd.com'), fault: { slow: 50 } } });
+    const herd = Array.from({ length: 500 }, (_, at) => resolver.resolve(domain('herd.com'), `key${at % 3}`));
+    const mails = await Promise.all(herd);
+    expect(new Set(mails).size).toBe(1);
+    expect(mails[0]?.state).toBe('mx');
+    expect(dns.asked('herd.com', 'MX')).toBe(1);
+    expect(dns.questions.length).toBe(1);
+    expect(resolver.counters).toMatchObject({ misses: 1, joined: 499 });
+  });
+
+  test('background work and callers share the question too', async () => {
+    const { dns, resolver } = await resolving({ 'herd.com': { ...zoneOf('herd.com'), fault: { slow: 50 } } });
+    resolver.prefetch(domain('herd.com'), 'key');
+    resolver.prefetch(domain('herd.com'), 'key');
+    expect((await resolver.resolve(domain('herd.com'), 'key')).state).toBe('mx');
+    resolver.prefetch(domain('herd.com'), 'key');
+    expect(dns.questions.length).toBe(1);
+    expect(resolver.counters.background).toBe(1);
+  });
+});
+
+describe('names whose servers never answer', () => {
+  const tarpit = Array.from({ length: 1_000 }, (_, at) => `tarpit${at}.com`);
+
+  test('1,000 of one key take 16 places and leave other callers untouched', async () => {
+    const { dns, resolver } = await resolving({ ...drops(tarpit), 'good.com': zoneOf('good.com') });
+    const stuck = tarpit.map(name => resolver.resolve(domain(name), 'attacker'));
+    expect(resolver.health().inFlight).toBe(16);
+    expect(resolver.counters.capped).toBe(984);
+    expect((await resolver.resolve(domain('good.com'), 'caller')).state).toBe('mx');
+    expect(new Set((await Promise.all(stuck)).map(mail => mail.state))).toEqual(new Set(['unknown']));
+    expect(new Set(dns.questions.map(question => question.name)).size).toBe(17);
+    expect(resolver.health()).toMatchObject({ inFlight: 0, cached: 17 });
+  });
+
+  test('of 100 keys they take 128 places, and an old answer is served where no place is free', async () => {
+    const { dns, resolver, time } = await resolving(
+      { ...drops(tarpit), 'good.com': zoneOf('good.com') },
+      { budgetMs: 600 },
+    );
+    await resolver.resolve(domain('good.com'), 'caller');
+    time.now += HOUR;
+    const stuck = tarpit.map((name, at) => resolver.resolve(domain(name), `key${at % 100}`));
+    expect(resolver.health().inFlight).toBe(128);
+    expect(await resolver.resolve(domain('good.com'), 'caller')).toMatchObject({ state: 'mx', stale: true });
+    resolver.prefetch(domain('other.com'), 'caller');
+    expect(resolver.health().inFlight).toBe(128);
+    await Promise.all(stuck);
+    expect(new Set(dns.questions.map(question => question.name)).size).toBe(129);
+    expect(await resolver.resolve(domain('good.com'), 'caller')).toMatchObject({ state: 'mx', stale: false });
+  });
+
+  test('below one registrable domain they take 4 places, whoever asks', async () => {
+    const names = Array.from({ length: 50 }, (_, at) => `a${at}.b${at % 7}.water.co.uk`);
+    const { dns, resolver } = await resolving(
+      { ...drops(names), 'dry.co.uk': zoneOf('dry.co.uk') },
+      { budgetMs: 300 },
+    );
+    const stuck = names.map((name, at) => resolver.resolve(domain(name), `key${at}`));
+    expect(resolver.health().inFlight).toBe(4);
+    expect((await resolver.resolve(domain('dry.co.uk'), 'key0')).state).toBe('mx');
+    await Promise.all(stuck);
+    expect(new Set(dns.questions.map(question => question.name)).size).toBe(5);
+  });
+
+  test('a lookup beyond a cap leaves nothing behind: it is asked as soon as there is room', async () => {
+    const { dns, resolver } = await resolving(
+      { 'stuck.com': { fault: 'drop' }, 'good.com': zoneOf('good.com') },
+      { inFlight: 1, budgetMs: 300 },
+    );
+    const stuck = resolver.resolve(domain('stuck.com'), 'key');
+    expect((await resolver.resolve(domain('good.com'), 'key')).state).toBe('unknown');
+    expect(resolver.peek(domain('good.com'))).toBeUndefined();
+    await stuck;
+    expect((await resolver.resolve(domain('good.com'), 'key')).state).toBe('mx');
+    expect(dns.asked('good.com')).toBe(1);
+  });
+
+  test('background work leaves half of the places to callers', async () => {
+    const { resolver } = await resolving(drops(tarpit), { budgetMs: 300 });
+    for (const [at, name] of tarpit.entries()) resolver.prefetch(domain(name), `key${at % 100}`);
+    expect(resolver.health().inFlight).toBe(64);
+  });
+});
+
+describe('hot names never wait', () => {
+  test('the answer is renewed in the background by a lookup in its last tenth', async () => {
+    const { dns, resolver, time } = await resolving({ 'hot.com': zoneOf('hot.com') });
+    await resolver.resolve(domain('hot.com'), 'key');
+    time.now += 0.9 * HOUR - 1;
+    expect(resolver.peek(domain('hot.com'))?.state).toBe('mx');
+    expect(resolver.health().inFlight).toBe(0);
+    time.now += 1;
+    for (let times = 0; times < 100; times++) expect(resolver.peek(domain('hot.com'))?.state).toBe('mx');
+    expect(resolver.health().inFlight).toBe(1);
+    await expect.poll(() => resolver.health().inFlight).toBe(0);
+    expect(dns.asked('hot.com')).toBe(2);
+    time.now += 0.8 * HOUR;
+    expect(resolver.peek(domain('hot.com'))).toMatchObject({ state: 'mx', stale: false });
+    expect(dns.asked('hot.com')).toBe(2);
+  });
+
+  test('a renewal that found no place is tried again a second later', async () => {
+    const { dns, resolver, time } = await resolving(
+      { 'hot.com': zoneOf('hot.com'), 'stuck.com': { fault: 'drop' } },
+      { inFlight: 2, budgetMs: 200 },
+    );
+    await resolver.resolve(domain('hot.com'), 'key');
+    const stuck = resolver.resolve(domain('stuck.com'), 'key');
+    time.now += 0.95 * HOUR;
+    expect(resolver.peek(domain('hot.com'))?.state).toBe('mx');
+    await stuck;
+    expect(dns.asked('hot.com')).toBe(1);
+    time.now += 1_000;
+    expect(resolver.peek(domain('hot.com'))?.state).toBe('mx');
+    await expect.poll(() => dns.asked('hot.com')).toBe(2);
+  });
+
+  test('while renewing fails, the answer goes on being served, and it is tried every 30 s', async () => {
+    const { dns, resolver, time } = await resolving({ 'hot.com': zoneOf('hot.com') }, { budgetMs: 200 });
+    await resolver.resolve(domain('hot.com'), 'key');
+    dns.fault = 'servfail';
+    time.now += 0.95 * HOUR;
+    for (let round = 0; round < 3; round++) {
+      expect(resolver.peek(domain('hot.com'))).toMatchObject({ state: 'mx', stale: false });
+      await expect.poll(() => resolver.health().inFlight).toBe(0);
+      expect(dns.asked('hot.com')).toBe(2 + round);
+      time.now += 29_999;
+      resolver.peek(domain('hot.com'));
+      expect(resolver.health().inFlight).toBe(0);
+      time.now += 1;
+    }
+  });
+});
+
+describe('memory', () => {
+  const answer = (hosts: number, host = 'mail.example.net'): Entry => ({
+    mail: {
+      state: 'mx',
+      exchanges: Array.from({ length: hosts }, (_, preference) => ({ host, preference })),
+      stale: false,
+    } satisfies Mail,
+    obtainedAt: 0,
+    expiresAt: 0,
+    lookAt: 0,
+    quietUntil: 0,
+  });
+
+  test('a flood of one-hit names stays at the cap and pushes out no name that is asked often', async () => {
+    const hot = Array.from({ length: 40 }, (_, at) => `hot${at}.com`);
+    const { dns, resolver } = await resolving(Object.fromEntries(hot.map(name => [name, zoneOf(name)])), {
+      cacheEntries: 200,
+    });
+    for (const name of [...hot, ...hot]) await resolver.resolve(domain(name), 'key');
+    expect(dns.questions.length).toBe(40);
+    for (let round = 0; round < 20; round++) {
+      const flood = Array.from({ length: 100 }, (_, at) => `flood-${round}-${at}.com`);
+      await Promise.all(flood.map((name, at) => resolver.resolve(domain(name), `key${at % 10}`)));
+      const hits = hot.filter(name => resolver.peek(domain(name))?.state === 'mx');
+      expect(hits.length).toBe(40);
+      expect(resolver.health().cached).toBeLessThanOrEqual(200);
+    }
+    expect(resolver.counters.capped).toBe(0);
+    expect(dns.questions.length).toBe(2_040);
+  });
+
+  test('200,000 names in a cache of 50,000: hot ones stay, and both bounds hold', () => {
+    const cache = new Cache(50_000, 32 * 2 ** 20);
+    const hot = Array.from({ length: 1_000 }, (_, at) => `hot${at}.com`);
+    for (const name of hot) cache.set(name, answer(2));
+    for (const name of hot) cache.get(name);
+    for (let at = 0; at < 200_000; at++) cache.set(`one-hit-${at}.com`, answer(at % 3));
+    expect(hot.filter(name => cache.get(name)).length).toBe(1_000);
+    expect(cache.size).toBeLessThanOrEqual(50_000);
+    expect(cache.bytes).toBeLessThanOrEqual(32 * 2 ** 20);
+  });
+
+  test('whatever is asked in whatever order, entries and bytes stay within their bounds', () => {
+    const step = fc.record({ name: fc.integer({ min: 0, max: 60 }), hosts: fc.integer({ min: 0, max: 20 }) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), steps => {
+        const cache = new Cache(20, 20_000);
+        for (const { name, hosts } of steps) {
+          if (!cache.get(`n${name}`)) cache.set(`n${name}`, answer(hosts, 'h'.repeat(200)));
+          expect(cache.size).toBeLessThanOrEqual(20);
+          expect(cache.bytes).toBeLessThanOrEqual(20_000);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('a name pushed out of the protected part gets a second chance', () => {
+    const cache = new Cache(10, 2 ** 20);
+    const ask = (name: string) => cache.get(name) ?? cache.set(name, answer(0));
+    for (let at = 0; at < 9; at++) {
+      ask(`n${at}`);
+      ask(`n${at}`);
+    }
+    expect(cache.size).toBe(9);
+    expect(cache.peek('n0')).toBeDefined();
+    ask('x');
+    ask('y');
+    expect(cache.peek('n0')).toBeUndefined();
+    expect(cache.peek('n1')).toBeDefined();
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseServers, serversInPrivateNetworks } from '../../src/dns/servers.ts';
+import { type DnsServer, mx, startDns } from '../support/dns.ts';
+import { domain, resolverFor, resolving, serveZones } from '../support/resolving.ts';
+
+const names = (count: number, stem = 'name') => Array.from({ length: count }, (_, at) => `${stem}${at}.com`);
+const zonesOf = (list: readonly string[]) =>
+  Object.fromEntries(list.map(name => [name, { records: [mx(name, 10, 'mail.example.net')] }]));
+
+describe('DNS_SERVERS', () => {
+  test.each([
+    ['9.9.9.9', ['9.9.9.9:53']],
+    [' 127.0.0.1:5353 , 9.9.9.9,9.9.9.9:53', ['127.0.0.1:5353', '9.9.9.9:53']],
+    ['2620:fe::fe', ['[2620:fe::fe]:53']],
+    ['[2620:fe::fe]', ['[2620:fe::fe]:53']],
+    ['[::1]:5353,127.0.0.1', ['[::1]:5353', '127.0.0.1:53']],
+    ['fe80::1%eth0', ['[fe80::1%eth0]:53']],
+  ])('%s', (text, servers) => {
+    expect(parseServers(text)).toEqual({ ok: true, servers });
+  });
+
+  test.each([
+    ['dns.example.com', '"dns.example.com"'],
+    ['9.9.9.9,', '""'],
+    ['', '""'],
+    ['9.9.9.9:0', '"9.9.9.9:0"'],
+    ['9.9.9.9:65536', '"9.9.9.9:65536"'],
+    ['9.9.9.9:dns', '"9.9.9.9:dns"'],
+    ['9.9.9.9 1.1.1.1', '"9.9.9.9 1.1.1.1"'],
+    ['1.1.1.1,[9.9.9.9]:53', '"[9.9.9.9]:53"'],
+    ['https://9.9.9.9', '"https://9.9.9.9"'],
+    ['9.9.9', '"9.9.9"'],
+    ['[::1', '"[::1"'],
+  ])('%s is refused, naming %s and the fix', (text, item) => {
+    const parsed = parseServers(text);
+    expect(parsed.ok).toBe(false);
+    expect(parsed).toHaveProperty('problem', expect.stringContaining(`${item} is not a DNS server: write`));
+  });
+
+  test('those in private networks are named for the warning', () => {
+    const servers = ['192.168.1.1:53', '127.0.0.1:53', '[fd00::1]:53', '9.9.9.9:53', '[::1]:53', '10.0.0.2'];
+    expect(serversInPrivateNetworks(servers)).toEqual(['192.168.1.1:53', '[fd00::1]:53', '10.0.0.2']);
+  });
+});
+
+describe('several servers', () => {
+  test('a dead one is left alone after three failures, tried once after 5 s, and taken back when it answers', async () => {
+    const all = names(12);
+    const [first, second] = [await serveZones(zonesOf(all)), await serveZones(zonesOf(all))];
+    first.fault = 'drop';
+    const { resolver, time } = resolverFor([first.address, second.address]);
+    const lookup = async (from: number, to: number) => {
+      const mails = await Promise.all(all.slice(from, to).map(name => resolver.resolve(domain(name), 'key')));
+      expect(new Set(mails.map(mail => mail.state))).toEqual(new Set(['mx']));
+    };
+    await lookup(0, 3);
+    expect(first.questions.length).toBe(3);
+    expect(resolver.health()).toMatchObject({ degraded: false });
+    expect(resolver.health().servers.map(one => one.healthy)).toEqual([false, true]);
+    await lookup(3, 6);
+    expect(first.questions.length).toBe(3);
+    time.now += 5_000;
+    await lookup(6, 8);
+    expect(first.questions.length).toBe(4);
+    first.fault = undefined;
+    time.now += 5_000;
+    await lookup(8, 9);
+    await lookup(9, 12);
+    expect(first.questions.length).toBe(8);
+    expect(resolver.health().servers.map(one => one.healthy)).toEqual([true, true]);
+  });
+
+  test('when all are dead the service says so, goes on trying, and recovers with the first answer', async () => {
+    const all = names(5);
+    const { dns, resolver, time } = await resolving(zonesOf(all), { budgetMs: 300 });
+    expect(resolver.health().degraded).toBe(false);
+    dns.fault = 'drop';
+    for (const name of all.slice(0, 3)) {
+      expect(resolver.health().degraded).toBe(false);
+      await resolver.resolve(domain(name), 'key');
+    }
+    expect(resolver.health()).toEqual({
+      servers: [{ address: dns.address, healthy: false }],
+      degraded: true,
+      inFlight: 0,
+      cached: 3,
+    });
+    dns.fault = undefined;
+    expect((await resolver.resolve(domain('name3.com'), 'key')).state).toBe('mx');
+    expect(resolver.health().degraded).toBe(false);
+    time.now += 30_000;
+    expect((await resolver.resolve(domain('name0.com'), 'key')).state).toBe('mx');
+  });
+
+  test('three silent servers are all seen to be dead', async () => {
+    const servers = [await serveZones(), await serveZones(), await serveZones()];
+    for (const server of servers) server.fault = 'drop';
+    const { resolver } = resolverFor(
+      servers.map(server => server.address),
+      { budgetMs: 400 },
+    );
+    for (const name of names(3)) await resolver.resolve(domain(name), 'key');
+    expect(resolver.health().servers.map(one => one.healthy)).toEqual([false, false, false]);
+    expect(servers.map(server => server.questions.length)).toEqual([3, 3, 3]);
+  });
+
+  test('every question ends in exactly one outcome that metrics can read', async () => {
+    const { dns, resolver } = await resolving({
+      ...zonesOf(['good.com']),
+      'bad.com': { fault: 'servfail' },
+      'slow.com': { fault: 'drop' },
+    });
+    for (const name of ['good.com', 'good.com', 'bad.com', 'gone.com'])
+      await resolver.resolve(domain(name), 'key');
+    expect(resolver.counters).toMatchObject({ hits: 1, misses: 3, stale: 0, capped: 0 });
+    expect(resolver.counters.questions).toMatchObject({ answer: 1, servfail: 1, nxdomain: 1, timeout: 0 });
+    expect(dns.questions.length).toBe(3);
+  });
+});
+
+test('a server on IPv6 is asked over UDP and TCP', async () => {
+  let dns: DnsServer;
+  try {
+    dns = await startDns(Object.entries(zonesOf(['six.com', 'seven.com'])), '::1');
+  } catch {
+    console.warn('NOT RUN: DNS over IPv6, because this machine has no ::1');
+    return;
+  }
+  onTestFinished(() => dns.close());
+  const { resolver } = resolverFor([dns.address]);
+  expect((await resolver.resolve(domain('six.com'), 'key')).state).toBe('mx');
+  dns.fault = 'truncate-udp';
+  expect((await resolver.resolve(domain('seven.com'), 'key')).state).toBe('mx');
+  expect(dns.questions.map(question => question.over)).toEqual(['udp', 'udp', 'tcp']);
+});
+
+test('closing ends a lookup under way at once, as unknown, and nothing is asked or left open after it', async () => {
+  const { dns, resolver } = await resolving({ 'slow.com': { fault: 'drop' } }, { budgetMs: 60_000 });
+  const sockets = () => process.getActiveResourcesInfo().filter(kind => kind === 'UDPWrap').length;
+  // The one that stays is the DNS server's.
+  await expect.poll(sockets).toBe(1);
+  const waiting = resolver.resolve(domain('slow.com'), 'key');
+  await expect.poll(() => dns.questions.length).toBe(1);
+  expect(sockets()).toBe(2);
+  await resolver.close();
+  await expect.poll(sockets).toBe(1);
+  expect((await waiting).state).toBe('unknown');
+  expect((await resolver.resolve(domain('example.com'), 'key')).state).toBe('unknown');
+  expect(await resolver.addressesOf('mail.example.com')).toBeUndefined();
+  expect(dns.questions.length).toBe(1);
+});
