@@ -22,15 +22,15 @@ export interface Admission {
   readonly allowance: Allowance;
 }
 
-/** A 429 for a used-up quota still tells the quota. */
-export interface QuotaRefusal extends Refusal {
-  readonly refused: 'quota_exceeded';
+/** A 429 tells the quota, be it used up or not. */
+export interface MeteredRefusal extends Refusal {
+  readonly refused: 'quota_exceeded' | 'rate_limited';
   readonly allowance: Allowance;
 }
 
 export interface Admit {
   /** Counts the call. Rejects with StoreUnavailable when the count cannot be confirmed. */
-  spend(caller: Caller): Promise<Admission | QuotaRefusal | Refusal>;
+  spend(caller: Caller): Promise<Admission | MeteredRefusal | Refusal>;
   /** The same door without counting: for what a key may ask about itself. */
   enter(caller: Caller): Promise<Admission | Refusal>;
 }
@@ -62,32 +62,42 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
   }
 
   /** A cached record may admit, because the spend proves its revision; it may never refuse: that needs a fresh one. */
-  async function pass(
-    caller: Caller,
-    mustRead: boolean,
-  ): Promise<{ digest: string; cached: CachedKey } | Refusal> {
-    const secret = caller.authorization === undefined ? undefined : bearerToken(caller.authorization);
-    if (secret === undefined) return refuse('unauthorized');
-    const digest = digestOf(secret);
-    const known = mustRead ? undefined : keys.get(digest);
-    if (known && refusalOf(known, digest, caller, clock()) === undefined) return { digest, cached: known };
+  function recall(digest: string, caller: Caller): CachedKey | undefined {
+    const known = keys.get(digest);
+    return known && refusalOf(known, digest, caller, clock()) === undefined ? known : undefined;
+  }
+
+  async function inspect(secret: string, digest: string, caller: Caller): Promise<CachedKey | Refusal> {
     if (!isWellFormedSecret(secret)) return refuse('unauthorized');
     const cached = await read(digest);
     if (!cached) return refuse('unauthorized');
-    return refusalOf(cached, digest, caller, clock()) ?? { digest, cached };
+    return refusalOf(cached, digest, caller, clock()) ?? cached;
+  }
+
+  async function readAllowance(key: KeyRecord): Promise<Allowance> {
+    const month = monthOf(clock());
+    return allowanceOf(key.quota, await store.used(key.id, month.name), month);
+  }
+
+  async function rateRefusal(key: KeyRecord, retryAfter: number): Promise<MeteredRefusal> {
+    const detail = `limit: ${key.rate} calls per second`;
+    return { refused: 'rate_limited', detail, retryAfter, allowance: await readAllowance(key) };
   }
 
   return {
     async spend(caller) {
+      const secret = secretOf(caller);
+      if (secret === undefined) return refuse('unauthorized');
+      const digest = digestOf(secret);
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        const passed = await pass(caller, attempt > 0);
-        if ('refused' in passed) return passed;
-        const { key, revision, bucket } = passed.cached;
+        const known = attempt === 0 ? recall(digest, caller) : undefined;
+        const cached = known ?? (await inspect(secret, digest, caller));
+        if ('refused' in cached) return cached;
+        const { key, revision, bucket } = cached;
         const now = clock();
         if (key.rate !== null && attempt === 0) {
           const token = takeToken(bucket, key.rate, now);
-          if (!token.ok)
-            return refuse('rate_limited', `limit: ${key.rate} calls per second`, token.retryAfter);
+          if (!token.ok) return rateRefusal(key, token.retryAfter);
         }
         const month = monthOf(now);
         const spent = await store.spend({ keyId: key.id, month: month.name, quota: key.quota }, revision);
@@ -100,20 +110,21 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
     },
 
     async enter(caller) {
-      const passed = await pass(caller, true);
+      const secret = secretOf(caller);
+      if (secret === undefined) return refuse('unauthorized');
+      const passed = await inspect(secret, digestOf(secret), caller);
       if ('refused' in passed) return passed;
-      const { key, revision } = passed.cached;
-      const month = monthOf(clock());
-      return {
-        key,
-        revision,
-        allowance: allowanceOf(key.quota, await store.used(key.id, month.name), month),
-      };
+      const { key, revision } = passed;
+      return { key, revision, allowance: await readAllowance(key) };
     },
   };
 }
 
-function quotaRefusal(allowance: Allowance, month: Month, now: number): QuotaRefusal {
+function secretOf({ authorization }: Caller): string | undefined {
+  return authorization === undefined ? undefined : bearerToken(authorization);
+}
+
+function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredRefusal {
   const detail = `quota: ${allowance.limit} calls per month, used up`;
   return { refused: 'quota_exceeded', detail, retryAfter: secondsLeft(month, now), allowance };
 }

@@ -65,6 +65,14 @@ export function createRank(parts: {
   const timer = setInterval(flush, FLUSH_MS);
   timer.unref();
 
+  /** A name that was flagged for another reason than today's is found among the most flagged of all reasons. */
+  async function candidatesFor(reason: FlagReason | undefined): Promise<Ranked[]> {
+    const all = await ranked(undefined);
+    if (reason === undefined) return all;
+    const rows = new Map([...(await ranked(reason)), ...all].map(row => [row.domain, row]));
+    return [...rows.values()];
+  }
+
   async function ranked(reason: FlagReason | undefined): Promise<Ranked[]> {
     const name = reason ?? '';
     let rows = candidates.get(name);
@@ -79,12 +87,13 @@ export function createRank(parts: {
   /** What we would say today; the verdict that was given stands in where DNS has not been asked since. */
   function today(row: Ranked): TopDomain | undefined {
     const { verdict, evidence } = last(row.domain as Domain);
+    if (isProtected(row.domain) && evidence.override === undefined) return undefined;
     if (verdict.reason !== 'safe') {
       return { domain: row.domain, riskScore: verdict.riskScore, reason: verdict.reason };
     }
     const asked = evidence.mail.state !== 'unknown' && evidence.mail.state !== 'not_asked';
     const cleared = asked || row.listed || evidence.wellKnown || evidence.override !== undefined;
-    if (cleared || isProtected(row.domain)) return undefined;
+    if (cleared) return undefined;
     return { domain: row.domain, riskScore: row.score, reason: row.reason };
   }
 
@@ -99,7 +108,7 @@ export function createRank(parts: {
     },
 
     async top(limit, reason) {
-      const rows = (await ranked(reason))
+      const rows = (await candidatesFor(reason))
         .map(row => ({ times: row.times, shown: today(row) }))
         .filter(row => row.shown !== undefined && (reason === undefined || row.shown.reason === reason))
         .map(row => ({ times: row.times, shown: row.shown! }))

@@ -32,21 +32,21 @@ export function parseOrigin(text: string): Checked<string> {
  * anything that a URL parser would rewrite (upper case, a trailing dot, a default port, two origins) is no match.
  */
 export function originAllowed(allowed: readonly string[], origin: string): boolean {
-  if (allowed.includes(origin)) return true;
   return allowed.some(rule => {
     const star = rule.indexOf(WILDCARD);
-    if (star < 0) return false;
+    if (star < 0) return rule === origin;
     const scheme = rule.slice(0, star + 3);
     const tail = rule.slice(star + WILDCARD.length - 1);
     return origin.startsWith(scheme) && origin.endsWith(tail) && isCanonicalHost(origin, scheme, tail);
   });
 }
 
+/** Browsers take an underscore in a host name, though it can be no mail domain. */
+const LABELS = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+
 function isCanonicalHost(origin: string, scheme: string, tail: string): boolean {
   const below = origin.slice(scheme.length, origin.length - tail.length);
-  return (
-    below !== '' && URL.canParse(origin) && new URL(origin).origin === origin && /^[a-z0-9.-]+$/.test(below)
-  );
+  return LABELS.test(below) && URL.canParse(origin) && new URL(origin).origin === origin;
 }
 
 /** A client network: `192.0.2.0/24`, `2001:db8::/32`, or a single address. */

@@ -5,7 +5,6 @@ import type { Admission, Admit, Caller } from '../admit.ts';
 import { parseSegment } from '../core/domain.ts';
 import { clientAddress } from '../core/origin.ts';
 import type { Clock } from '../core/ports.ts';
-import type { Allowance } from '../core/quota.ts';
 import type { FlagReason } from '../core/ranking.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import type { Answer, Lookup } from '../lookup.ts';
@@ -39,11 +38,10 @@ export function createApi(parts: ApiParts) {
   /** Counts the call, or answers the refusal and gives nothing. */
   async function spend(exchange: Exchange): Promise<Admission | undefined> {
     const admission = await admit.spend(callerOf(exchange));
+    const allowance = 'allowance' in admission ? admission.allowance : undefined;
+    if (allowance) exchange.quota = quotaHeaders(allowance, clock());
     if ('refused' in admission) {
-      const headers: Headers = [];
-      const allowance = 'allowance' in admission ? admission.allowance : undefined;
-      if (allowance) quotaHeaders(headers, allowance, clock());
-      sendRefusal(exchange, admission, headers, allowance);
+      sendRefusal(exchange, admission, [], admission.refused === 'quota_exceeded' ? allowance : undefined);
       return undefined;
     }
     exchange.keyId = admission.key.id;
@@ -51,26 +49,10 @@ export function createApi(parts: ApiParts) {
     return admission;
   }
 
-  function sendCounted(exchange: Exchange, allowance: Allowance, body: string, extra: Headers): void {
-    quotaHeaders(extra, allowance, clock());
-    sendJson(exchange, 200, body, extra);
-  }
-
-  function refuseCounted(exchange: Exchange, allowance: Allowance, refusal: Refusal): void {
-    const headers: Headers = [];
-    quotaHeaders(headers, allowance, clock());
-    sendRefusal(exchange, refusal, headers);
-  }
-
-  function sendAnswer(
-    exchange: Exchange,
-    { key, allowance }: Admission,
-    answer: Answer,
-    explain: boolean,
-  ): void {
+  function sendAnswer(exchange: Exchange, keyId: string, answer: Answer, explain: boolean): void {
     const { verdict, degraded } = answer;
     metrics.verdict(verdict.reason);
-    rank.note(answer, key.id);
+    rank.note(answer, keyId);
     const headers: Headers = degraded
       ? ['Cache-Control', 'private, max-age=30', 'X-Risk-Degraded', 'dns']
       : ['Cache-Control', 'private, max-age=300'];
@@ -78,8 +60,7 @@ export function createApi(parts: ApiParts) {
       exchange.degraded = true;
       metrics.degraded();
     }
-    const body = explain ? explainedJson(answer) : domainJson(verdict);
-    sendCounted(exchange, allowance, body, headers);
+    sendJson(exchange, 200, explain ? explainedJson(answer) : domainJson(verdict), headers);
   }
 
   return {
@@ -88,29 +69,24 @@ export function createApi(parts: ApiParts) {
       if (!admission) return;
       const { segment, query } = exchange.target;
       const parsed = parseSegment(segment);
-      if (!parsed.ok) {
-        return refuseCounted(exchange, admission.allowance, refuse('validation_error', parsed.detail));
-      }
+      if (!parsed.ok) return sendRefusal(exchange, refuse('validation_error', parsed.detail));
       exchange.domain = parsed.domain;
       const explain = readExplain(query);
-      if (typeof explain !== 'boolean') return refuseCounted(exchange, admission.allowance, explain);
+      if (typeof explain !== 'boolean') return sendRefusal(exchange, explain);
       const answer = lookup.lookup(parsed.domain, admission.key.id);
-      sendAnswer(exchange, admission, answer instanceof Promise ? await answer : answer, explain);
+      sendAnswer(exchange, admission.key.id, answer instanceof Promise ? await answer : answer, explain);
     },
 
     async topDomains(exchange: Exchange): Promise<void> {
       const admission = await spend(exchange);
       if (!admission) return;
       const wanted = readTop(exchange.target.query);
-      if ('refused' in wanted) return refuseCounted(exchange, admission.allowance, wanted);
+      if ('refused' in wanted) return sendRefusal(exchange, wanted);
       const body = topDomainsJson(await rank.top(wanted.limit, wanted.reason));
       const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
       const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
-      if (matches(exchange.head.ifNoneMatch, etag)) {
-        quotaHeaders(headers, admission.allowance, clock());
-        return sendEmpty(exchange, 304, headers);
-      }
-      sendCounted(exchange, admission.allowance, body, headers);
+      if (matches(exchange.head.ifNoneMatch, etag)) return sendEmpty(exchange, 304, headers);
+      sendJson(exchange, 200, body, headers);
     },
 
     async usage(exchange: Exchange): Promise<void> {

@@ -2,11 +2,11 @@
 
 import type { Type } from 'typebox';
 import type { Route } from './routes.ts';
-import { ErrorSchema } from './wire.ts';
+import { ErrorSchema, ProblemSchema } from './wire.ts';
 
 const REFUSED: Readonly<Record<number, string>> = {
   401: 'API key missing or invalid: fix the key.',
-  403: 'Origin or network not authorised for this key: fix the origin.',
+  403: 'Origin or network not authorised for this key: fix the origin. This stops web pages; a program can send any origin, so limit its key by network.',
   422: 'A value is not valid, `detail` names the rule: fix the input.',
   429: 'Quota used up, or too many calls per second: continue without the check.',
   500: 'Internal server error: continue without the check.',
@@ -16,10 +16,12 @@ const REFUSED: Readonly<Record<number, string>> = {
 const refTo = (schema: Type.TSchema) => ({ $ref: `#/components/schemas/${titleOf(schema)}` });
 const titleOf = (schema: Type.TSchema) => (schema as { title?: string }).title ?? 'Error';
 const json = (schema: Type.TSchema) => ({ 'application/json': { schema: refTo(schema) } });
+const ERROR = { ...json(ErrorSchema), 'application/problem+json': { schema: refTo(ProblemSchema) } };
 
 export function openapiOf(routes: readonly Route[], version: string) {
   const paths: Record<string, unknown> = {};
-  const schemas: Record<string, Type.TSchema> = { [titleOf(ErrorSchema)]: ErrorSchema };
+  const schemas: Record<string, Type.TSchema> = {};
+  for (const schema of [ErrorSchema, ProblemSchema]) schemas[titleOf(schema)] = schema;
   for (const { path, name, reference } of routes) {
     if (!reference) continue;
     schemas[titleOf(reference.answer)] = reference.answer;
@@ -27,8 +29,10 @@ export function openapiOf(routes: readonly Route[], version: string) {
       200: { description: 'The answer.', content: json(reference.answer) },
     };
     for (const status of reference.refusals) {
-      responses[status] = { description: REFUSED[status], content: json(ErrorSchema) };
+      responses[status] = { description: REFUSED[status], content: ERROR };
     }
+    if (reference.hasTag) responses[304] = { description: 'What the tag stands for is unchanged. Counted.' };
+    responses.default = { description: 'Any other refusal, such as 400, 404, 405 or 414.', content: ERROR };
     paths[path] = {
       get: {
         operationId: name,

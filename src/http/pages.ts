@@ -10,6 +10,10 @@ const PAGE = ['Cache-Control', 'public, max-age=300', 'Referrer-Policy', 'no-ref
 const STRICT =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** The package's own would let fonts and styles come from anywhere, and would turn http into https. */
+const REFERENCE_CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 const HOME = `<!doctype html>
 <html lang="en">
 <head>
@@ -61,7 +65,7 @@ export async function addReference(
   });
   await app.register(swaggerUi, {
     routePrefix: prefix,
-    staticCSP: true,
+    staticCSP: REFERENCE_CSP,
     uiConfig: { deepLinking: true, displayRequestDuration: true },
   });
 }

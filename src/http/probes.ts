@@ -19,7 +19,7 @@ export function createProbes(parts: {
 
   async function storeProblem(): Promise<string | undefined> {
     try {
-      await store.revision();
+      await store.ready();
       return undefined;
     } catch (error) {
       return (error as Error).name === 'StoreUnavailable' ? 'the store does not answer' : 'the store failed';

@@ -22,6 +22,8 @@ export interface Exchange {
   keyId: string | undefined;
   domain: string | undefined;
   degraded: boolean;
+  /** The quota headers, on every answer from the moment that the allowance is known. */
+  quota: Headers;
   /** Every answer is told here, once. */
   readonly finished: (exchange: Exchange, status: number) => void;
 }
@@ -36,7 +38,13 @@ const MOST_ORIGIN = 512;
 
 /** What every answer of the API has, whatever its status. */
 function commonHeaders(exchange: Exchange): Headers {
-  const headers = ['X-Request-Id', exchange.requestId, 'X-Content-Type-Options', 'nosniff'];
+  const headers = [
+    'X-Request-Id',
+    exchange.requestId,
+    'X-Content-Type-Options',
+    'nosniff',
+    ...exchange.quota,
+  ];
   if (exchange.isApi) {
     headers.push('Vary', 'Origin, Authorization');
     const { origin } = exchange.head;
@@ -48,11 +56,10 @@ function commonHeaders(exchange: Exchange): Headers {
 }
 
 /** The IETF draft's fields and the older ones that clients know; none for an unlimited key. */
-export function quotaHeaders(headers: Headers, allowance: Allowance, now: number): void {
-  if (allowance.limit === null) return;
-  const { limit, remaining, month } = allowance;
+export function quotaHeaders({ limit, remaining, month }: Allowance, now: number): Headers {
+  if (limit === null) return [];
   const window = (month.end - month.start) / 1000;
-  headers.push(
+  return [
     'RateLimit-Policy',
     `"monthly";q=${limit};w=${window}`,
     'RateLimit',
@@ -63,7 +70,7 @@ export function quotaHeaders(headers: Headers, allowance: Allowance, now: number
     `${remaining}`,
     'X-RateLimit-Reset',
     `${month.end / 1000}`,
-  );
+  ];
 }
 
 export function send(
@@ -110,10 +117,10 @@ export function sendRefusal(
   send(exchange, status, head.wantsProblem ? PROBLEM_TYPE : JSON_TYPE, body, headers);
 }
 
-/** RFC 6750 3.1: an error code only where a bearer token was sent. */
+/** RFC 6750 3.1: an error code only where a bearer token was sent, be it badly spaced. */
 function challenge(head: Head): string {
   const realm = 'Bearer realm="domain-risk"';
-  return /^bearer\b/i.test(head.authorization ?? '') ? `${realm}, error="invalid_token"` : realm;
+  return /^bearer[ \t]+\S/i.test(head.authorization ?? '') ? `${realm}, error="invalid_token"` : realm;
 }
 
 /** An answer below the HTTP server: for what its parser refused before there was a request. */

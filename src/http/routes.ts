@@ -24,11 +24,13 @@ export interface Reference {
   readonly parameters: readonly Parameter[];
   readonly refusals: readonly number[];
   readonly isCounted: boolean;
+  /** Answers carry an ETag and can be asked for by If-None-Match. */
+  readonly hasTag?: true;
 }
 
 export interface Parameter {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly required?: true;
   readonly description: string;
   readonly schema: Type.TSchema;
@@ -53,6 +55,12 @@ const PARAMETERS = {
     in: 'query',
     description: 'How many domains at the most.',
     schema: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+  },
+  ifNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of an earlier answer.',
+    schema: Type.String(),
   },
   reason: { name: 'reason', in: 'query', description: 'Only these.', schema: FlagReasonSchema },
 } as const satisfies Record<string, Parameter>;
@@ -86,9 +94,10 @@ export function createRoutes(
         summary: 'Most often flagged domains',
         description: 'The domains that this service flagged most often in the last 30 days.',
         answer: TopDomainsSchema,
-        parameters: [PARAMETERS.limit, PARAMETERS.reason],
+        parameters: [PARAMETERS.limit, PARAMETERS.reason, PARAMETERS.ifNoneMatch],
         refusals: [401, 403, 422, 429, 500, 503],
         isCounted: true,
+        hasTag: true,
       },
     },
     {

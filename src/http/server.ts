@@ -6,11 +6,11 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { StoreUnavailable } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
-import { readHead } from './head.ts';
+import { type Head, readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
 import { type Exchange, rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
 import type { Route } from './routes.ts';
@@ -50,8 +50,10 @@ const LIMITS = {
   // Longer than the 60 s of common load balancers, which must be the ones to close an idle connection.
   keepAliveTimeout: 65_000,
   maxHeaderSize: 8 * 1024,
-  requireHostHeader: true,
+  // Node's own check of Host answers without a body: ours is in transportRefusal.
+  requireHostHeader: false,
 };
+/** Node's own limit answers what comes after it without a body. */
 const MOST_REQUESTS_PER_SOCKET = 1_000;
 
 const ALLOW = 'GET, HEAD';
@@ -70,6 +72,7 @@ const NO_TARGET: Target = { path: '', segment: '', query: '' };
 export function createPort(parts: PortParts): Port {
   const { log, metrics } = parts;
   const routes = new Map<string, Route>();
+  const requestsOn = new WeakMap<Socket, number>();
   const boot = randomBytes(6).toString('hex');
   let requests = 0;
   let inFlight = 0;
@@ -83,7 +86,9 @@ export function createPort(parts: PortParts): Port {
     route: Route | undefined,
   ): Exchange {
     inFlight++;
-    if (draining) res.shouldKeepAlive = false;
+    const served = (requestsOn.get(req.socket) ?? 0) + 1;
+    requestsOn.set(req.socket, served);
+    if (draining || served >= MOST_REQUESTS_PER_SOCKET) res.shouldKeepAlive = false;
     return {
       req,
       res,
@@ -96,6 +101,7 @@ export function createPort(parts: PortParts): Port {
       keyId: undefined,
       domain: undefined,
       degraded: false,
+      quota: [],
       finished: finish,
     };
   }
@@ -123,15 +129,17 @@ export function createPort(parts: PortParts): Port {
   }
 
   function handle(exchange: Exchange, route: Route | undefined): void {
-    const refusal = transportRefusal(exchange);
-    if (refusal) return sendRefusal(exchange, refusal);
-    if (!route) return sendRefusal(exchange, refuse('not_found'));
-    const { method } = exchange.req;
-    if (method !== 'GET' && method !== 'HEAD') {
-      if (route.isApi && method === 'OPTIONS') return sendEmpty(exchange, 204, PREFLIGHT);
-      return sendRefusal(exchange, refuse('method_not_allowed'), ['Allow', route.isApi ? ALLOW_API : ALLOW]);
+    const { req, target } = exchange;
+    const refusal = transportRefusal(req, exchange.head, target);
+    if (refusal) return refuseTransport(exchange, refusal);
+    if (req.method !== 'GET' && req.method !== 'HEAD' && (route || isPage(target.path))) {
+      if (route?.isApi && req.method === 'OPTIONS') return sendEmpty(exchange, 204, PREFLIGHT);
+      const allow = route?.isApi ? ALLOW_API : ALLOW;
+      return sendRefusal(exchange, refuse('method_not_allowed'), ['Allow', allow]);
     }
-    if (route.isApi && inFlight > MOST_IN_FLIGHT) {
+    if (!route) return sendRefusal(exchange, refuse('not_found'));
+    const isAfterLast = (requestsOn.get(req.socket) ?? 0) > MOST_REQUESTS_PER_SOCKET;
+    if (isAfterLast || (route.isApi && inFlight > MOST_IN_FLIGHT)) {
       metrics.shed();
       return sendRefusal(exchange, refuse('overloaded', null, 1));
     }
@@ -142,19 +150,18 @@ export function createPort(parts: PortParts): Port {
   const server = createServer(LIMITS, (req, res) => {
     const target = readTarget(req.url ?? '') ?? NO_TARGET;
     const route = routes.get(target.path);
-    if (route === undefined && isPage(target.path)) pages(req, res);
+    const forPages = route === undefined && isPage(target.path);
+    if (forPages && !transportRefusal(req, readHead(req), target)) pages(req, res);
     else handle(begin(req, res, target, route), route);
   });
-  server.maxRequestsPerSocket = MOST_REQUESTS_PER_SOCKET;
   server.maxConnections = MOST_CONNECTIONS;
   server.on('connect', (_req, socket) => {
     socket.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), nextId()));
   });
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     server.on(event, (req: IncomingMessage, res: ServerResponse) => {
-      const exchange = begin(req, res, NO_TARGET, undefined);
-      res.shouldKeepAlive = false;
-      sendRefusal(exchange, refuse('expectation_failed'));
+      const target = readTarget(req.url ?? '') ?? NO_TARGET;
+      refuseTransport(begin(req, res, target, routes.get(target.path)), refuse('expectation_failed'));
     });
   }
 
@@ -163,19 +170,24 @@ export function createPort(parts: PortParts): Port {
       pages = handler;
       return server;
     },
+    rewriteUrl: req => readTarget(req.url ?? '')?.path ?? '/',
     return503OnClosing: false,
     forceCloseConnections: false,
     clientErrorHandler: (error, socket) => refuseSocket(error, socket, nextId()),
+    frameworkErrors: (_error, request, reply) => refusePage(request, reply),
   });
   // Whatever a page's own framework refuses ends in the same table of codes, and before any body is read.
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
+  function refusePage({ raw }: FastifyRequest, reply: FastifyReply, failure?: unknown): void {
     reply.hijack();
-    handle(
-      begin(request.raw, reply.raw, { ...NO_TARGET, path: request.raw.url ?? '' }, undefined),
-      undefined,
-    );
-  });
+    const exchange = begin(raw, reply.raw, { ...NO_TARGET, path: raw.url ?? '' }, undefined);
+    if (failure === undefined) handle(exchange, undefined);
+    else fail(exchange, failure);
+  }
+  app.addHook('onRequest', (request, reply, done) => (request.is404 ? refusePage(request, reply) : done()));
+  app.setNotFoundHandler((request, reply) => refusePage(request, reply));
+  app.setErrorHandler((error: { statusCode?: number }, request, reply) =>
+    refusePage(request, reply, (error.statusCode ?? 500) < 500 ? undefined : error),
+  );
 
   return {
     server,
@@ -192,11 +204,16 @@ export function createPort(parts: PortParts): Port {
   };
 }
 
+/** The reference's folders would answer too, and its index redirects: here a page has one path. */
 function isPage(path: string): boolean {
-  return path.startsWith(PAGES) && (path.length === PAGES.length || path[PAGES.length] === '/');
+  if (path === PAGES) return true;
+  return path.startsWith(`${PAGES}/`) && !path.endsWith('/') && path !== `${PAGES}/static/index.html`;
 }
 
-function transportRefusal({ req, head, target }: Exchange): Refusal | undefined {
+function transportRefusal(req: IncomingMessage, head: Head, target: Target): Refusal | undefined {
+  if (req.httpVersionMajor !== 1) return refuse('bad_request', 'the request must be HTTP/1.0 or HTTP/1.1');
+  if (head.hosts === 0 && req.httpVersionMinor > 0)
+    return refuse('bad_request', 'the request has no Host header');
   if (head.hosts > 1) return refuse('bad_request', 'the request has more than one Host header');
   if ((req.url ?? '').length > MOST_TARGET)
     return refuse('uri_too_long', `at most ${MOST_TARGET} characters`);
@@ -204,10 +221,22 @@ function transportRefusal({ req, head, target }: Exchange): Refusal | undefined 
   return undefined;
 }
 
+/** Whoever sends such a request may disagree with us on where the next one begins. */
+function refuseTransport(exchange: Exchange, refusal: Refusal): void {
+  exchange.res.shouldKeepAlive = false;
+  sendRefusal(exchange, refusal);
+}
+
 /** What Node's parser refuses, in the same shape as everything else. */
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  // The answer to the request before comes first: whoever sent that one would take the refusal for it.
+  const pending = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
+  if (pending && !pending.writableFinished) {
+    pending.once('close', () => refuseSocket(error, socket, requestId));
     return;
   }
   socket.end(rawRefusal(parserRefusal(error.code), requestId));

@@ -69,15 +69,20 @@ export const UsageSchema = Type.Object(
   { title: 'Usage' },
 );
 
-export const ErrorSchema = Type.Object(
-  {
-    error: literals(Object.keys(REFUSALS) as RefusalCode[]),
-    message: Type.String(),
-    detail: nullable(Type.String()),
-    request_id: Type.String(),
-    reset_at: Type.Optional(Type.String({ format: 'date-time' })),
-  },
-  { title: 'Error' },
+const ERROR_MEMBERS = {
+  error: literals(Object.keys(REFUSALS) as RefusalCode[]),
+  message: Type.String(),
+  detail: nullable(Type.String()),
+  request_id: Type.String(),
+  reset_at: Type.Optional(Type.String({ format: 'date-time' })),
+};
+
+export const ErrorSchema = Type.Object(ERROR_MEMBERS, { title: 'Error' });
+
+/** RFC 9457. */
+export const ProblemSchema = Type.Object(
+  { type: Type.String(), title: Type.String(), status: Type.Integer(), ...ERROR_MEMBERS },
+  { title: 'Problem' },
 );
 
 /** The six fields, written by hand: `domain` and `reason` hold nothing that JSON must escape. */
@@ -117,21 +122,23 @@ export function usageJson(allowance: Allowance): string {
   });
 }
 
-/** RFC 9457 members come first where the caller asked for them. */
+/** Everything of an error that does not change from call to call, for both shapes (RFC 9457 and the plain one). */
+const ERROR_HEADS = Object.fromEntries(
+  Object.entries(REFUSALS).map(([error, { status, message }]) => {
+    const plain = JSON.stringify({ error, message }).slice(1, -1);
+    const problem = JSON.stringify({ type: 'about:blank', title: message, status }).slice(1, -1);
+    return [error, { plain: `{${plain}`, problem: `{${problem},${plain}` }];
+  }),
+) as Record<RefusalCode, { plain: string; problem: string }>;
+
 export function errorJson(
   refusal: Refusal,
   requestId: string,
   asProblem: boolean,
   allowance?: Allowance,
 ): string {
-  const { status, message } = REFUSALS[refusal.refused];
-  const problem = { type: 'about:blank', title: message, status };
-  return JSON.stringify({
-    ...(asProblem ? problem : {}),
-    error: refusal.refused,
-    message,
-    detail: refusal.detail,
-    request_id: requestId,
-    ...(allowance && refusal.refused === 'quota_exceeded' ? { reset_at: resetAt(allowance.month) } : {}),
-  });
+  const head = ERROR_HEADS[refusal.refused][asProblem ? 'problem' : 'plain'];
+  const detail = refusal.detail === null ? 'null' : JSON.stringify(refusal.detail);
+  const reset = allowance ? `,"reset_at":"${resetAt(allowance.month)}"` : '';
+  return `${head},"detail":${detail},"request_id":"${requestId}"${reset}}`;
 }

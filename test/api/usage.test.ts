@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { ask, expectError } from '../support/answers.ts';
+import { sharedService } from '../support/service.ts';
+
+const time = { now: Date.UTC(2026, 10, 15, 12) };
+const shared = sharedService({ clock: () => time.now });
+const LOOKUP = '/v1/public/domain/gmail.com';
+
+async function usage(secret: string): Promise<unknown> {
+  const answer = await ask(shared().port, '/v1/usage', { key: secret });
+  expect(answer.status, answer.body).toBe(200);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  return JSON.parse(answer.body);
+}
+
+test('the usage tells what was counted and what is left, and asking is not counted', async () => {
+  const { port, key, used } = shared();
+  const { secret, key: record } = await key({ quota: 3 });
+  const reset_at = '2026-12-01T00:00:00Z';
+  expect(await usage(secret)).toEqual({ monthly_limit: 3, month_count: 0, remaining_month: 3, reset_at });
+  for (let i = 0; i < 5; i++) await ask(port, LOOKUP, { key: secret });
+  for (let i = 0; i < 5; i++) {
+    expect(await usage(secret)).toEqual({ monthly_limit: 3, month_count: 3, remaining_month: 0, reset_at });
+  }
+  expect(await used(record)).toBe(3);
+});
+
+test('the members stand in the order of the documents', async () => {
+  const { secret } = await shared().key({ quota: 3 });
+  expect(Object.keys((await usage(secret)) as object)).toEqual([
+    'monthly_limit',
+    'month_count',
+    'remaining_month',
+    'reset_at',
+  ]);
+});
+
+test('of an unlimited key limit and rest are null', async () => {
+  const { port, key } = shared();
+  const { secret } = await key();
+  await ask(port, LOOKUP, { key: secret });
+  expect(await usage(secret)).toMatchObject({ monthly_limit: null, month_count: 1, remaining_month: null });
+});
+
+test('a key with no quota at all may still ask', async () => {
+  const { secret } = await shared().key({ quota: 0 });
+  expect(await usage(secret)).toMatchObject({ monthly_limit: 0, month_count: 0, remaining_month: 0 });
+});
+
+test('after the quota was lowered the rest is 0 and never negative', async () => {
+  const { port, key, store } = shared();
+  const { secret, key: record } = await key({ quota: 5 });
+  for (let i = 0; i < 4; i++) await ask(port, LOOKUP, { key: secret });
+  await store.updateKey({ ...record, quota: 2 });
+  expect(await usage(secret)).toMatchObject({ monthly_limit: 2, month_count: 4, remaining_month: 0 });
+});
+
+test('a new month begins with nothing used', async () => {
+  const { port, key } = shared();
+  const { secret } = await key({ quota: 5 });
+  await ask(port, LOOKUP, { key: secret });
+  const before = time.now;
+  time.now = Date.UTC(2026, 11, 1);
+  expect(await usage(secret)).toMatchObject({ month_count: 0, reset_at: '2027-01-01T00:00:00Z' });
+  time.now = before;
+  expect(await usage(secret)).toMatchObject({ month_count: 1 });
+});
+
+test('the same door: 401 and 403 as everywhere, and no quota headers', async () => {
+  const { port, key } = shared();
+  expectError(await ask(port, '/v1/usage'), 401, 'unauthorized');
+  const { secret } = await key({ quota: 5, origins: ['https://app.example.com'] });
+  expectError(await ask(port, '/v1/usage', { key: secret }), 403, 'forbidden');
+  const answer = await ask(port, '/v1/usage?x=1', {
+    key: secret,
+    headers: ['Origin: https://app.example.com'],
+  });
+  expect(answer.status).toBe(200);
+  expect([...answer.headers.keys()].filter(name => name.includes('ratelimit'))).toEqual([]);
+  const head = await ask(port, '/v1/usage', {
+    key: secret,
+    method: 'HEAD',
+    headers: ['Origin: https://app.example.com'],
+  });
+  expect([head.status, head.body]).toEqual([200, '']);
+});

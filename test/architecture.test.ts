@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+
+interface Import {
+  readonly from: string;
+  /** A file of ours relative to src/, or the name of a package or builtin. */
+  readonly to: string;
+  readonly names: readonly string[];
+  readonly isType: boolean;
+}
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+  path => path.endsWith('.ts') && !path.endsWith('.d.ts'),
+);
+const IMPORTS: readonly Import[] = FILES.flatMap(importsOf);
+
+function importsOf(from: string): Import[] {
+  const text = readFileSync(join(SRC, from), 'utf8');
+  const found: Import[] = [];
+  const add = (specifier: string, clause: string, isType: boolean) => {
+    const to = specifier.startsWith('.') ? normalize(join(dirname(from), specifier)) : specifier;
+    const names = [...clause.matchAll(/\b(?!type\b|as\b)\w+/g)].map(match => match[0]);
+    const onlyTypes = /\{/.test(clause) && [...clause.matchAll(/[{,]\s*(\w+)/g)].every(m => m[1] === 'type');
+    found.push({ from, to, names, isType: isType || onlyTypes });
+  };
+  for (const match of text.matchAll(/^(?:import|export)(\s+type)?\s+([^;'"]*?)\s*from\s+'([^']+)'/gms)) {
+    add(match[3]!, match[2]!, match[1] !== undefined);
+  }
+  for (const match of text.matchAll(/\bimport\s*\(?\s*'([^']+)'/g)) add(match[1]!, '', false);
+  return found;
+}
+
+/** The rooms of the house: folders of src/, and for files at its top what they are. */
+type Room = 'core' | 'verb' | 'root' | 'commands' | 'http' | 'dns' | 'feeds' | 'store';
+const ROOTS = new Set(['cli.ts', 'compose.ts', 'config.ts']);
+
+function roomOf(path: string): Room {
+  const [folder, file] = path.split('/');
+  if (file !== undefined) return folder as Room;
+  return ROOTS.has(path) ? 'root' : 'verb';
+}
+
+/** Who may import whom. Verbs may know the types of other verbs, never call them. */
+const MAY: Readonly<Record<Room, readonly Room[]>> = {
+  core: ['core'],
+  verb: ['core'],
+  dns: ['dns', 'core'],
+  feeds: ['feeds', 'core'],
+  store: ['store', 'core'],
+  http: ['http', 'core', 'verb'],
+  commands: ['commands', 'root', 'core', 'verb', 'http', 'dns', 'feeds', 'store'],
+  root: ['root', 'commands', 'core', 'verb', 'http', 'dns', 'feeds', 'store'],
+};
+
+const isOurs = ({ to }: Import) => FILES.includes(to);
+const shown = ({ from, to }: Import) => `${from} → ${to}`;
+
+test('every folder is a room of the house', () => {
+  expect([...new Set(FILES.map(roomOf))].filter(room => !(room in MAY))).toEqual([]);
+  expect(IMPORTS.length).toBeGreaterThan(100);
+  const broken = IMPORTS.filter(one => one.to.endsWith('.ts') && !isOurs(one) && !one.to.startsWith('..'));
+  expect(broken.map(shown)).toEqual([]);
+});
+
+test('nobody imports what lies beyond their borders', () => {
+  const trespassers = IMPORTS.filter(isOurs).filter(one => {
+    const [from, to] = [roomOf(one.from), roomOf(one.to)];
+    return !MAY[from].includes(to) && !(from === 'verb' && to === 'verb' && one.isType);
+  });
+  expect(trespassers.map(shown)).toEqual([]);
+});
+
+/** Builtins of which the core may have the pure parts, and libraries that are pure. */
+const PURE: Readonly<Record<string, readonly string[]>> = {
+  'node:crypto': ['hash', 'createHash', 'timingSafeEqual'],
+  'node:zlib': ['crc32'],
+  'node:net': ['BlockList', 'isIP', 'isIPv4', 'isIPv6'],
+  tldts: ['getDomain', 'getPublicSuffix', 'parse'],
+  tr46: ['toASCII', 'toUnicode'],
+};
+
+test('the core is pure: no I/O, no clock, no chance', () => {
+  const impure = IMPORTS.filter(one => roomOf(one.from) === 'core' && !isOurs(one)).filter(
+    ({ to, names }) => !names.every(name => PURE[to]?.includes(name)),
+  );
+  expect(impure.map(one => `${shown(one)} {${one.names}}`)).toEqual([]);
+  const clocks = FILES.filter(path => roomOf(path) === 'core').filter(path =>
+    /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\b|\bprocess\b|\bset(?:Timeout|Interval|Immediate)\b|\basync\b|\bawait\b|\bfetch\(/.test(
+      withoutComments(readFileSync(join(SRC, path), 'utf8')),
+    ),
+  );
+  expect(clocks).toEqual([]);
+});
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '').replace(/'(?:[^'\\\n]|\\.)*'|`[^`]*`/g, "''");
+}
+
+test('verbs reach the world through ports only: no file, socket or process of their own', () => {
+  const world = new Set([
+    'fs',
+    'fs/promises',
+    'net',
+    'dns',
+    'dgram',
+    'http',
+    'https',
+    'child_process',
+    'sqlite',
+  ]);
+  const direct = IMPORTS.filter(
+    ({ from, to }) => roomOf(from) === 'verb' && world.has(to.replace('node:', '')),
+  );
+  expect(direct.map(shown)).toEqual([]);
+});
+
+test('builtins are imported by their full name', () => {
+  expect(
+    IMPORTS.filter(({ to }) => !to.startsWith('node:') && builtinModules.includes(to)).map(shown),
+  ).toEqual([]);
+});
+
+test('there are no cycles', () => {
+  const next = Map.groupBy(IMPORTS.filter(isOurs), ({ from }) => from);
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const walk = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (done.has(file) || path.includes(file)) return;
+    for (const { to } of next.get(file) ?? []) walk(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of FILES) walk(file, []);
+  expect(cycles).toEqual([]);
+});
+
+test('there are no barrels and no rooms for leftovers', () => {
+  const passedOn = FILES.filter(path =>
+    /^export\s+(?:type\s+)?(?:\*|\{[^}]*\})\s*from/m.test(readFileSync(join(SRC, path), 'utf8')),
+  );
+  expect(passedOn).toEqual([]);
+  const vague = FILES.filter(path =>
+    /(^|\/)(index|types|utils?|helpers?|constants|common|misc)\.ts$/.test(path),
+  );
+  expect(vague).toEqual([]);
+});
+
+test('the client package imports nothing at all', () => {
+  const folder = fileURLToPath(new URL('../client/src', import.meta.url));
+  const reaching = readdirSync(folder)
+    .filter(path => path.endsWith('.ts'))
+    .flatMap(path =>
+      [...readFileSync(join(folder, path), 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)]
+        .map(match => match[1]!)
+        .filter(specifier => !specifier.startsWith('./')),
+    );
+  expect(reaching).toEqual([]);
+});

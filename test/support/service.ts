@@ -1,0 +1,130 @@
+/** A whole service for a test: a real file, a real port, a DNS server on loopback; it closes itself. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { newKey } from '../../src/commands/keys.ts';
+import { loadCatalog, openStore, startService } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Catalog } from '../../src/core/catalog.ts';
+import type { KeyRecord } from '../../src/core/key.ts';
+import type { Clock, Store } from '../../src/core/ports.ts';
+import { type DnsServer, startDns } from './dns.ts';
+
+let catalog: Promise<Catalog> | undefined;
+
+/** The real one, from the installed feeds; built once per test file. */
+export function realCatalog(): Promise<Catalog> {
+  catalog ??= loadCatalog(() => {});
+  return catalog;
+}
+
+/** What ends with the test, or with the file when it is shared. */
+type Cleanup = (end: () => void | Promise<void>) => void;
+
+export function temporaryFolder(cleanup: Cleanup = onTestFinished): string {
+  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
+  cleanup(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface TestService {
+  readonly base: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly dns: DnsServer;
+  readonly folder: string;
+  /** Everything that was logged, one JSON line each. */
+  readonly logged: string[];
+  /** A key and its secret. */
+  key(limits?: Partial<KeyRecord>): Promise<{ key: KeyRecord; secret: string }>;
+  get(path: string, secret?: string, headers?: Record<string, string>): Promise<Response>;
+  used(key: KeyRecord): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  readonly env?: Record<string, string>;
+  readonly clock?: Clock;
+  readonly folder?: string;
+  readonly dns?: DnsServer;
+}
+
+/** One service for all tests of a file: each test makes keys of its own. Call the function it gives inside tests. */
+export function sharedService(options: TestServiceOptions = {}): () => TestService {
+  let service: TestService | undefined;
+  const ends: (() => void | Promise<void>)[] = [];
+  beforeAll(async () => {
+    service = await startTestService(options, end => void ends.push(end));
+  });
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  return () => service!;
+}
+
+export async function startTestService(
+  options: TestServiceOptions = {},
+  cleanup: Cleanup = onTestFinished,
+): Promise<TestService> {
+  const folder = options.folder ?? temporaryFolder(cleanup);
+  const dns = options.dns ?? (await startDns());
+  const clock = options.clock ?? Date.now;
+  const logged: string[] = [];
+  const log: Logger = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const config = readConfig({ PORT: '0', DATA_DIR: folder, DNS_SERVERS: dns.address, ...options.env });
+  const store = await openStore(config, error => {
+    throw error;
+  });
+  const service = await startService({ config, store, catalog: await realCatalog(), clock, log });
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= service.close().then(() => (options.dns ? undefined : dns.close()));
+    return closing;
+  };
+  cleanup(close);
+  const base = `http://127.0.0.1:${service.address.port}`;
+
+  return {
+    base,
+    port: service.address.port,
+    store,
+    dns,
+    folder,
+    logged,
+    async key(limits = {}) {
+      const made = newKey({ name: 'test' }, clock());
+      const key = { ...made.key, ...limits };
+      await store.createKey(key);
+      return { key, secret: made.secret };
+    },
+    get: (path, secret, headers = {}) =>
+      fetch(base + path, {
+        headers: { ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }), ...headers },
+      }),
+    used: async key => store.used(key.id, new Date(clock()).toISOString().slice(0, 7)),
+    close,
+  };
+}
+
+/** Sends bytes as they are and gives back all bytes until the other side closes (or `ms` pass). */
+export function rawRequest(port: number, bytes: string | Buffer, ms = 3_000): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const chunks: Buffer[] = [];
+    const end = () => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(Buffer.concat(chunks).toString('latin1'));
+    };
+    const timer = setTimeout(end, ms);
+    socket.on('data', chunk => chunks.push(chunk));
+    socket.on('end', end);
+    socket.on('close', end);
+    socket.on('error', error => (chunks.length > 0 ? end() : reject(error)));
+    socket.write(bytes);
+  });
+}
