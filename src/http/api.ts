@@ -11,7 +11,7 @@ import type { Answer, Lookup } from '../lookup.ts';
 import type { Overrides } from '../overrides.ts';
 import type { Rank } from '../rank.ts';
 import type { Metrics } from './metrics.ts';
-import { type Exchange, type Headers, quotaHeaders, sendEmpty, sendJson, sendRefusal } from './reply.ts';
+import { type Call, type Headers, quotaHeaders, sendEmpty, sendJson, sendRefusal } from './reply.ts';
 import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson, usageJson } from './wire.ts';
 
 export interface ApiParts {
@@ -30,26 +30,26 @@ const MOST_TOP = 1000;
 export function createApi(parts: ApiParts) {
   const { admit, overrides, lookup, rank, clock, metrics } = parts;
 
-  function callerOf({ req, head }: Exchange): Caller {
+  function callerOf({ req, head }: Call): Caller {
     const address = clientAddress(req.socket.remoteAddress ?? '', head.forwardedFor, parts.isTrustedProxy);
     return { authorization: head.authorization, origin: head.origin, address };
   }
 
   /** Counts the call, or answers the refusal and gives nothing. */
-  async function spend(exchange: Exchange): Promise<Admission | undefined> {
-    const admission = await admit.spend(callerOf(exchange));
+  async function spend(call: Call): Promise<Admission | undefined> {
+    const admission = await admit.spend(callerOf(call));
     const allowance = 'allowance' in admission ? admission.allowance : undefined;
-    if (allowance) exchange.quota = quotaHeaders(allowance, clock());
+    if (allowance) call.quota = quotaHeaders(allowance, clock());
     if ('refused' in admission) {
-      sendRefusal(exchange, admission, [], admission.refused === 'quota_exceeded' ? allowance : undefined);
+      sendRefusal(call, admission, [], admission.refused === 'quota_exceeded' ? allowance : undefined);
       return undefined;
     }
-    exchange.keyId = admission.key.id;
+    call.keyId = admission.key.id;
     if (overrides.revision() < admission.revision) await overrides.reach(admission.revision);
     return admission;
   }
 
-  function sendAnswer(exchange: Exchange, keyId: string, answer: Answer, explain: boolean): void {
+  function sendAnswer(call: Call, keyId: string, answer: Answer, explain: boolean): void {
     const { verdict, degraded } = answer;
     metrics.verdict(verdict.reason);
     rank.note(answer, keyId);
@@ -57,43 +57,43 @@ export function createApi(parts: ApiParts) {
       ? ['Cache-Control', 'private, max-age=30', 'X-Risk-Degraded', 'dns']
       : ['Cache-Control', 'private, max-age=300'];
     if (degraded) {
-      exchange.degraded = true;
+      call.degraded = true;
       metrics.degraded();
     }
-    sendJson(exchange, 200, explain ? explainedJson(answer) : domainJson(verdict), headers);
+    sendJson(call, 200, explain ? explainedJson(answer) : domainJson(verdict), headers);
   }
 
   return {
-    async domain(exchange: Exchange): Promise<void> {
-      const admission = await spend(exchange);
+    async domain(call: Call): Promise<void> {
+      const admission = await spend(call);
       if (!admission) return;
-      const { segment, query } = exchange.target;
+      const { segment, query } = call.target;
       const parsed = parseSegment(segment);
-      if (!parsed.ok) return sendRefusal(exchange, refuse('validation_error', parsed.detail));
-      exchange.domain = parsed.domain;
+      if (!parsed.ok) return sendRefusal(call, refuse('validation_error', parsed.detail));
+      call.domain = parsed.domain;
       const explain = readExplain(query);
-      if (typeof explain !== 'boolean') return sendRefusal(exchange, explain);
+      if (typeof explain !== 'boolean') return sendRefusal(call, explain);
       const answer = lookup.lookup(parsed.domain, admission.key.id);
-      sendAnswer(exchange, admission.key.id, answer instanceof Promise ? await answer : answer, explain);
+      sendAnswer(call, admission.key.id, answer instanceof Promise ? await answer : answer, explain);
     },
 
-    async topDomains(exchange: Exchange): Promise<void> {
-      const admission = await spend(exchange);
+    async topDomains(call: Call): Promise<void> {
+      const admission = await spend(call);
       if (!admission) return;
-      const wanted = readTop(exchange.target.query);
-      if ('refused' in wanted) return sendRefusal(exchange, wanted);
+      const wanted = readTop(call.target.query);
+      if ('refused' in wanted) return sendRefusal(call, wanted);
       const body = topDomainsJson(await rank.top(wanted.limit, wanted.reason));
       const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
       const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
-      if (matches(exchange.head.ifNoneMatch, etag)) return sendEmpty(exchange, 304, headers);
-      sendJson(exchange, 200, body, headers);
+      if (matches(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
+      sendJson(call, 200, body, headers);
     },
 
-    async usage(exchange: Exchange): Promise<void> {
-      const admission = await admit.enter(callerOf(exchange));
-      if ('refused' in admission) return sendRefusal(exchange, admission);
-      exchange.keyId = admission.key.id;
-      sendJson(exchange, 200, usageJson(admission.allowance), ['Cache-Control', 'no-store']);
+    async usage(call: Call): Promise<void> {
+      const admission = await admit.enter(callerOf(call));
+      if ('refused' in admission) return sendRefusal(call, admission);
+      call.keyId = admission.key.id;
+      sendJson(call, 200, usageJson(admission.allowance), ['Cache-Control', 'no-store']);
     },
   };
 }

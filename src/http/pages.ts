@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { type Exchange, send, sendJson } from './reply.ts';
+import { type Call, send, sendJson } from './reply.ts';
 
 const PAGE = ['Cache-Control', 'public, max-age=300', 'Referrer-Policy', 'no-referrer'];
 const STRICT =
@@ -42,13 +42,13 @@ whether it is free webmail or corporate mail, and who receives its mail.</p>
 export function createPages(document: () => object) {
   let text: string | undefined;
   return {
-    async home(exchange: Exchange): Promise<void> {
+    async home(call: Call): Promise<void> {
       const csp = `${STRICT}; img-src data:`;
-      send(exchange, 200, 'text/html; charset=utf-8', HOME, [...PAGE, 'Content-Security-Policy', csp]);
+      send(call, 200, 'text/html; charset=utf-8', HOME, [...PAGE, 'Content-Security-Policy', csp]);
     },
-    async openapi(exchange: Exchange): Promise<void> {
+    async openapi(call: Call): Promise<void> {
       text ??= JSON.stringify(document());
-      sendJson(exchange, 200, text, PAGE);
+      sendJson(call, 200, text, PAGE);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Catalog } from '../core/catalog.ts';
 import type { Resolver, Store } from '../core/ports.ts';
 import { refuse } from '../core/refusal.ts';
 import type { Metrics } from './metrics.ts';
-import { type Exchange, send, sendJson, sendRefusal } from './reply.ts';
+import { type Call, send, sendJson, sendRefusal } from './reply.ts';
 
 const NO_STORE = ['Cache-Control', 'no-store'];
 
@@ -27,14 +27,14 @@ export function createProbes(parts: {
   }
 
   return {
-    async livez(exchange: Exchange): Promise<void> {
-      sendJson(exchange, 200, '{"status":"alive"}', NO_STORE);
+    async livez(call: Call): Promise<void> {
+      sendJson(call, 200, '{"status":"alive"}', NO_STORE);
     },
 
     /** DNS is shown and never fails it: the service answers without, and says so. */
-    async readyz(exchange: Exchange): Promise<void> {
+    async readyz(call: Call): Promise<void> {
       const problem = isDraining() ? 'the service is shutting down' : await storeProblem();
-      if (problem) return sendRefusal(exchange, refuse('not_ready', problem, 1));
+      if (problem) return sendRefusal(call, refuse('not_ready', problem, 1));
       const { degraded, servers, inFlight, cached } = resolver.health();
       const shown = {
         status: 'ready',
@@ -42,12 +42,12 @@ export function createProbes(parts: {
         catalog: { snapshot: catalog().generation, domains: catalog().size },
         dns: { status: degraded ? 'degraded' : 'ok', servers, in_flight: inFlight, cached },
       };
-      sendJson(exchange, 200, JSON.stringify(shown), NO_STORE);
+      sendJson(call, 200, JSON.stringify(shown), NO_STORE);
     },
 
-    async metrics(exchange: Exchange): Promise<void> {
+    async metrics(call: Call): Promise<void> {
       const { type, body } = await metrics.text();
-      send(exchange, 200, type, body, NO_STORE);
+      send(call, 200, type, body, NO_STORE);
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Target } from './target.ts';
 import { errorJson } from './wire.ts';
 
 /** One request on its way: what was read of it, and what its answer needs. */
-export interface Exchange {
+export interface Call {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly head: Head;
@@ -25,7 +25,7 @@ export interface Exchange {
   /** The quota headers, on every answer from the moment that the allowance is known. */
   quota: Headers;
   /** Every answer is told here, once. */
-  readonly finished: (exchange: Exchange, status: number) => void;
+  readonly finished: (call: Call, status: number) => void;
 }
 
 export type Headers = string[];
@@ -37,17 +37,11 @@ const EXPOSED =
 const MOST_ORIGIN = 512;
 
 /** What every answer of the API has, whatever its status. */
-function commonHeaders(exchange: Exchange): Headers {
-  const headers = [
-    'X-Request-Id',
-    exchange.requestId,
-    'X-Content-Type-Options',
-    'nosniff',
-    ...exchange.quota,
-  ];
-  if (exchange.isApi) {
+function commonHeaders(call: Call): Headers {
+  const headers = ['X-Request-Id', call.requestId, 'X-Content-Type-Options', 'nosniff', ...call.quota];
+  if (call.isApi) {
     headers.push('Vary', 'Origin, Authorization');
-    const { origin } = exchange.head;
+    const { origin } = call.head;
     if (origin !== undefined && origin.length <= MOST_ORIGIN) {
       headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED);
     }
@@ -73,48 +67,37 @@ export function quotaHeaders({ limit, remaining, month }: Allowance, now: number
   ];
 }
 
-export function send(
-  exchange: Exchange,
-  status: number,
-  type: string,
-  body: string,
-  extra: Headers = [],
-): void {
-  const { res, head } = exchange;
+export function send(call: Call, status: number, type: string, body: string, extra: Headers = []): void {
+  const { res, head } = call;
   // The body of the request is never read. A large one is not worth draining for the sake of the connection.
   if (head.hasLargeBody) res.shouldKeepAlive = false;
-  const headers = commonHeaders(exchange);
+  const headers = commonHeaders(call);
   headers.push('Content-Type', type, 'Content-Length', `${Buffer.byteLength(body)}`, ...extra);
   res.writeHead(status, headers);
   res.end(body);
-  exchange.finished(exchange, status);
+  call.finished(call, status);
 }
 
-export function sendJson(exchange: Exchange, status: number, body: string, extra: Headers = []): void {
-  send(exchange, status, JSON_TYPE, body, extra);
+export function sendJson(call: Call, status: number, body: string, extra: Headers = []): void {
+  send(call, status, JSON_TYPE, body, extra);
 }
 
 /** An answer without content: 204 and 304. */
-export function sendEmpty(exchange: Exchange, status: number, extra: Headers): void {
-  exchange.res.writeHead(status, [...commonHeaders(exchange), ...extra]);
-  exchange.res.end();
-  exchange.finished(exchange, status);
+export function sendEmpty(call: Call, status: number, extra: Headers): void {
+  call.res.writeHead(status, [...commonHeaders(call), ...extra]);
+  call.res.end();
+  call.finished(call, status);
 }
 
 /** One table of codes decides the status; only the details differ. */
-export function sendRefusal(
-  exchange: Exchange,
-  refusal: Refusal,
-  extra: Headers = [],
-  allowance?: Allowance,
-): void {
-  const { head, requestId } = exchange;
+export function sendRefusal(call: Call, refusal: Refusal, extra: Headers = [], allowance?: Allowance): void {
+  const { head, requestId } = call;
   const { status } = REFUSALS[refusal.refused];
   const headers = ['Cache-Control', 'no-store', ...extra];
   if (refusal.retryAfter !== undefined) headers.push('Retry-After', `${refusal.retryAfter}`);
   if (refusal.refused === 'unauthorized') headers.push('WWW-Authenticate', challenge(head));
   const body = errorJson(refusal, requestId, head.wantsProblem, allowance);
-  send(exchange, status, head.wantsProblem ? PROBLEM_TYPE : JSON_TYPE, body, headers);
+  send(call, status, head.wantsProblem ? PROBLEM_TYPE : JSON_TYPE, body, headers);
 }
 
 /** RFC 6750 3.1: an error code only where a bearer token was sent, be it badly spaced. */

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { createApi } from './api.ts';
 import type { createPages } from './pages.ts';
 import type { createProbes } from './probes.ts';
-import type { Exchange } from './reply.ts';
+import type { Call } from './reply.ts';
 import { DOMAIN_PATH } from './target.ts';
 import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema } from './wire.ts';
 
@@ -14,7 +14,7 @@ export interface Route {
   readonly name: string;
   readonly isApi: boolean;
   readonly reference?: Reference;
-  readonly handle: (exchange: Exchange) => Promise<void>;
+  readonly handle: (call: Call) => Promise<void>;
 }
 
 export interface Reference {

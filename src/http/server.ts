@@ -12,7 +12,7 @@ import { StoreUnavailable } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import { type Head, readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
-import { type Exchange, rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
+import { type Call, rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
 import type { Route } from './routes.ts';
 import { MOST_TARGET, readTarget, type Target } from './target.ts';
 
@@ -79,12 +79,7 @@ export function createPort(parts: PortParts): Port {
   let draining = false;
   const nextId = () => `${boot}-${(requests++).toString(36)}`;
 
-  function begin(
-    req: IncomingMessage,
-    res: ServerResponse,
-    target: Target,
-    route: Route | undefined,
-  ): Exchange {
+  function begin(req: IncomingMessage, res: ServerResponse, target: Target, route: Route | undefined): Call {
     inFlight++;
     const served = (requestsOn.get(req.socket) ?? 0) + 1;
     requestsOn.set(req.socket, served);
@@ -106,13 +101,13 @@ export function createPort(parts: PortParts): Port {
     };
   }
 
-  function finish(exchange: Exchange, status: number): void {
+  function finish(call: Call, status: number): void {
     inFlight--;
-    const seconds = (performance.now() - exchange.startedAt) / 1000;
-    metrics.request(exchange.route, status, seconds);
-    const notable = status >= 500 || exchange.degraded || seconds > SLOW_SECONDS;
+    const seconds = (performance.now() - call.startedAt) / 1000;
+    metrics.request(call.route, status, seconds);
+    const notable = status >= 500 || call.degraded || seconds > SLOW_SECONDS;
     if (parts.accessLog === 'off' || (parts.accessLog === 'errors' && !notable)) return;
-    const { req, route, domain, degraded, keyId, requestId } = exchange;
+    const { req, route, domain, degraded, keyId, requestId } = call;
     const ms = Math.round(seconds * 1e5) / 100;
     log.info(
       { method: req.method, route, domain, status, ms, degraded, key: keyId, request_id: requestId },
@@ -121,29 +116,29 @@ export function createPort(parts: PortParts): Port {
   }
 
   /** Anything that is not a Refusal is our fault, and opaque to the caller. */
-  function fail(exchange: Exchange, error: unknown): void {
+  function fail(call: Call, error: unknown): void {
     const what = error instanceof StoreUnavailable ? 'the store is unavailable' : 'a request failed';
-    log.error({ err: error, request_id: exchange.requestId }, what);
-    if (exchange.res.headersSent) exchange.res.destroy();
-    else sendRefusal(exchange, refuse('internal_error'));
+    log.error({ err: error, request_id: call.requestId }, what);
+    if (call.res.headersSent) call.res.destroy();
+    else sendRefusal(call, refuse('internal_error'));
   }
 
-  function handle(exchange: Exchange, route: Route | undefined): void {
-    const { req, target } = exchange;
-    const refusal = transportRefusal(req, exchange.head, target);
-    if (refusal) return refuseTransport(exchange, refusal);
+  function handle(call: Call, route: Route | undefined): void {
+    const { req, target } = call;
+    const refusal = transportRefusal(req, call.head, target);
+    if (refusal) return refuseTransport(call, refusal);
     if (req.method !== 'GET' && req.method !== 'HEAD' && (route || isPage(target.path))) {
-      if (route?.isApi && req.method === 'OPTIONS') return sendEmpty(exchange, 204, PREFLIGHT);
+      if (route?.isApi && req.method === 'OPTIONS') return sendEmpty(call, 204, PREFLIGHT);
       const allow = route?.isApi ? ALLOW_API : ALLOW;
-      return sendRefusal(exchange, refuse('method_not_allowed'), ['Allow', allow]);
+      return sendRefusal(call, refuse('method_not_allowed'), ['Allow', allow]);
     }
-    if (!route) return sendRefusal(exchange, refuse('not_found'));
+    if (!route) return sendRefusal(call, refuse('not_found'));
     const isAfterLast = (requestsOn.get(req.socket) ?? 0) > MOST_REQUESTS_PER_SOCKET;
     if (isAfterLast || (route.isApi && inFlight > MOST_IN_FLIGHT)) {
       metrics.shed();
-      return sendRefusal(exchange, refuse('overloaded', null, 1));
+      return sendRefusal(call, refuse('overloaded', null, 1));
     }
-    route.handle(exchange).catch(error => fail(exchange, error));
+    route.handle(call).catch(error => fail(call, error));
   }
 
   let pages: (req: IncomingMessage, res: ServerResponse) => void;
@@ -179,9 +174,9 @@ export function createPort(parts: PortParts): Port {
   // Whatever a page's own framework refuses ends in the same table of codes, and before any body is read.
   function refusePage({ raw }: FastifyRequest, reply: FastifyReply, failure?: unknown): void {
     reply.hijack();
-    const exchange = begin(raw, reply.raw, { ...NO_TARGET, path: raw.url ?? '' }, undefined);
-    if (failure === undefined) handle(exchange, undefined);
-    else fail(exchange, failure);
+    const call = begin(raw, reply.raw, { ...NO_TARGET, path: raw.url ?? '' }, undefined);
+    if (failure === undefined) handle(call, undefined);
+    else fail(call, failure);
   }
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? refusePage(request, reply) : done()));
   app.setNotFoundHandler((request, reply) => refusePage(request, reply));
@@ -222,9 +217,9 @@ function transportRefusal(req: IncomingMessage, head: Head, target: Target): Ref
 }
 
 /** Whoever sends such a request may disagree with us on where the next one begins. */
-function refuseTransport(exchange: Exchange, refusal: Refusal): void {
-  exchange.res.shouldKeepAlive = false;
-  sendRefusal(exchange, refusal);
+function refuseTransport(call: Call, refusal: Refusal): void {
+  call.res.shouldKeepAlive = false;
+  sendRefusal(call, refusal);
 }
 
 /** What Node's parser refuses, in the same shape as everything else. */
