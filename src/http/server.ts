@@ -10,11 +10,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import { StoreUnavailable } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
-import { type Head, readHead } from './head.ts';
+import { drainServer } from './drain.ts';
+import { readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
 import { type Call, rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
 import type { Route } from './routes.ts';
-import { MOST_TARGET, readTarget, type Target } from './target.ts';
+import { NO_TARGET, readTarget, type Target } from './target.ts';
+import { refuseSocket, transportRefusal } from './transport.ts';
 
 export interface PortParts {
   readonly log: Logger;
@@ -39,9 +41,6 @@ export const PAGES = '/docs';
 const MOST_IN_FLIGHT = 2_000;
 const MOST_CONNECTIONS = 20_000;
 const SLOW_SECONDS = 0.5;
-/** How long open connections may still bring requests after the port was told to end, and the hard limit. */
-const LINGER_MS = 1_000;
-const DRAIN_MS = 8_000;
 
 const LIMITS = {
   headersTimeout: 5_000,
@@ -67,7 +66,6 @@ const PREFLIGHT = [
   ],
   ...['Access-Control-Max-Age', '86400', 'Allow', ALLOW_API],
 ];
-const NO_TARGET: Target = { path: '', segment: '', query: '' };
 
 export function createPort(parts: PortParts): Port {
   const { log, metrics } = parts;
@@ -205,65 +203,8 @@ function isPage(path: string): boolean {
   return path.startsWith(`${PAGES}/`) && !path.endsWith('/') && path !== `${PAGES}/static/index.html`;
 }
 
-function transportRefusal(req: IncomingMessage, head: Head, target: Target): Refusal | undefined {
-  if (req.httpVersionMajor !== 1) return refuse('bad_request', 'the request must be HTTP/1.0 or HTTP/1.1');
-  if (head.hosts === 0 && req.httpVersionMinor > 0)
-    return refuse('bad_request', 'the request has no Host header');
-  if (head.hosts > 1) return refuse('bad_request', 'the request has more than one Host header');
-  if ((req.url ?? '').length > MOST_TARGET)
-    return refuse('uri_too_long', `at most ${MOST_TARGET} characters`);
-  if (target === NO_TARGET) return refuse('bad_request', 'the request target must be a path');
-  return undefined;
-}
-
 /** Whoever sends such a request may disagree with us on where the next one begins. */
 function refuseTransport(call: Call, refusal: Refusal): void {
   call.res.shouldKeepAlive = false;
   sendRefusal(call, refusal);
-}
-
-/** What Node's parser refuses, in the same shape as everything else. */
-function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  // The answer to the request before comes first: whoever sent that one would take the refusal for it.
-  const pending = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
-  if (pending && !pending.writableFinished) {
-    pending.once('close', () => refuseSocket(error, socket, requestId));
-    return;
-  }
-  socket.end(rawRefusal(parserRefusal(error.code), requestId));
-}
-
-function parserRefusal(code: string | undefined): Refusal {
-  if (code === 'HPE_HEADER_OVERFLOW') return refuse('headers_too_large', 'at most 8 KiB in all');
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refuse('request_timeout');
-  return refuse('bad_request');
-}
-
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
-
-/**
- * Requests that are on their way over an open connection would be lost if it were closed under them. So for a
- * while each is still answered, with `Connection: close`; then the listener and idle connections go.
- */
-async function drainServer(
-  app: FastifyInstance<Server>,
-  server: Server,
-  inFlight: () => number,
-): Promise<void> {
-  const until = performance.now() + DRAIN_MS;
-  const linger = performance.now() + LINGER_MS;
-  const connections = () =>
-    new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count ?? 0)));
-  while ((await connections()) > 0 && performance.now() < linger) await pause(25);
-  const closed = app.close();
-  while (((await connections()) > 0 || inFlight() > 0) && performance.now() < until) {
-    server.closeIdleConnections();
-    await pause(10);
-  }
-  server.closeAllConnections();
-  await closed;
 }

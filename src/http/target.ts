@@ -14,6 +14,9 @@ export interface Target {
   readonly query: string;
 }
 
+/** Stands for a target that is none. */
+export const NO_TARGET: Target = { path: '', segment: '', query: '' };
+
 /** Origin-form or absolute-form (RFC 9112 3.2); undefined for anything else. */
 export function readTarget(raw: string): Target | undefined {
   let start = 0;
