@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { addCopies } from './commands/copy.ts';
+import { addInfra } from './commands/infra.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLookups } from './commands/look.ts';
 import { addOverrides } from './commands/overrides.ts';
@@ -11,12 +12,12 @@ import { addServe } from './commands/serve.ts';
 import { VERSION } from './compose.ts';
 import { ConfigRefused } from './config.ts';
 import { StoreUnavailable } from './core/ports.ts';
-import { StoreRefused } from './store/open.ts';
+import { StoreRefused } from './store/refused.ts';
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-const COMMANDS = [addServe, addLookups, addKeys, addOverrides, addCopies];
+const COMMANDS = [addServe, addLookups, addKeys, addOverrides, addInfra, addCopies];
 
 /** Problems whose message is all that an operator needs; anything else is our fault and shows its stack. */
 const EXPECTED = [CommandFailed, ConfigRefused, StoreRefused, StoreUnavailable];

@@ -7,6 +7,7 @@ import { createAdmit } from './admit.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Resolver, Store } from './core/ports.ts';
+import { Addresses } from './dns/addresses.ts';
 import { createResolver, type DnsResolver } from './dns/resolver.ts';
 import { SOURCES } from './feeds/sources.ts';
 import { createApi } from './http/api.ts';
@@ -16,6 +17,7 @@ import { addReference, createPages } from './http/pages.ts';
 import { createProbes } from './http/probes.ts';
 import { createRoutes } from './http/routes.ts';
 import { createPort, PAGES } from './http/server.ts';
+import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrides.ts';
 import { createRank } from './rank.ts';
@@ -55,7 +57,22 @@ export async function openVerdicts(parts: {
 }) {
   const { store, resolver, catalog, clock, onError } = parts;
   const overrides = await loadOverrides(store);
-  const lookup = createLookup({ catalog: () => catalog, overrides: overrides.current, resolver, clock });
+  const learn = await createLearn({
+    store,
+    resolver,
+    addresses: new Addresses(resolver),
+    catalog: () => catalog,
+    clock,
+    onError,
+  });
+  const lookup = createLookup({
+    catalog: () => catalog,
+    overrides: overrides.current,
+    resolver,
+    clock,
+    infra: () => learn.infra(),
+    note: (...seen) => learn.note(...seen),
+  });
   const rank = createRank({
     store,
     clock,
@@ -64,7 +81,7 @@ export async function openVerdicts(parts: {
     isProtected: name => catalog.isProtected(name),
     onError,
   });
-  return { overrides, lookup, rank };
+  return { overrides, lookup, rank, learn };
 }
 
 export async function startService(parts: {
@@ -76,12 +93,12 @@ export async function startService(parts: {
 }): Promise<Service> {
   const { config, store, catalog, clock, log } = parts;
   const resolver = openResolver(config, clock);
-  const { overrides, lookup, rank } = await openVerdicts({
+  const { overrides, lookup, rank, learn } = await openVerdicts({
     store,
     resolver,
     catalog,
     clock,
-    onError: error => log.error({ err: error }, 'flags could not be written yet'),
+    onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
   });
   const metrics = createMetrics();
   const admit = createAdmit({ store, clock });
@@ -97,6 +114,11 @@ export async function startService(parts: {
 
   const port = createPort({ log, accessLog: config.accessLog, metrics });
   observe(metrics, resolver, catalog, port.inFlight);
+  metrics.gauge(
+    'domain_risk_learned_hosts',
+    'Mail hosts and addresses learned as disposable.',
+    () => learn.infra().size,
+  );
   const probes = createProbes({
     store,
     catalog: () => catalog,
@@ -114,6 +136,7 @@ export async function startService(parts: {
   } catch (error) {
     await resolver.close();
     await rank.close();
+    await learn.close();
     throw error;
   }
   const bound = port.server.address() as AddressInfo;
@@ -124,6 +147,7 @@ export async function startService(parts: {
     async close() {
       await port.drain();
       await rank.close();
+      await learn.close();
       await resolver.close();
       await store.close();
     },

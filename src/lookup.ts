@@ -2,6 +2,7 @@
 
 import type { Catalog, Listing, Relay } from './core/catalog.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
+import type { Infra, LearnedHosts } from './core/infra.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
 import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
@@ -32,19 +33,31 @@ export interface LookupParts {
   readonly overrides: () => ReadonlyMap<string, Override>;
   readonly resolver: Resolver;
   readonly clock: Clock;
+  /** What was learned about mail hosts. */
+  readonly infra: () => Infra;
+  /** Told whose mail is received where, for learning; `entry` is the listed name, null when there is none. */
+  readonly note: (domain: Domain, zone: string, entry: string | null, mail: Mail) => void;
 }
 
-export function createLookup({ catalog, overrides, resolver, clock }: LookupParts): Lookup {
-  const look = (domain: Domain) => known(domain, catalog(), overrides(), clock());
+export function createLookup(parts: LookupParts): Lookup {
+  const { catalog, overrides, resolver, clock, infra, note } = parts;
+  const look = (domain: Domain) => known(domain, catalog(), overrides(), clock(), infra());
 
   function lookup(domain: Domain, keyId: string): Answer | Promise<Answer> {
     const facts = look(domain);
     if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED);
     const fresh = resolver.peek(domain);
-    if (fresh) return answer(facts, fresh);
-    if (facts.asks === 'wait') return resolver.resolve(domain, keyId).then(mail => answer(facts, mail));
+    if (fresh) return noted(facts, fresh);
+    if (facts.asks === 'wait') return resolver.resolve(domain, keyId).then(mail => noted(facts, mail));
     resolver.prefetch(domain, keyId);
-    return answer(facts, resolver.last(domain) ?? MAIL_NOT_ASKED);
+    return noted(facts, resolver.last(domain) ?? MAIL_NOT_ASKED);
+  }
+
+  /** An operator's word says nothing about a host's other guests, so such a name is no guest. */
+  function noted(facts: Facts, mail: Mail): Answer {
+    if (facts.override === undefined)
+      note(facts.domain, facts.zone, facts.listing.hits[0]?.entry ?? null, mail);
+    return answer(facts, mail);
   }
 
   function last(domain: Domain): Answer {
@@ -61,8 +74,11 @@ export function createLookup({ catalog, overrides, resolver, clock }: LookupPart
 interface Facts {
   readonly domain: Domain;
   readonly catalog: Catalog;
+  readonly infra: Infra;
   readonly override: Override | undefined;
   readonly registrable: string | undefined;
+  /** The nearest name to the root that somebody registered. */
+  readonly zone: string;
   readonly listing: Listing;
   readonly specialUse: boolean;
   readonly relay: Relay | undefined;
@@ -77,6 +93,7 @@ function known(
   catalog: Catalog,
   overrides: ReadonlyMap<string, Override>,
   now: number,
+  infra: Infra,
 ): Facts {
   const names = lineage(domain);
   const override = findOverride(overrides, names.length > 0 ? names : [domain], now);
@@ -88,8 +105,10 @@ function known(
   return {
     domain,
     catalog,
+    infra,
     override,
     registrable: registrableDomain(domain),
+    zone: names.at(-1) ?? domain,
     listing,
     specialUse,
     relay,
@@ -107,6 +126,7 @@ function tableRow(catalog: Catalog, domain: Domain, relay: Relay | undefined): R
 
 function answer(facts: Facts, mail: Mail): Answer {
   const { domain, catalog, override, registrable, listing, row } = facts;
+  const receiver = row ?? catalog.providers.receiver(registrable, mail);
   const evidence: Evidence = {
     domain,
     override,
@@ -115,10 +135,11 @@ function answer(facts: Facts, mail: Mail): Answer {
     specialUse: facts.specialUse,
     roleWord: roleWord(domain, registrable, catalog.roles),
     mail,
-    receiver: row ?? catalog.providers.receiver(registrable, mail),
+    receiver,
     wellKnown: row !== undefined,
     free: catalog.isFree(registrable),
     relay: facts.relay?.label,
+    learned: receiver?.kind === 'third_party' ? learnedHosts(facts, mail) : undefined,
   };
   const verdict = judge(evidence);
   return {
@@ -128,6 +149,14 @@ function answer(facts: Facts, mail: Mail): Answer {
     degraded: mail.state === 'unknown' && listing.hits.length === 0 && override === undefined,
     flag: flagOf(facts, verdict),
   };
+}
+
+/** Only hosts that no table knows can be learned. What protects a name from every feed protects it here too. */
+function learnedHosts(facts: Facts, mail: Mail): LearnedHosts | undefined {
+  const { domain, catalog, infra, registrable } = facts;
+  const learned = infra.find(registrable, mail.exchanges, catalog);
+  if (!learned || catalog.isFree(registrable)) return undefined;
+  return lineage(domain).some(name => catalog.isGuarded(name)) ? undefined : learned;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../src/core/catalog.ts';
 import { type Domain, parseDomain } from '../src/core/domain.ts';
+import { Infra } from '../src/core/infra.ts';
 import { MAIL_UNKNOWN, type Mail, type MailState } from '../src/core/mail.ts';
 import type { Override, OverrideAction } from '../src/core/override.ts';
 import type { Resolver } from '../src/core/ports.ts';
@@ -40,15 +41,19 @@ function world(
       return zone[name] ?? mail('nxdomain');
     },
     prefetch: name => asked.push(`later ${name}`),
+    addressesOf: async () => undefined,
     health: () => ({ servers: [], degraded: false, inFlight: 0, cached: 0 }),
     close: async () => {},
   };
+  const infra = new Infra([], catalog, () => undefined);
   const overrides = new Map((facts.overrides ?? []).map(override => [override.domain, override]));
   const { lookup, last } = createLookup({
     catalog: () => catalog,
     overrides: () => overrides,
     resolver,
     clock: () => 1_000,
+    infra: () => infra,
+    note: () => {},
   });
   return {
     asked,

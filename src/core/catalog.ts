@@ -51,6 +51,8 @@ export class Catalog {
   readonly #mailboxes: ReadonlyMap<string, Mailbox>;
   readonly #relays: ReadonlyMap<string, string>;
   readonly #protected: ReadonlySet<string>;
+  /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
+  readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
   /** Name to a bit per disposable feed, in the order of #lists: 172,000 names in 20 MB. */
   readonly #disposable: ReadonlyMap<string, number>;
@@ -66,10 +68,11 @@ export class Catalog {
     this.#relays = relaysOf(snapshots, tables);
     this.#protected = protectedOf(tables, this.#relays);
     this.#lists = snapshots.filter(({ feed }) => feed.kind === 'disposable');
-    this.#disposable = fold(this.#lists, this.#protected);
+    this.#guarded = this.#protected.union(academicOf(snapshots, this.#lists));
+    this.#disposable = fold(this.#lists, this.#guarded);
     this.#free = freeOf(snapshots, tables, this.#disposable, this.#relays);
     this.status = snapshots.map(({ feed, version, names, dropped }) => {
-      const guarded = feed.kind === 'disposable' ? count(names, name => this.#protected.has(name)) : 0;
+      const guarded = feed.kind === 'disposable' ? count(names, name => this.#guarded.has(name)) : 0;
       return { feed, version, names: names.length - guarded, dropped: { ...dropped, protected: guarded } };
     });
   }
@@ -79,6 +82,16 @@ export class Catalog {
     return this.#disposable.size;
   }
 
+  /** Every name that stands in a disposable feed and counts. */
+  disposableNames(): Iterable<string> {
+    return this.#disposable.keys();
+  }
+
+  /** Names whose mail hosts are no disposable ones: protected by hand, or consumer webmail. */
+  innocentNames(): Set<string> {
+    return this.#guarded.union(this.#free);
+  }
+
   /** What the disposable feeds say about a lineage, up to the first protected name in it. */
   listed(names: readonly string[]): Listing {
     let hits: ListHit[] | undefined;
@@ -86,7 +99,7 @@ export class Catalog {
     for (const name of names) {
       const bits = this.#disposable.get(name);
       if (bits === undefined) {
-        if (this.#protected.has(name)) break;
+        if (this.#guarded.has(name)) break;
         continue;
       }
       hits ??= [];
@@ -117,6 +130,11 @@ export class Catalog {
   /** Whether a registrable domain is a consumer webmail provider. */
   isFree(registrable: string | undefined): boolean {
     return registrable !== undefined && this.#free.has(registrable);
+  }
+
+  /** By hand or by a register: neither feeds nor what was learned can flag it. */
+  isGuarded(name: string): boolean {
+    return this.#guarded.has(name);
   }
 
   isProtected(name: string): boolean {
@@ -155,6 +173,17 @@ function relaysOf(snapshots: readonly Snapshot[], tables: Tables): Map<string, s
 function protectedOf(tables: Tables, relays: ReadonlyMap<string, string>): Set<string> {
   const names = new Set([...tables.protected, ...relays.keys()]);
   for (const [name, row] of tables.mailboxes) if (row.class !== 'disposable') names.add(name);
+  return names;
+}
+
+/**
+ * Universities that broad feeds named by mistake. A verified feed is believed: such a domain has been sold or is abused.
+ * No veto in learning comes from it, since registers keep names that have lapsed.
+ */
+function academicOf(snapshots: readonly Snapshot[], lists: readonly Snapshot[]): Set<string> {
+  const names = new Set(snapshots.flatMap(({ feed, names }) => (feed.kind === 'academic' ? names : [])));
+  for (const { feed, names: listed } of lists)
+    if (feed.verified) for (const name of listed) names.delete(name);
   return names;
 }
 

@@ -3,7 +3,8 @@
 import { isSpecialUse, parseDomain } from './domain.ts';
 import type { TableTexts } from './tables.ts';
 
-export const FEED_KINDS = ['disposable', 'free', 'relay'] as const;
+/** `academic`: a register of universities, which broad feeds cannot flag. */
+export const FEED_KINDS = ['disposable', 'free', 'relay', 'academic'] as const;
 export type FeedKind = (typeof FEED_KINDS)[number];
 
 export interface Feed {

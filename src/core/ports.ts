@@ -1,6 +1,7 @@
 /** What the core asks of the world. Each edge implements one of these; tests may swap any of them. */
 
 import type { Domain } from './domain.ts';
+import type { Guest, HostRecord } from './infra.ts';
 import type { KeyRecord } from './key.ts';
 import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';
@@ -26,8 +27,19 @@ export interface Resolver {
   resolve(domain: Domain, keyId: string): Promise<Mail>;
   /** Asks in the background, so that a later lookup finds it; drops the wish when a cap is reached. */
   prefetch(domain: Domain, keyId: string): void;
+  /** The public addresses of a mail host, asked in the background; undefined when that is not known. */
+  addressesOf(host: string): Promise<string[] | undefined>;
   health(): ResolverHealth;
   close(): Promise<void>;
+}
+
+/** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
+export interface AddressBook {
+  known(host: string): readonly string[] | undefined;
+  /** Hands the addresses over, at once or when they are known; drops the wish when too many wait. */
+  want(host: string, take: (addresses: readonly string[]) => void): void;
+  /** Waits until nothing is asked any more. */
+  settle(): Promise<void>;
 }
 
 /** One call that wants to be counted: which key, in which month, within which quota (null: unlimited). */
@@ -52,12 +64,23 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** How far a sweep over the listed names came: up to `last`, in their sorted order. */
+export interface SweepMark {
+  /** Of the catalog whose names were swept. */
+  readonly generation: string;
+  readonly last: string;
+  /** Null while names are left. */
+  readonly endedAt: number | null;
+}
+
 export interface Store {
   /**
    * Counts one call durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one. Rejects with StoreUnavailable.
    */
   spend(spend: Spend, revision: number): Promise<Spent>;
+  /** Resolves when a call could be counted durably right now; rejects with StoreUnavailable. */
+  ready(): Promise<void>;
   /** Grows with every change of a key or an override. */
   revision(): Promise<number>;
   keyByDigest(digest: string): Promise<{ key: KeyRecord | undefined; revision: number }>;
@@ -66,7 +89,7 @@ export interface Store {
   createKey(key: KeyRecord): Promise<void>;
   /** Only into a store that has no key at all; false when there is one. */
   createFirstKey(key: KeyRecord): Promise<boolean>;
-  /** Replaces the record of the same id; false when there is none. */
+  /** Replaces the record of the same id; false when there is none, or a revoked one: that stays as it is. */
   updateKey(key: KeyRecord): Promise<boolean>;
   listKeys(): Promise<KeyRecord[]>;
 
@@ -78,6 +101,18 @@ export interface Store {
   flag(flags: readonly Flag[], sinceDay: string): Promise<void>;
   /** The most often flagged since `day` (inclusive), listed names or names that two keys or more flagged. */
   ranking(sinceDay: string, most: number, reason: string | undefined): Promise<Ranked[]>;
+
+  /**
+   * Remembers who is a guest of which host, and which hosts are shared ones (seen as such on `day`), within bounds;
+   * forgets what was last seen before `sinceDay`.
+   */
+  learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): Promise<void>;
+  /** Hosts with so many flagged guests, the most first, and every host that an operator took out. */
+  listHosts(fewestFlagged: number, most: number): Promise<HostRecord[]>;
+  /** Takes a host out for good, with its guests; null lets it be learned again. False when it is not known. */
+  forgetHost(name: string, at: number | null): Promise<boolean>;
+  sweepMark(): Promise<SweepMark | undefined>;
+  markSweep(mark: SweepMark): Promise<void>;
 
   /** A consistent copy while serving. */
   backup(path: string, progress: (done: number, total: number) => void): Promise<void>;

@@ -2,6 +2,7 @@
 
 import type { ListHit } from './catalog.ts';
 import { type Domain, registrableDomain } from './domain.ts';
+import type { LearnedHosts } from './infra.ts';
 import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';
 import type { Receiver, ReceiverKind } from './provider.ts';
@@ -46,6 +47,8 @@ export interface Evidence {
   readonly free: boolean;
   /** The name of the privacy relay that the domain belongs to. */
   readonly relay: string | undefined;
+  /** All its mail is received by hosts that were seen to serve disposable domains almost exclusively. */
+  readonly learned: LearnedHosts | undefined;
 }
 
 /** Bands: safe below 50, role_account from 50, the rest from 80, 100 when confirmed. */
@@ -68,6 +71,9 @@ export const SIGNALS = {
 
   // Hosts that people put into the table by hand: the top of the band 80 to 89.
   disposable_hosts: { points: 89, reason: 'disposable' },
+  // Hosts that were learned from their guests; by address is one step further away.
+  learned_hosts: { points: 84, reason: 'disposable' },
+  learned_addresses: { points: 80, reason: 'disposable' },
 
   role_word: { points: 60, reason: 'role_account' },
 
@@ -94,6 +100,7 @@ const PRECEDENCE: readonly ((evidence: Evidence) => readonly Found[] | undefined
   byLists,
   byMailTrouble,
   byDisposableHosts,
+  byLearnedHosts,
   byRoleWord,
   byMailConfiguration,
 ];
@@ -156,6 +163,12 @@ function byMailTrouble(evidence: Evidence): Found[] | undefined {
 function byDisposableHosts(evidence: Evidence): Found[] | undefined {
   const receiver = receiverOf(evidence);
   return receiver?.kind === 'disposable' ? [['disposable_hosts', receivedBy(receiver)]] : undefined;
+}
+
+function byLearnedHosts({ learned, mail }: Evidence): Found[] | undefined {
+  if (!learned || mail.state !== 'mx') return undefined;
+  const detail = `${learned.hosts.slice(0, 3).join(', ')} also for ${learned.neighbours.join(', ')}`;
+  return [[learned.by === 'name' ? 'learned_hosts' : 'learned_addresses', detail]];
 }
 
 function byRoleWord({ roleWord }: Evidence): Found[] | undefined {

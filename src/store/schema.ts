@@ -57,4 +57,56 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX flag_by_day ON flag (day);
   `,
+  // The counts of a host follow its guests by triggers: whoever adds or removes guests cannot forget them.
+  `
+  CREATE TABLE host (
+    name TEXT PRIMARY KEY,
+    flagged INTEGER NOT NULL DEFAULT 0,
+    innocent INTEGER NOT NULL DEFAULT 0,
+    last_day TEXT,
+    shared_day TEXT,
+    forgotten_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX host_by_shared ON host (shared_day) WHERE shared_day IS NOT NULL;
+
+  CREATE TABLE guest (
+    host TEXT NOT NULL,
+    domain TEXT NOT NULL,
+    entry TEXT,
+    day TEXT NOT NULL,
+    PRIMARY KEY (host, domain)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX guest_by_day ON guest (day);
+
+  CREATE TRIGGER guest_came AFTER INSERT ON guest BEGIN
+    INSERT INTO host (name, flagged, innocent, last_day)
+      VALUES (new.host, new.entry IS NOT NULL, new.entry IS NULL, new.day)
+    ON CONFLICT DO UPDATE SET
+      flagged = flagged + excluded.flagged,
+      innocent = innocent + excluded.innocent,
+      last_day = max(coalesce(last_day, ''), excluded.last_day);
+  END;
+  CREATE TRIGGER guest_returned AFTER UPDATE ON guest BEGIN
+    UPDATE host SET
+      flagged = flagged + (new.entry IS NOT NULL) - (old.entry IS NOT NULL),
+      innocent = innocent + (new.entry IS NULL) - (old.entry IS NULL),
+      last_day = max(last_day, new.day)
+    WHERE name = new.host;
+  END;
+  CREATE TRIGGER guest_went AFTER DELETE ON guest BEGIN
+    UPDATE host SET flagged = flagged - (old.entry IS NOT NULL), innocent = innocent - (old.entry IS NULL)
+    WHERE name = old.host;
+  END;
+  CREATE TRIGGER host_emptied AFTER UPDATE ON host
+  WHEN new.flagged = 0 AND new.innocent = 0 AND new.shared_day IS NULL AND new.forgotten_at IS NULL BEGIN
+    DELETE FROM host WHERE name = new.name;
+  END;
+
+  CREATE TABLE sweep (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    generation TEXT NOT NULL,
+    last TEXT NOT NULL,
+    ended_at INTEGER
+  ) STRICT;
+  `,
 ];

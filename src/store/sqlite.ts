@@ -1,17 +1,19 @@
 /** The embedded store: one SQLite file, written in group commits from a worker thread. */
 
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { chmod, copyFile, open, rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import { type Spend, type Spent, type Store, StoreUnavailable } from '../core/ports.ts';
-import { checkIntegrity, openDatabase, StoreRefused } from './open.ts';
-import type { SpendGroup, SpendResult } from './spender.ts';
+import { type Store, StoreUnavailable } from '../core/ports.ts';
+import { Batcher } from './batch.ts';
+import { examine, isMarked, openDatabase } from './open.ts';
+import { provedOnce } from './proof.ts';
+import { StoreRefused } from './refused.ts';
 import type { Clerk, Counter, Question, Reply, WorkerData } from './worker.ts';
 
 /** Beyond this the caller has its 500 and the disk may take as long as it likes. */
 const DEADLINE_MS = 900;
 /** For work that no caller waits for. */
-const NO_DEADLINE = undefined;
+const NO_DEADLINE = null;
 
 type Op<T> = {
   [K in keyof T]: T[K] extends (...args: infer A) => infer R ? { args: A; result: Awaited<R> } : never;
@@ -51,14 +53,14 @@ class Thread<T extends { close(): void }> {
   ask<K extends keyof T & string>(
     op: K,
     args: Op<T>[K]['args'],
-    deadline: number | undefined = DEADLINE_MS,
+    deadline: number | null = DEADLINE_MS,
     progress?: Progress,
   ): Promise<Op<T>[K]['result']> {
     const id = this.#next++;
     const { promise, resolve, reject } = Promise.withResolvers<Op<T>[K]['result']>();
     this.#waiting.set(id, progress ? { resolve, reject, progress } : { resolve, reject });
     this.#worker.postMessage({ id, op, args } satisfies Question);
-    if (deadline === undefined) return promise;
+    if (deadline === null) return promise;
     const timer = setTimeout(() => {
       this.#waiting.delete(id);
       reject(new StoreUnavailable(`the store did not answer ${op} within ${deadline} ms`));
@@ -74,96 +76,25 @@ class Thread<T extends { close(): void }> {
 
 type Progress = (done: number, total: number) => void;
 
-interface PendingGroup extends Omit<SpendGroup, 'calls'> {
-  readonly waiters: { resolve(spent: Spent): void; reject(error: Error): void }[];
-}
-
-/**
- * A commit costs about 250 µs of processor time whatever it holds (two threads to wake, a transaction, an fsync;
- * measured 2026-11-15), a call inside it 6 µs. So under load commits begin at least this far apart; a call that
- * finds the store at rest is counted at once.
- */
-const COMMIT_SPACING_MS = 1;
-
-/** Calls that arrive while a commit is under way share the next one. */
-class Batcher {
-  readonly #counter: Thread<Counter>;
-  #pending = new Map<string, PendingGroup>();
-  #busy = false;
-  #lastFlush = 0;
-
-  constructor(counter: Thread<Counter>) {
-    this.#counter = counter;
-  }
-
-  spend(spend: Spend, revision: number): Promise<Spent> {
-    const { promise, resolve, reject } = Promise.withResolvers<Spent>();
-    const name = `${spend.keyId} ${spend.month} ${revision}`;
-    const group = this.#pending.get(name);
-    if (group) group.waiters.push({ resolve, reject });
-    else this.#pending.set(name, { ...spend, revision, waiters: [{ resolve, reject }] });
-    if (!this.#busy) {
-      this.#busy = true;
-      this.#schedule();
-    }
-    return promise;
-  }
-
-  #schedule(): void {
-    // At the earliest after the poll phase, so that all calls that the kernel had ready go into one commit.
-    if (performance.now() - this.#lastFlush >= COMMIT_SPACING_MS) setImmediate(() => this.#flush());
-    else setTimeout(() => this.#flush(), COMMIT_SPACING_MS);
-  }
-
-  async #flush(): Promise<void> {
-    this.#lastFlush = performance.now();
-    const groups = [...this.#pending.values()];
-    this.#pending = new Map();
-    try {
-      const results = await this.#counter.ask('spend', [
-        groups.map(({ waiters, ...group }) => ({ ...group, calls: waiters.length })),
-      ]);
-      for (const [i, group] of groups.entries()) settle(group, results[i]!);
-    } catch (error) {
-      for (const group of groups) for (const waiter of group.waiters) waiter.reject(error as Error);
-    }
-    if (this.#pending.size > 0) this.#schedule();
-    else this.#busy = false;
-  }
-}
-
-/** The first callers get what was granted, each with the count as it stood after its own call. */
-function settle(group: PendingGroup, result: SpendResult): void {
-  if (result === 'changed') {
-    for (const waiter of group.waiters) waiter.resolve({ outcome: 'changed' });
-    return;
-  }
-  const before = result.used - result.granted;
-  for (const [i, waiter] of group.waiters.entries()) {
-    waiter.resolve(
-      i < result.granted
-        ? { outcome: 'granted', used: before + i + 1 }
-        : { outcome: 'exhausted', used: result.used },
-    );
-  }
-}
-
 /** Opens the file at `path`, or throws StoreRefused with a message that names the fix. */
 export async function openSqliteStore(path: string, onDeath: (error: Error) => void): Promise<Store> {
+  if (existsSync(path)) examine(path);
   const db = openDatabase(path);
-  try {
-    checkIntegrity(db, path);
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  } finally {
-    db.close();
-  }
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
   const counter = new Thread<Counter>({ path, role: 'counter' }, onDeath);
   const clerk = new Thread<Clerk>({ path, role: 'clerk' }, onDeath);
-  const batcher = new Batcher(counter);
+  const batcher = new Batcher({
+    count: (groups, ms) => counter.ask('spend', [groups], ms),
+    lanes: 1,
+    deadlineMs: DEADLINE_MS,
+  });
   await clerk.ask('revision', [], 10_000);
+  let closing: Promise<void> | undefined;
 
   return {
     spend: (spend, revision) => batcher.spend(spend, revision),
+    ready: provedOnce(() => counter.ask('prove', [])),
     revision: () => clerk.ask('revision', []),
     keyByDigest: digest => clerk.ask('keyByDigest', [digest]),
     used: (keyId, month) => clerk.ask('used', [keyId, month]),
@@ -176,6 +107,12 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
     listOverrides: () => clerk.ask('listOverrides', []),
     flag: (flags, sinceDay) => clerk.ask('flag', [flags, sinceDay], NO_DEADLINE),
     ranking: (sinceDay, most, reason) => clerk.ask('ranking', [sinceDay, most, reason]),
+    learn: (guests, shared, day, sinceDay) =>
+      clerk.ask('learn', [guests, shared, day, sinceDay], NO_DEADLINE),
+    listHosts: (fewestFlagged, most) => clerk.ask('listHosts', [fewestFlagged, most]),
+    forgetHost: (name, at) => clerk.ask('forgetHost', [name, at]),
+    sweepMark: () => clerk.ask('sweepMark', []),
+    markSweep: mark => clerk.ask('markSweep', [mark]),
     async backup(target, progress) {
       if (existsSync(target)) throw new StoreRefused(`${target} exists already: name a new file`);
       // Made here and not by SQLite, so that nobody else can read it while it is being written.
@@ -183,17 +120,25 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
       await clerk.ask('backup', [target], NO_DEADLINE, progress);
     },
     async restore(source) {
-      // Opening it as a store checks that it is one, whole, and of a version that this program knows.
-      const copy = openDatabase(source);
+      // From a copy: the backup may be on a medium that is only read, and an older one is brought up to date.
+      const copy = `${path}.restoring-${process.pid}`;
       try {
-        checkIntegrity(copy, source);
+        await copyFile(source, copy).catch(error => {
+          throw new StoreRefused(`cannot read ${source} (${error.code}): name a file made by backup`);
+        });
+        await chmod(copy, 0o600);
+        examine(copy, source);
+        if (!isMarked(copy)) throw new StoreRefused(`${source} is empty: name a file made by backup`);
+        openDatabase(copy).close();
+        await clerk.ask('restore', [copy], NO_DEADLINE);
       } finally {
-        copy.close();
+        for (const end of ['', '-wal', '-shm']) await rm(copy + end, { force: true });
       }
-      await clerk.ask('restore', [source], NO_DEADLINE);
     },
-    async close() {
-      await Promise.all([counter.stop(), clerk.stop()]);
+    close() {
+      // One after the other: the last one out empties the journal, and two at once each take the other for it.
+      closing ??= counter.stop().then(() => clerk.stop());
+      return closing;
     },
   };
 }

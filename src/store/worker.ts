@@ -1,10 +1,12 @@
 /** A thread that owns one connection to the embedded store, so that no lock and no fsync stops the event loop. */
 
-import { backup, type DatabaseSync } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { createHosts, type Hosts } from './hosts.ts';
+import { LOCK_WAIT_MS } from './lock.ts';
 import { openDatabase } from './open.ts';
 import { createRecords, type Records } from './records.ts';
-import { createSpender, type SpendGroup, type SpendResult } from './spender.ts';
+import { createSpender, type Spender } from './spender.ts';
 
 export interface WorkerData {
   readonly path: string;
@@ -27,11 +29,9 @@ interface Connection {
   close(): void;
 }
 
-export interface Counter extends Connection {
-  spend(groups: readonly SpendGroup[]): SpendResult[];
-}
+export interface Counter extends Connection, Spender {}
 
-export interface Clerk extends Connection, Records {
+export interface Clerk extends Connection, Records, Hosts {
   backup(path: string): Promise<void>;
 }
 
@@ -43,17 +43,25 @@ let current = 0;
 const close = () => db.close();
 const ops: Counter | Clerk =
   role === 'counter'
-    ? { spend: createSpender(db), close }
-    : { ...createRecords(db), backup: createBackup(db), close };
+    ? { ...createSpender(db), close }
+    : { ...createRecords(db), ...createHosts(db), backup: backUp, close };
 
-function createBackup(source: DatabaseSync): Clerk['backup'] {
-  return async target => {
-    const id = current;
+/**
+ * From a connection of its own that stays in one read transaction: SQLite starts a backup anew whenever another
+ * connection has written, and beside a busy server it would never end.
+ */
+async function backUp(target: string): Promise<void> {
+  const id = current;
+  const source = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
+  try {
+    source.exec('BEGIN; SELECT value FROM revision');
     await backup(source, target, {
       progress: ({ totalPages, remainingPages }) =>
         port.postMessage({ id, done: totalPages - remainingPages, total: totalPages } satisfies Reply),
     });
-  };
+  } finally {
+    source.close();
+  }
 }
 
 port.on('message', async ({ id, op, args }: Question) => {

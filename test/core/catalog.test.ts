@@ -115,6 +115,21 @@ describe('what the lists say', () => {
   });
 });
 
+it('a university in a register is flagged by a verified feed only', () => {
+  const catalog = new Catalog(
+    [
+      list('register', ['uni-of-x.com', 'sold-uni.com'], { kind: 'academic' }),
+      list('broad', ['uni-of-x.com', 'sold-uni.com']),
+      list('looked-at', ['sold-uni.com'], { verified: true }),
+    ],
+    TABLES,
+    'g',
+  );
+  expect(entries(catalog, 'mail.uni-of-x.com')).toEqual([]);
+  expect(entries(catalog, 'sold-uni.com')).toEqual(['broad sold-uni.com', 'looked-at sold-uni.com']);
+  expect(catalog.isProtected('uni-of-x.com')).toBe(false);
+});
+
 describe('free providers', () => {
   const catalog = new Catalog(
     [

@@ -38,10 +38,14 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
     wellKnown: false,
     free: false,
     relay: undefined,
+    learned: undefined,
     ...facts,
   };
 }
 
+const learnedBy = (by: 'name' | 'address') => ({
+  learned: { by, hosts: ['mx0.host.net'], neighbours: ['listed.com'] },
+});
 const by = (...feeds: string[]) => feeds.map(feed => ({ feed, entry: DOMAIN as string, since: null }));
 const received = (kind: ReceiverKind, hosts = 2) => ({ receiver: receiver(kind, hosts) });
 const none = { receiver: undefined };
@@ -75,6 +79,8 @@ describe('score and reason of each fact alone', () => {
     ['no MX and no public address', { mail: mail('no_mail'), ...none }, 'undeliverable', 85],
     ['parking hosts only', received('parked'), 'undeliverable', 80],
     ['disposable hosts only', received('disposable'), 'disposable', 89],
+    ['learned hosts only', learnedBy('name'), 'disposable', 84],
+    ['hosts at learned addresses only', learnedBy('address'), 'disposable', 80],
     ['a role word', { roleWord: 'noreply' }, 'role_account', 60],
     ['a gateway', received('security_gateway'), 'safe', 0],
     ['a business platform', received('business_platform'), 'safe', 3],
@@ -104,6 +110,7 @@ describe('precedence, highest first', () => {
     ['several_lists', { lists: by('a', 'b') }],
     ['null_mx', { mail: mail('null_mx') }],
     ['disposable_hosts', received('disposable')],
+    ['learned_hosts', learnedBy('name')],
     ['role_word', { roleWord: 'bounces' }],
     ['third_party', {}],
   ];
@@ -218,6 +225,14 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   wellKnown: fc.boolean(),
   free: fc.boolean(),
   relay: fc.option(fc.constant('Relay'), { nil: undefined }),
+  learned: fc.option(
+    fc.record({
+      by: fc.constantFrom('name', 'address'),
+      hosts: fc.array(host, { minLength: 1, maxLength: 3 }),
+      neighbours: fc.array(fc.constant('listed.com'), { minLength: 1, maxLength: 3 }),
+    }),
+    { nil: undefined, freq: 3 },
+  ),
 });
 
 describe('whatever the evidence', () => {

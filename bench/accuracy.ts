@@ -1,0 +1,170 @@
+/** `npm run accuracy`: how right the verdicts are, on lists that are no feeds of the product and in a simulated internet. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { printTable } from '../src/commands/print.ts';
+import { loadCatalog } from '../src/compose.ts';
+import type { Catalog } from '../src/core/catalog.ts';
+import { isSpecialUse, lineage, parseDomain, registrableDomain } from '../src/core/domain.ts';
+import { takeSnapshot } from '../src/core/feed.ts';
+import { SOURCES } from '../src/feeds/sources.ts';
+import { buildCatalog } from '../src/refresh.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { startDns } from '../test/support/dns.ts';
+import { FULL, type Observed, simulateInternet, visit } from '../test/support/internet.ts';
+import { DISPOSABLE, FREE, INNOCENT, installSets, type LabelledSet } from './sets.ts';
+
+const percent = (part: number, whole: number) =>
+  whole === 0 ? 'none' : `${((100 * part) / whole).toFixed(1)} %`;
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+/** Names that could be asked for: canonical, no suffix, no special use. */
+async function usable({ read }: LabelledSet): Promise<string[]> {
+  const names = new Set<string>();
+  for (const text of await read()) {
+    const parsed = parseDomain(text.trim());
+    if (parsed.ok && !isSpecialUse(parsed.domain)) names.add(parsed.domain);
+  }
+  return [...names];
+}
+
+const listingOf = (catalog: Catalog, name: string) => catalog.listed(lineage(name)).hits;
+const isListed = (catalog: Catalog, name: string) => listingOf(catalog, name).length > 0;
+const isGuarded = (catalog: Catalog, name: string) =>
+  lineage(name).some(parent => catalog.isProtected(parent));
+
+async function leaveOneOut(whole: Catalog): Promise<void> {
+  say('\nEach feed by the others: how much of it they know (by lists alone)\n');
+  const rows: unknown[][] = [];
+  for (const left of SOURCES.feeds.filter(({ feed }) => feed.kind === 'disposable')) {
+    const others = { ...SOURCES, feeds: SOURCES.feeds.filter(source => source !== left) };
+    const catalog = await buildCatalog(others, () => {});
+    const { names } = takeSnapshot(left.feed, await left.read());
+    const counted = names.filter(name => !isGuarded(whole, name));
+    const found = counted.filter(name => isListed(catalog, name)).length;
+    rows.push([left.feed.id, counted.length, found, percent(found, counted.length)]);
+  }
+  printTable(['FEED', 'NAMES', 'KNOWN TO THE OTHERS', 'RECALL'], rows);
+}
+
+async function recallOfDisposable(catalog: Catalog): Promise<void> {
+  say('\nDisposable domains of lists that are no feeds (by lists alone)\n');
+  const rows: unknown[][] = [];
+  for (const set of DISPOSABLE) {
+    const names = await usable(set);
+    const counted = names.filter(name => !isGuarded(catalog, name));
+    const found = counted.filter(name => isListed(catalog, name)).length;
+    rows.push([
+      set.label,
+      counted.length,
+      found,
+      percent(found, counted.length),
+      names.length - counted.length,
+    ]);
+  }
+  printTable(['SET', 'NAMES', 'FLAGGED', 'RECALL', 'PROTECTED, NOT COUNTED'], rows);
+}
+
+async function recallOfFree(catalog: Catalog): Promise<void> {
+  say('\nConsumer webmail of lists that are no feeds\n');
+  const rows: unknown[][] = [];
+  for (const set of FREE) {
+    const names = await usable(set);
+    const listed = names.filter(name => isListed(catalog, name)).length;
+    const free = names.filter(name => catalog.isFree(registrableDomain(name))).length;
+    const rest = names.length - listed;
+    rows.push([set.label, names.length, listed, free, percent(free, rest)]);
+  }
+  printTable(['SET', 'NAMES', 'FLAGGED DISPOSABLE', 'FREE PROVIDER', 'OF THOSE NOT FLAGGED'], rows);
+}
+
+/** Gives the number of universities flagged. */
+async function falsePositives(catalog: Catalog): Promise<number> {
+  say('\nInnocent domains (by lists alone): flagged, and by which feed\n');
+  const rows: unknown[][] = [];
+  let wrong = 0;
+  for (const set of INNOCENT) {
+    const names = await usable(set);
+    const flagged = names.filter(name => isListed(catalog, name));
+    const feeds = new Map<string, number>();
+    for (const name of flagged)
+      for (const feed of new Set(listingOf(catalog, name).map(hit => hit.feed)))
+        feeds.set(feed, (feeds.get(feed) ?? 0) + 1);
+    const blamed = [...feeds].map(([feed, times]) => `${feed} ${times}`).join(', ');
+    rows.push([set.label, names.length, flagged.length, blamed || 'none', flagged.slice(0, 4).join(' ')]);
+    if (set.mustBeClean) wrong += flagged.length;
+  }
+  printTable(['SET', 'NAMES', 'FLAGGED', 'BY', 'SUCH AS'], rows);
+  return wrong;
+}
+
+/** Gives whether the promise about unlisted domains on hosts of their own held. */
+async function simulation(): Promise<boolean> {
+  say(
+    `\nSimulated internet: ${FULL.onOwn} disposable domains on ${FULL.hosts} hosts of their own, ${FULL.onShared} on shared hosts, ${FULL.innocent} innocent; a third unlisted\n`,
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
+  const internet = simulateInternet(FULL, 20261115);
+  const dns = await startDns();
+  const spread = () => {
+    dns.zones.clear();
+    for (const [name, zone] of internet.zones) dns.zones.set(name, zone);
+  };
+  const store = await openSqliteStore(join(folder, 'store.db'), error => {
+    throw error;
+  });
+  const time = { now: Date.now() };
+  spread();
+  const world = await visit(dns, store, internet.sites, time);
+  const seen: [string, Observed][] = [];
+  try {
+    seen.push(['before', await world.observe()]);
+    await world.sweep();
+    seen.push(['after the sweep', await world.observe()]);
+    internet.rename();
+    spread();
+    time.now += 2 * 86_400_000;
+    seen.push(['hosts renamed, first lookup', await world.observe()]);
+    await world.digest();
+    seen.push(['hosts renamed, second lookup', await world.observe()]);
+  } finally {
+    await world.close();
+    await store.close();
+    await dns.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  printTable(
+    [
+      'WHEN',
+      'UNLISTED ON OWN HOSTS',
+      'FOUND',
+      'RECALL',
+      'UNLISTED ON SHARED',
+      'FOUND',
+      'INNOCENT',
+      'FLAGGED',
+    ],
+    seen.map(([when, o]) => [
+      ...[when, o.wanted, o.found, percent(o.found, o.wanted), o.hidden, o.hiddenFound],
+      ...[o.innocent, o.innocentFlagged.length],
+    ]),
+  );
+  const [, swept, , renamed] = seen.map(([, observed]) => observed);
+  const enough = [swept!, renamed!].every(({ found, wanted }) => found >= 0.9 * wanted);
+  return enough && seen.every(([, { innocentFlagged, unasked }]) => innocentFlagged.length + unasked === 0);
+}
+
+installSets();
+const catalog = await loadCatalog(() => {});
+say(
+  `Accuracy on ${new Date().toISOString().slice(0, 10)}, snapshot ${catalog.generation}, ${catalog.size} listed domains`,
+);
+await leaveOneOut(catalog);
+await recallOfDisposable(catalog);
+await recallOfFree(catalog);
+const universities = await falsePositives(catalog);
+const held = await simulation();
+say(`\nUniversity domains flagged: ${universities} (must be 0)`);
+say(held ? 'The simulation held its promise.' : 'The simulation broke its promise!');
+process.exitCode = universities === 0 && held ? 0 : 1;

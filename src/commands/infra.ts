@@ -1,0 +1,126 @@
+/** `domain-risk infra` and `feeds sweep`: what was learned about mail hosts, and learning it from the lists. */
+
+import type { Command } from 'commander';
+import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
+import type { Catalog } from '../core/catalog.ts';
+import { type HostRecord, isLearned, LEARNING } from '../core/infra.ts';
+import { SweepFailed, sweep } from '../sweep.ts';
+import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
+import { countValue, hostValue } from './values.ts';
+import { withStore } from './world.ts';
+
+const MOST_SHOWN = 1_000;
+/** A listing shows hosts that are on their way too. */
+const FEWEST_SHOWN = 3;
+const DEFAULT_RATE = 50;
+
+export function addInfra(program: Command): void {
+  const infra = program.command('infra').description('mail hosts that were learned from their guests');
+  infra
+    .command('list')
+    .description(`hosts and addresses with ${FEWEST_SHOWN} listed guests or more, and what is held of them`)
+    .option('--json', 'one JSON document on stdout')
+    .action(list);
+  infra
+    .command('forget')
+    .description(
+      'stop flagging domains for a host and never learn it again; running servers follow within a minute',
+    )
+    .argument('<host>', 'host name or address, as "infra list" shows it', hostValue)
+    .option('--undo', 'let it be learned again, from nothing')
+    .option('--json', 'one JSON document on stdout')
+    .action(forget);
+
+  const feeds = program.commands.find(command => command.name() === 'feeds')!;
+  feeds
+    .command('sweep')
+    .description(
+      'ask DNS who receives the mail of all listed domains, to learn their hosts; goes on where the last one stopped',
+    )
+    .option('--limit <names>', 'stop after so many', countValue('the limit', 10_000_000))
+    .option('--rate <names>', 'names per second', countValue('the rate', 1_000), DEFAULT_RATE)
+    .option('--json', 'one JSON document on stdout')
+    .action(sweepFeeds);
+}
+
+/** In one word, what a lookup makes of it. */
+function stateOf(host: HostRecord, catalog: Catalog): string {
+  if (host.forgotten) return 'forgotten';
+  if (host.shared) return 'shared';
+  return isLearned(host, catalog) ? 'disposable' : 'undecided';
+}
+
+async function list(options: { json?: boolean }): Promise<void> {
+  const hosts = await withStore(store => store.listHosts(FEWEST_SHOWN, MOST_SHOWN));
+  const catalog = await loadCatalog(() => {});
+  const rows = hosts.map(host => ({
+    host: host.name,
+    state: stateOf(host, catalog),
+    flagged: host.flagged,
+    innocent: host.innocent,
+    last_seen: host.lastDay,
+    neighbours: host.neighbours,
+  }));
+  if (options.json) return printJson(rows);
+  printTable(
+    ['HOST', 'STATE', 'LISTED GUESTS', 'OTHERS', 'LAST SEEN', 'SUCH AS'],
+    rows.map(row => [
+      row.host,
+      row.state,
+      atMost(row.flagged),
+      atMost(row.innocent),
+      row.last_seen,
+      row.neighbours.join(' '),
+    ]),
+  );
+}
+
+/** Counting ends there. */
+const atMost = (guests: number) => (guests < LEARNING.mostGuests ? guests : `${guests}+`);
+
+async function forget(host: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
+  const known = await withStore(store => store.forgetHost(host, options.undo ? null : Date.now()));
+  if (!known) throw new CommandFailed(`nothing is known of ${host}; "domain-risk infra list" shows all`);
+  const forgotten = !options.undo;
+  if (options.json) printJson({ host, forgotten });
+  else
+    process.stdout.write(
+      forgotten ? `${host} is forgotten for good\n` : `${host} may be learned again, from nothing\n`,
+    );
+}
+
+async function sweepFeeds(options: { limit?: number; rate: number; json?: boolean }): Promise<void> {
+  await withStore(async (store, config) => {
+    const catalog = await loadCatalog(() => {});
+    const resolver = openResolver(config, Date.now);
+    const stop = new AbortController();
+    const end = () => stop.abort();
+    process.once('SIGINT', end).once('SIGTERM', end);
+    try {
+      // Nothing is lost by it: what could not be written is tried again, and the sweep ends when that fails.
+      const onError = () => {};
+      const { learn } = await openVerdicts({ store, resolver, catalog, clock: Date.now, onError });
+      const bar = startProgress('Asking who receives the mail of listed domains');
+      const swept = await sweep(
+        { store, resolver, catalog, learn, clock: Date.now },
+        {
+          limit: options.limit,
+          rate: options.rate,
+          stop: stop.signal,
+          progress: (name, done, total) => bar.at(`${done} of ${total}: ${name}`, done, total),
+        },
+      );
+      const { asked, received, unanswered, left } = swept;
+      const learned = learn.infra().size;
+      bar.end(
+        `asked ${asked} names, ${received} receive mail, ${unanswered} gave no answer; ${left === 0 ? 'all done' : `${left} left: run it again to go on`}; ${learned} hosts and addresses are learned`,
+      );
+      if (options.json) printJson({ asked, received, unanswered, left, learned });
+    } catch (error) {
+      throw error instanceof SweepFailed ? new CommandFailed(error.message) : error;
+    } finally {
+      process.off('SIGINT', end).off('SIGTERM', end);
+      await resolver.close();
+    }
+  });
+}

@@ -1,0 +1,133 @@
+/** What was learned about mail hosts in the embedded store: their guests, and how far the sweep came. */
+
+import type { DatabaseSync } from 'node:sqlite';
+import { type Guest, type HostRecord, LEARNING } from '../core/infra.ts';
+import type { SweepMark } from '../core/ports.ts';
+import { inTransaction } from './transaction.ts';
+
+/** Guests of all hosts together; the first to go are the longest unseen of hosts that have no listed guest. */
+const MOST_GUESTS = 200_000;
+/** Hosts that are only remembered because they must not be learned. */
+const MOST_SHARED = 20_000;
+/** Rows written or removed in one transaction, so that counting never waits long for the lock. */
+const CHUNK = 500;
+/** How many listed neighbours are shown of a host. */
+const NEIGHBOURS = 3;
+
+export type Hosts = ReturnType<typeof createHosts>;
+
+export function createHosts(db: DatabaseSync) {
+  const selectHost = db.prepare(`
+    SELECT flagged, innocent, forgotten_at,
+      EXISTS (SELECT 1 FROM guest WHERE host = name AND domain = ?2) AS known
+    FROM host WHERE name = ?1`);
+  const putGuest = db.prepare(`
+    INSERT INTO guest (host, domain, entry, day) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET entry = excluded.entry, day = excluded.day
+      WHERE entry IS NOT excluded.entry OR day <> excluded.day`);
+  const share = db.prepare(`
+    INSERT INTO host (name, shared_day) SELECT ?1, ?2
+      WHERE (SELECT count(*) FROM host WHERE shared_day IS NOT NULL) < ?3
+    ON CONFLICT DO UPDATE SET shared_day = excluded.shared_day`);
+
+  /** Nothing of a host that an operator took out, and no more of one kind than tell enough. */
+  function take({ host, domain, entry, day }: Guest): void {
+    const row = selectHost.get(host, domain);
+    if (row && row.forgotten_at !== null) return;
+    const ofKind = Number(row?.[entry === null ? 'innocent' : 'flagged'] ?? 0);
+    if (row?.known !== 1 && ofKind >= LEARNING.mostGuests) return;
+    putGuest.run(host, domain, entry, day);
+  }
+
+  function inChunks<T>(items: readonly T[], work: (item: T) => void): void {
+    for (let i = 0; i < items.length; i += CHUNK)
+      inTransaction(db, () => {
+        for (const item of items.slice(i, i + CHUNK)) work(item);
+      });
+  }
+
+  function prune(sinceDay: string): void {
+    const forget = db.prepare(
+      'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
+    );
+    while (inTransaction(db, () => Number(forget.run(sinceDay, CHUNK).changes)) === CHUNK);
+    const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(sinceDay);
+    const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
+    inChunks(outdated, row => void unshare.run(String(row.name)));
+    const excess = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n) - MOST_GUESTS;
+    if (excess > 0) removeGuests(excess);
+  }
+
+  /** The margin keeps a flood of names from paying for this scan with every flush. */
+  function removeGuests(excess: number): void {
+    const least = db
+      .prepare(`
+        SELECT guest.host, guest.domain FROM guest JOIN host ON host.name = guest.host
+        ORDER BY host.flagged > 0, guest.day LIMIT ?`)
+      .all(excess + MOST_GUESTS / 20);
+    const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
+    inChunks(least, row => void remove.run(String(row.host), String(row.domain)));
+  }
+
+  return {
+    learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): void {
+      inChunks(guests, take);
+      inChunks(shared, name => void share.run(name, day, MOST_SHARED));
+      prune(sinceDay);
+    },
+
+    // Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest.
+    listHosts: (fewestFlagged: number, most: number): HostRecord[] =>
+      db
+        .prepare(`
+          SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
+            (SELECT json_group_array(entry) FROM
+              (SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL LIMIT ${NEIGHBOURS})) AS neighbours
+          FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
+          ORDER BY flagged DESC, name LIMIT ?2`)
+        .all(fewestFlagged, most)
+        .map(row => ({
+          name: String(row.name),
+          flagged: Number(row.flagged),
+          innocent: Number(row.innocent),
+          shared: row.shared === 1,
+          forgotten: row.forgotten === 1,
+          neighbours: JSON.parse(String(row.neighbours)),
+          lastDay: row.last_day === null ? null : String(row.last_day),
+        })),
+
+    forgetHost: (name: string, at: number | null): boolean =>
+      inTransaction(db, () => {
+        const known = db.prepare('UPDATE host SET forgotten_at = ? WHERE name = ?').run(at, name).changes > 0;
+        if (at !== null) db.prepare('DELETE FROM guest WHERE host = ?').run(name);
+        return known;
+      }),
+
+    sweepMark(): SweepMark | undefined {
+      const row = db.prepare('SELECT generation, last, ended_at FROM sweep').get();
+      if (!row) return undefined;
+      const endedAt = row.ended_at === null ? null : Number(row.ended_at);
+      return { generation: String(row.generation), last: String(row.last), endedAt };
+    },
+    markSweep({ generation, last, endedAt }: SweepMark): void {
+      db.prepare('INSERT OR REPLACE INTO sweep (id, generation, last, ended_at) VALUES (1, ?, ?, ?)').run(
+        generation,
+        last,
+        endedAt,
+      );
+    },
+  };
+}
+
+/** For `restore`: everything that a backup knows of hosts. The triggers count the guests anew. */
+export const RESTORE_HOSTS = `
+  DELETE FROM guest;
+  DELETE FROM host;
+  INSERT INTO guest SELECT * FROM backup.guest;
+  INSERT INTO host (name, last_day, shared_day, forgotten_at)
+    SELECT name, last_day, shared_day, forgotten_at FROM backup.host
+    WHERE shared_day IS NOT NULL OR forgotten_at IS NOT NULL
+    ON CONFLICT DO UPDATE SET
+      last_day = excluded.last_day, shared_day = excluded.shared_day, forgotten_at = excluded.forgotten_at;
+  DELETE FROM sweep;
+  INSERT INTO sweep SELECT * FROM backup.sweep;`;

@@ -1,0 +1,29 @@
+/** All of it or nothing, in the embedded store. */
+
+import type { DatabaseSync } from 'node:sqlite';
+import { LOCK_WAIT_MS, letOthersIn, takeLock } from './lock.ts';
+
+/** Takes the write lock at once, so that a transaction never fails half-way because somebody else wrote. */
+export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('PRAGMA busy_timeout = 0');
+  try {
+    takeLock(() => db.exec('BEGIN IMMEDIATE'));
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
+  }
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** One part of a long work: between two parts those who count calls get the lock, however many parts there are. */
+export function inChunk<T>(db: DatabaseSync, work: () => T): T {
+  const result = inTransaction(db, work);
+  letOthersIn();
+  return result;
+}

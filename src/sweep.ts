@@ -1,0 +1,124 @@
+/** VERB 6: listed names → their mail hosts → guests. Resolves what the lists name, slowly, so that hosts can be learned. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Catalog } from './core/catalog.ts';
+import { type Domain, lineage } from './core/domain.ts';
+import type { Clock, Resolver, Store } from './core/ports.ts';
+import type { Learn } from './learn.ts';
+
+export interface SweepParts {
+  readonly store: Pick<Store, 'sweepMark' | 'markSweep'>;
+  readonly resolver: Resolver;
+  readonly catalog: Catalog;
+  readonly learn: Learn;
+  readonly clock: Clock;
+}
+
+export interface SweepWish {
+  /** Names to ask at most; all that are left when undefined. */
+  readonly limit: number | undefined;
+  /** Names to begin in one second. */
+  readonly rate: number;
+  /** Ends it early and in order: what was asked counts. */
+  readonly stop: AbortSignal;
+  readonly progress: (name: string, done: number, total: number) => void;
+}
+
+export interface Swept {
+  readonly asked: number;
+  /** Of those, names whose mail has exchanges. */
+  readonly received: number;
+  /** Of those, names that DNS gave no answer for. */
+  readonly unanswered: number;
+  /** Names that a next sweep would go on with. */
+  readonly left: number;
+}
+
+/** DNS does not answer: going on would mark names as done that nobody looked at. */
+export class SweepFailed extends Error {
+  override readonly name = 'SweepFailed';
+}
+
+/** The sweep's share of the resolver: as much as one key may have. */
+const KEY = 'sweep';
+const AT_ONCE = 16;
+/** What is found is written, and the place marked, after so many seconds' worth of names. */
+const BATCH_SECONDS = 10;
+const SMALLEST_BATCH = 50;
+const LARGEST_BATCH = 2_000;
+/** More unanswered names than this in a batch are no longer the fault of the names. */
+const MOST_UNANSWERED = 0.9;
+
+export async function sweep(parts: SweepParts, wish: SweepWish): Promise<Swept> {
+  const { store, catalog, learn, clock } = parts;
+  const names = await namesLeft(parts);
+  const total = Math.min(names.length, wish.limit ?? names.length);
+  const size = Math.min(LARGEST_BATCH, Math.max(SMALLEST_BATCH, Math.ceil(wish.rate * BATCH_SECONDS)));
+  const swept = { asked: 0, received: 0, unanswered: 0 };
+  while (swept.asked < total && !wish.stop.aborted) {
+    const batch = names.slice(swept.asked, Math.min(total, swept.asked + size));
+    const done = await askAll(parts, wish, batch, at =>
+      wish.progress(batch[at]!.name, swept.asked + at, total),
+    );
+    if (done.asked >= SMALLEST_BATCH && done.unanswered > MOST_UNANSWERED * done.asked)
+      throw new SweepFailed('DNS answers next to nothing: nothing of this was counted; check DNS_SERVERS');
+    swept.asked += done.asked;
+    swept.received += done.received;
+    swept.unanswered += done.unanswered;
+    await learn.settle();
+    await learn.flush();
+    if (done.asked === 0) continue;
+    const endedAt = swept.asked === names.length ? clock() : null;
+    await store.markSweep({ generation: catalog.generation, last: names[swept.asked - 1]!.order, endedAt });
+  }
+  await learn.refresh();
+  return { ...swept, left: names.length - swept.asked };
+}
+
+interface Target {
+  readonly name: Domain;
+  readonly entry: string | null;
+  /** What the mark remembers. Names of another catalog still fall into the same order. */
+  readonly order: string;
+}
+
+/**
+ * Innocent names first: hosts that they share with listed ones are never learned, not even for the time of a sweep.
+ * After a whole sweep the next one begins anew, since guests that are not seen again are forgotten.
+ */
+async function namesLeft({ store, catalog }: SweepParts): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (const name of catalog.innocentNames())
+    targets.push({ name: name as Domain, entry: null, order: `0 ${name}` });
+  for (const name of catalog.disposableNames())
+    targets.push({ name: name as Domain, entry: name, order: `1 ${name}` });
+  targets.sort((a, b) => (a.order < b.order ? -1 : 1));
+  const mark = await store.sweepMark();
+  return mark && mark.endedAt === null ? targets.filter(({ order }) => order > mark.last) : targets;
+}
+
+/** Begins them in order and at an even pace, a few at a time. */
+async function askAll(
+  { resolver, learn }: SweepParts,
+  { rate, stop }: SweepWish,
+  batch: readonly Target[],
+  progress: (at: number) => void,
+): Promise<{ asked: number; received: number; unanswered: number }> {
+  const startedAt = performance.now();
+  const done = { asked: 0, received: 0, unanswered: 0 };
+  async function askOn(): Promise<void> {
+    while (done.asked < batch.length && !stop.aborted) {
+      const at = done.asked++;
+      progress(at);
+      const early = startedAt + (at * 1_000) / rate - performance.now();
+      if (early > 1) await pause(early);
+      const { name, entry } = batch[at]!;
+      const mail = await resolver.resolve(name, KEY);
+      if (mail.state === 'mx') done.received++;
+      if (mail.state === 'unknown') done.unanswered++;
+      learn.note(name, lineage(name).at(-1) ?? name, entry, mail);
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, askOn));
+  return done;
+}

@@ -1,0 +1,338 @@
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../src/core/ports.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { a, type DnsServer, mx, startDns } from './support/dns.ts';
+import { FULL, type Kind, type Site, simulateInternet, visit } from './support/internet.ts';
+import { eventually } from './support/scale.ts';
+import { temporaryFolder } from './support/service.ts';
+
+const DAY_MS = 86_400_000;
+let dns: DnsServer;
+let store: Store;
+let time: { now: number };
+let ends: (() => Promise<void>)[];
+
+beforeEach(async () => {
+  dns = await startDns();
+  store = await openSqliteStore(join(temporaryFolder(), 'store.db'), error => {
+    throw error;
+  });
+  time = { now: Date.UTC(2026, 10, 15, 12) };
+  ends = [() => store.close(), () => dns.close()];
+  return async () => {
+    for (const end of ends) await end();
+  };
+});
+
+async function enter(sites: readonly Site[]) {
+  const world = await visit(dns, store, sites, time);
+  ends.unshift(() => world.close());
+  return world;
+}
+
+/** Hosts and the domains whose mail they receive. */
+function zone(hosts: Readonly<Record<string, string>>, sites: readonly Site[]): void {
+  for (const [host, address] of Object.entries(hosts)) dns.zones.set(host, { records: [a(host, address)] });
+  for (const { name, exchanges } of sites)
+    dns.zones.set(name, { records: exchanges.map((host, at) => mx(name, 10 * (at + 1), host)) });
+}
+
+function sitesAt(exchanges: string[], kind: Kind, listed: boolean, count: number, prefix: string): Site[] {
+  const names = Array.from({ length: count }, (_, at) => `${prefix}${at}.com` as Site['name']);
+  return names.map(name => ({ name, kind, listed, exchanges }));
+}
+const listedAt = (host: string, count: number, prefix = 'burn') =>
+  sitesAt([host], 'own', true, count, `${prefix}-${host.split('.')[1]}-`);
+const innocentAt = (host: string, count: number, prefix = 'firm') =>
+  sitesAt([host], 'innocent', false, count, `${prefix}-${host.split('.')[1]}-`);
+const one = (name: string, ...exchanges: string[]): Site => ({
+  name: name as Site['name'],
+  kind: 'innocent',
+  listed: false,
+  exchanges,
+});
+
+/** Lists of these sites, swept. */
+async function swept(hosts: Readonly<Record<string, string>>, sites: readonly Site[]) {
+  zone(hosts, sites);
+  const world = await enter(sites);
+  await world.sweep();
+  return world;
+}
+
+describe('the simulated internet: 2,000 disposable on 40 own hosts, 500 on shared ones, 5,000 innocent', () => {
+  it('finds 90 % of the unlisted ones and flags nobody else, also after hosts change their names', async () => {
+    const internet = simulateInternet(FULL, 20261115);
+    for (const [name, records] of internet.zones) dns.zones.set(name, records);
+    const world = await enter(internet.sites);
+    expect((await world.observe()).found).toBe(0);
+
+    await world.sweep();
+    const after = await world.observe();
+    expect(after).toMatchObject({ wanted: 667, innocent: 5_000, innocentFlagged: [], unasked: 0 });
+    expect(after.found / after.wanted).toBeGreaterThanOrEqual(0.9);
+    expect(after.hiddenFound).toBe(0);
+
+    const old = new Set(dns.zones.keys());
+    internet.rename();
+    for (const name of old) if (!internet.zones.has(name)) dns.zones.delete(name);
+    for (const [name, records] of internet.zones) dns.zones.set(name, records);
+    time.now += 2 * DAY_MS;
+    // Nobody waits for addresses: the first lookup at a new name asks for them in the background.
+    expect(await world.observe()).toMatchObject({ innocentFlagged: [], unasked: 0 });
+    await world.digest();
+    const renamed = await world.observe();
+    expect(renamed).toMatchObject({ innocentFlagged: [], unasked: 0, hiddenFound: 0 });
+    expect(renamed.found / renamed.wanted).toBeGreaterThanOrEqual(0.9);
+  }, 120_000);
+
+  it('learns from lookups alone, without a sweep', async () => {
+    const internet = simulateInternet({ hosts: 10, onOwn: 500, onShared: 50, innocent: 500 }, 7);
+    for (const [name, records] of internet.zones) dns.zones.set(name, records);
+    const world = await enter(internet.sites);
+    await world.observe();
+    // Listed names were answered before DNS was: the answers are there soon.
+    await eventually('hosts are learned', async () => {
+      await world.digest();
+      return world.learn.infra().size >= 18;
+    });
+    const seen = await world.observe();
+    expect(seen.found / seen.wanted).toBeGreaterThanOrEqual(0.9);
+    expect(seen).toMatchObject({ innocentFlagged: [], hiddenFound: 0 });
+  });
+});
+
+describe('an unlisted domain on learned hosts', () => {
+  const host = 'mx.box.net';
+
+  it('is disposable with up to three listed neighbours named, and never an unlisted one', async () => {
+    const sites = [...listedAt(host, 12), one('fresh.com', host), one('other.com', host)];
+    const world = await swept({ [host]: '5.61.1.1' }, sites);
+    await world.judge('other.com');
+    await world.digest();
+    const verdict = await world.judge('fresh.com');
+    expect(verdict).toMatchObject({ reason: 'disposable', riskScore: 84, isCorporateEmail: false });
+    expect(verdict.signals).toEqual([
+      {
+        signal: 'learned_hosts',
+        points: 84,
+        detail: 'mx.box.net also for burn-box-0.com, burn-box-1.com, burn-box-10.com',
+      },
+    ]);
+  });
+
+  it('is flagged only where every exchange is such a host, and never when it is protected', async () => {
+    const cases: [Site, string][] = [
+      [one('a.com', host), 'disposable'],
+      [one('b.com', host, 'mx.elsewhere.net'), 'safe'],
+      [one('c.com', host, 'aspmx.l.google.com'), 'safe'],
+      [one('d.com', host, 'mx.d.com'), 'safe'],
+      // The table of providers knows this one as disposable.
+      [one('e.com', host, 'mx.yopmail.com'), 'disposable'],
+      [one('noreply.f.com', host), 'disposable'],
+      [one('sdf.org', 'mx.other-box.net'), 'safe'],
+      [one('riseup.net', host), 'safe'],
+    ];
+    const listed = listedAt(host, 30);
+    const hosts = { [host]: '5.61.1.1', 'mx.other-box.net': '5.61.1.1', 'mx.d.com': '5.61.1.1' };
+    zone(hosts, [...listed, ...cases.map(([site]) => site)]);
+    const world = await enter(listed);
+    for (const { name } of listed) await world.judge(name);
+    await eventually('the host and its address are learned', async () => {
+      await world.digest();
+      return world.learn.infra().size === 2;
+    });
+    for (let pass = 0; pass < 2; pass++) {
+      for (const [{ name }, reason] of cases)
+        expect([name, (await world.judge(name)).reason]).toEqual([name, reason]);
+      // The addresses of all hosts are known now; a guest that is protected has not been counted yet.
+      await world.learn.settle();
+    }
+  });
+});
+
+describe('what is not learned', () => {
+  const flagged = async (world: Awaited<ReturnType<typeof enter>>, name: string) =>
+    (await world.judge(name)).reason === 'disposable';
+
+  it('a host with nine listed guests; the tenth makes it', async () => {
+    const [nine, ten] = ['mx.nine.net', 'mx.ten.net'];
+    const sites = [...listedAt(nine, 9), ...listedAt(ten, 10), one('a.com', nine), one('b.com', ten)];
+    const world = await swept({ [nine]: '5.61.1.1', [ten]: '5.61.1.2' }, sites);
+    expect([await flagged(world, 'a.com'), await flagged(world, 'b.com')]).toEqual([false, true]);
+  });
+
+  it('many names below one listed domain, and one name asked a thousand times', async () => {
+    const host = 'mx.box.net';
+    const below = Array.from({ length: 30 }, (_, at) => one(`x${at}.burner.com`, host));
+    zone({ [host]: '5.61.1.1' }, [...below, one('fresh.com', host)]);
+    const world = await enter([{ ...one('burner.com', host), listed: true }]);
+    for (let i = 0; i < 1_000; i++) await world.judge(below[i % 30]!.name);
+    await eventually('the guest is counted', async () => {
+      await world.digest();
+      return (await store.listHosts(1, 10)).length === 2;
+    });
+    expect(await store.listHosts(1, 10)).toMatchObject([{ flagged: 1 }, { flagged: 1 }]);
+    expect(await flagged(world, 'fresh.com')).toBe(false);
+  });
+
+  it('a host with as many innocent guests as listed ones', async () => {
+    const host = 'mx.mixed.net';
+    const innocent = innocentAt(host, 20);
+    const sites = [...listedAt(host, 20), ...innocent, one('fresh.com', host)];
+    zone({ [host]: '5.61.1.1' }, sites);
+    const world = await enter(sites);
+    for (const { name } of innocent) await world.judge(name);
+    await world.sweep();
+    expect(await flagged(world, 'fresh.com')).toBe(false);
+    expect((await world.observe(innocent)).innocentFlagged).toEqual([]);
+  });
+
+  it('for long: a host that was learned before its innocent guests were seen unlearns itself', async () => {
+    const host = 'mx.hoster.net';
+    const innocent = innocentAt(host, 15);
+    const sites = [...listedAt(host, 12), ...innocent, one('fresh.com', host)];
+    const world = await swept({ [host]: '5.61.1.1' }, sites);
+    expect(await flagged(world, innocent[0]!.name)).toBe(true);
+    await world.observe(innocent);
+    await world.digest();
+    expect(await flagged(world, 'fresh.com')).toBe(false);
+  });
+
+  it('hosts that tables know, with any number of listed guests, nor what else is at their addresses', async () => {
+    const known = {
+      'alt1.aspmx.l.google.com': '5.61.2.1',
+      'route1.mx.cloudflare.net': '5.61.2.2',
+      'mxa-0001.gslb.pphosted.com': '5.61.2.3',
+      'mx00.ionos.com': '5.61.2.4',
+      'mx.sendgrid.net': '5.61.2.5',
+      // Hosts of a protected domain and of a consumer mail provider.
+      'mx2.sdf.org': '5.61.2.6',
+      'mx1.riseup.net': '5.61.2.7',
+    };
+    const hosts: Record<string, string> = { ...known };
+    const sites: Site[] = [];
+    for (const [at, [host, address]] of Object.entries(known).entries()) {
+      hosts[`mx.vanity${at}.net`] = address;
+      sites.push(...listedAt(host, 50, `burn${at}`), ...listedAt(`mx.vanity${at}.net`, 5));
+      sites.push(one(`fresh${at}.com`, host), one(`vanity${at}.com`, `mx.vanity${at}.net`));
+    }
+    const world = await swept(hosts, sites);
+    for (let pass = 0; pass < 2; pass++) {
+      for (const { name, listed } of sites) if (!listed) expect(await flagged(world, name), name).toBe(false);
+      await world.digest();
+    }
+    expect(world.learn.infra().size).toBe(0);
+  });
+
+  it('a host that receives for a protected domain', async () => {
+    const host = 'mx.victim.net';
+    const sites = [...listedAt(host, 50), one('sdf.org', host), one('fresh.com', host)];
+    const world = await swept({ [host]: '5.61.1.1' }, sites);
+    expect(await flagged(world, 'fresh.com')).toBe(false);
+    expect(await store.listHosts(10, 10)).toMatchObject([{ shared: true }, { shared: true }]);
+  });
+});
+
+describe('whoever owns fifty listed domains and points them at a victim', () => {
+  const ours = 'mx.evil-box.net';
+
+  it("cannot flag a company on its own hosts, by name or by its hosts' address", async () => {
+    const victim = one('victim.com', 'mx1.victim.com', 'mx2.victim.com');
+    const hosts = { 'mx1.victim.com': '5.61.9.1', 'mx2.victim.com': '5.61.9.1', [ours]: '5.61.9.1' };
+    const sites = [...listedAt('mx1.victim.com', 50), ...listedAt(ours, 50), victim];
+    const world = await swept(hosts, sites);
+    expect((await world.judge('victim.com')).reason).toBe('safe');
+    await world.digest();
+    expect(await world.judge('victim.com')).toMatchObject({ reason: 'safe', isCorporateEmail: true });
+  });
+
+  it('cannot flag the guests of a platform by pointing a host name of theirs at its address', async () => {
+    const vanity = one('vanity.com', 'mx.vanity-host.net');
+    const customer = one('customer.com', 'aspmx.l.google.com');
+    const hosts = { 'aspmx.l.google.com': '5.61.9.2', 'mx.vanity-host.net': '5.61.9.2', [ours]: '5.61.9.2' };
+    const sites = [...listedAt(ours, 50), vanity, customer];
+    zone(hosts, sites);
+    const world = await enter(sites);
+    await world.judge('customer.com');
+    await world.digest();
+    await world.sweep();
+    for (let pass = 0; pass < 2; pass++) {
+      expect((await world.judge('vanity.com')).reason).toBe('safe');
+      expect((await world.judge('customer.com')).reason).toBe('safe');
+      await world.digest();
+    }
+  });
+});
+
+describe('what was learned', () => {
+  const host = 'mx.box.net';
+  const sites = [...listedAt(host, 12), one('fresh.com', host)];
+
+  it('decays: guests that were not seen for 90 days are forgotten', async () => {
+    const world = await swept({ [host]: '5.61.1.1', 'mx.late.net': '5.61.1.9' }, [
+      ...sites,
+      one('late.com', 'mx.late.net'),
+    ]);
+    time.now += 89 * DAY_MS;
+    await world.judge('late.com');
+    await world.digest();
+    expect(world.learn.infra().size).toBe(2);
+    time.now += 3 * DAY_MS;
+    await world.judge('late.com');
+    await world.digest();
+    expect(world.learn.infra().size).toBe(0);
+    expect(await store.listHosts(1, 10)).toEqual([]);
+  });
+
+  it('is shared by all servers on a store, and outlives them', async () => {
+    await (await swept({ [host]: '5.61.1.1' }, sites)).close();
+    const another = await enter(sites);
+    expect((await another.judge('fresh.com')).riskScore).toBe(84);
+  });
+
+  it('is forgotten for good when an operator says so, by name and by address, until it is undone', async () => {
+    const world = await swept({ [host]: '5.61.1.1' }, sites);
+    expect((await world.judge('fresh.com')).riskScore).toBe(84);
+    expect(await store.forgetHost(host, time.now)).toBe(true);
+    for (let day = 0; day < 2; day++) {
+      await world.digest();
+      expect((await world.judge('fresh.com')).reason).toBe('safe');
+      time.now += DAY_MS;
+      await world.sweep();
+    }
+    expect(await store.forgetHost(host, null)).toBe(true);
+    await world.sweep();
+    expect((await world.judge('fresh.com')).riskScore).toBe(80);
+    time.now += DAY_MS;
+    await world.sweep();
+    expect((await world.judge('fresh.com')).riskScore).toBe(84);
+    expect(await store.forgetHost('mx.never-seen.net', time.now)).toBe(false);
+  });
+});
+
+describe('a sweep', () => {
+  const host = 'mx.box.net';
+  const sites = listedAt(host, 120);
+
+  it('goes on where the last one stopped, and begins anew after it came to the end', async () => {
+    zone({ [host]: '5.61.1.1' }, sites);
+    const world = await enter(sites);
+    const all = (await world.sweep(50)).left + 50;
+    expect(await world.sweep(all - 60)).toMatchObject({ asked: all - 60, left: 10 });
+    expect(await store.sweepMark()).toMatchObject({ endedAt: null });
+    expect(await world.sweep()).toMatchObject({ asked: 10, received: 10, left: 0 });
+    for (const { name } of sites) expect(dns.asked(name, 'MX')).toBe(1);
+    expect(await store.sweepMark()).toMatchObject({ endedAt: time.now });
+    expect(await world.sweep(5)).toMatchObject({ asked: 5, left: all - 5 });
+  });
+
+  it('ends where DNS does not answer, and counts nothing as done', async () => {
+    zone({ [host]: '5.61.1.1' }, sites);
+    const world = await enter(sites);
+    dns.fault = 'servfail';
+    await expect(world.sweep()).rejects.toThrow(/DNS_SERVERS/);
+    expect(await store.sweepMark()).toBeUndefined();
+  });
+});

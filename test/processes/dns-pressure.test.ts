@@ -1,0 +1,235 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { parseDomain } from '../../src/core/domain.ts';
+import { mx, startDns } from '../support/dns.ts';
+import { callMany, tally } from '../support/load.ts';
+import { startServer } from '../support/process.ts';
+import { randomFrom, SEED, sized } from '../support/scale.ts';
+
+const HERD = 500;
+const TARPITS = sized(200, 1_000);
+const TORTURE = sized(2_000, 200_000);
+const HOSTILE = sized(2_000, 100_000);
+const MINUTES = 60_000;
+
+async function start() {
+  const dns = await startDns();
+  onTestFinished(() => dns.close());
+  const server = await startServer({ env: { DNS_SERVERS: dns.address } });
+  return { dns, server, secret: server.firstKey! };
+}
+
+function residentMiB(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+async function metric(base: string, name: string): Promise<number> {
+  const text = await (await fetch(`${base}/metrics`)).text();
+  return Number(new RegExp(`^${name.replaceAll(/[{}"]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
+}
+
+test(`${HERD} callers who ask for one cold domain together cause one MX question`, async () => {
+  const { dns, server, secret } = await start();
+  dns.zones.set('herd.com', { records: [mx('herd.com', 10, 'aspmx.l.google.com')], fault: { slow: 200 } });
+  const path = '/v1/public/domain/herd.com';
+  const seen = await callMany({ bases: [server.base], secret, path, callers: HERD, calls: HERD });
+  expect(tally(seen)).toEqual({ 200: HERD });
+  expect(new Set(seen.map(one => one.body)).size).toBe(1);
+  expect(dns.asked('herd.com')).toBe(1);
+});
+
+test(`${TARPITS} domains whose servers never answer leave other callers untouched`, {
+  timeout: MINUTES,
+}, async () => {
+  const { dns, server, secret } = await start();
+  for (let i = 0; i < TARPITS; i++) dns.zones.set(`tarpit-${i}.com`, { fault: 'drop' });
+  let most = 0;
+  const watching = setInterval(async () => {
+    most = Math.max(most, await metric(server.base, 'domain_risk_dns_in_flight').catch(() => 0));
+  }, 100);
+  onTestFinished(() => clearInterval(watching));
+  let at = 0;
+  const tarpits = Array.from({ length: TARPITS }, async () => {
+    const response = await server.get(`/v1/public/domain/tarpit-${at++}.com`, secret);
+    return [
+      response.status,
+      ((await response.json()) as { reason: string }).reason,
+      response.headers.get('x-risk-degraded'),
+    ];
+  });
+  const others = await callMany({
+    bases: [server.base],
+    secret,
+    path: '/v1/public/domain/mailinator.com',
+    callers: 4,
+    calls: 400,
+  });
+  for (const answer of await Promise.all(tarpits)) expect(answer).toEqual([200, 'safe', 'dns']);
+  expect(tally(others)).toEqual({ 200: 400 });
+  // p99 was 9 ms while 200 names were stuck (November 2026).
+  const waits = others.map(one => one.endedAt - one.startedAt).sort((x, y) => x - y);
+  expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThan(500);
+  expect(most).toBeLessThanOrEqual(128);
+});
+
+test(`${TORTURE} random names grow neither memory nor store, and hot names stay cached`, {
+  timeout: 20 * MINUTES,
+}, async () => {
+  const { dns, server, secret } = await start();
+  const random = randomFrom(SEED);
+  const hot = Array.from({ length: 100 }, (_, i) => `hot-${i}.com`);
+  for (const name of hot) dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com')] });
+  const ask = (name: string) =>
+    server.get(`/v1/public/domain/${name}`, secret).then(one => one.arrayBuffer());
+  for (const name of [...hot, ...hot]) await ask(name);
+  const before = residentMiB(server.pid);
+
+  let sent = 0;
+  const torment = async () => {
+    while (sent < TORTURE) {
+      const name = `${random().toString(36).slice(2)}-${sent++}.com`;
+      await ask(name);
+      if (sent % 20 === 0) await ask(hot[(sent / 20) % hot.length]!);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, torment));
+  process.stdout.write(
+    `SEED=${SEED}: ${TORTURE} names, memory grew by ${(residentMiB(server.pid) - before).toFixed(0)} MiB\n`,
+  );
+
+  expect(residentMiB(server.pid) - before).toBeLessThan(96);
+  expect(await metric(server.base, 'domain_risk_dns_cached')).toBeLessThanOrEqual(50_000);
+  // Each hot name was asked once in the beginning, and never again within its hour.
+  const asked = hot.reduce((sum, name) => sum + dns.asked(name), 0);
+  expect(asked).toBeLessThanOrEqual(hot.length * 1.01);
+});
+
+/** P6: hostile bytes in every place of a request that a caller controls. */
+function hostileTarget(random: () => number): string {
+  const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)]!;
+  const atoms = [
+    ...[
+      'gmail',
+      'com',
+      'a',
+      'xn--',
+      'xn--mnchen-3ya',
+      'co.uk',
+      '1',
+      '0x7f',
+      '127.0.0.1',
+      '-',
+      '_',
+      '.',
+      '..',
+      'localhost',
+      'x'.repeat(64),
+    ],
+    ...[
+      '%00',
+      '%0a',
+      '%2e',
+      '%2f',
+      '%5c',
+      '%25',
+      '%252e',
+      '%40',
+      '%c3%bc',
+      '%ef%bd%87',
+      '%e2%80%8d',
+      '%f0%9f%98%80',
+      '%ff',
+      '%',
+      '%zz',
+      '%e3%80%82',
+    ],
+    ...[
+      "'",
+      '"',
+      ';',
+      '--',
+      '(',
+      '$',
+      '{',
+      '<script>',
+      '\\097',
+      '@',
+      ':80',
+      '[::1]',
+      '/',
+      '//',
+      '?',
+      '#',
+      '&explain=true',
+      '%d0%b0',
+      'test',
+      'onion',
+    ],
+  ];
+  const length = 1 + Math.floor(random() * 6);
+  const body = Array.from({ length }, () => pick(atoms)).join(random() < 0.6 ? '.' : '');
+  return `/v1/public/domain/${body}${random() < 0.1 ? `?explain=${pick(['true', 'maybe', '%ff', ''])}` : ''}`;
+}
+
+function hostileHead(random: () => number): string {
+  const roll = random();
+  if (roll < 0.8) return '';
+  if (roll < 0.84) return 'Origin: null\r\n';
+  if (roll < 0.88) return `Origin: https://${'a'.repeat(Math.floor(random() * 900))}\r\n`;
+  if (roll < 0.92) return `X-Forwarded-For: ${random()}, ::1, ${'9'.repeat(400)}\r\n`;
+  if (roll < 0.96) return 'Accept: application/problem+json;q=\u00e9\r\n';
+  return `If-None-Match: ${'"'.repeat(300)}\r\n`;
+}
+
+/** One request after another, each over its own connection; gives each answer's status with its body. */
+async function pour(port: number, requests: readonly string[]): Promise<{ status: number; body: string }[]> {
+  const answers: { status: number; body: string }[] = [];
+  for (const request of requests) {
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1');
+      let received = '';
+      socket.setTimeout(15_000, () => reject(new Error(`no answer to ${JSON.stringify(request)}`)));
+      socket.setEncoding('utf8').on('data', chunk => {
+        received += chunk;
+      });
+      socket.on('error', reject);
+      socket.on('close', () => resolve(received));
+      socket.write(request, 'latin1');
+    });
+    answers.push({ status: Number(text.slice(9, 12)), body: text.slice(text.indexOf('\r\n\r\n') + 4) });
+  }
+  return answers;
+}
+
+test(`${HOSTILE} hostile requests get documented answers, and DNS sees canonical names only`, {
+  timeout: 20 * MINUTES,
+}, async () => {
+  const { dns, server, secret } = await start();
+  const random = randomFrom(SEED);
+  const requests = Array.from(
+    { length: HOSTILE },
+    () =>
+      `GET ${hostileTarget(random)} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${secret}\r\n${hostileHead(random)}\r\n`,
+  );
+  const lanes = Array.from({ length: 8 }, (_, lane) => requests.filter((__, i) => i % 8 === lane));
+  const answers = (await Promise.all(lanes.map(lane => pour(server.port, lane)))).flat();
+  const statuses = new Set(answers.map(one => one.status));
+  process.stdout.write(
+    `SEED=${SEED}: ${answers.length} hostile requests, statuses ${[...statuses].sort().join(' ')}\n`,
+  );
+  for (const status of statuses) expect([200, 400, 404, 414, 422]).toContain(status);
+  expect(statuses.has(200) && statuses.has(422)).toBe(true);
+
+  const answered = new Set<string>();
+  for (const { status, body } of answers) {
+    const parsed = JSON.parse(body) as { domain?: string; error?: string };
+    if (status === 200) answered.add(parsed.domain!);
+    else expect(parsed.error).toBeTypeOf('string');
+  }
+  for (const { name } of dns.questions) {
+    expect(parseDomain(name)).toEqual({ ok: true, domain: name });
+    expect(answered).toContain(name);
+  }
+  expect((await server.get('/livez')).status).toBe(200);
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { a, type Fault, mx, startDns } from '../support/dns.ts';
+import { sharedService, startTestService, type TestService } from '../support/service.ts';
+
+/** P7: whatever DNS does, no verdict is invented, no caller sees a 5xx, and nobody waits beyond the budget. */
+const FAULTS: readonly (readonly [string, Fault])[] = [
+  ['silence', 'drop'],
+  ['SERVFAIL', 'servfail'],
+  ['REFUSED', 'refused'],
+  ['FORMERR', 'formerr'],
+  ['garbage', 'garbage'],
+  ['truncation without TCP', 'truncate'],
+  ['an answer after the budget', { slow: 2_500 }],
+  ['answers for another name', 'other-name'],
+];
+const BUDGET_MS = 1_800;
+
+const shared = sharedService();
+let fresh = 0;
+
+async function ask(service: TestService, name: string, secret: string) {
+  const startedAt = performance.now();
+  const response = await service.get(`/v1/public/domain/${name}`, secret);
+  const body = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, headers: response.headers, body, ms: performance.now() - startedAt };
+}
+
+describe.each(FAULTS)('while DNS gives %s', (_, fault) => {
+  test('listed, well-known and cached domains answer as before, unlisted ones degrade', async () => {
+    const service = shared();
+    const { secret } = await service.key();
+    const known = `known-${++fresh}.com`;
+    const unlisted = `unlisted-${fresh}.com`;
+    for (const name of [known, unlisted]) {
+      service.dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com')] });
+    }
+    const before = await Promise.all(
+      ['mailinator.com', 'gmail.com', known].map(name => ask(service, name, secret)),
+    );
+    service.dns.fault = fault;
+    try {
+      const during = await Promise.all(
+        ['mailinator.com', 'gmail.com', known].map(name => ask(service, name, secret)),
+      );
+      expect(during.map(({ status, body }) => [status, body])).toEqual(before.map(({ body }) => [200, body]));
+      const degraded = await ask(service, unlisted, secret);
+      expect(degraded.status).toBe(200);
+      expect(degraded.body).toEqual({
+        domain: unlisted,
+        risk_score: 40,
+        reason: 'safe',
+        is_free_provider: false,
+        is_corporate_email: false,
+        mx_provider_label: null,
+      });
+      expect(degraded.headers.get('x-risk-degraded')).toBe('dns');
+      expect(degraded.headers.get('cache-control')).toBe('private, max-age=30');
+      expect(degraded.ms).toBeLessThan(10 * BUDGET_MS);
+    } finally {
+      service.dns.fault = undefined;
+    }
+  });
+});
+
+test('half the servers dead, every unlisted domain is still answered from the others', async () => {
+  const [dead, alive] = [await startDns(), await startDns()];
+  dead.fault = 'drop';
+  const service = await startTestService({
+    dns: alive,
+    env: { DNS_SERVERS: `${dead.address},${alive.address}` },
+  });
+  const { secret } = await service.key();
+  for (let i = 0; i < 8; i++) {
+    const name = `half-${i}.com`;
+    alive.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com')] });
+    expect((await ask(service, name, secret)).body.mx_provider_label).toBe('Google Workspace');
+  }
+  await service.close();
+  await Promise.all([dead.close(), alive.close()]);
+});
+
+test('the service recovers by itself within 30 s, and readyz shows DNS as degraded without failing', async () => {
+  let now = Date.now();
+  const service = await startTestService({ clock: () => now });
+  const { secret } = await service.key();
+  service.dns.fault = 'servfail';
+  for (let i = 0; i < 4; i++) await ask(service, `gone-${i}.com`, secret);
+  const ready = await service.get('/readyz');
+  expect(ready.status).toBe(200);
+  expect(((await ready.json()) as { dns: { status: string } }).dns.status).toBe('degraded');
+  service.dns.fault = undefined;
+  service.dns.zones.set('gone-0.com', { records: [a('gone-0.com', '93.184.215.14')] });
+  now += 30_000;
+  const { headers, body } = await ask(service, 'gone-0.com', secret);
+  expect([headers.get('x-risk-degraded'), body.risk_score]).toEqual([null, 35]);
+  expect((await (await service.get('/readyz')).json()) as object).toMatchObject({ dns: { status: 'ok' } });
+});
+
+test('nobody is told that a domain is undeliverable because an answer was forged or lost', async () => {
+  const service = shared();
+  const { secret } = await service.key();
+  const reasons = new Set<unknown>();
+  for (const [, fault] of FAULTS) {
+    // Silence takes the whole budget each time; it had its test above.
+    if (fault === 'drop' || typeof fault === 'object') continue;
+    const name = `lost-${++fresh}.com`;
+    service.dns.zones.set(name, { fault });
+    const { status, body } = await ask(service, name, secret);
+    expect(status).toBe(200);
+    reasons.add(body.reason);
+  }
+  expect([...reasons]).toEqual(['safe']);
+});

@@ -1,0 +1,80 @@
+/** Many callers at once over kept connections; what each of them saw is the oracle. */
+
+import { Agent, request } from 'node:http';
+
+export interface Seen {
+  /** 0: no answer came. */
+  readonly status: number;
+  /** The socket's error, where no answer came. */
+  readonly error: string | undefined;
+  /** `r` of the RateLimit header. */
+  readonly remaining: number | undefined;
+  readonly body: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface Load {
+  readonly bases: readonly string[];
+  readonly secret: string;
+  readonly path?: string;
+  readonly method?: 'GET' | 'HEAD';
+  /** Calls in flight at a time. */
+  readonly callers: number;
+  /** Asked before each call; false ends that caller. `calls` bounds it in any case. */
+  readonly calls: number;
+  readonly goOn?: () => boolean;
+  readonly keepAlive?: boolean;
+  readonly onSeen?: (seen: Seen) => void;
+}
+
+export async function callMany(load: Load): Promise<Seen[]> {
+  const { bases, callers, calls, goOn = () => true, keepAlive = true } = load;
+  const agent = new Agent({ keepAlive, maxSockets: callers, scheduling: 'fifo' });
+  const seen: Seen[] = [];
+  let next = 0;
+  const caller = async () => {
+    while (next < calls && goOn()) {
+      const one = await call(load, bases[next++ % bases.length]!, agent);
+      seen.push(one);
+      load.onSeen?.(one);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(callers, calls) }, caller));
+  agent.destroy();
+  return seen;
+}
+
+function call(load: Load, base: string, agent: Agent): Promise<Seen> {
+  const { path = '/v1/public/domain/gmail.com', secret, method = 'GET' } = load;
+  const startedAt = performance.now();
+  return new Promise(resolve => {
+    const end = (status: number, body: string, error?: string, limit?: string) => {
+      const remaining = limit === undefined ? undefined : Number(/;r=(\d+)/.exec(limit)?.[1]);
+      resolve({ status, body, error, remaining, startedAt, endedAt: performance.now() });
+    };
+    const failed = (error: NodeJS.ErrnoException) => end(0, '', error.code ?? error.message);
+    const req = request(base + path, { agent, method, headers: { authorization: `Bearer ${secret}` } });
+    req.on('error', failed);
+    req.on('response', res => {
+      let body = '';
+      res.setEncoding('utf8');
+      res.on('data', text => {
+        body += text;
+      });
+      res.on('error', failed);
+      res.on('end', () => end(res.statusCode ?? 0, body, undefined, res.headers.ratelimit as string));
+    });
+    req.end();
+  });
+}
+
+/** How often each status (or socket error) was seen. */
+export function tally(seen: readonly Seen[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, error } of seen) {
+    const name = error ?? String(status);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}

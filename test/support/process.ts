@@ -1,0 +1,216 @@
+/** The real program in processes of its own: servers and commands, each ended with the test whatever happens. */
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { onTestFinished } from 'vitest';
+import type { Store } from '../../src/core/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { temporaryFolder } from './service.ts';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+export const CLI = join(ROOT, 'src', 'cli.ts');
+/** Nobody answers there, at once: no test may ever ask the system's resolver. */
+export const NO_DNS = '127.0.0.1:1';
+export const SECRET = /drk_[0-9A-Za-z]{49}/;
+
+/** Starting takes a third less time with it, for processes and for the store's threads, and tests start many. */
+const COMPILED = join(ROOT, 'node_modules', '.cache', 'compiled');
+process.env.NODE_COMPILE_CACHE ??= COMPILED;
+
+/** What ends with the test, or with the file when it is shared. */
+type Cleanup = (end: () => void | Promise<void>) => void;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Running {
+  readonly base: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly folder: string;
+  /** The first key's secret, where this start made it. */
+  readonly firstKey: string | undefined;
+  stdout(): string;
+  stderr(): string;
+  readonly exited: Promise<Exit>;
+  signal(signal: NodeJS.Signals): void;
+  /** SIGTERM, and wait. */
+  stop(): Promise<Exit>;
+  /** SIGKILL, and wait. */
+  kill(): Promise<Exit>;
+  get(path: string, secret?: string, headers?: Record<string, string>): Promise<Response>;
+}
+
+export interface ProcessOptions {
+  readonly folder?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A command that starts the program given to it as arguments, such as `prlimit`. */
+  readonly through?: readonly string[];
+  readonly cleanup?: Cleanup;
+}
+
+/** Nothing of the tester's own settings may leak in. */
+function environment(folder: string, env: ProcessOptions['env']): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    NODE_COMPILE_CACHE: COMPILED,
+    PORT: '0',
+    DATA_DIR: folder,
+    DNS_SERVERS: NO_DNS,
+    ...env,
+  };
+}
+
+export interface Child {
+  readonly child: ChildProcess;
+  readonly exited: Promise<Exit>;
+  stdout(): string;
+  stderr(): string;
+}
+
+export function startChild(command: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): Child {
+  const child = spawn(command[0]!, command.slice(1), { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const texts = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      texts[stream] += text;
+    });
+  }
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal }));
+  });
+  return { child, exited, stdout: () => texts.stdout, stderr: () => texts.stderr };
+}
+
+/** Waits until the text is there, or fails with everything that the process said. */
+export async function output(from: Child, wanted: RegExp, ms = 25_000): Promise<RegExpMatchArray> {
+  const until = performance.now() + ms;
+  for (;;) {
+    const found = from.stdout().match(wanted) ?? from.stderr().match(wanted);
+    if (found) return found;
+    const ended = from.child.exitCode !== null || from.child.signalCode !== null;
+    if (ended || performance.now() > until) {
+      const how = ended ? `ended with ${from.child.exitCode ?? from.child.signalCode}` : 'is silent';
+      throw new Error(`the process ${how}, ${wanted} never came:\n${from.stdout()}\n${from.stderr()}`);
+    }
+    await new Promise(resolve => setTimeout(resolve, 10));
+  }
+}
+
+export async function startServer(options: ProcessOptions = {}): Promise<Running> {
+  return startAs([...(options.through ?? []), process.execPath, CLI, 'serve'], options);
+}
+
+/** Any command line that ends up serving. */
+export async function startAs(command: readonly string[], options: ProcessOptions = {}): Promise<Running> {
+  const { cleanup = onTestFinished } = options;
+  const folder = options.folder ?? temporaryFolder(cleanup);
+  const isFirst = !hasKeys(join(folder, 'domain-risk.db'));
+  const started = startChild(command, environment(folder, options.env));
+  const { child, exited } = started;
+  cleanup(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  const port = Number((await output(started, /"port":(\d+),"msg":"listening"/))[1]);
+  if (isFirst) await output(started, /\n {2}curl .*\n\n/);
+  const base = `http://127.0.0.1:${port}`;
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exited;
+  };
+  return {
+    base,
+    port,
+    pid: child.pid!,
+    folder,
+    firstKey: SECRET.exec(started.stdout())?.[0],
+    stdout: started.stdout,
+    stderr: started.stderr,
+    exited,
+    signal: signal => void child.kill(signal),
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    get: (path, secret, headers = {}) =>
+      fetch(base + path, {
+        headers: { ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }), ...headers },
+      }),
+  };
+}
+
+function hasKeys(path: string): boolean {
+  return existsSync(path) && read(path, 'SELECT count(*) AS n FROM key')[0]?.n !== 0;
+}
+
+/** What a process of its own reads from the store: the oracle that no server can colour. */
+export function read(path: string, sql: string, ...values: (string | number)[]): Record<string, unknown>[] {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  try {
+    return db.prepare(sql).all(...values);
+  } finally {
+    db.close();
+  }
+}
+
+export function countOf(folder: string, keyId: string): number {
+  const rows = read(join(folder, 'domain-risk.db'), 'SELECT used FROM usage WHERE key_id = ?', keyId);
+  return rows.reduce((sum, row) => sum + Number(row.used), 0);
+}
+
+export interface Finished extends Exit {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `domain-risk …` to its end. */
+export async function run(args: readonly string[], options: ProcessOptions = {}): Promise<Finished> {
+  const folder = options.folder ?? temporaryFolder(options.cleanup);
+  const command = [...(options.through ?? []), process.execPath, CLI, ...args];
+  const started = startChild(command, environment(folder, options.env));
+  const timer = setTimeout(() => started.child.kill('SIGKILL'), 25_000);
+  const exit = await started.exited;
+  clearTimeout(timer);
+  return { ...exit, stdout: started.stdout(), stderr: started.stderr() };
+}
+
+/** Runs a command with `--json`, and gives the one document that stdout may hold. */
+export async function runJson<T = Record<string, unknown>>(
+  args: readonly string[],
+  options: ProcessOptions = {},
+): Promise<T> {
+  const { code, stdout, stderr } = await run([...args, '--json'], options);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+export interface MadeKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+export function makeKey(folder: string, ...limits: string[]): Promise<MadeKey> {
+  return runJson<MadeKey>(['keys', 'create', '--name', 'load', ...limits], { folder });
+}
+
+/** A store on the same file, in the tester's own process: for keys by the dozen, which commands make too slowly. */
+export async function openBeside(folder: string, cleanup: Cleanup = onTestFinished): Promise<Store> {
+  const store = await openSqliteStore(join(folder, 'domain-risk.db'), error => {
+    throw error;
+  });
+  cleanup(() => store.close());
+  return store;
+}
+
+/** Whether a tool of the system is there; says so where not, and fails where everything must be tested. */
+export function hasTool(name: string): boolean {
+  const found = spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0;
+  if (!found && process.env.CI) throw new Error(`${name} is not installed, and CI must test everything`);
+  if (!found) process.stderr.write(`not tested here: ${name} is not installed\n`);
+  return found;
+}

@@ -1,0 +1,37 @@
+/** How large the process tests are: a short form for every run, the full form when `CHAOS` is set. */
+
+/** `CHAOS=1` runs the full form of the promises. */
+const full = process.env.CHAOS === '1';
+
+export function sized<T>(short: T, whole: T): T {
+  return full ? whole : short;
+}
+
+/** Printed by every test that uses it; `SEED=n` replays a run. */
+export const SEED = Number(process.env.SEED ?? (full ? Date.now() % 2 ** 31 : 20261115));
+
+/** Numbers from 0 to 1 that only the seed decides (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export const pause = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms));
+
+/** Asks again until it is true, or fails with `what` after `ms`. */
+export async function eventually(
+  what: string,
+  isTrue: () => boolean | Promise<boolean>,
+  ms = 20_000,
+): Promise<void> {
+  const until = performance.now() + ms;
+  while (!(await isTrue())) {
+    if (performance.now() > until) throw new Error(`not within ${ms} ms: ${what}`);
+    await pause(20);
+  }
+}
