@@ -5,6 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 # The image is the newer Node that npm would bring otherwise.
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY src src
+COPY client/src client/src
 COPY data data
 RUN install -d -o node -g node -m 700 /data
 USER node

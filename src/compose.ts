@@ -1,6 +1,7 @@
 /** The one place where parts meet: Config → store, catalog, resolver, verbs, port. Tests run it too. */
 
 import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
@@ -22,11 +23,10 @@ import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrides.ts';
 import { createRank } from './rank.ts';
 import { buildCatalog, type Progress } from './refresh.ts';
+import { openPostgresStore } from './store/postgres.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 
-export const VERSION: string = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-).version;
+export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')).version;
 
 export interface Service {
   readonly address: { readonly host: string; readonly port: number };
@@ -36,7 +36,10 @@ export interface Service {
 }
 
 export function openStore(config: Config, onDeath: (error: Error) => void): Promise<Store> {
-  return openSqliteStore(config.database, onDeath);
+  const { database } = config;
+  return database.kind === 'postgres'
+    ? openPostgresStore(database.url)
+    : openSqliteStore(database.path, onDeath);
 }
 
 export function loadCatalog(progress: Progress): Promise<Catalog> {

@@ -7,33 +7,58 @@ import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
 import { monthOf } from '../core/quota.ts';
 import { CommandFailed, printFields, printJson, printTable, shownDate } from './print.ts';
-import { checkedList, dateValue, durationValue, labelValue, quotaValue, rateValue } from './values.ts';
+import {
+  checkedList,
+  dateValue,
+  durationValue,
+  labelValue,
+  type OrNone,
+  quotaValue,
+  rateValue,
+  typedOr,
+} from './values.ts';
 import { withStore } from './world.ts';
 
-interface Limits {
+/** As typed: what is not there stays as it is. */
+interface Typed {
   name?: string;
-  quota?: number | null;
-  rate?: number | null;
+  quota?: OrNone<number>;
+  rate?: OrNone<number>;
   origin?: string[];
   network?: string[];
-  expires?: number | null;
+  expires?: OrNone<number>;
+  json?: boolean;
 }
 
-export function newKey(limits: Limits & { name: string }, now: number): { key: KeyRecord; secret: string } {
+type Limits = Pick<KeyRecord, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'>;
+
+const NO_LIMITS = { quota: null, rate: null, origins: [], networks: [], expiresAt: null };
+
+function limitsFrom(typed: Typed, before: Limits): Limits {
+  return {
+    name: typed.name ?? before.name,
+    quota: typedOr(typed.quota, before.quota),
+    rate: typedOr(typed.rate, before.rate),
+    origins: typed.origin ?? before.origins,
+    networks: typed.network ?? before.networks,
+    expiresAt: typedOr(typed.expires, before.expiresAt),
+  };
+}
+
+export function newKey(
+  limits: Partial<Limits> & { name: string },
+  now: number,
+): { key: KeyRecord; secret: string } {
   const secret = secretFrom(randomBytes(32));
   const key: KeyRecord = {
     id: `key_${randomBytes(8).toString('hex')}`,
-    name: limits.name,
     digest: digestOf(secret),
     ...shownParts(secret),
     previousDigest: null,
     previousUntil: null,
-    quota: limits.quota ?? null,
-    rate: limits.rate ?? null,
-    origins: limits.origin ?? [],
-    networks: limits.network ?? [],
+    ...NO_LIMITS,
+    ...limits,
     createdAt: now,
-    expiresAt: limits.expires ?? null,
     revokedAt: null,
   };
   return { key, secret };
@@ -91,12 +116,15 @@ async function change(
 ) {
   await withStore(async store => {
     const key = await find(store, wanted);
-    if (key.revokedAt !== null)
-      throw new CommandFailed(`the key ${key.id} is revoked for good: create a new one`);
     const changed = { ...key, ...edit(key) };
-    await store.updateKey(changed);
+    await replace(store, changed);
     printKey(changed, json);
   });
+}
+
+async function replace(store: Store, key: KeyRecord): Promise<void> {
+  if (!(await store.updateKey(key)))
+    throw new CommandFailed(`the key ${key.id} is revoked for good: create a new one`);
 }
 
 function withLimits(command: Command): Command {
@@ -122,10 +150,10 @@ export function addKeys(program: Command): void {
 
   withLimits(keys.command('create').description('make a key; it is printed once and never again'))
     .requiredOption('--name <name>', 'what the key is for', labelValue)
-    .action(async (options: Limits & { name: string; json?: boolean }) => {
-      const { key, secret } = newKey(options, Date.now());
+    .action(async (typed: Typed & { name: string }) => {
+      const { key, secret } = newKey(limitsFrom(typed, { ...NO_LIMITS, name: typed.name }), Date.now());
       await withStore(store => store.createKey(key));
-      printKey(key, options.json, secret);
+      printKey(key, typed.json, secret);
     });
 
   keys
@@ -137,16 +165,7 @@ export function addKeys(program: Command): void {
   withLimits(keys.command('update').description('change the limits of a key; what is not named stays'))
     .argument('<key>', 'id or name')
     .option('--name <name>', 'what the key is for', labelValue)
-    .action((wanted: string, o: Limits & { json?: boolean }) =>
-      change(wanted, o.json, key => ({
-        name: o.name ?? key.name,
-        quota: o.quota === undefined ? key.quota : o.quota,
-        rate: o.rate === undefined ? key.rate : o.rate,
-        origins: o.origin ?? key.origins,
-        networks: o.network ?? key.networks,
-        expiresAt: o.expires === undefined ? key.expiresAt : o.expires,
-      })),
-    );
+    .action((wanted: string, typed: Typed) => change(wanted, typed.json, key => limitsFrom(typed, key)));
 
   keys
     .command('rotate')
@@ -169,8 +188,6 @@ export function addKeys(program: Command): void {
 async function rotate(wanted: string, options: { overlap: number; json?: boolean }): Promise<void> {
   await withStore(async store => {
     const key = await find(store, wanted);
-    if (key.revokedAt !== null)
-      throw new CommandFailed(`the key ${key.id} is revoked for good: create a new one`);
     const now = Date.now();
     const { key: fresh, secret } = newKey({ name: key.name }, now);
     const rotated: KeyRecord = {
@@ -181,7 +198,7 @@ async function rotate(wanted: string, options: { overlap: number; json?: boolean
       previousDigest: options.overlap > 0 ? key.digest : null,
       previousUntil: options.overlap > 0 ? now + options.overlap : null,
     };
-    await store.updateKey(rotated);
+    await replace(store, rotated);
     printKey(rotated, options.json, secret);
   });
 }

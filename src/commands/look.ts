@@ -9,6 +9,7 @@ import type { FlagReason } from '../core/ranking.ts';
 import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson } from '../http/wire.ts';
 import type { Answer } from '../lookup.ts';
 import { printFields, printJson, printTable } from './print.ts';
+import { askService } from './remote.ts';
 import { domainValue, limitValue } from './values.ts';
 import { hasStore, readWorld, withStore } from './world.ts';
 
@@ -18,17 +19,28 @@ const OFFLINE: Resolver = {
   last: () => undefined,
   resolve: async () => MAIL_UNKNOWN,
   prefetch: () => {},
+  addressesOf: async () => undefined,
   health: () => ({ servers: [], degraded: false, inFlight: 0, cached: 0 }),
   close: async () => {},
 };
 
 /** A machine that only looks up has no store yet, and looking up must not make one. */
-const NO_STORE: Pick<Store, 'listOverrides' | 'close'> = {
+const NO_STORE: Pick<Store, 'listOverrides' | 'listHosts' | 'learn' | 'close'> = {
   listOverrides: async () => ({ overrides: [], revision: 0 }),
+  listHosts: async () => [],
+  learn: async () => {},
   close: async () => {},
 };
 
 const COMMAND_LINE = 'command-line';
+
+interface LookupOptions {
+  explain?: boolean;
+  offline?: boolean;
+  json?: boolean;
+  url?: string;
+  keyFile?: string;
+}
 
 export function addLookups(program: Command): void {
   program
@@ -37,6 +49,11 @@ export function addLookups(program: Command): void {
     .argument('<domain>', 'the name', domainValue)
     .option('--explain', 'say why, signal by signal')
     .option('--offline', 'ask no DNS server')
+    .option(
+      '--url <url>',
+      'ask a running service there, with the key in --key-file, in place of judging here',
+    )
+    .option('--key-file <file>', 'file that holds the API key; "-" reads it from stdin')
     .option('--json', 'one JSON document on stdout, as the API answers')
     .action(lookup);
 
@@ -56,13 +73,17 @@ export function addLookups(program: Command): void {
     .action(status);
 }
 
-async function lookup(domain: Domain, options: { explain?: boolean; offline?: boolean; json?: boolean }) {
+async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
+  if (options.url !== undefined) return askService(domain, options.url, options);
   const config = readWorld();
   const resolver = options.offline ? OFFLINE : openResolver(config, Date.now);
   const store = hasStore(config) ? await openStore(config, failed) : (NO_STORE as Store);
   try {
     const catalog = await loadCatalog(() => {});
     const verdicts = await openVerdicts({ store, resolver, catalog, clock: Date.now, onError: failed });
+    await verdicts.lookup.lookup(domain, COMMAND_LINE);
+    // The service learns the addresses of mail hosts behind an answer; here there is no later answer, so wait.
+    await verdicts.learn.settle();
     const answer = await verdicts.lookup.lookup(domain, COMMAND_LINE);
     if (options.json)
       printJson(JSON.parse(options.explain ? explainedJson(answer) : domainJson(answer.verdict)));

@@ -4,14 +4,14 @@ import { userInfo } from 'node:os';
 import { Argument, type Command } from 'commander';
 import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from '../core/override.ts';
 import { CommandFailed, printFields, printJson, printTable, shownDate } from './print.ts';
-import { dateValue, domainValue, labelValue } from './values.ts';
+import { dateValue, domainValue, labelValue, type OrNone, typedOr } from './values.ts';
 import { withStore } from './world.ts';
 
 interface SetOptions {
   below?: boolean;
   note?: string;
   author?: string;
-  expires?: number | null;
+  expires?: OrNone<number>;
   json?: boolean;
 }
 
@@ -66,7 +66,7 @@ async function set(domain: string, action: OverrideAction, options: SetOptions):
     note: options.note ?? null,
     author: options.author ?? null,
     createdAt: Date.now(),
-    expiresAt: options.expires ?? null,
+    expiresAt: typedOr(options.expires, null),
   };
   await withStore(store => store.setOverride(override));
   if (options.json) printJson(shown(override));

@@ -12,6 +12,8 @@ import { readWorld } from './world.ts';
 /** Last resort after something that must never happen: a supervisor starts us again. */
 const GIVE_UP_MS = 10_000;
 
+const SAME_SIGNAL_MS = 1_000;
+
 export function addServe(program: Command): void {
   program
     .command('serve')
@@ -47,8 +49,16 @@ async function serve(): Promise<void> {
   }
   warnOfPrivateResolvers(config, log);
   log.info({ ...service.address }, 'listening');
-  await welcome(service);
   endOn(['SIGTERM', 'SIGINT'], service, log);
+  try {
+    await welcome(service);
+  } catch (error) {
+    await service.close();
+    const { message } = error as Error;
+    throw new CommandFailed(
+      `the first key could not be stored (${message}): end the program that holds the database, then start again`,
+    );
+  }
 }
 
 function portProblem(error: unknown, config: Config): unknown {
@@ -97,11 +107,13 @@ Try it:
 }
 
 function endOn(signals: readonly NodeJS.Signals[], service: Service, log: pino.Logger): void {
-  let ending = false;
+  let endingSince: number | undefined;
   for (const signal of signals) {
     process.on(signal, () => {
-      if (ending) process.exit(1);
-      ending = true;
+      // One Ctrl-C arrives several times: from the terminal, from npm and from the script that started us.
+      if (endingSince !== undefined && performance.now() - endingSince < SAME_SIGNAL_MS) return;
+      if (endingSince !== undefined) process.exit(1);
+      endingSince = performance.now();
       log.info({ signal }, 'shutting down');
       service.close().then(
         () => process.exit(0),

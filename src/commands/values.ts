@@ -1,6 +1,7 @@
 /** Values that people type on the command line, checked, with a message that names the fix. */
 
-import { type Domain, parseDomain } from '../core/domain.ts';
+import { isIP } from 'node:net';
+import { type Domain, isHostName, parseDomain } from '../core/domain.ts';
 import type { Checked } from '../core/origin.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { UsageProblem } from './print.ts';
@@ -15,9 +16,19 @@ export function checkedList(parse: (text: string) => Checked<string>) {
   };
 }
 
+/** What was typed to take a limit away. Not null, which commander takes for "no value" and replaces by ''. */
+export const NONE = Symbol('none');
+export type OrNone<T> = T | typeof NONE;
+
+/** The value that was typed, null for none, or what stood before where nothing was typed. */
+export function typedOr<T>(typed: OrNone<T> | undefined, before: T | null): T | null {
+  if (typed === undefined) return before;
+  return typed === NONE ? null : typed;
+}
+
 function wholeNumber(name: string, none: string, least: number, most: number) {
-  return (text: string): number | null => {
-    if (text === none) return null;
+  return (text: string): OrNone<number> => {
+    if (text === none) return NONE;
     const value = /^\d{1,10}$/.test(text) ? Number(text) : -1;
     if (value < least || value > most) {
       throw new UsageProblem(`${name} must be a whole number from ${least} to ${most}, or "${none}"`);
@@ -35,8 +46,8 @@ export const limitValue = (text: string): number => {
 };
 
 /** A day or a moment in UTC. */
-export function dateValue(text: string): number | null {
-  if (text === 'never') return null;
+export function dateValue(text: string): OrNone<number> {
+  if (text === 'never') return NONE;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const ms = isDay || /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
   // Date.parse takes 30 February for 2 March; a day that does not come back as it was typed does not exist.
@@ -67,4 +78,21 @@ export function labelValue(text: string): string {
     throw new UsageProblem('a name or note must be one line of 1 to 200 characters');
   }
   return clean;
+}
+
+/** A whole number of things, at least one. */
+export function countValue(name: string, most: number) {
+  return (text: string): number => {
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+    if (value < 1 || value > most) throw new UsageProblem(`${name} must be a whole number from 1 to ${most}`);
+    return value;
+  };
+}
+
+/** A mail host as the store knows it. */
+export function hostValue(text: string): string {
+  const host = text.toLowerCase().replace(/\.$/, '');
+  if (isIP(host) === 0 && !isHostName(host))
+    throw new UsageProblem('a host must be a name such as mx.example.com or an address such as 192.0.2.1');
+  return host;
 }

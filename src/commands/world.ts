@@ -13,8 +13,8 @@ export function readWorld(): Config {
   return readConfig(process.env);
 }
 
-export function hasStore(config: Config): boolean {
-  return existsSync(config.database);
+export function hasStore({ database }: Config): boolean {
+  return database.kind === 'postgres' || existsSync(database.path);
 }
 
 export async function withStore<T>(work: (store: Store, config: Config) => Promise<T>): Promise<T> {

@@ -1,0 +1,14 @@
+/** What the package offers. */
+
+export type {
+  CallOptions,
+  Client,
+  LookupOptions,
+  RiskOptions,
+  TopOptions,
+} from './client.ts';
+export { createClient } from './client.ts';
+export { domainOf } from './domain.ts';
+export type { Call, ClientOptions } from './options.ts';
+export type { Answer, Cause, Failure, Quota, Result } from './result.ts';
+export type { DomainRisk, TopDomains, Usage } from './wire.ts';

@@ -1,0 +1,99 @@
+/** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
+// biome-ignore-all format: generated
+
+import { array, boolean, type Check, either, integer, literal, nothing, object, optional, string } from './shape.ts';
+
+export interface DomainRisk {
+  /** The domain in canonical form: lower case, A-labels, no trailing dot. */
+  readonly domain: string;
+  /** 0 to 100; higher means riskier. */
+  readonly risk_score: number;
+  readonly reason: 'safe' | 'disposable' | 'undeliverable' | 'role_account';
+  /** True for consumer webmail providers. */
+  readonly is_free_provider: boolean;
+  /** True for domains with a professional MX configuration. */
+  readonly is_corporate_email: boolean;
+  /** Who receives the mail; null when nobody or unknown. */
+  readonly mx_provider_label: string | null;
+  readonly evidence?: {
+    /** Every point of the score; the points add up to risk_score. */
+    readonly signals: readonly {
+      readonly signal: string;
+      readonly points: number;
+      readonly detail: string;
+    }[];
+    readonly lists: readonly {
+      readonly feed: string;
+      readonly entry: string;
+      readonly since: string | null;
+    }[];
+    readonly dns: {
+      readonly state: 'mx' | 'null_mx' | 'implicit_mx' | 'no_mail' | 'nxdomain' | 'unknown' | 'not_asked';
+      readonly mx: readonly string[];
+      readonly stale: boolean;
+    };
+    /** Which version of the lists this was judged by. */
+    readonly snapshot: string;
+  };
+}
+
+export const isDomainRisk: Check = /* @__PURE__ */ object({
+  domain: string,
+  risk_score: integer(0, 100),
+  reason: either(literal('safe'), literal('disposable'), literal('undeliverable'), literal('role_account')),
+  is_free_provider: boolean,
+  is_corporate_email: boolean,
+  mx_provider_label: either(string, nothing),
+  evidence: optional(object({
+    signals: array(object({
+      signal: string,
+      points: integer(),
+      detail: string,
+    })),
+    lists: array(object({
+      feed: string,
+      entry: string,
+      since: either(string, nothing),
+    })),
+    dns: object({
+      state: either(literal('mx'), literal('null_mx'), literal('implicit_mx'), literal('no_mail'), literal('nxdomain'), literal('unknown'), literal('not_asked')),
+      mx: array(string),
+      stale: boolean,
+    }),
+    snapshot: string,
+  })),
+});
+
+export interface TopDomains {
+  readonly domains: readonly {
+    readonly domain: string;
+    /** 0 to 100; higher means riskier. */
+    readonly risk_score: number;
+    readonly reason: 'disposable' | 'undeliverable' | 'role_account';
+  }[];
+  /** Number of domains returned. */
+  readonly count: number;
+}
+
+export const isTopDomains: Check = /* @__PURE__ */ object({
+  domains: array(object({
+    domain: string,
+    risk_score: integer(0, 100),
+    reason: either(literal('disposable'), literal('undeliverable'), literal('role_account')),
+  })),
+  count: integer(),
+});
+
+export interface Usage {
+  readonly monthly_limit: number | null;
+  readonly month_count: number;
+  readonly remaining_month: number | null;
+  readonly reset_at: string;
+}
+
+export const isUsage: Check = /* @__PURE__ */ object({
+  monthly_limit: either(integer(), nothing),
+  month_count: integer(),
+  remaining_month: either(integer(), nothing),
+  reset_at: string,
+});

@@ -1,0 +1,46 @@
+/** `domain-risk lookup --url`: asks a running service, through the same client that callers use. */
+
+import { readFileSync } from 'node:fs';
+import { createClient } from '../../client/src/index.ts';
+import type { Domain } from '../core/domain.ts';
+import { CommandFailed, printFields, printJson, printTable, UsageProblem } from './print.ts';
+
+const STDIN = 0;
+
+interface Options {
+  readonly explain?: boolean;
+  readonly json?: boolean;
+  readonly keyFile?: string;
+}
+
+export async function askService(domain: Domain, url: string, options: Options): Promise<void> {
+  const apiKey = readKey(options.keyFile);
+  const client = createClient({ baseUrl: url, apiKey, onProblem: () => {} });
+  const result = await client.lookup(domain, { explain: options.explain ?? false });
+  if (!result.ok) throw new CommandFailed(`${url}: ${result.message}`);
+  const { data, quota, degraded } = result;
+  if (options.json) return printJson(data);
+  const { evidence, ...fields } = data;
+  printFields({
+    ...fields,
+    ...(degraded ? { degraded: 'DNS gave no answer: a neutral score' } : {}),
+    ...(quota ? { quota: `${quota.remaining} of ${quota.limit} left this month` } : {}),
+  });
+  if (!evidence) return;
+  process.stdout.write('\n');
+  printTable(
+    ['SIGNAL', 'POINTS', 'DETAIL'],
+    evidence.signals.map(({ signal, points, detail }) => [signal, points, detail]),
+  );
+}
+
+/** Never from the command line itself, where every user of the machine could read it. */
+function readKey(file: string | undefined): string {
+  if (file === undefined)
+    throw new UsageProblem('--url needs --key-file: a file that holds the API key, or "-"');
+  try {
+    return readFileSync(file === '-' ? STDIN : file, 'utf8').trim();
+  } catch (error) {
+    throw new CommandFailed(`cannot read the key file ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}

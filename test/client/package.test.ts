@@ -1,0 +1,118 @@
+/** The package as a caller installs it: both module kinds, their types, its size, and the recipes that use it. */
+
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { build } from 'vite';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildClient, CLIENT, readApi } from '../../scripts/build-client.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { describeRecipes } from './recipes.ts';
+
+const MOST_BYTES = 4096;
+
+beforeAll(buildClient, 60_000);
+
+/** What a bundler makes of one line that uses the package. */
+async function bundle(code: string): Promise<string> {
+  const entry = 'virtual:entry';
+  const client = join(CLIENT, 'dist/esm/index.js');
+  const made = await build({
+    configFile: false,
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: id => ({ [entry]: entry, '@domain-risk/client': client })[id],
+        load: id => (id === entry ? code : undefined),
+      },
+    ],
+    build: {
+      write: false,
+      target: 'es2022',
+      modulePreload: false,
+      rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' },
+    },
+  });
+  const { output } = made as { output: { type: string; code?: string }[] };
+  return output.map(chunk => chunk.code ?? '').join('');
+}
+
+describe('the package', () => {
+  it('is packed as publint wants it', async () => {
+    const { messages } = await publint({ pkgDir: CLIENT, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it('has types that every way of importing it finds', { timeout: 60_000 }, async () => {
+    const folder = temporaryFolder();
+    const args = ['pack', '--pack-destination', folder, '--loglevel=error'];
+    expect(spawnSync('npm', args, { cwd: CLIENT, encoding: 'utf8' }).stderr).toBe('');
+    const [tarball = ''] = globSync('*.tgz', { cwd: folder });
+    const check = await checkPackage(createPackageFromTarballData(readFileSync(join(folder, tarball))));
+    expect(check).toMatchObject({ types: { kind: 'included' }, problems: [] });
+  });
+
+  it('can be imported and required', async () => {
+    const imported = await import(join(CLIENT, 'dist/esm/index.js'));
+    const required = createRequire(import.meta.url)(join(CLIENT, 'dist/cjs/index.js'));
+    for (const names of [imported, required]) {
+      expect(Object.keys(names).sort()).toEqual(['createClient', 'domainOf']);
+      expect(await names.createClient({ baseUrl: 'none', onProblem: () => {} }).isRisky('a@b.com')).toBe(
+        false,
+      );
+    }
+  });
+
+  it('has at most 4 kB for a page, gzipped', async () => {
+    const code = await bundle(`export { createClient } from '@domain-risk/client';`);
+    const bytes = gzipSync(code, { level: 9 }).length;
+    process.stdout.write(`the client has ${bytes} bytes, minified and gzipped (at most ${MOST_BYTES})\n`);
+    expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
+    expect(code).toContain('authorization');
+  });
+
+  it('leaves nothing behind of what is not used', async () => {
+    expect(await bundle(`import '@domain-risk/client';`)).not.toMatch(/\w{3}/);
+    const code = await bundle(`export { domainOf } from '@domain-risk/client';`);
+    expect(code).toContain('toLowerCase');
+    expect(code).not.toContain('authorization');
+  });
+
+  it('uses nothing but what every web runtime has', () => {
+    const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
+      readFileSync(join(CLIENT, 'package.json'), 'utf8'),
+    );
+    expect([dependencies, peerDependencies, optionalDependencies]).toEqual([undefined, undefined, undefined]);
+    // The compiler sees to the names of Node and of pages: its settings know a web worker only.
+    const { lib, types } = JSON.parse(readFileSync(join(CLIENT, 'tsconfig.json'), 'utf8')).compilerOptions;
+    expect([lib, types]).toEqual([['es2022', 'webworker'], []]);
+    const files = globSync('dist/*/*.js', { cwd: CLIENT });
+    expect(files.length).toBeGreaterThan(15);
+    for (const file of files) {
+      const code = readFileSync(join(CLIENT, file), 'utf8');
+      for (const [, name] of code.matchAll(/(?:from |require\(|import\()\s*["']([^"']+)/g)) {
+        expect(name, file).toMatch(/^\.\/\w+\.js$/);
+      }
+    }
+  });
+
+  it('has a reference that is as its types are', () => {
+    const message = 'run `npm run build:client`';
+    expect(readFileSync(join(CLIENT, 'API.md'), 'utf8'), message).toBe(readApi());
+    const index = readFileSync(join(CLIENT, 'src/index.ts'), 'utf8');
+    const names = [...index.matchAll(/\{([^}]*)\}/g)].flatMap(([, list = '']) => list.match(/\w+/g) ?? []);
+    expect(
+      readApi()
+        .match(/^## (\w+)$/gm)
+        ?.map(line => line.slice(3))
+        .sort(),
+    ).toEqual(names.sort());
+  });
+});
+
+describeRecipes();

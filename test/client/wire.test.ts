@@ -1,0 +1,81 @@
+/** One source: the schemas, the OpenAPI document, the answers and the client's types do not drift apart. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createClient } from '../../client/src/index.ts';
+import { isDomainRisk, isTopDomains, isUsage } from '../../client/src/wire.ts';
+import { clientTypes } from '../../scripts/client-types.ts';
+import { sharedService } from '../support/service.ts';
+
+const service = sharedService();
+const written = readFileSync(join(import.meta.dirname, '../../client/src/wire.ts'), 'utf8');
+
+it('has the types that the schemas give', () => {
+  expect(clientTypes(), 'run `node scripts/client-types.ts`').toBe(written);
+});
+
+it('has the types that the OpenAPI document gives', async () => {
+  const document = (await (await service().get('/openapi.json')).json()) as {
+    components: { schemas: Record<string, unknown> };
+  };
+  expect(clientTypes(document.components.schemas)).toBe(written);
+});
+
+it('knows every path of the OpenAPI document, and no other', async () => {
+  const asked: string[] = [];
+  const client = createClient({
+    baseUrl: service().base,
+    apiKey: 'drk_none',
+    fetch: async input => {
+      asked.push(new URL(String(input)).pathname.replace('example.com', '{domain}'));
+      return new Response('', { status: 429 });
+    },
+  });
+  await client.lookup('example.com');
+  await client.topDomains();
+  await client.usage();
+  const document = (await (await service().get('/openapi.json')).json()) as { paths: object };
+  expect(asked.sort()).toEqual(Object.keys(document.paths).sort());
+});
+
+/** The fields that the generated type has, for the answers of each kind. */
+function fieldsOf(name: string): string[] {
+  const [, body = ''] = new RegExp(`export interface ${name} \\{\\n([^]*?)\\n\\}`).exec(written) ?? [];
+  return [...body.matchAll(/^ {2}readonly (\w+)/gm)].map(([, field = '']) => field);
+}
+
+it('has the fields that the service sends, no more and no less', async () => {
+  const { secret } = await service().key({ quota: 100 });
+  const answers = [
+    ['/v1/public/domain/gmail.com?explain=true', 'DomainRisk', isDomainRisk],
+    ['/v1/public/domain/mailinator.com?explain=true', 'DomainRisk', isDomainRisk],
+    ['/v1/public/domain/x.invalid?explain=true', 'DomainRisk', isDomainRisk],
+    ['/v1/public/top-domains', 'TopDomains', isTopDomains],
+    ['/v1/usage', 'Usage', isUsage],
+  ] as const;
+  for (const [path, name, isOne] of answers) {
+    const response = await service().get(path, secret);
+    const body = await response.json();
+    expect(response.status, path).toBe(200);
+    expect(Object.keys(body as object), path).toEqual(fieldsOf(name));
+    expect(isOne(body), path).toBe(true);
+  }
+});
+
+it('refuses every answer in which one field is missing or has another type', async () => {
+  const { secret } = await service().key({ quota: 100 });
+  const answers = [
+    ['/v1/public/domain/gmail.com?explain=true', isDomainRisk],
+    ['/v1/public/top-domains', isTopDomains],
+    ['/v1/usage', isUsage],
+  ] as const;
+  for (const [path, isOne] of answers) {
+    const body = (await (await service().get(path, secret)).json()) as Record<string, unknown>;
+    for (const field of Object.keys(body)) {
+      expect(isOne({ ...body, [field]: Symbol() }), `${path} ${field}`).toBe(false);
+      const { [field]: _, ...rest } = body;
+      expect(isOne(rest), `${path} without ${field}`).toBe(field === 'evidence');
+    }
+  }
+});

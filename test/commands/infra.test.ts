@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { a, mx, startDns } from '../support/dns.ts';
+import { CLI, output, run, runJson, startChild } from '../support/process.ts';
+import { realCatalog, temporaryFolder } from '../support/service.ts';
+
+interface Swept {
+  readonly asked: number;
+  readonly received: number;
+  readonly left: number;
+  readonly learned: number;
+}
+interface Shown {
+  readonly host: string;
+  readonly state: string;
+  readonly flagged: number;
+}
+
+/** Listed names come after all innocent ones. */
+const INNOCENT_ONES_DONE = '1 ';
+
+/** A loopback DNS where the first 30 listed names have one host, and where a sweep has come to these names. */
+async function swept() {
+  const catalog = await realCatalog();
+  const listed = [...catalog.disposableNames()].sort().filter(name => name.split('.').length === 2);
+  const dns = await startDns([['mx.box.net', { records: [a('mx.box.net', '5.61.1.1')] }]]);
+  onTestFinished(() => dns.close());
+  for (const name of [...listed.slice(0, 30), 'fresh-name.com'])
+    dns.zones.set(name, { records: [mx(name, 10, 'mx.box.net')] });
+  const options = { folder: temporaryFolder(), env: { DNS_SERVERS: dns.address } };
+  const store = await openSqliteStore(join(options.folder, 'domain-risk.db'), error => {
+    throw error;
+  });
+  await store.markSweep({ generation: catalog.generation, last: INNOCENT_ONES_DONE, endedAt: null });
+  await store.close();
+  return { options, dns, all: catalog.size };
+}
+
+describe('feeds sweep, infra list and infra forget', () => {
+  it('learn hosts, show them, and take one out for good', async () => {
+    const { options, all } = await swept();
+    const done = await runJson<Swept>(['feeds', 'sweep', '--limit', '200', '--rate', '1000'], options);
+    expect(done).toMatchObject({ asked: 200, left: all - 200, learned: 2 });
+    expect(done.received).toBeGreaterThanOrEqual(10);
+
+    const shown = await runJson<Shown[]>(['infra', 'list'], options);
+    expect(shown.map(({ host, state }) => [host, state])).toEqual([
+      ['5.61.1.1', 'disposable'],
+      ['mx.box.net', 'disposable'],
+    ]);
+    expect(await runJson(['lookup', 'fresh-name.com'], options)).toMatchObject({
+      risk_score: 84,
+      reason: 'disposable',
+    });
+    expect(await runJson(['infra', 'forget', 'MX.box.net.'], options)).toEqual({
+      host: 'mx.box.net',
+      forgotten: true,
+    });
+    const { stdout } = await run(['infra', 'list'], options);
+    expect(stdout).toMatch(/^HOST +STATE +LISTED GUESTS/);
+    expect(stdout).toMatch(/^mx\.box\.net +forgotten/m);
+  }, 60_000);
+
+  it('Ctrl-C keeps what was done, and the next sweep goes on from there', async () => {
+    const { options, dns, all } = await swept();
+    const env = { PATH: process.env.PATH, DATA_DIR: options.folder, ...options.env };
+    const child = startChild([process.execPath, CLI, 'feeds', 'sweep', '--rate', '200', '--json'], env);
+    onTestFinished(() => void child.child.kill('SIGKILL'));
+    while (dns.questions.length < 50) await new Promise(done => setTimeout(done, 10));
+    child.child.kill('SIGINT');
+    expect(await child.exited).toEqual({ code: 0, signal: null });
+    await output(child, /run it again to go on/);
+    const { asked, left } = JSON.parse(child.stdout()) as Swept;
+    expect(asked).toBeGreaterThanOrEqual(15);
+    expect(left).toBe(all - asked);
+    const next = await runJson<Swept>(['feeds', 'sweep', '--limit', '1'], options);
+    expect(next).toMatchObject({ asked: 1, left: left - 1 });
+  }, 60_000);
+
+  it.each([
+    [['infra', 'forget', 'no host'], 2, /must be a name/],
+    [['infra', 'forget', 'mx.never-seen.net'], 1, /infra list/],
+    [['feeds', 'sweep', '--rate', '0'], 2, /whole number from 1 to 1000/],
+    [['feeds', 'sweep', '--limit', '-1'], 2, /limit/],
+    [['feeds', 'sweep', '--limit', '60', '--rate', '1000'], 1, /DNS_SERVERS/],
+  ])('%j ends with %i and says why', async (args, code, why) => {
+    const ended = await run(args);
+    expect(ended.stderr).toMatch(why);
+    expect(ended).toMatchObject({ code, stdout: '' });
+  });
+});

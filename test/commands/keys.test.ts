@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { digestOf } from '../../src/core/key.ts';
+import { type MadeKey, openBeside, run, runJson, SECRET } from '../support/process.ts';
+import { sharedService } from '../support/service.ts';
+
+const shared = sharedService();
+const PATH = '/v1/public/domain/gmail.com';
+const status = async (secret: string, headers = {}) => (await shared().get(PATH, secret, headers)).status;
+const folder = () => ({ folder: shared().folder });
+const create = (...limits: string[]) =>
+  runJson<MadeKey & Record<string, unknown>>(['keys', 'create', '--name', 'web', ...limits], folder());
+
+test('a created key is printed once with its limits, and works with the next request', async () => {
+  const limits = ['--quota', '2', '--origin', 'https://app.example.com', '--origin', 'https://*.example.org'];
+  const made = await create(...limits, '--network', '127.0.0.0/8', '--expires', '2099-01-31', '--rate', '50');
+  expect(made).toEqual({
+    id: expect.stringMatching(/^key_/),
+    key: expect.stringMatching(SECRET),
+    name: 'web',
+    shown_as: `${made.key.slice(0, 8)}…${made.key.slice(-4)}`,
+    quota: 2,
+    rate: 50,
+    origins: ['https://app.example.com', 'https://*.example.org'],
+    networks: ['127.0.0.0/8'],
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/),
+    expires_at: '2099-01-31T00:00:00Z',
+    revoked_at: null,
+  });
+  const origin = { origin: 'https://x.example.org' };
+  expect(await status(made.key)).toBe(403);
+  expect(await status(made.key, origin)).toBe(200);
+  expect(await status(made.key, origin)).toBe(200);
+  expect(await status(made.key, origin)).toBe(429);
+
+  const listed = await runJson<Record<string, unknown>[]>(['keys', 'list'], folder());
+  const { key, ...rest } = made;
+  expect(listed).toContainEqual({ ...rest, used: 2 });
+  expect(JSON.stringify(listed)).not.toContain(key);
+  expect(JSON.stringify(listed)).not.toContain(digestOf(key));
+});
+
+test('for people there are tables, and the secret only when it is made', async () => {
+  const { code, stdout, stderr } = await run(
+    ['keys', 'create', '--name', 'for people', '--quota', 'unlimited'],
+    folder(),
+  );
+  expect(code).toBe(0);
+  expect(stdout.match(new RegExp(SECRET, 'g'))).toHaveLength(1);
+  expect(stdout).toMatch(/^quota +unlimited$/m);
+  expect(stderr).toContain('cannot be shown again');
+  const list = await run(['keys', 'list'], folder());
+  expect(list.code).toBe(0);
+  expect(list.stdout).toMatch(/^ID +NAME +KEY +USED +QUOTA/);
+  expect(list.stdout).toMatch(/for people +drk_\w{4}….{4} +0 +unlimited +any +any +live/);
+  expect(list.stdout).not.toMatch(SECRET);
+});
+
+test('updated limits reach a running server with the next request; what is not named stays', async () => {
+  const { key, secret } = await shared().key({ quota: 1, origins: ['https://app.example.com'] });
+  const origin = { origin: 'https://app.example.com' };
+  expect([await status(secret, origin), await status(secret, origin)]).toEqual([200, 429]);
+  const raised = await runJson(['keys', 'update', key.id, '--quota', '2'], folder());
+  expect(raised).toMatchObject({ id: key.id, quota: 2, origins: ['https://app.example.com'] });
+  expect(raised).not.toHaveProperty('key');
+  expect([await status(secret, origin), await status(secret)]).toEqual([200, 403]);
+  const free = ['--origin', 'any', '--quota', 'unlimited', '--rate', 'none', '--expires', 'never'];
+  const freed = await runJson(['keys', 'update', key.id, '--name', 'renamed', ...free], folder());
+  expect(freed).toMatchObject({ name: 'renamed', quota: null, rate: null, expires_at: null, origins: [] });
+  expect(await status(secret)).toBe(200);
+  const response = await shared().get('/v1/usage', secret);
+  expect(await response.json()).toMatchObject({ monthly_limit: null, month_count: 3 });
+  await runJson(['keys', 'update', key.id, '--expires', '2020-01-01'], folder());
+  expect(await status(secret)).toBe(401);
+});
+
+test('a changed or revoked key is judged anew even while it is over its rate', async () => {
+  const { key, secret } = await shared().key({ rate: 1 });
+  const other = await openBeside(shared().folder);
+  expect([await status(secret), await status(secret)]).toEqual([200, 429]);
+  await other.updateKey({ ...key, rate: null });
+  expect([await status(secret), await status(secret)]).toEqual([200, 200]);
+  await other.updateKey({ ...key, rate: 1 });
+  expect([await status(secret), await status(secret)]).toContain(429);
+  await other.updateKey({ ...key, rate: 1, revokedAt: Date.now() });
+  expect(await status(secret)).toBe(401);
+});
+
+test('a rotation replaces the secret at once, or after the overlap, and keeps the count', async () => {
+  const { key, secret } = await shared().key({ quota: 4 });
+  expect(await status(secret)).toBe(200);
+  const rotated = await runJson<MadeKey>(['keys', 'rotate', key.id], folder());
+  expect(rotated).toMatchObject({ id: key.id, name: 'test', quota: 4 });
+  expect(rotated.key).not.toBe(secret);
+  expect([await status(secret), await status(rotated.key)]).toEqual([401, 200]);
+
+  const again = await runJson<MadeKey>(['keys', 'rotate', key.id, '--overlap', '1h'], folder());
+  expect([await status(rotated.key), await status(again.key)]).toEqual([200, 200]);
+  expect(await status(again.key)).toBe(429);
+  const { store } = shared();
+  const kept = (await store.keyByDigest(digestOf(rotated.key))).key!;
+  const hour = kept.previousUntil! - Date.now();
+  expect([hour > 3_000_000, hour <= 3_600_000]).toEqual([true, true]);
+  await store.updateKey({ ...kept, previousUntil: Date.now() - 1 });
+  expect([await status(rotated.key), await status(again.key)]).toEqual([401, 429]);
+});
+
+test('a revoked key is refused with the next request, and for good', async () => {
+  const { key, secret } = await shared().key();
+  expect(await status(secret)).toBe(200);
+  const revoked = await runJson(['keys', 'revoke', key.id], folder());
+  expect(revoked).toMatchObject({ id: key.id, revoked_at: expect.stringMatching(/Z$/) });
+  expect(await status(secret)).toBe(401);
+  for (const command of ['update', 'rotate']) {
+    const { code, stdout, stderr } = await run(['keys', command, key.id], folder());
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/revoked for good: create a new one/);
+  }
+  expect(await status(secret)).toBe(401);
+});
+
+test('a key may be named by its name while only one has it', async () => {
+  await shared().key({ name: 'twin' });
+  expect(await runJson(['keys', 'update', 'twin', '--quota', '5'], folder())).toMatchObject({ quota: 5 });
+  await shared().key({ name: 'twin' });
+  const several = await run(['keys', 'revoke', 'twin'], folder());
+  expect([several.code, several.stdout]).toEqual([1, '']);
+  expect(several.stderr).toMatch(/several keys have this name: use the id/);
+  const none = await run(['keys', 'revoke', 'nobody'], folder());
+  expect([none.code, none.stdout]).toEqual([1, '']);
+  expect(none.stderr).toMatch(/no such key.*keys list/);
+});

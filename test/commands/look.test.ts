@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { mx } from '../support/dns.ts';
+import { run, runJson } from '../support/process.ts';
+import { sharedService, temporaryFolder } from '../support/service.ts';
+
+const shared = sharedService();
+/** The command asks the same loopback DNS server as the service. */
+const beside = () => ({ folder: shared().folder, env: { DNS_SERVERS: shared().dns.address } });
+let secret = '';
+async function answered(path: string): Promise<unknown> {
+  if (secret === '') secret = (await shared().key()).secret;
+  const response = await shared().get(path, secret);
+  expect(response.status).toBe(200);
+  return response.json();
+}
+
+test('an override reaches a running server at once, shows in its evidence, and goes again', async () => {
+  const domain = 'partner.example.com';
+  const path = `/v1/public/domain/${domain}?explain=true`;
+  expect(await answered(path)).toMatchObject({ reason: 'undeliverable' });
+  const options = ['--note', 'our supplier', '--author', 'op', '--expires', '2099-12-31', '--below'];
+  const set = await runJson(['overrides', 'set', 'PARTNER.example.com.', 'allow', ...options], beside());
+  expect(set).toEqual({
+    domain,
+    action: 'allow',
+    below: true,
+    note: 'our supplier',
+    author: 'op',
+    created_at: expect.stringMatching(/Z$/),
+    expires_at: '2099-12-31T00:00:00Z',
+  });
+  const allowed = (await answered(path)) as { evidence: { signals: { signal: string }[] } };
+  expect(allowed).toMatchObject({ reason: 'safe', risk_score: 0 });
+  expect(JSON.stringify(allowed.evidence.signals)).toMatch(/override/);
+  expect(await answered(`/v1/public/domain/below.${domain}`)).toMatchObject({
+    reason: 'safe',
+    risk_score: 0,
+  });
+  expect(await runJson(['overrides', 'list'], beside())).toEqual([set]);
+  const table = await run(['overrides', 'list'], beside());
+  expect(table.stdout).toMatch(/^DOMAIN +ACTION/);
+  expect(table.stdout).toMatch(/partner\.example\.com +allow +yes +our supplier +op +2099-12-31/);
+
+  await runJson(['overrides', 'set', domain, 'deny'], beside());
+  expect(await answered(path)).toMatchObject({ reason: 'disposable', risk_score: 100 });
+  expect(await runJson(['overrides', 'remove', domain], beside())).toEqual({ domain, removed: true });
+  expect(await answered(path)).toMatchObject({ reason: 'undeliverable' });
+  const again = await run(['overrides', 'remove', domain], beside());
+  expect([again.code, again.stdout]).toEqual([1, '']);
+  expect(again.stderr).toMatch(/no override for partner\.example\.com/);
+});
+
+test('lookup gives the verdict that the server gives, with DNS', async () => {
+  const domain = 'shop.example.net';
+  shared().dns.zones.set(domain, { records: [mx(domain, 1, 'aspmx.l.google.com')] });
+  const fromServer = await answered(`/v1/public/domain/${domain}?explain=true`);
+  expect(fromServer).toMatchObject({ reason: 'safe', is_corporate_email: true });
+  expect(await runJson(['lookup', domain, '--explain'], beside())).toEqual(fromServer);
+  const people = await run(['lookup', domain, '--explain'], beside());
+  expect(people.code).toBe(0);
+  expect(people.stdout).toMatch(/^reason +safe$/m);
+  expect(people.stdout).toMatch(/^SIGNAL +POINTS +DETAIL$/m);
+  expect(people.stdout).toMatch(/^dns mx: aspmx\.l\.google\.com$/m);
+});
+
+test('lookup offline asks nobody, and agrees on what lists and tables decide', async () => {
+  const asked = shared().dns.questions.length;
+  const [known, unknown] = await Promise.all(
+    ['gmail.com', 'offline.example.net'].map(name => runJson(['lookup', name, '--offline'], beside())),
+  );
+  expect(shared().dns.questions.length).toBe(asked);
+  expect(known).toEqual(await answered('/v1/public/domain/gmail.com'));
+  expect(unknown).toEqual({
+    domain: 'offline.example.net',
+    risk_score: 40,
+    reason: 'safe',
+    is_free_provider: false,
+    is_corporate_email: false,
+    mx_provider_label: null,
+  });
+});
+
+test('lookup on a machine without a store makes none', async () => {
+  const folder = join(temporaryFolder(), 'var');
+  expect(await runJson(['lookup', 'mailinator.com', '--offline'], { folder })).toMatchObject({
+    risk_score: 100,
+  });
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('top shows what the server lists, as a table or as the API answers', async () => {
+  await answered('/v1/public/domain/inbox.mailinator.com');
+  const fromServer = (await answered('/v1/public/top-domains?limit=5')) as { domains: unknown[] };
+  expect(fromServer.domains[0]).toMatchObject({ domain: 'mailinator.com' });
+  expect(await runJson(['top', '--limit', '5'], beside())).toEqual(fromServer);
+  const people = await run(['top', '--limit', '2', '--reason', 'disposable'], beside());
+  expect(people.stdout.trim().split('\n')).toHaveLength(3);
+  expect(people.stdout).toMatch(/^DOMAIN +RISK SCORE +REASON\nmailinator\.com +100 +disposable\n/);
+});
+
+test('feeds status names every feed with its licence, version and size', async () => {
+  const status = await runJson<{ snapshot: string; domains: number; feeds: Record<string, unknown>[] }>(
+    ['feeds', 'status'],
+    beside(),
+  );
+  expect(status.domains).toBeGreaterThan(50_000);
+  expect(status.feeds.length).toBeGreaterThan(2);
+  for (const feed of status.feeds) {
+    expect(feed).toMatchObject({
+      feed: expect.any(String),
+      licence: expect.any(String),
+      version: expect.any(String),
+      names: expect.any(Number),
+    });
+  }
+  const people = await run(['feeds', 'status'], beside());
+  expect(people.stdout).toMatch(/^FEED +KIND/);
+  expect(people.stdout).toContain(`snapshot ${status.snapshot}`);
+});

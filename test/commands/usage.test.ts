@@ -1,0 +1,125 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { UsageProblem } from '../../src/commands/print.ts';
+import {
+  checkedList,
+  dateValue,
+  domainValue,
+  durationValue,
+  labelValue,
+  limitValue,
+  quotaValue,
+  rateValue,
+} from '../../src/commands/values.ts';
+import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
+import { ROOT, run } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** What the documents promise; the help of each must name these words. Others may be added. */
+const PROMISED: Readonly<Record<string, readonly string[]>> = {
+  '': ['Exit codes: 0 done, 1 failed, 2 wrong usage'],
+  serve: ['environment'],
+  lookup: ['<domain>', '--explain', '--offline', '--json'],
+  top: ['--limit', '--reason', '--json'],
+  'keys create': ['--name', '--quota', '--origin', '--network', '--expires', '--rate', '--json'],
+  'keys list': ['--json'],
+  'keys update': ['<key>', '--name', '--quota', '--origin', '--network', '--expires', '--json'],
+  'keys rotate': ['<key>', '--overlap', '--json'],
+  'keys revoke': ['<key>', '--json'],
+  'overrides set': ['<domain>', '<action>', 'allow', 'deny', 'role', '--below', '--expires', '--json'],
+  'overrides list': ['--json'],
+  'overrides remove': ['<domain>', '--json'],
+  'feeds status': ['--json'],
+  backup: ['<file>', '--json'],
+  restore: ['<file>', '--json'],
+};
+
+function subcommands(help: string): string[] {
+  const section = help.split(/^Commands:$/m)[1]?.split('\n\n')[0] ?? '';
+  return [...section.matchAll(/^ {2}([a-z]+)/gm)].map(found => found[1]!).filter(name => name !== 'help');
+}
+
+/** Two at a time: as many as there are cores on the smallest machine. */
+async function inPairs<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = [...items];
+  const worker = async () => {
+    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
+  };
+  await Promise.all([worker(), worker()]);
+}
+
+test('every command explains itself on stdout, with exit code 0, and touches nothing', {
+  timeout: 90_000,
+}, async () => {
+  const folder = join(temporaryFolder(), 'var');
+  const helps = new Map<string, string>();
+  for (let level = ['']; level.length > 0; ) {
+    const below: string[] = [];
+    await inPairs(level, async command => {
+      const { code, stdout, stderr } = await run([...command.split(' ').filter(Boolean), '--help'], {
+        folder,
+      });
+      expect([command, code, stderr]).toEqual([command, 0, '']);
+      expect(stdout).toContain(`Usage: domain-risk${command && ` ${command}`}`);
+      helps.set(command, stdout);
+      below.push(...subcommands(stdout).map(name => `${command} ${name}`.trim()));
+    });
+    level = below;
+  }
+  for (const [command, words] of Object.entries(PROMISED)) {
+    for (const word of words)
+      expect([command, helps.get(command)]).toEqual([command, expect.stringContaining(word)]);
+  }
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('the version is the package’s', async () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(await run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
+});
+
+const WRONG: readonly (readonly [string, RegExp])[] = [
+  ['', /Usage/],
+  ['keys', /Usage/],
+  ['dance', /unknown command/],
+  ['keys create', /--name/],
+  ['keys create --name a --key drk_abc', /unknown option/],
+  ['keys create --name a drk_abc', /too many arguments/],
+  ['keys create --name a --quota -1', /whole number/],
+  ['overrides set example.com perhaps', /allow, deny, role/],
+  ['lookup co.uk', /not a domain/],
+  ['top --reason safe', /disposable/],
+];
+
+test('wrong usage ends with exit code 2, an explanation on stderr, and nothing on stdout', {
+  timeout: 60_000,
+}, async () => {
+  const folder = join(temporaryFolder(), 'var');
+  await inPairs(WRONG, async ([command, words]) => {
+    const { code, stdout, stderr } = await run(command.split(' ').filter(Boolean), { folder });
+    expect([command, code, stdout]).toEqual([command, 2, '']);
+    expect(stderr).toMatch(words);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+  expect(existsSync(folder)).toBe(false);
+});
+
+const BAD_VALUES: readonly (readonly [string, (text: string) => unknown, readonly string[]])[] = [
+  ['a quota', quotaValue, ['', '-1', '1.5', '1e3', '2147483649', 'none', '0x10']],
+  ['a rate', rateValue, ['0', '-1', '0.5', 'unlimited']],
+  ['a limit', limitValue, ['0', '1001', 'all', '1.0']],
+  ['a date', dateValue, ['2027-02-30', '2027-13-01', '31.01.2027', 'tomorrow', '2027-01-31T25:00:00Z']],
+  ['a duration', durationValue, ['soon', '5', '-5m', '1w', '']],
+  ['a domain', domainValue, ['', 'a@example.com', 'co.uk', 'https://example.com', 'nodot', '127.0.0.1']],
+  [
+    'an origin',
+    checkedList(parseOrigin),
+    ['example.com', 'https://example.com/a', 'null', 'https://*.com:x'],
+  ],
+  ['a network', checkedList(parseNetwork), ['192.0.2.0/33', 'example.com', '2001:db8::/129', '']],
+  ['a name', labelValue, ['', '   ', 'two\nlines', 'x'.repeat(201)]],
+];
+test.each(BAD_VALUES)('%s that makes no sense is wrong usage', (_, parse, values) => {
+  for (const value of values) expect(() => parse(value), JSON.stringify(value)).toThrow(UsageProblem);
+});

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { newKey } from '../../src/commands/keys.ts';
+import { callMany } from '../support/load.ts';
+import { countOf, openBeside, read, startServer } from '../support/process.ts';
+import { pause, randomFrom, SEED, sized } from '../support/scale.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const KILLS = sized(10, 200);
+const CALLERS = 24;
+const QUOTA = sized(2_000, 60_000);
+
+test(`killed ${KILLS} times under load (seed ${SEED}), the count never falls short of what was answered`, {
+  timeout: sized(120_000, 3_600_000),
+}, async () => {
+  const random = randomFrom(SEED);
+  const folder = temporaryFolder();
+  const { key, secret } = newKey({ name: 'crash', quota: QUOTA }, Date.now());
+  const store = await openBeside(folder);
+  await store.createKey(key);
+  await store.close();
+  let [answered, attempted, unanswered] = [0, 0, 0];
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    const server = await startServer({ folder });
+    expect((await server.get('/readyz')).status).toBe(200);
+    let alive = true;
+    const load = callMany({
+      bases: [server.base],
+      secret,
+      callers: CALLERS,
+      calls: 1e9,
+      goOn: () => alive,
+    });
+    await pause(20 + 180 * random());
+    alive = false;
+    await server.kill();
+    const seen = await load;
+    expect(seen.filter(one => ![0, 200, 429].includes(one.status))).toEqual([]);
+    answered += seen.filter(one => one.status === 200).length;
+    unanswered += seen.filter(one => one.status === 0).length;
+    attempted += seen.length;
+
+    const counted = countOf(folder, key.id);
+    expect(counted).toBeGreaterThanOrEqual(answered);
+    expect(counted).toBeLessThanOrEqual(Math.min(QUOTA, attempted));
+    expect(counted - answered).toBeLessThanOrEqual(unanswered);
+    const path = join(folder, 'domain-risk.db');
+    expect(read(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  }
+  // Kills that met no call in flight would have shown nothing.
+  expect(unanswered).toBeGreaterThan(0);
+  expect(answered).toBeGreaterThan(0);
+});

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newKey } from '../../src/commands/keys.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { callMany, tally } from '../support/load.ts';
+import { countOf, openBeside, type Running, read, startServer } from '../support/process.ts';
+import { sized } from '../support/scale.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const QUOTAS = [0, 1, 100, 1003];
+const CALLERS = sized(48, 200);
+
+let servers: Running[] = [];
+let folder = '';
+let store: Store;
+const ends: (() => void | Promise<void>)[] = [];
+
+beforeAll(async () => {
+  const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
+  folder = temporaryFolder(cleanup);
+  const first = await startServer({ folder, cleanup });
+  const others = await Promise.all([1, 2, 3].map(() => startServer({ folder, cleanup })));
+  servers = [first, ...others];
+  store = await openBeside(folder, cleanup);
+}, 60_000);
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+async function makeKey(quota: number | null) {
+  const made = newKey({ name: 'quota', quota }, Date.now());
+  await store.createKey(made.key);
+  return made;
+}
+
+test('several servers that share a store made one first key between them', async () => {
+  expect(servers.filter(server => server.firstKey !== undefined)).toHaveLength(1);
+  expect(read(join(folder, 'domain-risk.db'), "SELECT name FROM key WHERE name = 'first'")).toHaveLength(1);
+});
+
+describe.each([1, 2, 4])('with %i servers on one store', processes => {
+  test.each(QUOTAS)('a quota of %i admits exactly that many calls', async quota => {
+    const { key, secret } = await makeKey(quota);
+    const bases = servers.slice(0, processes).map(server => server.base);
+    const seen = await callMany({ bases, secret, callers: CALLERS, calls: 4 * quota + 8 });
+    const expected = { 200: quota, 429: 3 * quota + 8 };
+    expect(tally(seen)).toEqual(quota === 0 ? { 429: 8 } : expected);
+    const left = seen.filter(one => one.status === 200).map(one => one.remaining!);
+    expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: quota }, (_, i) => i));
+    expect(seen.filter(one => one.status === 429).every(one => one.remaining === 0)).toBe(true);
+    expect(countOf(folder, key.id)).toBe(quota);
+  });
+});
+
+test('a HEAD is counted as a GET is, and so is a call that answers 422', async () => {
+  const { key, secret } = await makeKey(6);
+  const [base] = servers.map(server => server.base);
+  const load = { bases: [base!], secret, callers: 1, calls: 3 };
+  expect(tally(await callMany({ ...load, method: 'HEAD' }))).toEqual({ 200: 3 });
+  expect(tally(await callMany({ ...load, path: '/v1/public/domain/nodot' }))).toEqual({ 422: 3 });
+  expect(countOf(folder, key.id)).toBe(6);
+  expect(tally(await callMany({ ...load, path: '/v1/public/domain/nodot' }))).toEqual({ 429: 3 });
+  expect(countOf(folder, key.id)).toBe(6);
+});

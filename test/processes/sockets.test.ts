@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from '../support/process.ts';
+import { eventually, sized } from '../support/scale.ts';
+
+const IDLE = sized(500, 5_000);
+const SLOW = sized(50, 500);
+
+interface Guest {
+  readonly socket: Socket;
+  received: string;
+  closed: boolean;
+}
+
+function guest(port: number): Guest {
+  const one: Guest = { socket: connect(port, '127.0.0.1'), received: '', closed: false };
+  one.socket.on('data', bytes => {
+    one.received += bytes.toString('latin1');
+  });
+  one.socket.on('error', () => {});
+  one.socket.on('close', () => {
+    one.closed = true;
+  });
+  return one;
+}
+
+function megabytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+test(`${IDLE} idle and ${SLOW} slow connections are closed with a JSON 408 while others are served`, {
+  timeout: 120_000,
+}, async () => {
+  const server = await startServer();
+  const secret = server.firstKey!;
+  await server.get('/v1/public/domain/gmail.com', secret);
+  const before = megabytes(server.pid);
+  const idle = Array.from({ length: IDLE }, () => guest(server.port));
+  const slow = Array.from({ length: SLOW }, () => guest(server.port));
+  for (const one of slow) one.socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nX-Slow: ');
+  const dripping = setInterval(() => {
+    for (const one of slow) if (!one.closed) one.socket.write('a');
+  }, 250);
+  onTestFinished(() => {
+    clearInterval(dripping);
+    for (const one of [...idle, ...slow]) one.socket.destroy();
+  });
+
+  const served: number[] = [];
+  await eventually(
+    'all are closed',
+    async () => {
+      const response = await server.get('/v1/public/domain/gmail.com', secret);
+      served.push(response.status);
+      await response.arrayBuffer();
+      return [...idle, ...slow].every(one => one.closed);
+    },
+    // After 6 s on an idle machine (November 2026).
+    60_000,
+  );
+  expect(new Set(served)).toEqual(new Set([200]));
+  expect(served.length).toBeGreaterThan(10);
+  for (const one of [...idle, ...slow]) {
+    const [head, body] = one.received.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 408 /);
+    expect(JSON.parse(body ?? '')).toMatchObject({ error: 'request_timeout', detail: null });
+  }
+  // 20 MB were measured for the short form.
+  expect(megabytes(server.pid) - before).toBeLessThan(200);
+});

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { ConfigRefused, readConfig, SETTINGS } from '../../src/config.ts';
+import { MIGRATIONS } from '../../src/store/schema.ts';
+import { openBeside, type ProcessOptions, run } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** A start that must not succeed: exit code 1 and exactly one line of ours on the error stream. */
+async function refusedStart(options: ProcessOptions): Promise<string> {
+  const { code, signal, stdout, stderr } = await run(['serve'], options);
+  expect({ code, signal, stdout: stdout.replace(/^\{.*\n/gm, '') }).toEqual({
+    code: 1,
+    signal: null,
+    stdout: '',
+  });
+  const lines = stderr.split('\n').filter(line => line.startsWith('domain-risk: '));
+  expect(lines).toHaveLength(1);
+  expect(stderr).not.toMatch(/^\s+at /m);
+  return lines[0]!;
+}
+
+const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
+  PORT: ['abc', '65536', '-1', '80 80', '8080.5', ''],
+  HOST: ['a b', 'http://localhost', ''],
+  DATA_DIR: [''],
+  DATABASE_URL: ['mysql://localhost/a', 'sqlite:', 'somewhere.db'],
+  DNS_SERVERS: ['dns.example', '127.0.0.1:0', '127.0.0.1:70000', '1.2.3', ',', '127.0.0.1,'],
+  TRUST_PROXY: ['everyone', '10.0.0.0/33', '10.0.0.0/8,x'],
+  LOG_LEVEL: ['loud', 'INFO', ''],
+  ACCESS_LOG: ['some', 'true', ''],
+};
+
+test('every setting has values that it refuses', () => {
+  expect(Object.keys(BAD).sort()).toEqual(Object.keys(SETTINGS).sort());
+});
+
+test.each(Object.entries(BAD).flatMap(([name, values]) => values.map(value => [name, value])))(
+  '%s=%j is refused by its name, with what it must be',
+  (name, value) => {
+    const read = () => readConfig({ [name!]: value });
+    expect(read).toThrow(ConfigRefused);
+    expect(read).toThrow(
+      new RegExp(`^${name}=${JSON.stringify(value).replace(/[.\\]/g, '\\$&')}: .*(must|write) `, 's'),
+    );
+  },
+);
+
+test('all bad settings are told at once, one line each, before anything is made', async () => {
+  const folder = temporaryFolder();
+  const { code, stdout, stderr } = await run(['serve'], { folder, env: { PORT: 'x', LOG_LEVEL: 'loud' } });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  const lines = stderr.trim().split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^domain-risk: PORT="x": must be a number/),
+    expect.stringMatching(/^domain-risk: LOG_LEVEL="loud": must be one of/),
+  ]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a port in use is named, with the setting to change', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as { port: number };
+  expect(await refusedStart({ env: { PORT: `${port}` } })).toMatch(
+    new RegExp(`port ${port} .*in use.*set PORT`),
+  );
+});
+
+test('an address that is not ours is named, with the setting to change', async () => {
+  expect(await refusedStart({ env: { HOST: '192.0.2.1' } })).toMatch(/192\.0\.2\.1.*set HOST/);
+});
+
+test('a data directory that cannot be written to is named, with the setting to change', async () => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, 'precious');
+  expect(await refusedStart({ folder: file })).toMatch(/set DATA_DIR/);
+  expect(await refusedStart({ folder: join(file, 'below') })).toMatch(/set DATA_DIR/);
+  expect(readFileSync(file, 'utf8')).toBe('precious');
+});
+
+test('a database of a newer version is refused and left as it is', async () => {
+  const folder = temporaryFolder();
+  await (await openBeside(folder)).close();
+  const path = join(folder, 'domain-risk.db');
+  const db = new DatabaseSync(path);
+  db.exec(`PRAGMA user_version = ${MIGRATIONS.length + 7}`);
+  db.close();
+  const before = readFileSync(path);
+  expect(await refusedStart({ folder })).toMatch(/newer version.*update domain-risk/);
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test('a corrupt database is refused and left as it is', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'domain-risk.db');
+  writeFileSync(path, 'not a database at all\n'.repeat(500));
+  const before = readFileSync(path);
+  expect(await refusedStart({ folder })).toMatch(/corrupt.*restore a backup/);
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test('a store that is locked when the first key must be stored ends the start, port and all', async () => {
+  const folder = temporaryFolder();
+  await (await openBeside(folder)).close();
+  const other = new DatabaseSync(join(folder, 'domain-risk.db'));
+  onTestFinished(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  expect(await refusedStart({ folder })).toMatch(/locked.*start again/);
+});

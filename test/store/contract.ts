@@ -1,0 +1,461 @@
+/** What every store must do, as a suite over "open one": each store runs it, none may weaken it. */
+
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createAdmit } from '../../src/admit.ts';
+import { newKey } from '../../src/commands/keys.ts';
+import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
+import type { Override } from '../../src/core/override.ts';
+import type { Spent, Store } from '../../src/core/ports.ts';
+import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
+import type { Flag } from '../../src/core/ranking.ts';
+
+/** Makes an empty place for a store; what it gives opens it, several times if wanted. All closes itself. */
+export type MakePlace = () => Promise<() => Promise<Store>>;
+
+export const MONTH = '2026-11';
+const NOW = Date.UTC(2026, 10, 15);
+
+export function someKey(limits: Partial<KeyRecord> = {}): KeyRecord {
+  return { ...newKey({ name: 'test' }, NOW).key, ...limits };
+}
+
+export function flagOf(flag: Partial<Flag> = {}): Flag {
+  return {
+    day: '2026-11-15',
+    domain: 'a.example',
+    keyId: 'key_1',
+    listed: false,
+    reason: 'undeliverable',
+    score: 90,
+    ...flag,
+  };
+}
+
+function spendMany(store: Store, calls: number, keyId: string, quota: number | null, revision: number) {
+  return Promise.all(
+    Array.from({ length: calls }, () => store.spend({ keyId, month: MONTH, quota }, revision)),
+  );
+}
+
+const usedBy = (spent: readonly Spent[], outcome: 'granted' | 'exhausted') =>
+  spent.flatMap(one => (one.outcome === outcome ? [one.used] : [])).sort((a, b) => a - b);
+
+const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
+
+export function storeContract(makePlace: MakePlace): void {
+  async function empty(): Promise<Store> {
+    return (await makePlace())();
+  }
+  async function withKey(limits: Partial<KeyRecord> = {}) {
+    const store = await empty();
+    const key = someKey(limits);
+    await store.createKey(key);
+    return { store, key, revision: await store.revision() };
+  }
+
+  describe('counting', () => {
+    test.each([0, 1, 7, 250])(
+      'a quota of %i admits exactly that many of four times as many calls',
+      async n => {
+        const { store, key, revision } = await withKey({ quota: n });
+        const spent = await spendMany(store, 4 * n + 4, key.id, n, revision);
+        expect(usedBy(spent, 'granted')).toEqual(upTo(n));
+        expect(usedBy(spent, 'exhausted')).toEqual(Array(3 * n + 4).fill(n));
+        expect(await store.used(key.id, MONTH)).toBe(n);
+      },
+    );
+
+    test('an unlimited key is counted all the same', async () => {
+      const { store, key, revision } = await withKey();
+      const spent = await spendMany(store, 300, key.id, null, revision);
+      expect(usedBy(spent, 'granted')).toEqual(upTo(300));
+      expect(await store.used(key.id, MONTH)).toBe(300);
+    });
+
+    test('three servers on one store share one quota exactly, from the first call of the month on', async () => {
+      const open = await makePlace();
+      const stores = await Promise.all([open(), open(), open()]);
+      const key = someKey({ quota: 401 });
+      await stores[0].createKey(key);
+      const revision = await stores[1].revision();
+      const spent = await Promise.all(stores.map(store => spendMany(store, 400, key.id, 401, revision)));
+      expect(usedBy(spent.flat(), 'granted')).toEqual(upTo(401));
+      expect(spent.flat().every(one => one.outcome !== 'changed')).toBe(true);
+      for (const store of stores) expect(await store.used(key.id, MONTH)).toBe(401);
+    });
+
+    test('calls of many keys in one moment are each counted for their own key', async () => {
+      const store = await empty();
+      const keys = upTo(20).map(quota => someKey({ quota }));
+      for (const key of keys) await store.createKey(key);
+      const revision = await store.revision();
+      const spent = await Promise.all(keys.map(key => spendMany(store, 25, key.id, key.quota, revision)));
+      for (const [i, key] of keys.entries()) {
+        expect(usedBy(spent[i]!, 'granted')).toEqual(upTo(key.quota!));
+        expect(await store.used(key.id, MONTH)).toBe(key.quota);
+      }
+    });
+
+    test('a quota lowered or raised in the middle of the month keeps what was used', async () => {
+      const { store, key, revision } = await withKey({ quota: 10 });
+      await spendMany(store, 6, key.id, 10, revision);
+      const [lowered] = await spendMany(store, 1, key.id, 4, revision);
+      expect(lowered).toEqual({ outcome: 'exhausted', used: 6 });
+      const raised = await spendMany(store, 5, key.id, 8, revision);
+      expect(usedBy(raised, 'granted')).toEqual([7, 8]);
+      expect(await store.used(key.id, MONTH)).toBe(8);
+    });
+
+    test('the largest quota is kept and counted against without overflow', async () => {
+      const { store, key, revision } = await withKey({ quota: MAX_QUOTA });
+      const [spent] = await spendMany(store, 1, key.id, MAX_QUOTA, revision);
+      expect(spent).toEqual({ outcome: 'granted', used: 1 });
+      const { key: kept } = await store.keyByDigest(key.digest);
+      expect(kept?.quota).toBe(MAX_QUOTA);
+    });
+
+    test('a quota below zero or above the largest is not stored', async () => {
+      const store = await empty();
+      for (const quota of [-1, MAX_QUOTA + 1]) {
+        await expect(store.createKey(someKey({ quota }))).rejects.toThrow();
+      }
+      expect(await store.listKeys()).toEqual([]);
+    });
+
+    test('what was counted before is still there after closing and opening again', async () => {
+      const open = await makePlace();
+      const first = await open();
+      const key = someKey();
+      await first.createKey(key);
+      await spendMany(first, 5, key.id, null, await first.revision());
+      await first.close();
+      const second = await open();
+      expect(await second.used(key.id, MONTH)).toBe(5);
+      expect(await second.listKeys()).toEqual([key]);
+    });
+  });
+
+  describe('revisions', () => {
+    const override: Override = {
+      domain: 'a.example',
+      action: 'deny',
+      below: false,
+      note: null,
+      author: null,
+      createdAt: NOW,
+      expiresAt: null,
+    };
+
+    test('every change of a key or an override refuses calls that were judged before it, uncounted', async () => {
+      const { store, key } = await withKey();
+      const changes = [
+        () => store.updateKey({ ...key, name: 'renamed' }),
+        () => store.createKey(someKey()),
+        () => store.setOverride(override),
+        () => store.removeOverride(override.domain),
+      ];
+      for (const change of changes) {
+        const before = await store.revision();
+        await change();
+        const after = await store.revision();
+        expect(after).toBeGreaterThan(before);
+        expect(await spendMany(store, 2, key.id, null, before)).toEqual(
+          Array(2).fill({ outcome: 'changed' }),
+        );
+      }
+      expect(await store.used(key.id, MONTH)).toBe(0);
+    });
+
+    test('a change by one server is seen by the next call of another', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const key = someKey();
+      await one.createKey(key);
+      const before = await other.revision();
+      await one.updateKey({ ...key, revokedAt: NOW });
+      const [spent] = await spendMany(other, 1, key.id, null, before);
+      expect(spent).toEqual({ outcome: 'changed' });
+      expect((await other.keyByDigest(key.digest)).key?.revokedAt).toBe(NOW);
+    });
+
+    test('of calls judged before and after a change, in one moment, only the later are counted', async () => {
+      const { store, key, revision } = await withKey({ quota: 50 });
+      await store.setOverride(override);
+      const now = await store.revision();
+      const [old, fresh] = await Promise.all([
+        spendMany(store, 30, key.id, 50, revision),
+        spendMany(store, 30, key.id, 50, now),
+      ]);
+      expect(old.every(one => one.outcome === 'changed')).toBe(true);
+      expect(usedBy(fresh, 'granted')).toEqual(upTo(30));
+      expect(await store.used(key.id, MONTH)).toBe(30);
+    });
+  });
+
+  describe('months', () => {
+    /** The last moments before and the first after a month's end, leap years and centuries included. */
+    const borders = [
+      [2026, 11, '2026-11', '2026-12'],
+      [2026, 12, '2026-12', '2027-01'],
+      [2027, 2, '2027-02', '2027-03'],
+      [2028, 2, '2028-02', '2028-03'],
+      [2100, 2, '2100-02', '2100-03'],
+      [2400, 2, '2400-02', '2400-03'],
+    ] as const;
+
+    test.each(borders)(
+      '%i-%i ends at midnight UTC: the next call is in the new row',
+      async (y, m, old, next) => {
+        const end = Date.UTC(y, m, 1);
+        const store = await empty();
+        const { key, secret } = newKey({ name: 'test', quota: 2 }, NOW);
+        await store.createKey(key);
+        let now = end - 1;
+        const admit = createAdmit({ store, clock: () => now });
+        const spend = () =>
+          admit.spend({ authorization: `Bearer ${secret}`, origin: undefined, address: '127.0.0.1' });
+
+        const last = await spend();
+        if (!('allowance' in last)) throw new Error('refused');
+        expect(last.allowance).toMatchObject({ used: 1, remaining: 1, month: { name: old, end } });
+        expect(resetAt(last.allowance.month)).toBe(`${next}-01T00:00:00Z`);
+        now = end;
+        const first = await spend();
+        if (!('allowance' in first)) throw new Error('refused');
+        expect(first.allowance).toMatchObject({ used: 1, remaining: 1, month: { name: next, start: end } });
+        // A clock that is set back counts in the old row again, on top of what stands there.
+        now = end - 1;
+        await spend();
+        expect(await spend()).toMatchObject({ refused: 'quota_exceeded', retryAfter: 1 });
+        expect([await store.used(key.id, old), await store.used(key.id, next)]).toEqual([2, 1]);
+      },
+    );
+
+    test('however the clock jumps, each counted call is in exactly one row and no row decreases', async () => {
+      const store = await empty();
+      const moments = fc.array(fc.integer({ min: Date.UTC(2027, 11, 28), max: Date.UTC(2028, 2, 3) }), {
+        minLength: 1,
+        maxLength: 25,
+      });
+      await fc.assert(
+        fc.asyncProperty(moments, async times => {
+          const { key, secret } = newKey({ name: 'test', quota: 6 }, NOW);
+          await store.createKey(key);
+          let now = 0;
+          const admit = createAdmit({ store, clock: () => now });
+          const counted = new Map<string, number>();
+          for (const time of times) {
+            now = time;
+            const month = new Date(time).toISOString().slice(0, 7);
+            const expected = (counted.get(month) ?? 0) + 1;
+            const result = await admit.spend({
+              authorization: `Bearer ${secret}`,
+              origin: undefined,
+              address: '127.0.0.1',
+            });
+            if ('refused' in result) expect([result.refused, expected]).toEqual(['quota_exceeded', 7]);
+            else counted.set(month, expected);
+            for (const [name, calls] of counted) expect(await store.used(key.id, name)).toBe(calls);
+          }
+        }),
+        { numRuns: 15 },
+      );
+    });
+  });
+
+  describe('keys', () => {
+    const full = (): KeyRecord => ({
+      ...someKey(),
+      name: 'Müller & "Söhne" \u{1f511}',
+      previousDigest: digestOf(secretFrom(randomBytes(32))),
+      previousUntil: NOW + 5,
+      quota: 0,
+      rate: 3,
+      origins: ['https://app.example.com', 'https://*.example.org'],
+      networks: ['192.0.2.0/24', '2001:db8::/32'],
+      expiresAt: NOW + 9,
+      revokedAt: NOW + 7,
+    });
+
+    test('come back as they were stored, by their digest and by the one before a rotation', async () => {
+      const store = await empty();
+      const keys = [someKey({ createdAt: NOW - 1 }), full()];
+      for (const key of keys) await store.createKey(key);
+      const revision = await store.revision();
+      expect(await store.keyByDigest(keys[0]!.digest)).toEqual({ key: keys[0], revision });
+      expect(await store.keyByDigest(keys[1]!.digest)).toEqual({ key: keys[1], revision });
+      expect(await store.keyByDigest(keys[1]!.previousDigest!)).toEqual({ key: keys[1], revision });
+      expect(await store.keyByDigest(digestOf('nobody'))).toEqual({ key: undefined, revision });
+      expect(await store.listKeys()).toEqual(keys);
+    });
+
+    test('are replaced whole by their id, and nothing is made up for an unknown one', async () => {
+      const store = await empty();
+      const key = someKey();
+      await store.createKey(key);
+      const changed = { ...full(), id: key.id };
+      expect(await store.updateKey(changed)).toBe(true);
+      expect(await store.listKeys()).toEqual([changed]);
+      expect(await store.updateKey(someKey())).toBe(false);
+      expect(await store.listKeys()).toEqual([changed]);
+    });
+
+    test('a revoked key stays revoked, whatever a slower operator writes over it', async () => {
+      const { store, key } = await withKey();
+      const revoked = { ...key, revokedAt: NOW };
+      expect(await store.updateKey(revoked)).toBe(true);
+      expect(await store.updateKey({ ...key, quota: 5 })).toBe(false);
+      expect(await store.listKeys()).toEqual([revoked]);
+    });
+
+    test('a secret belongs to one key only', async () => {
+      const store = await empty();
+      const key = someKey();
+      await store.createKey(key);
+      await expect(store.createKey(someKey({ digest: key.digest }))).rejects.toThrow();
+      expect(await store.listKeys()).toEqual([key]);
+    });
+
+    test('a rotation keeps the count: it belongs to the identity, not to the secret', async () => {
+      const { store, key, revision } = await withKey({ quota: 5 });
+      await spendMany(store, 3, key.id, 5, revision);
+      const rotated = { ...key, digest: digestOf(secretFrom(randomBytes(32))) };
+      await store.updateKey(rotated);
+      expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
+      const found = await store.keyByDigest(rotated.digest);
+      const spent = await spendMany(store, 5, found.key!.id, 5, found.revision);
+      expect(usedBy(spent, 'granted')).toEqual([4, 5]);
+    });
+
+    test('of several servers that start together on an empty store, one makes the first key', async () => {
+      const open = await makePlace();
+      const stores = await Promise.all([open(), open(), open()]);
+      const made = await Promise.all(stores.map(store => store.createFirstKey(someKey())));
+      expect(made.filter(Boolean)).toHaveLength(1);
+      expect(await stores[0].listKeys()).toHaveLength(1);
+      expect(await stores[1].createFirstKey(someKey())).toBe(false);
+    });
+
+    test('no first key is made where there is any key, a revoked one included', async () => {
+      const { store, key } = await withKey({ revokedAt: NOW });
+      expect(await store.createFirstKey(someKey())).toBe(false);
+      expect(await store.listKeys()).toEqual([key]);
+    });
+  });
+
+  describe('overrides', () => {
+    const override: Override = {
+      domain: 'partner.example.org',
+      action: 'allow',
+      below: true,
+      note: 'our "supplier"',
+      author: 'op',
+      createdAt: NOW,
+      expiresAt: NOW + 5,
+    };
+
+    test('are listed by name, replaced by a new word on the same name, and removed once', async () => {
+      const store = await empty();
+      const other: Override = { ...override, domain: 'a.example', action: 'role', note: null, author: null };
+      await store.setOverride(override);
+      await store.setOverride(other);
+      const revision = await store.revision();
+      expect(await store.listOverrides()).toEqual({ overrides: [other, override], revision });
+      const again: Override = { ...override, action: 'deny', below: false, expiresAt: null };
+      await store.setOverride(again);
+      expect((await store.listOverrides()).overrides).toEqual([other, again]);
+      expect(await store.removeOverride(other.domain)).toBe(true);
+      expect(await store.removeOverride(other.domain)).toBe(false);
+      expect((await store.listOverrides()).overrides).toEqual([again]);
+    });
+  });
+
+  describe('ranking', () => {
+    const SINCE = '2026-10-17';
+    const listed = (flag: Partial<Flag>) =>
+      flagOf({ listed: true, reason: 'disposable', score: 100, ...flag });
+    async function ranked(flags: readonly Flag[], reason?: string, most = 100) {
+      const store = await empty();
+      await store.flag(flags, SINCE);
+      return store.ranking(SINCE, most, reason);
+    }
+
+    test('one key counts once per domain and day, however often it asks', async () => {
+      const store = await empty();
+      const flags = Array(5_000).fill(listed({ domain: 'm.example' }));
+      for (let i = 0; i < 4; i++) await store.flag(flags, SINCE);
+      await store.flag([listed({ domain: 'm.example', day: '2026-11-14' })], SINCE);
+      await store.flag([listed({ domain: 'm.example', keyId: 'key_2' })], SINCE);
+      expect(await store.ranking(SINCE, 10, undefined)).toEqual([
+        { domain: 'm.example', times: 3, listed: true, reason: 'disposable', score: 100 },
+      ]);
+    });
+
+    test('an unlisted name appears only when two keys flagged it, a listed one at once', async () => {
+      const rows = await ranked([
+        flagOf({ domain: 'one-key.example', day: '2026-11-13' }),
+        flagOf({ domain: 'one-key.example', day: '2026-11-14' }),
+        flagOf({ domain: 'two-keys.example', keyId: 'key_1' }),
+        flagOf({ domain: 'two-keys.example', keyId: 'key_2' }),
+        listed({ domain: 'listed.example' }),
+      ]);
+      expect(rows.map(row => [row.domain, row.listed])).toEqual([
+        ['two-keys.example', false],
+        ['listed.example', true],
+      ]);
+    });
+
+    test('a name that a list decided once is not hidden because it was flagged unlisted later', async () => {
+      const rows = await ranked([
+        listed({ domain: 'm.example', day: '2026-11-13' }),
+        flagOf({ domain: 'm.example', day: '2026-11-14' }),
+      ]);
+      expect(rows).toEqual([
+        { domain: 'm.example', times: 2, listed: true, reason: 'undeliverable', score: 90 },
+      ]);
+    });
+
+    test('is ordered by times, then score, then name', async () => {
+      const rows = await ranked([
+        listed({ domain: 'b.example', score: 90 }),
+        listed({ domain: 'c.example', score: 100 }),
+        listed({ domain: 'a.example', score: 90 }),
+        listed({ domain: 'often.example', score: 80, keyId: 'key_1' }),
+        listed({ domain: 'often.example', score: 80, keyId: 'key_2' }),
+      ]);
+      expect(rows.map(row => row.domain)).toEqual(['often.example', 'c.example', 'a.example', 'b.example']);
+    });
+
+    test('shows the last verdict that was given, and filters by it', async () => {
+      const flags = [
+        listed({ domain: 'm.example', day: '2026-11-14', score: 95, reason: 'disposable' }),
+        listed({ domain: 'm.example', day: '2026-11-15', score: 60, reason: 'role_account' }),
+        listed({ domain: 'n.example', day: '2026-11-15', score: 91 }),
+        listed({ domain: 'n.example', day: '2026-11-15', score: 93 }),
+      ];
+      expect(await ranked(flags, 'role_account')).toEqual([
+        { domain: 'm.example', times: 2, listed: true, reason: 'role_account', score: 60 },
+      ]);
+      expect(await ranked(flags, 'disposable')).toEqual([
+        { domain: 'n.example', times: 1, listed: true, reason: 'disposable', score: 93 },
+      ]);
+    });
+
+    test('gives at most as many as asked for', async () => {
+      const flags = upTo(20).map(i => listed({ domain: `d${i}.example` }));
+      expect(await ranked(flags, undefined, 7)).toHaveLength(7);
+    });
+
+    test('days before the window neither count nor stay', async () => {
+      const store = await empty();
+      const old = listed({ domain: 'old.example', day: '2026-10-16' });
+      const edge = listed({ domain: 'edge.example', day: '2026-10-17' });
+      await store.flag([old, edge], '2026-10-16');
+      expect(await store.ranking(SINCE, 10, undefined)).toMatchObject([{ domain: 'edge.example', times: 1 }]);
+      await store.flag([edge], SINCE);
+      expect(await store.ranking('2000-01-01', 10, undefined)).toMatchObject([{ domain: 'edge.example' }]);
+    });
+  });
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Guest, LEARNING } from '../../src/core/infra.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { read } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const DAY = '2026-11-15';
+const SINCE = '2026-08-17';
+/** What hosts.ts allows for all hosts together. */
+const BOUND = 200_000;
+
+let path: string;
+let store: Store;
+beforeEach(async () => {
+  path = join(temporaryFolder(), 'store.db');
+  store = await openSqliteStore(path, error => {
+    throw error;
+  });
+  return () => store.close();
+});
+
+function guests(count: number, facts: Partial<Guest> = {}, prefix = 'd'): Guest[] {
+  return Array.from({ length: count }, (_, at) => {
+    const domain = `${prefix}${at}.com`;
+    return { host: 'mx.box.net', domain, entry: domain, day: DAY, ...facts };
+  });
+}
+const learn = (rows: readonly Guest[], shared: string[] = [], day = DAY, since = SINCE) =>
+  store.learn(rows, shared, day, since);
+const counts = async () =>
+  (await store.listHosts(1, 100)).map(({ name, flagged, innocent }) => [name, flagged, innocent]);
+
+describe('guests', () => {
+  test('are counted once per host, and by their last sighting', async () => {
+    await learn([...guests(5), ...guests(5), ...guests(3, { entry: null }, 'i')]);
+    await learn(guests(5));
+    expect(await counts()).toEqual([['mx.box.net', 5, 3]]);
+    await learn([...guests(2, { entry: null }), ...guests(1, {}, 'i')]);
+    expect(await counts()).toEqual([['mx.box.net', 4, 4]]);
+    expect(await store.listHosts(1, 10)).toMatchObject([
+      { shared: false, forgotten: false, neighbours: ['d2.com', 'd3.com', 'd4.com'], lastDay: DAY },
+    ]);
+  });
+
+  test('are shown from a number on, the most first, at most so many hosts', async () => {
+    for (const [host, count] of [
+      ['a', 3],
+      ['b', 9],
+      ['c', 6],
+    ] as const)
+      await learn(guests(count, { host }));
+    expect((await store.listHosts(4, 10)).map(({ name }) => name)).toEqual(['b', 'c']);
+    expect((await store.listHosts(1, 1)).map(({ name }) => name)).toEqual(['b']);
+  });
+
+  test('are forgotten when they were not seen for long, and their host with them', async () => {
+    await learn([...guests(600, { day: '2026-08-01' }), ...guests(2, { day: DAY }, 'late')]);
+    expect(await counts()).toEqual([['mx.box.net', 2, 0]]);
+    await learn([], [], '2027-03-01', '2026-12-01');
+    expect(
+      read(path, 'SELECT (SELECT count(*) FROM host) AS hosts, (SELECT count(*) FROM guest) AS guests'),
+    ).toEqual([{ hosts: 0, guests: 0 }]);
+  });
+
+  test('of one host and kind are bounded; those that are there are still refreshed', async () => {
+    const most = LEARNING.mostGuests;
+    await learn([...guests(most + 500), ...guests(most + 500, { entry: null }, 'i')]);
+    expect(await counts()).toEqual([['mx.box.net', most, most]]);
+    await learn(guests(1, { day: '2026-11-16' }), [], '2026-11-16');
+    expect((await store.listHosts(1, 1))[0]).toMatchObject({ flagged: most, lastDay: '2026-11-16' });
+  });
+
+  test('of all hosts are bounded; hosts with listed guests keep theirs', async () => {
+    await learn(guests(50));
+    const db = new DatabaseSync(path);
+    db.prepare(`
+      WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+      INSERT INTO guest SELECT 'mx' || n || '.flood.net', 'f' || n || '.com', NULL, ? FROM number`).run(
+      BOUND,
+      DAY,
+    );
+    db.close();
+    await learn(guests(1, { host: 'mx.last.net', entry: null }, 'last'));
+    expect(read(path, 'SELECT count(*) AS n FROM guest')[0]?.n).toBeLessThanOrEqual(BOUND);
+    expect(await counts()).toEqual([['mx.box.net', 50, 0]]);
+  });
+});
+
+test('a shared host stays one until it was not seen as such for long', async () => {
+  await learn(guests(20), ['mx.box.net', '5.61.1.1']);
+  expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', shared: true }]);
+  await learn(guests(20, { day: '2027-02-01' }), [], '2027-02-01', '2026-11-16');
+  expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', shared: false }]);
+  expect(read(path, 'SELECT name FROM host')).toEqual([{ name: 'mx.box.net' }]);
+});
+
+test('a forgotten host takes no guests until that is undone', async () => {
+  await learn(guests(20));
+  expect(await store.forgetHost('mx.box.net', 1)).toBe(true);
+  await learn(guests(20));
+  expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', flagged: 0, forgotten: true }]);
+  expect(await store.forgetHost('mx.box.net', null)).toBe(true);
+  expect(await store.listHosts(1, 10)).toEqual([]);
+  await learn(guests(20));
+  expect(await counts()).toEqual([['mx.box.net', 20, 0]]);
+  expect(await store.forgetHost('mx.other.net', 1)).toBe(false);
+});
+
+test('a backup carries all of it, and a restore brings it back as it was', async () => {
+  await learn([...guests(12), ...guests(3, { entry: null }, 'i')], ['5.61.1.1']);
+  await learn(guests(4, { host: 'mx.gone.net' }));
+  await store.forgetHost('mx.gone.net', 5);
+  const mark = { generation: 'abc', last: '1 x.com', endedAt: null };
+  await store.markSweep(mark);
+  const before = [
+    await store.listHosts(1, 10),
+    read(path, 'SELECT * FROM host'),
+    read(path, 'SELECT * FROM guest'),
+  ];
+  const copy = join(temporaryFolder(), 'copy.db');
+  await store.backup(copy, () => {});
+  await learn(guests(40, {}, 'later'), ['mx.box.net']);
+  await store.forgetHost('mx.gone.net', null);
+  await store.markSweep({ ...mark, last: '1 y.com', endedAt: 7 });
+  await store.restore(copy);
+  const after = [
+    await store.listHosts(1, 10),
+    read(path, 'SELECT * FROM host'),
+    read(path, 'SELECT * FROM guest'),
+  ];
+  expect(after).toEqual(before);
+  expect(await store.sweepMark()).toEqual(mark);
+});
