@@ -89,15 +89,19 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
       const secret = secretOf(caller);
       if (secret === undefined) return refuse('unauthorized');
       const digest = digestOf(secret);
+      let tokenTaken = false;
       for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         const known = attempt === 0 ? recall(digest, caller) : undefined;
         const cached = known ?? (await inspect(secret, digest, caller));
         if ('refused' in cached) return cached;
         const { key, revision, bucket } = cached;
         const now = clock();
-        if (key.rate !== null && attempt === 0) {
+        if (key.rate !== null && !tokenTaken) {
           const token = takeToken(bucket, key.rate, now);
+          // A record that was remembered may not refuse: the key may have been changed or revoked since.
+          if (!token.ok && known && (await store.revision()) !== revision) continue;
           if (!token.ok) return rateRefusal(key, token.retryAfter);
+          tokenTaken = true;
         }
         const month = monthOf(now);
         const spent = await store.spend({ keyId: key.id, month: month.name, quota: key.quota }, revision);

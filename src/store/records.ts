@@ -47,6 +47,9 @@ export function createRecords(db: DatabaseSync) {
   const selectUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
   const columns =
     'id, name, digest, prefix, last4, previous_digest, previous_until, quota, rate, origins, networks, created_at, expires_at, revoked_at';
+  const restored = columns
+    .replaceAll(/\w+/g, 'excluded.$&')
+    .replace('excluded.revoked_at', 'coalesce(key.revoked_at, excluded.revoked_at)');
   const insertKey = db.prepare(
     `INSERT INTO key (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
@@ -89,15 +92,16 @@ export function createRecords(db: DatabaseSync) {
     }
   }
 
-  /** Keys that came after the backup are kept only for their counts, revoked. */
+  /** Keys that came after the backup are kept only for their counts, revoked; what was revoked since stays so. */
   function restore(path: string): void {
     db.prepare('ATTACH ? AS backup').run(path);
     try {
       change(() => {
         db.exec(`
-          UPDATE key SET revoked_at = coalesce(revoked_at, unixepoch() * 1000), digest = 'restored-' || id, previous_digest = NULL;
-          DELETE FROM key WHERE id NOT IN (SELECT key_id FROM usage);
-          INSERT OR REPLACE INTO key (${columns}) SELECT ${columns} FROM backup.key;
+          UPDATE key SET revoked_at = coalesce(revoked_at, unixepoch() * 1000)
+            WHERE id NOT IN (SELECT id FROM backup.key);
+          INSERT INTO key (${columns}) SELECT ${columns} FROM backup.key WHERE true
+            ON CONFLICT (id) DO UPDATE SET (${columns}) = (${restored});
           INSERT INTO usage (key_id, month, used) SELECT key_id, month, used FROM backup.usage WHERE true
             ON CONFLICT DO UPDATE SET used = max(used, excluded.used);
           DELETE FROM override;

@@ -416,8 +416,15 @@ describe('a restore', () => {
     expect(await store.revision()).toBeGreaterThan(before);
     expect((await store.keyByDigest(key.digest)).key).toEqual(key);
     expect((await store.listOverrides()).overrides).toEqual([]);
-    expect((await store.keyByDigest(later.digest)).key).toBeUndefined();
+    expect((await store.keyByDigest(later.digest)).key?.revokedAt).toBeTypeOf('number');
     expect(await store.used(later.id, MONTH)).toBe(1);
+  });
+
+  test('opens no door that was closed since: a revoked key stays revoked', async () => {
+    const { store, key, target } = await backedUp();
+    await store.updateKey({ ...key, revokedAt: 5 });
+    await store.restore(target);
+    expect((await store.keyByDigest(key.digest)).key).toEqual({ ...key, revokedAt: 5 });
   });
 
   test('reaches another server on the same file with its next call', async () => {
