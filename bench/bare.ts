@@ -14,7 +14,7 @@ const server = createServer({ keepAliveTimeout: 65_000 }, (_req, res) => {
   res.writeHead(prepared.status, prepared.headers);
   res.end(prepared.body);
 });
-server.maxRequestsPerSocket = 1_000;
+
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as { port: number }).port }));
 
 process.on('message', (next: Prepared) => {

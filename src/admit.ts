@@ -1,7 +1,7 @@
 /** VERB 1: key → origin → rate → quota. A call gets an Admission, counted durably, or a Refusal without effect. */
 
 import { LRUCache } from 'lru-cache';
-import { bearerToken, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
+import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
 import { networkMatcher, originAllowed } from './core/origin.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { type Allowance, allowanceOf, type Month, monthOf, secondsLeft } from './core/quota.ts';
@@ -125,7 +125,7 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
 }
 
 function secretOf({ authorization }: Caller): string | undefined {
-  return authorization === undefined ? undefined : bearerToken(authorization);
+  return authorization === undefined ? undefined : bearerSecret(authorization);
 }
 
 function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredRefusal {

@@ -42,7 +42,8 @@ export function createRank(parts: {
   onError: (error: unknown) => void;
 }): Rank {
   const { store, clock, last, mostAgreed, isProtected, onError } = parts;
-  const noted = new LRUCache<string, true>({ max: 50_000 });
+  /** Key and domain to the day on which they were noted. */
+  const noted = new LRUCache<string, string>({ max: 50_000 });
   const candidates = new LRUCache<string, Promise<Ranked[]>>({ max: 8, ttl: CANDIDATES_TTL_MS });
   let pending: Flag[] = [];
   let writing: Promise<void> = Promise.resolve();
@@ -101,9 +102,9 @@ export function createRank(parts: {
     note({ flag, verdict }, keyId) {
       if (flag === undefined || verdict.reason === 'safe' || pending.length >= MOST_PENDING) return;
       const day = dayOf(clock());
-      const name = `${day} ${flag.domain} ${keyId}`;
-      if (noted.has(name)) return;
-      noted.set(name, true);
+      const name = `${keyId} ${flag.domain}`;
+      if (noted.get(name) === day) return;
+      noted.set(name, day);
       pending.push({ day, ...flag, keyId, reason: verdict.reason, score: verdict.riskScore });
     },
 

@@ -71,9 +71,14 @@ export function isLive(key: KeyRecord, digest: string, now: number): boolean {
   return key.previousDigest === digest && key.previousUntil !== null && now < key.previousUntil;
 }
 
-const BEARER = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
+const SCHEME = /^bearer $/i;
+const SCHEME_LENGTH = 'Bearer '.length;
 
-/** The token of an `Authorization: Bearer` value: scheme in any case, exactly one space, token68 (RFC 6750). */
-export function bearerToken(authorization: string): string | undefined {
-  return authorization.length > 512 ? undefined : BEARER.exec(authorization)?.[1];
+/** What may be a secret of ours in an `Authorization` value: scheme in any case, exactly one space (RFC 6750). */
+export function bearerSecret(authorization: string): string | undefined {
+  if (authorization.length !== SCHEME_LENGTH + SECRET_LENGTH) return undefined;
+  const isBearer = SCHEME.test(authorization.slice(0, SCHEME_LENGTH));
+  return isBearer && authorization.startsWith(MARK, SCHEME_LENGTH)
+    ? authorization.slice(SCHEME_LENGTH)
+    : undefined;
 }

@@ -1,0 +1,59 @@
+/**
+ * Durations of requests by route and status, counted by hand and shown by the metrics library as a histogram.
+ * Its own `observe` looks labels up anew for each value: 3.4 µs of a 73 µs request (measured 2026-11-15).
+ */
+
+import type { Metric, Registry } from '@prometheus-io/client';
+
+/** From a tenth of a millisecond, a cached answer, to the whole DNS budget. In seconds. */
+const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 2.5];
+
+interface Row {
+  readonly labels: { readonly route: string; readonly status: string };
+  /** One more than there are bounds: the last one is everything above. */
+  readonly counts: number[];
+  sum: number;
+}
+
+const NAME = 'domain_risk_request_seconds';
+const HELP =
+  'Requests by route and status, with the time from the head of the request to the end of the answer.';
+
+export function createTally(registry: Registry): (route: string, status: number, seconds: number) => void {
+  const rows = new Map<string, Map<number, Row>>();
+  const metric = { name: NAME, help: HELP, type: 'histogram', get: async () => shown(rows) };
+  registry.registerMetric(metric as unknown as Metric);
+
+  function newRow(route: string, status: number): Row {
+    const labels = { route, status: String(status) };
+    const row: Row = { labels, counts: Array(BOUNDS.length + 1).fill(0), sum: 0 };
+    rows.set(route, (rows.get(route) ?? new Map()).set(status, row));
+    return row;
+  }
+
+  return (route, status, seconds) => {
+    const row = rows.get(route)?.get(status) ?? newRow(route, status);
+    let at = 0;
+    while (at < BOUNDS.length && seconds > BOUNDS[at]!) at++;
+    row.counts[at]! += 1;
+    row.sum += seconds;
+  };
+}
+
+function shown(rows: ReadonlyMap<string, ReadonlyMap<number, Row>>) {
+  const values: { metricName: string; labels: Record<string, string>; value: number }[] = [];
+  for (const row of [...rows.values()].flatMap(ofRoute => [...ofRoute.values()])) {
+    let count = 0;
+    for (const [at, bound] of [...BOUNDS, '+Inf'].entries()) {
+      count += row.counts[at]!;
+      values.push({
+        metricName: `${NAME}_bucket`,
+        labels: { le: String(bound), ...row.labels },
+        value: count,
+      });
+    }
+    values.push({ metricName: `${NAME}_sum`, labels: row.labels, value: row.sum });
+    values.push({ metricName: `${NAME}_count`, labels: row.labels, value: count });
+  }
+  return { name: NAME, help: HELP, type: 'histogram', values };
+}
