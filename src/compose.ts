@@ -31,6 +31,8 @@ export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.me
 export interface Service {
   readonly address: { readonly host: string; readonly port: number };
   readonly store: Store;
+  /** Takes the catalog that `build` gives; when that fails the last good one stays, and the log says why. */
+  reload(build: () => Promise<Catalog>): Promise<void>;
   /** Answers what was accepted, writes what is pending, closes everything. */
   close(): Promise<void>;
 }
@@ -46,15 +48,15 @@ export function loadCatalog(progress: Progress): Promise<Catalog> {
   return buildCatalog(SOURCES, progress);
 }
 
-export function openResolver(config: Config, clock: Clock): DnsResolver {
-  return createResolver({ servers: config.dnsServers, clock });
+export function openResolver(config: Config, clock: Clock, metrics?: Metrics): DnsResolver {
+  return createResolver({ servers: config.dnsServers, clock, observe: metrics?.question });
 }
 
 /** Everything that verdicts need, for the server and for `domain-risk lookup` alike. */
 export async function openVerdicts(parts: {
   store: Store;
   resolver: Resolver;
-  catalog: Catalog;
+  catalog: () => Catalog;
   clock: Clock;
   onError: (error: unknown) => void;
 }) {
@@ -64,12 +66,12 @@ export async function openVerdicts(parts: {
     store,
     resolver,
     addresses: new Addresses(resolver),
-    catalog: () => catalog,
+    catalog,
     clock,
     onError,
   });
   const lookup = createLookup({
-    catalog: () => catalog,
+    catalog,
     overrides: overrides.current,
     resolver,
     clock,
@@ -80,8 +82,8 @@ export async function openVerdicts(parts: {
     store,
     clock,
     last: lookup.last,
-    mostAgreed: count => catalog.mostAgreed(count),
-    isProtected: name => catalog.isProtected(name),
+    mostAgreed: count => catalog().mostAgreed(count),
+    isProtected: name => catalog().isProtected(name),
     onError,
   });
   return { overrides, lookup, rank, learn };
@@ -94,8 +96,11 @@ export async function startService(parts: {
   clock: Clock;
   log: Logger;
 }): Promise<Service> {
-  const { config, store, catalog, clock, log } = parts;
-  const resolver = openResolver(config, clock);
+  const { config, store, clock, log } = parts;
+  let current = parts.catalog;
+  const catalog = () => current;
+  const metrics = createMetrics();
+  const resolver = openResolver(config, clock, metrics);
   const { overrides, lookup, rank, learn } = await openVerdicts({
     store,
     resolver,
@@ -103,7 +108,6 @@ export async function startService(parts: {
     clock,
     onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
   });
-  const metrics = createMetrics();
   const admit = createAdmit({ store, clock });
   const api = createApi({
     admit,
@@ -124,7 +128,7 @@ export async function startService(parts: {
   );
   const probes = createProbes({
     store,
-    catalog: () => catalog,
+    catalog,
     resolver,
     metrics,
     isDraining: port.isDraining,
@@ -147,6 +151,14 @@ export async function startService(parts: {
   return {
     address: { host: bound.address, port: bound.port },
     store,
+    async reload(build) {
+      try {
+        current = await build();
+        log.info({ snapshot: current.generation, domains: current.size }, 'catalog replaced');
+      } catch (error) {
+        log.error({ err: error }, 'the catalog could not be built: the last good one stays');
+      }
+    },
     async close() {
       await port.drain();
       await rank.close();
@@ -157,7 +169,12 @@ export async function startService(parts: {
   };
 }
 
-function observe(metrics: Metrics, resolver: DnsResolver, catalog: Catalog, inFlight: () => number): void {
+function observe(
+  metrics: Metrics,
+  resolver: DnsResolver,
+  catalog: () => Catalog,
+  inFlight: () => number,
+): void {
   const { counters } = resolver;
   metrics.counters('domain_risk_dns_questions_total', 'Questions to DNS servers by outcome.', 'outcome', () =>
     Object.entries(counters.questions),
@@ -172,6 +189,6 @@ function observe(metrics: Metrics, resolver: DnsResolver, catalog: Catalog, inFl
   ]);
   metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
   metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
-  metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog.size);
+  metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size);
   metrics.gauge('domain_risk_requests_in_flight', 'Requests being answered.', inFlight);
 }

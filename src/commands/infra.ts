@@ -99,7 +99,13 @@ async function sweepFeeds(options: { limit?: number; rate: number; json?: boolea
     try {
       // Nothing is lost by it: what could not be written is tried again, and the sweep ends when that fails.
       const onError = () => {};
-      const { learn } = await openVerdicts({ store, resolver, catalog, clock: Date.now, onError });
+      const { learn } = await openVerdicts({
+        store,
+        resolver,
+        catalog: () => catalog,
+        clock: Date.now,
+        onError,
+      });
       const bar = startProgress('Asking who receives the mail of listed domains');
       const swept = await sweep(
         { store, resolver, catalog, learn, clock: Date.now },

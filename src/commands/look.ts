@@ -80,7 +80,13 @@ async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
   const store = hasStore(config) ? await openStore(config, failed) : (NO_STORE as Store);
   try {
     const catalog = await loadCatalog(() => {});
-    const verdicts = await openVerdicts({ store, resolver, catalog, clock: Date.now, onError: failed });
+    const verdicts = await openVerdicts({
+      store,
+      resolver,
+      catalog: () => catalog,
+      clock: Date.now,
+      onError: failed,
+    });
     await verdicts.lookup.lookup(domain, COMMAND_LINE);
     // The service learns the addresses of mail hosts behind an answer; here there is no later answer, so wait.
     await verdicts.learn.settle();
@@ -133,7 +139,7 @@ async function top(options: { limit: number; reason?: FlagReason; json?: boolean
     const { rank } = await openVerdicts({
       store,
       resolver: OFFLINE,
-      catalog,
+      catalog: () => catalog,
       clock: Date.now,
       onError: failed,
     });

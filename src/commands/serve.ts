@@ -17,7 +17,9 @@ const SAME_SIGNAL_MS = 1_000;
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .description('run the service; settings come from the environment (see the README)')
+    .description(
+      'run the service; settings come from the environment (see the README); SIGHUP reads feeds and tables anew',
+    )
     .action(serve);
 }
 
@@ -50,6 +52,8 @@ async function serve(): Promise<void> {
   warnOfPrivateResolvers(config, log);
   log.info({ ...service.address }, 'listening');
   endOn(['SIGTERM', 'SIGINT'], service, log);
+  const { reload } = service;
+  process.on('SIGHUP', () => void reload(() => loadCatalog(() => {})));
   try {
     await welcome(service);
   } catch (error) {

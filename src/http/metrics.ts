@@ -1,12 +1,14 @@
 /** What operators watch, in Prometheus' text format. Children are bound beforehand: the hot path only adds. */
 
-import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { REASONS, type Reason } from '../core/verdict.ts';
 import { createTally } from './tally.ts';
 
 export interface Metrics {
   /** One finished request. */
   request(route: string, status: number, seconds: number): void;
+  /** One finished question to a DNS server. */
+  question(outcome: string, seconds: number): void;
   degraded(): void;
   verdict(reason: Reason): void;
   shed(): void;
@@ -21,6 +23,12 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const questions = new Histogram({
+    name: 'domain_risk_dns_question_seconds',
+    help: 'How long questions to DNS servers took.',
+    buckets: [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 1.8],
+    registers,
+  });
   const degraded = new Counter({
     name: 'domain_risk_degraded_total',
     help: 'Answers given without DNS evidence because asking failed.',
@@ -43,6 +51,7 @@ export function createMetrics(): Metrics {
 
   return {
     request: createTally(registry),
+    question: (_outcome, seconds) => questions.observe(seconds),
     degraded: () => degraded.inc(),
     shed: () => shed.inc(),
     verdict(reason) {

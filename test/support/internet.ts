@@ -147,7 +147,13 @@ export async function visit(dns: DnsServer, store: Store, sites: readonly Site[]
   const onError = (error: unknown) => {
     throw error;
   };
-  const { lookup, learn, rank } = await openVerdicts({ store, resolver, catalog, clock, onError });
+  const { lookup, learn, rank } = await openVerdicts({
+    store,
+    resolver,
+    catalog: () => catalog,
+    clock,
+    onError,
+  });
 
   let calls = 0;
   /** Each call by another key, since one key may have only few questions under way. */
