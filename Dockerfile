@@ -13,5 +13,5 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT ?? 8080}/readyz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "src/cli.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "src/cli.ts"]
 CMD ["serve"]

@@ -39,7 +39,7 @@ async function makeKeys() {
 }
 
 function startService(): Promise<{ child: ChildProcess; url: string }> {
-  const [program, ...args] = [...pinned(0), process.execPath, 'src/cli.ts', 'serve'];
+  const [program, ...args] = [...pinned(0), process.execPath, ...process.execArgv, 'src/cli.ts', 'serve'];
   const child = spawn(program!, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -54,7 +54,7 @@ function startService(): Promise<{ child: ChildProcess; url: string }> {
 }
 
 function startBare(): Promise<{ child: ChildProcess; url: string }> {
-  const [program, ...args] = [...pinned(0), process.execPath];
+  const [program, ...args] = [...pinned(0), process.execPath, ...process.execArgv];
   const child = fork(new URL('./bare.ts', import.meta.url).pathname, {
     execPath: program!,
     execArgv: args,

@@ -14,6 +14,8 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.installed');
 const OLDEST = [24, 15];
+/** Without it the young generation alone takes 100 MB more under a flood of names (measured 2026-11-15). */
+const NODE_FLAGS = ['--max-semi-space-size=8'];
 
 function fail(message) {
   process.stderr.write(`domain-risk: ${message}\n`);
@@ -54,7 +56,9 @@ function ownNode() {
 const [script, ...args] = process.argv.slice(2);
 install(script.startsWith('src/') ? 'runtime' : 'all');
 const settings = existsSync('.env') ? ['--env-file=.env'] : [];
-const child = spawn(ownNode(), [...settings, join(root, script), ...args], { stdio: 'inherit' });
+const child = spawn(ownNode(), [...NODE_FLAGS, ...settings, join(root, script), ...args], {
+  stdio: 'inherit',
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('error', error => fail(error.message));
 child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));

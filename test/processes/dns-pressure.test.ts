@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { newKey } from '../../src/commands/keys.ts';
 import { parseDomain } from '../../src/core/domain.ts';
 import { mx, startDns } from '../support/dns.ts';
 import { callMany, tally } from '../support/load.ts';
-import { startServer } from '../support/process.ts';
-import { randomFrom, SEED, sized } from '../support/scale.ts';
+import { openBeside, startServer } from '../support/process.ts';
+import { eventually, randomFrom, SEED, sized } from '../support/scale.ts';
 
 const HERD = 500;
 const TARPITS = sized(200, 1_000);
 const TORTURE = sized(2_000, 200_000);
 const HOSTILE = sized(2_000, 100_000);
 const MINUTES = 60_000;
+/** Names that the resolver asks at one time, over all. */
+const CAP = 128;
 
 async function start() {
   const dns = await startDns();
@@ -44,33 +47,34 @@ test(`${TARPITS} domains whose servers never answer leave other callers untouche
 }, async () => {
   const { dns, server, secret } = await start();
   for (let i = 0; i < TARPITS; i++) dns.zones.set(`tarpit-${i}.com`, { fault: 'drop' });
-  let most = 0;
-  const watching = setInterval(async () => {
-    most = Math.max(most, await metric(server.base, 'domain_risk_dns_in_flight').catch(() => 0));
-  }, 100);
-  onTestFinished(() => clearInterval(watching));
-  let at = 0;
-  const tarpits = Array.from({ length: TARPITS }, async () => {
-    const response = await server.get(`/v1/public/domain/tarpit-${at++}.com`, secret);
-    return [
-      response.status,
-      ((await response.json()) as { reason: string }).reason,
-      response.headers.get('x-risk-degraded'),
-    ];
+  const store = await openBeside(server.folder);
+  // One key alone may have 16 names in flight: ten of them reach the cap over all.
+  const made = Array.from({ length: 10 }, () => newKey({ name: 'tarpit' }, Date.now()));
+  for (const { key } of made) await store.createKey(key);
+  const inFlight = () => metric(server.base, 'domain_risk_dns_in_flight');
+  let next = 0;
+  const answers: unknown[] = [];
+  /** A few more than the cap, each with one name after another, so that the resolver stays full. */
+  const stuck = Array.from({ length: CAP + 12 }, async (_, caller) => {
+    while (next < TARPITS) {
+      const name = `tarpit-${next++}.com`;
+      const response = await server.get(`/v1/public/domain/${name}`, made[caller % made.length]!.secret);
+      const { reason } = (await response.json()) as { reason: string };
+      answers.push([response.status, reason, response.headers.get('x-risk-degraded')]);
+    }
   });
-  const others = await callMany({
-    bases: [server.base],
-    secret,
-    path: '/v1/public/domain/mailinator.com',
-    callers: 4,
-    calls: 400,
-  });
-  for (const answer of await Promise.all(tarpits)) expect(answer).toEqual([200, 'safe', 'dns']);
+  await eventually('the resolver is full', async () => (await inFlight()) >= CAP);
+  const path = '/v1/public/domain/mailinator.com';
+  const others = await callMany({ bases: [server.base], secret, path, callers: 4, calls: 400 });
+  expect(await inFlight()).toBeLessThanOrEqual(CAP);
+  await Promise.all(stuck);
+  expect(answers).toEqual(Array(TARPITS).fill([200, 'safe', 'dns']));
   expect(tally(others)).toEqual({ 200: 400 });
-  // p99 was 9 ms while 200 names were stuck (November 2026).
   const waits = others.map(one => one.endedAt - one.startedAt).sort((x, y) => x - y);
-  expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThan(500);
-  expect(most).toBeLessThanOrEqual(128);
+  const p99 = waits[Math.floor(waits.length * 0.99)]!;
+  process.stdout.write(`${TARPITS} tarpits: p99 of other callers ${p99.toFixed(0)} ms\n`);
+  // 124 ms with seven busy processes on two cores (November 2026).
+  expect(p99).toBeLessThan(2_000);
 });
 
 test(`${TORTURE} random names grow neither memory nor store, and hot names stay cached`, {
