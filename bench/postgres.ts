@@ -3,14 +3,20 @@
  * on one database, with one hot key and with many. What counts is the ratio, and how many calls share a commit.
  */
 
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { newKey } from '../src/commands/keys.ts';
 import { printTable } from '../src/commands/print.ts';
+import { openStore } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
 import { openPostgresStore } from '../src/store/postgres.ts';
 import { openConnections } from '../src/store/postgres-connect.ts';
 import { COUNT, count, countValues } from '../src/store/postgres-spender.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { type Figures, put } from './load.ts';
 
 const SECONDS = Number(process.env.SECONDS ?? 3);
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
@@ -153,6 +159,7 @@ async function main(): Promise<void> {
       ],
       rows,
     );
+    await overHttp(url);
     await explain(
       url,
       keys.map(key => key.id),
@@ -161,6 +168,70 @@ async function main(): Promise<void> {
   } finally {
     await postgres.close();
   }
+}
+
+function startServer(env: Record<string, string>): Promise<{ child: ChildProcess; base: string }> {
+  const child = spawn(process.execPath, ['src/cli.ts', 'serve'], {
+    env: { ...process.env, ...env, PORT: '0', DNS_SERVERS: '127.0.0.1:1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return new Promise((resolve, reject) => {
+    child.once('exit', code => reject(new Error(`the server ended with ${code}`)));
+    child.stdout.on('data', (chunk: Buffer) => {
+      const port = /"port":(\d+)/.exec(chunk.toString())?.[1];
+      if (port) resolve({ child, base: `http://127.0.0.1:${port}` });
+    });
+  });
+}
+
+/** Whole servers against one on SQLite, with the database and the load on the same machine. */
+async function overHttp(url: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-bench-'));
+  const { key, secret } = newKey({ name: 'http' }, Date.now());
+  const places = [{ DATABASE_URL: `sqlite:${folder}/domain-risk.db` }, { DATABASE_URL: url }];
+  for (const env of places) {
+    const store = await openStore(readConfig(env), error => {
+      throw error;
+    });
+    await store.createKey(key);
+    await store.close();
+  }
+  const [sqlite, one, two] = await Promise.all([places[0]!, places[1]!, places[1]!].map(startServer));
+  const measure = async (bases: readonly string[]) => {
+    const load = { paths: ['/v1/public/domain/mailinator.com'], authorization: `Bearer ${secret}` };
+    const connections = 64 / bases.length;
+    const seconds = SECONDS;
+    const figures = await Promise.all(bases.map(base => put({ ...load, url: base, seconds, connections })));
+    return {
+      perSecond: figures.reduce((sum, figure) => sum + figure.perSecond, 0),
+      p50: Math.max(...figures.map(figure => figure.p50)),
+      p99: Math.max(...figures.map(figure => figure.p99)),
+    };
+  };
+  const cases = {
+    'one on SQLite': [sqlite!.base],
+    'one on PostgreSQL': [one!.base],
+    'two on PostgreSQL': [one!.base, two!.base],
+  };
+  const rows = Object.entries(cases).map(([name, bases]) => ({ name, bases, rounds: [] as Figures[] }));
+  // The first round only warms up.
+  for (let round = 0; round <= ROUNDS; round++)
+    for (const row of rows) row.rounds.push(await measure(row.bases));
+  for (const { child } of [sqlite!, one!, two!]) {
+    child.removeAllListeners('exit');
+    child.kill('SIGTERM');
+  }
+  rmSync(folder, { recursive: true, force: true });
+  process.stdout.write('\nover HTTP, one hot key, 64 connections in all\n\n');
+  printTable(
+    ['SERVERS', 'PER SECOND', 'P50 MS', 'P99 MS'],
+    rows.map(({ name, rounds }) => [
+      name,
+      ...(['perSecond', 'p50', 'p99'] as const).map(of =>
+        median(rounds.slice(1).map(round => round[of])).toFixed(of === 'perSecond' ? 0 : 1),
+      ),
+    ]),
+  );
 }
 
 /** What the database does for one batch: indexes only, one update per key, whatever the number of calls. */

@@ -39,7 +39,13 @@ interface CachedKey {
   readonly key: KeyRecord;
   readonly revision: number;
   readonly inNetwork: (address: string) => boolean;
+}
+
+/** What this server knows of a key's use, whichever of its secrets is sent. */
+interface Meter {
   readonly bucket: Bucket;
+  /** After the last call that was counted here. */
+  allowance: Allowance | undefined;
 }
 
 /** Each repetition means that an operator changed something within the last milliseconds. */
@@ -48,6 +54,16 @@ const MOST_ATTEMPTS = 5;
 export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
   const { store, clock } = parts;
   const keys = new LRUCache<string, CachedKey>({ max: 10_000 });
+  const meters = new LRUCache<string, Meter>({ max: 10_000 });
+
+  function meterOf(key: KeyRecord): Meter {
+    let meter = meters.get(key.id);
+    if (!meter) {
+      meter = { bucket: { tokens: Math.max(1, key.rate ?? 0), at: clock() }, allowance: undefined };
+      meters.set(key.id, meter);
+    }
+    return meter;
+  }
 
   async function read(digest: string): Promise<CachedKey | undefined> {
     const { key, revision } = await store.keyByDigest(digest);
@@ -55,8 +71,7 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
       keys.delete(digest);
       return undefined;
     }
-    const bucket = keys.get(digest)?.bucket ?? { tokens: Math.max(1, key.rate ?? 0), at: clock() };
-    const cached = { key, revision, inNetwork: networkMatcher(key.networks), bucket };
+    const cached = { key, revision, inNetwork: networkMatcher(key.networks) };
     keys.set(digest, cached);
     return cached;
   }
@@ -81,7 +96,12 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
 
   async function rateRefusal(key: KeyRecord, retryAfter: number): Promise<MeteredRefusal> {
     const detail = `limit: ${key.rate} calls per second`;
-    return { refused: 'rate_limited', detail, retryAfter, allowance: await readAllowance(key) };
+    return {
+      refused: 'rate_limited',
+      detail,
+      retryAfter,
+      allowance: meterOf(key).allowance ?? (await readAllowance(key)),
+    };
   }
 
   return {
@@ -94,10 +114,10 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
         const known = attempt === 0 ? recall(digest, caller) : undefined;
         const cached = known ?? (await inspect(secret, digest, caller));
         if ('refused' in cached) return cached;
-        const { key, revision, bucket } = cached;
+        const { key, revision } = cached;
         const now = clock();
         if (key.rate !== null && !tokenTaken) {
-          const token = takeToken(bucket, key.rate, now);
+          const token = takeToken(meterOf(key).bucket, key.rate, now);
           // A record that was remembered may not refuse: the key may have been changed or revoked since.
           if (!token.ok && known && (await store.revision()) !== revision) continue;
           if (!token.ok) return rateRefusal(key, token.retryAfter);
@@ -107,6 +127,7 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
         const spent = await store.spend({ keyId: key.id, month: month.name, quota: key.quota }, revision);
         if (spent.outcome === 'changed') continue;
         const allowance = allowanceOf(key.quota, spent.used, month);
+        if (key.rate !== null) meterOf(key).allowance = allowance;
         if (spent.outcome === 'exhausted') return quotaRefusal(allowance, month, now);
         return { key, revision, allowance };
       }
@@ -119,7 +140,7 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
       const passed = await inspect(secret, digestOf(secret), caller);
       if ('refused' in passed) return passed;
       const { key, revision } = passed;
-      return { key, revision, allowance: await readAllowance(key) };
+      return { key, revision, allowance: meterOf(key).allowance ?? (await readAllowance(key)) };
     },
   };
 }

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 /** The command line: a table of commands. Nothing else knows argv. */
 
 import { Command, CommanderError } from 'commander';
@@ -6,21 +6,24 @@ import { addCopies } from './commands/copy.ts';
 import { addInfra } from './commands/infra.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLookups } from './commands/look.ts';
+import { addMigrate } from './commands/migrate.ts';
 import { addOverrides } from './commands/overrides.ts';
-import { CommandFailed, UsageProblem } from './commands/print.ts';
+import { CommandFailed, clearProgress, UsageProblem } from './commands/print.ts';
 import { addServe } from './commands/serve.ts';
 import { VERSION } from './compose.ts';
 import { ConfigRefused } from './config.ts';
+import { FeedError } from './core/feed.ts';
 import { StoreUnavailable } from './core/ports.ts';
+import { TableError } from './core/tables.ts';
 import { StoreRefused } from './store/refused.ts';
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-const COMMANDS = [addServe, addLookups, addKeys, addOverrides, addInfra, addCopies];
+const COMMANDS = [addServe, addLookups, addKeys, addOverrides, addInfra, addCopies, addMigrate];
 
 /** Problems whose message is all that an operator needs; anything else is our fault and shows its stack. */
-const EXPECTED = [CommandFailed, ConfigRefused, StoreRefused, StoreUnavailable];
+const EXPECTED = [CommandFailed, ConfigRefused, FeedError, TableError, StoreRefused, StoreUnavailable];
 
 const program = new Command('domain-risk')
   .description('Tells whether an email domain can be trusted. Self-hosted: keys, quotas and lists are yours.')
@@ -50,6 +53,7 @@ function inheritExit(command: Command): void {
 try {
   await program.parseAsync();
 } catch (error) {
+  clearProgress();
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
   } else if (error instanceof UsageProblem) {

@@ -31,8 +31,6 @@ export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.me
 export interface Service {
   readonly address: { readonly host: string; readonly port: number };
   readonly store: Store;
-  /** Takes the catalog that `build` gives; when that fails the last good one stays, and the log says why. */
-  reload(build: () => Promise<Catalog>): Promise<void>;
   /** Answers what was accepted, writes what is pending, closes everything. */
   close(): Promise<void>;
 }
@@ -84,6 +82,7 @@ export async function openVerdicts(parts: {
     last: lookup.last,
     mostAgreed: count => catalog().mostAgreed(count),
     isProtected: name => catalog().isProtected(name),
+    revision: overrides.revision,
     onError,
   });
   return { overrides, lookup, rank, learn };
@@ -97,8 +96,7 @@ export async function startService(parts: {
   log: Logger;
 }): Promise<Service> {
   const { config, store, clock, log } = parts;
-  let current = parts.catalog;
-  const catalog = () => current;
+  const catalog = () => parts.catalog;
   const metrics = createMetrics();
   const resolver = openResolver(config, clock, metrics);
   const { overrides, lookup, rank, learn } = await openVerdicts({
@@ -151,14 +149,6 @@ export async function startService(parts: {
   return {
     address: { host: bound.address, port: bound.port },
     store,
-    async reload(build) {
-      try {
-        current = await build();
-        log.info({ snapshot: current.generation, domains: current.size }, 'catalog replaced');
-      } catch (error) {
-        log.error({ err: error }, 'the catalog could not be built: the last good one stays');
-      }
-    },
     async close() {
       await port.drain();
       await rank.close();

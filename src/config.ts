@@ -7,6 +7,8 @@ import { parseServers } from './dns/servers.ts';
 type Setting<T> = {
   readonly fallback: string;
   readonly help: string;
+  /** Its value may hold a password and is never shown. */
+  readonly secret?: boolean;
   parse(text: string): Checked<T>;
 };
 
@@ -23,10 +25,16 @@ function parsePort(text: string): Checked<number> {
   return port >= 0 && port <= 65535 ? good(port) : bad('must be a number from 0 to 65535');
 }
 
-function parseDatabase(text: string): Checked<string | undefined> {
-  if (text === '') return good(undefined);
-  if (text.startsWith('sqlite:') && text.length > 7) return good(resolve(text.slice(7)));
-  return bad('must be sqlite:<path of a file>');
+/** Where the store is: a file of ours, or a database that several machines share. */
+export type Database =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export function parseDatabase(text: string): Checked<Database> {
+  if (text.startsWith('sqlite:') && text.length > 7)
+    return good({ kind: 'sqlite', path: resolve(text.slice(7)) });
+  if (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) return good({ kind: 'postgres', url: text });
+  return bad('must be sqlite:<path of a file> or postgres://user:password@host:port/database');
 }
 
 function parseTrusted(text: string): Checked<(address: string) => boolean> {
@@ -55,8 +63,10 @@ export const SETTINGS = {
   },
   DATABASE_URL: {
     fallback: '',
-    help: 'Where the store is: `sqlite:<path>`; empty is `domain-risk.db` in `DATA_DIR`.',
-    parse: parseDatabase,
+    help: 'Where the store is: `sqlite:<path>`, or `postgres://user:password@host:port/database` for several machines; empty is `domain-risk.db` in `DATA_DIR`.',
+    secret: true,
+    parse: (text: string): Checked<Database | undefined> =>
+      text === '' ? good(undefined) : parseDatabase(text),
   },
   DNS_SERVERS: {
     fallback: '',
@@ -92,8 +102,7 @@ type Parsed<K extends keyof typeof SETTINGS> = Extract<
 export interface Config {
   readonly port: Parsed<'PORT'>;
   readonly host: Parsed<'HOST'>;
-  /** The SQLite file. */
-  readonly database: string;
+  readonly database: Database;
   readonly dnsServers: Parsed<'DNS_SERVERS'>;
   readonly isTrustedProxy: Parsed<'TRUST_PROXY'>;
   readonly logLevel: Parsed<'LOG_LEVEL'>;
@@ -108,17 +117,21 @@ export class ConfigRefused extends Error {
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   function read<K extends keyof typeof SETTINGS>(name: K): Parsed<K> {
-    const setting = SETTINGS[name];
+    const setting: Setting<unknown> = SETTINGS[name];
     const checked = setting.parse(env[name] ?? setting.fallback) as Checked<Parsed<K>>;
     if (checked.ok) return checked.value;
-    problems.push(`${name}=${JSON.stringify(env[name])}: ${checked.problem}`);
+    const shown = setting.secret ? '' : `=${JSON.stringify(env[name])}`;
+    problems.push(`${name}${shown}: ${checked.problem}`);
     return undefined as Parsed<K>;
   }
   const dataDir = read('DATA_DIR');
   const config = Object.freeze({
     port: read('PORT'),
     host: read('HOST'),
-    database: read('DATABASE_URL') ?? resolve(dataDir ?? '', 'domain-risk.db'),
+    database: read('DATABASE_URL') ?? {
+      kind: 'sqlite' as const,
+      path: resolve(dataDir ?? '', 'domain-risk.db'),
+    },
     dnsServers: read('DNS_SERVERS'),
     isTrustedProxy: read('TRUST_PROXY'),
     logLevel: read('LOG_LEVEL'),

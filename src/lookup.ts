@@ -54,16 +54,17 @@ interface Remembered {
 export function createLookup(parts: LookupParts): Lookup {
   const { catalog, overrides, resolver, clock, infra, note } = parts;
   const remembered = new LRUCache<string, Remembered>({ max: MOST_REMEMBERED });
+  const sources = (): Sources => ({ catalog: catalog(), overrides: overrides(), infra: infra() });
 
   /** What was found stands while its sources do, and for a second only: an override may end with time. */
   function look(domain: Domain): Remembered {
     const now = clock();
-    const sources = { catalog: catalog(), overrides: overrides(), infra: infra() };
+    const from = sources();
     const before = remembered.get(domain);
-    if (before && isCurrent(before.facts, sources) && now >= before.at && now - before.at < REMEMBERED_MS) {
+    if (before && isCurrent(before.facts, from) && now >= before.at && now - before.at < REMEMBERED_MS) {
       return before;
     }
-    const found: Remembered = { facts: known(domain, sources, now), at: now, answer: undefined };
+    const found: Remembered = { facts: known(domain, from, now), at: now, answer: undefined };
     remembered.set(domain, found);
     return found;
   }
@@ -83,7 +84,7 @@ export function createLookup(parts: LookupParts): Lookup {
     const fresh = resolver.peek(domain);
     if (fresh) return noted(found, fresh);
     if (asks === 'wait') return resolver.resolve(domain, keyId).then(mail => noted(found, mail));
-    resolver.prefetch(domain, keyId);
+    resolver.prefetch(domain);
     return noted(found, resolver.last(domain) ?? MAIL_NOT_ASKED);
   }
 
@@ -95,12 +96,12 @@ export function createLookup(parts: LookupParts): Lookup {
     return answered(found, mail);
   }
 
+  /** Remembers nothing: a ranking of thousands of names would push out the hot ones. */
   function last(domain: Domain): Answer {
-    const found = look(domain);
-    const { asks } = found.facts;
-    if (asks === 'never') return answered(found, MAIL_NOT_ASKED);
-    const nothing = asks === 'wait' ? MAIL_UNKNOWN : MAIL_NOT_ASKED;
-    return answered(found, resolver.last(domain) ?? nothing);
+    const facts = known(domain, sources(), clock());
+    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED);
+    const nothing = facts.asks === 'wait' ? MAIL_UNKNOWN : MAIL_NOT_ASKED;
+    return answer(facts, resolver.last(domain) ?? nothing);
   }
 
   return { lookup, last };

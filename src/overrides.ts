@@ -6,7 +6,7 @@ import type { Store } from './core/ports.ts';
 export interface Overrides {
   current(): ReadonlyMap<string, Override>;
   revision(): number;
-  /** Reads anew when what is held is older than `revision`. */
+  /** Reads anew when what is held is of another revision, and until it is not older. */
   reach(revision: number): Promise<void>;
 }
 
@@ -21,13 +21,17 @@ export async function loadOverrides(store: Store): Promise<Overrides> {
     heldRevision = revision;
   }
 
+  function readOnce(): Promise<void> {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
   async function reach(revision: number): Promise<void> {
-    while (heldRevision < revision) {
-      reading ??= read().finally(() => {
-        reading = undefined;
-      });
-      await reading;
-    }
+    // A newer one too: a database that was restored or has failed over may have gone back.
+    if (heldRevision !== revision) await readOnce();
+    while (heldRevision < revision) await readOnce();
   }
 
   await reach(0);

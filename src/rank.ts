@@ -29,7 +29,7 @@ const FLUSH_MS = 1_000;
 const MOST_PENDING = 5_000;
 /** More than the longest list, because some candidates will have been cleared since. */
 const CANDIDATES = 5_000;
-const CANDIDATES_TTL_MS = 1_000;
+const STANDING_MS = 1_000;
 
 export function createRank(parts: {
   store: Store;
@@ -39,12 +39,14 @@ export function createRank(parts: {
   /** Names that most feeds agree on, for places that traffic has not filled. */
   mostAgreed: (count: number) => readonly string[];
   isProtected: (name: string) => boolean;
+  /** Of the overrides that verdicts are judged under. */
+  revision: () => number;
   onError: (error: unknown) => void;
 }): Rank {
-  const { store, clock, last, mostAgreed, isProtected, onError } = parts;
+  const { store, clock, last, mostAgreed, isProtected, revision, onError } = parts;
   /** Key and domain to the day on which they were noted. */
   const noted = new LRUCache<string, string>({ max: 50_000 });
-  const candidates = new LRUCache<string, Promise<Ranked[]>>({ max: 8, ttl: CANDIDATES_TTL_MS });
+  const standings = new LRUCache<string, Promise<readonly Ranked[]>>({ max: 8, ttl: STANDING_MS });
   let pending: Flag[] = [];
   let writing: Promise<void> = Promise.resolve();
   const sinceDay = () => dayOf(clock() - (WINDOW_DAYS - 1) * DAY_MS);
@@ -75,14 +77,8 @@ export function createRank(parts: {
   }
 
   async function ranked(reason: FlagReason | undefined): Promise<Ranked[]> {
-    const name = reason ?? '';
-    let rows = candidates.get(name);
-    if (!rows) {
-      rows = flush().then(() => store.ranking(sinceDay(), CANDIDATES, reason));
-      candidates.set(name, rows);
-      rows.catch(() => candidates.delete(name));
-    }
-    return rows;
+    await flush();
+    return store.ranking(sinceDay(), CANDIDATES, reason);
   }
 
   /** What we would say today; the verdict that was given stands in where DNS has not been asked since. */
@@ -98,6 +94,36 @@ export function createRank(parts: {
     return { domain: row.domain, riskScore: row.score, reason: row.reason };
   }
 
+  /** Judging thousands of candidates takes tens of milliseconds, so their order stands for a second, or until a change. */
+  function standing(reason: FlagReason | undefined): Promise<readonly Ranked[]> {
+    const name = `${revision()} ${reason ?? ''}`;
+    const before = standings.get(name);
+    if (before) return before;
+    const order = candidatesFor(reason).then(inOrder);
+    standings.set(name, order);
+    order.catch(() => standings.delete(name));
+    return order;
+  }
+
+  function inOrder(rows: readonly Ranked[]): Ranked[] {
+    const list = rows.flatMap(row => {
+      const shown = today(row);
+      return shown ? [{ row, shown }] : [];
+    });
+    return list.sort((a, b) => b.row.times - a.row.times || byScore(a.shown, b.shown)).map(({ row }) => row);
+  }
+
+  /** What is shown is judged now, all the same. */
+  function shownOf(rows: readonly Ranked[], limit: number, reason: FlagReason | undefined): TopDomain[] {
+    const top: TopDomain[] = [];
+    for (const row of rows) {
+      if (top.length === limit) break;
+      const shown = today(row);
+      if (shown && (reason === undefined || shown.reason === reason)) top.push(shown);
+    }
+    return top;
+  }
+
   return {
     note({ flag, verdict }, keyId) {
       if (flag === undefined || verdict.reason === 'safe' || pending.length >= MOST_PENDING) return;
@@ -109,12 +135,7 @@ export function createRank(parts: {
     },
 
     async top(limit, reason) {
-      const rows = (await candidatesFor(reason))
-        .map(row => ({ times: row.times, shown: today(row) }))
-        .filter(row => row.shown !== undefined && (reason === undefined || row.shown.reason === reason))
-        .map(row => ({ times: row.times, shown: row.shown! }))
-        .sort((a, b) => b.times - a.times || byScore(a.shown, b.shown));
-      const top = rows.slice(0, limit).map(row => row.shown);
+      const top = shownOf(await standing(reason), limit, reason);
       const wanted = reason === undefined || reason === 'disposable' ? limit - top.length : 0;
       return wanted > 0 ? top.concat(filling(top, wanted)) : top;
     },

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Catalog } from './core/catalog.ts';
-import { type Snapshot, type Sources, takeSnapshot } from './core/feed.ts';
+import { FeedError, type Snapshot, type Sources, takeSnapshot } from './core/feed.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
 
 /** Told before each feed is read, and once at the end with `done` equal to `total`. */
@@ -20,14 +20,24 @@ export async function buildCatalog(sources: Sources, progress: Progress): Promis
     snapshots.push(takeSnapshot(feed, await read()));
   }
   const catalog = new Catalog(snapshots, tables, generationOf(snapshots, texts));
+  for (const snapshot of snapshots) refuseCanaries(snapshot, catalog);
   progress('catalog', snapshots.length, sources.feeds.length);
   return catalog;
+}
+
+/** A feed that calls one of the largest mailbox providers disposable is broken as a whole. */
+function refuseCanaries({ feed, names }: Snapshot, { canaries }: Catalog): void {
+  const named = feed.kind === 'disposable' && names.find(name => canaries.has(name));
+  if (named)
+    throw new FeedError(
+      `${feed.origin} names ${named}, which is no disposable domain: install another version`,
+    );
 }
 
 /** The same feeds and tables give the same text on every machine. */
 function generationOf(snapshots: readonly Snapshot[], texts: TableTexts): string {
   const hash = createHash('sha256');
-  for (const { feed, version, names } of snapshots) hash.update(`${feed.id}@${version} ${names.length}\n`);
+  for (const { feed, version, names } of snapshots) hash.update(`${feed.id}@${version} ${names.join(' ')}\n`);
   for (const [file, text] of Object.entries(texts)) hash.update(`${file} ${text}\n`);
   return hash.digest('hex').slice(0, 12);
 }

@@ -42,6 +42,10 @@ describe('building a catalog', () => {
     );
   });
 
+  it('fails when a feed names one of the largest mailbox providers', async () => {
+    await expect(build(source('a', ['a.com', 'gmail.com']))).rejects.toThrow('list a names gmail.com');
+  });
+
   it('fails when a table is broken, before any feed is read', async () => {
     const broken: FeedSource = { ...source('a', []), read: () => Promise.reject(new Error('read')) };
     const tables = async () => ({ ...(await readTables()), 'roles.txt': 'Not A Word' });

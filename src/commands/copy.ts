@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CommandFailed, printJson, startProgress } from './print.ts';
-import { withStore } from './world.ts';
+import { withStore, withStoreOrNew } from './world.ts';
 
 export function addCopies(program: Command): void {
   program
@@ -23,7 +23,7 @@ export function addCopies(program: Command): void {
   program
     .command('restore')
     .description(
-      'replace keys, overrides and flags by those of a backup, also while servers run; no counter goes back',
+      'go back to the limits of keys, the overrides and the flags of a backup, also while servers run; no counter goes back, keys that are there keep their present secrets, and a revoked key stays revoked',
     )
     .argument('<file>', 'made by backup')
     .option('--json', 'one JSON document on stdout')
@@ -31,7 +31,7 @@ export function addCopies(program: Command): void {
       const source = resolve(file);
       if (!existsSync(source))
         throw new CommandFailed(`${source} does not exist: name a file made by backup`);
-      const keys = await withStore(async store => {
+      const keys = await withStoreOrNew(async store => {
         await store.restore(source);
         return (await store.listKeys()).length;
       });

@@ -17,7 +17,7 @@ import {
   rateValue,
   typedOr,
 } from './values.ts';
-import { withStore } from './world.ts';
+import { withStore, withStoreOrNew } from './world.ts';
 
 /** As typed: what is not there stays as it is. */
 interface Typed {
@@ -31,6 +31,9 @@ interface Typed {
 }
 
 type Limits = Pick<KeyRecord, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'>;
+
+/** Of a command that others get in the way of. */
+const MOST_TRIES = 5;
 
 const NO_LIMITS = { quota: null, rate: null, origins: [], networks: [], expiresAt: null };
 
@@ -109,22 +112,24 @@ async function find(store: Store, wanted: string): Promise<KeyRecord> {
   throw new CommandFailed(`${why}; "domain-risk keys list" shows all`);
 }
 
-async function change(
-  wanted: string,
-  json: boolean | undefined,
-  edit: (key: KeyRecord) => Partial<KeyRecord>,
-) {
-  await withStore(async store => {
-    const key = await find(store, wanted);
+type Edit = (key: KeyRecord) => Partial<KeyRecord>;
+
+/** Somebody else may change the key between the reading and the writing: then again, from what stands there now. */
+export async function change(store: Store, wanted: string, edit: Edit): Promise<KeyRecord> {
+  let id = wanted;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const key = await find(store, id);
+    id = key.id;
+    if (key.revokedAt !== null)
+      throw new CommandFailed(`the key ${key.id} is revoked for good: create a new one`);
     const changed = { ...key, ...edit(key) };
-    await replace(store, changed);
-    printKey(changed, json);
-  });
+    if (await store.updateKey(changed, key)) return changed;
+  }
+  throw new CommandFailed('others change this key all the time, and nothing was changed here: try again');
 }
 
-async function replace(store: Store, key: KeyRecord): Promise<void> {
-  if (!(await store.updateKey(key)))
-    throw new CommandFailed(`the key ${key.id} is revoked for good: create a new one`);
+async function changeAndPrint(wanted: string, json: boolean | undefined, edit: Edit): Promise<void> {
+  printKey(await withStore(store => change(store, wanted, edit)), json);
 }
 
 function withLimits(command: Command): Command {
@@ -152,7 +157,7 @@ export function addKeys(program: Command): void {
     .requiredOption('--name <name>', 'what the key is for', labelValue)
     .action(async (typed: Typed & { name: string }) => {
       const { key, secret } = newKey(limitsFrom(typed, { ...NO_LIMITS, name: typed.name }), Date.now());
-      await withStore(store => store.createKey(key));
+      await withStoreOrNew(store => store.createKey(key));
       printKey(key, typed.json, secret);
     });
 
@@ -165,7 +170,9 @@ export function addKeys(program: Command): void {
   withLimits(keys.command('update').description('change the limits of a key; what is not named stays'))
     .argument('<key>', 'id or name')
     .option('--name <name>', 'what the key is for', labelValue)
-    .action((wanted: string, typed: Typed) => change(wanted, typed.json, key => limitsFrom(typed, key)));
+    .action((wanted: string, typed: Typed) =>
+      changeAndPrint(wanted, typed.json, key => limitsFrom(typed, key)),
+    );
 
   keys
     .command('rotate')
@@ -181,26 +188,22 @@ export function addKeys(program: Command): void {
     .argument('<key>', 'id or name')
     .option('--json', 'one JSON document on stdout')
     .action((wanted: string, o: { json?: boolean }) =>
-      change(wanted, o.json, () => ({ revokedAt: Date.now() })),
+      changeAndPrint(wanted, o.json, () => ({ revokedAt: Date.now() })),
     );
 }
 
 async function rotate(wanted: string, options: { overlap: number; json?: boolean }): Promise<void> {
-  await withStore(async store => {
-    const key = await find(store, wanted);
-    const now = Date.now();
-    const { key: fresh, secret } = newKey({ name: key.name }, now);
-    const rotated: KeyRecord = {
-      ...key,
-      digest: fresh.digest,
-      prefix: fresh.prefix,
-      last4: fresh.last4,
-      previousDigest: options.overlap > 0 ? key.digest : null,
-      previousUntil: options.overlap > 0 ? now + options.overlap : null,
-    };
-    await replace(store, rotated);
-    printKey(rotated, options.json, secret);
+  const now = Date.now();
+  const { key: fresh, secret } = newKey({ name: wanted }, now);
+  const renew: Edit = key => ({
+    digest: fresh.digest,
+    prefix: fresh.prefix,
+    last4: fresh.last4,
+    previousDigest: options.overlap > 0 ? key.digest : null,
+    previousUntil: options.overlap > 0 ? now + options.overlap : null,
   });
+  const rotated = await withStore(store => change(store, wanted, renew));
+  printKey(rotated, options.json, secret);
 }
 
 async function list(store: Store, json: boolean | undefined): Promise<void> {

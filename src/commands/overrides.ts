@@ -5,7 +5,7 @@ import { Argument, type Command } from 'commander';
 import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from '../core/override.ts';
 import { CommandFailed, printFields, printJson, printTable, shownDate } from './print.ts';
 import { dateValue, domainValue, labelValue, type OrNone, typedOr } from './values.ts';
-import { withStore } from './world.ts';
+import { withStore, withStoreOrNew } from './world.ts';
 
 interface SetOptions {
   below?: boolean;
@@ -33,7 +33,7 @@ export function addOverrides(program: Command): void {
     .addArgument(new Argument('<action>', 'what to answer').choices(OVERRIDE_ACTIONS))
     .option('--below', 'the names below it too')
     .option('--note <text>', 'why', labelValue)
-    .option('--author <name>', 'who decided', labelValue, userInfo().username)
+    .option('--author <name>', 'who decided; you where it is left out', labelValue)
     .option('--expires <date>', 'day or moment (UTC) when it ends', dateValue)
     .option('--json', 'one JSON document on stdout')
     .action(set);
@@ -58,17 +58,26 @@ export function addOverrides(program: Command): void {
     });
 }
 
+/** A container may run under a user id that no passwd entry names, and the system then refuses to tell. */
+function whoAmI(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env.USER ?? null;
+  }
+}
+
 async function set(domain: string, action: OverrideAction, options: SetOptions): Promise<void> {
   const override: Override = {
     domain,
     action,
     below: options.below ?? false,
     note: options.note ?? null,
-    author: options.author ?? null,
+    author: options.author ?? whoAmI(),
     createdAt: Date.now(),
     expiresAt: typedOr(options.expires, null),
   };
-  await withStore(store => store.setOverride(override));
+  await withStoreOrNew(store => store.setOverride(override));
   if (options.json) printJson(shown(override));
   else printFields(shown(override));
 }

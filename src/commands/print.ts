@@ -50,6 +50,7 @@ export function startProgress(title: string): ProgressBar {
   }
   const steps = 100;
   const bar = progressBar({ max: steps, size: 30, output: process.stderr });
+  running.add(bar);
   let shown = 0;
   bar.start(title);
   return {
@@ -58,8 +59,19 @@ export function startProgress(title: string): ProgressBar {
       bar.advance(Math.max(0, now - shown), message);
       shown = Math.max(shown, now);
     },
-    end: message => bar.stop(message),
+    end(message) {
+      running.delete(bar);
+      bar.stop(message);
+    },
   };
+}
+
+const running = new Set<ReturnType<typeof progressBar>>();
+
+/** For whoever tells why a command failed: a bar that turns on and on would keep the process from ending. */
+export function clearProgress(): void {
+  for (const bar of running) bar.clear();
+  running.clear();
 }
 
 export const shownDate = (ms: number | null) =>

@@ -17,19 +17,16 @@ const SAME_SIGNAL_MS = 1_000;
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .description(
-      'run the service; settings come from the environment (see the README); SIGHUP reads feeds and tables anew',
-    )
+    .description('run the service; settings come from the environment (see the README)')
     .action(serve);
 }
 
 async function serve(): Promise<void> {
   const config = readWorld();
-  const log = pino({
-    level: config.logLevel,
-    base: null,
-    redact: ['*.authorization', '*.secret', '*.key.digest'],
-  });
+  // A log that cannot be written (full disk, closed terminal) must not take the service with it. pino's own stream
+  // would try for ever, at the level fatal and at the end (seen 2026-11-15).
+  process.stdout.on('error', () => {});
+  const log = pino({ level: config.logLevel, base: null }, process.stdout);
   let service: Service | undefined;
   const die = (error: unknown) => {
     log.fatal({ err: error }, 'something that must never happen: shutting down');
@@ -51,9 +48,7 @@ async function serve(): Promise<void> {
   }
   warnOfPrivateResolvers(config, log);
   log.info({ ...service.address }, 'listening');
-  endOn(['SIGTERM', 'SIGINT'], service, log);
-  const { reload } = service;
-  process.on('SIGHUP', () => void reload(() => loadCatalog(() => {})));
+  endOn(['SIGTERM', 'SIGINT', 'SIGHUP'], service, log);
   try {
     await welcome(service);
   } catch (error) {

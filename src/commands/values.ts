@@ -45,7 +45,7 @@ export const limitValue = (text: string): number => {
   return value;
 };
 
-/** A day or a moment in UTC. */
+/** A day or a moment in UTC that is still to come: what ended already is a slip of the keyboard. */
 export function dateValue(text: string): OrNone<number> {
   if (text === 'never') return NONE;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
@@ -53,6 +53,8 @@ export function dateValue(text: string): OrNone<number> {
   // Date.parse takes 30 February for 2 March; a day that does not come back as it was typed does not exist.
   const exists = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10));
   if (!exists) throw new UsageProblem('a date must be like 2027-01-31 or 2027-01-31T12:00:00Z, or "never"');
+  if (ms <= Date.now())
+    throw new UsageProblem(`${text} is over (a day begins at 00:00 UTC): name a later date`);
   return ms;
 }
 

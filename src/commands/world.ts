@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { openStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Store } from '../core/ports.ts';
+import { CommandFailed } from './print.ts';
 
 /** Everything that this program writes is for its own user only. */
 const PRIVATE = 0o077;
@@ -17,8 +18,26 @@ export function hasStore({ database }: Config): boolean {
   return database.kind === 'postgres' || existsSync(database.path);
 }
 
-export async function withStore<T>(work: (store: Store, config: Config) => Promise<T>): Promise<T> {
+type Work<T> = (store: Store, config: Config) => Promise<T>;
+
+/** For commands that only make sense where there is a store: an empty one, in a wrong folder, would hide the mistake. */
+export async function withStore<T>(work: Work<T>): Promise<T> {
   const config = readWorld();
+  const { database } = config;
+  if (database.kind === 'sqlite' && !existsSync(database.path)) {
+    throw new CommandFailed(
+      `there is no store: ${database.path} does not exist; set DATA_DIR to the directory that holds it`,
+    );
+  }
+  return opened(config, work);
+}
+
+/** For commands that a new installation may begin with. */
+export async function withStoreOrNew<T>(work: Work<T>): Promise<T> {
+  return opened(readWorld(), work);
+}
+
+async function opened<T>(config: Config, work: Work<T>): Promise<T> {
   const store = await openStore(config, error => {
     throw error;
   });

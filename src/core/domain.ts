@@ -45,6 +45,7 @@ export type Parsed =
 const LONGEST_TEXT = 1024;
 
 const PLAIN = /^[a-z0-9.-]*$/;
+const HOST = /^[a-z0-9._-]*$/;
 const NON_ASCII = /[^\0-\x7f]/;
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 
@@ -160,9 +161,15 @@ export function isSpecialUse(name: string): boolean {
   return SPECIAL_USE.has(name.slice(name.lastIndexOf('.', dot - 1) + 1));
 }
 
-/** Whether a text from DNS is a host name, already lower case and without trailing dot, and no IP address. */
+/**
+ * Whether a text from DNS is a host name, already lower case and without trailing dot, and no IP address. Labels below
+ * the registered name may hold an underscore: Cloudflare names the exchange of a proxied host `_dc-mx.…`.
+ */
 export function isHostName(name: string): boolean {
-  return name.length <= 253 && PLAIN.test(name) && brokenShape(name) === undefined;
+  if (name.length > 253 || !HOST.test(name)) return false;
+  if (!name.includes('_')) return brokenShape(name) === undefined;
+  const registered = registrableDomain(name) ?? name;
+  return !registered.includes('_') && brokenShape(name.replaceAll('_', 'x')) === undefined;
 }
 
 function parseInternational(text: string): Parsed {

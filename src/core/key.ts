@@ -63,7 +63,10 @@ export function shownParts(secret: string): { prefix: string; last4: string } {
   return { prefix: secret.slice(0, MARK.length + 4), last4: secret.slice(-4) };
 }
 
-/** Whether the secret with this digest opens the door now. */
+/**
+ * Whether the secret with this digest opens the door now. Plain comparison: a caller cannot steer the digest of a secret
+ * that he does not have, so how long it takes tells him nothing.
+ */
 export function isLive(key: KeyRecord, digest: string, now: number): boolean {
   if (key.revokedAt !== null && key.revokedAt <= now) return false;
   if (key.expiresAt !== null && key.expiresAt <= now) return false;

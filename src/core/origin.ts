@@ -1,7 +1,7 @@
 /** From where a key may be used: web origins and client networks. */
 
 import { BlockList, isIP } from 'node:net';
-import { parseDomain } from './domain.ts';
+import { parseDomain, registrableDomain } from './domain.ts';
 
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
@@ -16,12 +16,9 @@ export function parseOrigin(text: string): Checked<string> {
   const plain = wildcard ? text.replace(WILDCARD, '://') : text;
   if (!URL.canParse(plain)) return { ok: false, problem };
   const url = new URL(plain);
-  const bare = url.username === '' && url.pathname === '/' && url.search === '' && url.hash === '';
-  if (!bare || plain.endsWith('/') || !/^https?:$/.test(url.protocol) || plain.includes('*')) {
-    return { ok: false, problem };
-  }
+  if (!/^https?:\/\/[^/?#@\\*\s]+$/i.test(plain)) return { ok: false, problem };
   if (!wildcard) return { ok: true, value: url.origin };
-  if (!parseDomain(url.hostname).ok) {
+  if (!parseDomain(url.hostname).ok || registrableDomain(url.hostname) === undefined) {
     return { ok: false, problem: `${problem}; a wildcard needs a registered domain behind it` };
   }
   return { ok: true, value: url.origin.replace('://', WILDCARD) };

@@ -26,7 +26,7 @@ export interface Resolver {
   /** The answer within the budget. Never rejects: trouble of any kind is the state `unknown`. */
   resolve(domain: Domain, keyId: string): Promise<Mail>;
   /** Asks in the background, so that a later lookup finds it; drops the wish when a cap is reached. */
-  prefetch(domain: Domain, keyId: string): void;
+  prefetch(domain: Domain): void;
   /** The public addresses of a mail host, asked in the background; undefined when that is not known. */
   addressesOf(host: string): Promise<string[] | undefined>;
   health(): ResolverHealth;
@@ -89,8 +89,11 @@ export interface Store {
   createKey(key: KeyRecord): Promise<void>;
   /** Only into a store that has no key at all; false when there is one. */
   createFirstKey(key: KeyRecord): Promise<boolean>;
-  /** Replaces the record of the same id; false when there is none, or a revoked one: that stays as it is. */
-  updateKey(key: KeyRecord): Promise<boolean>;
+  /**
+   * Replaces the record `was`; false when it is not, or no longer, what is stored, and when it is revoked: that stays
+   * as it is. So of two operators at once none undoes what the other did.
+   */
+  updateKey(key: KeyRecord, was: KeyRecord): Promise<boolean>;
   listKeys(): Promise<KeyRecord[]>;
 
   setOverride(override: Override): Promise<void>;

@@ -9,8 +9,10 @@ export interface Entry {
   readonly obtainedAt: number;
   /** Until then the answer is fresh. */
   readonly expiresAt: number;
-  /** Until then the answer is given out with no second look; the one field that changes. */
+  /** Until then the answer is given out with no second look. */
   lookAt: number;
+  /** The answer as it is given out past its time. */
+  stale?: Mail;
   /** Until then nobody asks again, because asking failed just now. */
   readonly quietUntil: number;
 }

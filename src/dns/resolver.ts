@@ -65,8 +65,9 @@ const REFRESH_AFTER = 0.9;
 /** When a refresh found no place. */
 const REFRESH_RETRY_MS = 1_000;
 
-/** Refreshes belong to nobody's key; no real key has an empty id. */
-const NOBODY = '';
+/** Background work is charged to nobody's key, so that it never makes a caller degrade; no real key has these ids. */
+const REFRESHES = '';
+const PREFETCHES = ' ';
 
 class CachingResolver implements DnsResolver {
   readonly counters = newCounters();
@@ -122,11 +123,11 @@ class CachingResolver implements DnsResolver {
     return this.#inTrouble(domain);
   }
 
-  prefetch(domain: Domain, keyId: string): void {
+  prefetch(domain: Domain): void {
     if (isSpecialUse(domain)) return;
     const entry = this.#cache.peek(domain);
     if (entry && this.#clock() < Math.max(entry.expiresAt, entry.quietUntil)) return;
-    this.#startInBackground(domain, keyId);
+    this.#startInBackground(domain, PREFETCHES);
   }
 
   async addressesOf(host: string): Promise<string[] | undefined> {
@@ -134,9 +135,11 @@ class CachingResolver implements DnsResolver {
     if (running) return running;
     if (this.#addressing.size >= this.#caps.addressesInFlight) return undefined;
     if (!isHostName(host) || isSpecialUse(host)) return undefined;
-    const asked = inquireAddresses(this.#put, host, this.#caps.budgetMs).finally(() => {
-      this.#addressing.delete(host);
-    });
+    const asked = inquireAddresses(this.#put, host, this.#caps.budgetMs)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#addressing.delete(host);
+      });
     this.#addressing.set(host, asked);
     return asked;
   }
@@ -156,7 +159,7 @@ class CachingResolver implements DnsResolver {
   /** Past the time of no second look: nearly over and so to be refreshed, or over. */
   #lookCloser(domain: Domain, entry: Entry, now: number): Mail | undefined {
     if (now >= entry.expiresAt) return now < entry.quietUntil ? this.#serve(entry, now) : undefined;
-    const asked = this.#startInBackground(domain, NOBODY);
+    const asked = this.#startInBackground(domain, REFRESHES);
     const next = now + (asked ? this.#caps.failureMemoMs : REFRESH_RETRY_MS);
     entry.lookAt = Math.min(entry.expiresAt, next);
     this.counters.hits += 1;
@@ -236,7 +239,10 @@ class CachingResolver implements DnsResolver {
   /** The definite answer kept, marked when it is past its time; undefined when there is none or it is too old. */
   #usable(entry: Entry, now: number): Mail | undefined {
     if (entry.mail.state === 'unknown' || now - entry.obtainedAt > this.#caps.staleMs) return undefined;
-    return now < entry.expiresAt ? entry.mail : { ...entry.mail, stale: true };
+    if (now < entry.expiresAt) return entry.mail;
+    // One object for all, since who remembers verdicts knows an answer by its identity.
+    entry.stale ??= { ...entry.mail, stale: true };
+    return entry.stale;
   }
 }
 

@@ -83,7 +83,16 @@ function sameQuestion(bytes: Buffer, query: Query, overTcp: boolean): boolean {
   return overTcp && theirs.toString('latin1').toLowerCase() === ours.toString('latin1').toLowerCase();
 }
 
+/** Never throws: it runs in a socket's event, where nothing would catch what a domain's owner provoked. */
 export function readReply(bytes: Buffer, query: Query, overTcp: boolean): Read {
+  try {
+    return read(bytes, query, overTcp);
+  } catch {
+    return STRANGER;
+  }
+}
+
+function read(bytes: Buffer, query: Query, overTcp: boolean): Read {
   if (bytes.length < HEADER || bytes.readUInt16BE(0) !== query.id) return STRANGER;
   const flags = bytes.readUInt16BE(2);
   const isQueryResponse = flags >> 11 === 0b1_0000;
@@ -101,12 +110,7 @@ export function readReply(bytes: Buffer, query: Query, overTcp: boolean): Read {
 
 function readRecords(bytes: Buffer, nxdomain: boolean): Read {
   const complete = limitCounts(bytes);
-  let packet: dnsPacket.DecodedPacket;
-  try {
-    packet = dnsPacket.decode(bytes);
-  } catch {
-    return STRANGER;
-  }
+  const packet: dnsPacket.DecodedPacket = dnsPacket.decode(bytes);
   const { answers = [], authorities = [], additionals = [] } = packet;
   // An extended rcode (RFC 6891) hides above the four bits that said NOERROR.
   if (additionals.some(record => record.type === 'OPT' && record.extendedRcode !== 0)) {

@@ -60,7 +60,7 @@ export function createApi(parts: ApiParts) {
       return undefined;
     }
     call.keyId = admission.key.id;
-    if (overrides.revision() < admission.revision) await overrides.reach(admission.revision);
+    if (overrides.revision() !== admission.revision) await overrides.reach(admission.revision);
     return admission;
   }
 

@@ -24,7 +24,8 @@ export interface Call {
   degraded: boolean;
   /** The quota headers, on every answer from the moment that the allowance is known. */
   quota: Headers;
-  /** Every answer is told here, once. */
+  isFinished: boolean;
+  /** Every answer is told here; the first time counts. */
   readonly finished: (call: Call, status: number) => void;
 }
 

@@ -41,6 +41,8 @@ export const PAGES = '/docs';
 const MOST_IN_FLIGHT = 2_000;
 const MOST_CONNECTIONS = 20_000;
 const SLOW_SECONDS = 0.5;
+/** Per second; `more` in the next line tells how many were left out. */
+const MOST_FAILURES_LOGGED = 50;
 
 const LIMITS = {
   headersTimeout: 5_000,
@@ -75,6 +77,7 @@ export function createPort(parts: PortParts): Port {
   let requests = 0;
   let inFlight = 0;
   let draining = false;
+  let failures = { second: 0, logged: 0, more: 0 };
   const nextId = () => `${boot}-${(requests++).toString(36)}`;
 
   function begin(req: IncomingMessage, res: ServerResponse, target: Target, route: Route | undefined): Call {
@@ -89,17 +92,20 @@ export function createPort(parts: PortParts): Port {
       target,
       requestId: nextId(),
       startedAt: performance.now(),
-      route: route?.name ?? 'none',
+      route: route?.name ?? (isPage(target.path) ? 'docs' : 'none'),
       isApi: route?.isApi ?? target.path.startsWith('/v1/'),
       keyId: undefined,
       domain: undefined,
       degraded: false,
       quota: [],
+      isFinished: false,
       finished: finish,
     };
   }
 
   function finish(call: Call, status: number): void {
+    if (call.isFinished) return;
+    call.isFinished = true;
     inFlight--;
     const seconds = (performance.now() - call.startedAt) / 1000;
     metrics.request(call.route, status, seconds);
@@ -113,10 +119,22 @@ export function createPort(parts: PortParts): Port {
     );
   }
 
+  /** While the store is away every call fails, and the log would outgrow its reader: the first few a second do. */
+  function logFailure(error: unknown, requestId: string): void {
+    const second = Math.floor(performance.now() / 1_000);
+    if (second !== failures.second) failures = { second, logged: 0, more: failures.more };
+    if (failures.logged === MOST_FAILURES_LOGGED) {
+      failures.more++;
+      return;
+    }
+    const what = error instanceof StoreUnavailable ? 'the store is unavailable' : 'a request failed';
+    log.error({ err: error, request_id: requestId, more: failures.more }, what);
+    failures = { second, logged: failures.logged + 1, more: 0 };
+  }
+
   /** Anything that is not a Refusal is our fault, and opaque to the caller. */
   function fail(call: Call, error: unknown): void {
-    const what = error instanceof StoreUnavailable ? 'the store is unavailable' : 'a request failed';
-    log.error({ err: error, request_id: call.requestId }, what);
+    logFailure(error, call.requestId);
     if (call.res.headersSent) call.res.destroy();
     else sendRefusal(call, refuse('internal_error'));
   }
@@ -140,12 +158,22 @@ export function createPort(parts: PortParts): Port {
   }
 
   let pages: (req: IncomingMessage, res: ServerResponse) => void;
+  const pageCalls = new WeakMap<IncomingMessage, Call>();
+  function showPage(call: Call): void {
+    const { req, res } = call;
+    pageCalls.set(req, call);
+    res.setHeader('X-Request-Id', call.requestId);
+    res.setHeader('X-Content-Type-Options', 'nosniff');
+    res.once('close', () => finish(call, res.statusCode));
+    pages(req, res);
+  }
   const server = createServer(LIMITS, (req, res) => {
     const target = readTarget(req.url ?? '') ?? NO_TARGET;
     const route = routes.get(target.path);
-    const forPages = route === undefined && isPage(target.path);
-    if (forPages && !transportRefusal(req, readHead(req), target)) pages(req, res);
-    else handle(begin(req, res, target, route), route);
+    const call = begin(req, res, target, route);
+    if (route === undefined && isPage(target.path) && !transportRefusal(req, call.head, target))
+      showPage(call);
+    else handle(call, route);
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('connect', (_req, socket) => {
@@ -166,13 +194,16 @@ export function createPort(parts: PortParts): Port {
     rewriteUrl: req => readTarget(req.url ?? '')?.path ?? '/',
     return503OnClosing: false,
     forceCloseConnections: false,
-    clientErrorHandler: (error, socket) => refuseSocket(error, socket, nextId()),
+    clientErrorHandler(error, socket) {
+      const status = refuseSocket(error, socket, nextId());
+      if (status !== undefined) metrics.request('none', status, 0);
+    },
     frameworkErrors: (_error, request, reply) => refusePage(request, reply),
   });
   // Whatever a page's own framework refuses ends in the same table of codes, and before any body is read.
   function refusePage({ raw }: FastifyRequest, reply: FastifyReply, failure?: unknown): void {
     reply.hijack();
-    const call = begin(raw, reply.raw, { ...NO_TARGET, path: raw.url ?? '' }, undefined);
+    const call = pageCalls.get(raw)!;
     if (failure === undefined) handle(call, undefined);
     else fail(call, failure);
   }

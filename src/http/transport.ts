@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Refusal, refuse } from '../core/refusal.ts';
+import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import type { Head } from './head.ts';
 import { rawRefusal } from './reply.ts';
 import { MOST_TARGET, NO_TARGET, type Target } from './target.ts';
@@ -18,19 +18,25 @@ export function transportRefusal(req: IncomingMessage, head: Head, target: Targe
   return undefined;
 }
 
-/** What Node's parser refuses, in the same shape as everything else. */
-export function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+/** What Node's parser refuses, in the same shape as everything else; gives the status, if there is an answer. */
+export function refuseSocket(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  requestId: string,
+): number | undefined {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
-    return;
+    return undefined;
   }
+  const refusal = parserRefusal(error.code);
   // The answer to the request before comes first: whoever sent that one would take the refusal for it.
   const pending = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (pending && !pending.writableFinished) {
-    pending.once('close', () => refuseSocket(error, socket, requestId));
-    return;
+    pending.once('close', () => void refuseSocket(error, socket, requestId));
+  } else {
+    socket.end(rawRefusal(refusal, requestId));
   }
-  socket.end(rawRefusal(parserRefusal(error.code), requestId));
+  return REFUSALS[refusal.refused].status;
 }
 
 function parserRefusal(code: string | undefined): Refusal {

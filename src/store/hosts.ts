@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Guest, type HostRecord, LEARNING } from '../core/infra.ts';
 import type { SweepMark } from '../core/ports.ts';
-import { inTransaction } from './transaction.ts';
+import { inChunk, inTransaction } from './transaction.ts';
 
 /** Guests of all hosts together; the first to go are the longest unseen of hosts that have no listed guest. */
 const MOST_GUESTS = 200_000;
@@ -41,7 +41,7 @@ export function createHosts(db: DatabaseSync) {
 
   function inChunks<T>(items: readonly T[], work: (item: T) => void): void {
     for (let i = 0; i < items.length; i += CHUNK)
-      inTransaction(db, () => {
+      inChunk(db, () => {
         for (const item of items.slice(i, i + CHUNK)) work(item);
       });
   }
@@ -50,7 +50,7 @@ export function createHosts(db: DatabaseSync) {
     const forget = db.prepare(
       'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
     );
-    while (inTransaction(db, () => Number(forget.run(sinceDay, CHUNK).changes)) === CHUNK);
+    while (inChunk(db, () => Number(forget.run(sinceDay, CHUNK).changes)) === CHUNK);
     const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(sinceDay);
     const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
     inChunks(outdated, row => void unshare.run(String(row.name)));

@@ -47,14 +47,10 @@ export function createRecords(db: DatabaseSync) {
   const selectUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
   const columns =
     'id, name, digest, prefix, last4, previous_digest, previous_until, quota, rate, origins, networks, created_at, expires_at, revoked_at';
-  const restored = columns
-    .replaceAll(/\w+/g, 'excluded.$&')
-    .replace('excluded.revoked_at', 'coalesce(key.revoked_at, excluded.revoked_at)');
-  const insertKey = db.prepare(
-    `INSERT INTO key (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const places = columns.replaceAll(/\w+/g, '?');
+  const insertKey = db.prepare(`INSERT INTO key (${columns}) VALUES (${places})`);
   const replaceKey = db.prepare(
-    `UPDATE key SET (${columns}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ? AND revoked_at IS NULL`,
+    `UPDATE key SET (${columns}) = (${places}) WHERE (${columns}) IS (${places}) AND revoked_at IS NULL`,
   );
   const insertFlag = db.prepare(`
     INSERT INTO flag (day, domain, key_id, listed, reason, score) VALUES (?, ?, ?, ?, ?, ?)
@@ -92,7 +88,10 @@ export function createRecords(db: DatabaseSync) {
     }
   }
 
-  /** Keys that came after the backup are kept only for their counts, revoked; what was revoked since stays so. */
+  /**
+   * Keys that came after the backup are kept only for their counts, revoked. Of keys that are there the limits go back;
+   * their secrets stay, and so does a revocation: what an operator took away since must not come back to life.
+   */
   function restore(path: string): void {
     db.prepare('ATTACH ? AS backup').run(path);
     try {
@@ -101,7 +100,10 @@ export function createRecords(db: DatabaseSync) {
           UPDATE key SET revoked_at = coalesce(revoked_at, unixepoch() * 1000)
             WHERE id NOT IN (SELECT id FROM backup.key);
           INSERT INTO key (${columns}) SELECT ${columns} FROM backup.key WHERE true
-            ON CONFLICT (id) DO UPDATE SET (${columns}) = (${restored});
+            ON CONFLICT (id) DO UPDATE SET
+              name = excluded.name, quota = excluded.quota, rate = excluded.rate, origins = excluded.origins,
+              networks = excluded.networks, created_at = excluded.created_at, expires_at = excluded.expires_at,
+              revoked_at = coalesce(key.revoked_at, excluded.revoked_at);
           INSERT INTO usage (key_id, month, used) SELECT key_id, month, used FROM backup.usage WHERE true
             ON CONFLICT DO UPDATE SET used = max(used, excluded.used);
           DELETE FROM override;
@@ -133,7 +135,8 @@ export function createRecords(db: DatabaseSync) {
         insertKey.run(...keyValues(key));
         return true;
       }),
-    updateKey: (key: KeyRecord) => change(() => replaceKey.run(...keyValues(key), key.id).changes === 1),
+    updateKey: (key: KeyRecord, was: KeyRecord) =>
+      change(() => replaceKey.run(...keyValues(key), ...keyValues(was)).changes === 1),
     listKeys: () => db.prepare('SELECT * FROM key ORDER BY created_at, id').all().map(keyFrom),
 
     setOverride: (o: Override) =>

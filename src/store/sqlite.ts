@@ -1,7 +1,7 @@
 /** The embedded store: one SQLite file, written in group commits from a worker thread. */
 
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, open, rm } from 'node:fs/promises';
+import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { Batcher } from './batch.ts';
@@ -76,6 +76,27 @@ class Thread<T extends { close(): void }> {
 
 type Progress = (done: number, total: number) => void;
 
+/** Made here and not by SQLite, so that nobody else can read it while it is being written. */
+async function makeFile(path: string): Promise<void> {
+  try {
+    await (await open(path, 'wx', 0o600)).close();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StoreRefused(
+      code === 'EEXIST'
+        ? `${path} exists already: another backup writes it, or one was broken off; then remove it`
+        : `cannot write ${path} (${code}): name a file in a directory that exists and that this user can write to`,
+    );
+  }
+}
+
+/** Gives it when it is up, so that its start is not taken for a slow answer. */
+async function startArchivist(path: string, onDeath: (error: Error) => void): Promise<Thread<Clerk>> {
+  const thread = new Thread<Clerk>({ path, role: 'clerk' }, onDeath);
+  await thread.ask('revision', [], NO_DEADLINE);
+  return thread;
+}
+
 /** Opens the file at `path`, or throws StoreRefused with a message that names the fix. */
 export async function openSqliteStore(path: string, onDeath: (error: Error) => void): Promise<Store> {
   if (existsSync(path)) examine(path);
@@ -90,7 +111,18 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
     deadlineMs: DEADLINE_MS,
   });
   await clerk.ask('revision', [], 10_000);
+  let archivist: Promise<Thread<Clerk>> | undefined;
   let closing: Promise<void> | undefined;
+
+  /**
+   * Bulk work goes to a thread of its own: a call that needs its key read never waits behind it. It is started with the
+   * first such work, since it costs 0.2 s on two busy cores and most commands never need it (November 2026).
+   */
+  const archive: Thread<Clerk>['ask'] = async (op, args, deadline, progress) => {
+    if (closing) throw new StoreUnavailable('the store is closed');
+    archivist ??= startArchivist(path, onDeath);
+    return (await archivist).ask(op, args, deadline, progress);
+  };
 
   return {
     spend: (spend, revision) => batcher.spend(spend, revision),
@@ -100,24 +132,30 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
     used: (keyId, month) => clerk.ask('used', [keyId, month]),
     createKey: key => clerk.ask('createKey', [key]),
     createFirstKey: key => clerk.ask('createFirstKey', [key]),
-    updateKey: key => clerk.ask('updateKey', [key]),
+    updateKey: (key, was) => clerk.ask('updateKey', [key, was]),
     listKeys: () => clerk.ask('listKeys', []),
     setOverride: override => clerk.ask('setOverride', [override]),
     removeOverride: domain => clerk.ask('removeOverride', [domain]),
     listOverrides: () => clerk.ask('listOverrides', []),
-    flag: (flags, sinceDay) => clerk.ask('flag', [flags, sinceDay], NO_DEADLINE),
-    ranking: (sinceDay, most, reason) => clerk.ask('ranking', [sinceDay, most, reason]),
-    learn: (guests, shared, day, sinceDay) =>
-      clerk.ask('learn', [guests, shared, day, sinceDay], NO_DEADLINE),
-    listHosts: (fewestFlagged, most) => clerk.ask('listHosts', [fewestFlagged, most]),
-    forgetHost: (name, at) => clerk.ask('forgetHost', [name, at]),
-    sweepMark: () => clerk.ask('sweepMark', []),
-    markSweep: mark => clerk.ask('markSweep', [mark]),
+    flag: (flags, sinceDay) => archive('flag', [flags, sinceDay], NO_DEADLINE),
+    ranking: (sinceDay, most, reason) => archive('ranking', [sinceDay, most, reason]),
+    learn: (guests, shared, day, sinceDay) => archive('learn', [guests, shared, day, sinceDay], NO_DEADLINE),
+    listHosts: (fewestFlagged, most) => archive('listHosts', [fewestFlagged, most]),
+    forgetHost: (name, at) => archive('forgetHost', [name, at]),
+    sweepMark: () => archive('sweepMark', []),
+    markSweep: mark => archive('markSweep', [mark]),
     async backup(target, progress) {
       if (existsSync(target)) throw new StoreRefused(`${target} exists already: name a new file`);
-      // Made here and not by SQLite, so that nobody else can read it while it is being written.
-      await (await open(target, 'wx', 0o600)).close();
-      await clerk.ask('backup', [target], NO_DEADLINE, progress);
+      // Nothing has the name of a backup before it is a whole one.
+      const partial = `${target}.partial`;
+      await makeFile(partial);
+      try {
+        await archive('backup', [partial], NO_DEADLINE, progress);
+        await rename(partial, target);
+      } catch (error) {
+        for (const end of ['', '-journal']) await rm(partial + end, { force: true });
+        throw error;
+      }
     },
     async restore(source) {
       // From a copy: the backup may be on a medium that is only read, and an older one is brought up to date.
@@ -130,14 +168,21 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
         examine(copy, source);
         if (!isMarked(copy)) throw new StoreRefused(`${source} is empty: name a file made by backup`);
         openDatabase(copy).close();
-        await clerk.ask('restore', [copy], NO_DEADLINE);
+        await archive('restore', [copy], NO_DEADLINE);
       } finally {
         for (const end of ['', '-wal', '-shm']) await rm(copy + end, { force: true });
       }
     },
     close() {
       // One after the other: the last one out empties the journal, and two at once each take the other for it.
-      closing ??= counter.stop().then(() => clerk.stop());
+      closing ??= counter
+        .stop()
+        .then(() => clerk.stop())
+        .then(() => archivist)
+        .then(
+          thread => thread?.stop(),
+          () => {},
+        );
       return closing;
     },
   };

@@ -10,7 +10,7 @@ import { createSpender, type Spender } from './spender.ts';
 
 export interface WorkerData {
   readonly path: string;
-  /** The counter counts calls and does nothing else; the clerk does all the rest. */
+  /** The counter counts calls and does nothing else; a clerk does all the rest. */
   readonly role: 'counter' | 'clerk';
 }
 

@@ -114,14 +114,14 @@ test('a key ends at its moment, and revoking or rotating it counts from the next
   expect((await ask(port, PATH, { key: made.secret })).status).toBe(200);
   const revoked = await key();
   for (let i = 0; i < 3; i++) expect((await ask(port, PATH, { key: revoked.secret })).status).toBe(200);
-  await store.updateKey({ ...revoked.key, revokedAt: Date.now() });
+  await store.updateKey({ ...revoked.key, revokedAt: Date.now() }, revoked.key);
   expectError(await ask(port, PATH, { key: revoked.secret }), 401, 'unauthorized');
   expect(await used(revoked.key)).toBe(3);
 
   const old = await key();
   expect((await ask(port, PATH, { key: old.secret })).status).toBe(200);
   const fresh = newKey({ name: 'fresh' }, Date.now());
-  await store.updateKey({ ...old.key, digest: fresh.key.digest });
+  await store.updateKey({ ...old.key, digest: fresh.key.digest }, old.key);
   expectError(await ask(port, PATH, { key: old.secret }), 401, 'unauthorized');
   expect((await ask(port, PATH, { key: fresh.secret })).status).toBe(200);
   expect(await used(old.key)).toBe(2);
@@ -134,11 +134,12 @@ test('after a rotation with overlap both secrets open the door, for a while', as
   const { port, key, store, used } = shared();
   const old = await key({ quota: 10 });
   const fresh = newKey({ name: 'fresh' }, Date.now());
-  const rotated = { ...old.key, digest: fresh.key.digest, previousDigest: old.key.digest };
-  await store.updateKey({ ...rotated, previousUntil: Date.now() + 60_000 });
+  const overlap = { previousDigest: old.key.digest, previousUntil: Date.now() + 60_000 };
+  const rotated = { ...old.key, digest: fresh.key.digest, ...overlap };
+  await store.updateKey(rotated, old.key);
   expect((await ask(port, PATH, { key: old.secret })).headers.get('x-ratelimit-remaining')).toBe('9');
   expect((await ask(port, PATH, { key: fresh.secret })).headers.get('x-ratelimit-remaining')).toBe('8');
-  await store.updateKey({ ...rotated, previousUntil: Date.now() - 1 });
+  await store.updateKey({ ...rotated, previousUntil: Date.now() - 1 }, rotated);
   expectError(await ask(port, PATH, { key: old.secret }), 401, 'unauthorized');
   expect(await used(old.key)).toBe(2);
 });

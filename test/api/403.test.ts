@@ -148,9 +148,10 @@ test('a change of the limits counts from the next request on', async () => {
   const { secret, key: record } = await key();
   const headers = ['Origin: https://app.example.com'];
   expect((await ask(port, PATH, { key: secret, headers })).status).toBe(200);
-  await store.updateKey({ ...record, origins: ['https://other.example.com'] });
+  const elsewhere = { ...record, origins: ['https://other.example.com'] };
+  await store.updateKey(elsewhere, record);
   expect((await ask(port, PATH, { key: secret, headers })).status).toBe(403);
-  await store.updateKey({ ...record, origins: ['https://app.example.com'] });
+  await store.updateKey({ ...record, origins: ['https://app.example.com'] }, elsewhere);
   expect((await ask(port, PATH, { key: secret, headers })).status).toBe(200);
 });
 

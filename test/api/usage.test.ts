@@ -51,7 +51,7 @@ test('after the quota was lowered the rest is 0 and never negative', async () =>
   const { port, key, store } = shared();
   const { secret, key: record } = await key({ quota: 5 });
   for (let i = 0; i < 4; i++) await ask(port, LOOKUP, { key: secret });
-  await store.updateKey({ ...record, quota: 2 });
+  await store.updateKey({ ...record, quota: 2 }, record);
   expect(await usage(secret)).toMatchObject({ monthly_limit: 2, month_count: 4, remaining_month: 0 });
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type MadeKey, run, runJson } from '../support/process.ts';
+import { CLI, hasTool, type MadeKey, NO_DNS, run, runJson, startChild } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 
 const PATH = '/v1/public/domain/gmail.com';
@@ -33,6 +33,17 @@ test('a backup while serving, and a restore while serving that rewinds no counte
   expect(key).toMatchObject({ id: kept.key.id, used: 1 });
 });
 
+test.skipIf(!hasTool('script'))('on a terminal a backup that fails says why and ends', async () => {
+  const folder = temporaryFolder();
+  const command = `${process.execPath} ${CLI} backup ${join(folder, 'copy.db')}`;
+  const env = { PATH: process.env.PATH, DATA_DIR: join(folder, 'none'), DNS_SERVERS: NO_DNS };
+  const { child, exited, stdout } = startChild(['script', '-qec', command, '/dev/null'], env);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  expect(await exited).toEqual({ code: 1, signal: null });
+  clearTimeout(timer);
+  expect(stdout()).toMatch(/domain-risk: there is no store: /);
+});
+
 test('neither overwrites a file, nor takes one that is no backup', async () => {
   const folder = temporaryFolder();
   const made = await runJson<MadeKey>(['keys', 'create', '--name', 'kept'], { folder });
@@ -42,6 +53,7 @@ test('neither overwrites a file, nor takes one that is no backup', async () => {
   writeFileSync(empty, '');
   const attempts: [string[], RegExp][] = [
     [['backup', precious], /exists already: name a new file/],
+    [['backup', join(folder, 'no', 'x.db')], /^domain-risk: cannot write .*no\/x\.db.* \(ENOENT\): .*\n$/],
     [['restore', precious], /corrupt or not SQLite/],
     [['restore', empty], /name a file made by backup/],
     [['restore', join(folder, 'none.db')], /name a file made by backup/],

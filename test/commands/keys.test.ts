@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
+import { change } from '../../src/commands/keys.ts';
+import { CommandFailed } from '../../src/commands/print.ts';
 import { digestOf } from '../../src/core/key.ts';
+import type { Store } from '../../src/core/ports.ts';
 import { type MadeKey, openBeside, run, runJson, SECRET } from '../support/process.ts';
+import { eventually } from '../support/scale.ts';
 import { sharedService } from '../support/service.ts';
 
 const shared = sharedService();
@@ -69,19 +73,52 @@ test('updated limits reach a running server with the next request; what is not n
   expect(await status(secret)).toBe(200);
   const response = await shared().get('/v1/usage', secret);
   expect(await response.json()).toMatchObject({ monthly_limit: null, month_count: 3 });
-  await runJson(['keys', 'update', key.id, '--expires', '2020-01-01'], folder());
-  expect(await status(secret)).toBe(401);
+  const soon = new Date(Date.now() + 5_000).toISOString();
+  await runJson(['keys', 'update', key.id, '--expires', soon], folder());
+  await eventually('the key has ended', async () => (await status(secret)) === 401);
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(soon));
+});
+
+test('a change that meets another one starts anew from it, and gives up in the end', async () => {
+  const { key } = await shared().key();
+  const { store } = shared();
+  const rotated = {
+    ...key,
+    digest: digestOf('rotated beside'),
+    previousDigest: key.digest,
+    previousUntil: 9,
+  };
+  let others = [() => store.updateKey(rotated, key)];
+  const beside: Store = {
+    ...store,
+    async updateKey(...args) {
+      await others.shift()?.();
+      return store.updateKey(...args);
+    },
+  };
+  expect(await change(beside, key.id, () => ({ quota: 7 }))).toEqual({ ...rotated, quota: 7 });
+  const find = async () => (await store.listKeys()).find(one => one.id === key.id)!;
+  expect(await find()).toEqual({ ...rotated, quota: 7 });
+
+  const again = async () => {
+    const now = await find();
+    return store.updateKey({ ...now, rate: (now.rate ?? 0) + 1 }, now);
+  };
+  others = Array.from({ length: 50 }, () => again);
+  await expect(change(beside, key.id, () => ({ quota: 8 }))).rejects.toThrow(CommandFailed);
+  expect((await find()).quota).toBe(7);
 });
 
 test('a changed or revoked key is judged anew even while it is over its rate', async () => {
   const { key, secret } = await shared().key({ rate: 1 });
   const other = await openBeside(shared().folder);
   expect([await status(secret), await status(secret)]).toEqual([200, 429]);
-  await other.updateKey({ ...key, rate: null });
+  const unlimited = { ...key, rate: null };
+  await other.updateKey(unlimited, key);
   expect([await status(secret), await status(secret)]).toEqual([200, 200]);
-  await other.updateKey({ ...key, rate: 1 });
+  await other.updateKey(key, unlimited);
   expect([await status(secret), await status(secret)]).toContain(429);
-  await other.updateKey({ ...key, rate: 1, revokedAt: Date.now() });
+  await other.updateKey({ ...key, revokedAt: Date.now() }, key);
   expect(await status(secret)).toBe(401);
 });
 
@@ -100,7 +137,7 @@ test('a rotation replaces the secret at once, or after the overlap, and keeps th
   const kept = (await store.keyByDigest(digestOf(rotated.key))).key!;
   const hour = kept.previousUntil! - Date.now();
   expect([hour > 3_000_000, hour <= 3_600_000]).toEqual([true, true]);
-  await store.updateKey({ ...kept, previousUntil: Date.now() - 1 });
+  await store.updateKey({ ...kept, previousUntil: Date.now() - 1 }, kept);
   expect([await status(rotated.key), await status(again.key)]).toEqual([401, 429]);
 });
 

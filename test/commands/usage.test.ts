@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { UsageProblem } from '../../src/commands/print.ts';
@@ -13,7 +14,7 @@ import {
   rateValue,
 } from '../../src/commands/values.ts';
 import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
-import { ROOT, run } from '../support/process.ts';
+import { ROOT, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** What the documents promise; the help of each must name these words. Others may be added. */
@@ -79,6 +80,51 @@ test('the version is the package’s', async () => {
   expect(await run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
 });
 
+test('under a user id that the system has no name for, every command works all the same', async () => {
+  const folder = temporaryFolder();
+  const hook = join(temporaryFolder(), 'nameless.mjs');
+  writeFileSync(
+    hook,
+    `import os from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+os.userInfo = () => { throw new Error('uv_os_get_passwd returned ENOENT'); };
+syncBuiltinESMExports();
+`,
+  );
+  const env = { NODE_OPTIONS: `--import ${hook}` };
+  expect(await run(['--version'], { env })).toMatchObject({ code: 0 });
+  const set = ['overrides', 'set', 'example.com', 'deny'];
+  expect(await runJson(set, { folder, env })).toMatchObject({ author: null });
+  expect(await runJson(set, { folder, env: { ...env, USER: 'op' } })).toMatchObject({ author: 'op' });
+  expect(await runJson(set, { folder })).toMatchObject({ author: userInfo().username });
+});
+
+const NEEDS_A_STORE = [
+  'keys list',
+  'keys update a --quota 1',
+  'keys rotate a',
+  'keys revoke a',
+  'overrides list',
+  'overrides remove example.com',
+  'infra list',
+  'infra forget mx.example.com',
+  'feeds sweep --limit 1',
+  'top',
+  'backup copy.db',
+];
+test('where there is no store, commands that need one make none and name the path and the setting', {
+  timeout: 60_000,
+}, async () => {
+  const folder = join(temporaryFolder(), 'var');
+  await inPairs(NEEDS_A_STORE, async command => {
+    const { code, stdout, stderr } = await run(command.split(' '), { folder });
+    expect([command, code, stdout]).toEqual([command, 1, '']);
+    expect(stderr).toMatch(/^domain-risk: .*DATA_DIR.*\n$/);
+    expect(stderr).toContain(join(folder, 'domain-risk.db'));
+  });
+  expect(existsSync(folder)).toBe(false);
+});
+
 const WRONG: readonly (readonly [string, RegExp])[] = [
   ['', /Usage/],
   ['keys', /Usage/],
@@ -88,6 +134,8 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
   ['keys create --name a drk_abc', /too many arguments/],
   ['keys create --name a --quota -1', /whole number/],
   ['overrides set example.com perhaps', /allow, deny, role/],
+  ['keys create --name a --expires 2020-01-01', /2020-01-01 is over/],
+  ['overrides set example.com deny --expires 2020-01-01', /2020-01-01 is over/],
   ['lookup co.uk', /not a domain/],
   ['top --reason safe', /disposable/],
 ];
@@ -109,7 +157,19 @@ const BAD_VALUES: readonly (readonly [string, (text: string) => unknown, readonl
   ['a quota', quotaValue, ['', '-1', '1.5', '1e3', '2147483649', 'none', '0x10']],
   ['a rate', rateValue, ['0', '-1', '0.5', 'unlimited']],
   ['a limit', limitValue, ['0', '1001', 'all', '1.0']],
-  ['a date', dateValue, ['2027-02-30', '2027-13-01', '31.01.2027', 'tomorrow', '2027-01-31T25:00:00Z']],
+  [
+    'a date',
+    dateValue,
+    [
+      '2020-01-01',
+      '2026-11-14T12:00:00Z',
+      '2027-02-30',
+      '2027-13-01',
+      '31.01.2027',
+      'tomorrow',
+      '2027-01-31T25:00:00Z',
+    ],
+  ],
   ['a duration', durationValue, ['soon', '5', '-5m', '1w', '']],
   ['a domain', domainValue, ['', 'a@example.com', 'co.uk', 'https://example.com', 'nodot', '127.0.0.1']],
   [

@@ -609,6 +609,7 @@ describe('a mail exchange', () => {
     'aspmx.l.google.com',
     'mx.a',
     'mx-1.example.com',
+    '_dc-mx.0123456789ab.example.com',
     'xn--mnchen-3ya.de',
     'co.uk',
     name253,
@@ -626,7 +627,7 @@ describe('a mail exchange', () => {
       '.mx.example.com',
       'mx..example.com',
     ],
-    ...['1.2.3.4', '127.1', '2130706433', '0x7f.1', '0x7f000001', 'mx.1', '[::1]', '::1', 'mx_1.example.com'],
+    ...['1.2.3.4', '127.1', '2130706433', '0x7f.1', '0x7f000001', 'mx.1', '[::1]', '::1', 'mx.ex_ample.com'],
     ...[
       '-mx.example.com',
       'mx-.example.com',

@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
     'a.test',
     'x.home.arpa',
     'mail',
-    'a_b.example.net',
+    'mx.a_b.net',
     '-a.example.net',
   ].map(
     (exchange): Row => ({
@@ -186,7 +186,7 @@ describe('what DNS says, what is concluded, asked and kept', () => {
       '1.0.0.127.in-addr.arpa',
     ]) {
       expect((await resolver.resolve(domain(name), 'key')).state).toBe('not_asked');
-      resolver.prefetch(domain(name), 'key');
+      resolver.prefetch(domain(name));
     }
     expect(dns.questions).toEqual([]);
   });

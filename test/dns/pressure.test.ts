@@ -24,10 +24,10 @@ describe('one question per name', () => {
 
   test('background work and callers share the question too', async () => {
     const { dns, resolver } = await resolving({ 'herd.com': { ...zoneOf('herd.com'), fault: { slow: 50 } } });
-    resolver.prefetch(domain('herd.com'), 'key');
-    resolver.prefetch(domain('herd.com'), 'key');
+    resolver.prefetch(domain('herd.com'));
+    resolver.prefetch(domain('herd.com'));
     expect((await resolver.resolve(domain('herd.com'), 'key')).state).toBe('mx');
-    resolver.prefetch(domain('herd.com'), 'key');
+    resolver.prefetch(domain('herd.com'));
     expect(dns.questions.length).toBe(1);
     expect(resolver.counters.background).toBe(1);
   });
@@ -57,7 +57,7 @@ describe('names whose servers never answer', () => {
     const stuck = tarpit.map((name, at) => resolver.resolve(domain(name), `key${at % 100}`));
     expect(resolver.health().inFlight).toBe(128);
     expect(await resolver.resolve(domain('good.com'), 'caller')).toMatchObject({ state: 'mx', stale: true });
-    resolver.prefetch(domain('other.com'), 'caller');
+    resolver.prefetch(domain('other.com'));
     expect(resolver.health().inFlight).toBe(128);
     await Promise.all(stuck);
     expect(new Set(dns.questions.map(question => question.name)).size).toBe(129);
@@ -91,9 +91,19 @@ describe('names whose servers never answer', () => {
   });
 
   test('background work leaves half of the places to callers', async () => {
-    const { resolver } = await resolving(drops(tarpit), { budgetMs: 300 });
-    for (const [at, name] of tarpit.entries()) resolver.prefetch(domain(name), `key${at % 100}`);
+    const { resolver } = await resolving(drops(tarpit), { budgetMs: 300, perKey: 1_000 });
+    for (const name of tarpit) resolver.prefetch(domain(name));
     expect(resolver.health().inFlight).toBe(64);
+  });
+
+  test('background work is charged to no key, so that it makes no caller degrade', async () => {
+    const { resolver } = await resolving(
+      { ...drops(tarpit), 'good.com': zoneOf('good.com') },
+      { budgetMs: 300 },
+    );
+    for (const name of tarpit) resolver.prefetch(domain(name));
+    expect(resolver.health().inFlight).toBe(16);
+    expect((await resolver.resolve(domain('good.com'), 'key')).state).toBe('mx');
   });
 });
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
 import { newKey } from '../../src/commands/keys.ts';
+import { type Guest, LEARNING } from '../../src/core/infra.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Override } from '../../src/core/override.ts';
 import type { Spent, Store } from '../../src/core/ports.ts';
@@ -151,7 +152,7 @@ export function storeContract(makePlace: MakePlace): void {
     test('every change of a key or an override refuses calls that were judged before it, uncounted', async () => {
       const { store, key } = await withKey();
       const changes = [
-        () => store.updateKey({ ...key, name: 'renamed' }),
+        () => store.updateKey({ ...key, name: 'renamed' }, key),
         () => store.createKey(someKey()),
         () => store.setOverride(override),
         () => store.removeOverride(override.domain),
@@ -174,7 +175,7 @@ export function storeContract(makePlace: MakePlace): void {
       const key = someKey();
       await one.createKey(key);
       const before = await other.revision();
-      await one.updateKey({ ...key, revokedAt: NOW });
+      await one.updateKey({ ...key, revokedAt: NOW }, key);
       const [spent] = await spendMany(other, 1, key.id, null, before);
       expect(spent).toEqual({ outcome: 'changed' });
       expect((await other.keyByDigest(key.digest)).key?.revokedAt).toBe(NOW);
@@ -296,17 +297,39 @@ export function storeContract(makePlace: MakePlace): void {
       const key = someKey();
       await store.createKey(key);
       const changed = { ...full(), id: key.id };
-      expect(await store.updateKey(changed)).toBe(true);
+      expect(await store.updateKey(changed, key)).toBe(true);
       expect(await store.listKeys()).toEqual([changed]);
-      expect(await store.updateKey(someKey())).toBe(false);
+      const unknown = someKey();
+      expect(await store.updateKey({ ...unknown, quota: 5 }, unknown)).toBe(false);
       expect(await store.listKeys()).toEqual([changed]);
+    });
+
+    test('of two operators at once none undoes what the other did', async () => {
+      const fresh = { digest: digestOf('fresh'), prefix: 'drk_new1', last4: 'new4' };
+      const changes: [string, (key: KeyRecord) => Partial<KeyRecord>][] = [
+        ['rotated', key => ({ ...fresh, previousDigest: key.digest, previousUntil: NOW + 1 })],
+        ['a quota', () => ({ quota: 7 })],
+        ['origins', () => ({ origins: ['https://a.example.com', 'https://b.example.com'] })],
+        ['no networks', () => ({ networks: [] })],
+        ['no end', () => ({ expiresAt: null })],
+      ];
+      const store = await empty();
+      for (const [what, edit] of changes) {
+        const key = { ...full(), revokedAt: null };
+        await store.createKey(key);
+        const changed = { ...key, ...edit(key) };
+        expect([what, await store.updateKey(changed, key)]).toEqual([what, true]);
+        expect([what, await store.updateKey({ ...key, name: 'late' }, key)]).toEqual([what, false]);
+        expect(await store.listKeys()).toContainEqual(changed);
+        expect(await store.updateKey({ ...changed, name: 'late' }, changed)).toBe(true);
+      }
     });
 
     test('a revoked key stays revoked, whatever a slower operator writes over it', async () => {
       const { store, key } = await withKey();
       const revoked = { ...key, revokedAt: NOW };
-      expect(await store.updateKey(revoked)).toBe(true);
-      expect(await store.updateKey({ ...key, quota: 5 })).toBe(false);
+      expect(await store.updateKey(revoked, key)).toBe(true);
+      for (const was of [key, revoked]) expect(await store.updateKey({ ...key, quota: 5 }, was)).toBe(false);
       expect(await store.listKeys()).toEqual([revoked]);
     });
 
@@ -322,7 +345,7 @@ export function storeContract(makePlace: MakePlace): void {
       const { store, key, revision } = await withKey({ quota: 5 });
       await spendMany(store, 3, key.id, 5, revision);
       const rotated = { ...key, digest: digestOf(secretFrom(randomBytes(32))) };
-      await store.updateKey(rotated);
+      await store.updateKey(rotated, key);
       expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
       const found = await store.keyByDigest(rotated.digest);
       const spent = await spendMany(store, 5, found.key!.id, 5, found.revision);
@@ -456,6 +479,114 @@ export function storeContract(makePlace: MakePlace): void {
       expect(await store.ranking(SINCE, 10, undefined)).toMatchObject([{ domain: 'edge.example', times: 1 }]);
       await store.flag([edge], SINCE);
       expect(await store.ranking('2000-01-01', 10, undefined)).toMatchObject([{ domain: 'edge.example' }]);
+    });
+  });
+
+  describe('what was learned of mail hosts', () => {
+    const DAY = '2026-11-15';
+    const SINCE = '2026-08-17';
+    const guests = (count: number, facts: Partial<Guest> = {}, prefix = 'd'): Guest[] =>
+      upTo(count).map(at => {
+        const domain = `${prefix}${at - 1}.com`;
+        return { host: 'mx.box.net', domain, entry: domain, day: DAY, ...facts };
+      });
+    async function learning() {
+      const store = await empty();
+      const learn = (rows: readonly Guest[], shared: string[] = [], day = DAY, since = SINCE) =>
+        store.learn(rows, shared, day, since);
+      const counts = async () =>
+        (await store.listHosts(1, 100)).map(({ name, flagged, innocent }) => [name, flagged, innocent]);
+      return { store, learn, counts };
+    }
+
+    test('guests are counted once per host, and by their last sighting', async () => {
+      const { store, learn, counts } = await learning();
+      await learn([...guests(5), ...guests(5), ...guests(3, { entry: null }, 'i')]);
+      await learn(guests(5));
+      expect(await counts()).toEqual([['mx.box.net', 5, 3]]);
+      await learn([...guests(2, { entry: null }), ...guests(1, {}, 'i')]);
+      expect(await counts()).toEqual([['mx.box.net', 4, 4]]);
+      expect(await store.listHosts(1, 10)).toMatchObject([
+        { shared: false, forgotten: false, neighbours: ['d2.com', 'd3.com', 'd4.com'], lastDay: DAY },
+      ]);
+    });
+
+    test('hosts are shown from a number on, the most first, at most so many hosts', async () => {
+      const { store, learn } = await learning();
+      for (const [host, count] of [
+        ['a', 3],
+        ['b', 9],
+        ['c', 6],
+      ] as const)
+        await learn(guests(count, { host }));
+      expect((await store.listHosts(4, 10)).map(({ name }) => name)).toEqual(['b', 'c']);
+      expect((await store.listHosts(1, 1)).map(({ name }) => name)).toEqual(['b']);
+    });
+
+    test('guests of one host and kind are bounded; those that are there are still refreshed', async () => {
+      const { store, learn, counts } = await learning();
+      const most = LEARNING.mostGuests;
+      await learn([...guests(most + 500), ...guests(most + 500, { entry: null }, 'i')]);
+      expect(await counts()).toEqual([['mx.box.net', most, most]]);
+      await learn(guests(1, { day: '2026-11-16' }), [], '2026-11-16');
+      expect((await store.listHosts(1, 1))[0]).toMatchObject({ flagged: most, lastDay: '2026-11-16' });
+    });
+
+    test('a forgotten host takes no guests until that is undone', async () => {
+      const { store, learn, counts } = await learning();
+      await learn(guests(20));
+      expect(await store.forgetHost('mx.box.net', 1)).toBe(true);
+      await learn(guests(20));
+      expect(await store.listHosts(1, 10)).toMatchObject([
+        { name: 'mx.box.net', flagged: 0, forgotten: true },
+      ]);
+      expect(await store.forgetHost('mx.box.net', null)).toBe(true);
+      expect(await store.listHosts(1, 10)).toEqual([]);
+      await learn(guests(20));
+      expect(await counts()).toEqual([['mx.box.net', 20, 0]]);
+      expect(await store.forgetHost('mx.other.net', 1)).toBe(false);
+    });
+
+    test('guests and hosts are forgotten when they were not seen for long', async () => {
+      const { store, learn, counts } = await learning();
+      await learn([...guests(600, { day: '2026-08-01' }), ...guests(2, { day: DAY }, 'late')], ['5.61.1.1']);
+      expect(await counts()).toEqual([['mx.box.net', 2, 0]]);
+      await learn(guests(2, { day: '2027-03-01' }, 'late'), ['mx.box.net'], '2027-03-01', '2026-12-01');
+      expect(await store.listHosts(1, 10)).toMatchObject([
+        { flagged: 2, shared: true, lastDay: '2027-03-01' },
+      ]);
+      await learn(guests(2, { day: '2027-06-01' }, 'late'), [], '2027-06-01', '2027-03-02');
+      expect(await store.listHosts(1, 10)).toMatchObject([{ flagged: 2, shared: false }]);
+      await learn([], [], '2028-01-01', '2027-10-01');
+      expect(await store.listHosts(0, 10)).toEqual([]);
+      expect(await store.forgetHost('mx.box.net', 1)).toBe(false);
+      expect(await store.forgetHost('5.61.1.1', 1)).toBe(false);
+    });
+
+    test('several servers learn of one host at a time and its counts are those of its guests', async () => {
+      const open = await makePlace();
+      const stores = await Promise.all([open(), open(), open()]);
+      await Promise.all(
+        stores.map((store, at) =>
+          store.learn(
+            [...guests(300), ...guests(100, { entry: null }, `i${at}-`)].reverse(),
+            ['mx.s.net'],
+            DAY,
+            SINCE,
+          ),
+        ),
+      );
+      expect(await stores[0].listHosts(1, 10)).toMatchObject([{ flagged: 300, innocent: 300 }]);
+    });
+
+    test('the mark of the sweep is the last one that was set', async () => {
+      const store = await empty();
+      expect(await store.sweepMark()).toBeUndefined();
+      const mark = { generation: 'abc', last: '1 x.com', endedAt: null };
+      await store.markSweep(mark);
+      expect(await store.sweepMark()).toEqual(mark);
+      await store.markSweep({ ...mark, last: '1 y.com', endedAt: 7 });
+      expect(await store.sweepMark()).toEqual({ ...mark, last: '1 y.com', endedAt: 7 });
     });
   });
 }

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { type Guest, LEARNING } from '../../src/core/infra.ts';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Guest } from '../../src/core/infra.ts';
 import type { Store } from '../../src/core/ports.ts';
+import { createHosts } from '../../src/store/hosts.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { read } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -33,29 +35,28 @@ const learn = (rows: readonly Guest[], shared: string[] = [], day = DAY, since =
 const counts = async () =>
   (await store.listHosts(1, 100)).map(({ name, flagged, innocent }) => [name, flagged, innocent]);
 
+test('learning and forgetting leave the lock to those who count calls after every part', () => {
+  const db = openDatabase(path);
+  onTestFinished(() => db.close());
+  const locked: boolean[] = [];
+  const wait = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+    locked.push(db.isTransaction);
+    return 'timed-out';
+  });
+  onTestFinished(() => wait.mockRestore());
+  const hosts = createHosts(db);
+  const many = (count: number, name: string) => Array.from({ length: count }, (_, at) => `${name}${at}.com`);
+  const part = 500;
+  const old = many(3 * part, 'old').map(host => ({ host, domain: 'd.com', entry: null, day: '2026-01-01' }));
+  hosts.learn(old, many(2 * part, 'shared'), '2026-01-01', '2025-10-01');
+  expect(locked.splice(0)).toEqual(Array(3 + 2 + 1).fill(false));
+  hosts.learn([], [], DAY, SINCE);
+  // The fourth part of the guests finds no more of them.
+  expect(locked).toEqual(Array(4 + 2).fill(false));
+  expect(read(path, 'SELECT (SELECT count(*) FROM host) + (SELECT count(*) FROM guest) AS n')[0]?.n).toBe(0);
+});
+
 describe('guests', () => {
-  test('are counted once per host, and by their last sighting', async () => {
-    await learn([...guests(5), ...guests(5), ...guests(3, { entry: null }, 'i')]);
-    await learn(guests(5));
-    expect(await counts()).toEqual([['mx.box.net', 5, 3]]);
-    await learn([...guests(2, { entry: null }), ...guests(1, {}, 'i')]);
-    expect(await counts()).toEqual([['mx.box.net', 4, 4]]);
-    expect(await store.listHosts(1, 10)).toMatchObject([
-      { shared: false, forgotten: false, neighbours: ['d2.com', 'd3.com', 'd4.com'], lastDay: DAY },
-    ]);
-  });
-
-  test('are shown from a number on, the most first, at most so many hosts', async () => {
-    for (const [host, count] of [
-      ['a', 3],
-      ['b', 9],
-      ['c', 6],
-    ] as const)
-      await learn(guests(count, { host }));
-    expect((await store.listHosts(4, 10)).map(({ name }) => name)).toEqual(['b', 'c']);
-    expect((await store.listHosts(1, 1)).map(({ name }) => name)).toEqual(['b']);
-  });
-
   test('are forgotten when they were not seen for long, and their host with them', async () => {
     await learn([...guests(600, { day: '2026-08-01' }), ...guests(2, { day: DAY }, 'late')]);
     expect(await counts()).toEqual([['mx.box.net', 2, 0]]);
@@ -63,14 +64,6 @@ describe('guests', () => {
     expect(
       read(path, 'SELECT (SELECT count(*) FROM host) AS hosts, (SELECT count(*) FROM guest) AS guests'),
     ).toEqual([{ hosts: 0, guests: 0 }]);
-  });
-
-  test('of one host and kind are bounded; those that are there are still refreshed', async () => {
-    const most = LEARNING.mostGuests;
-    await learn([...guests(most + 500), ...guests(most + 500, { entry: null }, 'i')]);
-    expect(await counts()).toEqual([['mx.box.net', most, most]]);
-    await learn(guests(1, { day: '2026-11-16' }), [], '2026-11-16');
-    expect((await store.listHosts(1, 1))[0]).toMatchObject({ flagged: most, lastDay: '2026-11-16' });
   });
 
   test('of all hosts are bounded; hosts with listed guests keep theirs', async () => {
@@ -95,18 +88,6 @@ test('a shared host stays one until it was not seen as such for long', async () 
   await learn(guests(20, { day: '2027-02-01' }), [], '2027-02-01', '2026-11-16');
   expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', shared: false }]);
   expect(read(path, 'SELECT name FROM host')).toEqual([{ name: 'mx.box.net' }]);
-});
-
-test('a forgotten host takes no guests until that is undone', async () => {
-  await learn(guests(20));
-  expect(await store.forgetHost('mx.box.net', 1)).toBe(true);
-  await learn(guests(20));
-  expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', flagged: 0, forgotten: true }]);
-  expect(await store.forgetHost('mx.box.net', null)).toBe(true);
-  expect(await store.listHosts(1, 10)).toEqual([]);
-  await learn(guests(20));
-  expect(await counts()).toEqual([['mx.box.net', 20, 0]]);
-  expect(await store.forgetHost('mx.other.net', 1)).toBe(false);
 });
 
 test('a backup carries all of it, and a restore brings it back as it was', async () => {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -12,6 +13,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { digestOf } from '../../src/core/key.ts';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/schema.ts';
@@ -320,6 +322,37 @@ describe('flags', () => {
   });
 });
 
+test('keys are read while flags and hosts are written by the thousand, and the count goes on too', async () => {
+  const { store } = await newStore();
+  const key = someKey();
+  await store.createKey(key);
+  const revision = await store.revision();
+  const day = '2026-11-15';
+  await store.sweepMark();
+  const domains = Array.from({ length: 60_000 }, (_, i) => `x${i}.example`);
+  const flags = domains.map(domain => flagOf({ domain }));
+  const guests = domains.map((domain, i) => ({ host: `mx${i % 6_000}.example`, domain, entry: domain, day }));
+  let ended = 0;
+  const bulk = [
+    store.flag(flags, '2026-10-17'),
+    store.learn(guests, [], day, '2026-08-17'),
+    store.ranking('2026-10-17', 10, undefined).catch(() => {}),
+  ];
+  for (const one of bulk) one.finally(() => ended++);
+  // In one queue with them these would be answered when all of it is done.
+  expect(await store.keyByDigest(key.digest)).toEqual({ key, revision });
+  expect([await store.revision(), await store.used(key.id, MONTH)]).toEqual([revision, 0]);
+  expect(ended).toBe(0);
+  let calls = 0;
+  while (ended < bulk.length) {
+    // Rejects when it was not counted within the store's own deadline.
+    await store.spend({ keyId: key.id, month: MONTH, quota: null }, revision);
+    calls++;
+  }
+  await Promise.all(bulk);
+  expect(await store.used(key.id, MONTH)).toBe(calls);
+});
+
 describe('a backup', () => {
   test('taken while another process writes is consistent, whole, for its own user only', async () => {
     const { path, store } = await newStore();
@@ -364,9 +397,35 @@ describe('a backup', () => {
 
   test('into a directory that is not there fails and leaves the store working', async () => {
     const { store } = await newStore();
-    await expect(store.backup(join(temporaryFolder(), 'no', 'copy.db'), () => {})).rejects.toThrow();
+    const target = join(temporaryFolder(), 'no', 'copy.db');
+    await expect(store.backup(target, () => {})).rejects.toThrow(StoreRefused);
     await store.createKey(someKey());
     expect(await store.listKeys()).toHaveLength(1);
+  });
+
+  test('has its name only when it is whole, and a broken one leaves nothing', async () => {
+    const { path, store } = await newStore();
+    const flags = Array.from({ length: 20_000 }, (_, i) => flagOf({ domain: `x${i}.example` }));
+    await store.flag(flags, '2026-10-17');
+    const folder = temporaryFolder();
+    const target = join(folder, 'copy.db');
+    const seen = new Set<boolean>();
+    await store.backup(target, () => seen.add(existsSync(target)));
+    expect([...seen]).toEqual([false]);
+    expect(readdirSync(folder)).toEqual(['copy.db']);
+
+    renameSync(path, `${path}.away`);
+    await expect(store.backup(join(folder, 'other.db'), () => {})).rejects.toThrow(StoreUnavailable);
+    expect(readdirSync(folder)).toEqual(['copy.db']);
+    renameSync(`${path}.away`, path);
+  });
+
+  test('does not write where another one still writes', async () => {
+    const { store } = await newStore();
+    const target = join(temporaryFolder(), 'copy.db');
+    writeFileSync(`${target}.partial`, 'of another');
+    await expect(store.backup(target, () => {})).rejects.toThrow(/partial exists already/);
+    expect(readFileSync(`${target}.partial`, 'utf8')).toBe('of another');
   });
 });
 
@@ -401,7 +460,7 @@ describe('a restore', () => {
     const later = someKey();
     await store.createKey(later);
     await store.spend({ keyId: later.id, month: MONTH, quota: null }, await store.revision());
-    await store.updateKey({ ...key, quota: 99 });
+    await store.updateKey({ ...key, quota: 99 }, key);
     await store.setOverride({
       domain: 'a.example',
       action: 'deny',
@@ -422,9 +481,20 @@ describe('a restore', () => {
 
   test('opens no door that was closed since: a revoked key stays revoked', async () => {
     const { store, key, target } = await backedUp();
-    await store.updateKey({ ...key, revokedAt: 5 });
+    await store.updateKey({ ...key, revokedAt: 5 }, key);
     await store.restore(target);
     expect((await store.keyByDigest(key.digest)).key).toEqual({ ...key, revokedAt: 5 });
+  });
+
+  test('gives a key its limits back and leaves it the secret that it has now', async () => {
+    const { store, key, target } = await backedUp();
+    const secret = { digest: digestOf('new'), prefix: 'drk_new1', last4: 'new4' };
+    const overlap = { previousDigest: digestOf('before'), previousUntil: 9 };
+    const limits = { name: 'later', quota: 99, rate: 9, origins: ['https://a.example.com'], expiresAt: 9 };
+    await store.updateKey({ ...key, ...secret, ...overlap, ...limits, networks: ['192.0.2.0/24'] }, key);
+    await store.restore(target);
+    expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
+    expect(await store.listKeys()).toEqual([{ ...key, ...secret, ...overlap }]);
   });
 
   test('reaches another server on the same file with its next call', async () => {

@@ -7,6 +7,7 @@ import {
   cpSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -24,6 +25,7 @@ const NATIVE = join(
   `${process.platform}-${process.arch}`,
   'native',
 );
+const PREFIX = 'domain-risk-pg-';
 /** PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
@@ -45,6 +47,8 @@ export interface OwnPostgres extends Postgres {
   start(): Promise<void>;
   /** Waits until every process of it has gone. SIGINT is a fast shutdown, SIGKILL a crash. */
   stop(signal?: 'SIGINT' | 'SIGKILL'): Promise<void>;
+  /** To every process of it, as SIGSTOP: connections stay open and nobody answers. */
+  signalAll(signal: NodeJS.Signals): void;
   /** Goes on from a copy of what is on the disk, at the same address. Only while it is stopped. */
   moveToCopy(): void;
 }
@@ -120,8 +124,19 @@ function unpack(folder: string): string {
  */
 const GUARD = '"$@" & server=$!; cat > /dev/null; kill -INT $server 2> /dev/null; wait $server';
 
+/** A test that was killed could not remove its folder; its server has ended by itself. */
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir()).filter(one => one.startsWith(PREFIX))) {
+    const owner = join(tmpdir(), name, 'owner');
+    if (existsSync(owner) && !isAlive(Number(readFileSync(owner, 'utf8'))))
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
 export async function startPostgres(): Promise<OwnPostgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-pg-'));
+  removeLeftovers();
+  const folder = mkdtempSync(join(tmpdir(), PREFIX));
+  writeFileSync(join(folder, 'owner'), String(process.pid));
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
   const bin = unpack(folder);
   const password = `pw-${randomBytes(12).toString('hex')}`;
@@ -154,6 +169,11 @@ export async function startPostgres(): Promise<OwnPostgres> {
   if (initdb.status !== 0) throw new Error(`initdb: ${initdb.stderr}${initdb.error ?? ''}`);
 
   const pidFile = () => join(data, 'postmaster.pid');
+
+  function processes(): number[] {
+    const pid = Number(readFileSync(pidFile(), 'utf8').split('\n')[0]);
+    return [pid, ...childrenOf(pid)];
+  }
 
   async function launch(): Promise<string> {
     const settings = {
@@ -200,9 +220,8 @@ export async function startPostgres(): Promise<OwnPostgres> {
 
   async function stop(signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
     if (existsSync(pidFile())) {
-      const pid = Number(readFileSync(pidFile(), 'utf8').split('\n')[0]);
-      const all = [pid, ...childrenOf(pid)];
-      process.kill(pid, signal);
+      const all = processes();
+      process.kill(all[0]!, signal);
       await eventually('PostgreSQL has ended', () => !all.some(isAlive));
     }
     await endGuard();
@@ -217,6 +236,9 @@ export async function startPostgres(): Promise<OwnPostgres> {
     folder,
     start,
     stop,
+    signalAll(signal) {
+      for (const pid of processes()) process.kill(pid, signal);
+    },
     moveToCopy() {
       const copy = `${data}-copy`;
       cpSync(data, copy, { recursive: true, preserveTimestamps: true });

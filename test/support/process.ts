@@ -104,14 +104,16 @@ export async function output(from: Child, wanted: RegExp, ms = 25_000): Promise<
 }
 
 export async function startServer(options: ProcessOptions = {}): Promise<Running> {
-  return startAs([...(options.through ?? []), process.execPath, CLI, 'serve'], options);
+  // As scripts/boot.mjs starts it.
+  const node = [process.execPath, '--max-semi-space-size=8'];
+  return startAs([...(options.through ?? []), ...node, CLI, 'serve'], options);
 }
 
 /** Any command line that ends up serving. */
 export async function startAs(command: readonly string[], options: ProcessOptions = {}): Promise<Running> {
   const { cleanup = onTestFinished } = options;
   const folder = options.folder ?? temporaryFolder(cleanup);
-  const isFirst = !hasKeys(join(folder, 'domain-risk.db'));
+  const isFirst = options.env?.DATABASE_URL === undefined && !hasKeys(join(folder, 'domain-risk.db'));
   const started = startChild(command, environment(folder, options.env));
   const { child, exited } = started;
   cleanup(async () => {

@@ -43,8 +43,6 @@ export interface TestService {
   key(limits?: Partial<KeyRecord>): Promise<{ key: KeyRecord; secret: string }>;
   get(path: string, secret?: string, headers?: Record<string, string>): Promise<Response>;
   used(key: KeyRecord): Promise<number>;
-  /** As after SIGHUP, with a catalog of the test's own. */
-  reload(build: () => Promise<Catalog>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -107,7 +105,6 @@ export async function startTestService(
       fetch(base + path, {
         headers: { ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }), ...headers },
       }),
-    reload: service.reload,
     used: async key => store.used(key.id, new Date(clock()).toISOString().slice(0, 7)),
     close,
   };

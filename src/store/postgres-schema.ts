@@ -1,0 +1,195 @@
+/** The tables of the shared store, as steps that each run once, however many servers start together. */
+
+import type { ClientBase } from 'pg';
+import { SCHEMA } from './postgres-connect.ts';
+import { StoreRefused } from './refused.ts';
+
+/** Whoever holds this advisory lock changes the tables. Any fixed number does; this one reads "DRSK". */
+const MIGRATION_LOCK = 0x4452534b;
+
+/**
+ * Step n brings a database from version n to n + 1. Steps are only ever added, and they only ever add: servers of
+ * the version before go on working beside new ones until they are replaced.
+ *
+ * Names sort by their bytes (COLLATE "C"), as they do in SQLite.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE revision (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    value bigint NOT NULL
+  );
+  INSERT INTO revision VALUES (1, 1);
+
+  CREATE TABLE proof (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    at timestamptz NOT NULL
+  );
+  INSERT INTO proof VALUES (1, now());
+
+  CREATE TABLE key (
+    id text COLLATE "C" PRIMARY KEY,
+    name text NOT NULL,
+    digest text COLLATE "C" NOT NULL UNIQUE,
+    prefix text NOT NULL,
+    last4 text NOT NULL,
+    previous_digest text COLLATE "C" UNIQUE,
+    previous_until bigint,
+    quota bigint CHECK (quota BETWEEN 0 AND 2147483648),
+    rate integer CHECK (rate > 0),
+    origins text[] NOT NULL,
+    networks text[] NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint,
+    revoked_at bigint
+  );
+
+  -- quota and granted are of the last batch that was counted: the statement that counts returns them.
+  CREATE TABLE usage (
+    key_id text COLLATE "C" NOT NULL REFERENCES key (id),
+    month text COLLATE "C" NOT NULL,
+    used bigint NOT NULL CHECK (used >= 0),
+    quota bigint,
+    granted bigint NOT NULL DEFAULT 0 CHECK (granted >= 0),
+    PRIMARY KEY (key_id, month)
+  ) WITH (fillfactor = 50);
+
+  CREATE TABLE override (
+    domain text COLLATE "C" PRIMARY KEY,
+    action text NOT NULL CHECK (action IN ('allow', 'deny', 'role')),
+    below boolean NOT NULL,
+    note text,
+    author text,
+    created_at bigint NOT NULL,
+    expires_at bigint
+  );
+
+  CREATE TABLE flag (
+    day text COLLATE "C" NOT NULL,
+    domain text COLLATE "C" NOT NULL,
+    key_id text COLLATE "C" NOT NULL,
+    listed boolean NOT NULL,
+    reason text NOT NULL,
+    score integer NOT NULL,
+    PRIMARY KEY (domain, day, key_id)
+  );
+  CREATE INDEX flag_by_day ON flag (day);
+
+  CREATE TABLE host (
+    name text COLLATE "C" PRIMARY KEY,
+    flagged integer NOT NULL DEFAULT 0,
+    innocent integer NOT NULL DEFAULT 0,
+    last_day text COLLATE "C",
+    shared_day text COLLATE "C",
+    forgotten_at bigint
+  );
+  CREATE INDEX host_by_shared ON host (shared_day) WHERE shared_day IS NOT NULL;
+
+  CREATE TABLE guest (
+    host text COLLATE "C" NOT NULL,
+    domain text COLLATE "C" NOT NULL,
+    entry text COLLATE "C",
+    day text COLLATE "C" NOT NULL,
+    PRIMARY KEY (host, domain)
+  );
+  CREATE INDEX guest_by_day ON guest (day);
+
+  -- The counts of a host follow its guests by themselves: whoever adds or removes guests cannot forget them.
+  CREATE FUNCTION count_guests() RETURNS trigger LANGUAGE plpgsql SET search_path = ${SCHEMA} AS $$
+  BEGIN
+    IF TG_OP <> 'DELETE' THEN
+      INSERT INTO host AS h (name, flagged, innocent, last_day)
+        SELECT host, count(entry), count(*) - count(entry), max(day) FROM came GROUP BY host
+      ON CONFLICT (name) DO UPDATE SET
+        flagged = h.flagged + excluded.flagged,
+        innocent = h.innocent + excluded.innocent,
+        last_day = greatest(h.last_day, excluded.last_day);
+    END IF;
+    IF TG_OP <> 'INSERT' THEN
+      UPDATE host AS h SET flagged = h.flagged - less.flagged, innocent = h.innocent - less.innocent
+      FROM (SELECT host, count(entry) AS flagged, count(*) - count(entry) AS innocent FROM went GROUP BY host) AS less
+      WHERE h.name = less.host;
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER guests_came AFTER INSERT ON guest
+    REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION count_guests();
+  CREATE TRIGGER guests_returned AFTER UPDATE ON guest
+    REFERENCING OLD TABLE AS went NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION count_guests();
+  CREATE TRIGGER guests_went AFTER DELETE ON guest
+    REFERENCING OLD TABLE AS went FOR EACH STATEMENT EXECUTE FUNCTION count_guests();
+
+  CREATE FUNCTION drop_host() RETURNS trigger LANGUAGE plpgsql SET search_path = ${SCHEMA} AS $$
+  BEGIN
+    DELETE FROM host WHERE name = new.name;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER host_emptied AFTER UPDATE ON host FOR EACH ROW
+    WHEN (new.flagged = 0 AND new.innocent = 0 AND new.shared_day IS NULL AND new.forgotten_at IS NULL)
+    EXECUTE FUNCTION drop_host();
+
+  CREATE TABLE sweep (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    generation text NOT NULL,
+    last text NOT NULL,
+    ended_at bigint
+  );
+  `,
+];
+
+/**
+ * Asked from the catalog's tables, which show what is committed: to_regclass and its like answer from a cache that
+ * a wait for the advisory lock does not refresh.
+ */
+async function isMade(client: ClientBase, what: 'schema' | 'table'): Promise<boolean> {
+  const { rows } = await client.query(
+    what === 'schema'
+      ? 'SELECT 1 FROM pg_namespace WHERE nspname = $1'
+      : "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version'",
+    [SCHEMA],
+  );
+  return rows.length > 0;
+}
+
+async function versionOf(client: ClientBase): Promise<number> {
+  if (!(await isMade(client, 'table'))) return 0;
+  const { rows: versions } = await client.query(`SELECT version FROM ${SCHEMA}.schema_version`);
+  const version = Number(versions[0]?.version);
+  if (version > MIGRATIONS.length) {
+    throw new StoreRefused(
+      `the database was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): update domain-risk, or restore a dump made before`,
+    );
+  }
+  return version;
+}
+
+/** Where the tables are up to date this only reads: it takes no lock and needs no right to make tables. */
+export async function bringUpToDate(client: ClientBase): Promise<void> {
+  if ((await versionOf(client)) === MIGRATIONS.length) return;
+  await client.query('BEGIN');
+  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  const version = await versionOf(client);
+  if (version === 0) {
+    if (!(await isMade(client, 'schema'))) await client.query(`CREATE SCHEMA ${SCHEMA}`);
+    await client.query(`
+      CREATE TABLE ${SCHEMA}.schema_version (id smallint PRIMARY KEY CHECK (id = 1), version integer NOT NULL);
+      INSERT INTO ${SCHEMA}.schema_version VALUES (1, 0)`);
+  }
+  for (const step of MIGRATIONS.slice(version)) await client.query(step);
+  await client.query(`UPDATE ${SCHEMA}.schema_version SET version = $1`, [MIGRATIONS.length]);
+  await client.query('COMMIT');
+}
+
+/** What would make counts inexact or names unreadable, and no setting of a session can change. */
+export async function checkServer(client: ClientBase): Promise<void> {
+  const { rows } = await client.query(
+    "SELECT current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync",
+  );
+  const { encoding, fsync } = rows[0] ?? {};
+  if (encoding !== 'UTF8')
+    throw new StoreRefused(`the database is in ${encoding}: create one with ENCODING 'UTF8' (DATABASE_URL)`);
+  if (fsync === 'off')
+    throw new StoreRefused(
+      'PostgreSQL runs with fsync = off and may lose counts: set fsync = on in postgresql.conf',
+    );
+}

@@ -1,0 +1,71 @@
+/** Counts calls in the shared store: one statement, one commit, whatever number of calls and keys. */
+
+import type { ClientBase } from 'pg';
+import type { SpendGroup, SpendResult } from './batch.ts';
+
+/**
+ * Exact for any number of servers, because each of its three questions is answered by something that cannot be wrong:
+ *
+ * - *Was the key judged under the current revision?* `revision` is read in the statement's own snapshot, which is
+ *   taken after every call of the batch has come in. A change that was committed before a call came is therefore
+ *   always seen by it; one that is committed meanwhile is simultaneous with it, and either order is right. So no lock
+ *   on the revision is needed, which all servers would queue for, and nothing has to be announced (LISTEN/NOTIFY)
+ *   nor polled: a lost connection cannot make a server miss a change.
+ * - *Is there anything left?* `seen` may be old, but a count only grows: what is used up in an old snapshot is used up.
+ *   Those calls are refused without a write.
+ * - *How much is granted?* That is computed by DO UPDATE from the row as it stands under its lock (`u.used`), however
+ *   long the statement had to wait for it, or by the INSERT where the unique index proves that there was no row.
+ *   `least` ignores NULL, so an unlimited key is granted what it asks for.
+ *
+ * Rows are locked in the order of the key, so that two servers never wait for each other. One snapshot per statement
+ * and rows as they stand are what READ COMMITTED gives; `prepare` has set it.
+ */
+export const COUNT = `
+  WITH asked AS MATERIALIZED (
+    SELECT a.n, a.key_id, a.month, a.quota, a.calls,
+      a.revision = revision.value AS current,
+      coalesce(usage.used, 0) AS seen
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+      WITH ORDINALITY AS a (key_id, month, quota, revision, calls, n)
+    CROSS JOIN revision
+    LEFT JOIN usage ON usage.key_id = a.key_id AND usage.month = a.month
+  ), counted AS (
+    INSERT INTO usage AS u (key_id, month, used, granted, quota)
+    SELECT key_id, month, least(calls, quota), least(calls, quota), quota
+    FROM asked WHERE current AND (seen < quota) IS NOT FALSE
+    ORDER BY key_id, month
+    ON CONFLICT (key_id, month) DO UPDATE SET
+      used = u.used + least(excluded.granted, excluded.quota - u.used),
+      granted = least(excluded.granted, excluded.quota - u.used),
+      quota = excluded.quota
+    WHERE (u.used < excluded.quota) IS NOT FALSE
+    RETURNING u.key_id, u.month, u.used, u.granted
+  )
+  SELECT asked.current, coalesce(counted.granted, 0) AS granted,
+    coalesce(counted.used, greatest(asked.seen, asked.quota)) AS used
+  FROM asked LEFT JOIN counted
+    ON asked.current AND counted.key_id = asked.key_id AND counted.month = asked.month
+  ORDER BY asked.n`;
+
+export function countValues(groups: readonly SpendGroup[]): unknown[] {
+  return [
+    groups.map(group => group.keyId),
+    groups.map(group => group.month),
+    groups.map(group => group.quota),
+    groups.map(group => group.revision),
+    groups.map(group => group.calls),
+  ];
+}
+
+export async function count(client: ClientBase, groups: readonly SpendGroup[]): Promise<SpendResult[]> {
+  const { rows } = await client.query({ name: 'count', text: COUNT, values: countValues(groups) });
+  return rows.map(({ current, granted, used }) => (current ? { granted, used } : 'changed'));
+}
+
+/** Writes durably, as a count would, and tells the database's time. */
+export async function prove(client: ClientBase): Promise<number> {
+  const { rows } = await client.query(
+    'UPDATE proof SET at = clock_timestamp() RETURNING (extract(epoch FROM at) * 1000)::double precision AS now',
+  );
+  return Number(rows[0]?.now);
+}

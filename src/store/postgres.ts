@@ -1,0 +1,69 @@
+/** The shared store: one PostgreSQL database for any number of servers. */
+
+import { type Clock, type Store, StoreUnavailable } from '../core/ports.ts';
+import { Batcher } from './batch.ts';
+import { DEADLINE_MS, openConnections, SCHEMA, withConnection } from './postgres-connect.ts';
+import { createHosts } from './postgres-hosts.ts';
+import { createRecords } from './postgres-records.ts';
+import { bringUpToDate, checkServer } from './postgres-schema.ts';
+import { count, prove } from './postgres-spender.ts';
+import { provedOnce } from './proof.ts';
+import { StoreRefused } from './refused.ts';
+
+/**
+ * Batches under way at a time. For speed one would do (measured alike, November 2026); with two, a batch that waits for
+ * a lock or for a server that has vanished does not hold up all other keys.
+ */
+const LANES = 2;
+/** For all the rest. Ten connections per server in all; no listing ever keeps a call from being counted. */
+const CLERKS = 8;
+/** Calls near a month's end would be counted in the wrong month. */
+const MOST_SKEW_MS = 2_000;
+
+/** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
+export async function openPostgresStore(url: string, clock: Clock = Date.now): Promise<Store> {
+  await withConnection(url, async client => {
+    await checkServer(client);
+    await bringUpToDate(client);
+  });
+  const counters = openConnections(url, LANES);
+  const clerks = openConnections(url, CLERKS);
+  const batcher = new Batcher({
+    // Never tried again: a count whose commit is in doubt may stand, and the caller has got no answer for it.
+    count: (groups, ms) => counters.run(client => count(client, groups), ms),
+    lanes: LANES,
+    deadlineMs: DEADLINE_MS,
+  });
+  let closing: Promise<void> | undefined;
+
+  async function proveAndCompareClocks(): Promise<void> {
+    const before = clock();
+    const theirs = await counters.run(prove);
+    const after = clock();
+    // The answer may have been on its way for a while: what counts is by how much it cannot be right.
+    const skew = theirs < before ? before - theirs : Math.max(0, theirs - after);
+    if (skew > MOST_SKEW_MS)
+      throw new StoreUnavailable(`this machine's clock is ${Math.round(skew)} ms off the database's`);
+  }
+
+  return {
+    ...createRecords(clerks),
+    ...createHosts(clerks),
+    spend: (spend, revision) => batcher.spend(spend, revision),
+    ready: provedOnce(proveAndCompareClocks),
+    async backup() {
+      throw new StoreRefused(
+        `this store is PostgreSQL, which has its own backup: pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
+      );
+    },
+    async restore() {
+      throw new StoreRefused(
+        `this store is PostgreSQL, which has its own restore: stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump`,
+      );
+    },
+    close() {
+      closing ??= Promise.all([counters.close(), clerks.close()]).then(() => {});
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { newKey } from '../../src/commands/keys.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { openPostgresStore } from '../../src/store/postgres.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { flagOf, someKey } from '../store/contract.ts';
+import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
+import { read, run, runJson, startServer } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const DAY = '2026-11-15';
+const SINCE = '2026-08-17';
+
+async function fill(store: Store) {
+  const { key, secret } = newKey({ name: 'Müller "\u{1f511}"', quota: 2_000_000_000 }, Date.now());
+  const full = someKey({
+    previousDigest: someKey().digest,
+    previousUntil: 5,
+    quota: 0,
+    rate: 3,
+    origins: ['https://a.example', 'https://*.b.example'],
+    networks: ['192.0.2.0/24'],
+    expiresAt: 9,
+    revokedAt: 7,
+  });
+  for (const one of [key, full]) await store.createKey(one);
+  const revision = await store.revision();
+  const now = new Date().toISOString().slice(0, 7);
+  for (const month of ['2019-12', '2020-01', now, '2019-12', now])
+    await store.spend({ keyId: key.id, month, quota: null }, revision);
+  await store.setOverride({
+    domain: 'a.example',
+    action: 'deny',
+    below: true,
+    note: "it's",
+    author: null,
+    createdAt: 1,
+    expiresAt: null,
+  });
+  const flags = Array.from({ length: 2_500 }, (_, i) =>
+    flagOf({ domain: `x${i}.example`, listed: i % 2 === 0 }),
+  );
+  await store.flag(flags, '2026-10-17');
+  const guests = Array.from({ length: 1_200 }, (_, i) => {
+    const domain = `d${i}.com`;
+    return { host: `mx${i % 7}.box.net`, domain, entry: i % 3 === 0 ? null : domain, day: DAY };
+  });
+  await store.learn(guests, ['5.61.1.1', 'mx1.box.net'], DAY, SINCE);
+  await store.forgetHost('mx2.box.net', 4);
+  await store.markSweep({ generation: 'abc', last: '1 x.com', endedAt: null });
+  return { key, secret };
+}
+
+async function contents(store: Store) {
+  const keys = await store.listKeys();
+  return {
+    keys,
+    used: await Promise.all(
+      keys.flatMap(key => ['2019-12', '2020-01'].map(month => store.used(key.id, month))),
+    ),
+    overrides: (await store.listOverrides()).overrides,
+    ranking: await store.ranking('2026-10-17', 5_000, undefined),
+    hosts: await store.listHosts(0, 100),
+    mark: await store.sweepMark(),
+  };
+}
+
+describe.runIf(hasPostgres())('domain-risk migrate', () => {
+  let postgres: Postgres;
+  let url: string;
+  let folder: string;
+  beforeAll(async () => {
+    postgres = await anyPostgres();
+  }, 60_000);
+  afterAll(() => postgres?.close());
+  beforeEach(async () => {
+    url = await postgres.newDatabase();
+    folder = temporaryFolder();
+  });
+
+  const file = () => join(folder, 'domain-risk.db');
+  async function closing(opening: Promise<Store>): Promise<Store> {
+    const store = await opening;
+    onTestFinished(() => store.close());
+    return store;
+  }
+  const source = () =>
+    closing(
+      openSqliteStore(file(), error => {
+        throw error;
+      }),
+    );
+  const migrate = (...args: string[]) =>
+    run(['migrate', '--from', `sqlite:${file()}`, ...args], { folder, env: { DATABASE_URL: url } });
+
+  test('moves everything, counts included, once, and a server goes on counting there', async () => {
+    const sqlite = await source();
+    const { key, secret } = await fill(sqlite);
+    const before = await contents(sqlite);
+    const { moved } = await runJson<{ moved: Record<string, number> }>(
+      ['migrate', '--from', `sqlite:${file()}`],
+      { folder, env: { DATABASE_URL: url } },
+    );
+    expect(moved).toMatchObject({ key: 2, usage: 3, override: 1, flag: 2_500, sweep: 1 });
+    const target = await closing(openPostgresStore(url));
+    expect(await contents(target)).toEqual(before);
+    expect(await contents(sqlite)).toEqual(before);
+
+    const server = await startServer({ env: { DATABASE_URL: url } });
+    const response = await server.get('/v1/usage', secret);
+    expect(await response.json()).toMatchObject({ monthly_limit: 2_000_000_000, month_count: 2 });
+    expect((await server.get('/v1/public/domain/gmail.com', secret)).status).toBe(200);
+    expect(await target.used(key.id, new Date().toISOString().slice(0, 7))).toBe(3);
+
+    const again = await migrate();
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toMatch(/^domain-risk: the target is not empty .*key.*: name an empty database/m);
+    expect(await target.used(key.id, '2019-12')).toBe(2);
+  });
+
+  test('keeps nothing when what arrived is not what was sent', async () => {
+    await fill(await source());
+    await (await openPostgresStore(url)).close();
+    await postgres.query(
+      `CREATE FUNCTION domain_risk.err() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN NEW.used := NEW.used + 1; RETURN NEW; END';
+      CREATE TRIGGER err BEFORE INSERT ON domain_risk.usage FOR EACH ROW EXECUTE FUNCTION domain_risk.err()`,
+      [],
+      url,
+    );
+    const { code, stderr } = await migrate();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^domain-risk: what arrived in "usage" differs.*nothing was kept/m);
+    const target = await closing(openPostgresStore(url));
+    expect(await target.listKeys()).toEqual([]);
+    expect((await target.listOverrides()).overrides).toEqual([]);
+  });
+
+  test('says what is missing or wrong, without the password', async () => {
+    const absent = await migrate();
+    expect(absent).toMatchObject({ code: 1, stdout: '' });
+    expect(absent.stderr).toMatch(/domain-risk\.db does not exist/);
+    await (await source()).close();
+    const wrong = new URL(url);
+    wrong.password = 'pw-canary';
+    wrong.pathname = '/nowhere';
+    const refused = await migrate('--to', wrong.href);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^domain-risk: .*(DATABASE_URL|--to)/m);
+    expect(refused.stderr + refused.stdout).not.toContain('pw-canary');
+    const backwards = await migrate('--to', `sqlite:${file()}2`);
+    expect(backwards.code).toBe(2);
+    expect((await run(['migrate'], { folder })).code).toBe(2);
+    expect(read(file(), 'SELECT count(*) AS n FROM key')).toEqual([{ n: 0 }]);
+  });
+});

@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { newKey } from '../../src/commands/keys.ts';
+import type { KeyRecord } from '../../src/core/key.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { openPostgresStore } from '../../src/store/postgres.ts';
+import { breakAndRepair } from '../support/breaking.ts';
+import { callMany, tally } from '../support/load.ts';
+import { hasPostgres, type OwnPostgres, startPostgres } from '../support/postgres.ts';
+import { type Running, run, runJson, SECRET, startServer } from '../support/process.ts';
+import { eventually, pause, randomFrom, SEED, sized } from '../support/scale.ts';
+import { startTestService } from '../support/service.ts';
+
+const QUOTAS = [0, 1, 100, 1003];
+const CALLERS = sized(48, 200);
+const DOMAIN = '/v1/public/domain/gmail.com';
+
+describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
+  let postgres: OwnPostgres;
+  let url: string;
+  let env: Record<string, string>;
+  let servers: Running[] = [];
+  let store: Store;
+  const ends: (() => unknown)[] = [];
+  const cleanup = (end: () => unknown) => void ends.push(end);
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    cleanup(() => postgres.close());
+    url = await postgres.newDatabase();
+    env = { DATABASE_URL: url };
+    // All at once on an empty database: who makes the tables and the first key is theirs to settle.
+    servers = await Promise.all([1, 2, 3, 4].map(() => startServer({ env, cleanup })));
+    store = await openPostgresStore(url);
+    cleanup(() => store.close());
+  }, 90_000);
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+
+  async function makeKey(quota: number | null = null) {
+    const made = newKey({ name: 'load', quota }, Date.now());
+    await store.createKey(made.key);
+    return made;
+  }
+  /** Read by a connection of its own: the oracle that no server can colour. */
+  async function countOf(key: Pick<KeyRecord, 'id'>): Promise<number> {
+    const text = 'SELECT coalesce(sum(used), 0) AS n FROM domain_risk.usage WHERE key_id = $1';
+    return Number((await postgres.query(text, [key.id], url))[0]?.n);
+  }
+  const ours = `pid <> pg_backend_pid() AND application_name = 'domain-risk'`;
+  /** Also of this test's own store, which is well again afterwards. */
+  async function terminate(): Promise<void> {
+    await postgres.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ours}`);
+    await eventually('the tester can read again', () =>
+      store.listKeys().then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+
+  test('started together on an empty database, they made its tables and one first key between them', async () => {
+    const shown = () => servers.filter(server => SECRET.test(server.stdout()));
+    await eventually('the first key is shown', () => shown().length > 0);
+    await pause(200);
+    expect(shown()).toHaveLength(1);
+    expect((await store.listKeys()).filter(key => key.name === 'first')).toHaveLength(1);
+  });
+
+  test('a start with a wrong password ends with one line that names the fix and not the password', async () => {
+    const wrong = new URL(url);
+    wrong.password = 'pw-canary';
+    const { code, stdout, stderr } = await run(['serve'], { env: { DATABASE_URL: wrong.href } });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trim()).toMatch(/^domain-risk: PostgreSQL at .* refuses the user "postgres": correct .*$/);
+    expect(stderr).not.toContain('canary');
+    const backup = await run(['backup', 'x'], { env });
+    expect([backup.code, backup.stdout]).toEqual([1, '']);
+    expect(backup.stderr).toMatch(/pg_dump/);
+    for (const server of servers) expect(server.stdout() + server.stderr()).not.toContain(postgres.password);
+  });
+
+  describe.each([1, 2, 4])('%i of them', processes => {
+    test.each(QUOTAS)('admit exactly a quota of %i', async quota => {
+      const { key, secret } = await makeKey(quota);
+      const bases = servers.slice(0, processes).map(server => server.base);
+      const seen = await callMany({ bases, secret, callers: CALLERS, calls: 4 * quota + 8 });
+      const expected = { 200: quota, 429: 3 * quota + 8 };
+      expect(tally(seen)).toEqual(quota === 0 ? { 429: 8 } : expected);
+      const left = seen.filter(one => one.status === 200).map(one => one.remaining!);
+      expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: quota }, (_, i) => i));
+      expect(seen.filter(one => one.status === 429).every(one => one.remaining === 0)).toBe(true);
+      expect(await countOf(key)).toBe(quota);
+    });
+  });
+
+  describe('a change', () => {
+    async function underLoad(limits: string[]) {
+      const args = ['keys', 'create', '--name', 'load', ...limits];
+      const made = await runJson<{ id: string; key: string }>(args, { env });
+      const state = { going: true, answered: 0 };
+      const load = callMany({
+        bases: servers.map(server => server.base),
+        secret: made.key,
+        callers: 8,
+        calls: 1e9,
+        goOn: () => state.going,
+        onSeen: () => state.answered++,
+      });
+      await eventually('calls are answered', () => state.answered > 100);
+      return { made, load, state };
+    }
+
+    test('by the command, a revocation, is known to every server with its next call', async () => {
+      const { made, load, state } = await underLoad([]);
+      expect((await run(['keys', 'revoke', made.id], { env })).code).toBe(0);
+      const revoked = performance.now();
+      const before = state.answered;
+      await eventually('calls after the revocation', () => state.answered > before + 100);
+      state.going = false;
+      const seen = await load;
+      const later = seen.filter(one => one.startedAt > revoked);
+      expect(tally(later)).toEqual({ 401: later.length });
+      expect(Object.keys(tally(seen)).sort()).toEqual(['200', '401']);
+      expect(await countOf(made)).toBe(tally(seen)[200]);
+    });
+
+    test('of a quota, under load, keeps what was used', async () => {
+      const { made, load, state } = await underLoad(['--quota', '1000000']);
+      await runJson(['keys', 'update', made.id, '--quota', '10'], { env });
+      const used = await countOf(made);
+      const before = state.answered;
+      await eventually('calls with the lower quota', () => state.answered > before + 50);
+      expect(await countOf(made)).toBe(used);
+      await runJson(['keys', 'update', made.id, '--quota', `${used + 20}`], { env });
+      await eventually('calls with the higher quota', async () => (await countOf(made)) === used + 20);
+      state.going = false;
+      expect(tally(await load)[200]).toBe(used + 20);
+      expect(await countOf(made)).toBe(used + 20);
+    });
+
+    test('is known with the next answer also to servers that had lost their connections', async () => {
+      const { key, secret } = await makeKey();
+      const verdicts = () =>
+        Promise.all(
+          servers.map(async server => {
+            const response = await server.get(DOMAIN, secret);
+            const body = (await response.json()) as { reason?: string };
+            return body.reason ?? response.status;
+          }),
+        );
+      expect(await verdicts()).toEqual(['safe', 'safe', 'safe', 'safe']);
+      await terminate();
+      // As a command would: with a connection of its own.
+      const operator = await openPostgresStore(url);
+      onTestFinished(() => operator.close());
+      await operator.setOverride({
+        domain: 'gmail.com',
+        action: 'deny',
+        below: false,
+        note: null,
+        author: null,
+        createdAt: Date.now(),
+        expiresAt: null,
+      });
+      // A call that met a dead connection answers 500; none may answer as before the change.
+      const answers = await verdicts();
+      expect(answers.filter(answer => answer !== 'disposable' && answer !== 500)).toEqual([]);
+      expect(await verdicts()).toEqual(['disposable', 'disposable', 'disposable', 'disposable']);
+      await operator.removeOverride('gmail.com');
+      expect(await verdicts()).toEqual(['safe', 'safe', 'safe', 'safe']);
+      await operator.updateKey({ ...key, origins: ['https://app.example.com'] }, key);
+      await terminate();
+      const limited = await verdicts();
+      expect(limited.filter(answer => answer !== 403 && answer !== 500)).toEqual([]);
+      expect(await verdicts()).toEqual([403, 403, 403, 403]);
+    });
+  });
+
+  test('a database that has gone back, restored or failed over without its last changes, is followed', async () => {
+    const { secret } = await makeKey();
+    const server = servers[0]!;
+    const reason = async () =>
+      ((await (await server.get(DOMAIN, secret)).json()) as { reason: string }).reason;
+    const deny = { domain: 'gmail.com', action: 'deny', below: false, note: null, author: null } as const;
+    const before = await store.revision();
+    expect(await reason()).toBe('safe');
+    await store.setOverride({ ...deny, createdAt: 1, expiresAt: null });
+    const after = await store.revision();
+    expect(await reason()).toBe('disposable');
+    await postgres.query('DELETE FROM domain_risk.override', [], url);
+    await postgres.query('UPDATE domain_risk.revision SET value = $1', [before], url);
+    expect(await reason()).toBe('safe');
+    // The next change must not look like the one that was lost.
+    await store.setOverride({ ...deny, createdAt: 2, expiresAt: null });
+    expect(await store.revision()).toBeGreaterThan(after);
+    expect(await reason()).toBe('disposable');
+    await store.removeOverride('gmail.com');
+  });
+
+  test("at a month's end every call is counted in one month, by servers whose clocks differ", async () => {
+    const end = Date.UTC(2027, 0, 1);
+    let started = Number.POSITIVE_INFINITY;
+    const elapsed = () => Math.max(0, performance.now() - started);
+    const clocks = [-900, 900].map(off => () => end - 1_000 + off + elapsed());
+    const services = await Promise.all(clocks.map(clock => startTestService({ clock, env })));
+    const { key, secret } = await makeKey();
+    const bases = services.map(service => service.base);
+    started = performance.now();
+    const until = started + 2_500;
+    const load = { bases, secret, callers: 8, calls: 1e9, path: '/v1/public/top-domains?limit=1' };
+    const rows = async () =>
+      Object.fromEntries(
+        (
+          await postgres.query('SELECT month, used FROM domain_risk.usage WHERE key_id = $1', [key.id], url)
+        ).map(row => [row.month, Number(row.used)]),
+      );
+    const calling = callMany({ ...load, goOn: () => performance.now() < until });
+    let last: Record<string, number> = {};
+    while (performance.now() < until) {
+      const now = await rows();
+      for (const [month, used] of Object.entries(last)) expect(now[month]).toBeGreaterThanOrEqual(used);
+      last = now;
+      await pause(50);
+    }
+    const seen = await calling;
+    expect(Object.keys(tally(seen))).toEqual(['200']);
+    const counted = await rows();
+    expect(Object.keys(counted).sort()).toEqual(['2026-12', '2027-01']);
+    expect(counted['2026-12']! + counted['2027-01']!).toBe(seen.length);
+    const used = await Promise.all(
+      bases.map(async base =>
+        (await fetch(`${base}/v1/usage`, { headers: { authorization: `Bearer ${secret}` } })).json(),
+      ),
+    );
+    for (const usage of used)
+      expect(usage).toMatchObject({ month_count: counted['2027-01'], reset_at: '2027-02-01T00:00:00Z' });
+  });
+
+  const KILLS = sized(6, 200);
+  test(`killed ${KILLS} times (seed ${SEED}), servers, backends and the postmaster in turn, they lose no count`, {
+    timeout: sized(120_000, 3_600_000),
+  }, async () => {
+    const random = randomFrom(SEED);
+    const quota = sized(3_000, 200_000);
+    const { key, secret } = await makeKey(quota);
+    const victims: Record<string, (server: Running) => Promise<unknown>> = {
+      server: server => server.kill(),
+      backends: () => terminate(),
+      postmaster: () => postgres.stop('SIGKILL').then(() => postgres.start()),
+    };
+    const names = Object.keys(victims);
+    let [answered, attempted, failed] = [0, 0, 0];
+    let server = await startServer({ env, cleanup });
+    const bases = () => [server.base, servers[1]!.base];
+    for (let kill = 0; kill < KILLS; kill++) {
+      let going = true;
+      const load = callMany({ bases: bases(), secret, callers: 24, calls: 1e9, goOn: () => going });
+      await pause(20 + 180 * random());
+      await victims[names[kill % names.length]!]!(server);
+      await pause(50);
+      going = false;
+      const seen = await load;
+      expect(seen.filter(one => ![0, 200, 429, 500].includes(one.status))).toEqual([]);
+      answered += seen.filter(one => one.status === 200).length;
+      failed += seen.filter(one => one.status === 0 || one.status === 500).length;
+      attempted += seen.length;
+      const counted = await countOf(key);
+      expect(counted).toBeGreaterThanOrEqual(answered);
+      expect(counted).toBeLessThanOrEqual(Math.min(quota, attempted));
+      expect(counted - answered).toBeLessThanOrEqual(failed);
+      if (names[kill % names.length] === 'server') server = await startServer({ env, cleanup });
+      await eventually('ready again', async () => (await server.get('/readyz')).status === 200, 5_000);
+    }
+    expect(failed).toBeGreaterThan(0);
+    expect(answered).toBeGreaterThan(0);
+    await server.stop();
+  });
+
+  describe('a database that is', () => {
+    const readOnly = (value: string) => async () => {
+      await postgres.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await postgres.query('SELECT pg_reload_conf()');
+      await pause(100);
+    };
+    const signal = (name: NodeJS.Signals) => () => postgres.signalAll(name);
+    const faults: Record<string, { breakIt(): void | Promise<void>; repair(): void | Promise<void> }> = {
+      stopped: { breakIt: () => postgres.stop(), repair: () => postgres.start() },
+      crashed: { breakIt: () => postgres.stop('SIGKILL'), repair: () => postgres.start() },
+      'read-only': { breakIt: readOnly('on'), repair: readOnly('off') },
+      silent: { breakIt: signal('SIGSTOP'), repair: signal('SIGCONT') },
+      'failed over to a copy': {
+        breakIt: () => postgres.stop('SIGKILL'),
+        repair: () => {
+          postgres.moveToCopy();
+          return postgres.start();
+        },
+      },
+    };
+    test.each(Object.keys(faults))(
+      '%s: 500 within a second, alive, not ready, and well again by itself',
+      {
+        timeout: 60_000,
+      },
+      async name => {
+        const { key, secret } = await makeKey();
+        await breakAndRepair({
+          server: servers[0]!,
+          secret,
+          counted: () => countOf(key),
+          ms: sized(300, 10_000),
+          ...faults[name]!,
+        });
+      },
+    );
+  });
+});

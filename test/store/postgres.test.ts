@@ -1,0 +1,354 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.ts';
+import { openPostgresStore } from '../../src/store/postgres.ts';
+import { MIGRATIONS } from '../../src/store/postgres-schema.ts';
+import { StoreRefused } from '../../src/store/refused.ts';
+import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
+import { eventually, pause } from '../support/scale.ts';
+import { flagOf, MONTH, someKey, storeContract } from './contract.ts';
+
+describe.runIf(hasPostgres())('PostgreSQL', () => {
+  let postgres: Postgres;
+  let url: string;
+  beforeAll(async () => {
+    postgres = await anyPostgres();
+    url = await postgres.newDatabase();
+  }, 60_000);
+  afterAll(() => postgres?.close());
+
+  const query = (text: string, values: unknown[] = []) => postgres.query(text, values, url);
+  /** Quicker than a new database for each test. */
+  const empty = () => query('DROP SCHEMA IF EXISTS domain_risk CASCADE');
+
+  async function open(at = url, clock?: Clock): Promise<Store> {
+    const store = await openPostgresStore(at, clock);
+    onTestFinished(() => store.close());
+    return store;
+  }
+
+  async function withKey() {
+    await empty();
+    const store = await open();
+    const key = someKey();
+    await store.createKey(key);
+    const revision = await store.revision();
+    const spend = () => store.spend({ keyId: key.id, month: MONTH, quota: null }, revision);
+    return { store, key, revision, spend };
+  }
+
+  storeContract(async () => {
+    await empty();
+    return () => open();
+  });
+
+  describe('the tables', () => {
+    test('are made once, however many servers start together', async () => {
+      await empty();
+      const stores = await Promise.all(Array.from({ length: 8 }, () => open()));
+      await Promise.all(stores.map(store => store.createKey(someKey())));
+      expect(await stores[0]!.listKeys()).toHaveLength(8);
+      expect(await query('SELECT version FROM domain_risk.schema_version')).toEqual([
+        { version: MIGRATIONS.length },
+      ]);
+    });
+
+    test('of a newer version are refused and left as they are, while a running server goes on', async () => {
+      const { store, spend } = await withKey();
+      // What a rolling upgrade does: the new version's steps only ever add.
+      await query('ALTER TABLE domain_risk.key ADD COLUMN later text');
+      await query('UPDATE domain_risk.schema_version SET version = version + 1');
+      await expect(open()).rejects.toThrow(StoreRefused);
+      await expect(open()).rejects.toThrow(/newer version.*update domain-risk/);
+      expect(await spend()).toEqual({ outcome: 'granted', used: 1 });
+      await store.createKey(someKey());
+      expect(await store.listKeys()).toHaveLength(2);
+    });
+
+    test('are left alone by a start where nothing is to do, even by a user who may make none', async () => {
+      await withKey();
+      const name = `reader_${process.pid}`;
+      await query(`CREATE ROLE ${name} LOGIN PASSWORD 'pw-of-reader'`);
+      onTestFinished(async () => {
+        await query(`DROP OWNED BY ${name}`);
+        await query(`DROP ROLE ${name}`);
+      });
+      const as = new URL(url);
+      as.username = name;
+      as.password = 'pw-of-reader';
+      await query(`GRANT USAGE ON SCHEMA domain_risk TO ${name}`);
+      await query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA domain_risk TO ${name}`);
+      expect(await (await open(as.href)).listKeys()).toHaveLength(1);
+      await empty();
+      const refused = await open(as.href).catch((error: Error) => error);
+      expect(refused).toBeInstanceOf(StoreRefused);
+      expect(String(refused)).toMatch(/may not make tables.*GRANT CREATE ON DATABASE/);
+    });
+  });
+
+  describe('a start that cannot succeed is one line with the fix and without the password:', () => {
+    const wrong = (change: (at: URL) => void) => () => {
+      const at = new URL(url);
+      at.password ||= 'pw-unknown';
+      change(at);
+      return at;
+    };
+    const cases: Record<string, { at: () => URL; line: RegExp }> = {
+      'nobody listens': {
+        at: wrong(at => {
+          at.host = '127.0.0.1:1';
+        }),
+        line: /cannot reach PostgreSQL at 127\.0\.0\.1:1 \(ECONNREFUSED\): start it/,
+      },
+      'no such database': {
+        at: wrong(at => {
+          at.pathname = '/nowhere';
+        }),
+        line: /has no database "nowhere": create it \(createdb nowhere\)/,
+      },
+      'a wrong password': {
+        at: wrong(at => {
+          at.password = 'pw-wrong';
+        }),
+        line: /refuses the user ".+": correct the user and the password/,
+      },
+      'no TLS there': {
+        at: wrong(at => {
+          at.search = '?sslmode=verify-full';
+        }),
+        line: /SSL.*correct sslmode/,
+      },
+    };
+    test.each(Object.keys(cases))('%s', async name => {
+      const at = cases[name]!.at();
+      const refused = await open(at.href).catch((error: Error) => error);
+      expect(refused).toBeInstanceOf(StoreRefused);
+      const { message } = refused as Error;
+      expect(message).toMatch(cases[name]!.line);
+      expect(message).not.toContain('\n');
+      expect(message).not.toContain(decodeURIComponent(at.password));
+    });
+
+    test('a database that only reads, as a standby does', async () => {
+      const database = new URL(url).pathname.slice(1);
+      await query(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+      onTestFinished(async () => {
+        await query(`BEGIN READ WRITE; ALTER DATABASE ${database} RESET ALL; COMMIT`);
+      });
+      await expect(open()).rejects.toThrow(/only reads \(a standby\?\): name the primary/);
+    });
+
+    test('somebody who never answers', async () => {
+      const silent = createServer().listen(0, '127.0.0.1');
+      onTestFinished(() => void silent.close());
+      await new Promise(resolve => silent.once('listening', resolve));
+      const { port } = silent.address() as { port: number };
+      await expect(open(`postgres://a:pw-secret@127.0.0.1:${port}/a`)).rejects.toThrow(
+        /cannot reach.*timeout/,
+      );
+    });
+  });
+
+  describe('a count', () => {
+    test('that is refused writes nothing', async () => {
+      const { store, key, revision } = await withKey();
+      const none = someKey();
+      await store.createKey(none);
+      const now = await store.revision();
+      const spend = (keyId: string, quota: number) => store.spend({ keyId, month: MONTH, quota }, now);
+      await spend(key.id, 1);
+      const rows = () => query('SELECT key_id, xmin::text, xmax::text, used FROM domain_risk.usage');
+      const before = await rows();
+      expect(before).toMatchObject([{ key_id: key.id, used: '1' }]);
+      expect(await spend(key.id, 1)).toEqual({ outcome: 'exhausted', used: 1 });
+      expect(await spend(none.id, 0)).toEqual({ outcome: 'exhausted', used: 0 });
+      expect(await store.spend({ keyId: key.id, month: MONTH, quota: 9 }, revision)).toEqual({
+        outcome: 'changed',
+      });
+      expect(await rows()).toEqual(before);
+    });
+
+    test('of many keys, by servers that meet them in opposite order, never deadlocks', async () => {
+      // A plan that keeps the order of the batch; others sort it by chance.
+      const database = new URL(url).pathname.slice(1);
+      await query(`ALTER DATABASE ${database} SET enable_hashjoin = off`);
+      await query(`ALTER DATABASE ${database} SET enable_mergejoin = off`);
+      onTestFinished(async () => void (await query(`ALTER DATABASE ${database} RESET ALL`)));
+      const { store } = await withKey();
+      const other = await open();
+      const keys = Array.from({ length: 60 }, () => someKey());
+      for (const key of keys) await store.createKey(key);
+      const revision = await store.revision();
+      // Slowly, so that the two are sure to meet in the middle.
+      await query(`
+        CREATE FUNCTION domain_risk.dawdle() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END';
+        CREATE TRIGGER slow BEFORE INSERT ON domain_risk.usage FOR EACH ROW EXECUTE FUNCTION domain_risk.dawdle()`);
+      const spendAll = (by: Store, all: typeof keys) =>
+        Promise.all(all.map(key => by.spend({ keyId: key.id, month: MONTH, quota: null }, revision)));
+      await Promise.all([spendAll(store, keys), spendAll(other, keys.toReversed())]);
+      for (const key of keys) expect(await store.used(key.id, MONTH)).toBe(2);
+    });
+
+    test('whose commit is in doubt is not tried again', async () => {
+      const { store, key, spend } = await withKey();
+      await spend();
+      // Held up under its lock until its connection is cut: nobody can know then whether it was counted.
+      await query(`
+        CREATE FUNCTION domain_risk.dawdle() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN PERFORM pg_sleep(5); RETURN NEW; END';
+        CREATE TRIGGER slow BEFORE UPDATE ON domain_risk.usage FOR EACH ROW EXECUTE FUNCTION domain_risk.dawdle()`);
+      const doubtful = expect(spend()).rejects.toThrow(StoreUnavailable);
+      await pause(100);
+      await query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE query LIKE '%INSERT INTO usage%' AND pid <> pg_backend_pid()`,
+      );
+      await doubtful;
+      await query('DROP TRIGGER slow ON domain_risk.usage');
+      await pause(400);
+      expect(await store.used(key.id, MONTH)).toBe(1);
+      expect(await spend()).toEqual({ outcome: 'granted', used: 2 });
+    });
+
+    test('that waits for a lock is refused within a second, and the next one is well', async () => {
+      const { spend } = await withKey();
+      await spend();
+      const { Client } = (await import('pg')).default;
+      const other = new Client({ connectionString: url });
+      await other.connect();
+      onTestFinished(() => other.end());
+      await other.query('BEGIN; LOCK TABLE domain_risk.usage IN EXCLUSIVE MODE');
+      const started = performance.now();
+      await expect(spend()).rejects.toThrow(StoreUnavailable);
+      // 0.5 s were measured (November 2026).
+      expect(performance.now() - started).toBeLessThan(5_000);
+      await other.query('ROLLBACK');
+      expect(await spend()).toEqual({ outcome: 'granted', used: 2 });
+    });
+
+    test('is not kept waiting by long work beside it', async () => {
+      const { store, spend } = await withKey();
+      let going = true;
+      const listings = Array.from({ length: 20 }, async () => {
+        while (going) await store.listKeys();
+      });
+      const outcomes = [];
+      for (let i = 0; i < 50; i++) outcomes.push(await spend());
+      going = false;
+      await Promise.all(listings);
+      expect(outcomes.at(-1)).toEqual({ outcome: 'granted', used: 50 });
+    });
+
+    test('is written durably, whatever the defaults of the database are', async () => {
+      await withKey();
+      const database = new URL(url).pathname.slice(1);
+      await query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+      await query(`ALTER DATABASE ${database} SET default_transaction_isolation = 'serializable'`);
+      onTestFinished(async () => void (await query(`ALTER DATABASE ${database} RESET ALL`)));
+      const [one, other] = [await open(), await open()];
+      await query(`
+        CREATE TABLE domain_risk.seen AS SELECT ''::text AS synchronous, ''::text AS isolation;
+        CREATE FUNCTION domain_risk.look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          UPDATE domain_risk.seen SET synchronous = current_setting('synchronous_commit'),
+            isolation = current_setting('transaction_isolation');
+          RETURN NEW; END $$;
+        CREATE TRIGGER look BEFORE INSERT ON domain_risk.usage FOR EACH ROW EXECUTE FUNCTION domain_risk.look()`);
+      const [key] = await one.listKeys();
+      const revision = await one.revision();
+      const spend = (store: Store) => store.spend({ keyId: key!.id, month: MONTH, quota: null }, revision);
+      await Promise.all(Array.from({ length: 20 }, (_, i) => spend(i % 2 === 0 ? one : other)));
+      expect(await one.used(key!.id, MONTH)).toBe(20);
+      expect(await query('SELECT * FROM domain_risk.seen')).toEqual([
+        { synchronous: 'on', isolation: 'read committed' },
+      ]);
+    });
+  });
+
+  describe('a server is ready', () => {
+    test.each([0, 1_500, -1_500])('with a clock that is %i ms off', async off => {
+      await empty();
+      await (await open(url, () => Date.now() + off)).ready();
+    });
+
+    test.each([10_000, -10_000])('but not with a clock that is %i ms off', async off => {
+      await empty();
+      const store = await open(url, () => Date.now() + off);
+      await expect(store.ready()).rejects.toThrow(/clock is \d+ ms off/);
+    });
+
+    test('when its connections were cut, a moment later', async () => {
+      const { store, spend } = await withKey();
+      await store.ready();
+      await spend();
+      await query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'domain-risk' AND datname = current_database()`,
+      );
+      await eventually('a call is counted again', async () =>
+        spend().then(
+          () => true,
+          () => false,
+        ),
+      );
+      await eventually('ready', async () =>
+        store.ready().then(
+          () => true,
+          () => false,
+        ),
+      );
+    });
+  });
+
+  test('a backup is refused with the line that makes one', async () => {
+    await empty();
+    const store = await open();
+    await expect(store.backup('x', () => {})).rejects.toThrow(/pg_dump --format=custom --schema=domain_risk/);
+    await expect(store.restore('x')).rejects.toThrow(/pg_restore/);
+  });
+
+  test('flags stay about their bound however many names are asked, and the least counted go', async () => {
+    await empty();
+    const store = await open();
+    const kept = [
+      flagOf({ domain: 'listed.example', listed: true, reason: 'disposable' }),
+      flagOf({ domain: 'two-keys.example', keyId: 'key_1' }),
+      flagOf({ domain: 'two-keys.example', keyId: 'key_2' }),
+    ];
+    await store.flag(kept, '2026-10-17');
+    await query(`
+      INSERT INTO domain_risk.flag SELECT '2026-11-15', 'x' || n || '.example', 'key_1', false, 'undeliverable', 90
+      FROM generate_series(1, 104000) AS n`);
+    const more = Array.from({ length: 1_000 }, (_, i) => flagOf({ domain: `y${i}.example` }));
+    await store.flag(more, '2026-10-17');
+    const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.flag');
+    expect(rows!.n).toBeLessThanOrEqual(100_000);
+    expect(rows!.n).toBeGreaterThan(90_000);
+    const top = await store.ranking('2026-10-17', 10, undefined);
+    expect(top.map(row => row.domain)).toEqual(['two-keys.example', 'listed.example']);
+  });
+
+  test('guests stay within their bound, and hosts with listed guests keep theirs', async () => {
+    await empty();
+    const store = await open();
+    const day = '2026-11-15';
+    const guests = Array.from({ length: 50 }, (_, i) => `d${i}.com`);
+    await store.learn(
+      guests.map(domain => ({ host: 'mx.box.net', domain, entry: domain, day })),
+      [],
+      day,
+      '2026-08-17',
+    );
+    await query(`
+      INSERT INTO domain_risk.guest SELECT 'mx' || n % 5000 || '.flood.net', 'f' || n || '.com', NULL, '2026-11-15'
+      FROM generate_series(1, 200000) AS n`);
+    await store.learn([{ host: 'mx.last.net', domain: 'last.com', entry: null, day }], [], day, '2026-08-17');
+    const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.guest');
+    expect(rows!.n).toBeLessThanOrEqual(200_000);
+    expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', flagged: 50 }]);
+    const [wrong] = await query(`
+      SELECT count(*)::integer AS n FROM domain_risk.host WHERE innocent + flagged <>
+        (SELECT count(*) FROM domain_risk.guest WHERE guest.host = host.name)`);
+    expect(wrong).toEqual({ n: 0 });
+  });
+});
