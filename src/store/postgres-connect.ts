@@ -9,6 +9,8 @@ export const SCHEMA = 'domain_risk';
 
 /** Over the wait for a connection, connecting and the statement: the caller has its 500 within a second. */
 export const DEADLINE_MS = 800;
+/** One that comes too late for its caller serves the next; one that never comes makes room soon after a failover. */
+const CONNECT_MS = 2_000;
 /** After a connection was refused, nobody tries again for so long: many servers must not hammer one that starts. */
 const REST_MS = 100;
 const START_MS = 3_000;
@@ -37,7 +39,7 @@ const PREPARE = `
   SELECT
     set_config('search_path', '${SCHEMA}', false),
     set_config('statement_timeout', '1s', false),
-    set_config('lock_timeout', '500ms', false),
+    set_config('lock_timeout', '750ms', false),
     set_config('idle_in_transaction_session_timeout', '5s', false),
     set_config('default_transaction_isolation', 'read committed', false),
     set_config('synchronous_commit',
@@ -61,8 +63,8 @@ export function openConnections(url: string, most: number): Connections {
     ...settings(url),
     max: most,
     idleTimeoutMillis: 60_000,
-    connectionTimeoutMillis: DEADLINE_MS,
-    onConnect: client => within(DEADLINE_MS, prepare(client)),
+    connectionTimeoutMillis: CONNECT_MS,
+    onConnect: client => within(CONNECT_MS, prepare(client)),
   });
   // Idle connections die with their server; the pool has dropped them already when it says so.
   pool.on('error', () => {});
@@ -84,12 +86,10 @@ export function openConnections(url: string, most: number): Connections {
 
   return {
     async run(work, ms = DEADLINE_MS) {
-      const { promise: deadline, reject } = Promise.withResolvers<never>();
       let late = false;
-      const timer = setTimeout(() => {
+      const { passed, clear } = deadlineIn(ms, () => {
         late = true;
-        reject(new StoreUnavailable(`the database did not answer within ${Math.round(ms)} ms`));
-      }, ms);
+      });
       let client: pg.PoolClient | undefined;
       try {
         const connecting = connect();
@@ -97,8 +97,8 @@ export function openConnections(url: string, most: number): Connections {
           one => late && one.release(),
           () => {},
         );
-        client = await Promise.race([connecting, deadline]);
-        const result = await Promise.race([work(client), deadline]);
+        client = await Promise.race([connecting, passed]);
+        const result = await Promise.race([work(client), passed]);
         client.release();
         return result;
       } catch (error) {
@@ -109,17 +109,36 @@ export function openConnections(url: string, most: number): Connections {
           ? error
           : new StoreUnavailable(messageOf(error), { cause: error });
       } finally {
-        clearTimeout(timer);
+        clear();
       }
     },
     close: () => pool.end(),
   };
 }
 
+function deadlineIn(ms: number, onPassed = () => {}): { passed: Promise<never>; clear(): void } {
+  const { promise: passed, reject } = Promise.withResolvers<never>();
+  passed.catch(() => {});
+  const timer = setTimeout(() => {
+    // Where this process itself was held up, the answer may have come already and only wants to be read.
+    immediate = setImmediate(() => {
+      onPassed();
+      reject(new StoreUnavailable(`the database did not answer within ${Math.round(ms)} ms`));
+    });
+  }, ms);
+  let immediate: NodeJS.Immediate | undefined;
+  return {
+    passed,
+    clear() {
+      clearTimeout(timer);
+      clearImmediate(immediate);
+    },
+  };
+}
+
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new StoreUnavailable('the database did not answer')), ms);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+  const { passed, clear } = deadlineIn(ms);
+  return Promise.race([work, passed]).finally(clear);
 }
 
 /** Where several addresses were tried, the error that holds them all has no message of its own. */

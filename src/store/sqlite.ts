@@ -84,7 +84,7 @@ async function makeFile(path: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     throw new StoreRefused(
       code === 'EEXIST'
-        ? `${path} exists already: another backup writes it, or one was broken off; then remove it`
+        ? `${path} exists already: remove it if no other backup is writing it`
         : `cannot write ${path} (${code}): name a file in a directory that exists and that this user can write to`,
     );
   }

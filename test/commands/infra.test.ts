@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { a, mx, startDns } from '../support/dns.ts';
-import { CLI, output, run, runJson, startChild } from '../support/process.ts';
+import { CLI, makeKey, output, run, runJson, startChild } from '../support/process.ts';
 import { realCatalog, temporaryFolder } from '../support/service.ts';
 
 interface Swept {
@@ -85,7 +85,9 @@ describe('feeds sweep, infra list and infra forget', () => {
     [['feeds', 'sweep', '--limit', '-1'], 2, /limit/],
     [['feeds', 'sweep', '--limit', '60', '--rate', '1000'], 1, /DNS_SERVERS/],
   ])('%j ends with %i and says why', async (args, code, why) => {
-    const ended = await run(args);
+    const folder = temporaryFolder();
+    await makeKey(folder);
+    const ended = await run(args, { folder });
     expect(ended.stderr).toMatch(why);
     expect(ended).toMatchObject({ code, stdout: '' });
   });

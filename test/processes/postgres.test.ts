@@ -47,6 +47,17 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
     const text = 'SELECT coalesce(sum(used), 0) AS n FROM domain_risk.usage WHERE key_id = $1';
     return Number((await postgres.query(text, [key.id], url))[0]?.n);
   }
+  /** What the servers logged as errors, for the message of a test that fails. */
+  const problems = () =>
+    servers
+      .flatMap(
+        server =>
+          server
+            .stdout()
+            .match(/"message":"[^"]*"/g)
+            ?.slice(-3) ?? [],
+      )
+      .join('\n');
   const ours = `pid <> pg_backend_pid() AND application_name = 'domain-risk'`;
   /** Also of this test's own store, which is well again afterwards. */
   async function terminate(): Promise<void> {
@@ -86,7 +97,7 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
       const bases = servers.slice(0, processes).map(server => server.base);
       const seen = await callMany({ bases, secret, callers: CALLERS, calls: 4 * quota + 8 });
       const expected = { 200: quota, 429: 3 * quota + 8 };
-      expect(tally(seen)).toEqual(quota === 0 ? { 429: 8 } : expected);
+      expect(tally(seen), problems()).toEqual(quota === 0 ? { 429: 8 } : expected);
       const left = seen.filter(one => one.status === 200).map(one => one.remaining!);
       expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: quota }, (_, i) => i));
       expect(seen.filter(one => one.status === 429).every(one => one.remaining === 0)).toBe(true);
