@@ -40,14 +40,12 @@ export interface LookupParts {
   readonly note: (domain: Domain, zone: string, entry: string | null, mail: Mail) => void;
 }
 
-/** A hot name is asked many times a second; gathering and judging take 3 µs, remembering 0.3 (2026-11-15). */
-const REMEMBERED_MS = 1_000;
-const MOST_REMEMBERED = 5_000;
+/** Gathering and judging take 3 µs, remembering 0.3 (2026-11-15); so many names take about 10 MB. */
+const MOST_REMEMBERED = 20_000;
 
 /** What was found for a name, and what was answered last. */
 interface Remembered {
   readonly facts: Facts;
-  readonly at: number;
   answer: Answer | undefined;
 }
 
@@ -56,16 +54,13 @@ export function createLookup(parts: LookupParts): Lookup {
   const remembered = new LRUCache<string, Remembered>({ max: MOST_REMEMBERED });
   const sources = (): Sources => ({ catalog: catalog(), overrides: overrides(), infra: infra() });
 
-  /** What was found stands while its sources do, and for a second only: an override may end with time. */
+  /** What was found stands while its sources do; only an override that ends makes it a matter of time. */
   function look(domain: Domain): Remembered {
-    const now = clock();
     const from = sources();
     const before = remembered.get(domain);
-    if (before && isCurrent(before.facts, from) && now >= before.at && now - before.at < REMEMBERED_MS) {
-      return before;
-    }
-    const found: Remembered = { facts: known(domain, from, now), at: now, answer: undefined };
-    remembered.set(domain, found);
+    if (before && isCurrent(before.facts, from)) return before;
+    const found: Remembered = { facts: known(domain, from, clock()), answer: undefined };
+    if ((found.facts.override?.expiresAt ?? null) === null) remembered.set(domain, found);
     return found;
   }
 

@@ -25,7 +25,7 @@ export interface ApiParts {
   readonly isTrustedProxy: (address: string) => boolean;
 }
 
-const MOST_SEGMENTS = 5_000;
+const MOST_SEGMENTS = 20_000;
 const DEFAULT_TOP = 100;
 const MOST_TOP = 1000;
 
