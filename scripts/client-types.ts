@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DomainSchema, TopDomainsSchema, UsageSchema } from '../src/http/wire.ts';
+import { DomainSchema, TopDomainsSchema, UsageSchema } from '../src/http/schemas.ts';
 
 /** The part of JSON Schema that the wire uses. */
 interface Schema {

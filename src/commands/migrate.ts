@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander';
 import { type Database, parseDatabase } from '../config.ts';
-import { moveStore } from '../store/move.ts';
 import { printJson, startProgress, UsageProblem } from './print.ts';
 
 function databaseValue(text: string): Database {
@@ -36,6 +35,7 @@ async function migrate(options: { from: Database; to?: Database; json?: boolean 
       '--to, or DATABASE_URL in its place, must be postgres://user:password@host:port/database',
     );
   const bar = startProgress('Moving');
+  const { moveStore } = await import('../store/move.ts');
   const moved = await moveStore(from.path, to.url, (table, done, total) => bar.at(table, done, total));
   const rows = Object.entries(moved).map(([table, count]) => `${count} in ${table}`);
   bar.end(`moved and verified: ${rows.join(', ')}`);

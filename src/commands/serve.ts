@@ -2,9 +2,10 @@
 
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { loadCatalog, openStore, type Service, startService } from '../compose.ts';
+import { loadCatalog, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { serversInPrivateNetworks } from '../dns/servers.ts';
+import type { Service } from '../service.ts';
 import { newKey } from './keys.ts';
 import { CommandFailed, startProgress } from './print.ts';
 import { readWorld } from './world.ts';
@@ -22,6 +23,8 @@ export function addServe(program: Command): void {
 }
 
 async function serve(): Promise<void> {
+  // Every other command starts twice as fast without what only a server needs.
+  const { startService } = await import('../service.ts');
   const config = readWorld();
   // A log that cannot be written (full disk, closed terminal) must not take the service with it. pino's own stream
   // would try for ever, at the level fatal and at the end (seen 2026-11-15).

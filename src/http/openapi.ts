@@ -2,7 +2,7 @@
 
 import type { Type } from 'typebox';
 import type { Route } from './routes.ts';
-import { ErrorSchema, ProblemSchema } from './wire.ts';
+import { ErrorSchema, ProblemSchema } from './schemas.ts';
 
 const REFUSED: Readonly<Record<number, string>> = {
   401: 'API key missing or invalid: fix the key.',

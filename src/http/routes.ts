@@ -5,8 +5,8 @@ import type { createApi } from './api.ts';
 import type { createPages } from './pages.ts';
 import type { createProbes } from './probes.ts';
 import type { Call } from './reply.ts';
+import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema } from './schemas.ts';
 import { DOMAIN_PATH } from './target.ts';
-import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema } from './wire.ts';
 
 export interface Route {
   readonly path: string;

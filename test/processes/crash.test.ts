@@ -6,9 +6,9 @@ import { countOf, openBeside, read, startServer } from '../support/process.ts';
 import { pause, randomFrom, SEED, sized } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-const KILLS = sized(10, 200);
+const KILLS = sized(5, 200);
 const CALLERS = 24;
-const QUOTA = sized(2_000, 60_000);
+const QUOTA = sized(1_000, 60_000);
 
 test(`killed ${KILLS} times under load (seed ${SEED}), the count never falls short of what was answered`, {
   timeout: sized(120_000, 3_600_000),

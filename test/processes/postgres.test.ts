@@ -248,12 +248,12 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
       expect(usage).toMatchObject({ month_count: counted['2027-01'], reset_at: '2027-02-01T00:00:00Z' });
   });
 
-  const KILLS = sized(6, 200);
+  const KILLS = sized(3, 200);
   test(`killed ${KILLS} times (seed ${SEED}), servers, backends and the postmaster in turn, they lose no count`, {
     timeout: sized(120_000, 3_600_000),
   }, async () => {
     const random = randomFrom(SEED);
-    const quota = sized(3_000, 200_000);
+    const quota = sized(1_500, 200_000);
     const { key, secret } = await makeKey(quota);
     const victims: Record<string, (server: Running) => Promise<unknown>> = {
       server: server => server.kill(),

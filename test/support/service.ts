@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { newKey } from '../../src/commands/keys.ts';
-import { loadCatalog, openStore, startService } from '../../src/compose.ts';
+import { loadCatalog, openStore } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Catalog } from '../../src/core/catalog.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
 import type { Clock, Store } from '../../src/core/ports.ts';
+import { startService } from '../../src/service.ts';
 import { type DnsServer, startDns } from './dns.ts';
 
 let catalog: Promise<Catalog> | undefined;

@@ -1,0 +1,82 @@
+/** What the OpenAPI document and the client's types are made of: a schema for each shape that wire.ts writes. */
+
+import { Type } from 'typebox';
+import { MAIL_STATES } from '../core/mail.ts';
+import { REFUSALS, type RefusalCode } from '../core/refusal.ts';
+import { REASONS } from '../core/verdict.ts';
+import { FLAG_REASONS } from './wire.ts';
+
+const literals = <T extends string>(values: readonly T[]) =>
+  Type.Union(values.map(value => Type.Literal(value)));
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Score = Type.Integer({ minimum: 0, maximum: 100, description: '0 to 100; higher means riskier.' });
+
+export const FlagReasonSchema = literals(FLAG_REASONS);
+
+const EvidenceSchema = Type.Object({
+  signals: Type.Array(Type.Object({ signal: Type.String(), points: Type.Integer(), detail: Type.String() }), {
+    description: 'Every point of the score; the points add up to risk_score.',
+  }),
+  lists: Type.Array(
+    Type.Object({ feed: Type.String(), entry: Type.String(), since: nullable(Type.String()) }),
+  ),
+  dns: Type.Object({
+    state: literals(MAIL_STATES),
+    mx: Type.Array(Type.String()),
+    stale: Type.Boolean(),
+  }),
+  snapshot: Type.String({ description: 'Which version of the lists this was judged by.' }),
+});
+
+export const DomainSchema = Type.Object(
+  {
+    domain: Type.String({
+      description: 'The domain in canonical form: lower case, A-labels, no trailing dot.',
+    }),
+    risk_score: Score,
+    reason: literals(REASONS),
+    is_free_provider: Type.Boolean({ description: 'True for consumer webmail providers.' }),
+    is_corporate_email: Type.Boolean({
+      description: 'True for domains with a professional MX configuration.',
+    }),
+    mx_provider_label: nullable(
+      Type.String({ description: 'Who receives the mail; null when nobody or unknown.' }),
+    ),
+    evidence: Type.Optional(EvidenceSchema),
+  },
+  { title: 'DomainRisk' },
+);
+
+export const TopDomainsSchema = Type.Object(
+  {
+    domains: Type.Array(Type.Object({ domain: Type.String(), risk_score: Score, reason: FlagReasonSchema })),
+    count: Type.Integer({ description: 'Number of domains returned.' }),
+  },
+  { title: 'TopDomains' },
+);
+
+export const UsageSchema = Type.Object(
+  {
+    monthly_limit: nullable(Type.Integer()),
+    month_count: Type.Integer(),
+    remaining_month: nullable(Type.Integer()),
+    reset_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Usage' },
+);
+
+const ERROR_MEMBERS = {
+  error: literals(Object.keys(REFUSALS) as RefusalCode[]),
+  message: Type.String(),
+  detail: nullable(Type.String()),
+  request_id: Type.String(),
+  reset_at: Type.Optional(Type.String({ format: 'date-time' })),
+};
+
+export const ErrorSchema = Type.Object(ERROR_MEMBERS, { title: 'Error' });
+
+/** RFC 9457. */
+export const ProblemSchema = Type.Object(
+  { type: Type.String(), title: Type.String(), status: Type.Integer(), ...ERROR_MEMBERS },
+  { title: 'Problem' },
+);

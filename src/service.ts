@@ -1,0 +1,119 @@
+/** The running service: the verbs behind a port. */
+
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createAdmit } from './admit.ts';
+import { openResolver, openVerdicts, VERSION } from './compose.ts';
+import type { Config } from './config.ts';
+import type { Catalog } from './core/catalog.ts';
+import type { Clock, Store } from './core/ports.ts';
+import type { DnsResolver } from './dns/resolver.ts';
+import { createApi } from './http/api.ts';
+import { createMetrics, type Metrics } from './http/metrics.ts';
+import { openapiOf } from './http/openapi.ts';
+import { addReference, createPages } from './http/pages.ts';
+import { createProbes } from './http/probes.ts';
+import { createRoutes } from './http/routes.ts';
+import { createPort, PAGES } from './http/server.ts';
+
+export interface Service {
+  readonly address: { readonly host: string; readonly port: number };
+  readonly store: Store;
+  /** Answers what was accepted, writes what is pending, closes everything. */
+  close(): Promise<void>;
+}
+
+export async function startService(parts: {
+  config: Config;
+  store: Store;
+  catalog: Catalog;
+  clock: Clock;
+  log: Logger;
+}): Promise<Service> {
+  const { config, store, clock, log } = parts;
+  const catalog = () => parts.catalog;
+  const metrics = createMetrics();
+  const resolver = openResolver(config, clock, metrics.question);
+  const { overrides, lookup, rank, learn } = await openVerdicts({
+    store,
+    resolver,
+    catalog,
+    clock,
+    onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
+  });
+  const admit = createAdmit({ store, clock });
+  const api = createApi({
+    admit,
+    overrides,
+    lookup,
+    rank,
+    clock,
+    metrics,
+    isTrustedProxy: config.isTrustedProxy,
+  });
+
+  const port = createPort({ log, accessLog: config.accessLog, metrics });
+  observe(metrics, resolver, catalog, port.inFlight);
+  metrics.gauge(
+    'domain_risk_learned_hosts',
+    'Mail hosts and addresses learned as disposable.',
+    () => learn.infra().size,
+  );
+  const probes = createProbes({
+    store,
+    catalog,
+    resolver,
+    metrics,
+    isDraining: port.isDraining,
+  });
+  const pages = createPages(() => document);
+  const routes = createRoutes(api, probes, pages);
+  const document = openapiOf(routes, VERSION);
+  port.add(routes);
+  await addReference(port.app, PAGES, document);
+  try {
+    await port.app.listen({ host: config.host, port: config.port, backlog: 1024 });
+  } catch (error) {
+    await resolver.close();
+    await rank.close();
+    await learn.close();
+    throw error;
+  }
+  const bound = port.server.address() as AddressInfo;
+
+  return {
+    address: { host: bound.address, port: bound.port },
+    store,
+    async close() {
+      await port.drain();
+      await rank.close();
+      await learn.close();
+      await resolver.close();
+      await store.close();
+    },
+  };
+}
+
+function observe(
+  metrics: Metrics,
+  resolver: DnsResolver,
+  catalog: () => Catalog,
+  inFlight: () => number,
+): void {
+  const { counters } = resolver;
+  metrics.counters('domain_risk_dns_questions_total', 'Questions to DNS servers by outcome.', 'outcome', () =>
+    Object.entries(counters.questions),
+  );
+  metrics.counters('domain_risk_dns_lookups_total', 'How lookups got their DNS answer.', 'how', () => [
+    ['hit', counters.hits],
+    ['miss', counters.misses],
+    ['joined', counters.joined],
+    ['background', counters.background],
+    ['stale', counters.stale],
+    ['capped', counters.capped],
+  ]);
+  metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
+  metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
+  metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size);
+  metrics.gauge('domain_risk_requests_in_flight', 'Requests being answered.', inFlight);
+}
