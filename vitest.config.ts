@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // Two workers on the two cores that every machine of ours has; whole services run inside the tests.
-    maxWorkers: 2,
+    // One more than the two cores that it must do with: half of what whole services and processes do here is wait.
+    maxWorkers: 3,
   },
 });
