@@ -61,7 +61,9 @@ export async function sweep(parts: SweepParts, wish: SweepWish): Promise<Swept> 
       wish.progress(batch[at]!.name, swept.asked + at, total),
     );
     if (done.asked >= SMALLEST_BATCH && done.unanswered > MOST_UNANSWERED * done.asked)
-      throw new SweepFailed('DNS answers next to nothing: the sweep will begin here again; check DNS_SERVERS');
+      throw new SweepFailed(
+        'DNS answers next to nothing: the sweep will begin here again; check DNS_SERVERS',
+      );
     swept.asked += done.asked;
     swept.received += done.received;
     swept.unanswered += done.unanswered;

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { StoreUnavailable } from '../core/ports.ts';
-import { type Refusal, refuse } from '../core/refusal.ts';
+import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import { drainServer } from './drain.ts';
 import { readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
@@ -135,8 +135,9 @@ export function createPort(parts: PortParts): Port {
   /** Anything that is not a Refusal is our fault, and opaque to the caller. */
   function fail(call: Call, error: unknown): void {
     logFailure(error, call.requestId);
-    if (call.res.headersSent) call.res.destroy();
-    else sendRefusal(call, refuse('internal_error'));
+    if (!call.res.headersSent) return sendRefusal(call, refuse('internal_error'));
+    call.res.destroy();
+    finish(call, REFUSALS.internal_error.status);
   }
 
   function handle(call: Call, route: Route | undefined): void {

@@ -84,3 +84,14 @@ test('the same door: 401 and 403 as everywhere, and no quota headers', async () 
   });
   expect([head.status, head.body]).toEqual([200, '']);
 });
+
+test('a key with a rate sees what was counted elsewhere, and its new quota, at once', async () => {
+  const { port, key: makeKey, store } = shared();
+  const { key, secret } = await makeKey({ rate: 100, quota: 50 });
+  await ask(port, LOOKUP, { key: secret });
+  const month = new Date(time.now).toISOString().slice(0, 7);
+  await store.spend({ keyId: key.id, month, quota: 50 }, await store.revision());
+  expect(await usage(secret)).toMatchObject({ monthly_limit: 50, month_count: 2, remaining_month: 48 });
+  await store.updateKey({ ...key, quota: 10 }, key);
+  expect(await usage(secret)).toMatchObject({ monthly_limit: 10, month_count: 2, remaining_month: 8 });
+});
