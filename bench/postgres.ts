@@ -8,13 +8,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { newKey } from '../src/commands/keys.ts';
 import { printTable } from '../src/commands/print.ts';
 import { openStore } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
+import { newKey } from '../src/operate.ts';
 import { openPostgresStore } from '../src/store/postgres.ts';
 import { openConnections } from '../src/store/postgres-connect.ts';
 import { COUNT, count, countValues } from '../src/store/postgres-spender.ts';
+import { ACT } from '../test/support/act.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { type Figures, put } from './load.ts';
 
@@ -22,7 +23,7 @@ const SECONDS = Number(process.env.SECONDS ?? 3);
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 /** Calls in flight, over all processes. */
 const CALLERS = 128;
-const MONTH = '2026-11';
+const DAY = '2026-11-15';
 
 interface Task {
   readonly url: string;
@@ -45,7 +46,7 @@ async function work({ url, how, keys, callers, revision }: Task): Promise<Done> 
   let next = 0;
   const spend = () => {
     const keyId = keys[next++ % keys.length]!;
-    const one = { keyId, month: MONTH, quota: null };
+    const one = { keyId, day: DAY, quota: null };
     if (how === 'batched') return store.spend(one, revision);
     return pool.run(client => count(client, [{ ...one, revision, calls: 1 }]), 60_000);
   };
@@ -83,7 +84,7 @@ async function main(): Promise<void> {
     const url = await postgres.newDatabase();
     const store = await openPostgresStore(url);
     const keys = Array.from({ length: 200 }, () => newKey({ name: 'bench' }, Date.now()).key);
-    for (const key of keys) await store.createKey(key);
+    for (const key of keys) await store.createKey(key, ACT);
     const revision = await store.revision();
     await store.close();
     const commits = async () =>
@@ -193,7 +194,7 @@ async function overHttp(url: string): Promise<void> {
     const store = await openStore(readConfig(env), error => {
       throw error;
     });
-    await store.createKey(key);
+    await store.createKey(key, ACT);
     await store.close();
   }
   const [sqlite, one, two] = await Promise.all([places[0]!, places[1]!, places[1]!].map(startServer));
@@ -243,7 +244,7 @@ async function explain(url: string, keys: readonly string[], revision: number): 
     ['64 calls of one hot key', keys.slice(0, 1)],
     ['64 calls each of 50 keys', keys.slice(0, 50)],
   ] as const) {
-    const groups = ids.map(keyId => ({ keyId, month: MONTH, quota: 1e9, revision, calls: 64 }));
+    const groups = ids.map(keyId => ({ keyId, day: DAY, quota: 1e9, revision, calls: 64 }));
     const { rows } = await client.query(
       `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ${COUNT}`,
       countValues(groups),

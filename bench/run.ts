@@ -8,10 +8,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newKey } from '../src/commands/keys.ts';
 import { printTable } from '../src/commands/print.ts';
 import { openStore } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
+import { newKey } from '../src/operate.ts';
+import { ACT } from '../test/support/act.ts';
 import { mx, startDns } from '../test/support/dns.ts';
 import { type Figures, hasWrk, pinned, put } from './load.ts';
 
@@ -32,8 +33,8 @@ async function makeKeys() {
   });
   const open = newKey({ name: 'open', quota: 2_000_000_000 }, Date.now());
   const spent = newKey({ name: 'spent', quota: 0 }, Date.now());
-  await store.createKey(open.key);
-  await store.createKey(spent.key);
+  await store.createKey(open.key, ACT);
+  await store.createKey(spent.key, ACT);
   await store.close();
   return { open: `Bearer ${open.secret}`, spent: `Bearer ${spent.secret}` };
 }

@@ -1,6 +1,5 @@
 /** A feed: a list that we follow. A snapshot of it is one version, read, cleaned and counted. */
 
-import { isSpecialUse, parseDomain } from './domain.ts';
 import type { TableTexts } from './tables.ts';
 
 /** `academic`: a register of universities, which broad feeds cannot flag. */
@@ -17,6 +16,8 @@ export interface Feed {
   readonly origin: string;
   /** Fewer names than this is a changed shape or a broken release, not a list. */
   readonly atLeast: number;
+  /** The list always holds about so many names and forgets the others; what it named before is kept here. */
+  readonly rotates?: number;
 }
 
 /** What an edge reads: names as they stand in the list, not yet checked. */
@@ -37,9 +38,22 @@ export interface FeedSource {
 
 /** Where everything comes from that a catalog is made of. */
 export interface Sources {
+  /** What is installed with the service. */
   readonly feeds: readonly FeedSource[];
   readonly tables: () => Promise<TableTexts>;
+  /** Every feed that updates may bring, as they bring it. One that is not installed is empty until then. */
+  readonly updated?: readonly Feed[];
 }
+
+/** How a snapshot's text becomes a body for the store, and comes back from it. */
+export interface Packing {
+  pack(text: string): Promise<string>;
+  /** Throws FeedError when it is no such body. */
+  unpack(body: string): Promise<string>;
+}
+
+/** No list is larger, by whatever way it comes: ten times the longest of them. */
+export const MOST_BYTES = 32 * 2 ** 20;
 
 export class FeedError extends Error {
   override readonly name = 'FeedError';
@@ -55,8 +69,8 @@ export interface Dropped {
   duplicate: number;
 }
 
-export interface Snapshot {
-  readonly feed: Feed;
+/** What one version of a feed says. */
+export interface Content {
   readonly version: string;
   readonly names: readonly string[];
   readonly since: ReadonlyMap<string, string>;
@@ -64,32 +78,27 @@ export interface Snapshot {
   readonly dropped: Readonly<Dropped>;
 }
 
-const NOTHING: ReadonlyMap<string, string> = new Map();
-
-export function takeSnapshot(feed: Feed, raw: RawFeed): Snapshot {
-  const dropped: Dropped = { malformed: 0, suffix: 0, specialUse: 0, duplicate: 0 };
-  const names = new Set<string>();
-  for (const text of raw.names) {
-    const parsed = parseDomain(text);
-    if (!parsed.ok) dropped[isSuffix(parsed.rule) ? 'suffix' : 'malformed']++;
-    else if (isSpecialUse(parsed.domain)) dropped.specialUse++;
-    else if (names.has(parsed.domain)) dropped.duplicate++;
-    else names.add(parsed.domain);
-  }
-  if (names.size < feed.atLeast)
-    throw new FeedError(
-      `${feed.origin}: ${names.size} usable names, expected at least ${feed.atLeast}; its shape may have changed`,
-    );
-  return {
-    feed,
-    version: raw.version,
-    names: [...names],
-    since: raw.since ?? NOTHING,
-    labels: raw.labels ?? NOTHING,
-    dropped,
-  };
+export interface Snapshot extends Content {
+  readonly feed: Feed;
+  /** SHA-256 of its text (core/snapshot.ts): the same everywhere for the same content. */
+  readonly digest: string;
+  /** When an update was accepted; null as installed. */
+  readonly acceptedAt: number | null;
 }
 
-function isSuffix(rule: string): boolean {
-  return rule === 'public_suffix' || rule === 'single_label';
+/** What the store knows of a snapshot that an update brought. */
+export interface SnapshotHead {
+  /** Id of the feed. */
+  readonly feed: string;
+  readonly version: string;
+  /** SHA-256 of what `body` holds: two servers with the same digest have the same names. */
+  readonly digest: string;
+  readonly names: number;
+  /** Milliseconds since the epoch. */
+  readonly acceptedAt: number;
+}
+
+export interface AcceptedSnapshot extends SnapshotHead {
+  /** The snapshot's text, packed: base64 of gzipped JSON lines. */
+  readonly body: string;
 }

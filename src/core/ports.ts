@@ -1,6 +1,8 @@
 /** What the core asks of the world. Each edge implements one of these; tests may swap any of them. */
 
+import type { Act } from './audit.ts';
 import type { Domain } from './domain.ts';
+import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
 import type { Guest, HostRecord } from './infra.ts';
 import type { KeyRecord } from './key.ts';
 import type { Mail } from './mail.ts';
@@ -42,11 +44,19 @@ export interface AddressBook {
   settle(): Promise<void>;
 }
 
-/** One call that wants to be counted: which key, in which month, within which quota (null: unlimited). */
+/** One call that wants to be counted: which key, on which day, within which monthly quota (null: unlimited). */
 export interface Spend {
   readonly keyId: string;
-  readonly month: string;
+  /** `YYYY-MM-DD`; its month is the row that the quota is held against. */
+  readonly day: string;
   readonly quota: number | null;
+}
+
+/** How many calls of a key were counted on a day. */
+export interface DayUsage {
+  readonly keyId: string;
+  readonly day: string;
+  readonly used: number;
 }
 
 /**
@@ -85,22 +95,24 @@ export interface Store {
   revision(): Promise<number>;
   keyByDigest(digest: string): Promise<{ key: KeyRecord | undefined; revision: number }>;
   used(keyId: string, month: string): Promise<number>;
+  /** Of one key or of all, in the order of keys and days; days without a call are left out. */
+  usageDays(sinceDay: string, keyId: string | undefined): Promise<DayUsage[]>;
 
-  createKey(key: KeyRecord): Promise<void>;
+  createKey(key: KeyRecord, act: Act): Promise<void>;
   /** Only into a store that has no key at all; false when there is one. */
-  createFirstKey(key: KeyRecord): Promise<boolean>;
+  createFirstKey(key: KeyRecord, act: Act): Promise<boolean>;
   /**
    * Replaces the record `was`; false when it is not, or no longer, what is stored, and when it is revoked: that stays
    * as it is. So of two operators at once none undoes what the other did.
    */
-  updateKey(key: KeyRecord, was: KeyRecord): Promise<boolean>;
+  updateKey(key: KeyRecord, was: KeyRecord, act: Act): Promise<boolean>;
   listKeys(): Promise<KeyRecord[]>;
 
-  setOverride(override: Override): Promise<void>;
-  removeOverride(domain: string): Promise<boolean>;
+  setOverride(override: Override, act: Act): Promise<void>;
+  removeOverride(domain: string, act: Act): Promise<boolean>;
   listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
 
-  /** Remembers verdicts that were given, one per key, domain and day, and forgets those before `sinceDay`. */
+  /** Remembers verdicts that were given, one per key, domain and day; forgets them and days of usage before `sinceDay`. */
   flag(flags: readonly Flag[], sinceDay: string): Promise<void>;
   /** The most often flagged since `day` (inclusive), listed names or names that two keys or more flagged. */
   ranking(sinceDay: string, most: number, reason: string | undefined): Promise<Ranked[]>;
@@ -113,13 +125,24 @@ export interface Store {
   /** Hosts with so many flagged guests, the most first, and every host that an operator took out. */
   listHosts(fewestFlagged: number, most: number): Promise<HostRecord[]>;
   /** Takes a host out for good, with its guests; null lets it be learned again. False when it is not known. */
-  forgetHost(name: string, at: number | null): Promise<boolean>;
+  forgetHost(name: string, at: number | null, act: Act): Promise<boolean>;
   sweepMark(): Promise<SweepMark | undefined>;
   markSweep(mark: SweepMark): Promise<void>;
+
+  /** Which version of which feed was accepted last; feeds that were never updated are not there. */
+  snapshots(): Promise<SnapshotHead[]>;
+  snapshot(feed: string): Promise<AcceptedSnapshot | undefined>;
+  /** Takes the place of the snapshot with the digest `was` (null: of none); false when another came between. */
+  acceptSnapshot(snapshot: AcceptedSnapshot, was: string | null, act: Act): Promise<boolean>;
+  /** Back to what is installed; false when there is none. */
+  removeSnapshot(feed: string, act: Act): Promise<boolean>;
+
+  /** What operators did, the newest first. */
+  audit(most: number): Promise<Act[]>;
 
   /** A consistent copy while serving. */
   backup(path: string, progress: (done: number, total: number) => void): Promise<void>;
   /** Takes over everything of a backup, in one step and while serving; a count is never lowered. */
-  restore(path: string): Promise<void>;
+  restore(path: string, act: Act): Promise<void>;
   close(): Promise<void>;
 }

@@ -32,6 +32,18 @@ export function dayOf(now: number): string {
   return today.name;
 }
 
+/** The last so many days, the oldest first, the one of this moment last. */
+export function lastDays(now: number, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => {
+    return new Date(now - (count - 1 - at) * DAY_MS).toISOString().slice(0, 10);
+  });
+}
+
+/** The name of the month that a day lies in. */
+export function monthOfDay(day: string): string {
+  return day.slice(0, 7);
+}
+
 /** What is left after a call: `limit` and `remaining` are null for an unlimited key. */
 export interface Allowance {
   readonly limit: number | null;

@@ -1,8 +1,12 @@
 /** Many calls, one commit: calls that arrive while the store is busy are counted together, in either store. */
 
 import type { Spend, Spent } from '../core/ports.ts';
+import { monthOfDay } from '../core/quota.ts';
 
-/** Calls of one key in one month that are counted together. */
+/**
+ * Calls of one key in one month that are counted together, all on the day of the first: at midnight a few
+ * milliseconds of calls fall on the day before, and no month is ever touched twice by one statement.
+ */
 export interface SpendGroup extends Spend {
   readonly revision: number;
   readonly calls: number;
@@ -48,7 +52,7 @@ export class Batcher {
 
   spend(spend: Spend, revision: number): Promise<Spent> {
     const { promise, resolve, reject } = Promise.withResolvers<Spent>();
-    const name = `${spend.keyId} ${spend.month} ${revision}`;
+    const name = `${spend.keyId} ${monthOfDay(spend.day)} ${revision}`;
     if (this.#pending.size === 0) this.#waitingSince = performance.now();
     const group = this.#pending.get(name);
     if (group) group.waiters.push({ resolve, reject });

@@ -1,8 +1,10 @@
 /** What was learned about mail hosts in the embedded store: their guests, and how far the sweep came. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import type { Act } from '../core/audit.ts';
 import { type Guest, type HostRecord, LEARNING } from '../core/infra.ts';
 import type { SweepMark } from '../core/ports.ts';
+import { writeAct } from './audit.ts';
 import { inChunk, inTransaction } from './transaction.ts';
 
 /** Guests of all hosts together; the first to go are the longest unseen of hosts that have no listed guest. */
@@ -96,10 +98,11 @@ export function createHosts(db: DatabaseSync) {
           lastDay: row.last_day === null ? null : String(row.last_day),
         })),
 
-    forgetHost: (name: string, at: number | null): boolean =>
+    forgetHost: (name: string, at: number | null, act: Act): boolean =>
       inTransaction(db, () => {
         const known = db.prepare('UPDATE host SET forgotten_at = ? WHERE name = ?').run(at, name).changes > 0;
         if (at !== null) db.prepare('DELETE FROM guest WHERE host = ?').run(name);
+        if (known) writeAct(db, act);
         return known;
       }),
 

@@ -3,7 +3,9 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Client } from 'pg';
+import type { Act } from '../core/audit.ts';
 import { openDatabase } from './open.ts';
+import { writeAct } from './postgres-audit.ts';
 import { withConnection } from './postgres-connect.ts';
 import { NEXT_REVISION } from './postgres-records.ts';
 import { bringUpToDate, checkServer } from './postgres-schema.ts';
@@ -29,6 +31,7 @@ const TABLES: readonly Table[] = [
     keys: 1,
   },
   { name: 'usage', columns: ['key_id', 'month', 'used'], keys: 2 },
+  { name: 'usage_day', columns: ['key_id', 'day', 'used'], keys: 2 },
   {
     name: 'override',
     columns: ['domain', 'action', 'below', 'note', 'author', 'created_at', 'expires_at'],
@@ -42,6 +45,12 @@ const TABLES: readonly Table[] = [
     keys: 1,
   },
   { name: 'sweep', columns: ['id', 'generation', 'last', 'ended_at'], keys: 1 },
+  {
+    name: 'snapshot',
+    columns: ['feed', 'version', 'digest', 'names', 'accepted_at', 'body'],
+    keys: 1,
+  },
+  { name: 'audit', columns: ['id', 'at', 'who', 'via', 'action', 'subject', 'detail'], keys: 1 },
 ];
 
 /** Columns for which PostgreSQL has a better type than SQLite. */
@@ -106,6 +115,7 @@ export async function moveStore(
   path: string,
   url: string,
   progress: MoveProgress,
+  act: Act,
 ): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new StoreRefused(`${path} does not exist: name the SQLite file to move`);
   const db = openDatabase(path);
@@ -119,6 +129,8 @@ export async function moveStore(
       await refuseUnlessEmpty(client);
       const moved = await copyAll(client, db, progress);
       for (const table of TABLES) await verify(client, db, table);
+      await client.query("SELECT setval(pg_get_serial_sequence('audit', 'id'), max(id)) FROM audit");
+      await writeAct(client, act);
       await client.query('COMMIT');
       return moved;
     });

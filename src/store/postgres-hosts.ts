@@ -1,8 +1,10 @@
 /** What was learned about mail hosts in the shared store: their guests, and how far the sweep came. */
 
 import type { ClientBase } from 'pg';
+import type { Act } from '../core/audit.ts';
 import { type Guest, type HostRecord, LEARNING } from '../core/infra.ts';
 import type { SweepMark } from '../core/ports.ts';
+import { writeAct } from './postgres-audit.ts';
 import type { Connections } from './postgres-connect.ts';
 import { BACKGROUND_MS, inTurn, LISTING_MS, TURN } from './postgres-records.ts';
 
@@ -45,7 +47,7 @@ export function createHosts(connections: Connections) {
         return rows.map(({ last_day: lastDay, ...row }) => ({ ...row, lastDay }));
       }, LISTING_MS),
 
-    forgetHost: (name: string, at: number | null) =>
+    forgetHost: (name: string, at: number | null, act: Act) =>
       run(
         client =>
           inTurn(client, TURN.hosts, async () => {
@@ -54,6 +56,7 @@ export function createHosts(connections: Connections) {
               at,
             ]);
             if (at !== null) await client.query('DELETE FROM guest WHERE host = $1', [name]);
+            if (rowCount === 1) await writeAct(client, act);
             return rowCount === 1;
           }),
         BACKGROUND_MS,

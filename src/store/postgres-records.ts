@@ -1,9 +1,12 @@
 /** Keys, overrides and flags in the shared store: everything but the count of calls. */
 
 import type { ClientBase } from 'pg';
+import type { Act } from '../core/audit.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override } from '../core/override.ts';
+import type { DayUsage } from '../core/ports.ts';
 import type { Flag, Ranked } from '../core/ranking.ts';
+import { readActs, writeAct } from './postgres-audit.ts';
 import type { Connections } from './postgres-connect.ts';
 
 /** The table of flags stays about here; the least counted names go first. */
@@ -30,7 +33,7 @@ const KEY = `
 const OVERRIDE = 'domain, action, below, note, author, created_at AS "createdAt", expires_at AS "expiresAt"';
 
 /** Servers take turns at work that nobody waits for: so they can neither deadlock nor do it twice at a time. */
-export const TURN = { flags: 1, hosts: 2 } as const;
+export const TURN = { flags: 1, hosts: 2, snapshots: 3 } as const;
 
 export async function inTurn<T>(client: ClientBase, turn: number, work: () => Promise<T>): Promise<T> {
   await client.query(`BEGIN; SET LOCAL statement_timeout = '30s'; SET LOCAL lock_timeout = '30s'`);
@@ -51,26 +54,30 @@ export const NEXT_REVISION =
 export function createRecords(connections: Connections) {
   const { run } = connections;
 
-  /** A change that running servers must see before they answer their next call. */
-  function change<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+  /** A change that running servers must see before they answer their next call; false when there was nothing to do. */
+  function change(act: Act, work: (client: ClientBase) => Promise<boolean>): Promise<boolean> {
     return run(async client => {
       await client.query(`BEGIN; ${NEXT_REVISION}`);
-      const result = await work(client);
-      await client.query('COMMIT');
-      return result;
+      const changed = await work(client);
+      if (changed) await writeAct(client, act);
+      await client.query(changed ? 'COMMIT' : 'ROLLBACK');
+      return changed;
     }, PATIENT_MS);
   }
 
   const hasKeys = async (client: ClientBase) =>
     (await client.query('SELECT 1 FROM key LIMIT 1')).rows.length > 0;
-  const insertKey = (client: ClientBase, key: KeyRecord) =>
-    client.query(`INSERT INTO key (${KEY_COLUMNS}) VALUES (${KEY_VALUES})`, keyValues(key));
+  async function insertKey(client: ClientBase, key: KeyRecord): Promise<boolean> {
+    await client.query(`INSERT INTO key (${KEY_COLUMNS}) VALUES (${KEY_VALUES})`, keyValues(key));
+    return true;
+  }
 
   let written = PRUNE_EVERY;
   let prunedSince = '';
 
   async function prune(client: ClientBase, sinceDay: string): Promise<void> {
     await client.query('DELETE FROM flag WHERE day < $1', [sinceDay]);
+    await client.query('DELETE FROM usage_day WHERE day < $1', [sinceDay]);
     const { rows } = await client.query('SELECT count(*) AS n FROM flag');
     const excess = Number(rows[0]?.n) - MOST_FLAGS;
     if (excess <= 0) return;
@@ -102,16 +109,23 @@ export function createRecords(connections: Connections) {
         });
         return Number(rows[0]?.used ?? 0);
       }),
-    createKey: (key: KeyRecord) => change(async client => void (await insertKey(client, key))),
-    createFirstKey: async (key: KeyRecord) =>
+    usageDays: (sinceDay: string, keyId: string | undefined) =>
+      run(async client => {
+        const { rows } = await client.query<DayUsage>(
+          `SELECT key_id AS "keyId", day, used FROM usage_day
+          WHERE day >= $1 AND ($2::text IS NULL OR key_id = $2) ORDER BY key_id, day`,
+          [sinceDay, keyId ?? null],
+        );
+        return rows;
+      }, LISTING_MS),
+    createKey: async (key: KeyRecord, act: Act) => {
+      await change(act, client => insertKey(client, key));
+    },
+    createFirstKey: async (key: KeyRecord, act: Act) =>
       !(await run(hasKeys)) &&
-      change(async client => {
-        if (await hasKeys(client)) return false;
-        await insertKey(client, key);
-        return true;
-      }),
-    updateKey: (key: KeyRecord, was: KeyRecord) =>
-      change(async client => {
+      change(act, async client => !(await hasKeys(client)) && (await insertKey(client, key))),
+    updateKey: (key: KeyRecord, was: KeyRecord, act: Act) =>
+      change(act, async client => {
         const { rowCount } = await client.query(
           `UPDATE key SET (${KEY_COLUMNS}) = (${KEY_VALUES})
           WHERE (${KEY_COLUMNS}) IS NOT DISTINCT FROM (${KEY_VALUES_BEFORE}) AND revoked_at IS NULL`,
@@ -125,8 +139,8 @@ export function createRecords(connections: Connections) {
         return rows;
       }),
 
-    setOverride: (o: Override) =>
-      change(async client => {
+    setOverride: async (o: Override, act: Act) => {
+      await change(act, async client => {
         await client.query(
           `INSERT INTO override (domain, action, below, note, author, created_at, expires_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -134,9 +148,11 @@ export function createRecords(connections: Connections) {
             (excluded.action, excluded.below, excluded.note, excluded.author, excluded.created_at, excluded.expires_at)`,
           [o.domain, o.action, o.below, o.note, o.author, o.createdAt, o.expiresAt],
         );
-      }),
-    removeOverride: (domain: string) =>
-      change(async client => {
+        return true;
+      });
+    },
+    removeOverride: (domain: string, act: Act) =>
+      change(act, async client => {
         const { rowCount } = await client.query('DELETE FROM override WHERE domain = $1', [domain]);
         return rowCount === 1;
       }),
@@ -151,6 +167,8 @@ export function createRecords(connections: Connections) {
           revision: Number(rows[0]?.revision),
         };
       }),
+
+    audit: (most: number) => run(client => readActs(client, most), LISTING_MS),
 
     flag: (flags: readonly Flag[], sinceDay: string) =>
       run(async client => {

@@ -17,18 +17,19 @@ import type { SpendGroup, SpendResult } from './batch.ts';
  *   long the statement had to wait for it, or by the INSERT where the unique index proves that there was no row.
  *   `least` ignores NULL, so an unlimited key is granted what it asks for.
  *
- * Rows are locked in the order of the key, so that two servers never wait for each other. One snapshot per statement
- * and rows as they stand are what READ COMMITTED gives; `prepare` has set it.
+ * Rows are locked in the order of the key, so that two servers never wait for each other, and a day's row only by
+ * who holds its month's. One snapshot per statement and rows as they stand are what READ COMMITTED gives; `prepare`
+ * has set it.
  */
 export const COUNT = `
   WITH asked AS MATERIALIZED (
-    SELECT a.n, a.key_id, a.month, a.quota, a.calls,
+    SELECT a.n, a.key_id, a.day, left(a.day, 7) AS month, a.quota, a.calls,
       a.revision = revision.value AS current,
       coalesce(usage.used, 0) AS seen
     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
-      WITH ORDINALITY AS a (key_id, month, quota, revision, calls, n)
+      WITH ORDINALITY AS a (key_id, day, quota, revision, calls, n)
     CROSS JOIN revision
-    LEFT JOIN usage ON usage.key_id = a.key_id AND usage.month = a.month
+    LEFT JOIN usage ON usage.key_id = a.key_id AND usage.month = left(a.day, 7)
   ), counted AS (
     INSERT INTO usage AS u (key_id, month, used, granted, quota)
     SELECT key_id, month, least(calls, quota), least(calls, quota), quota
@@ -40,6 +41,10 @@ export const COUNT = `
       quota = excluded.quota
     WHERE (u.used < excluded.quota) IS NOT FALSE
     RETURNING u.key_id, u.month, u.used, u.granted
+  ), dated AS (
+    INSERT INTO usage_day AS d (key_id, day, used)
+    SELECT key_id, day, granted FROM counted JOIN asked USING (key_id, month) WHERE current
+    ON CONFLICT (key_id, day) DO UPDATE SET used = d.used + excluded.used
   )
   SELECT asked.current, coalesce(counted.granted, 0) AS granted,
     coalesce(counted.used, greatest(asked.seen, asked.quota)) AS used
@@ -50,7 +55,7 @@ export const COUNT = `
 export function countValues(groups: readonly SpendGroup[]): unknown[] {
   return [
     groups.map(group => group.keyId),
-    groups.map(group => group.month),
+    groups.map(group => group.day),
     groups.map(group => group.quota),
     groups.map(group => group.revision),
     groups.map(group => group.calls),

@@ -6,6 +6,7 @@ import { DEADLINE_MS, openConnections, SCHEMA, withConnection } from './postgres
 import { createHosts } from './postgres-hosts.ts';
 import { createRecords } from './postgres-records.ts';
 import { bringUpToDate, checkServer } from './postgres-schema.ts';
+import { createSnapshots } from './postgres-snapshots.ts';
 import { count, prove } from './postgres-spender.ts';
 import { provedOnce } from './proof.ts';
 import { StoreRefused } from './refused.ts';
@@ -49,6 +50,7 @@ export async function openPostgresStore(url: string, clock: Clock = Date.now): P
   return {
     ...createRecords(clerks),
     ...createHosts(clerks),
+    ...createSnapshots(clerks),
     spend: (spend, revision) => batcher.spend(spend, revision),
     ready: provedOnce(proveAndCompareClocks),
     async backup() {

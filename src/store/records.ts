@@ -1,10 +1,14 @@
 /** Keys, overrides and flags in the embedded store: everything but the count of calls. */
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { Act } from '../core/audit.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
+import type { DayUsage } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
+import { RESTORE_AUDIT, readActs, writeAct } from './audit.ts';
 import { RESTORE_HOSTS } from './hosts.ts';
+import { RESTORE_SNAPSHOTS } from './snapshots.ts';
 import { inChunk, inTransaction } from './transaction.ts';
 
 /** The table of flags stays below this; the least counted names go first. */
@@ -22,12 +26,13 @@ export function createRecords(db: DatabaseSync) {
   const readRevision = db.prepare('SELECT value FROM revision');
   const revision = () => Number(readRevision.get()?.value);
 
-  /** A change that running servers must see before they answer their next call. */
-  function change<T>(work: () => T): T {
+  /** A change that running servers must see before they answer their next call; false when there was nothing to do. */
+  function change(act: Act, work: () => boolean): boolean {
     return transaction(() => {
-      const result = work();
+      if (!work()) return false;
+      writeAct(db, act);
       db.exec('UPDATE revision SET value = value + 1');
-      return result;
+      return true;
     });
   }
 
@@ -61,6 +66,10 @@ export function createRecords(db: DatabaseSync) {
       'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE day < ? LIMIT ?)',
     );
     while (inChunk(db, () => Number(forget.run(sinceDay, CHUNK).changes)) === CHUNK);
+    const forgetDays = db.prepare(
+      'DELETE FROM usage_day WHERE (key_id, day) IN (SELECT key_id, day FROM usage_day WHERE day < ? LIMIT ?)',
+    );
+    while (inChunk(db, () => Number(forgetDays.run(sinceDay, CHUNK).changes)) === CHUNK);
     const excess = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n) - MOST_FLAGS;
     if (excess > 0) removeLeastCounted(excess + MOST_FLAGS / 20);
   }
@@ -92,10 +101,10 @@ export function createRecords(db: DatabaseSync) {
    * Keys that came after the backup are kept only for their counts, revoked. Of keys that are there the limits go back;
    * their secrets stay, and so does a revocation: what an operator took away since must not come back to life.
    */
-  function restore(path: string): void {
+  function restore(path: string, act: Act): void {
     db.prepare('ATTACH ? AS backup').run(path);
     try {
-      change(() => {
+      change(act, () => {
         db.exec(`
           UPDATE key SET revoked_at = coalesce(revoked_at, unixepoch() * 1000)
             WHERE id NOT IN (SELECT id FROM backup.key);
@@ -106,11 +115,16 @@ export function createRecords(db: DatabaseSync) {
               revoked_at = coalesce(key.revoked_at, excluded.revoked_at);
           INSERT INTO usage (key_id, month, used) SELECT key_id, month, used FROM backup.usage WHERE true
             ON CONFLICT DO UPDATE SET used = max(used, excluded.used);
+          INSERT INTO usage_day (key_id, day, used) SELECT key_id, day, used FROM backup.usage_day WHERE true
+            ON CONFLICT DO UPDATE SET used = max(used, excluded.used);
           DELETE FROM override;
           INSERT INTO override SELECT * FROM backup.override;
           DELETE FROM flag;
           INSERT INTO flag SELECT * FROM backup.flag;
-          ${RESTORE_HOSTS}`);
+          ${RESTORE_HOSTS}
+          ${RESTORE_SNAPSHOTS}
+          ${RESTORE_AUDIT}`);
+        return true;
       });
     } finally {
       db.exec('DETACH backup');
@@ -126,27 +140,33 @@ export function createRecords(db: DatabaseSync) {
         return { key: row && keyFrom(row), revision: revision() };
       }),
     used: (keyId: string, month: string) => Number(selectUsed.get(keyId, month)?.used ?? 0),
-    createKey: (key: KeyRecord) => change(() => void insertKey.run(...keyValues(key))),
+    usageDays: (sinceDay: string, keyId: string | undefined): DayUsage[] =>
+      db
+        .prepare(
+          `SELECT key_id, day, used FROM usage_day WHERE day >= ?1 ${keyId === undefined ? '' : 'AND key_id = ?2'}
+          ORDER BY key_id, day`,
+        )
+        .all(...(keyId === undefined ? [sinceDay] : [sinceDay, keyId]))
+        .map(row => ({ keyId: String(row.key_id), day: String(row.day), used: Number(row.used) })),
+    createKey: (key: KeyRecord, act: Act) =>
+      void change(act, () => insertKey.run(...keyValues(key)).changes === 1),
     // Asked at every start: where there is a key it must not need the lock that another process may hold.
-    createFirstKey: (key: KeyRecord) =>
-      !hasKeys() &&
-      change(() => {
-        if (hasKeys()) return false;
-        insertKey.run(...keyValues(key));
-        return true;
-      }),
-    updateKey: (key: KeyRecord, was: KeyRecord) =>
-      change(() => replaceKey.run(...keyValues(key), ...keyValues(was)).changes === 1),
+    createFirstKey: (key: KeyRecord, act: Act) =>
+      !hasKeys() && change(act, () => !hasKeys() && insertKey.run(...keyValues(key)).changes === 1),
+    updateKey: (key: KeyRecord, was: KeyRecord, act: Act) =>
+      change(act, () => replaceKey.run(...keyValues(key), ...keyValues(was)).changes === 1),
     listKeys: () => db.prepare('SELECT * FROM key ORDER BY created_at, id').all().map(keyFrom),
 
-    setOverride: (o: Override) =>
-      change(() => {
+    setOverride: (o: Override, act: Act) =>
+      void change(act, () => {
         db.prepare(
           'INSERT OR REPLACE INTO override (domain, action, below, note, author, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
         ).run(o.domain, o.action, Number(o.below), o.note, o.author, o.createdAt, o.expiresAt);
+        return true;
       }),
-    removeOverride: (domain: string) =>
-      change(() => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1),
+    removeOverride: (domain: string, act: Act) =>
+      change(act, () => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1),
+    audit: (most: number) => readActs(db, most),
     listOverrides: () =>
       snapshot(() => ({
         overrides: db.prepare('SELECT * FROM override ORDER BY domain').all().map(overrideFrom),

@@ -109,4 +109,33 @@ export const MIGRATIONS: readonly string[] = [
     ended_at INTEGER
   ) STRICT;
   `,
+  `
+  CREATE TABLE usage_day (
+    key_id TEXT NOT NULL REFERENCES key (id),
+    day TEXT NOT NULL,
+    used INTEGER NOT NULL CHECK (used >= 0),
+    PRIMARY KEY (key_id, day)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX usage_day_by_day ON usage_day (day);
+
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    via TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    detail TEXT
+  ) STRICT;
+  CREATE INDEX audit_by_time ON audit (at);
+
+  CREATE TABLE snapshot (
+    feed TEXT PRIMARY KEY,
+    version TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    names INTEGER NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

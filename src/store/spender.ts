@@ -1,6 +1,7 @@
 /** Counts calls in the embedded store: many calls, one transaction, one fsync. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { monthOfDay } from '../core/quota.ts';
 import type { SpendGroup, SpendResult } from './batch.ts';
 import { takeLock } from './lock.ts';
 
@@ -22,14 +23,21 @@ export function createSpender(db: DatabaseSync): Spender {
   const count = db.prepare(`
     INSERT INTO usage (key_id, month, used) VALUES (?, ?, ?)
     ON CONFLICT (key_id, month) DO UPDATE SET used = used + excluded.used`);
+  const countDay = db.prepare(`
+    INSERT INTO usage_day (key_id, day, used) VALUES (?, ?, ?)
+    ON CONFLICT (key_id, day) DO UPDATE SET used = used + excluded.used`);
   let durable = false;
 
   function grant(group: SpendGroup, revision: number): SpendResult {
     if (group.revision !== revision) return 'changed';
-    const used = Number(readUsed.get(group.keyId, group.month)?.used ?? 0);
+    const month = monthOfDay(group.day);
+    const used = Number(readUsed.get(group.keyId, month)?.used ?? 0);
     const granted =
       group.quota === null ? group.calls : Math.min(group.calls, Math.max(0, group.quota - used));
-    if (granted > 0) count.run(group.keyId, group.month, granted);
+    if (granted > 0) {
+      count.run(group.keyId, month, granted);
+      countDay.run(group.keyId, group.day, granted);
+    }
     return { granted, used: used + granted };
   }
 

@@ -130,20 +130,29 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
     revision: () => clerk.ask('revision', []),
     keyByDigest: digest => clerk.ask('keyByDigest', [digest]),
     used: (keyId, month) => clerk.ask('used', [keyId, month]),
-    createKey: key => clerk.ask('createKey', [key]),
-    createFirstKey: key => clerk.ask('createFirstKey', [key]),
-    updateKey: (key, was) => clerk.ask('updateKey', [key, was]),
+    usageDays: (sinceDay, keyId) =>
+      keyId === undefined
+        ? archive('usageDays', [sinceDay, keyId])
+        : clerk.ask('usageDays', [sinceDay, keyId]),
+    createKey: (key, act) => clerk.ask('createKey', [key, act]),
+    createFirstKey: (key, act) => clerk.ask('createFirstKey', [key, act]),
+    updateKey: (key, was, act) => clerk.ask('updateKey', [key, was, act]),
     listKeys: () => clerk.ask('listKeys', []),
-    setOverride: override => clerk.ask('setOverride', [override]),
-    removeOverride: domain => clerk.ask('removeOverride', [domain]),
+    setOverride: (override, act) => clerk.ask('setOverride', [override, act]),
+    removeOverride: (domain, act) => clerk.ask('removeOverride', [domain, act]),
     listOverrides: () => clerk.ask('listOverrides', []),
     flag: (flags, sinceDay) => archive('flag', [flags, sinceDay], NO_DEADLINE),
     ranking: (sinceDay, most, reason) => archive('ranking', [sinceDay, most, reason]),
     learn: (guests, shared, day, sinceDay) => archive('learn', [guests, shared, day, sinceDay], NO_DEADLINE),
     listHosts: (fewestFlagged, most) => archive('listHosts', [fewestFlagged, most]),
-    forgetHost: (name, at) => archive('forgetHost', [name, at]),
+    forgetHost: (name, at, act) => archive('forgetHost', [name, at, act]),
     sweepMark: () => archive('sweepMark', []),
     markSweep: mark => archive('markSweep', [mark]),
+    snapshots: () => archive('snapshots', []),
+    snapshot: feed => archive('snapshot', [feed], NO_DEADLINE),
+    acceptSnapshot: (snapshot, was, act) => archive('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
+    removeSnapshot: (feed, act) => archive('removeSnapshot', [feed, act], NO_DEADLINE),
+    audit: most => archive('audit', [most]),
     async backup(target, progress) {
       if (existsSync(target)) throw new StoreRefused(`${target} exists already: name a new file`);
       // Nothing has the name of a backup before it is a whole one.
@@ -157,7 +166,7 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
         throw error;
       }
     },
-    async restore(source) {
+    async restore(source, act) {
       // From a copy: the backup may be on a medium that is only read, and an older one is brought up to date.
       const copy = `${path}.restoring-${process.pid}`;
       try {
@@ -168,7 +177,7 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
         examine(copy, source);
         if (!isMarked(copy)) throw new StoreRefused(`${source} is empty: name a file made by backup`);
         openDatabase(copy).close();
-        await archive('restore', [copy], NO_DEADLINE);
+        await archive('restore', [copy, act], NO_DEADLINE);
       } finally {
         for (const end of ['', '-wal', '-shm']) await rm(copy + end, { force: true });
       }

@@ -6,6 +6,7 @@ import { createHosts, type Hosts } from './hosts.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { openDatabase } from './open.ts';
 import { createRecords, type Records } from './records.ts';
+import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createSpender, type Spender } from './spender.ts';
 
 export interface WorkerData {
@@ -31,7 +32,7 @@ interface Connection {
 
 export interface Counter extends Connection, Spender {}
 
-export interface Clerk extends Connection, Records, Hosts {
+export interface Clerk extends Connection, Records, Hosts, Snapshots {
   backup(path: string): Promise<void>;
 }
 
@@ -44,7 +45,7 @@ const close = () => db.close();
 const ops: Counter | Clerk =
   role === 'counter'
     ? { ...createSpender(db), close }
-    : { ...createRecords(db), ...createHosts(db), backup: backUp, close };
+    : { ...createRecords(db), ...createHosts(db), ...createSnapshots(db), backup: backUp, close };
 
 /**
  * From a connection of its own that stays in one read transaction: SQLite starts a backup anew whenever another

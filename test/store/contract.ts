@@ -4,18 +4,22 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
-import { newKey } from '../../src/commands/keys.ts';
+import type { Act, Action } from '../../src/core/audit.ts';
+import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/infra.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Override } from '../../src/core/override.ts';
 import type { Spent, Store } from '../../src/core/ports.ts';
 import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
 import type { Flag } from '../../src/core/ranking.ts';
+import { newKey } from '../../src/operate.ts';
+import { ACT } from '../support/act.ts';
 
 /** Makes an empty place for a store; what it gives opens it, several times if wanted. All closes itself. */
 export type MakePlace = () => Promise<() => Promise<Store>>;
 
 export const MONTH = '2026-11';
+export const DAY = '2026-11-15';
 const NOW = Date.UTC(2026, 10, 15);
 
 export function someKey(limits: Partial<KeyRecord> = {}): KeyRecord {
@@ -35,9 +39,7 @@ export function flagOf(flag: Partial<Flag> = {}): Flag {
 }
 
 function spendMany(store: Store, calls: number, keyId: string, quota: number | null, revision: number) {
-  return Promise.all(
-    Array.from({ length: calls }, () => store.spend({ keyId, month: MONTH, quota }, revision)),
-  );
+  return Promise.all(Array.from({ length: calls }, () => store.spend({ keyId, day: DAY, quota }, revision)));
 }
 
 const usedBy = (spent: readonly Spent[], outcome: 'granted' | 'exhausted') =>
@@ -52,7 +54,7 @@ export function storeContract(makePlace: MakePlace): void {
   async function withKey(limits: Partial<KeyRecord> = {}) {
     const store = await empty();
     const key = someKey(limits);
-    await store.createKey(key);
+    await store.createKey(key, ACT);
     return { store, key, revision: await store.revision() };
   }
 
@@ -79,7 +81,7 @@ export function storeContract(makePlace: MakePlace): void {
       const open = await makePlace();
       const stores = await Promise.all([open(), open(), open()]);
       const key = someKey({ quota: 401 });
-      await stores[0].createKey(key);
+      await stores[0].createKey(key, ACT);
       const revision = await stores[1].revision();
       const spent = await Promise.all(stores.map(store => spendMany(store, 400, key.id, 401, revision)));
       expect(usedBy(spent.flat(), 'granted')).toEqual(upTo(401));
@@ -90,7 +92,7 @@ export function storeContract(makePlace: MakePlace): void {
     test('calls of many keys in one moment are each counted for their own key', async () => {
       const store = await empty();
       const keys = upTo(20).map(quota => someKey({ quota }));
-      for (const key of keys) await store.createKey(key);
+      for (const key of keys) await store.createKey(key, ACT);
       const revision = await store.revision();
       const spent = await Promise.all(keys.map(key => spendMany(store, 25, key.id, key.quota, revision)));
       for (const [i, key] of keys.entries()) {
@@ -120,7 +122,7 @@ export function storeContract(makePlace: MakePlace): void {
     test('a quota below zero or above the largest is not stored', async () => {
       const store = await empty();
       for (const quota of [-1, MAX_QUOTA + 1]) {
-        await expect(store.createKey(someKey({ quota }))).rejects.toThrow();
+        await expect(store.createKey(someKey({ quota }), ACT)).rejects.toThrow();
       }
       expect(await store.listKeys()).toEqual([]);
     });
@@ -129,7 +131,7 @@ export function storeContract(makePlace: MakePlace): void {
       const open = await makePlace();
       const first = await open();
       const key = someKey();
-      await first.createKey(key);
+      await first.createKey(key, ACT);
       await spendMany(first, 5, key.id, null, await first.revision());
       await first.close();
       const second = await open();
@@ -152,10 +154,10 @@ export function storeContract(makePlace: MakePlace): void {
     test('every change of a key or an override refuses calls that were judged before it, uncounted', async () => {
       const { store, key } = await withKey();
       const changes = [
-        () => store.updateKey({ ...key, name: 'renamed' }, key),
-        () => store.createKey(someKey()),
-        () => store.setOverride(override),
-        () => store.removeOverride(override.domain),
+        () => store.updateKey({ ...key, name: 'renamed' }, key, ACT),
+        () => store.createKey(someKey(), ACT),
+        () => store.setOverride(override, ACT),
+        () => store.removeOverride(override.domain, ACT),
       ];
       for (const change of changes) {
         const before = await store.revision();
@@ -173,9 +175,9 @@ export function storeContract(makePlace: MakePlace): void {
       const open = await makePlace();
       const [one, other] = [await open(), await open()];
       const key = someKey();
-      await one.createKey(key);
+      await one.createKey(key, ACT);
       const before = await other.revision();
-      await one.updateKey({ ...key, revokedAt: NOW }, key);
+      await one.updateKey({ ...key, revokedAt: NOW }, key, ACT);
       const [spent] = await spendMany(other, 1, key.id, null, before);
       expect(spent).toEqual({ outcome: 'changed' });
       expect((await other.keyByDigest(key.digest)).key?.revokedAt).toBe(NOW);
@@ -183,7 +185,7 @@ export function storeContract(makePlace: MakePlace): void {
 
     test('of calls judged before and after a change, in one moment, only the later are counted', async () => {
       const { store, key, revision } = await withKey({ quota: 50 });
-      await store.setOverride(override);
+      await store.setOverride(override, ACT);
       const now = await store.revision();
       const [old, fresh] = await Promise.all([
         spendMany(store, 30, key.id, 50, revision),
@@ -212,7 +214,7 @@ export function storeContract(makePlace: MakePlace): void {
         const end = Date.UTC(y, m, 1);
         const store = await empty();
         const { key, secret } = newKey({ name: 'test', quota: 2 }, NOW);
-        await store.createKey(key);
+        await store.createKey(key, ACT);
         let now = end - 1;
         const admit = createAdmit({ store, clock: () => now });
         const spend = () =>
@@ -243,7 +245,7 @@ export function storeContract(makePlace: MakePlace): void {
       await fc.assert(
         fc.asyncProperty(moments, async times => {
           const { key, secret } = newKey({ name: 'test', quota: 6 }, NOW);
-          await store.createKey(key);
+          await store.createKey(key, ACT);
           let now = 0;
           const admit = createAdmit({ store, clock: () => now });
           const counted = new Map<string, number>();
@@ -283,7 +285,7 @@ export function storeContract(makePlace: MakePlace): void {
     test('come back as they were stored, by their digest and by the one before a rotation', async () => {
       const store = await empty();
       const keys = [someKey({ createdAt: NOW - 1 }), full()];
-      for (const key of keys) await store.createKey(key);
+      for (const key of keys) await store.createKey(key, ACT);
       const revision = await store.revision();
       expect(await store.keyByDigest(keys[0]!.digest)).toEqual({ key: keys[0], revision });
       expect(await store.keyByDigest(keys[1]!.digest)).toEqual({ key: keys[1], revision });
@@ -295,12 +297,12 @@ export function storeContract(makePlace: MakePlace): void {
     test('are replaced whole by their id, and nothing is made up for an unknown one', async () => {
       const store = await empty();
       const key = someKey();
-      await store.createKey(key);
+      await store.createKey(key, ACT);
       const changed = { ...full(), id: key.id };
-      expect(await store.updateKey(changed, key)).toBe(true);
+      expect(await store.updateKey(changed, key, ACT)).toBe(true);
       expect(await store.listKeys()).toEqual([changed]);
       const unknown = someKey();
-      expect(await store.updateKey({ ...unknown, quota: 5 }, unknown)).toBe(false);
+      expect(await store.updateKey({ ...unknown, quota: 5 }, unknown, ACT)).toBe(false);
       expect(await store.listKeys()).toEqual([changed]);
     });
 
@@ -316,28 +318,29 @@ export function storeContract(makePlace: MakePlace): void {
       const store = await empty();
       for (const [what, edit] of changes) {
         const key = { ...full(), revokedAt: null };
-        await store.createKey(key);
+        await store.createKey(key, ACT);
         const changed = { ...key, ...edit(key) };
-        expect([what, await store.updateKey(changed, key)]).toEqual([what, true]);
-        expect([what, await store.updateKey({ ...key, name: 'late' }, key)]).toEqual([what, false]);
+        expect([what, await store.updateKey(changed, key, ACT)]).toEqual([what, true]);
+        expect([what, await store.updateKey({ ...key, name: 'late' }, key, ACT)]).toEqual([what, false]);
         expect(await store.listKeys()).toContainEqual(changed);
-        expect(await store.updateKey({ ...changed, name: 'late' }, changed)).toBe(true);
+        expect(await store.updateKey({ ...changed, name: 'late' }, changed, ACT)).toBe(true);
       }
     });
 
     test('a revoked key stays revoked, whatever a slower operator writes over it', async () => {
       const { store, key } = await withKey();
       const revoked = { ...key, revokedAt: NOW };
-      expect(await store.updateKey(revoked, key)).toBe(true);
-      for (const was of [key, revoked]) expect(await store.updateKey({ ...key, quota: 5 }, was)).toBe(false);
+      expect(await store.updateKey(revoked, key, ACT)).toBe(true);
+      for (const was of [key, revoked])
+        expect(await store.updateKey({ ...key, quota: 5 }, was, ACT)).toBe(false);
       expect(await store.listKeys()).toEqual([revoked]);
     });
 
     test('a secret belongs to one key only', async () => {
       const store = await empty();
       const key = someKey();
-      await store.createKey(key);
-      await expect(store.createKey(someKey({ digest: key.digest }))).rejects.toThrow();
+      await store.createKey(key, ACT);
+      await expect(store.createKey(someKey({ digest: key.digest }), ACT)).rejects.toThrow();
       expect(await store.listKeys()).toEqual([key]);
     });
 
@@ -345,7 +348,7 @@ export function storeContract(makePlace: MakePlace): void {
       const { store, key, revision } = await withKey({ quota: 5 });
       await spendMany(store, 3, key.id, 5, revision);
       const rotated = { ...key, digest: digestOf(secretFrom(randomBytes(32))) };
-      await store.updateKey(rotated, key);
+      await store.updateKey(rotated, key, ACT);
       expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
       const found = await store.keyByDigest(rotated.digest);
       const spent = await spendMany(store, 5, found.key!.id, 5, found.revision);
@@ -355,15 +358,15 @@ export function storeContract(makePlace: MakePlace): void {
     test('of several servers that start together on an empty store, one makes the first key', async () => {
       const open = await makePlace();
       const stores = await Promise.all([open(), open(), open()]);
-      const made = await Promise.all(stores.map(store => store.createFirstKey(someKey())));
+      const made = await Promise.all(stores.map(store => store.createFirstKey(someKey(), ACT)));
       expect(made.filter(Boolean)).toHaveLength(1);
       expect(await stores[0].listKeys()).toHaveLength(1);
-      expect(await stores[1].createFirstKey(someKey())).toBe(false);
+      expect(await stores[1].createFirstKey(someKey(), ACT)).toBe(false);
     });
 
     test('no first key is made where there is any key, a revoked one included', async () => {
       const { store, key } = await withKey({ revokedAt: NOW });
-      expect(await store.createFirstKey(someKey())).toBe(false);
+      expect(await store.createFirstKey(someKey(), ACT)).toBe(false);
       expect(await store.listKeys()).toEqual([key]);
     });
   });
@@ -382,15 +385,15 @@ export function storeContract(makePlace: MakePlace): void {
     test('are listed by name, replaced by a new word on the same name, and removed once', async () => {
       const store = await empty();
       const other: Override = { ...override, domain: 'a.example', action: 'role', note: null, author: null };
-      await store.setOverride(override);
-      await store.setOverride(other);
+      await store.setOverride(override, ACT);
+      await store.setOverride(other, ACT);
       const revision = await store.revision();
       expect(await store.listOverrides()).toEqual({ overrides: [other, override], revision });
       const again: Override = { ...override, action: 'deny', below: false, expiresAt: null };
-      await store.setOverride(again);
+      await store.setOverride(again, ACT);
       expect((await store.listOverrides()).overrides).toEqual([other, again]);
-      expect(await store.removeOverride(other.domain)).toBe(true);
-      expect(await store.removeOverride(other.domain)).toBe(false);
+      expect(await store.removeOverride(other.domain, ACT)).toBe(true);
+      expect(await store.removeOverride(other.domain, ACT)).toBe(false);
       expect((await store.listOverrides()).overrides).toEqual([again]);
     });
   });
@@ -535,16 +538,16 @@ export function storeContract(makePlace: MakePlace): void {
     test('a forgotten host takes no guests until that is undone', async () => {
       const { store, learn, counts } = await learning();
       await learn(guests(20));
-      expect(await store.forgetHost('mx.box.net', 1)).toBe(true);
+      expect(await store.forgetHost('mx.box.net', 1, ACT)).toBe(true);
       await learn(guests(20));
       expect(await store.listHosts(1, 10)).toMatchObject([
         { name: 'mx.box.net', flagged: 0, forgotten: true },
       ]);
-      expect(await store.forgetHost('mx.box.net', null)).toBe(true);
+      expect(await store.forgetHost('mx.box.net', null, ACT)).toBe(true);
       expect(await store.listHosts(1, 10)).toEqual([]);
       await learn(guests(20));
       expect(await counts()).toEqual([['mx.box.net', 20, 0]]);
-      expect(await store.forgetHost('mx.other.net', 1)).toBe(false);
+      expect(await store.forgetHost('mx.other.net', 1, ACT)).toBe(false);
     });
 
     test('guests and hosts are forgotten when they were not seen for long', async () => {
@@ -559,8 +562,8 @@ export function storeContract(makePlace: MakePlace): void {
       expect(await store.listHosts(1, 10)).toMatchObject([{ flagged: 2, shared: false }]);
       await learn([], [], '2028-01-01', '2027-10-01');
       expect(await store.listHosts(0, 10)).toEqual([]);
-      expect(await store.forgetHost('mx.box.net', 1)).toBe(false);
-      expect(await store.forgetHost('5.61.1.1', 1)).toBe(false);
+      expect(await store.forgetHost('mx.box.net', 1, ACT)).toBe(false);
+      expect(await store.forgetHost('5.61.1.1', 1, ACT)).toBe(false);
     });
 
     test('several servers learn of one host at a time and its counts are those of its guests', async () => {
@@ -589,4 +592,156 @@ export function storeContract(makePlace: MakePlace): void {
       expect(await store.sweepMark()).toEqual({ ...mark, last: '1 y.com', endedAt: 7 });
     });
   });
+
+  describe('days', () => {
+    test('each counted call is in the row of its day, and the days of a month add up to its count', async () => {
+      const { store, key, revision } = await withKey({ quota: 10 });
+      const other = someKey();
+      await store.createKey(other, ACT);
+      const now = await store.revision();
+      expect(now).not.toBe(revision);
+      const spend = (keyId: string, day: string, quota: number | null) =>
+        store.spend({ keyId, day, quota }, now);
+      for (const day of ['2026-10-31', '2026-11-01', '2026-11-01', '2026-11-15'])
+        await spend(key.id, day, 10);
+      // At once and more than is left: what is refused is on no day.
+      await Promise.all(Array.from({ length: 20 }, () => spend(key.id, '2026-11-15', 10)));
+      await Promise.all(Array.from({ length: 5 }, () => spend(other.id, '2026-11-15', null)));
+      const days = [
+        { keyId: key.id, day: '2026-11-01', used: 2 },
+        { keyId: key.id, day: '2026-11-15', used: 8 },
+      ];
+      expect(await store.usageDays('2026-11-01', key.id)).toEqual(days);
+      expect(await store.used(key.id, '2026-11')).toBe(10);
+      expect(await store.usageDays('2026-10-31', key.id)).toHaveLength(3);
+      const all = [...days, { keyId: other.id, day: '2026-11-15', used: 5 }];
+      expect(await store.usageDays('2026-11-01', undefined)).toEqual(
+        all.sort((a, b) => (a.keyId + a.day < b.keyId + b.day ? -1 : 1)),
+      );
+      expect(await store.usageDays('2026-11-16', undefined)).toEqual([]);
+    });
+
+    test('calls on both sides of midnight that come together are all counted', async () => {
+      const { store, key, revision } = await withKey();
+      const days = ['2026-11-14', '2026-11-15', '2026-11-30', '2026-12-01'];
+      await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          store.spend({ keyId: key.id, day: days[i % 4]!, quota: null }, revision),
+        ),
+      );
+      expect([await store.used(key.id, '2026-11'), await store.used(key.id, '2026-12')]).toEqual([30, 10]);
+      const counted = await store.usageDays('2026-11-01', key.id);
+      expect(counted.reduce((sum, { used }) => sum + used, 0)).toBe(40);
+      expect(counted.find(({ day }) => day === '2026-12-01')?.used).toBe(10);
+    });
+
+    test('days that nobody can ask for any more are forgotten, the count of their month is not', async () => {
+      const { store, key, revision } = await withKey();
+      for (const day of ['2026-10-16', '2026-10-17', '2026-11-15'])
+        await store.spend({ keyId: key.id, day, quota: null }, revision);
+      await store.flag([flagOf({})], '2026-10-17');
+      expect((await store.usageDays('2026-01-01', key.id)).map(({ day }) => day)).toEqual([
+        '2026-10-17',
+        '2026-11-15',
+      ]);
+      expect(await store.used(key.id, '2026-10')).toBe(2);
+    });
+  });
+
+  describe('the audit', () => {
+    const act = (action: Action, subject: string, at: number): Act => ({
+      ...{ at, who: 'anna', via: '192.0.2.7', action, subject },
+      detail: `<b>${subject}</b>`,
+    });
+
+    test('tells of every change, the newest first, and of nothing that did not happen', async () => {
+      const store = await empty();
+      const key = someKey();
+      const override: Override = {
+        ...{ domain: 'a.example', action: 'deny' as const, below: false, note: null, author: null },
+        ...{ createdAt: 1, expiresAt: null },
+      };
+      await store.learn(
+        [{ host: 'mx.box.net', domain: 'a.com', entry: 'a.com', day: DAY }],
+        [],
+        DAY,
+        '2026-05-01',
+      );
+      const acts = [
+        act('key.create', key.id, 10),
+        act('key.update', key.id, 11),
+        act('override.set', 'a.example', 12),
+        act('override.remove', 'a.example', 12),
+        act('host.forget', 'mx.box.net', 13),
+        act('feed.update', 'castle', 14),
+        act('feed.remove', 'castle', 15),
+      ];
+      const did = [...acts];
+      const next = () => did.shift()!;
+      await store.createFirstKey(key, next());
+      await store.updateKey({ ...key, quota: 5 }, key, next());
+      await store.setOverride(override, next());
+      await store.removeOverride('a.example', next());
+      await store.forgetHost('mx.box.net', 1, next());
+      await store.acceptSnapshot(someSnapshot(), null, next());
+      await store.removeSnapshot('castle', next());
+
+      const never = act('key.revoke', 'never', 99);
+      expect(await store.createFirstKey(someKey(), never)).toBe(false);
+      expect(await store.updateKey({ ...key, quota: 6 }, key, never)).toBe(false);
+      expect(await store.removeOverride('a.example', never)).toBe(false);
+      expect(await store.forgetHost('mx.none.net', 1, never)).toBe(false);
+      expect(await store.acceptSnapshot(someSnapshot(), 'another', never)).toBe(false);
+      expect(await store.removeSnapshot('castle', never)).toBe(false);
+      await expect(store.createKey(key, never)).rejects.toThrow();
+
+      expect(await store.audit(100)).toEqual(acts.reverse());
+      expect(await store.audit(2)).toEqual(acts.slice(0, 2));
+    });
+  });
+
+  describe('snapshots of feeds', () => {
+    test('the last accepted one of each feed is there, whole, for every server', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      expect(await one.snapshots()).toEqual([]);
+      expect(await one.snapshot('castle')).toBeUndefined();
+      const first = someSnapshot({ body: 'x'.repeat(2 ** 20) });
+      expect(await one.acceptSnapshot(first, null, ACT)).toBe(true);
+      expect(await other.snapshot('castle')).toEqual(first);
+      const second = someSnapshot({ digest: 'second', version: '2', names: 8, acceptedAt: 9 });
+      expect(await other.acceptSnapshot(second, first.digest, ACT)).toBe(true);
+      await one.acceptSnapshot(someSnapshot({ feed: 'another' }), null, ACT);
+      const { body, ...head } = second;
+      expect(await one.snapshots()).toEqual([{ feed: 'another', ...headOf(someSnapshot()) }, head]);
+      expect((await one.snapshot('castle'))?.body).toBe(body);
+      expect(await one.removeSnapshot('castle', ACT)).toBe(true);
+      expect((await other.snapshots()).map(({ feed }) => feed)).toEqual(['another']);
+    });
+
+    test('of two updaters at once one wins, and the other learns of it', async () => {
+      const open = await makePlace();
+      const stores = await Promise.all([open(), open()]);
+      const first = someSnapshot();
+      await stores[0].acceptSnapshot(first, null, ACT);
+      const accepted = await Promise.all(
+        stores.map((store, at) =>
+          store.acceptSnapshot(someSnapshot({ digest: `by ${at}` }), first.digest, ACT),
+        ),
+      );
+      expect(accepted.sort()).toEqual([false, true]);
+      expect(await stores[0].audit(10)).toHaveLength(2);
+    });
+  });
+}
+
+function headOf({ body: _body, feed: _feed, ...head }: AcceptedSnapshot) {
+  return head;
+}
+
+function someSnapshot(parts: Partial<AcceptedSnapshot> = {}): AcceptedSnapshot {
+  return {
+    ...{ feed: 'castle', version: '1', digest: 'first', names: 7, acceptedAt: 5, body: 'names' },
+    ...parts,
+  };
 }

@@ -6,6 +6,7 @@ import type { Store } from '../../src/core/ports.ts';
 import { createHosts } from '../../src/store/hosts.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { ACT } from '../support/act.ts';
 import { read } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -93,7 +94,7 @@ test('a shared host stays one until it was not seen as such for long', async () 
 test('a backup carries all of it, and a restore brings it back as it was', async () => {
   await learn([...guests(12), ...guests(3, { entry: null }, 'i')], ['5.61.1.1']);
   await learn(guests(4, { host: 'mx.gone.net' }));
-  await store.forgetHost('mx.gone.net', 5);
+  await store.forgetHost('mx.gone.net', 5, ACT);
   const mark = { generation: 'abc', last: '1 x.com', endedAt: null };
   await store.markSweep(mark);
   const before = [
@@ -104,9 +105,9 @@ test('a backup carries all of it, and a restore brings it back as it was', async
   const copy = join(temporaryFolder(), 'copy.db');
   await store.backup(copy, () => {});
   await learn(guests(40, {}, 'later'), ['mx.box.net']);
-  await store.forgetHost('mx.gone.net', null);
+  await store.forgetHost('mx.gone.net', null, ACT);
   await store.markSweep({ ...mark, last: '1 y.com', endedAt: 7 });
-  await store.restore(copy);
+  await store.restore(copy, ACT);
   const after = [
     await store.listHosts(1, 10),
     read(path, 'SELECT * FROM host'),

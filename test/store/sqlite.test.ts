@@ -18,10 +18,11 @@ import { StoreUnavailable } from '../../src/core/ports.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { ACT } from '../support/act.ts';
 import { read } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
-import { flagOf, MONTH, someKey, storeContract } from './contract.ts';
+import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
 async function open(path: string) {
   const store = await openSqliteStore(path, error => {
@@ -40,9 +41,9 @@ async function newStore() {
 async function writtenFile(calls = 3) {
   const { path, store } = await newStore();
   const key = someKey();
-  await store.createKey(key);
+  await store.createKey(key, ACT);
   const revision = await store.revision();
-  for (let i = 0; i < calls; i++) await store.spend({ keyId: key.id, month: MONTH, quota: null }, revision);
+  for (let i = 0; i < calls; i++) await store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
   await store.close();
   return { path, key };
 }
@@ -67,7 +68,7 @@ describe('the file', () => {
   test('is for its own user only: 0600 in a directory of 0700, the journal too', async () => {
     const { path, store } = await newStore();
     const key = someKey();
-    await store.createKey(key);
+    await store.createKey(key, ACT);
     const mode = (name: string) => (statSync(name).mode & 0o777).toString(8);
     expect(mode(join(path, '..'))).toBe('700');
     const files = readdirSync(join(path, '..'));
@@ -107,7 +108,7 @@ describe('the file', () => {
     const path = join(temporaryFolder(), 'domain-risk.db');
     writeFileSync(path, '');
     const store = await open(path);
-    expect(await store.createFirstKey(someKey())).toBe(true);
+    expect(await store.createFirstKey(someKey(), ACT)).toBe(true);
   });
 
   const damages: Record<string, (bytes: Buffer) => Buffer> = {
@@ -174,9 +175,9 @@ describe('a lock that another process holds', () => {
   test('refuses the count within a second, never holds the event loop, and passes by itself', async () => {
     const { path, store } = await newStore();
     const key = someKey();
-    await store.createKey(key);
+    await store.createKey(key, ACT);
     const revision = await store.revision();
-    const spend = () => store.spend({ keyId: key.id, month: MONTH, quota: null }, revision);
+    const spend = () => store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
     await spend();
     const other = lock(path);
     const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -221,7 +222,7 @@ describe('a lock that another process holds', () => {
     lock(path);
     const store = await open(path);
     expect(await store.listKeys()).toEqual([key]);
-    expect(await store.createFirstKey(someKey())).toBe(false);
+    expect(await store.createFirstKey(someKey(), ACT)).toBe(false);
   });
 
   test('that excludes readers too is refused at the start with a line that says so', async () => {
@@ -236,7 +237,7 @@ describe('a lock that another process holds', () => {
 test('a journal that a standing reader made grow is cut back when the reader is gone', async () => {
   const { path, store } = await newStore();
   const key = someKey();
-  await store.createKey(key);
+  await store.createKey(key, ACT);
   const revision = await store.revision();
   const reader = new DatabaseSync(path, { readOnly: true });
   onTestFinished(() => {
@@ -248,7 +249,7 @@ test('a journal that a standing reader made grow is cut back when the reader is 
   const journal = () => statSync(`${path}-wal`).size;
   expect(journal()).toBeGreaterThan(8 * 2 ** 20);
   reader.close();
-  const spend = { keyId: key.id, month: MONTH, quota: null };
+  const spend = { keyId: key.id, day: DAY, quota: null };
   for (let i = 0; i < 3; i++) await store.spend(spend, revision);
   expect(journal()).toBeLessThan(8 * 2 ** 20);
 });
@@ -304,7 +305,7 @@ describe('flags', () => {
   test('are written and pruned without holding up the count of calls', async () => {
     const { store } = await newStore();
     const key = someKey();
-    await store.createKey(key);
+    await store.createKey(key, ACT);
     const revision = await store.revision();
     let flooding = true;
     const flooded = flood(store, 110_000).finally(() => {
@@ -313,7 +314,7 @@ describe('flags', () => {
     let calls = 0;
     while (flooding) {
       // Rejects when it was not counted within the store's own deadline.
-      await store.spend({ keyId: key.id, month: MONTH, quota: null }, revision);
+      await store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
       calls++;
     }
     await flooded;
@@ -325,7 +326,7 @@ describe('flags', () => {
 test('keys are read while flags and hosts are written by the thousand, and the count goes on too', async () => {
   const { store } = await newStore();
   const key = someKey();
-  await store.createKey(key);
+  await store.createKey(key, ACT);
   const revision = await store.revision();
   const day = '2026-11-15';
   await store.sweepMark();
@@ -346,7 +347,7 @@ test('keys are read while flags and hosts are written by the thousand, and the c
   let calls = 0;
   while (ended < bulk.length) {
     // Rejects when it was not counted within the store's own deadline.
-    await store.spend({ keyId: key.id, month: MONTH, quota: null }, revision);
+    await store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
     calls++;
   }
   await Promise.all(bulk);
@@ -365,7 +366,7 @@ describe('a backup', () => {
     let written = 0;
     const writer = (async () => {
       while (writing) {
-        await other.createKey(someKey());
+        await other.createKey(someKey(), ACT);
         written++;
       }
     })();
@@ -399,7 +400,7 @@ describe('a backup', () => {
     const { store } = await newStore();
     const target = join(temporaryFolder(), 'no', 'copy.db');
     await expect(store.backup(target, () => {})).rejects.toThrow(StoreRefused);
-    await store.createKey(someKey());
+    await store.createKey(someKey(), ACT);
     expect(await store.listKeys()).toHaveLength(1);
   });
 
@@ -433,11 +434,11 @@ describe('a restore', () => {
   async function backedUp() {
     const { path, store } = await newStore();
     const key = someKey({ quota: 10 });
-    await store.createKey(key);
-    const spend = async (month: string) =>
-      store.spend({ keyId: key.id, month, quota: null }, await store.revision());
-    await spend('2026-10');
-    await spend(MONTH);
+    await store.createKey(key, ACT);
+    const spend = async (day: string) =>
+      store.spend({ keyId: key.id, day, quota: null }, await store.revision());
+    await spend('2026-10-31');
+    await spend(DAY);
     const target = join(temporaryFolder(), 'copy.db');
     await store.backup(target, () => {});
     return { path, store, key, spend, target };
@@ -445,12 +446,12 @@ describe('a restore', () => {
 
   test('rewinds no counter: each month keeps the larger count', async () => {
     const { store, key, spend, target } = await backedUp();
-    for (let i = 0; i < 5; i++) await spend(MONTH);
-    await store.restore(target);
+    for (let i = 0; i < 5; i++) await spend(DAY);
+    await store.restore(target, ACT);
     expect(await store.used(key.id, MONTH)).toBe(6);
     expect(await store.used(key.id, '2026-10')).toBe(1);
     const elsewhere = await newStore();
-    await elsewhere.store.restore(target);
+    await elsewhere.store.restore(target, ACT);
     expect(await elsewhere.store.used(key.id, MONTH)).toBe(1);
     expect(await elsewhere.store.listKeys()).toEqual([key]);
   });
@@ -458,20 +459,23 @@ describe('a restore', () => {
   test('brings back keys, overrides and flags as they were, and refuses keys that came later', async () => {
     const { store, key, target } = await backedUp();
     const later = someKey();
-    await store.createKey(later);
-    await store.spend({ keyId: later.id, month: MONTH, quota: null }, await store.revision());
-    await store.updateKey({ ...key, quota: 99 }, key);
-    await store.setOverride({
-      domain: 'a.example',
-      action: 'deny',
-      below: false,
-      note: null,
-      author: null,
-      createdAt: 1,
-      expiresAt: null,
-    });
+    await store.createKey(later, ACT);
+    await store.spend({ keyId: later.id, day: DAY, quota: null }, await store.revision());
+    await store.updateKey({ ...key, quota: 99 }, key, ACT);
+    await store.setOverride(
+      {
+        domain: 'a.example',
+        action: 'deny',
+        below: false,
+        note: null,
+        author: null,
+        createdAt: 1,
+        expiresAt: null,
+      },
+      ACT,
+    );
     const before = await store.revision();
-    await store.restore(target);
+    await store.restore(target, ACT);
     expect(await store.revision()).toBeGreaterThan(before);
     expect((await store.keyByDigest(key.digest)).key).toEqual(key);
     expect((await store.listOverrides()).overrides).toEqual([]);
@@ -479,10 +483,35 @@ describe('a restore', () => {
     expect(await store.used(later.id, MONTH)).toBe(1);
   });
 
+  test('takes no day, no act and no newer list away, and adds what only the backup knows', async () => {
+    const { store, key, spend, target } = await backedUp();
+    await spend(DAY);
+    const list = { feed: 'castle', version: '2', digest: 'b', names: 1, acceptedAt: 9, body: 'new' };
+    await store.acceptSnapshot(list, null, { ...ACT, action: 'feed.update', subject: 'castle', at: 1 });
+    const restored = { ...ACT, action: 'store.restore', subject: 'copy.db', at: 2 ** 42 } as const;
+    await store.restore(target, restored);
+    expect((await store.usageDays('2026-10-01', key.id)).map(({ used }) => used)).toEqual([1, 2]);
+    expect(await store.snapshot('castle')).toEqual(list);
+    expect((await store.audit(9)).map(({ action }) => action)).toEqual([
+      'store.restore',
+      'key.update',
+      'feed.update',
+    ]);
+    const elsewhere = await newStore();
+    const older = { ...list, digest: 'a', acceptedAt: 8, body: 'old' };
+    await elsewhere.store.acceptSnapshot(older, null, { ...ACT, subject: 'castle' });
+    const newer = join(temporaryFolder(), 'newer.db');
+    await store.backup(newer, () => {});
+    await elsewhere.store.restore(newer, { ...restored, at: 2 ** 42 + 1 });
+    expect(await elsewhere.store.snapshot('castle')).toEqual(list);
+    expect(await elsewhere.store.audit(9)).toHaveLength(5);
+    expect((await elsewhere.store.usageDays('2026-10-01', key.id)).map(({ used }) => used)).toEqual([1, 2]);
+  });
+
   test('opens no door that was closed since: a revoked key stays revoked', async () => {
     const { store, key, target } = await backedUp();
-    await store.updateKey({ ...key, revokedAt: 5 }, key);
-    await store.restore(target);
+    await store.updateKey({ ...key, revokedAt: 5 }, key, ACT);
+    await store.restore(target, ACT);
     expect((await store.keyByDigest(key.digest)).key).toEqual({ ...key, revokedAt: 5 });
   });
 
@@ -491,8 +520,8 @@ describe('a restore', () => {
     const secret = { digest: digestOf('new'), prefix: 'drk_new1', last4: 'new4' };
     const overlap = { previousDigest: digestOf('before'), previousUntil: 9 };
     const limits = { name: 'later', quota: 99, rate: 9, origins: ['https://a.example.com'], expiresAt: 9 };
-    await store.updateKey({ ...key, ...secret, ...overlap, ...limits, networks: ['192.0.2.0/24'] }, key);
-    await store.restore(target);
+    await store.updateKey({ ...key, ...secret, ...overlap, ...limits, networks: ['192.0.2.0/24'] }, key, ACT);
+    await store.restore(target, ACT);
     expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
     expect(await store.listKeys()).toEqual([{ ...key, ...secret, ...overlap }]);
   });
@@ -501,15 +530,15 @@ describe('a restore', () => {
     const { path, store, key, target } = await backedUp();
     const other = await open(path);
     const revision = await other.revision();
-    await store.restore(target);
-    const spend = { keyId: key.id, month: MONTH, quota: null };
+    await store.restore(target, ACT);
+    const spend = { keyId: key.id, day: DAY, quota: null };
     expect(await other.spend(spend, revision)).toEqual({ outcome: 'changed' });
   });
 
   test('leaves the backup as it is', async () => {
     const { store, target } = await backedUp();
     const changed = watchBytes(target);
-    await store.restore(target);
+    await store.restore(target, ACT);
     expect(changed()).toEqual([]);
     expect(readdirSync(join(target, '..'))).toEqual(['copy.db']);
   });
@@ -536,7 +565,7 @@ describe('a restore', () => {
     const path = join(temporaryFolder(), 'bad.db');
     noBackups[name]!(path, readFileSync(target));
     const before = existsSync(path) ? readFileSync(path) : undefined;
-    await expect(store.restore(path)).rejects.toThrow(StoreRefused);
+    await expect(store.restore(path, ACT)).rejects.toThrow(StoreRefused);
     expect(await store.listKeys()).toEqual([key]);
     expect(existsSync(path) ? readFileSync(path) : undefined).toEqual(before);
   });
@@ -544,7 +573,7 @@ describe('a restore', () => {
   test('works from a backup that may only be read', async () => {
     const { store, key, target } = await backedUp();
     chmodSync(target, 0o400);
-    await store.restore(target);
+    await store.restore(target, ACT);
     expect(await store.listKeys()).toEqual([key]);
   });
 });

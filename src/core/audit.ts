@@ -1,0 +1,38 @@
+/** The audit: what operators did, who did it and when. Written in one step with the change itself, never without it. */
+
+export const ACTIONS = [
+  'key.create',
+  'key.update',
+  'key.rotate',
+  'key.revoke',
+  'override.set',
+  'override.remove',
+  'host.forget',
+  'host.relearn',
+  'feed.update',
+  'feed.force',
+  'feed.remove',
+  'store.restore',
+  'store.move',
+] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** Who acts, and by what way. */
+export interface Actor {
+  readonly who: string;
+  /** `command line`, or the address that the request came from. */
+  readonly via: string;
+}
+
+export interface Act extends Actor {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly action: Action;
+  /** What it was done to: a key's id, a domain, a host, a feed, a file. */
+  readonly subject: string;
+  /** What changed, in words. Never a secret. */
+  readonly detail: string | null;
+}
+
+/** The audit keeps so many, the newest. */
+export const MOST_ACTS = 100_000;
