@@ -7,7 +7,7 @@ import { printTable } from '../src/commands/print.ts';
 import { loadCatalog } from '../src/compose.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import { isSpecialUse, lineage, parseDomain, registrableDomain } from '../src/core/domain.ts';
-import { takeSnapshot } from '../src/core/feed.ts';
+import { takeSnapshot } from '../src/core/snapshot.ts';
 import { SOURCES } from '../src/feeds/sources.ts';
 import { buildCatalog } from '../src/refresh.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';

@@ -3,10 +3,18 @@
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { type Domain, lineage } from './core/domain.ts';
-import { type Guest, type HostRecord, Infra, isLearnable, LEARNING } from './core/infra.ts';
+import {
+  foldingInfra,
+  type Guest,
+  type HostRecord,
+  type Infra,
+  isLearnable,
+  LEARNING,
+} from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
+import { allAtOnce, type Steps } from './core/steps.ts';
 
 export interface Learn {
   /** What was learned by all servers on this store, at most a minute old. */
@@ -19,6 +27,10 @@ export interface Learn {
   flush(): Promise<void>;
   /** Reads what all servers have learned. */
   refresh(): Promise<void>;
+  /** What was learned, as the next catalog has it. */
+  folding(next: Catalog): Steps<Infra>;
+  /** Takes the place of `infra()`, in one go with the catalog that it was folded with. */
+  use(infra: Infra): void;
   close(): Promise<void>;
 }
 
@@ -69,11 +81,12 @@ class Learner implements Learn {
   #guests: Guest[] = [];
   #shared = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
+  #records: readonly HostRecord[] = [];
   #infra: Infra;
 
   constructor(parts: LearnParts) {
     this.#parts = parts;
-    this.#infra = this.#fold([]);
+    this.#infra = allAtOnce(this.folding(parts.catalog()));
     const every = (ms: number, work: () => Promise<void>) =>
       setInterval(() => void work().catch(parts.onError), ms).unref();
     this.#timers = [every(FLUSH_MS, () => this.flush()), every(REFRESH_MS, () => this.refresh())];
@@ -104,8 +117,17 @@ class Learner implements Learn {
   }
 
   async refresh(): Promise<void> {
-    const { store } = this.#parts;
-    this.#infra = this.#fold(await store.listHosts(LEARNING.fewestFlaggedUnderListed, MOST_LEARNED));
+    const { store, catalog } = this.#parts;
+    this.#records = await store.listHosts(LEARNING.fewestFlaggedUnderListed, MOST_LEARNED);
+    this.#infra = allAtOnce(this.folding(catalog()));
+  }
+
+  folding(next: Catalog): Steps<Infra> {
+    return foldingInfra(this.#records, next, host => this.#parts.addresses.known(host));
+  }
+
+  use(infra: Infra): void {
+    this.#infra = infra;
   }
 
   async close(): Promise<void> {
@@ -129,10 +151,6 @@ class Learner implements Learn {
       for (const name of shared) this.#shared.add(name);
       throw error;
     }
-  }
-
-  #fold(records: readonly HostRecord[]): Infra {
-    return new Infra(records, this.#parts.catalog(), host => this.#parts.addresses.known(host));
   }
 
   /** `tries` are charged to names whose mail is not known yet. */

@@ -53,10 +53,14 @@ export function createLookup(parts: LookupParts): Lookup {
   const { catalog, overrides, resolver, clock, infra, note } = parts;
   const remembered = new LRUCache<string, Remembered>({ max: MOST_REMEMBERED });
   const sources = (): Sources => ({ catalog: catalog(), overrides: overrides(), infra: infra() });
+  let rememberedFrom: Catalog | undefined;
 
   /** What was found stands while its sources do; only an override that ends makes it a matter of time. */
   function look(domain: Domain): Remembered {
     const from = sources();
+    // Names that nobody asks for again would keep a catalog of 40 MB that was replaced long ago.
+    if (from.catalog !== rememberedFrom) remembered.clear();
+    rememberedFrom = from.catalog;
     const before = remembered.get(domain);
     if (before && isCurrent(before.facts, from)) return before;
     const found: Remembered = { facts: known(domain, from, clock()), answer: undefined };

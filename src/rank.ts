@@ -41,9 +41,11 @@ export function createRank(parts: {
   isProtected: (name: string) => boolean;
   /** Of the overrides that verdicts are judged under. */
   revision: () => number;
+  /** Of the catalog that verdicts come from. */
+  generation: () => string;
   onError: (error: unknown) => void;
 }): Rank {
-  const { store, clock, last, mostAgreed, isProtected, revision, onError } = parts;
+  const { store, clock, last, mostAgreed, isProtected, revision, generation, onError } = parts;
   /** Key and domain to the day on which they were noted. */
   const noted = new LRUCache<string, string>({ max: 50_000 });
   const standings = new LRUCache<string, Promise<readonly Ranked[]>>({ max: 8, ttl: STANDING_MS });
@@ -96,7 +98,7 @@ export function createRank(parts: {
 
   /** Judging thousands of candidates takes tens of milliseconds, so their order stands for a second, or until a change. */
   function standing(reason: FlagReason | undefined): Promise<readonly Ranked[]> {
-    const name = `${revision()} ${reason ?? ''}`;
+    const name = `${generation()} ${revision()} ${reason ?? ''}`;
     const before = standings.get(name);
     if (before) return before;
     const order = candidatesFor(reason).then(inOrder);
@@ -135,7 +137,13 @@ export function createRank(parts: {
     },
 
     async top(limit, reason) {
-      const top = shownOf(await standing(reason), limit, reason);
+      let from: string;
+      let order: readonly Ranked[];
+      do {
+        from = generation();
+        order = await standing(reason);
+      } while (from !== generation());
+      const top = shownOf(order, limit, reason);
       const wanted = reason === undefined || reason === 'disposable' ? limit - top.length : 0;
       return wanted > 0 ? top.concat(filling(top, wanted)) : top;
     },

@@ -1,43 +1,187 @@
-/** Verb 3: from feeds to a catalog. Whole or not at all: any feed or table that is not what it was ends it. */
+/** Verb 3: from feeds to a catalog, and to the next one when an update was accepted. Whole or not at all. */
 
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Catalog } from './core/catalog.ts';
-import { FeedError, type Snapshot, type Sources, takeSnapshot } from './core/feed.ts';
-import { parseTables, type TableTexts } from './core/tables.ts';
+import { type Catalog, canariesOf, makingCatalog } from './core/catalog.ts';
+import { type Feed, FeedError, type Packing, type Snapshot, type Sources } from './core/feed.ts';
+import type { Store } from './core/ports.ts';
+import { reading, takingSnapshot } from './core/snapshot.ts';
+import type { Steps } from './core/steps.ts';
+import { parseTables, type Tables } from './core/tables.ts';
 
 /** Told before each feed is read, and once at the end with `done` equal to `total`. */
 export type Progress = (feed: string, done: number, total: number) => void;
 
-export async function buildCatalog(sources: Sources, progress: Progress): Promise<Catalog> {
-  const texts = await sources.tables();
-  const tables = parseTables(texts);
+/** Snapshots that updates brought. They take the place of what is installed. */
+export interface Stored {
+  readonly store: Pick<Store, 'snapshots' | 'snapshot'>;
+  readonly unpack: Packing['unpack'];
+  /** Told of a snapshot that cannot be read: the list in use stays, or the installed one. */
+  readonly onError: (error: unknown) => void;
+}
+
+export async function buildCatalog(sources: Sources, progress: Progress, stored?: Stored): Promise<Catalog> {
+  const tables = await readTables(sources);
+  const accepted = new Set((await stored?.store.snapshots())?.map(({ feed }) => feed));
+  const feeds = feedsOf(sources);
   const snapshots: Snapshot[] = [];
-  for (const { feed, read } of sources.feeds) {
-    progress(feed.id, snapshots.length, sources.feeds.length);
-    // Reading a feed keeps the event loop busy for up to a quarter of a second: let the others have a turn.
-    await turn();
-    snapshots.push(takeSnapshot(feed, await read()));
+  for (const [done, feed] of feeds.entries()) {
+    progress(feed.id, done, feeds.length);
+    const updated = stored && accepted.has(feed.id) ? await readStored(feed, stored) : undefined;
+    const snapshot = updated ?? (await readInstalled(feed.id, sources, tables));
+    if (snapshot) snapshots.push(snapshot);
   }
-  const catalog = new Catalog(snapshots, tables, generationOf(snapshots, texts));
-  for (const snapshot of snapshots) refuseCanaries(snapshot, catalog);
-  progress('catalog', snapshots.length, sources.feeds.length);
+  const catalog = await fold(snapshots, tables);
+  progress('catalog', feeds.length, feeds.length);
   return catalog;
 }
 
-/** A feed that calls one of the largest mailbox providers disposable is broken as a whole. */
-function refuseCanaries({ feed, names }: Snapshot, { canaries }: Catalog): void {
-  const named = feed.kind === 'disposable' && names.find(name => canaries.has(name));
-  if (named)
-    throw new FeedError(
-      `${feed.origin} names ${named}, which is no disposable domain: install another version`,
-    );
+export interface Following {
+  /** Looks for updates now; true when there is a new catalog. */
+  check(): Promise<boolean>;
+  close(): Promise<void>;
 }
 
-/** The same feeds and tables give the same text on every machine. */
-function generationOf(snapshots: readonly Snapshot[], texts: TableTexts): string {
-  const hash = createHash('sha256');
-  for (const { feed, version, names } of snapshots) hash.update(`${feed.id}@${version} ${names.join(' ')}\n`);
-  for (const [file, text] of Object.entries(texts)) hash.update(`${file} ${text}\n`);
-  return hash.digest('hex').slice(0, 12);
+export interface FollowParts {
+  readonly sources: Sources;
+  readonly stored: Stored;
+  readonly catalog: () => Catalog;
+  /** Folds what depends on a catalog; what it gives puts all of it in place, in one go. */
+  readonly adopting: (next: Catalog) => Steps<() => void>;
+  /** How often to look. */
+  readonly everyMs?: number | undefined;
+}
+
+/** A server follows within a minute, also while its catalog is being built and the store is slow. */
+const EVERY_MS = 20_000;
+
+/** Looks again and again which snapshots the store holds, and builds the next catalog beside the one in use. */
+export function followFeeds({
+  sources,
+  stored,
+  catalog,
+  adopting,
+  everyMs = EVERY_MS,
+}: FollowParts): Following {
+  /** Feed to the digest of a snapshot that cannot be read: telling of it once is enough. */
+  const unreadable = new Map<string, string>();
+  let checking: Promise<boolean> | undefined;
+
+  async function follow(): Promise<boolean> {
+    const heads = new Map((await stored.store.snapshots()).map(head => [head.feed, head.digest]));
+    const held = new Map(catalog().snapshots.map(snapshot => [snapshot.feed.id, snapshot]));
+    const heldDigest = (id: string) => {
+      const snapshot = held.get(id);
+      return snapshot && snapshot.acceptedAt !== null ? snapshot.digest : undefined;
+    };
+    const feeds = feedsOf(sources);
+    const changed = feeds.filter(({ id }) => {
+      const digest = heads.get(id);
+      return digest !== heldDigest(id) && (digest === undefined || digest !== unreadable.get(id));
+    });
+    if (changed.length === 0) return false;
+    const tables = await readTables(sources);
+    let isOther = false;
+    for (const feed of changed) {
+      const digest = heads.get(feed.id);
+      const next = await (digest === undefined
+        ? readInstalled(feed.id, sources, tables)
+        : readStored(feed, stored));
+      if (next) held.set(feed.id, next);
+      else if (digest === undefined) held.delete(feed.id);
+      else unreadable.set(feed.id, digest);
+      isOther ||= next !== undefined || digest === undefined;
+    }
+    if (!isOther) return false;
+    const snapshots = feeds.flatMap(({ id }) => held.get(id) ?? []);
+    const put = await inTurns(adopting(await fold(snapshots, tables)));
+    put();
+    return true;
+  }
+
+  function check(): Promise<boolean> {
+    checking ??= follow().finally(() => {
+      checking = undefined;
+    });
+    return checking;
+  }
+
+  const timer = setInterval(() => void check().catch(stored.onError), everyMs).unref();
+  return {
+    check,
+    async close() {
+      clearInterval(timer);
+      await checking?.catch(() => {});
+    },
+  };
+}
+
+/** In the order of the table, as updates bring them. */
+function feedsOf({ feeds, updated = [] }: Sources): Feed[] {
+  const byId = new Map(feeds.map(({ feed }) => [feed.id, feed]));
+  for (const feed of updated) byId.set(feed.id, feed);
+  return [...byId.values()];
+}
+
+/** Undefined when it is gone, or is not what was accepted. Trouble of the store itself is the caller's. */
+async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promise<Snapshot | undefined> {
+  const accepted = await store.snapshot(feed.id);
+  if (!accepted) return undefined;
+  try {
+    const text = await unpack(accepted.body);
+    return await inTurns(reading(feed, text, accepted.digest, accepted.acceptedAt));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    onError(new FeedError(`the stored snapshot of ${feed.id} cannot be used: ${why}`, { cause: error }));
+    return undefined;
+  }
+}
+
+async function readInstalled(id: string, sources: Sources, { tables }: Read): Promise<Snapshot | undefined> {
+  const source = sources.feeds.find(({ feed }) => feed.id === id);
+  if (!source) return undefined;
+  await turn();
+  const snapshot = await inTurns(takingSnapshot(source.feed, await source.read()));
+  const canaries = canariesOf(tables);
+  const canary = source.feed.kind === 'disposable' && snapshot.names.find(name => canaries.has(name));
+  if (canary)
+    throw new FeedError(
+      `${source.feed.origin} names ${canary}, which is no disposable domain: install another version`,
+    );
+  return snapshot;
+}
+
+/** The tables, and the sum of their texts. */
+interface Read {
+  readonly tables: Tables;
+  readonly digest: string;
+}
+
+async function readTables(sources: Sources): Promise<Read> {
+  const texts = await sources.tables();
+  const sum = createHash('sha256');
+  for (const [file, text] of Object.entries(texts)) sum.update(`${file} ${text}\n`);
+  return { tables: parseTables(texts), digest: sum.digest('hex') };
+}
+
+/** The same feeds and tables give the same generation on every machine. */
+function fold(snapshots: readonly Snapshot[], { tables, digest }: Read): Promise<Catalog> {
+  const sum = createHash('sha256').update(digest);
+  for (const snapshot of snapshots) sum.update(`\n${snapshot.feed.id} ${snapshot.digest}`);
+  return inTurns(makingCatalog(snapshots, tables, sum.digest('hex').slice(0, 12)));
+}
+
+/** As long as a slow answer may wait without anybody noticing. */
+const TURN_MS = 4;
+
+/** Lets everybody else have a turn between steps. */
+async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const until = performance.now() + TURN_MS;
+    do {
+      const { done, value } = steps.next();
+      if (done) return value;
+    } while (performance.now() < until);
+    await turn();
+  }
 }

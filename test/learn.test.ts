@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../src/core/ports.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
+import { ACT } from './support/act.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
 import { FULL, type Kind, type Site, simulateInternet, visit } from './support/internet.ts';
 import { eventually } from './support/scale.ts';
@@ -295,20 +296,20 @@ describe('what was learned', () => {
   it('is forgotten for good when an operator says so, by name and by address, until it is undone', async () => {
     const world = await swept({ [host]: '5.61.1.1' }, sites);
     expect((await world.judge('fresh.com')).riskScore).toBe(84);
-    expect(await store.forgetHost(host, time.now)).toBe(true);
+    expect(await store.forgetHost(host, time.now, ACT)).toBe(true);
     for (let day = 0; day < 2; day++) {
       await world.digest();
       expect((await world.judge('fresh.com')).reason).toBe('safe');
       time.now += DAY_MS;
       await world.sweep();
     }
-    expect(await store.forgetHost(host, null)).toBe(true);
+    expect(await store.forgetHost(host, null, ACT)).toBe(true);
     await world.sweep();
     expect((await world.judge('fresh.com')).riskScore).toBe(80);
     time.now += DAY_MS;
     await world.sweep();
     expect((await world.judge('fresh.com')).riskScore).toBe(84);
-    expect(await store.forgetHost('mx.never-seen.net', time.now)).toBe(false);
+    expect(await store.forgetHost('mx.never-seen.net', time.now, ACT)).toBe(false);
   });
 });
 

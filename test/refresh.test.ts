@@ -1,18 +1,24 @@
-import { describe, expect, it } from 'vitest';
-import type { FeedSource } from '../src/core/feed.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Catalog } from '../src/core/catalog.ts';
+import type { AcceptedSnapshot, Feed, FeedSource } from '../src/core/feed.ts';
+import { cleaning, textOf } from '../src/core/snapshot.ts';
+import { allAtOnce } from '../src/core/steps.ts';
+import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
-import { buildCatalog } from '../src/refresh.ts';
+import { buildCatalog, followFeeds, type Stored } from '../src/refresh.ts';
+import { eventually } from './support/scale.ts';
+
+const feedOf = (id: string): Feed => ({
+  id,
+  kind: 'disposable',
+  verified: false,
+  licence: 'MIT',
+  origin: `list ${id}`,
+  atLeast: 1,
+});
 
 function source(id: string, names: string[], version = '1.0.0'): FeedSource {
-  const feed = {
-    id,
-    kind: 'disposable' as const,
-    verified: false,
-    licence: 'MIT',
-    origin: `list ${id}`,
-    atLeast: 1,
-  };
-  return { feed, read: async () => ({ version, names }) };
+  return { feed: feedOf(id), read: async () => ({ version, names }) };
 }
 
 const build = (...feeds: FeedSource[]) => buildCatalog({ feeds, tables: () => readTables() }, () => {});
@@ -34,6 +40,7 @@ describe('building a catalog', () => {
     expect(generation).toMatch(/^[0-9a-f]{12}$/);
     expect((await build(source('a', ['a.com']))).generation).toBe(generation);
     expect((await build(source('a', ['a.com'], '1.0.1'))).generation).not.toBe(generation);
+    expect((await build(source('b', ['a.com']))).generation).not.toBe(generation);
   });
 
   it('fails whole when one feed is broken', async () => {
@@ -50,5 +57,195 @@ describe('building a catalog', () => {
     const broken: FeedSource = { ...source('a', []), read: () => Promise.reject(new Error('read')) };
     const tables = async () => ({ ...(await readTables()), 'roles.txt': 'Not A Word' });
     await expect(buildCatalog({ feeds: [broken], tables }, () => {})).rejects.toThrow('data/roles.txt:1:');
+  });
+});
+
+/** What is installed (`a` and `b`), what updates may bring (`c` too), and a store for it. */
+function world() {
+  const kept = new Map<string, AcceptedSnapshot>();
+  const told: string[] = [];
+  let reads = 0;
+  const stored: Stored = {
+    store: {
+      snapshots: async () => [...kept.values()],
+      snapshot: async feed => {
+        reads++;
+        return kept.get(feed);
+      },
+    },
+    unpack: PACKING.unpack,
+    onError: error => told.push((error as Error).message),
+  };
+  const sources = {
+    feeds: [source('a', ['a.com']), source('b', ['b.com'])],
+    tables: () => readTables(),
+    updated: ['a', 'b', 'c'].map(id => ({ ...feedOf(id), origin: `https://${id}` })),
+  };
+
+  async function accept(feed: string, names: string[], acceptedAt = 1_000): Promise<void> {
+    const snapshot = allAtOnce(cleaning(feedOf(feed), { version: 'new', names }));
+    const body = await PACKING.pack(textOf(snapshot));
+    const { digest } = snapshot;
+    kept.set(feed, { feed, version: 'new', digest, names: names.length, acceptedAt, body });
+  }
+  const spoil = (feed: string) =>
+    kept.set(feed, { ...kept.get(feed)!, body: 'bm8gZ3ppcA==', digest: 'other' });
+
+  async function follow(everyMs = 3_600_000) {
+    let catalog = await buildCatalog(sources, () => {}, stored);
+    const { check, close } = followFeeds({
+      sources,
+      stored,
+      catalog: () => catalog,
+      everyMs,
+      *adopting(next) {
+        return () => {
+          catalog = next;
+        };
+      },
+    });
+    onTestFinished(close);
+    return { check, catalog: () => catalog };
+  }
+  return { kept, told, stored, sources, accept, spoil, follow, reads: () => reads };
+}
+
+const namesOf = (catalog: Catalog) => [...catalog.disposableNames()].sort();
+
+describe('what updates brought', () => {
+  it('takes the place of what is installed, with feeds that only updates bring', async () => {
+    const { accept, stored, sources, told } = world();
+    await accept('a', ['a2.com', 'a3.com']);
+    await accept('c', ['c.com']);
+    const catalog = await buildCatalog(sources, () => {}, stored);
+    expect(namesOf(catalog)).toEqual(['a2.com', 'a3.com', 'b.com', 'c.com']);
+    expect(
+      catalog.status.map(({ feed, version, names, updatedAt }) => [feed.origin, version, names, updatedAt]),
+    ).toEqual([
+      ['https://a', 'new', 2, 1_000],
+      ['list b', '1.0.0', 1, null],
+      ['https://c', 'new', 1, 1_000],
+    ]);
+    expect(told).toEqual([]);
+  });
+
+  it('does not stop a start when it cannot be read: what is installed stands in', async () => {
+    const { accept, spoil, stored, sources, told } = world();
+    for (const feed of ['a', 'c']) {
+      await accept(feed, ['x.com']);
+      spoil(feed);
+    }
+    expect(namesOf(await buildCatalog(sources, () => {}, stored))).toEqual(['a.com', 'b.com']);
+    expect(told).toEqual(['a', 'c'].map(id => expect.stringContaining(`the stored snapshot of ${id}`)));
+  });
+
+  it('by force may name a canary, which the tables protect all the same', async () => {
+    const { accept, stored, sources } = world();
+    await accept('a', ['a2.com', 'gmail.com']);
+    const catalog = await buildCatalog(sources, () => {}, stored);
+    expect(catalog.listed(['gmail.com']).hits).toEqual([]);
+    expect(catalog.status[0]).toMatchObject({ names: 1, dropped: { protected: 1 } });
+  });
+});
+
+describe('a running server', () => {
+  it('follows what is accepted, as a server that starts afterwards does', async () => {
+    const { accept, follow } = world();
+    const early = await follow();
+    const { generation } = early.catalog();
+    expect(await early.check()).toBe(false);
+    await accept('a', ['a2.com']);
+    await accept('c', ['c.com']);
+    expect(await early.check()).toBe(true);
+    expect(namesOf(early.catalog())).toEqual(['a2.com', 'b.com', 'c.com']);
+    expect(early.catalog().generation).not.toBe(generation);
+    const late = await follow();
+    expect(late.catalog().generation).toBe(early.catalog().generation);
+  });
+
+  it('reads a snapshot once, and what did not change never again', async () => {
+    const { accept, follow, reads } = world();
+    const server = await follow();
+    await accept('a', ['a2.com']);
+    await accept('b', ['b2.com']);
+    await server.check();
+    const catalog = server.catalog();
+    expect([await server.check(), await server.check(), reads()]).toEqual([false, false, 2]);
+    await accept('b', ['b3.com'], 2_000);
+    expect([await server.check(), reads()]).toEqual([true, 3]);
+    expect(namesOf(catalog)).toEqual(['a2.com', 'b2.com']);
+    expect(namesOf(server.catalog())).toEqual(['a2.com', 'b3.com']);
+  });
+
+  it('takes an update that says what is installed for an update, once', async () => {
+    const { accept, follow, reads } = world();
+    const server = await follow();
+    await accept('a', ['a.com']);
+    await server.check();
+    await server.check();
+    expect(reads()).toBe(1);
+    expect(server.catalog().status[0]).toMatchObject({ updatedAt: 1_000 });
+  });
+
+  it('goes back to what is installed when an update is removed', async () => {
+    const { accept, kept, follow } = world();
+    const before = (await follow()).catalog().generation;
+    await accept('a', ['a2.com']);
+    await accept('c', ['c.com']);
+    const server = await follow();
+    kept.clear();
+    expect(await server.check()).toBe(true);
+    expect(namesOf(server.catalog())).toEqual(['a.com', 'b.com']);
+    expect(server.catalog().generation).toBe(before);
+  });
+
+  it('keeps what it has when a snapshot cannot be read, tells it once, and follows the next one', async () => {
+    const { accept, spoil, told, follow } = world();
+    await accept('a', ['a2.com']);
+    const server = await follow();
+    const catalog = server.catalog();
+    spoil('a');
+    expect([await server.check(), await server.check(), told.length]).toEqual([false, false, 1]);
+    expect(server.catalog()).toBe(catalog);
+    await accept('a', ['a3.com']);
+    expect(await server.check()).toBe(true);
+    expect(namesOf(server.catalog())).toEqual(['a3.com', 'b.com']);
+  });
+
+  it('looks by itself, tells of a store that fails, and goes on looking', async () => {
+    const { accept, stored, told, follow } = world();
+    const server = await follow(5);
+    const { snapshots } = stored.store;
+    Object.assign(stored.store, { snapshots: () => Promise.reject(new Error('the store is away')) });
+    await eventually('it is told', () => told.includes('the store is away'));
+    Object.assign(stored.store, { snapshots });
+    await accept('a', ['a2.com']);
+    await eventually('it follows', () => namesOf(server.catalog()).includes('a2.com'));
+  });
+
+  it('lets others have their turn while it builds', async () => {
+    const { accept, follow } = world();
+    const server = await follow();
+    await accept(
+      'a',
+      Array.from({ length: 100_000 }, (_, at) => `n${at}.com`),
+    );
+    let longest = 0;
+    let last = performance.now();
+    let isDone = false;
+    const next = () => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+      if (!isDone) setImmediate(next);
+    };
+    next();
+    const startedAt = performance.now();
+    await server.check();
+    const took = performance.now() - startedAt;
+    isDone = true;
+    await new Promise(setImmediate);
+    expect(server.catalog().size).toBe(100_001);
+    // Folding it in one go would be most of it.
+    expect(longest).toBeLessThan(took / 2);
   });
 });

@@ -1,4 +1,4 @@
-/** `domain-risk lookup`, `top` and `feeds`: what the service would answer, without calling it. */
+/** `domain-risk lookup` and `top`: what the service would answer, without calling it. */
 
 import { type Command, Option } from 'commander';
 import { loadCatalog, openResolver, openStore, openVerdicts } from '../compose.ts';
@@ -25,10 +25,11 @@ const OFFLINE: Resolver = {
 };
 
 /** A machine that only looks up has no store yet, and looking up must not make one. */
-const NO_STORE: Pick<Store, 'listOverrides' | 'listHosts' | 'learn' | 'close'> = {
+const NO_STORE: Pick<Store, 'listOverrides' | 'listHosts' | 'learn' | 'snapshots' | 'close'> = {
   listOverrides: async () => ({ overrides: [], revision: 0 }),
   listHosts: async () => [],
   learn: async () => {},
+  snapshots: async () => [],
   close: async () => {},
 };
 
@@ -64,13 +65,6 @@ export function addLookups(program: Command): void {
     .addOption(new Option('--reason <reason>', 'only these').choices(FLAG_REASONS))
     .option('--json', 'one JSON document on stdout, as the API answers')
     .action(top);
-
-  const feeds = program.command('feeds').description('the lists that are followed');
-  feeds
-    .command('status')
-    .description('every feed with its version and how many names count')
-    .option('--json', 'one JSON document on stdout')
-    .action(status);
 }
 
 async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
@@ -79,7 +73,7 @@ async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
   const resolver = options.offline ? OFFLINE : openResolver(config, Date.now);
   const store = hasStore(config) ? await openStore(config, failed) : (NO_STORE as Store);
   try {
-    const catalog = await loadCatalog(() => {});
+    const catalog = await loadCatalog(() => {}, store);
     const verdicts = await openVerdicts({
       store,
       resolver,
@@ -135,7 +129,7 @@ function printAnswer({ verdict, evidence, degraded, snapshot }: Answer, explain:
 
 async function top(options: { limit: number; reason?: FlagReason; json?: boolean }): Promise<void> {
   await withStore(async store => {
-    const catalog = await loadCatalog(() => {});
+    const catalog = await loadCatalog(() => {}, store);
     const { rank } = await openVerdicts({
       store,
       resolver: OFFLINE,
@@ -150,26 +144,4 @@ async function top(options: { limit: number; reason?: FlagReason; json?: boolean
       domains.map(row => [row.domain, row.riskScore, row.reason]),
     );
   });
-}
-
-async function status(options: { json?: boolean }): Promise<void> {
-  const catalog = await loadCatalog(() => {});
-  const feeds = catalog.status.map(({ feed, version, names, dropped }) => {
-    const { id, kind, verified, licence } = feed;
-    return { feed: id, kind, verified, licence, version, names, dropped };
-  });
-  if (options.json) return printJson({ snapshot: catalog.generation, domains: catalog.size, feeds });
-  printTable(
-    ['FEED', 'KIND', 'VERIFIED', 'LICENCE', 'VERSION', 'NAMES', 'DROPPED'],
-    feeds.map(row => [
-      row.feed,
-      row.kind,
-      row.verified ? 'yes' : 'no',
-      row.licence,
-      row.version,
-      row.names,
-      Object.values(row.dropped).reduce((sum, count) => sum + count, 0),
-    ]),
-  );
-  process.stdout.write(`\n${catalog.size} disposable domains, snapshot ${catalog.generation}\n`);
 }

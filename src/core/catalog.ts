@@ -3,6 +3,7 @@
 import { registrableDomain } from './domain.ts';
 import type { Dropped, Feed, Snapshot } from './feed.ts';
 import { Providers } from './provider.ts';
+import { STEP, type Steps } from './steps.ts';
 import type { Mailbox, Tables } from './tables.ts';
 
 /** One feed that names the domain or a parent of it. */
@@ -33,6 +34,8 @@ export interface FeedStatus {
   /** Names that count, after cleaning. */
   readonly names: number;
   readonly dropped: Readonly<Dropped & { protected: number }>;
+  /** When an update was accepted; null as installed. */
+  readonly updatedAt: number | null;
 }
 
 /** Some times the longest list of top domains, since callers leave out what they have. */
@@ -40,41 +43,52 @@ const LONGEST_AGREED = 5_000;
 
 const UNLISTED: Listing = Object.freeze({ hits: [], verified: false });
 
+/** What a catalog looks things up in. */
+interface Folded {
+  readonly snapshots: readonly Snapshot[];
+  readonly relays: ReadonlyMap<string, string>;
+  readonly protected: ReadonlySet<string>;
+  /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
+  readonly guarded: ReadonlySet<string>;
+  readonly free: ReadonlySet<string>;
+  /** Name to a bit per disposable feed, in the order of `lists`: 172,000 names in 20 MB. */
+  readonly disposable: ReadonlyMap<string, number>;
+  readonly lists: readonly Snapshot[];
+  readonly agreed: readonly string[];
+  readonly status: readonly FeedStatus[];
+}
+
 export class Catalog {
   /** Changes whenever a feed or a table does; shown as `snapshot` in the evidence. */
   readonly generation: string;
+  /** What it was made of. */
+  readonly snapshots: readonly Snapshot[];
   readonly providers: Providers;
   readonly roles: ReadonlySet<string>;
   readonly status: readonly FeedStatus[];
-  /** The largest mailbox providers: a feed that names one is broken as a whole. */
-  readonly canaries: ReadonlySet<string>;
   readonly #mailboxes: ReadonlyMap<string, Mailbox>;
   readonly #relays: ReadonlyMap<string, string>;
   readonly #protected: ReadonlySet<string>;
-  /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
   readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
-  /** Name to a bit per disposable feed, in the order of #lists: 172,000 names in 20 MB. */
   readonly #disposable: ReadonlyMap<string, number>;
   readonly #lists: readonly Snapshot[];
-  #agreed: readonly string[] | undefined;
+  readonly #agreed: readonly string[];
 
-  constructor(snapshots: readonly Snapshot[], tables: Tables, generation: string) {
+  constructor(folded: Folded, tables: Tables, generation: string) {
     this.generation = generation;
+    this.snapshots = folded.snapshots;
     this.providers = new Providers(tables.providers);
     this.roles = tables.roles;
+    this.status = folded.status;
     this.#mailboxes = tables.mailboxes;
-    this.canaries = new Set([...tables.mailboxes].filter(([, row]) => row.canary).map(([name]) => name));
-    this.#relays = relaysOf(snapshots, tables);
-    this.#protected = protectedOf(tables, this.#relays);
-    this.#lists = snapshots.filter(({ feed }) => feed.kind === 'disposable');
-    this.#guarded = this.#protected.union(academicOf(snapshots, this.#lists));
-    this.#disposable = fold(this.#lists, this.#guarded);
-    this.#free = freeOf(snapshots, tables, this.#disposable, this.#relays);
-    this.status = snapshots.map(({ feed, version, names, dropped }) => {
-      const guarded = feed.kind === 'disposable' ? count(names, name => this.#guarded.has(name)) : 0;
-      return { feed, version, names: names.length - guarded, dropped: { ...dropped, protected: guarded } };
-    });
+    this.#relays = folded.relays;
+    this.#protected = folded.protected;
+    this.#guarded = folded.guarded;
+    this.#free = folded.free;
+    this.#disposable = folded.disposable;
+    this.#lists = folded.lists;
+    this.#agreed = folded.agreed;
   }
 
   /** How many names stand in at least one disposable feed. */
@@ -141,22 +155,57 @@ export class Catalog {
     return this.#protected.has(name);
   }
 
-  /** The names that most feeds agree on, ties by name. Sorted once: doing so reads all names. */
+  /** The names that most feeds agree on, ties by name. */
   mostAgreed(most: number): string[] {
-    this.#agreed ??= this.#sortByFeeds(LONGEST_AGREED);
     return this.#agreed.slice(0, most);
   }
+}
 
-  #sortByFeeds(most: number): string[] {
-    const byFeeds: string[][] = this.#lists.map(() => []);
-    for (const [name, bits] of this.#disposable) byFeeds[feedsIn(bits) - 1]!.push(name);
-    const agreed: string[] = [];
-    for (const names of byFeeds.reverse()) {
-      if (agreed.length >= most) break;
-      agreed.push(...names.sort().slice(0, most - agreed.length));
-    }
-    return agreed;
+/** The largest mailbox providers: a feed that names one is broken as a whole. */
+export function canariesOf(tables: Tables): Set<string> {
+  return new Set([...tables.mailboxes].filter(([, row]) => row.canary).map(([name]) => name));
+}
+
+/** A whole catalog, in steps: it takes a quarter of a second, in which a server goes on answering. */
+export function* makingCatalog(
+  snapshots: readonly Snapshot[],
+  tables: Tables,
+  generation: string,
+): Steps<Catalog> {
+  return new Catalog(yield* folding(snapshots, tables), tables, generation);
+}
+
+function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded> {
+  const relays = relaysOf(snapshots, tables);
+  const protectedNames = protectedOf(tables, relays);
+  const lists = snapshots.filter(({ feed }) => feed.kind === 'disposable');
+  const guarded = protectedNames.union(yield* academicOf(snapshots, lists));
+  yield;
+  const disposable = yield* fold(lists, guarded);
+  const free = yield* freeOf(snapshots, tables, disposable, relays);
+  const agreed = yield* mostAgreed(disposable, lists.length);
+  const status: FeedStatus[] = [];
+  for (const snapshot of snapshots) status.push(yield* statusOf(snapshot, guarded));
+  return { snapshots, relays, protected: protectedNames, guarded, free, disposable, lists, agreed, status };
+}
+
+function* statusOf(
+  { feed, version, names, dropped, acceptedAt }: Snapshot,
+  guarded: ReadonlySet<string>,
+): Steps<FeedStatus> {
+  let vetoed = 0;
+  let at = 0;
+  for (const name of feed.kind === 'disposable' ? names : []) {
+    if (++at % STEP === 0) yield;
+    if (guarded.has(name)) vetoed++;
   }
+  return {
+    feed,
+    version,
+    names: names.length - vetoed,
+    dropped: { ...dropped, protected: vetoed },
+    updatedAt: acceptedAt,
+  };
 }
 
 /** What people wrote by hand about a relay wins over what a feed calls it. */
@@ -180,34 +229,43 @@ function protectedOf(tables: Tables, relays: ReadonlyMap<string, string>): Set<s
  * Universities that broad feeds named by mistake. A verified feed is believed: such a domain has been sold or is abused.
  * No veto in learning comes from it, since registers keep names that have lapsed.
  */
-function academicOf(snapshots: readonly Snapshot[], lists: readonly Snapshot[]): Set<string> {
+function* academicOf(snapshots: readonly Snapshot[], lists: readonly Snapshot[]): Steps<Set<string>> {
   const names = new Set(snapshots.flatMap(({ feed, names }) => (feed.kind === 'academic' ? names : [])));
-  for (const { feed, names: listed } of lists)
+  for (const { feed, names: listed } of lists) {
+    yield;
     if (feed.verified) for (const name of listed) names.delete(name);
+  }
   return names;
 }
 
-function fold(lists: readonly Snapshot[], guarded: ReadonlySet<string>): Map<string, number> {
+function* fold(lists: readonly Snapshot[], guarded: ReadonlySet<string>): Steps<Map<string, number>> {
   const folded = new Map<string, number>();
-  for (const [at, { names }] of lists.entries()) {
-    const bit = 1 << at;
-    for (const name of names) if (!guarded.has(name)) folded.set(name, (folded.get(name) ?? 0) | bit);
+  for (const [index, { names }] of lists.entries()) {
+    const bit = 1 << index;
+    let at = 0;
+    for (const name of names) {
+      if (++at % STEP === 0) yield;
+      if (!guarded.has(name)) folded.set(name, (folded.get(name) ?? 0) | bit);
+    }
   }
   return folded;
 }
 
 /** Consumer webmail by feed and table, without what is disposable, a relay or taken out by hand. */
-function freeOf(
+function* freeOf(
   snapshots: readonly Snapshot[],
   tables: Tables,
   disposable: ReadonlyMap<string, number>,
   relays: ReadonlyMap<string, string>,
-): Set<string> {
+): Steps<Set<string>> {
   const free = new Set<string>();
   for (const { feed, names } of snapshots) {
     if (feed.kind !== 'free') continue;
-    for (const name of names)
+    let at = 0;
+    for (const name of names) {
+      if (++at % STEP === 0) yield;
       if (!disposable.has(name) && !relays.has(name) && registrableDomain(name) === name) free.add(name);
+    }
   }
   for (const [name, row] of tables.mailboxes) if (row.class === 'consumer_webmail') free.add(name);
   for (const name of tables.free.add) free.add(name);
@@ -215,12 +273,34 @@ function freeOf(
   return free;
 }
 
+/** Of names that as many feeds name, the first by name. */
+function* mostAgreed(disposable: ReadonlyMap<string, number>, feeds: number): Steps<string[]> {
+  const byFeeds: string[][] = Array.from({ length: feeds }, () => []);
+  let at = 0;
+  for (const [name, bits] of disposable) {
+    if (++at % STEP === 0) yield;
+    byFeeds[feedsIn(bits) - 1]!.push(name);
+  }
+  const agreed: string[] = [];
+  for (const names of byFeeds.reverse())
+    agreed.push(...(yield* firstOf(names, LONGEST_AGREED - agreed.length)));
+  return agreed;
+}
+
+/** In steps, since sorting all 90,000 names of one feed takes a tenth of a second. */
+function* firstOf(names: readonly string[], most: number): Steps<string[]> {
+  let first: string[] = [];
+  for (let at = 0; at < names.length && most > 0; at += STEP) {
+    const last = first.length < most ? undefined : first[most - 1]!;
+    const next = names.slice(at, at + STEP).filter(name => last === undefined || name < last);
+    if (next.length > 0) first = first.concat(next).sort().slice(0, most);
+    yield;
+  }
+  return first;
+}
+
 function feedsIn(bits: number): number {
   let feeds = 0;
   for (let rest = bits; rest !== 0; rest &= rest - 1) feeds++;
   return feeds;
-}
-
-function count<T>(items: readonly T[], is: (item: T) => boolean): number {
-  return items.reduce((total, item) => (is(item) ? total + 1 : total), 0);
 }

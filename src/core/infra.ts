@@ -3,6 +3,7 @@
 import type { Catalog } from './catalog.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
 import type { Exchange } from './mail.ts';
+import type { Steps } from './steps.ts';
 
 /**
  * When a host counts as one that serves disposable domains almost exclusively. A guest is a registrable domain, once
@@ -94,17 +95,13 @@ export class Infra {
   readonly #addressesOf: (host: string) => readonly string[] | undefined;
 
   constructor(
-    records: readonly HostRecord[],
-    catalog: Catalog,
+    learned: ReadonlyMap<string, readonly string[]>,
+    forgotten: ReadonlySet<string>,
     /** What is known already, without asking. */
     addressesOf: (host: string) => readonly string[] | undefined,
   ) {
-    this.#learned = new Map(
-      records
-        .filter(record => isLearned(record, catalog))
-        .map(({ name, neighbours }) => [name, neighbours.filter(entry => isListed(entry, catalog))]),
-    );
-    this.#forgotten = new Set(records.filter(({ forgotten }) => forgotten).map(({ name }) => name));
+    this.#learned = learned;
+    this.#forgotten = forgotten;
     this.#addressesOf = addressesOf;
   }
 
@@ -147,6 +144,30 @@ export class Infra {
     const near = addresses.map(address => this.#learned.get(address));
     return near.every(one => one !== undefined) ? near.flat() : undefined;
   }
+}
+
+/** Judging a host reads the lineages of its neighbours, so fewer hosts are a step than names. */
+const HOSTS_A_STEP = 50;
+
+export function* foldingInfra(
+  records: readonly HostRecord[],
+  catalog: Catalog,
+  addressesOf: (host: string) => readonly string[] | undefined,
+): Steps<Infra> {
+  const learned = new Map<string, readonly string[]>();
+  const forgotten = new Set<string>();
+  let at = 0;
+  for (const record of records) {
+    if (++at % HOSTS_A_STEP === 0) yield;
+    const { name, neighbours } = record;
+    if (record.forgotten) forgotten.add(name);
+    if (isLearned(record, catalog))
+      learned.set(
+        name,
+        neighbours.filter(entry => isListed(entry, catalog)),
+      );
+  }
+  return new Infra(learned, forgotten, addressesOf);
 }
 
 /** By today's lists and tables: they may have changed since the guests were seen. */

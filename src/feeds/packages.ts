@@ -1,10 +1,17 @@
 /** The feeds that come as npm packages: one row each, with the reader for its shape. Nothing of them is executed. */
 
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { type Feed, FeedError, type FeedKind, type FeedSource, type RawFeed } from '../core/feed.ts';
+import {
+  type Feed,
+  FeedError,
+  type FeedKind,
+  type FeedSource,
+  MOST_BYTES,
+  type RawFeed,
+} from '../core/feed.ts';
 
 type Names = Omit<RawFeed, 'version'>;
 
@@ -104,12 +111,17 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** `manifestOf` finds a package's package.json; tests point it elsewhere. */
-export function packageFeeds(manifestOf: (name: string) => string = installedManifest): FeedSource[] {
+export interface PackageSource extends FeedSource {
+  /** Its name in the registry. */
+  readonly package: string;
+}
+
+/** `manifestOf` finds a package's package.json: of the installed one, of a newer one, of one that a test made. */
+export function packageFeeds(manifestOf: (name: string) => string = installedManifest): PackageSource[] {
   return ROWS.map(row => {
     const { id, kind, verified, licence, atLeast } = row;
     const feed: Feed = { id, kind, verified, licence, atLeast, origin: `npm package ${row.package}` };
-    return { feed, read: () => readPackage(row, manifestOf) };
+    return { feed, package: row.package, read: () => readPackage(row, manifestOf) };
   });
 }
 
@@ -122,7 +134,10 @@ async function readPackage(row: Row, manifestOf: (name: string) => string): Prom
     const texts: string[] = [];
     for (const file of row.files) {
       reading = file;
-      texts.push(await readFile(join(dirname(manifest), file), 'utf8'));
+      const path = join(dirname(manifest), file);
+      if ((await stat(path)).size > MOST_BYTES)
+        throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
+      texts.push(await readFile(path, 'utf8'));
     }
     reading = row.files.join(' and ');
     return { version, ...row.read(...texts) };
@@ -154,7 +169,7 @@ function readEmailalias(merged: string, observed: string): Names {
 }
 
 /** `{domains: {name: {hosts: {name: {firstseen: seconds}}}}}` */
-function readFakefilter(text: string): Names {
+export function readFakefilter(text: string): Names {
   const names: string[] = [];
   const since = new Map<string, string>();
   for (const domain of Object.values(record(member(JSON.parse(text), 'domains'), 'domains')))

@@ -99,23 +99,3 @@ test('top shows what the server lists, as a table or as the API answers', async 
   expect(people.stdout.trim().split('\n')).toHaveLength(3);
   expect(people.stdout).toMatch(/^DOMAIN +RISK SCORE +REASON\nmailinator\.com +100 +disposable\n/);
 });
-
-test('feeds status names every feed with its licence, version and size', async () => {
-  const status = await runJson<{ snapshot: string; domains: number; feeds: Record<string, unknown>[] }>(
-    ['feeds', 'status'],
-    beside(),
-  );
-  expect(status.domains).toBeGreaterThan(50_000);
-  expect(status.feeds.length).toBeGreaterThan(2);
-  for (const feed of status.feeds) {
-    expect(feed).toMatchObject({
-      feed: expect.any(String),
-      licence: expect.any(String),
-      version: expect.any(String),
-      names: expect.any(Number),
-    });
-  }
-  const people = await run(['feeds', 'status'], beside());
-  expect(people.stdout).toMatch(/^FEED +KIND/);
-  expect(people.stdout).toContain(`snapshot ${status.snapshot}`);
-});

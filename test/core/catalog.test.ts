@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Catalog } from '../../src/core/catalog.ts';
+import { type Catalog, makingCatalog } from '../../src/core/catalog.ts';
 import { lineage } from '../../src/core/domain.ts';
-import { type FeedKind, takeSnapshot } from '../../src/core/feed.ts';
+import type { FeedKind, Snapshot } from '../../src/core/feed.ts';
+import { takeSnapshot } from '../../src/core/snapshot.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
 import type { Tables } from '../../src/core/tables.ts';
 
 const TABLES: Tables = {
@@ -26,20 +28,18 @@ function list(
   return takeSnapshot(feed, { version: '1', names, ...(since ? { since } : {}) });
 }
 
+const catalogOf = (snapshots: readonly Snapshot[], tables = TABLES) =>
+  allAtOnce(makingCatalog(snapshots, tables, 'g'));
 const listed = (catalog: Catalog, name: string) => catalog.listed(lineage(name));
 const entries = (catalog: Catalog, name: string) =>
   listed(catalog, name).hits.map(({ feed, entry }) => `${feed} ${entry}`);
 
 describe('what the lists say', () => {
   it('names every feed and since when, where the feed knows', () => {
-    const catalog = new Catalog(
-      [
-        list('seen', ['spam.com'], { verified: true, since: new Map([['spam.com', '2025-11-03']]) }),
-        list('broad', ['spam.com', 'other.com']),
-      ],
-      TABLES,
-      'g',
-    );
+    const catalog = catalogOf([
+      list('seen', ['spam.com'], { verified: true, since: new Map([['spam.com', '2025-11-03']]) }),
+      list('broad', ['spam.com', 'other.com']),
+    ]);
     expect(listed(catalog, 'spam.com')).toEqual({
       hits: [
         { feed: 'seen', entry: 'spam.com', since: '2025-11-03' },
@@ -52,7 +52,7 @@ describe('what the lists say', () => {
   });
 
   it('reaches below a listed name, private suffixes included, never above it or sideways', () => {
-    const catalog = new Catalog([list('a', ['spam.com', 'cc.cd', 'deep.host.net'])], TABLES, 'g');
+    const catalog = catalogOf([list('a', ['spam.com', 'cc.cd', 'deep.host.net'])]);
     expect(entries(catalog, 'a.b.spam.com')).toEqual(['a spam.com']);
     expect(entries(catalog, 'x.cc.cd')).toEqual(['a cc.cd']);
     expect(entries(catalog, 'cc.cd')).toEqual(['a cc.cd']);
@@ -61,16 +61,14 @@ describe('what the lists say', () => {
   });
 
   it('puts the nearest entry first', () => {
-    const catalog = new Catalog([list('a', ['spam.com', 'x.spam.com'])], TABLES, 'g');
+    const catalog = catalogOf([list('a', ['spam.com', 'x.spam.com'])]);
     expect(entries(catalog, 'y.x.spam.com')).toEqual(['a x.spam.com', 'a spam.com']);
   });
 
   it('stops at protected names, and flags what is named below them', () => {
-    const catalog = new Catalog(
-      [list('a', ['it.com', 'bad.it.com', 'innocent.org', 'relay.net', 'big-mail.com'])],
-      TABLES,
-      'g',
-    );
+    const catalog = catalogOf([
+      list('a', ['it.com', 'bad.it.com', 'innocent.org', 'relay.net', 'big-mail.com']),
+    ]);
     for (const name of [
       'it.com',
       'real.it.com',
@@ -88,59 +86,45 @@ describe('what the lists say', () => {
 
   it('does not reach over a protected name to a listed parent', () => {
     const tables = { ...TABLES, protected: new Set(['good.host.com']) };
-    const catalog = new Catalog([list('a', ['host.com'])], tables, 'g');
+    const catalog = catalogOf([list('a', ['host.com'])], tables);
     expect(entries(catalog, 'good.host.com')).toEqual([]);
     expect(entries(catalog, 'x.good.host.com')).toEqual([]);
     expect(entries(catalog, 'other.host.com')).toEqual(['a host.com']);
   });
 
   it('lets a disposable service of the mailbox table be listed', () => {
-    expect(entries(new Catalog([list('a', ['throwaway.com'])], TABLES, 'g'), 'throwaway.com')).toEqual([
-      'a throwaway.com',
-    ]);
+    expect(entries(catalogOf([list('a', ['throwaway.com'])]), 'throwaway.com')).toEqual(['a throwaway.com']);
   });
 
   it('ranks names by how many feeds agree, ties by name', () => {
-    const catalog = new Catalog(
-      [
-        list('a', ['b.com', 'a.com', 'z.com', 'innocent.org']),
-        list('b', ['z.com', 'a.com', 'innocent.org']),
-        list('c', ['z.com', 'innocent.org']),
-      ],
-      TABLES,
-      'g',
-    );
+    const catalog = catalogOf([
+      list('a', ['b.com', 'a.com', 'z.com', 'innocent.org']),
+      list('b', ['z.com', 'a.com', 'innocent.org']),
+      list('c', ['z.com', 'innocent.org']),
+    ]);
     expect(catalog.mostAgreed(10)).toEqual(['z.com', 'a.com', 'b.com']);
     expect(catalog.mostAgreed(2)).toEqual(['z.com', 'a.com']);
   });
 });
 
 it('a university in a register is flagged by a verified feed only', () => {
-  const catalog = new Catalog(
-    [
-      list('register', ['uni-of-x.com', 'sold-uni.com'], { kind: 'academic' }),
-      list('broad', ['uni-of-x.com', 'sold-uni.com']),
-      list('looked-at', ['sold-uni.com'], { verified: true }),
-    ],
-    TABLES,
-    'g',
-  );
+  const catalog = catalogOf([
+    list('register', ['uni-of-x.com', 'sold-uni.com'], { kind: 'academic' }),
+    list('broad', ['uni-of-x.com', 'sold-uni.com']),
+    list('looked-at', ['sold-uni.com'], { verified: true }),
+  ]);
   expect(entries(catalog, 'mail.uni-of-x.com')).toEqual([]);
   expect(entries(catalog, 'sold-uni.com')).toEqual(['broad sold-uni.com', 'looked-at sold-uni.com']);
   expect(catalog.isProtected('uni-of-x.com')).toBe(false);
 });
 
 describe('free providers', () => {
-  const catalog = new Catalog(
-    [
-      list('bad', ['spammy.com']),
-      list('free', ['webmail.com', 'spammy.com', 'company.com', 'relay.net', 'below.webhost.com'], {
-        kind: 'free',
-      }),
-    ],
-    TABLES,
-    'g',
-  );
+  const catalog = catalogOf([
+    list('bad', ['spammy.com']),
+    list('free', ['webmail.com', 'spammy.com', 'company.com', 'relay.net', 'below.webhost.com'], {
+      kind: 'free',
+    }),
+  ]);
 
   it.each(['webmail.com', 'big-mail.com', 'added.com'])('%s is one', name => {
     expect(catalog.isFree(name)).toBe(true);
@@ -171,7 +155,7 @@ describe('relays', () => {
       origin: 'r',
       atLeast: 0,
     };
-    const catalog = new Catalog([takeSnapshot(feed, raw)], TABLES, 'g');
+    const catalog = catalogOf([takeSnapshot(feed, raw)]);
     expect(catalog.relay(['relay.net'])).toEqual({ label: 'The Relay', exact: true });
     expect(catalog.relay(lineage('user.alias.org'))).toEqual({ label: 'Alias', exact: false });
     expect(catalog.relay(['big-mail.com'])).toBeUndefined();

@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Feed, takeSnapshot } from '../../src/core/feed.ts';
+import type { Feed } from '../../src/core/feed.ts';
+import { reading, takeSnapshot, textOf } from '../../src/core/snapshot.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
 
 const FEED: Feed = {
   id: 'list',
@@ -40,5 +43,37 @@ describe('a snapshot of a feed', () => {
     expect(() => takeSnapshot({ ...FEED, atLeast: 3 }, { version: '1', names })).toThrow(
       'npm package list: 2 usable names, expected at least 3',
     );
+  });
+});
+
+describe('the text that a snapshot is kept as', () => {
+  const taken = (names: readonly string[]) =>
+    takeSnapshot(FEED, {
+      version: '1.2.3',
+      names: ['Known.COM', ...names],
+      since: new Map([['Known.COM', '2026-11-01']]),
+      labels: new Map([['Known.COM', 'A "label"\n']]),
+    });
+
+  it('gives back the same snapshot, whatever names stand in it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.domain(), { maxLength: 1_500, size: 'max' }), names => {
+        const snapshot = taken(names);
+        const again = allAtOnce(reading(FEED, textOf(snapshot), snapshot.digest, 7));
+        expect(again).toEqual({ ...snapshot, acceptedAt: 7 });
+        expect(again.since.get('known.com')).toBe('2026-11-01');
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each<[string, (text: string) => string]>([
+    ['one letter is another', text => text.replace('known.com', 'knovn.com')],
+    ['its end is missing', text => text.slice(0, -20)],
+    ['it is empty', () => ''],
+  ])('is refused when %s', (_, spoil) => {
+    const snapshot = taken(['a.com']);
+    const text = spoil(textOf(snapshot));
+    expect(() => allAtOnce(reading(FEED, text, snapshot.digest, 7))).toThrow('digest');
   });
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
-import { type HostRecord, Infra, isLearnable, isLearned } from '../../src/core/infra.ts';
+import { foldingInfra, type HostRecord, isLearnable, isLearned } from '../../src/core/infra.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
 import { catalogOf } from '../support/internet.ts';
 
 let catalog: Catalog;
@@ -63,10 +64,12 @@ describe('what was learned, for lookup', () => {
     'mx.dead.net': [],
   };
   const find = (...hosts: string[]) =>
-    new Infra(
-      [record(), record({ name: '5.61.1.1' }), record({ name: 'mx.forgotten.net', forgotten: true })],
-      catalog,
-      host => addresses[host],
+    allAtOnce(
+      foldingInfra(
+        [record(), record({ name: '5.61.1.1' }), record({ name: 'mx.forgotten.net', forgotten: true })],
+        catalog,
+        host => addresses[host],
+      ),
     ).find(
       'fresh.com',
       hosts.map((host, preference) => ({ host, preference })),

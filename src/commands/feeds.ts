@@ -1,0 +1,165 @@
+/** `domain-risk feeds`: the lists that are followed, how fresh they are, and bringing fresh ones into the store. */
+
+import type { Command } from 'commander';
+import { loadCatalog, openStore } from '../compose.ts';
+import type { Act } from '../core/audit.ts';
+import type { Store } from '../core/ports.ts';
+import { PACKING } from '../feeds/pack.ts';
+import { SOURCES } from '../feeds/sources.ts';
+import { shownFeeds } from '../http/shown.ts';
+import { type Updated, updateFeeds } from '../update.ts';
+import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
+import { actor, hasStore, readWorld, withStore, withStoreOrNew } from './world.ts';
+
+interface UpdateOptions {
+  from?: ReadonlyMap<string, string>;
+  force?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+const IDS = SOURCES.updated!.map(({ id }) => id);
+
+export function addFeeds(program: Command): void {
+  const feeds = program.command('feeds').description('the lists that are followed');
+  feeds
+    .command('status')
+    .description('every feed with its version, how many names count and when it was updated')
+    .option('--json', 'one JSON document on stdout')
+    .action(status);
+  feeds
+    .command('update')
+    .description(
+      'fetch fresh lists, refuse implausible ones, and store the others; running servers follow within a minute',
+    )
+    .argument('[feed...]', 'only these; all of them where none is named', feedList)
+    .option(
+      '--from <feed=place>',
+      'take this feed from a file, an unpacked npm package or an https address; may be repeated, and without [feed...] only these are updated',
+      placeValue,
+    )
+    .option('--force', 'take lists that can be read, however implausible; the audit tells of it')
+    .option('--dry-run', 'say what would happen and change nothing')
+    .option('--json', 'one JSON document on stdout')
+    .action(update);
+  feeds
+    .command('remove')
+    .description('go back to the installed list; running servers follow within a minute')
+    .argument('<feed>', 'as "feeds status" shows it', feedValue)
+    .option('--json', 'one JSON document on stdout')
+    .action(remove);
+}
+
+function feedValue(text: string): string {
+  if (!IDS.includes(text))
+    throw new UsageProblem(`there is no feed ${JSON.stringify(text)}; there are ${IDS.join(', ')}`);
+  return text;
+}
+
+function feedList(text: string, before: readonly string[] = []): string[] {
+  return [...before, feedValue(text)];
+}
+
+function placeValue(text: string, before: ReadonlyMap<string, string> = new Map()): Map<string, string> {
+  const at = text.indexOf('=');
+  if (at === -1) throw new UsageProblem('--from must be like castle=./castle.txt');
+  return new Map([...before, [feedValue(text.slice(0, at)), text.slice(at + 1)]]);
+}
+
+async function status(options: { json?: boolean }): Promise<void> {
+  const config = readWorld();
+  const store = hasStore(config) ? await openStore(config, failed) : undefined;
+  try {
+    const shown = shownFeeds(await loadCatalog(() => {}, store));
+    if (options.json) return printJson(shown);
+    printTable(
+      ['FEED', 'KIND', 'VERIFIED', 'LICENCE', 'VERSION', 'UPDATED', 'NAMES', 'DROPPED'],
+      shown.feeds.map(row => [
+        row.feed,
+        row.kind,
+        row.verified ? 'yes' : 'no',
+        row.licence,
+        row.version,
+        row.updated_at ?? 'as installed',
+        row.names,
+        sum(row.dropped),
+      ]),
+    );
+    const missing = IDS.filter(id => !shown.feeds.some(({ feed }) => feed === id));
+    const more = missing.length > 0 ? `; "domain-risk feeds update" adds ${missing.join(', ')}` : '';
+    process.stdout.write(`\n${shown.domains} disposable domains, snapshot ${shown.snapshot}${more}\n`);
+  } finally {
+    await store?.close();
+  }
+}
+
+function failed(error: unknown): void {
+  throw error;
+}
+
+const sum = (counts: object) => Object.values(counts).reduce((total: number, count) => total + count, 0);
+
+/** A dry run makes no store. */
+const NO_STORE: Pick<Store, 'snapshot' | 'acceptSnapshot'> = {
+  snapshot: async () => undefined,
+  acceptSnapshot: async () => false,
+};
+
+async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
+  const { freshFeeds, placeProblem } = await import('../feeds/fresh.ts');
+  const { from = new Map(), force = false, dryRun = false } = options;
+  for (const [feed, place] of from) {
+    const problem = placeProblem(place);
+    if (problem) throw new UsageProblem(`--from ${feed}: ${problem}`);
+  }
+  const wanted = new Set([...(feeds ?? []), ...from.keys()]);
+  const sources = freshFeeds(from).filter(({ feed }) => wanted.size === 0 || wanted.has(feed.id));
+  const work = (store: Pick<Store, 'snapshot' | 'acceptSnapshot'>) => {
+    const bar = startProgress('Updating the feeds');
+    const parts = { store, sources, installed: SOURCES.feeds, tables: SOURCES.tables };
+    return updateFeeds(
+      { ...parts, packing: PACKING, clock: Date.now, actor: actor() },
+      { force, dryRun, progress: (feed, done, total) => bar.at(feed, done, total) },
+    ).then(done => {
+      bar.end(`${done.filter(isTaken).length} of ${done.length} feeds have a new version`);
+      return done;
+    });
+  };
+  const done = await (dryRun && !hasStore(readWorld()) ? work(NO_STORE) : withStoreOrNew(work));
+  if (options.json) printJson({ dry_run: dryRun, feeds: done.map(shownUpdate) });
+  else printUpdates(done);
+  const bad = done.filter(({ outcome }) => outcome === 'refused' || outcome === 'failed');
+  if (bad.length > 0)
+    throw new CommandFailed(
+      bad.map(({ feed, outcome, problems }) => `feed ${feed} ${outcome}: ${problems.join('; ')}`).join('\n'),
+    );
+}
+
+const isTaken = ({ outcome }: Updated) => outcome === 'accepted' || outcome === 'forced';
+
+function shownUpdate({ feed, outcome, before, after, dropped, problems }: Updated) {
+  return { feed, outcome, before, after, dropped, problems };
+}
+
+function printUpdates(done: readonly Updated[]): void {
+  printTable(
+    ['FEED', 'OUTCOME', 'VERSION', 'NAMES', 'DROPPED', 'WHY'],
+    done.map(({ feed, outcome, before, after, dropped, problems }) => [
+      feed,
+      outcome,
+      `${before?.version ?? 'none'} → ${after?.version ?? 'none'}`,
+      `${before?.names ?? 0} → ${after?.names ?? 'none'}`,
+      dropped && sum(dropped),
+      problems.join('; '),
+    ]),
+  );
+}
+
+async function remove(feed: string, options: { json?: boolean }): Promise<void> {
+  const act: Act = { ...actor(), at: Date.now(), action: 'feed.remove', subject: feed, detail: null };
+  const removed = await withStore(store => store.removeSnapshot(feed, act));
+  if (!removed)
+    throw new CommandFailed(`no update of ${feed} is stored; "domain-risk feeds status" shows all`);
+  if (options.json) printJson({ feed, removed });
+  else process.stdout.write(`${feed} is as installed again\n`);
+}

@@ -1,0 +1,14 @@
+/** Long work as a row of small steps, so that whoever does it may answer others in between. */
+
+export type Steps<T> = Generator<undefined, T, undefined>;
+
+/** So many names are a step: well below a millisecond of work for the dearest of them. */
+export const STEP = 500;
+
+/** For whoever has nobody waiting. */
+export function allAtOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}

@@ -1,0 +1,135 @@
+/** A list by https, from an address that nobody can turn against the machine's own network. */
+
+import { type LookupAddress, lookup } from 'node:dns';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { isPublicAddress } from '../core/address.ts';
+import { FeedError, MOST_BYTES } from '../core/feed.ts';
+
+/** Over everything: names, redirects and the last byte of the body. */
+const DEADLINE_MS = 60_000;
+const MOST_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export interface DownloadOptions {
+  /** An operator named the address. Where it is an IP address, it need not be a public one. */
+  readonly isNamed: boolean;
+  readonly deadlineMs?: number;
+  /** After decompression. */
+  readonly mostBytes?: number;
+}
+
+/** Why an address is none that lists may come from, before anything is asked. */
+export function addressProblem(url: URL, isNamed: boolean): string | undefined {
+  const host = hostOf(url);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return `${url.protocol} is no way for a list to come: use https`;
+  if (url.protocol === 'http:' && !isLoopback(host))
+    return 'plain http can be changed on its way: use https (http is for a loopback address such as 127.0.0.1)';
+  if (url.username !== '' || url.password !== '')
+    return 'an address with a password in it would show in logs: fetch the list yourself and name the file';
+  if (isIP(host) !== 0 && !isNamed && !isPublicAddress(host)) return `${host} is no public address`;
+  return undefined;
+}
+
+/** The text; throws FeedError whatever goes wrong. */
+export async function download(address: URL, options: DownloadOptions): Promise<string> {
+  const { deadlineMs = DEADLINE_MS, mostBytes = MOST_BYTES } = options;
+  const signal = AbortSignal.timeout(deadlineMs);
+  try {
+    return asList(await readBody(await answered(address, options.isNamed, signal), mostBytes, signal));
+  } catch (error) {
+    const { message } = error as Error;
+    const why = signal.aborted ? `not complete within ${deadlineMs / 1000} s` : message;
+    throw new FeedError(`${shownAddress(address)}: ${why}`, { cause: error });
+  }
+}
+
+/** Without what may be secret in it. */
+export function shownAddress({ origin, pathname }: URL): string {
+  return origin + pathname;
+}
+
+/** What comes in place of a list when a server wants a login, has moved or fails: a page for people. */
+export function asList(text: string): string {
+  const list = text.replace(/^\uFEFF/, '');
+  if (/^\s*</.test(list)) throw new FeedError('a web page, not a list');
+  return list;
+}
+
+async function answered(address: URL, isNamed: boolean, signal: AbortSignal): Promise<IncomingMessage> {
+  let url = address;
+  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+    // The operator's word is for the address that was named and not for where its server points.
+    const problem = addressProblem(url, isNamed && url.host === address.host);
+    if (problem) throw new FeedError(hop === 0 ? problem : `redirects to where it may not: ${problem}`);
+    const response = await ask(url, signal);
+    const { statusCode = 0, headers } = response;
+    if (statusCode === 200) return response;
+    response.destroy();
+    if (!REDIRECTS.has(statusCode) || headers.location === undefined)
+      throw new FeedError(`answered ${statusCode}`);
+    const next = new URL(headers.location, url);
+    if (next.protocol !== url.protocol)
+      throw new FeedError(`redirects from ${url.protocol} to ${next.protocol}`);
+    url = next;
+  }
+  throw new FeedError(`more than ${MOST_REDIRECTS} redirects`);
+}
+
+function ask(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+  const { request } = url.protocol === 'https:' ? https : http;
+  return new Promise((resolve, reject) => {
+    const headers = { 'user-agent': 'domain-risk', accept: '*/*', 'accept-encoding': 'gzip' };
+    request(url, { agent: false, signal, headers, lookup: lookupPublic }, resolve).on('error', reject).end();
+  });
+}
+
+/** Checks the very addresses that are connected to: asking again would let them change in between. */
+const lookupPublic: LookupFunction = (host, options, found) => {
+  lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    const strange = addresses?.find(({ address }) => !isPublicAddress(address));
+    const first = addresses?.[0];
+    if (error || !first) found(error ?? new FeedError(`${host} has no address`), '', 0);
+    else if (strange)
+      found(new FeedError(`${host} is at ${strange.address}, which is no public address`), '', 0);
+    else if (options.all) found(null, addresses);
+    else found(null, first.address, first.family);
+  });
+};
+
+async function readBody(response: IncomingMessage, mostBytes: number, signal: AbortSignal): Promise<string> {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = response.headers;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const collect = async (body: AsyncIterable<Buffer>) => {
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > mostBytes) throw new FeedError(`larger than ${mostBytes / 2 ** 20} MiB`);
+      chunks.push(chunk);
+    }
+  };
+  if (/html/i.test(type)) {
+    response.destroy();
+    throw new FeedError('a web page, not a list');
+  }
+  if (encoding === 'gzip') await pipeline(response as Readable, createGunzip(), collect, { signal });
+  else if (encoding === 'identity') await pipeline(response as Readable, collect, { signal });
+  else {
+    response.destroy();
+    throw new FeedError(`came as ${encoding}, which was not asked for`);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function isLoopback(host: string): boolean {
+  return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}

@@ -1,0 +1,74 @@
+/** Every feed as it is today: by https, from the npm registry, or from a place that an operator names. */
+
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FeedError, type FeedSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
+import { addressProblem, asList, type DownloadOptions, download, shownAddress } from './download.ts';
+import { withNewest } from './npm.ts';
+import { packageFeeds } from './packages.ts';
+import { readLines, WEB_FEEDS, type WebFeed } from './web.ts';
+
+type Limits = Omit<DownloadOptions, 'isNamed'>;
+
+/** `from`: feed to the file, folder or address that it is to come from in place of its own. */
+export function freshFeeds(from: ReadonlyMap<string, string> = new Map(), limits: Limits = {}): FeedSource[] {
+  const byId = new Map<string, FeedSource>();
+  for (const { feed, package: name } of packageFeeds())
+    byId.set(feed.id, { feed, read: () => withNewest(name, manifest => readPackageAt(feed.id, manifest)) });
+  for (const { feed, read } of WEB_FEEDS)
+    byId.set(feed.id, { feed, read: () => readAddress(new URL(feed.origin), false, read, limits) });
+  for (const [id, place] of from) {
+    const origin = isAddress(place) ? shownAddress(new URL(place)) : place;
+    byId.set(id, { feed: { ...byId.get(id)!.feed, origin }, read: () => readPlace(id, place, limits) });
+  }
+  return [...byId.values()];
+}
+
+/** Why a list cannot come from there, as far as that can be told beforehand. */
+export function placeProblem(place: string): string | undefined {
+  if (place === '') return 'name a file, a folder or an https address';
+  if (!isAddress(place)) return undefined;
+  return URL.canParse(place) ? addressProblem(new URL(place), true) : `${place} is no address`;
+}
+
+const isAddress = (place: string) => /^[a-z][a-z0-9+.-]*:/i.test(place);
+
+/** A folder is an unpacked npm package; a file is the list as its makers publish it, or has one name per line. */
+async function readPlace(id: string, place: string, limits: Limits): Promise<RawFeed> {
+  const read = WEB_FEEDS.find(({ feed }) => feed.id === id)?.read ?? readLines;
+  if (isAddress(place)) return readAddress(new URL(place), true, read, limits);
+  try {
+    const file = await stat(place);
+    if (file.isDirectory()) return await readPackageAt(id, join(place, 'package.json'));
+    if (!file.isFile()) throw new FeedError('neither a file nor a folder');
+    if (file.size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
+    return { version: thisMinute(), ...read(asList(await readFile(place, 'utf8'))) };
+  } catch (error) {
+    throw new FeedError(`${place}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function readAddress(
+  url: URL,
+  isNamed: boolean,
+  read: WebFeed['read'],
+  limits: Limits,
+): Promise<RawFeed> {
+  const text = await download(url, { ...limits, isNamed });
+  try {
+    return { version: thisMinute(), ...read(text) };
+  } catch (error) {
+    throw new FeedError(`${shownAddress(url)}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function readPackageAt(id: string, manifest: string): Promise<RawFeed> {
+  const source = packageFeeds(() => manifest).find(({ feed }) => feed.id === id);
+  if (!source) throw new FeedError('it does not come as an npm package: name a file');
+  return source.read();
+}
+
+/** Lists that tell no version are known by the minute in which they were read. */
+function thisMinute(): string {
+  return `${new Date().toISOString().slice(0, 16)}Z`;
+}

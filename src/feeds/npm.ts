@@ -1,0 +1,44 @@
+/** The newest release of a package, from the npm registry that this machine is configured for. */
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { FeedError } from '../core/feed.ts';
+
+const run = promisify(execFile);
+const DEADLINE_MS = 120_000;
+const MOST_OUTPUT = 2 ** 20;
+
+/** npm checks the archive's integrity, and runs nothing of it. The folder is gone afterwards. */
+export async function withNewest<T>(name: string, work: (manifest: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-'));
+  try {
+    await install(name, folder);
+    return await work(join(folder, 'node_modules', name, 'package.json'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function install(name: string, folder: string): Promise<void> {
+  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = ['install', '--prefix', folder, '--ignore-scripts', ...quiet, `${name}@latest`];
+  // Settings of the registry and of proxies are in the environment; the service's own secrets are not npm's business.
+  const { DATABASE_URL: _, ADMIN_TOKEN: __, ...env } = process.env;
+  const options = { cwd: folder, env, timeout: DEADLINE_MS, maxBuffer: MOST_OUTPUT };
+  try {
+    await run('npm', args, { ...options, killSignal: 'SIGKILL' });
+  } catch (error) {
+    throw new FeedError(`npm package ${name}: ${problemOf(error)}`, { cause: error });
+  }
+}
+
+function problemOf(error: unknown): string {
+  const { code, killed, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string };
+  if (code === 'ENOENT') return 'npm is not installed here: use --from with a file';
+  if (killed) return `npm did not end within ${DEADLINE_MS / 1000} s`;
+  const said = stderr.split('\n').find(line => line.startsWith('npm error') && !line.includes(' code '));
+  return `npm could not install it: ${said?.replace('npm error ', '') ?? `it ended with ${code}`}`;
+}

@@ -1,0 +1,162 @@
+/** VERB 7: a feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
+
+import type { Act, Actor } from './core/audit.ts';
+import { canariesOf } from './core/catalog.ts';
+import {
+  type Dropped,
+  type Feed,
+  FeedError,
+  type FeedSource,
+  type Packing,
+  type Snapshot,
+} from './core/feed.ts';
+import { isSame, keepingNames, problemsOf } from './core/gate.ts';
+import type { Clock, Store } from './core/ports.ts';
+import { dayOf } from './core/quota.ts';
+import { cleaning, reading, takeSnapshot, textOf } from './core/snapshot.ts';
+import { allAtOnce } from './core/steps.ts';
+import { parseTables, type TableTexts } from './core/tables.ts';
+
+/**
+ * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
+ * - `overtaken`: somebody else updated the feed at the same moment, which is as good.
+ */
+export type Outcome = 'accepted' | 'forced' | 'unchanged' | 'refused' | 'failed' | 'overtaken';
+
+export interface Version {
+  readonly version: string;
+  readonly names: number;
+}
+
+export interface Updated {
+  readonly feed: string;
+  readonly outcome: Outcome;
+  /** What was in use; null where there was none. */
+  readonly before: Version | null;
+  /** What was read; null where that failed. */
+  readonly after: Version | null;
+  readonly dropped: Readonly<Dropped> | null;
+  /** Why it was refused, failed or had to be forced. */
+  readonly problems: readonly string[];
+}
+
+export interface UpdateParts {
+  readonly store: Pick<Store, 'snapshot' | 'acceptSnapshot'>;
+  /** Each feed as it is today. */
+  readonly sources: readonly FeedSource[];
+  /** What is installed, for feeds that were never updated. */
+  readonly installed: readonly FeedSource[];
+  readonly tables: () => Promise<TableTexts>;
+  readonly packing: Packing;
+  readonly clock: Clock;
+  readonly actor: Actor;
+}
+
+export interface UpdateWish {
+  /** Takes what can be read in spite of the gate. */
+  readonly force: boolean;
+  /** Says what would happen and changes nothing. */
+  readonly dryRun: boolean;
+  readonly progress: (feed: string, done: number, total: number) => void;
+}
+
+export async function updateFeeds(parts: UpdateParts, wish: UpdateWish): Promise<Updated[]> {
+  const canaries = canariesOf(parseTables(await parts.tables()));
+  const done: Updated[] = [];
+  for (const source of parts.sources) {
+    wish.progress(source.feed.id, done.length, parts.sources.length);
+    done.push(await update(source, canaries, parts, wish));
+  }
+  return done;
+}
+
+async function update(
+  source: FeedSource,
+  canaries: ReadonlySet<string>,
+  parts: UpdateParts,
+  { force, dryRun }: UpdateWish,
+): Promise<Updated> {
+  const { feed } = source;
+  const inUse = await readInUse(feed, parts);
+  const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
+  const fresh = await readFresh(source);
+  if (fresh instanceof FeedError) {
+    const nothing = { before, after: null, dropped: null };
+    return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
+  }
+  const problems = problemsOf(fresh, inUse.snapshot, canaries);
+  const next = keepingNames(fresh, inUse.snapshot, dayOf(parts.clock()));
+  const told = { feed: feed.id, before, after: versionOf(next), dropped: fresh.dropped, problems };
+  if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
+  if (inUse.snapshot && isSame(inUse.snapshot, next)) return { ...told, outcome: 'unchanged' };
+  const outcome = problems.length > 0 ? 'forced' : 'accepted';
+  if (dryRun) return { ...told, outcome };
+  const act = actOf({ ...told, outcome }, feed.origin, parts);
+  const taken = await accept(next, inUse.digest, act, parts);
+  return { ...told, outcome: taken ? outcome : 'overtaken' };
+}
+
+async function readFresh(source: FeedSource): Promise<Snapshot | FeedError> {
+  try {
+    return allAtOnce(cleaning(source.feed, await source.read()));
+  } catch (error) {
+    if (error instanceof FeedError) return error;
+    throw error;
+  }
+}
+
+/** A message may repeat what stands in a list, and must not drive a terminal. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, 500);
+}
+
+/** The digest is the one in the store, also of a snapshot that cannot be read: it is what an update replaces. */
+async function readInUse(
+  feed: Feed,
+  { store, installed, packing }: UpdateParts,
+): Promise<{ snapshot: Snapshot | undefined; digest: string | null }> {
+  const stored = await store.snapshot(feed.id);
+  const digest = stored?.digest ?? null;
+  if (stored) {
+    try {
+      const text = await packing.unpack(stored.body);
+      return { snapshot: allAtOnce(reading(feed, text, stored.digest, stored.acceptedAt)), digest };
+    } catch {
+      // The servers said so in their logs, use what is installed, and are about to get a better one.
+    }
+  }
+  const source = installed.find(one => one.feed.id === feed.id);
+  return { snapshot: source && takeSnapshot(source.feed, await source.read()), digest };
+}
+
+function versionOf({ version, names }: Snapshot): Version {
+  return { version, names: names.length };
+}
+
+function actOf(
+  { feed, outcome, before, after, problems }: Updated,
+  origin: string,
+  { clock, actor }: UpdateParts,
+): Act {
+  const shown = ({ version, names }: Version) => `${version} with ${names} names`;
+  const change = `${before ? shown(before) : 'nothing'} → ${after ? shown(after) : 'nothing'}`;
+  return {
+    ...actor,
+    at: clock(),
+    action: outcome === 'forced' ? 'feed.force' : 'feed.update',
+    subject: feed,
+    detail: [`${change} from ${origin}`, ...problems].join('; '),
+  };
+}
+
+async function accept(
+  snapshot: Snapshot,
+  was: string | null,
+  act: Act,
+  parts: UpdateParts,
+): Promise<boolean> {
+  const { feed, version, digest, names } = snapshot;
+  const body = await parts.packing.pack(textOf(snapshot));
+  const accepted = { feed: feed.id, version, digest, names: names.length, acceptedAt: act.at, body };
+  return parts.store.acceptSnapshot(accepted, was, act);
+}

@@ -1,0 +1,139 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { packageFeeds } from '../../src/feeds/packages.ts';
+import { catalogOf } from '../support/internet.ts';
+import { read, run, runJson } from '../support/process.ts';
+import { eventually } from '../support/scale.ts';
+import { sharedService, temporaryFolder } from '../support/service.ts';
+
+interface Report {
+  readonly feeds: { readonly feed: string; readonly outcome: string; readonly problems: string[] }[];
+}
+
+const FEED = 'disposable-email-domains';
+const shared = sharedService({ catalog: await catalogOf(['other.com']), followMs: 50 });
+const beside = () => ({ folder: shared().folder });
+const storedRows = () =>
+  read(join(shared().folder, 'domain-risk.db'), 'SELECT * FROM snapshot ORDER BY feed');
+
+const installed = await packageFeeds()
+  .find(({ feed }) => feed.id === FEED)!
+  .read();
+
+/** A file with the installed names of the feed, and with these. */
+function listWith(...names: string[]): string {
+  const path = join(temporaryFolder(), 'list.conf');
+  writeFileSync(path, `# a list\n${[...installed.names, ...names].join('\n')}\n`);
+  return path;
+}
+
+async function webPage(): Promise<string> {
+  const server = createServer((_, res) => res.end('<html>Log in'));
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/list`;
+}
+
+let secret = '';
+async function answered(name: string): Promise<{ reason: string }> {
+  if (secret === '') secret = (await shared().key()).secret;
+  const response = await shared().get(`/v1/public/domain/${name}`, secret);
+  expect(response.status).toBe(200);
+  return response.json() as ReturnType<typeof answered>;
+}
+const metrics = async () => (await shared().get('/metrics')).text();
+
+describe('feeds update', () => {
+  it('brings fresh names to a running server, with no restart, and back again', async () => {
+    const name = 'fresh-throwaway-of-today.com';
+    expect((await answered(name)).reason).not.toBe('disposable');
+    expect(await metrics()).not.toMatch(/domain_risk_feed_age_seconds\{/);
+
+    const path = listWith(name, '__proto__', 'constructor', 'co.uk');
+    const ended = await run(['feeds', 'update', '--from', `${FEED}=${path}`], beside());
+    expect(ended).toMatchObject({ code: 0, stderr: '1 of 1 feeds have a new version\n' });
+    expect(ended.stdout).toMatch(/^FEED +OUTCOME +VERSION +NAMES +DROPPED/);
+    const before = installed.names.length;
+    const now = before + 1;
+    expect(ended.stdout).toMatch(new RegExp(`accepted +\\S+ → 20\\S+Z +${before} → ${now} +3\n`));
+
+    await eventually('the server follows', async () => (await answered(name)).reason === 'disposable');
+    const age = new RegExp(`^domain_risk_feed_age_seconds\\{feed="${FEED}"\\} (\\S+)$`, 'm');
+    expect(Number(age.exec(await metrics())?.[1])).toBeLessThan(60);
+    expect(await metrics()).toContain(`domain_risk_feed_names{feed="${FEED}"} ${now}`);
+    const { stdout } = await run(['feeds', 'status'], beside());
+    expect(stdout).toMatch(/^FEED +KIND +VERIFIED +LICENCE +VERSION +UPDATED +NAMES +DROPPED\n/);
+    expect(stdout).toMatch(
+      new RegExp(`^${FEED} +disposable +yes +CC0-1.0 +20\\S+Z +20\\S+Z +${now} +3$`, 'm'),
+    );
+    expect(stdout).toMatch(/^fakefilter +disposable +yes +BSD-3-Clause +\S+ +as installed +\d{4} +0$/m);
+    expect(stdout).toMatch(
+      /"domain-risk feeds update" adds castle, domains-mx, burner-email-providers, mail/,
+    );
+
+    expect(await runJson(['feeds', 'remove', FEED], beside())).toEqual({ feed: FEED, removed: true });
+    await eventually('the server goes back', async () => (await answered(name)).reason !== 'disposable');
+    const again = await run(['feeds', 'remove', FEED], beside());
+    expect([again.code, again.stdout]).toEqual([1, '']);
+    const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === FEED);
+    expect(acts.map(({ action, via }) => [action, via])).toEqual([
+      ['feed.remove', 'command line'],
+      ['feed.update', 'command line'],
+    ]);
+  }, 60_000);
+
+  it('refuses what is broken, says so and ends with 1, takes the others, and takes all by force', async () => {
+    const bad = listWith('taken-by-force.com', 'gmail.com');
+    const good = join(temporaryFolder(), 'castle.txt');
+    writeFileSync(good, Array.from({ length: 900 }, (_, at) => `castle-${at}.com`).join('\n'));
+    const sources = [`${FEED}=${bad}`, `castle=${good}`, `mailchecker=${await webPage()}`];
+    const args = ['feeds', 'update', ...sources.flatMap(source => ['--from', source])];
+    const dry = await run([...args, '--dry-run', '--json'], beside());
+    expect(storedRows()).toEqual([]);
+
+    const ended = await run([...args, '--json'], beside());
+    expect(ended.code).toBe(1);
+    expect((JSON.parse(ended.stdout) as Report).feeds.map(({ feed, outcome }) => [feed, outcome])).toEqual([
+      [FEED, 'refused'],
+      ['castle', 'accepted'],
+      ['mailchecker', 'failed'],
+    ]);
+    expect(JSON.parse(dry.stdout)).toMatchObject({ dry_run: true, feeds: JSON.parse(ended.stdout).feeds });
+    expect(ended.stderr).toMatch(new RegExp(`^domain-risk: feed ${FEED} refused: it names gmail.com`, 'm'));
+    expect(ended.stderr).toMatch(/^domain-risk: feed mailchecker failed: .*: a web page, not a list$/m);
+    expect(storedRows().map(row => row.feed)).toEqual(['castle']);
+    await eventually('what was accepted is served', async () => {
+      return (await answered('castle-1.com')).reason === 'disposable';
+    });
+    expect((await answered('taken-by-force.com')).reason).not.toBe('disposable');
+
+    const was = storedRows();
+    const worse = join(temporaryFolder(), 'castle.txt');
+    writeFileSync(worse, readFileSync(good, 'utf8').slice(0, 2_000));
+    const refused = await run(['feeds', 'update', '--from', `castle=${worse}`], beside());
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('feed castle refused: ') });
+    expect(storedRows()).toEqual(was);
+
+    const forced = ['feeds', 'update', '--from', `${FEED}=${bad}`, '--force'];
+    expect(await runJson<Report>(forced, beside())).toMatchObject({ feeds: [{ outcome: 'forced' }] });
+    expect(await shared().store.audit(1)).toMatchObject([
+      { action: 'feed.force', subject: FEED, detail: expect.stringContaining('gmail.com') },
+    ]);
+    await eventually('what was forced is served', async () => {
+      return (await answered('taken-by-force.com')).reason === 'disposable';
+    });
+    expect((await answered('gmail.com')).reason).toBe('safe');
+  }, 60_000);
+
+  it.each([
+    [['feeds', 'update', 'no-such-feed'], /there is no feed "no-such-feed"; there are disposable-email/],
+    [['feeds', 'update', '--from', 'castle'], /--from must be like/],
+    [['feeds', 'update', '--from', 'castle=http://10.0.0.1/'], /--from castle: plain http/],
+  ])('%j ends with 2 and makes no store', async (args, why) => {
+    const ended = await run(args, { folder: join(temporaryFolder(), 'none') });
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(why) });
+  });
+});

@@ -1,0 +1,144 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addressProblem, download } from '../../src/feeds/download.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+const MIB = 2 ** 20;
+
+/** What a server, or whoever took it over, may do to us. Every one ends when the socket does. */
+const MODES: Record<string, Answer> = {
+  'plain list': (_, res) => res.end('a.com\nb.com\n'),
+  'packed list': (_, res) =>
+    res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('\uFEFFa.com\nb.com\n')),
+  moved: (_, res) => res.writeHead(302, { location: '/plain list' }).end(),
+  'to a file': (_, res) => res.writeHead(302, { location: 'file:///etc/passwd' }).end(),
+  'to the metadata service': (_, res) =>
+    res.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
+  'to another local port': (_, res) => res.writeHead(307, { location: `${other}/plain list` }).end(),
+  'to another scheme': (_, res) => res.writeHead(301, { location: 'https://example.com/' }).end(),
+  'round and round': (_, res) => res.writeHead(302, { location: '/round and round' }).end(),
+  'to nowhere': (_, res) => res.writeHead(302).end(),
+  'gzip bomb': (_, res) =>
+    res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(40 * MIB))),
+  'gzip of nothing': (_, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end('no gzip'),
+  'another packing': (_, res) => res.writeHead(200, { 'content-encoding': 'br' }).end('x'),
+  'endless body': (_, res) => {
+    const line = 'a.com\n'.repeat(10_000);
+    const more = () => {
+      while (!res.destroyed && res.write(line)) sent += line.length;
+    };
+    res.on('drain', more);
+    more();
+  },
+  'slow body': (_, res) => {
+    const timer = setInterval(() => res.write('a.com\n'), 20);
+    res.on('close', () => clearInterval(timer));
+  },
+  'no answer': () => {},
+  'cut short': (_, res) => {
+    res.writeHead(200, { 'content-length': '1000' }).write('a.com\n');
+    setTimeout(() => res.destroy(), 20);
+  },
+  'web page': (_, res) =>
+    res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('a.com\nb.com\n'),
+  'login page as text': (_, res) =>
+    res.writeHead(200, { 'content-type': 'text/plain' }).end('\n <!doctype html><title>Log in</title>'),
+  gone: (_, res) => res.writeHead(404).end('a.com\n'),
+  broken: (_, res) => res.writeHead(500).end('a.com\n'),
+};
+
+let base = '';
+let other = '';
+let sent = 0;
+const servers = [1, 2].map(() =>
+  createServer((req, res) => MODES[decodeURIComponent(req.url!.slice(1))]!(req, res)),
+);
+
+beforeAll(async () => {
+  for (const server of servers) await new Promise<void>(done => server.listen(0, '127.0.0.1', done));
+  [base, other] = servers.map(server => `http://127.0.0.1:${(server.address() as AddressInfo).port}`) as [
+    string,
+    string,
+  ];
+});
+afterAll(() => {
+  for (const server of servers) server.close().closeAllConnections();
+});
+
+const fetched = (mode: string) => download(new URL(`${base}/${mode}`), { isNamed: true, deadlineMs: 400 });
+
+describe('a download', () => {
+  it.each(['plain list', 'packed list', 'moved'])('gives the text of a %s', async mode => {
+    expect(await fetched(mode)).toBe('a.com\nb.com\n');
+  });
+
+  it.each([
+    ['to a file', 'redirects from http: to file:'],
+    ['to the metadata service', 'redirects to where it may not: plain http'],
+    ['to another local port', 'redirects to where it may not: 127.0.0.1 is no public address'],
+    ['to another scheme', 'redirects from http: to https:'],
+    ['round and round', 'more than 3 redirects'],
+    ['to nowhere', 'answered 302'],
+    ['gzip of nothing', 'incorrect header check'],
+    ['another packing', 'came as br'],
+    ['slow body', 'not complete within 0.4 s'],
+    ['no answer', 'not complete within 0.4 s'],
+    ['cut short', 'aborted'],
+    ['web page', 'a web page, not a list'],
+    ['login page as text', 'a web page, not a list'],
+    ['gone', 'answered 404'],
+    ['broken', 'answered 500'],
+  ])('%s is refused', async (mode, why) => {
+    await expect(fetched(mode)).rejects.toThrow(`${base}/${encodeURI(mode)}: ${why}`);
+  });
+
+  it.each(['gzip bomb', 'endless body'])('%s ends at 32 MiB', async mode => {
+    const url = new URL(`${base}/${mode}`);
+    await expect(download(url, { isNamed: true })).rejects.toThrow('larger than 32 MiB');
+    expect(sent).toBeLessThan(64 * MIB);
+  });
+
+  it('reaches no private address but the one that an operator named', async () => {
+    const url = new URL(`${base}/plain list`);
+    await expect(download(url, { isNamed: false })).rejects.toThrow('127.0.0.1 is no public address');
+  });
+
+  it('reaches no name that stands for a private address, named or not', async () => {
+    const url = new URL(base.replace('http://127.0.0.1', 'https://localhost'));
+    await expect(download(url, { isNamed: true })).rejects.toThrow(
+      /localhost is at (127\.0\.0\.1|::1), which is no public address/,
+    );
+  });
+});
+
+describe('an address that lists may come from', () => {
+  it.each([
+    ['https://lists.example.com/a.txt', true],
+    ['https://8.8.8.8/a.txt', true],
+    ['https://10.0.0.5/a.txt', true],
+    ['https://[fd00::5]/a.txt', true],
+    ['http://127.0.0.1:8000/a.txt', true],
+    ['http://[::1]/a.txt', true],
+    ['http://lists.example.com/a.txt', false],
+    ['http://localhost/a.txt', false],
+    ['http://127.example.com/a.txt', false],
+    ['http://10.0.0.5/a.txt', false],
+    ['https://me:secret@lists.example.com/a.txt', false],
+    ['ftp://lists.example.com/a.txt', false],
+    ['file:///etc/passwd', false],
+    ['data:text/plain,a.com', false],
+  ])('%s named by an operator: %s', (address, isFine) => {
+    expect(addressProblem(new URL(address), true) === undefined).toBe(isFine);
+  });
+
+  it.each([
+    'https://10.0.0.5/',
+    'https://169.254.169.254/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://0x7f.1/',
+  ])('%s is none of its own accord', address => {
+    expect(addressProblem(new URL(address), false)).toMatch(/no public address/);
+  });
+});

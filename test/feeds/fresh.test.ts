@@ -1,0 +1,144 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { freshFeeds, placeProblem } from '../../src/feeds/fresh.ts';
+import { PACKING } from '../../src/feeds/pack.ts';
+import { SOURCES } from '../../src/feeds/sources.ts';
+import { WEB_FEEDS } from '../../src/feeds/web.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const readFrom = (id: string, place: string) =>
+  freshFeeds(new Map([[id, place]]))
+    .find(({ feed }) => feed.id === id)!
+    .read();
+
+function written(text: string, name = 'list.txt'): string {
+  const path = join(temporaryFolder(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('the table of feeds', () => {
+  it('knows every feed once, by https where that is fresher, and no two bits of a listing too many', () => {
+    const ids = SOURCES.updated!.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(freshFeeds().map(({ feed }) => feed)).toEqual(SOURCES.updated);
+    for (const { feed } of WEB_FEEDS) expect(feed.origin, feed.id).toMatch(/^https:\/\//);
+    expect(SOURCES.updated!.filter(({ kind }) => kind === 'disposable').length).toBeLessThan(31);
+  });
+});
+
+describe('a feed from a place that an operator names', () => {
+  it('is one name per line, without comments', async () => {
+    const path = written('# castle\r\na.com\r\n\r\n  B.com \n// old\nconstructor\n');
+    const { names, version } = await readFrom('castle', path);
+    expect(names).toEqual(['a.com', 'B.com', 'constructor']);
+    expect(version).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/);
+  });
+
+  it('has the shape that its makers publish, and no member of an object passes for another', async () => {
+    const domains = '{"__proto__":{"hosts":{"__proto__":{"firstseen":1},"a.com":{"firstseen":1762130000}}}}';
+    const { names, since } = await readFrom('fakefilter', written(`{"domains":${domains}}`));
+    expect(names).toEqual(['__proto__', 'a.com']);
+    expect(since?.get('a.com')).toBe('2025-11-03');
+    expect(({} as Record<string, unknown>).firstseen).toBeUndefined();
+  });
+
+  it('may be an unpacked npm package', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'dist'));
+    writeFileSync(join(folder, 'package.json'), '{"version":"1.5.0"}');
+    writeFileSync(join(folder, 'dist', 'index.js'), 'var blacklist_default = "a.com\\nb.com";\n');
+    expect(await readFrom('is-burner-email', folder)).toEqual({
+      version: '1.5.0',
+      names: ['a.com', 'b.com'],
+    });
+    await expect(readFrom('castle', folder)).rejects.toThrow('does not come as an npm package');
+  });
+
+  it.each([
+    ['castle', '<html>', 'a web page, not a list'],
+    ['fakefilter', 'a.com', 'is not valid JSON'],
+    ['fakefilter', '[]', 'is not an object'],
+  ])('%s is refused when it holds %s', async (id, text, why) => {
+    const path = written(text);
+    await expect(readFrom(id, path)).rejects.toThrow(new RegExp(`^${path}: .*${why}`));
+  });
+
+  it('is refused when it is missing, no file or too large', async () => {
+    await expect(readFrom('castle', '/nowhere/at/all')).rejects.toThrow('ENOENT');
+    await expect(readFrom('castle', '/dev/null')).rejects.toThrow('neither a file nor a folder');
+    const path = written('a.com\n');
+    truncateSync(path, 33 * 2 ** 20);
+    await expect(readFrom('castle', path)).rejects.toThrow('larger than 32 MiB');
+  });
+
+  it.each([
+    ['https://lists.example.com/castle.txt', true],
+    ['./castle.txt', true],
+    ['C/castle.txt', true],
+    ['', false],
+    ['https://', false],
+    ['javascript:alert(1)', false],
+  ])('%j can be asked for: %s', (place, isFine) => {
+    expect(placeProblem(place) === undefined).toBe(isFine);
+  });
+});
+
+describe('the newest release of a package', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  /** A program called npm that notes how it was called and then does what `script` says. */
+  function npmThat(script: string): string {
+    const folder = temporaryFolder();
+    const program = `#!/bin/sh\nprintf '%s\\n' "$@" > ${folder}/args\nenv > ${folder}/env\n${script}\n`;
+    writeFileSync(join(folder, 'npm'), program);
+    chmodSync(join(folder, 'npm'), 0o755);
+    vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
+    return folder;
+  }
+  const read = (id: string) =>
+    freshFeeds()
+      .find(({ feed }) => feed.id === id)!
+      .read();
+  const left = () => readdirSync(tmpdir()).filter(name => name.startsWith('domain-risk-feed-'));
+
+  it('is installed aside without running anything of it or telling it our secrets, read, and gone again', async () => {
+    vi.stubEnv('ADMIN_TOKEN', 'canary-1');
+    vi.stubEnv('DATABASE_URL', 'postgres://canary-2');
+    const folder = npmThat(
+      'mkdir -p node_modules/is-burner-email/dist && cd node_modules/is-burner-email && echo \'{"version":"2.0.0"}\' > package.json && echo \'var blacklist_default = "a.com";\' > dist/index.js',
+    );
+    const before = left();
+    expect(await read('is-burner-email')).toEqual({ version: '2.0.0', names: ['a.com'] });
+    const args = readFileSync(join(folder, 'args'), 'utf8').split('\n');
+    expect(args).toEqual(expect.arrayContaining(['install', '--ignore-scripts', 'is-burner-email@latest']));
+    expect(readFileSync(join(folder, 'env'), 'utf8')).not.toContain('canary');
+    expect(left()).toEqual(before);
+  });
+
+  it.each([
+    ['echo "npm error code E404" >&2; echo "npm error 404 Not Found" >&2; exit 1', '404 Not Found'],
+    ['exit 3', 'it ended with 3'],
+    ['exit 0', 'package.json: ENOENT'],
+  ])('that npm cannot bring (%s) is a failed feed', async (script, why) => {
+    npmThat(script);
+    await expect(read('is-burner-email')).rejects.toThrow(
+      new RegExp(`^npm package is-burner-email[:,].*${why}`),
+    );
+  });
+
+  it('needs npm, and says so', async () => {
+    vi.stubEnv('PATH', temporaryFolder());
+    await expect(read('is-burner-email')).rejects.toThrow('npm is not installed here');
+  });
+});
+
+it('a packed snapshot comes back as it was, and what is none does not', async () => {
+  const text = '{"names":["a.com"]}\n'.repeat(1_000);
+  const body = await PACKING.pack(text);
+  expect(body.length).toBeLessThan(text.length / 10);
+  expect(await PACKING.unpack(body)).toBe(text);
+  await expect(PACKING.unpack('bm8gZ3ppcA==')).rejects.toThrow('incorrect header');
+});

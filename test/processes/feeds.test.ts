@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { cleaning, reading, textOf } from '../../src/core/snapshot.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
+import { PACKING } from '../../src/feeds/pack.ts';
+import { ACT } from '../support/act.ts';
+import { catalogOf } from '../support/internet.ts';
+import { callMany } from '../support/load.ts';
+import { openBeside, output, read, startChild } from '../support/process.ts';
+import { eventually, pause, randomFrom, SEED, sized } from '../support/scale.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
+import { IMPORTED, versionOf } from '../support/versions.ts';
+
+const KILLS = sized(5, 50);
+const IMPORTING = join(import.meta.dirname, '../support/importing.ts');
+
+test(`killed ${KILLS} times in the middle of an import (seed ${SEED}), the store holds the old version or the new one, whole`, {
+  timeout: sized(60_000, 600_000),
+}, async () => {
+  const random = randomFrom(SEED);
+  for (let kill = 0; kill < KILLS; kill++) {
+    const path = join(temporaryFolder(), 'domain-risk.db');
+    const started = startChild([process.execPath, IMPORTING, path], process.env);
+    await output(started, /^0$/m);
+    await pause(250 * random());
+    started.child.kill('SIGKILL');
+    await started.exited;
+
+    const told = Number(started.stdout().trim().split('\n').at(-1));
+    const [row, ...others] = read(path, 'SELECT * FROM snapshot');
+    expect(others).toEqual([]);
+    expect([`${told}`, `${told + 1}`]).toContain(row!.version);
+    const text = await PACKING.unpack(String(row!.body));
+    const { names } = allAtOnce(reading(IMPORTED, text, String(row!.digest), 1));
+    expect(names).toEqual(versionOf(Number(row!.version)).names);
+    expect(read(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    const acts = read(path, "SELECT count(*) AS n FROM audit WHERE action = 'feed.update'");
+    expect(acts).toEqual([{ n: Number(row!.version) + 1 }]);
+  }
+});
+
+test('while feeds change under load, no answer mixes two generations', async () => {
+  const service = await startTestService({ catalog: await catalogOf(['other.com']), followMs: 5 });
+  const { secret } = await service.key();
+  const store = await openBeside(service.folder);
+  const accept = async (version: number) => {
+    const names = version % 2 === 0 ? ['even.com'] : ['odd.com'];
+    const snapshot = allAtOnce(cleaning(IMPORTED, { version: `${version}`, names }));
+    const { digest } = snapshot;
+    const body = await PACKING.pack(textOf(snapshot));
+    const was = (await store.snapshots())[0]?.digest ?? null;
+    const head = { feed: IMPORTED.id, version: `${version}`, digest, names: 1, acceptedAt: version };
+    expect(await store.acceptSnapshot({ ...head, body }, was, ACT)).toBe(true);
+  };
+  await accept(0);
+  await eventually('the first is followed', async () => {
+    const response = await service.get('/v1/public/domain/even.com', secret);
+    return ((await response.json()) as { reason: string }).reason === 'disposable';
+  });
+
+  let isGoing = true;
+  const call = (name: string) => {
+    const path = `/v1/public/domain/${name}?explain=true`;
+    return callMany({ bases: [service.base], secret, path, callers: 4, calls: 1e9, goOn: () => isGoing });
+  };
+  const load = Promise.all([call('even.com'), call('odd.com'), call('below.even.com')]);
+  for (let version = 1; version <= sized(8, 200); version++) {
+    await accept(version);
+    await pause(30);
+  }
+  isGoing = false;
+
+  /** Generation to the names that answers of it called listed, and those that they did not. */
+  const seen = new Map<string, { listed: Set<string>; clean: Set<string> }>();
+  for (const { status, body } of (await load).flat()) {
+    expect(status).toBe(200);
+    const { domain, reason, evidence } = JSON.parse(body) as {
+      domain: string;
+      reason: string;
+      evidence: { snapshot: string; lists: unknown[] };
+    };
+    expect(reason === 'disposable').toBe(evidence.lists.length > 0);
+    const sides = seen.get(evidence.snapshot) ?? { listed: new Set(), clean: new Set() };
+    seen.set(evidence.snapshot, sides);
+    sides[evidence.lists.length > 0 ? 'listed' : 'clean'].add(domain.replace('below.', ''));
+  }
+  expect(seen.size).toBeGreaterThan(2);
+  for (const { listed, clean } of seen.values()) {
+    expect([...listed].length + [...clean].length).toBeLessThanOrEqual(2);
+    expect([...listed].filter(name => clean.has(name))).toEqual([]);
+  }
+});

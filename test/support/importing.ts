@@ -1,0 +1,32 @@
+/** A process that accepts one version of a feed after the other, until it is killed: `importing.ts <database>`. */
+
+import { PACKING } from '../../src/feeds/pack.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { updateFeeds } from '../../src/update.ts';
+import { IMPORTED, versionOf } from './versions.ts';
+
+const store = await openSqliteStore(process.argv[2]!, error => {
+  throw error;
+});
+for (let version = 0; ; version++) {
+  const [done] = await updateFeeds(
+    {
+      store,
+      sources: [{ feed: IMPORTED, read: async () => versionOf(version) }],
+      installed: [],
+      tables: async () => ({
+        'providers.csv': 'suffix,label,class\na.com,A,hosting',
+        'mailboxes.csv': 'domain,label,class,canary\ngmail.com,Gmail,consumer_webmail,yes',
+        'protected.csv': 'domain,kind,label\nb.com,name,',
+        'free.csv': 'domain,change,note\nc.com,add,',
+        'roles.txt': 'noreply',
+      }),
+      packing: PACKING,
+      clock: Date.now,
+      actor: { who: 'tester', via: 'test' },
+    },
+    { force: false, dryRun: false, progress: () => {} },
+  );
+  if (done?.outcome !== 'accepted') throw new Error(`version ${version}: ${done?.outcome}`);
+  process.stdout.write(`${version}\n`);
+}

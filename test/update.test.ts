@@ -1,0 +1,211 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Act } from '../src/core/audit.ts';
+import { type Feed, FeedError, type FeedSource, type RawFeed } from '../src/core/feed.ts';
+import type { Store } from '../src/core/ports.ts';
+import { reading } from '../src/core/snapshot.ts';
+import { allAtOnce } from '../src/core/steps.ts';
+import { PACKING } from '../src/feeds/pack.ts';
+import { readTables } from '../src/feeds/tables.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { type UpdateParts, updateFeeds } from '../src/update.ts';
+import { temporaryFolder } from './support/service.ts';
+
+const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, at) => `${prefix}${at}.com`);
+const DAY = 86_400_000;
+const FIRST = Date.parse('2026-11-01T12:00:00Z');
+
+let store: Store;
+const ends: (() => void | Promise<void>)[] = [];
+beforeAll(async () => {
+  const folder = temporaryFolder(end => void ends.push(end));
+  store = await openSqliteStore(join(folder, 'domain-risk.db'), error => {
+    throw error;
+  });
+});
+afterAll(async () => {
+  await store.close();
+  for (const end of ends) await end();
+});
+
+let feed: Feed;
+let count = 0;
+beforeEach(() => {
+  const id = `list-${count++}`;
+  feed = { id, kind: 'disposable', verified: false, licence: 'MIT', origin: `list ${id}`, atLeast: 10 };
+});
+
+type Read = RawFeed | FeedError | readonly string[];
+const source = (read: Read, of = feed): FeedSource => ({
+  feed: of,
+  read: async () => {
+    if (read instanceof FeedError) throw read;
+    return 'names' in read ? read : { version: 'new', names: read };
+  },
+});
+
+interface Wish {
+  force?: boolean;
+  dryRun?: boolean;
+  now?: number;
+  installed?: FeedSource[];
+  store?: UpdateParts['store'];
+}
+
+function updateAll(sources: readonly FeedSource[], wish: Wish = {}) {
+  const { force = false, dryRun = false, now = FIRST, installed = [source(many(100))] } = wish;
+  return updateFeeds(
+    {
+      store: wish.store ?? store,
+      sources,
+      installed,
+      tables: () => readTables(),
+      packing: PACKING,
+      clock: () => now,
+      actor: { who: 'op', via: 'test' },
+    },
+    { force, dryRun, progress: () => {} },
+  );
+}
+const update = async (read: Read, wish?: Wish) => (await updateAll([source(read)], wish))[0]!;
+
+async function stored(of = feed) {
+  const accepted = await store.snapshot(of.id);
+  if (!accepted) return undefined;
+  const text = await PACKING.unpack(accepted.body);
+  return allAtOnce(reading(of, text, accepted.digest, accepted.acceptedAt));
+}
+const acts = async (): Promise<Act[]> =>
+  (await store.audit(1_000)).filter(act => act.subject === feed.id).reverse();
+
+describe('an update of a feed', () => {
+  it('is stored with its digest, its day and an act, and tells what changed', async () => {
+    const done = await update([...many(110), 'co.uk', 'n0.com']);
+    expect(done).toEqual({
+      feed: feed.id,
+      outcome: 'accepted',
+      before: { version: 'new', names: 100 },
+      after: { version: 'new', names: 110 },
+      dropped: { malformed: 0, suffix: 1, specialUse: 0, duplicate: 1 },
+      problems: [],
+    });
+    expect(await stored()).toMatchObject({ version: 'new', names: many(110), acceptedAt: FIRST });
+    expect(await acts()).toEqual([
+      {
+        who: 'op',
+        via: 'test',
+        at: FIRST,
+        action: 'feed.update',
+        subject: feed.id,
+        detail: `new with 100 names → new with 110 names from list ${feed.id}`,
+      },
+    ]);
+  });
+
+  it.each<[string, () => Read, 'refused' | 'failed', RegExp]>([
+    ['empty', () => [], 'refused', /no usable name/],
+    ['a fifth smaller', () => many(79), 'refused', /20 % fewer/],
+    ['half as large again', () => many(151), 'refused', /50 % more/],
+    ['naming gmail.com', () => [...many(100), 'gmail.com'], 'refused', /gmail\.com/],
+    ['of unusable lines', () => [...many(97), ...many(3).map(name => `* ${name}`)], 'refused', /1 %/],
+    [
+      'a web page',
+      () => new FeedError('a web page,\u001b[2J\nnot a list'),
+      'failed',
+      /^a web page, \[2J not a/,
+    ],
+  ])('that is %s changes nothing', async (_, read, outcome, why) => {
+    for (const before of [undefined, 'an earlier one']) {
+      if (before) await update(many(99));
+      const was = await store.snapshot(feed.id);
+      const done = await update(read());
+      expect(done).toMatchObject({ outcome, problems: [expect.stringMatching(why)] });
+      expect(await store.snapshot(feed.id)).toEqual(was);
+      expect(was === undefined).toBe(before === undefined);
+    }
+    expect(await acts()).toHaveLength(1);
+  });
+
+  it('that is refused or failed stops no other', async () => {
+    const others = ['a', 'b'].map(name => ({ ...feed, id: `${feed.id}-${name}` }));
+    const done = await updateAll([
+      source(many(5)),
+      source(many(100), others[0]),
+      source(new FeedError('gone')),
+      source(many(100), others[1]),
+    ]);
+    expect(done.map(({ outcome }) => outcome)).toEqual(['refused', 'accepted', 'failed', 'accepted']);
+    for (const other of others) expect(await stored(other)).toBeDefined();
+  });
+
+  it('by force takes what is implausible and says so in the audit, never what cannot be read', async () => {
+    const done = await update([...many(5), 'gmail.com'], { force: true });
+    expect(done.outcome).toBe('forced');
+    expect((await stored())?.names).toHaveLength(6);
+    expect(await acts()).toMatchObject([
+      { action: 'feed.force', detail: expect.stringMatching(/fewer than 100; .*names gmail\.com/) },
+    ]);
+    expect(await update(new FeedError('gone'), { force: true })).toMatchObject({ outcome: 'failed' });
+    expect(await update(many(7), { force: true })).toMatchObject({ outcome: 'forced' });
+    expect((await acts()).map(({ action }) => action)).toEqual(['feed.force', 'feed.force']);
+  });
+
+  it('that says the same in another order is none', async () => {
+    expect(await update(many(100).reverse())).toMatchObject({ outcome: 'unchanged' });
+    expect(await stored()).toBeUndefined();
+    await update(many(101));
+    const was = await store.snapshot(feed.id);
+    expect(await update(many(101).reverse(), { now: FIRST + DAY })).toMatchObject({ outcome: 'unchanged' });
+    expect(await store.snapshot(feed.id)).toEqual(was);
+  });
+
+  it('as a dry run tells the same and changes nothing', async () => {
+    expect(await update(many(110), { dryRun: true })).toMatchObject({ outcome: 'accepted' });
+    expect(await update(many(1), { dryRun: true })).toMatchObject({ outcome: 'refused' });
+    expect(await stored()).toBeUndefined();
+    expect(await acts()).toEqual([]);
+  });
+
+  it('at the same moment as another one stands back', async () => {
+    const slow: FeedSource = {
+      feed,
+      read: async () => {
+        await update(many(105));
+        return { version: 'late', names: many(110) };
+      },
+    };
+    expect(await updateAll([slow])).toMatchObject([{ outcome: 'overtaken' }]);
+    expect((await stored())?.names).toHaveLength(105);
+    expect(await acts()).toHaveLength(1);
+  });
+
+  it('takes the place of a stored one that cannot be read', async () => {
+    await update(many(105));
+    const was = (await store.snapshot(feed.id))!;
+    const act: Act = { who: 'op', via: 'test', at: 1, action: 'feed.update', subject: feed.id, detail: null };
+    await store.acceptSnapshot({ ...was, body: 'bm8gZ3ppcA==' }, was.digest, act);
+    expect(await update(many(110))).toMatchObject({ outcome: 'accepted', before: { names: 100 } });
+    expect((await stored())?.names).toHaveLength(110);
+  });
+
+  it('of a rotating list adds to what it named before', async () => {
+    feed = { ...feed, rotates: 100 };
+    const wish = (day: number) => ({ installed: [], now: FIRST + day * DAY });
+    expect(await update(many(100, 'a'), wish(0))).toMatchObject({ outcome: 'accepted', before: null });
+    await update([...many(50, 'a'), ...many(50, 'b')], wish(1));
+    expect(await update(many(200, 'c'), wish(2))).toMatchObject({ outcome: 'refused' });
+    expect(await update(many(120, 'd'), wish(3))).toMatchObject({
+      outcome: 'accepted',
+      before: { names: 150 },
+      after: { names: 270 },
+    });
+    const { names, since } = (await stored())!;
+    expect(names).toHaveLength(270);
+    expect(['a0', 'a99', 'b0', 'd0'].map(name => since.get(`${name}.com`))).toEqual([
+      '2026-11-01',
+      '2026-11-01',
+      '2026-11-02',
+      '2026-11-04',
+    ]);
+  });
+});
