@@ -10,7 +10,10 @@ Generated from the types by \`npm run build:client\`. How to use them: [README.m
 
 /** In the order in which a reader meets them. */
 const NAMES = [
-  ['client', ['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'TopOptions', 'CallOptions']],
+  [
+    'client',
+    ['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'TopOptions', 'UsageOptions', 'CallOptions'],
+  ],
   ['options', ['ClientOptions', 'Call']],
   ['result', ['Result', 'Answer', 'Failure', 'Cause', 'Quota']],
   ['wire', ['DomainRisk', 'TopDomains', 'Usage']],

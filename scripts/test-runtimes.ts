@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import type { Outcome } from '../client/runtimes/browser.mjs';
-import { newKey } from '../src/commands/keys.ts';
 import { loadCatalog, openStore } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
+import { newKey } from '../src/operate.ts';
 import { startService } from '../src/service.ts';
+import { ACT } from '../test/support/act.ts';
 import { type Files, startBadServer } from '../test/support/bad-server.ts';
 import { buildClient, CLIENT } from './build-client.ts';
 import { installIn } from './install-in.ts';
@@ -80,7 +81,7 @@ async function withService(work: (real: Tools['real']) => Promise<void>): Promis
   });
   const { key, secret } = newKey({ name: 'runtimes', quota: 10_000 }, Date.now());
   try {
-    await store.createKey(key);
+    await store.createKey(key, ACT);
     await work({ url: `http://127.0.0.1:${service.address.port}`, key: secret });
   } finally {
     await service.close();

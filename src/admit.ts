@@ -4,7 +4,15 @@ import { LRUCache } from 'lru-cache';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
 import { networkMatcher, originAllowed } from './core/origin.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { type Allowance, allowanceOf, type Month, monthOf, secondsLeft } from './core/quota.ts';
+import {
+  type Allowance,
+  allowanceOf,
+  dayOf,
+  lastDays,
+  type Month,
+  monthOf,
+  secondsLeft,
+} from './core/quota.ts';
 import { type Bucket, takeToken } from './core/rate.ts';
 import { type Refusal, refuse } from './core/refusal.ts';
 
@@ -33,6 +41,13 @@ export interface Admit {
   spend(caller: Caller): Promise<Admission | MeteredRefusal | Refusal>;
   /** The same door without counting: for what a key may ask about itself. */
   enter(caller: Caller): Promise<Admission | Refusal>;
+  /** What was counted on each of the last so many days in UTC, the oldest first, today last. */
+  days(key: KeyRecord, count: number): Promise<DayCount[]>;
+}
+
+export interface DayCount {
+  readonly day: string;
+  readonly count: number;
 }
 
 interface CachedKey {
@@ -127,7 +142,7 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
           tokenTaken = true;
         }
         const month = monthOf(now);
-        const spent = await store.spend({ keyId: key.id, month: month.name, quota: key.quota }, revision);
+        const spent = await store.spend({ keyId: key.id, day: dayOf(now), quota: key.quota }, revision);
         if (spent.outcome === 'changed') continue;
         const allowance = allowanceOf(key.quota, spent.used, month);
         if (key.rate !== null) meterOf(key).allowance = allowance;
@@ -144,6 +159,12 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
       if ('refused' in passed) return passed;
       const { key, revision } = passed;
       return { key, revision, allowance: await readAllowance(key) };
+    },
+
+    async days(key, count) {
+      const days = lastDays(clock(), count);
+      const used = new Map((await store.usageDays(days[0]!, key.id)).map(one => [one.day, one.used]));
+      return days.map(day => ({ day, count: used.get(day) ?? 0 }));
     },
   };
 }

@@ -2,7 +2,9 @@
 /** The command line: a table of commands. Nothing else knows argv. */
 
 import { Command, CommanderError } from 'commander';
+import { addAudit } from './commands/audit.ts';
 import { addCopies } from './commands/copy.ts';
+import { addFeeds } from './commands/feeds.ts';
 import { addInfra } from './commands/infra.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLookups } from './commands/look.ts';
@@ -20,7 +22,17 @@ import { StoreRefused } from './store/refused.ts';
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-const COMMANDS = [addServe, addLookups, addKeys, addOverrides, addInfra, addCopies, addMigrate];
+const COMMANDS = [
+  addServe,
+  addLookups,
+  addKeys,
+  addOverrides,
+  addFeeds,
+  addInfra,
+  addAudit,
+  addCopies,
+  addMigrate,
+];
 
 /** Problems whose message is all that an operator needs; anything else is our fault and shows its stack. */
 const EXPECTED = [CommandFailed, ConfigRefused, FeedError, TableError, StoreRefused, StoreUnavailable];

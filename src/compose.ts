@@ -7,12 +7,20 @@ import type { Catalog } from './core/catalog.ts';
 import type { Clock, Resolver, Store } from './core/ports.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
+import { PACKING } from './feeds/pack.ts';
 import { SOURCES } from './feeds/sources.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrides.ts';
 import { createRank } from './rank.ts';
-import { buildCatalog, type Progress } from './refresh.ts';
+import {
+  buildCatalog,
+  type Following,
+  type FollowParts,
+  followFeeds,
+  type Progress,
+  type Stored,
+} from './refresh.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')).version;
@@ -25,8 +33,25 @@ export async function openStore(config: Config, onDeath: (error: Error) => void)
   return openPostgresStore(database.url);
 }
 
-export function loadCatalog(progress: Progress): Promise<Catalog> {
-  return buildCatalog(SOURCES, progress);
+/** What is installed, and in its place what updates brought into the store. */
+export function loadCatalog(
+  progress: Progress,
+  store?: Stored['store'],
+  onError: Stored['onError'] = tellOnStderr,
+): Promise<Catalog> {
+  return buildCatalog(SOURCES, progress, store && { store, unpack: PACKING.unpack, onError });
+}
+
+function tellOnStderr(error: unknown): void {
+  process.stderr.write(`domain-risk: ${(error as Error).message}\n`);
+}
+
+/** Looks for updates in the store while the service runs. */
+export function followStore(
+  parts: Pick<FollowParts, 'catalog' | 'adopting' | 'everyMs'> & Pick<Stored, 'store' | 'onError'>,
+): Following {
+  const { store, onError, ...rest } = parts;
+  return followFeeds({ ...rest, sources: SOURCES, stored: { store, unpack: PACKING.unpack, onError } });
 }
 
 export function openResolver(
@@ -70,6 +95,7 @@ export async function openVerdicts(parts: {
     mostAgreed: count => catalog().mostAgreed(count),
     isProtected: name => catalog().isProtected(name),
     revision: overrides.revision,
+    generation: () => catalog().generation,
     onError,
   });
   return { overrides, lookup, rank, learn };

@@ -1,5 +1,6 @@
 /** Environment → frozen Config, checked once at start. One row per setting; the README's table is made of these. */
 
+import { hash, timingSafeEqual } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Checked, networkMatcher, parseNetwork } from './core/origin.ts';
 import { parseServers } from './dns/servers.ts';
@@ -48,6 +49,19 @@ function parseTrusted(text: string): Checked<(address: string) => boolean> {
   return good(networkMatcher(networks));
 }
 
+const digestOf = (text: string) => hash('sha256', text, 'buffer');
+
+/** Gives a comparison, so that the token itself goes no further; of digests, so that it takes the same time always. */
+function parseToken(text: string): Checked<((sent: string) => boolean) | undefined> {
+  if (text === '') return good(undefined);
+  if (!/^[!-~]{32,1000}$/.test(text) || text.startsWith('drk_'))
+    return bad(
+      'must be 32 characters or more, printable ASCII without spaces, and no API key; make one with: openssl rand -hex 32',
+    );
+  const digest = digestOf(text);
+  return good(sent => timingSafeEqual(digestOf(sent), digest));
+}
+
 export const SETTINGS = {
   PORT: { fallback: '8080', help: 'Port to listen on; 0 picks a free one.', parse: parsePort },
   HOST: {
@@ -82,6 +96,12 @@ export const SETTINGS = {
     help: 'Networks of reverse proxies whose `X-Forwarded-For` is believed, comma-separated CIDR; empty is none.',
     parse: parseTrusted,
   },
+  ADMIN_TOKEN: {
+    fallback: '',
+    help: 'Secret of operators; switches on the API below `/admin`. At least 32 characters, such as from `openssl rand -hex 32`; empty is off.',
+    secret: true,
+    parse: parseToken,
+  },
   LOG_LEVEL: {
     fallback: 'info',
     help: 'Least level that is logged.',
@@ -105,6 +125,8 @@ export interface Config {
   readonly database: Database;
   readonly dnsServers: Parsed<'DNS_SERVERS'>;
   readonly isTrustedProxy: Parsed<'TRUST_PROXY'>;
+  /** Undefined where there is no token, and so no admin API. */
+  readonly isAdminToken: Parsed<'ADMIN_TOKEN'>;
   readonly logLevel: Parsed<'LOG_LEVEL'>;
   readonly accessLog: Parsed<'ACCESS_LOG'>;
 }
@@ -134,6 +156,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     dnsServers: read('DNS_SERVERS'),
     isTrustedProxy: read('TRUST_PROXY'),
+    isAdminToken: read('ADMIN_TOKEN'),
     logLevel: read('LOG_LEVEL'),
     accessLog: read('ACCESS_LOG'),
   });

@@ -3,18 +3,22 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
-import { openResolver, openVerdicts, VERSION } from './compose.ts';
+import { followStore, openResolver, openVerdicts, VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
+import { createEndpoints } from './http/acts.ts';
+import { addAdmin } from './http/admin.ts';
 import { createApi } from './http/api.ts';
+import { consoleRoutes } from './http/console.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { openapiOf } from './http/openapi.ts';
 import { addReference, createPages } from './http/pages.ts';
 import { createProbes } from './http/probes.ts';
 import { createRoutes } from './http/routes.ts';
-import { createPort, PAGES } from './http/server.ts';
+import { createPort, PAGES, type Port } from './http/server.ts';
+import { createOperate } from './operate.ts';
 
 export interface Service {
   readonly address: { readonly host: string; readonly port: number };
@@ -29,9 +33,12 @@ export async function startService(parts: {
   catalog: Catalog;
   clock: Clock;
   log: Logger;
+  /** How often to look for feed updates. */
+  followMs?: number | undefined;
 }): Promise<Service> {
   const { config, store, clock, log } = parts;
-  const catalog = () => parts.catalog;
+  let current = parts.catalog;
+  const catalog = () => current;
   const metrics = createMetrics();
   const resolver = openResolver(config, clock, metrics.question);
   const { overrides, lookup, rank, learn } = await openVerdicts({
@@ -54,6 +61,7 @@ export async function startService(parts: {
 
   const port = createPort({ log, accessLog: config.accessLog, metrics });
   observe(metrics, resolver, catalog, port.inFlight);
+  observeFeeds(metrics, catalog, clock);
   metrics.gauge(
     'domain_risk_learned_hosts',
     'Mail hosts and addresses learned as disposable.',
@@ -69,11 +77,27 @@ export async function startService(parts: {
   const pages = createPages(() => document);
   const routes = createRoutes(api, probes, pages);
   const document = openapiOf(routes, VERSION);
-  port.add(routes);
+  port.add([...routes, ...consoleRoutes()]);
   await addReference(port.app, PAGES, document);
+  await addOperators(port, { config, store, catalog, clock });
+  const following = followStore({
+    store,
+    catalog,
+    everyMs: parts.followMs,
+    onError: error => log.error({ err: error }, 'an update of the feeds could not be followed'),
+    *adopting(next) {
+      const infra = yield* learn.folding(next);
+      return () => {
+        current = next;
+        learn.use(infra);
+        log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
+      };
+    },
+  });
   try {
     await port.app.listen({ host: config.host, port: config.port, backlog: 1024 });
   } catch (error) {
+    await following.close();
     await resolver.close();
     await rank.close();
     await learn.close();
@@ -86,12 +110,24 @@ export async function startService(parts: {
     store,
     async close() {
       await port.drain();
+      await following.close();
       await rank.close();
       await learn.close();
       await resolver.close();
       await store.close();
     },
   };
+}
+
+/** Without a token there is no such side. */
+async function addOperators(
+  port: Port,
+  parts: { config: Config; store: Store; catalog: () => Catalog; clock: Clock },
+): Promise<void> {
+  const { isAdminToken, isTrustedProxy } = parts.config;
+  if (!isAdminToken) return;
+  const endpoints = createEndpoints({ ...parts, operate: createOperate(parts) });
+  await addAdmin(port, { endpoints, isAdminToken, isTrustedProxy });
 }
 
 function observe(
@@ -116,4 +152,19 @@ function observe(
   metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
   metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size);
   metrics.gauge('domain_risk_requests_in_flight', 'Requests being answered.', inFlight);
+}
+
+function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Clock): void {
+  metrics.gauges('domain_risk_feed_names', 'Names of each feed that count.', 'feed', () =>
+    catalog().status.map(({ feed, names }) => [feed.id, names]),
+  );
+  metrics.gauges(
+    'domain_risk_feed_age_seconds',
+    'Time since an update last changed a feed; feeds as installed are not there.',
+    'feed',
+    () =>
+      catalog().status.flatMap(({ feed, updatedAt }) =>
+        updatedAt === null ? [] : [[feed.id, Math.max(0, clock() - updatedAt) / 1000]],
+      ),
+  );
 }

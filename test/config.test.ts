@@ -18,3 +18,13 @@ test('every bad value is named with its fix, all at once', () => {
   expect(() => readConfig(bad)).toThrow(ConfigRefused);
   for (const name of Object.keys(bad)) expect(() => readConfig(bad)).toThrow(`${name}=`);
 });
+
+test('a bad token is refused with a command that makes a good one, and never shown', () => {
+  const read = () => readConfig({ ADMIN_TOKEN: 'hunter2' });
+  expect(read).toThrow(/^ADMIN_TOKEN: must be 32 characters or more.*openssl rand -hex 32$/);
+  expect(read).not.toThrow(/hunter2/);
+  expect(readConfig({}).isAdminToken).toBeUndefined();
+  const { isAdminToken } = readConfig({ ADMIN_TOKEN: 'x'.repeat(32) });
+  const sent = ['x'.repeat(32), 'x'.repeat(31), 'x'.repeat(33), ''];
+  expect(sent.map(token => isAdminToken!(token))).toEqual([true, false, false, false]);
+});

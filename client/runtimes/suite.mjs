@@ -610,6 +610,9 @@ const real = [
       same((await client.topDomains({ limit: 5000 })).status, 422, 'too many');
       const usage = await client.usage();
       same([usage.ok, usage.data?.monthly_limit], [true, gmail.quota.limit], 'usage');
+      const { data: used } = await client.usage({ days: 2 });
+      const counted = used.days.reduce((sum, day) => sum + day.count, 0);
+      same([used.days.length, counted], [2, used.month_count], 'usage of days');
       const stranger = createClient({ baseUrl: `${real.url}/`, apiKey: 'drk_none', onProblem: () => {} });
       same((await stranger.lookup('gmail.com')).code, 'unauthorized', 'a wrong key');
     },

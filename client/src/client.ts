@@ -18,7 +18,7 @@ export interface Client {
   /** The domains that the service flagged most often in the last 30 days. */
   topDomains(options?: TopOptions): Promise<Result<TopDomains>>;
   /** What is used and left of the monthly quota. Not counted. */
-  usage(options?: CallOptions): Promise<Result<Usage>>;
+  usage(options?: UsageOptions): Promise<Result<Usage>>;
 }
 
 export interface CallOptions {
@@ -45,6 +45,11 @@ export interface TopOptions extends CallOptions {
   readonly limit?: number | undefined;
   /** Only domains that were flagged for this reason. */
   readonly reason?: TopDomains['domains'][number]['reason'] | undefined;
+}
+
+export interface UsageOptions extends CallOptions {
+  /** Adds the calls of each of the last so many days, 1 to 30. */
+  readonly days?: number | undefined;
 }
 
 /** These are the caller's to fix, and nobody would see them where every failure means "continue". */
@@ -156,14 +161,17 @@ export function createClient(options: ClientOptions): Client {
       return false;
     },
     topDomains: options =>
-      call('topDomains', isTopDomains, options, () => {
-        const wanted = Object.entries({ limit: options?.limit, reason: options?.reason });
-        const given = wanted.filter(([, value]) => value !== undefined);
-        const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
-        return `/v1/public/top-domains${query && `?${query}`}`;
-      }),
-    usage: options => call('usage', isUsage, options, () => '/v1/usage'),
+      call('topDomains', isTopDomains, options, () =>
+        withQuery('/v1/public/top-domains', { limit: options?.limit, reason: options?.reason }),
+      ),
+    usage: options => call('usage', isUsage, options, () => withQuery('/v1/usage', { days: options?.days })),
   };
+}
+
+function withQuery(path: string, wanted: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
+  return query === '' ? path : `${path}?${query}`;
 }
 
 const unexpected = (): Heard => ({ result: UNUSABLE, fresh: 0 });

@@ -6,6 +6,7 @@ export type {
   LookupOptions,
   RiskOptions,
   TopOptions,
+  UsageOptions,
 } from './client.ts';
 export { createClient } from './client.ts';
 export { domainOf } from './domain.ts';

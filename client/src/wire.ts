@@ -89,6 +89,11 @@ export interface Usage {
   readonly month_count: number;
   readonly remaining_month: number | null;
   readonly reset_at: string;
+  /** Calls counted on each day in UTC, the oldest first, today last. */
+  readonly days?: readonly {
+    readonly day: string;
+    readonly count: number;
+  }[];
 }
 
 export const isUsage: Check = /* @__PURE__ */ object({
@@ -96,4 +101,8 @@ export const isUsage: Check = /* @__PURE__ */ object({
   month_count: integer(),
   remaining_month: either(integer(), nothing),
   reset_at: string,
+  days: optional(array(object({
+    day: string,
+    count: integer(),
+  }))),
 });

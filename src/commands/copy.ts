@@ -1,10 +1,10 @@
 /** `domain-risk backup` and `restore`: a consistent copy while serving, and the way back that rewinds no counter. */
 
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CommandFailed, printJson, startProgress } from './print.ts';
-import { withStore, withStoreOrNew } from './world.ts';
+import { actor, withStore, withStoreOrNew } from './world.ts';
 
 export function addCopies(program: Command): void {
   program
@@ -32,7 +32,13 @@ export function addCopies(program: Command): void {
       if (!existsSync(source))
         throw new CommandFailed(`${source} does not exist: name a file made by backup`);
       const keys = await withStoreOrNew(async store => {
-        await store.restore(source);
+        const act = {
+          ...actor(),
+          at: Date.now(),
+          action: 'store.restore',
+          subject: basename(source),
+        } as const;
+        await store.restore(source, { ...act, detail: null });
         return (await store.listKeys()).length;
       });
       if (options.json) printJson({ file: source, keys });

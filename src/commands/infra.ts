@@ -2,16 +2,13 @@
 
 import type { Command } from 'commander';
 import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
-import type { Catalog } from '../core/catalog.ts';
-import { type HostRecord, isLearned, LEARNING } from '../core/infra.ts';
+import { LEARNING } from '../core/infra.ts';
+import { FEWEST_SHOWN, MOST_SHOWN, shownHost } from '../http/shown.ts';
 import { SweepFailed, sweep } from '../sweep.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
 import { countValue, hostValue } from './values.ts';
-import { withStore } from './world.ts';
+import { actor, done, operateOn, withStore } from './world.ts';
 
-const MOST_SHOWN = 1_000;
-/** A listing shows hosts that are on their way too. */
-const FEWEST_SHOWN = 3;
 const DEFAULT_RATE = 50;
 
 export function addInfra(program: Command): void {
@@ -43,24 +40,12 @@ export function addInfra(program: Command): void {
     .action(sweepFeeds);
 }
 
-/** In one word, what a lookup makes of it. */
-function stateOf(host: HostRecord, catalog: Catalog): string {
-  if (host.forgotten) return 'forgotten';
-  if (host.shared) return 'shared';
-  return isLearned(host, catalog) ? 'disposable' : 'undecided';
-}
-
 async function list(options: { json?: boolean }): Promise<void> {
-  const hosts = await withStore(store => store.listHosts(FEWEST_SHOWN, MOST_SHOWN));
-  const catalog = await loadCatalog(() => {});
-  const rows = hosts.map(host => ({
-    host: host.name,
-    state: stateOf(host, catalog),
-    flagged: host.flagged,
-    innocent: host.innocent,
-    last_seen: host.lastDay,
-    neighbours: host.neighbours,
-  }));
+  const rows = await withStore(async store => {
+    const catalog = await loadCatalog(() => {}, store);
+    const hosts = await store.listHosts(FEWEST_SHOWN, MOST_SHOWN);
+    return hosts.map(host => shownHost(host, catalog));
+  });
   if (options.json) return printJson(rows);
   printTable(
     ['HOST', 'STATE', 'LISTED GUESTS', 'OTHERS', 'LAST SEEN', 'SUCH AS'],
@@ -79,9 +64,12 @@ async function list(options: { json?: boolean }): Promise<void> {
 const atMost = (guests: number) => (guests < LEARNING.mostGuests ? guests : `${guests}+`);
 
 async function forget(host: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
-  const known = await withStore(store => store.forgetHost(host, options.undo ? null : Date.now()));
-  if (!known) throw new CommandFailed(`nothing is known of ${host}; "domain-risk infra list" shows all`);
   const forgotten = !options.undo;
+  const problem = await withStore(store => {
+    const operate = operateOn(store);
+    return forgotten ? operate.forgetHost(host, actor()) : operate.relearnHost(host, actor());
+  });
+  done(problem, 'infra list');
   if (options.json) printJson({ host, forgotten });
   else
     process.stdout.write(
@@ -91,7 +79,7 @@ async function forget(host: string, options: { undo?: boolean; json?: boolean })
 
 async function sweepFeeds(options: { limit?: number; rate: number; json?: boolean }): Promise<void> {
   await withStore(async (store, config) => {
-    const catalog = await loadCatalog(() => {});
+    const catalog = await loadCatalog(() => {}, store);
     const resolver = openResolver(config, Date.now);
     const stop = new AbortController();
     const end = () => stop.abort();

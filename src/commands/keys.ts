@@ -1,23 +1,25 @@
 /** `domain-risk keys`: who may call, from where, and how often. */
 
-import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { digestOf, type KeyRecord, secretFrom, shownParts } from '../core/key.ts';
+import type { KeyRecord } from '../core/key.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
-import { monthOf } from '../core/quota.ts';
-import { CommandFailed, printFields, printJson, printTable, shownDate } from './print.ts';
+import { shownKey } from '../http/shown.ts';
+import type { Limits, Operate, Problem } from '../operate.ts';
+import { printFields, printJson, printTable } from './print.ts';
 import {
   checkedList,
   dateValue,
   durationValue,
   labelValue,
   type OrNone,
+  orNull,
   quotaValue,
   rateValue,
-  typedOr,
 } from './values.ts';
-import { withStore, withStoreOrNew } from './world.ts';
+import { actor, done, operateOn, withStore, withStoreOrNew } from './world.ts';
+
+const LISTING = 'keys list';
 
 /** As typed: what is not there stays as it is. */
 interface Typed {
@@ -30,59 +32,14 @@ interface Typed {
   json?: boolean;
 }
 
-type Limits = Pick<KeyRecord, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'>;
-
-/** Of a command that others get in the way of. */
-const MOST_TRIES = 5;
-
-const NO_LIMITS = { quota: null, rate: null, origins: [], networks: [], expiresAt: null };
-
-function limitsFrom(typed: Typed, before: Limits): Limits {
+function limitsFrom(typed: Typed): Partial<Limits> {
   return {
-    name: typed.name ?? before.name,
-    quota: typedOr(typed.quota, before.quota),
-    rate: typedOr(typed.rate, before.rate),
-    origins: typed.origin ?? before.origins,
-    networks: typed.network ?? before.networks,
-    expiresAt: typedOr(typed.expires, before.expiresAt),
-  };
-}
-
-export function newKey(
-  limits: Partial<Limits> & { name: string },
-  now: number,
-): { key: KeyRecord; secret: string } {
-  const secret = secretFrom(randomBytes(32));
-  const key: KeyRecord = {
-    id: `key_${randomBytes(8).toString('hex')}`,
-    digest: digestOf(secret),
-    ...shownParts(secret),
-    previousDigest: null,
-    previousUntil: null,
-    ...NO_LIMITS,
-    ...limits,
-    createdAt: now,
-    revokedAt: null,
-  };
-  return { key, secret };
-}
-
-/** The record as programs see it: no digest, and the secret only when it was just made. */
-function shownKey(key: KeyRecord, used: number | undefined, secret?: string) {
-  return {
-    id: key.id,
-    ...(secret === undefined ? {} : { key: secret }),
-    name: key.name,
-    shown_as: `${key.prefix}…${key.last4}`,
-    quota: key.quota,
-    ...(used === undefined ? {} : { used }),
-    rate: key.rate,
-    origins: key.origins,
-    networks: key.networks,
-    created_at: shownDate(key.createdAt),
-    expires_at: shownDate(key.expiresAt),
-    revoked_at: shownDate(key.revokedAt),
-    ...(key.previousUntil === null ? {} : { previous_until: shownDate(key.previousUntil) }),
+    ...(typed.name === undefined ? {} : { name: typed.name }),
+    ...(typed.quota === undefined ? {} : { quota: orNull(typed.quota) }),
+    ...(typed.rate === undefined ? {} : { rate: orNull(typed.rate) }),
+    ...(typed.origin === undefined ? {} : { origins: typed.origin }),
+    ...(typed.network === undefined ? {} : { networks: typed.network }),
+    ...(typed.expires === undefined ? {} : { expiresAt: orNull(typed.expires) }),
   };
 }
 
@@ -101,35 +58,13 @@ function printKey(key: KeyRecord, json: boolean | undefined, secret?: string): v
     process.stderr.write('\nKeep the key now: it is not stored and cannot be shown again.\n');
 }
 
-/** By id, or by name where only one key that is not revoked has it. */
-async function find(store: Store, wanted: string): Promise<KeyRecord> {
-  const keys = await store.listKeys();
-  const byId = keys.find(key => key.id === wanted);
-  if (byId) return byId;
-  const byName = keys.filter(key => key.name === wanted && key.revokedAt === null);
-  if (byName.length === 1) return byName[0]!;
-  const why = byName.length === 0 ? 'there is no such key' : 'several keys have this name: use the id';
-  throw new CommandFailed(`${why}; "domain-risk keys list" shows all`);
-}
-
-type Edit = (key: KeyRecord) => Partial<KeyRecord>;
-
-/** Somebody else may change the key between the reading and the writing: then again, from what stands there now. */
-export async function change(store: Store, wanted: string, edit: Edit): Promise<KeyRecord> {
-  let id = wanted;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const key = await find(store, id);
-    id = key.id;
-    if (key.revokedAt !== null)
-      throw new CommandFailed(`the key ${key.id} is revoked for good: create a new one`);
-    const changed = { ...key, ...edit(key) };
-    if (await store.updateKey(changed, key)) return changed;
-  }
-  throw new CommandFailed('others change this key all the time, and nothing was changed here: try again');
-}
-
-async function changeAndPrint(wanted: string, json: boolean | undefined, edit: Edit): Promise<void> {
-  printKey(await withStore(store => change(store, wanted, edit)), json);
+/** Of the key that was named by its id or its name. */
+function onKey<T>(wanted: string, work: (operate: Operate, id: string) => Promise<T | Problem>): Promise<T> {
+  return withStore(async store => {
+    const operate = operateOn(store);
+    const { id } = done(await operate.findKey(wanted), LISTING);
+    return done(await work(operate, id), LISTING);
+  });
 }
 
 function withLimits(command: Command): Command {
@@ -156,8 +91,8 @@ export function addKeys(program: Command): void {
   withLimits(keys.command('create').description('make a key; it is printed once and never again'))
     .requiredOption('--name <name>', 'what the key is for', labelValue)
     .action(async (typed: Typed & { name: string }) => {
-      const { key, secret } = newKey(limitsFrom(typed, { ...NO_LIMITS, name: typed.name }), Date.now());
-      await withStoreOrNew(store => store.createKey(key));
+      const limits = { ...limitsFrom(typed), name: typed.name };
+      const { key, secret } = await withStoreOrNew(store => operateOn(store).createKey(limits, actor()));
       printKey(key, typed.json, secret);
     });
 
@@ -170,9 +105,10 @@ export function addKeys(program: Command): void {
   withLimits(keys.command('update').description('change the limits of a key; what is not named stays'))
     .argument('<key>', 'id or name')
     .option('--name <name>', 'what the key is for', labelValue)
-    .action((wanted: string, typed: Typed) =>
-      changeAndPrint(wanted, typed.json, key => limitsFrom(typed, key)),
-    );
+    .action(async (wanted: string, typed: Typed) => {
+      const limits = limitsFrom(typed);
+      printKey(await onKey(wanted, (operate, id) => operate.updateKey(id, limits, actor())), typed.json);
+    });
 
   keys
     .command('rotate')
@@ -180,36 +116,24 @@ export function addKeys(program: Command): void {
     .argument('<key>', 'id or name')
     .option('--overlap <duration>', 'how long the old secret stays valid, such as 24h', durationValue, 0)
     .option('--json', 'one JSON document on stdout')
-    .action(rotate);
+    .action(async (wanted: string, options: { overlap: number; json?: boolean }) => {
+      const { overlap, json } = options;
+      const { key, secret } = await onKey(wanted, (operate, id) => operate.rotateKey(id, overlap, actor()));
+      printKey(key, json, secret);
+    });
 
   keys
     .command('revoke')
     .description('refuse a key from the next request on, for good')
     .argument('<key>', 'id or name')
     .option('--json', 'one JSON document on stdout')
-    .action((wanted: string, o: { json?: boolean }) =>
-      changeAndPrint(wanted, o.json, () => ({ revokedAt: Date.now() })),
+    .action(async (wanted: string, { json }: { json?: boolean }) =>
+      printKey(await onKey(wanted, (operate, id) => operate.revokeKey(id, actor())), json),
     );
 }
 
-async function rotate(wanted: string, options: { overlap: number; json?: boolean }): Promise<void> {
-  const now = Date.now();
-  const { key: fresh, secret } = newKey({ name: wanted }, now);
-  const renew: Edit = key => ({
-    digest: fresh.digest,
-    prefix: fresh.prefix,
-    last4: fresh.last4,
-    previousDigest: options.overlap > 0 ? key.digest : null,
-    previousUntil: options.overlap > 0 ? now + options.overlap : null,
-  });
-  const rotated = await withStore(store => change(store, wanted, renew));
-  printKey(rotated, options.json, secret);
-}
-
 async function list(store: Store, json: boolean | undefined): Promise<void> {
-  const month = monthOf(Date.now()).name;
-  const all = await store.listKeys();
-  const shown = await Promise.all(all.map(async key => shownKey(key, await store.used(key.id, month))));
+  const shown = (await operateOn(store).listKeys()).map(({ key, used }) => shownKey(key, used));
   if (json) return printJson(shown);
   printTable(
     ['ID', 'NAME', 'KEY', 'USED', 'QUOTA', 'ORIGINS', 'NETWORKS', 'STATE'],

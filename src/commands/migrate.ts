@@ -1,8 +1,10 @@
 /** `domain-risk migrate`: from one machine's file to a database for many, with every count. */
 
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { type Database, parseDatabase } from '../config.ts';
 import { printJson, startProgress, UsageProblem } from './print.ts';
+import { actor } from './world.ts';
 
 function databaseValue(text: string): Database {
   const parsed = parseDatabase(text);
@@ -36,7 +38,13 @@ async function migrate(options: { from: Database; to?: Database; json?: boolean 
     );
   const bar = startProgress('Moving');
   const { moveStore } = await import('../store/move.ts');
-  const moved = await moveStore(from.path, to.url, (table, done, total) => bar.at(table, done, total));
+  const moved = await moveStore(from.path, to.url, (table, done, total) => bar.at(table, done, total), {
+    ...actor(),
+    at: Date.now(),
+    action: 'store.move',
+    subject: basename(from.path),
+    detail: null,
+  });
   const rows = Object.entries(moved).map(([table, count]) => `${count} in ${table}`);
   bar.end(`moved and verified: ${rows.join(', ')}`);
   if (options.json) printJson({ from: from.path, moved });

@@ -1,11 +1,11 @@
 /** `domain-risk overrides`: the operator's word about a name, which wins over every list and over DNS. */
 
-import { userInfo } from 'node:os';
 import { Argument, type Command } from 'commander';
-import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from '../core/override.ts';
-import { CommandFailed, printFields, printJson, printTable, shownDate } from './print.ts';
-import { dateValue, domainValue, labelValue, type OrNone, typedOr } from './values.ts';
-import { withStore, withStoreOrNew } from './world.ts';
+import { OVERRIDE_ACTIONS, type OverrideAction } from '../core/override.ts';
+import { shownOverride } from '../http/shown.ts';
+import { printFields, printJson, printTable } from './print.ts';
+import { dateValue, domainValue, labelValue, type OrNone, orNull } from './values.ts';
+import { actor, done, operateOn, whoAmI, withStore, withStoreOrNew } from './world.ts';
 
 interface SetOptions {
   below?: boolean;
@@ -13,12 +13,6 @@ interface SetOptions {
   author?: string;
   expires?: OrNone<number>;
   json?: boolean;
-}
-
-function shown(override: Override) {
-  const { domain, action, below, note, author } = override;
-  const times = { created_at: shownDate(override.createdAt), expires_at: shownDate(override.expiresAt) };
-  return { domain, action, below, note, author, ...times };
 }
 
 export function addOverrides(program: Command): void {
@@ -50,40 +44,28 @@ export function addOverrides(program: Command): void {
     .argument('<domain>', 'the name', domainValue)
     .option('--json', 'one JSON document on stdout')
     .action(async (domain: string, options: { json?: boolean }) => {
-      const removed = await withStore(store => store.removeOverride(domain));
-      if (!removed)
-        throw new CommandFailed(`there is no override for ${domain}; "domain-risk overrides list" shows all`);
-      if (options.json) printJson({ domain, removed });
+      done(await withStore(store => operateOn(store).removeOverride(domain, actor())), 'overrides list');
+      if (options.json) printJson({ domain, removed: true });
       else process.stdout.write(`removed the override for ${domain}\n`);
     });
 }
 
-/** A container may run under a user id that no passwd entry names, and the system then refuses to tell. */
-function whoAmI(): string | null {
-  try {
-    return userInfo().username;
-  } catch {
-    return process.env.USER ?? null;
-  }
-}
-
 async function set(domain: string, action: OverrideAction, options: SetOptions): Promise<void> {
-  const override: Override = {
+  const wanted = {
     domain,
     action,
     below: options.below ?? false,
     note: options.note ?? null,
     author: options.author ?? whoAmI(),
-    createdAt: Date.now(),
-    expiresAt: typedOr(options.expires, null),
+    expiresAt: options.expires === undefined ? null : orNull(options.expires),
   };
-  await withStoreOrNew(store => store.setOverride(override));
-  if (options.json) printJson(shown(override));
-  else printFields(shown(override));
+  const override = await withStoreOrNew(store => operateOn(store).setOverride(wanted, actor()));
+  if (options.json) printJson(shownOverride(override));
+  else printFields(shownOverride(override));
 }
 
 async function list(options: { json?: boolean }): Promise<void> {
-  const rows = (await withStore(store => store.listOverrides())).overrides.map(shown);
+  const rows = (await withStore(store => store.listOverrides())).overrides.map(shownOverride);
   if (options.json) return printJson(rows);
   printTable(
     ['DOMAIN', 'ACTION', 'BELOW', 'NOTE', 'AUTHOR', 'EXPIRES'],

@@ -73,6 +73,3 @@ export function clearProgress(): void {
   for (const bar of running) bar.clear();
   running.clear();
 }
-
-export const shownDate = (ms: number | null) =>
-  ms === null ? null : new Date(ms).toISOString().slice(0, 19).concat('Z');

@@ -6,9 +6,8 @@ import { loadCatalog, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { serversInPrivateNetworks } from '../dns/servers.ts';
 import type { Service } from '../service.ts';
-import { newKey } from './keys.ts';
 import { CommandFailed, startProgress } from './print.ts';
-import { readWorld } from './world.ts';
+import { operateOn, readWorld } from './world.ts';
 
 /** Last resort after something that must never happen: a supervisor starts us again. */
 const GIVE_UP_MS = 10_000;
@@ -42,7 +41,11 @@ async function serve(): Promise<void> {
   const store = await openStore(config, die);
   try {
     const bar = startProgress('Building the catalog');
-    const catalog = await loadCatalog((feed, done, total) => bar.at(feed, done, total));
+    const catalog = await loadCatalog(
+      (feed, done, total) => bar.at(feed, done, total),
+      store,
+      error => log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),
+    );
     bar.end(`catalog: ${catalog.size} disposable domains from ${catalog.status.length} feeds`);
     service = await startService({ config, store, catalog, clock: Date.now, log });
   } catch (error) {
@@ -90,19 +93,20 @@ function warnOfPrivateResolvers(config: Config, log: pino.Logger): void {
 async function welcome({ address, store }: Service): Promise<void> {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const base = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${address.port}`;
-  const { key, secret } = newKey({ name: 'first' }, Date.now());
-  if (!(await store.createFirstKey(key))) return;
+  const actor = { who: 'domain-risk', via: 'first start' };
+  const first = await operateOn(store).createFirstKey('first', actor);
+  if (!first) return;
   process.stdout.write(
     `
 Ready at ${base} (API reference: ${base}/docs)
 
 Your first API key, shown this once:
 
-  ${secret}
+  ${first.secret}
 
 Try it:
 
-  curl -H "Authorization: Bearer ${secret}" ${base}/v1/public/domain/gmail.com
+  curl -H "Authorization: Bearer ${first.secret}" ${base}/v1/public/domain/gmail.com
 
 `,
   );

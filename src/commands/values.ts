@@ -1,9 +1,9 @@
 /** Values that people type on the command line, checked, with a message that names the fix. */
 
-import { isIP } from 'node:net';
-import { type Domain, isHostName, parseDomain } from '../core/domain.ts';
+import { type Domain, parseDomain } from '../core/domain.ts';
 import type { Checked } from '../core/origin.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
+import { parseHost, parseLabel, parseMoment } from '../core/typed.ts';
 import { UsageProblem } from './print.ts';
 
 /** For commander, which passes what it has collected so far as the second argument. */
@@ -20,9 +20,7 @@ export function checkedList(parse: (text: string) => Checked<string>) {
 export const NONE = Symbol('none');
 export type OrNone<T> = T | typeof NONE;
 
-/** The value that was typed, null for none, or what stood before where nothing was typed. */
-export function typedOr<T>(typed: OrNone<T> | undefined, before: T | null): T | null {
-  if (typed === undefined) return before;
+export function orNull<T>(typed: OrNone<T>): T | null {
   return typed === NONE ? null : typed;
 }
 
@@ -45,17 +43,11 @@ export const limitValue = (text: string): number => {
   return value;
 };
 
-/** A day or a moment in UTC that is still to come: what ended already is a slip of the keyboard. */
 export function dateValue(text: string): OrNone<number> {
   if (text === 'never') return NONE;
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const ms = isDay || /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
-  // Date.parse takes 30 February for 2 March; a day that does not come back as it was typed does not exist.
-  const exists = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10));
-  if (!exists) throw new UsageProblem('a date must be like 2027-01-31 or 2027-01-31T12:00:00Z, or "never"');
-  if (ms <= Date.now())
-    throw new UsageProblem(`${text} is over (a day begins at 00:00 UTC): name a later date`);
-  return ms;
+  const moment = parseMoment(text, Date.now());
+  if (!moment.ok) throw new UsageProblem(`a date ${moment.problem}, or "never"`);
+  return moment.value;
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -73,13 +65,10 @@ export function domainValue(text: string): Domain {
   return parsed.domain;
 }
 
-/** Names and notes are shown in tables and on pages: one line of text, bounded. */
 export function labelValue(text: string): string {
-  const clean = text.trim();
-  if (clean === '' || clean.length > 200 || /[\p{Cc}]/u.test(clean)) {
-    throw new UsageProblem('a name or note must be one line of 1 to 200 characters');
-  }
-  return clean;
+  const label = parseLabel(text);
+  if (!label.ok) throw new UsageProblem(`a name or note ${label.problem}`);
+  return label.value;
 }
 
 /** A whole number of things, at least one. */
@@ -91,10 +80,8 @@ export function countValue(name: string, most: number) {
   };
 }
 
-/** A mail host as the store knows it. */
 export function hostValue(text: string): string {
-  const host = text.toLowerCase().replace(/\.$/, '');
-  if (isIP(host) === 0 && !isHostName(host))
-    throw new UsageProblem('a host must be a name such as mx.example.com or an address such as 192.0.2.1');
-  return host;
+  const host = parseHost(text);
+  if (!host.ok) throw new UsageProblem(`a host ${host.problem}`);
+  return host.value;
 }

@@ -1,9 +1,12 @@
 /** What most commands need: the configuration and the store, opened once and closed whatever happens. */
 
 import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { openStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
+import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
+import { createOperate, type Operate, type Problem } from '../operate.ts';
 import { CommandFailed } from './print.ts';
 
 /** Everything that this program writes is for its own user only. */
@@ -46,4 +49,30 @@ async function opened<T>(config: Config, work: Work<T>): Promise<T> {
   } finally {
     await store.close();
   }
+}
+
+/** A container may run under a user id that no passwd entry names, and the system then refuses to tell. */
+export function whoAmI(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env.USER ?? null;
+  }
+}
+
+export function actor(): Actor {
+  return { who: whoAmI() ?? 'unknown', via: 'command line' };
+}
+
+export const operateOn = (store: Store): Operate => createOperate({ store, clock: Date.now });
+
+/** What was done, or the end of the command with the reason why not. */
+export function done<T>(result: T | Problem, listing: string): T {
+  if (!isProblem(result)) return result;
+  const isUnclear = result.problem === 'not_found' || result.problem === 'ambiguous';
+  throw new CommandFailed(isUnclear ? `${result.detail}; "domain-risk ${listing}" shows all` : result.detail);
+}
+
+function isProblem(result: unknown): result is Problem {
+  return typeof result === 'object' && result !== null && 'problem' in result;
 }

@@ -11,9 +11,17 @@ export const REFUSALS = {
     message: 'This key may not be used from here. Call from an allowed origin or network.',
   },
   not_found: { status: 404, message: 'There is nothing at this path. See /docs for what exists.' },
-  method_not_allowed: { status: 405, message: 'This method is not allowed here. Use GET.' },
+  method_not_allowed: {
+    status: 405,
+    message: 'This method is not allowed here. Use one that the Allow header names.',
+  },
   request_timeout: { status: 408, message: 'The request was not sent in time.' },
+  content_too_large: { status: 413, message: 'The body of the request is too large.' },
   uri_too_long: { status: 414, message: 'The request target is too long.' },
+  unsupported_media_type: {
+    status: 415,
+    message: 'The body must be JSON: send "Content-Type: application/json".',
+  },
   expectation_failed: { status: 417, message: 'The Expect header is not supported. Leave it out.' },
   validation_error: { status: 422, message: 'The request could be read, but a value in it is not valid.' },
   quota_exceeded: {

@@ -12,6 +12,7 @@ import type { Answer, Lookup } from '../lookup.ts';
 import type { Overrides } from '../overrides.ts';
 import type { Rank } from '../rank.ts';
 import type { Metrics } from './metrics.ts';
+import { readCount } from './query.ts';
 import { type Call, type Headers, quotaHeaders, sendEmpty, sendJson, sendRefusal } from './reply.ts';
 import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson, usageJson } from './wire.ts';
 
@@ -28,6 +29,7 @@ export interface ApiParts {
 const MOST_SEGMENTS = 20_000;
 const DEFAULT_TOP = 100;
 const MOST_TOP = 1000;
+const MOST_DAYS = 30;
 
 export function createApi(parts: ApiParts) {
   const { admit, overrides, lookup, rank, clock, metrics } = parts;
@@ -108,7 +110,10 @@ export function createApi(parts: ApiParts) {
       const admission = await admit.enter(callerOf(call));
       if ('refused' in admission) return sendRefusal(call, admission);
       call.keyId = admission.key.id;
-      sendJson(call, 200, usageJson(admission.allowance), ['Cache-Control', 'no-store']);
+      const wanted = readCount(call.target.query, 'days', MOST_DAYS);
+      if (typeof wanted === 'object') return sendRefusal(call, wanted);
+      const days = wanted === undefined ? undefined : await admit.days(admission.key, wanted);
+      sendJson(call, 200, usageJson(admission.allowance, days), ['Cache-Control', 'no-store']);
     },
   };
 }
@@ -121,16 +126,13 @@ function readExplain(query: string): boolean | Refusal {
 }
 
 function readTop(query: string): { limit: number; reason: FlagReason | undefined } | Refusal {
-  const params = new URLSearchParams(query);
-  const limit = params.get('limit') ?? `${DEFAULT_TOP}`;
-  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MOST_TOP) {
-    return refuse('validation_error', `limit must be a whole number from 1 to ${MOST_TOP}`);
-  }
-  const reason = params.get('reason') ?? undefined;
+  const limit = readCount(query, 'limit', MOST_TOP) ?? DEFAULT_TOP;
+  if (typeof limit === 'object') return limit;
+  const reason = new URLSearchParams(query).get('reason') ?? undefined;
   if (reason !== undefined && !isFlagReason(reason)) {
     return refuse('validation_error', `reason must be one of ${FLAG_REASONS.join(', ')}`);
   }
-  return { limit: Number(limit), reason };
+  return { limit, reason };
 }
 
 function isFlagReason(text: string): text is FlagReason {

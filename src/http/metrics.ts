@@ -14,6 +14,8 @@ export interface Metrics {
   shed(): void;
   /** A value that is read when somebody scrapes. */
   gauge(name: string, help: string, read: () => number): void;
+  /** Such values by one label. */
+  gauges(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void;
   /** Counts kept elsewhere, by one label, read when somebody scrapes. */
   counters(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void;
   text(): Promise<{ type: string; body: string }>;
@@ -64,6 +66,18 @@ export function createMetrics(): Metrics {
         registers,
         collect() {
           this.set(read());
+        },
+      });
+    },
+    gauges(name, help, label, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers,
+        collect() {
+          this.reset();
+          for (const [value, now] of read()) this.set({ [label]: value }, now);
         },
       });
     },

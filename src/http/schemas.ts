@@ -61,6 +61,11 @@ export const UsageSchema = Type.Object(
     month_count: Type.Integer(),
     remaining_month: nullable(Type.Integer()),
     reset_at: Type.String({ format: 'date-time' }),
+    days: Type.Optional(
+      Type.Array(Type.Object({ day: Type.String({ format: 'date' }), count: Type.Integer() }), {
+        description: 'Calls counted on each day in UTC, the oldest first, today last.',
+      }),
+    ),
   },
   { title: 'Usage' },
 );

@@ -8,15 +8,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { StoreUnavailable } from '../core/ports.ts';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import { drainServer } from './drain.ts';
+import { createFailureLog } from './failures.ts';
 import { readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
 import { type Call, rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
 import type { Route } from './routes.ts';
-import { NO_TARGET, readTarget, type Target } from './target.ts';
-import { refuseSocket, transportRefusal } from './transport.ts';
+import { MOST_TARGET, NO_TARGET, readTarget, type Target } from './target.ts';
+import { parserRefusal, refuseSocket, transportRefusal } from './transport.ts';
 
 export interface PortParts {
   readonly log: Logger;
@@ -24,11 +24,23 @@ export interface PortParts {
   readonly metrics: Metrics;
 }
 
+/** Paths behind a door of their own, which the framework answers, bodies included, once a request has passed it. */
+export interface Guarded {
+  /** What the logs and metrics call it. */
+  readonly name: string;
+  /** What may be done at a path; undefined where there is nothing. */
+  methodsAt(path: string): readonly string[] | undefined;
+  refusalOf(call: Call): Refusal | undefined;
+}
+
 export interface Port {
   readonly server: Server;
-  /** For pages: everything at or below `PAGES`. */
+  /** For pages, everything at or below `PAGES`, and for what is guarded. */
   readonly app: FastifyInstance<Server>;
   add(routes: readonly Route[]): void;
+  guard(paths: Guarded): void;
+  /** Of a request that the framework has. */
+  callOf(req: IncomingMessage): Call;
   readonly isDraining: () => boolean;
   readonly inFlight: () => number;
   /** Not ready at once; every accepted request is answered; then the port closes. */
@@ -41,8 +53,6 @@ export const PAGES = '/docs';
 const MOST_IN_FLIGHT = 2_000;
 const MOST_CONNECTIONS = 20_000;
 const SLOW_SECONDS = 0.5;
-/** Per second; `more` in the next line tells how many were left out. */
-const MOST_FAILURES_LOGGED = 50;
 
 const LIMITS = {
   headersTimeout: 5_000,
@@ -72,12 +82,13 @@ const PREFLIGHT = [
 export function createPort(parts: PortParts): Port {
   const { log, metrics } = parts;
   const routes = new Map<string, Route>();
+  let guarded: Guarded | undefined;
   const requestsOn = new WeakMap<Socket, number>();
   const boot = randomBytes(6).toString('hex');
   let requests = 0;
   let inFlight = 0;
   let draining = false;
-  let failures = { second: 0, logged: 0, more: 0 };
+  const logFailure = createFailureLog(log);
   const nextId = () => `${boot}-${(requests++).toString(36)}`;
 
   function begin(req: IncomingMessage, res: ServerResponse, target: Target, route: Route | undefined): Call {
@@ -92,7 +103,7 @@ export function createPort(parts: PortParts): Port {
       target,
       requestId: nextId(),
       startedAt: performance.now(),
-      route: route?.name ?? (isPage(target.path) ? 'docs' : 'none'),
+      route: route?.name ?? nameOf(target.path),
       isApi: route?.isApi ?? target.path.startsWith('/v1/'),
       keyId: undefined,
       domain: undefined,
@@ -101,6 +112,11 @@ export function createPort(parts: PortParts): Port {
       isFinished: false,
       finished: finish,
     };
+  }
+
+  function nameOf(path: string): string {
+    if (isPage(path)) return 'docs';
+    return guarded?.methodsAt(path) ? guarded.name : 'none';
   }
 
   function finish(call: Call, status: number): void {
@@ -117,19 +133,6 @@ export function createPort(parts: PortParts): Port {
       { method: req.method, route, domain, status, ms, degraded, key: keyId, request_id: requestId },
       'request',
     );
-  }
-
-  /** While the store is away every call fails, and the log would outgrow its reader: the first few a second do. */
-  function logFailure(error: unknown, requestId: string): void {
-    const second = Math.floor(performance.now() / 1_000);
-    if (second !== failures.second) failures = { second, logged: 0, more: failures.more };
-    if (failures.logged === MOST_FAILURES_LOGGED) {
-      failures.more++;
-      return;
-    }
-    const what = error instanceof StoreUnavailable ? 'the store is unavailable' : 'a request failed';
-    log.error({ err: error, request_id: requestId, more: failures.more }, what);
-    failures = { second, logged: failures.logged + 1, more: 0 };
   }
 
   /** Anything that is not a Refusal is our fault, and opaque to the caller. */
@@ -150,31 +153,49 @@ export function createPort(parts: PortParts): Port {
       return sendRefusal(call, refuse('method_not_allowed'), ['Allow', allow]);
     }
     if (!route) return sendRefusal(call, refuse('not_found'));
-    const isAfterLast = (requestsOn.get(req.socket) ?? 0) > MOST_REQUESTS_PER_SOCKET;
-    if (isAfterLast || (route.isApi && inFlight > MOST_IN_FLIGHT)) {
-      metrics.shed();
-      return sendRefusal(call, refuse('overloaded', null, 1));
-    }
+    if (isAfterLast(req) || (route.isApi && inFlight > MOST_IN_FLIGHT)) return shed(call);
     route.handle(call).catch(error => fail(call, error));
   }
 
-  let pages: (req: IncomingMessage, res: ServerResponse) => void;
-  const pageCalls = new WeakMap<IncomingMessage, Call>();
-  function showPage(call: Call): void {
+  const isAfterLast = ({ socket }: IncomingMessage) =>
+    (requestsOn.get(socket) ?? 0) > MOST_REQUESTS_PER_SOCKET;
+
+  function shed(call: Call): void {
+    metrics.shed();
+    sendRefusal(call, refuse('overloaded', null, 1));
+  }
+
+  /** Not shed under load: whoever comes in may be about to revoke the key that causes it. */
+  function guard(call: Call, methods: readonly string[]): void {
+    const { req } = call;
+    if (!methods.includes(req.method!))
+      return sendRefusal(call, refuse('method_not_allowed'), ['Allow', methods.join(', ')]);
+    if (isAfterLast(req)) return shed(call);
+    const refusal = guarded?.refusalOf(call);
+    if (refusal) return sendRefusal(call, refusal);
+    passOn(call);
+  }
+
+  let framework: (req: IncomingMessage, res: ServerResponse) => void;
+  const passedOn = new WeakMap<IncomingMessage, Call>();
+  function passOn(call: Call): void {
     const { req, res } = call;
-    pageCalls.set(req, call);
+    passedOn.set(req, call);
     res.setHeader('X-Request-Id', call.requestId);
     res.setHeader('X-Content-Type-Options', 'nosniff');
     res.once('close', () => finish(call, res.statusCode));
-    pages(req, res);
+    framework(req, res);
   }
   const server = createServer(LIMITS, (req, res) => {
     const target = readTarget(req.url ?? '') ?? NO_TARGET;
     const route = routes.get(target.path);
     const call = begin(req, res, target, route);
-    if (route === undefined && isPage(target.path) && !transportRefusal(req, call.head, target))
-      showPage(call);
-    else handle(call, route);
+    if (route === undefined && !transportRefusal(req, call.head, target)) {
+      if (isPage(target.path)) return passOn(call);
+      const methods = guarded?.methodsAt(target.path);
+      if (methods) return guard(call, methods);
+    }
+    handle(call, route);
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('connect', (_req, socket) => {
@@ -189,22 +210,32 @@ export function createPort(parts: PortParts): Port {
 
   const app: FastifyInstance<Server> = fastify({
     serverFactory(handler) {
-      pages = handler;
+      framework = handler;
       return server;
     },
-    rewriteUrl: req => readTarget(req.url ?? '')?.path ?? '/',
+    rewriteUrl: req => frameworkPath(readTarget(req.url ?? '')?.path ?? '/'),
+    routerOptions: { maxParamLength: 3 * MOST_TARGET },
     return503OnClosing: false,
     forceCloseConnections: false,
     clientErrorHandler(error, socket) {
+      const waiting = socket.writable ? callWithoutBody(socket) : undefined;
+      if (waiting) return refuseTransport(waiting, parserRefusal(error.code));
       const status = refuseSocket(error, socket, nextId());
       if (status !== undefined) metrics.request('none', status, 0);
     },
     frameworkErrors: (_error, request, reply) => refusePage(request, reply),
   });
+  /** The one whose body was being read when its connection broke the rules or the time was over. */
+  function callWithoutBody(socket: Socket): Call | undefined {
+    const { req } = (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? {};
+    const call = req && passedOn.get(req);
+    return call?.isFinished === false && !call.req.complete ? call : undefined;
+  }
+
   // Whatever a page's own framework refuses ends in the same table of codes, and before any body is read.
   function refusePage({ raw }: FastifyRequest, reply: FastifyReply, failure?: unknown): void {
     reply.hijack();
-    const call = pageCalls.get(raw)!;
+    const call = passedOn.get(raw)!;
     if (failure === undefined) handle(call, undefined);
     else fail(call, failure);
   }
@@ -220,6 +251,10 @@ export function createPort(parts: PortParts): Port {
     add(list) {
       for (const route of list) routes.set(route.path, route);
     },
+    guard(paths) {
+      guarded = paths;
+    },
+    callOf: req => passedOn.get(req)!,
     isDraining: () => draining,
     inFlight: () => inFlight,
     async drain() {
@@ -233,6 +268,11 @@ export function createPort(parts: PortParts): Port {
 function isPage(path: string): boolean {
   if (path === PAGES) return true;
   return path.startsWith(`${PAGES}/`) && !path.endsWith('/') && path !== `${PAGES}/static/index.html`;
+}
+
+/** The framework decodes what it is given; of guarded paths it gets back what was sent, decoded by nobody. */
+function frameworkPath(path: string): string {
+  return isPage(path) ? path : path.replaceAll(/[%#]/g, encodeURIComponent);
 }
 
 /** Whoever sends such a request may disagree with us on where the next one begins. */

@@ -39,7 +39,7 @@ export function refuseSocket(
   return REFUSALS[refusal.refused].status;
 }
 
-function parserRefusal(code: string | undefined): Refusal {
+export function parserRefusal(code: string | undefined): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return refuse('headers_too_large', 'at most 8 KiB in all');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refuse('request_timeout');
   return refuse('bad_request');

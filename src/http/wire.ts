@@ -1,5 +1,6 @@
 /** The JSON that callers see: one function for each shape. What the reference says about them is in schemas.ts. */
 
+import type { DayCount } from '../admit.ts';
 import { type Allowance, resetAt } from '../core/quota.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../core/refusal.ts';
 import { REASONS, type Verdict } from '../core/verdict.ts';
@@ -36,12 +37,13 @@ export function topDomainsJson(domains: readonly TopDomain[]): string {
   });
 }
 
-export function usageJson(allowance: Allowance): string {
+export function usageJson(allowance: Allowance, days?: readonly DayCount[]): string {
   return JSON.stringify({
     monthly_limit: allowance.limit,
     month_count: allowance.used,
     remaining_month: allowance.remaining,
     reset_at: resetAt(allowance.month),
+    days,
   });
 }
 

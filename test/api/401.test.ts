@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { newKey } from '../../src/commands/keys.ts';
+import { newKey } from '../../src/operate.ts';
+import { ACT } from '../support/act.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
 
@@ -114,14 +115,14 @@ test('a key ends at its moment, and revoking or rotating it counts from the next
   expect((await ask(port, PATH, { key: made.secret })).status).toBe(200);
   const revoked = await key();
   for (let i = 0; i < 3; i++) expect((await ask(port, PATH, { key: revoked.secret })).status).toBe(200);
-  await store.updateKey({ ...revoked.key, revokedAt: Date.now() }, revoked.key);
+  await store.updateKey({ ...revoked.key, revokedAt: Date.now() }, revoked.key, ACT);
   expectError(await ask(port, PATH, { key: revoked.secret }), 401, 'unauthorized');
   expect(await used(revoked.key)).toBe(3);
 
   const old = await key();
   expect((await ask(port, PATH, { key: old.secret })).status).toBe(200);
   const fresh = newKey({ name: 'fresh' }, Date.now());
-  await store.updateKey({ ...old.key, digest: fresh.key.digest }, old.key);
+  await store.updateKey({ ...old.key, digest: fresh.key.digest }, old.key, ACT);
   expectError(await ask(port, PATH, { key: old.secret }), 401, 'unauthorized');
   expect((await ask(port, PATH, { key: fresh.secret })).status).toBe(200);
   expect(await used(old.key)).toBe(2);
@@ -136,10 +137,10 @@ test('after a rotation with overlap both secrets open the door, for a while', as
   const fresh = newKey({ name: 'fresh' }, Date.now());
   const overlap = { previousDigest: old.key.digest, previousUntil: Date.now() + 60_000 };
   const rotated = { ...old.key, digest: fresh.key.digest, ...overlap };
-  await store.updateKey(rotated, old.key);
+  await store.updateKey(rotated, old.key, ACT);
   expect((await ask(port, PATH, { key: old.secret })).headers.get('x-ratelimit-remaining')).toBe('9');
   expect((await ask(port, PATH, { key: fresh.secret })).headers.get('x-ratelimit-remaining')).toBe('8');
-  await store.updateKey({ ...rotated, previousUntil: Date.now() - 1 }, rotated);
+  await store.updateKey({ ...rotated, previousUntil: Date.now() - 1 }, rotated, ACT);
   expectError(await ask(port, PATH, { key: old.secret }), 401, 'unauthorized');
   expect(await used(old.key)).toBe(2);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ACT } from '../support/act.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
 
@@ -149,9 +150,9 @@ test('a change of the limits counts from the next request on', async () => {
   const headers = ['Origin: https://app.example.com'];
   expect((await ask(port, PATH, { key: secret, headers })).status).toBe(200);
   const elsewhere = { ...record, origins: ['https://other.example.com'] };
-  await store.updateKey(elsewhere, record);
+  await store.updateKey(elsewhere, record, ACT);
   expect((await ask(port, PATH, { key: secret, headers })).status).toBe(403);
-  await store.updateKey({ ...record, origins: ['https://app.example.com'] }, elsewhere);
+  await store.updateKey({ ...record, origins: ['https://app.example.com'] }, elsewhere, ACT);
   expect((await ask(port, PATH, { key: secret, headers })).status).toBe(200);
 });
 

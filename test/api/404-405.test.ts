@@ -66,6 +66,14 @@ const NOWHERE = [
   '/.env',
   '/.git/config',
   '/admin',
+  '/admin/',
+  '/admin/keys',
+  '/admin/keys/key_1',
+  '/admin/keys/key_1/rotate',
+  '/admin/overrides',
+  '/admin/feeds',
+  '/admin/infra',
+  '/admin/audit',
   '/console',
   '/src/cli.ts',
   '/etc/passwd',
@@ -84,6 +92,21 @@ test.each(NOWHERE)('%s is 404, with a key and without', async target => {
   expect(answer.headers.has('location')).toBe(false);
   expectError(await ask(port, target), 404, 'not_found');
   expect(await used(made.key)).toBe(0);
+});
+
+test('where no ADMIN_TOKEN is set nothing below /admin takes a method or a body', async () => {
+  for (const [method, path] of [
+    ['POST', '/admin/keys'],
+    ['PATCH', '/admin/keys/key_1'],
+    ['PUT', '/admin/overrides/example.com'],
+    ['DELETE', '/admin/overrides/example.com'],
+    ['POST', '/admin/infra/mx.example.com/forget'],
+    ['OPTIONS', '/admin/keys'],
+  ] as const) {
+    const headers = ['Content-Type: application/json', 'Content-Length: 12', 'Authorization: Bearer '];
+    const answer = await ask(shared().port, path, { method, headers, body: '{"name":"x"}' });
+    expectError(answer, 404, 'not_found');
+  }
 });
 
 const API = ['/v1/public/domain/gmail.com', '/v1/public/domain/', '/v1/public/top-domains', '/v1/usage'];

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ACT } from '../support/act.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
 
@@ -164,14 +165,14 @@ test('a quota that changes in the middle of a month keeps the count', async () =
   time.now = NOVEMBER;
   const { secret, key: record } = await key({ quota: 5 });
   for (let i = 0; i < 3; i++) await ask(port, PATH, { key: secret });
-  await store.updateKey({ ...record, quota: 2 }, record);
+  await store.updateKey({ ...record, quota: 2 }, record, ACT);
   const lowered = await ask(port, PATH, { key: secret });
   expectError(lowered, 429, 'quota_exceeded');
   expect(lowered.headers.get('ratelimit')).toMatch(/^"monthly";r=0;/);
-  await store.updateKey({ ...record, quota: 4 }, { ...record, quota: 2 });
+  await store.updateKey({ ...record, quota: 4 }, { ...record, quota: 2 }, ACT);
   expect((await ask(port, PATH, { key: secret })).headers.get('x-ratelimit-remaining')).toBe('0');
   expectError(await ask(port, PATH, { key: secret }), 429, 'quota_exceeded');
-  await store.updateKey({ ...record, quota: null }, { ...record, quota: 4 });
+  await store.updateKey({ ...record, quota: null }, { ...record, quota: 4 }, ACT);
   expect((await ask(port, PATH, { key: secret })).status).toBe(200);
   expect(await used(record)).toBe(5);
 });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, expect, test, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
+import { ACT } from '../support/act.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
 
@@ -133,10 +134,10 @@ test('overrides that cannot be read are 500 rather than an answer without them',
   const { secret } = await key();
   const override = { note: null, author: null, createdAt: Date.now(), expiresAt: null, below: false };
   const broken = vi.spyOn(store, 'listOverrides').mockRejectedValueOnce(new StoreUnavailable('later'));
-  await store.setOverride({ domain: 'gmail.com', action: 'deny', ...override });
+  await store.setOverride({ domain: 'gmail.com', action: 'deny', ...override }, ACT);
   expectOpaque(await ask(port, PATH, { key: secret }));
   broken.mockRestore();
   expect(JSON.parse((await ask(port, PATH, { key: secret })).body).reason).toBe('disposable');
-  await store.removeOverride('gmail.com');
+  await store.removeOverride('gmail.com', ACT);
   expect(JSON.parse((await ask(port, PATH, { key: secret })).body).reason).toBe('safe');
 });

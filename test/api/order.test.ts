@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { newKey } from '../../src/commands/keys.ts';
+import { newKey } from '../../src/operate.ts';
 import { ask, askBytes, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
 
@@ -41,7 +41,7 @@ test.each(COMBINATIONS.map(broken => [named(broken), broken] as const))(
     // Each of these takes one of the quota, and the first also the one call of this second.
     const spent = (broken.rate ? 1 : 0) + (broken.quota ? 1 : 0);
     for (let i = 0; i < spent; i++) {
-      await store.spend({ keyId: made.key.id, month: monthNow(), quota }, await store.revision());
+      await store.spend({ keyId: made.key.id, day: today(), quota }, await store.revision());
     }
     if (broken.rate) await ask(port, '/v1/public/domain/gmail.com', right);
     const usedBefore = await used(made.key);
@@ -69,8 +69,8 @@ test.each(COMBINATIONS.map(broken => [named(broken), broken] as const))(
   },
 );
 
-function monthNow(): string {
-  return new Date().toISOString().slice(0, 7);
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
 }
 
 test('route and method come before the key', async () => {

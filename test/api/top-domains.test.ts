@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { OverrideAction } from '../../src/core/override.ts';
 import type { Flag } from '../../src/core/ranking.ts';
+import { ACT } from '../support/act.ts';
 import { ask } from '../support/answers.ts';
 import { mx } from '../support/dns.ts';
 import { realCatalog, sharedService } from '../support/service.ts';
@@ -59,10 +60,13 @@ async function lookUp(domain: string, ...keys: number[]): Promise<void> {
 const names = (rows: Row[]) => rows.map(({ domain }) => domain);
 
 async function override(domain: string, action: OverrideAction): Promise<void> {
-  await shared().store.setOverride({
-    ...{ domain, action, below: false, note: null, author: null },
-    ...{ createdAt: time.now, expiresAt: null },
-  });
+  await shared().store.setOverride(
+    {
+      ...{ domain, action, below: false, note: null, author: null },
+      ...{ createdAt: time.now, expiresAt: null },
+    },
+    ACT,
+  );
 }
 
 test('on day one the list is filled with the names that most feeds agree on, and asks no DNS', async () => {
@@ -136,7 +140,7 @@ test("each row shows today's verdict: overrides reach the list at once", async (
   expect(names(await list('?reason=undeliverable'))).toEqual([]);
   expect(names(await list('?reason=role_account'))).toContain('foo.invalid');
   for (const name of ['yopmail.com', 'dead-two.com', 'foo.invalid', filler]) {
-    await shared().store.removeOverride(name);
+    await shared().store.removeOverride(name, ACT);
   }
   expect(names(await list('?reason=undeliverable'))).toEqual(['foo.invalid', 'dead-two.com']);
 });

@@ -52,7 +52,7 @@ it('has the fields that the service sends, no more and no less', async () => {
     ['/v1/public/domain/mailinator.com?explain=true', 'DomainRisk', isDomainRisk],
     ['/v1/public/domain/x.invalid?explain=true', 'DomainRisk', isDomainRisk],
     ['/v1/public/top-domains', 'TopDomains', isTopDomains],
-    ['/v1/usage', 'Usage', isUsage],
+    ['/v1/usage?days=2', 'Usage', isUsage],
   ] as const;
   for (const [path, name, isOne] of answers) {
     const response = await service().get(path, secret);
@@ -68,14 +68,14 @@ it('refuses every answer in which one field is missing or has another type', asy
   const answers = [
     ['/v1/public/domain/gmail.com?explain=true', isDomainRisk],
     ['/v1/public/top-domains', isTopDomains],
-    ['/v1/usage', isUsage],
+    ['/v1/usage?days=2', isUsage],
   ] as const;
   for (const [path, isOne] of answers) {
     const body = (await (await service().get(path, secret)).json()) as Record<string, unknown>;
     for (const field of Object.keys(body)) {
       expect(isOne({ ...body, [field]: Symbol() }), `${path} ${field}`).toBe(false);
       const { [field]: _, ...rest } = body;
-      expect(isOne(rest), `${path} without ${field}`).toBe(field === 'evidence');
+      expect(isOne(rest), `${path} without ${field}`).toBe(field === 'evidence' || field === 'days');
     }
   }
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { change } from '../../src/commands/keys.ts';
-import { CommandFailed } from '../../src/commands/print.ts';
 import { digestOf } from '../../src/core/key.ts';
 import type { Store } from '../../src/core/ports.ts';
+import { createOperate } from '../../src/operate.ts';
+import { ACT } from '../support/act.ts';
 import { type MadeKey, openBeside, run, runJson, SECRET } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { sharedService } from '../support/service.ts';
@@ -88,7 +88,7 @@ test('a change that meets another one starts anew from it, and gives up in the e
     previousDigest: key.digest,
     previousUntil: 9,
   };
-  let others = [() => store.updateKey(rotated, key)];
+  let others = [() => store.updateKey(rotated, key, ACT)];
   const beside: Store = {
     ...store,
     async updateKey(...args) {
@@ -96,16 +96,17 @@ test('a change that meets another one starts anew from it, and gives up in the e
       return store.updateKey(...args);
     },
   };
-  expect(await change(beside, key.id, () => ({ quota: 7 }))).toEqual({ ...rotated, quota: 7 });
+  const operate = createOperate({ store: beside, clock: Date.now });
+  expect(await operate.updateKey(key.id, { quota: 7 }, ACT)).toEqual({ ...rotated, quota: 7 });
   const find = async () => (await store.listKeys()).find(one => one.id === key.id)!;
   expect(await find()).toEqual({ ...rotated, quota: 7 });
 
   const again = async () => {
     const now = await find();
-    return store.updateKey({ ...now, rate: (now.rate ?? 0) + 1 }, now);
+    return store.updateKey({ ...now, rate: (now.rate ?? 0) + 1 }, now, ACT);
   };
   others = Array.from({ length: 50 }, () => again);
-  await expect(change(beside, key.id, () => ({ quota: 8 }))).rejects.toThrow(CommandFailed);
+  expect(await operate.updateKey(key.id, { quota: 8 }, ACT)).toMatchObject({ problem: 'contended' });
   expect((await find()).quota).toBe(7);
 });
 
@@ -114,11 +115,11 @@ test('a changed or revoked key is judged anew even while it is over its rate', a
   const other = await openBeside(shared().folder);
   expect([await status(secret), await status(secret)]).toEqual([200, 429]);
   const unlimited = { ...key, rate: null };
-  await other.updateKey(unlimited, key);
+  await other.updateKey(unlimited, key, ACT);
   expect([await status(secret), await status(secret)]).toEqual([200, 200]);
-  await other.updateKey(key, unlimited);
+  await other.updateKey(key, unlimited, ACT);
   expect([await status(secret), await status(secret)]).toContain(429);
-  await other.updateKey({ ...key, revokedAt: Date.now() }, key);
+  await other.updateKey({ ...key, revokedAt: Date.now() }, key, ACT);
   expect(await status(secret)).toBe(401);
 });
 
@@ -137,7 +138,7 @@ test('a rotation replaces the secret at once, or after the overlap, and keeps th
   const kept = (await store.keyByDigest(digestOf(rotated.key))).key!;
   const hour = kept.previousUntil! - Date.now();
   expect([hour > 3_000_000, hour <= 3_600_000]).toEqual([true, true]);
-  await store.updateKey({ ...kept, previousUntil: Date.now() - 1 }, kept);
+  await store.updateKey({ ...kept, previousUntil: Date.now() - 1 }, kept, ACT);
   expect([await status(rotated.key), await status(again.key)]).toEqual([401, 429]);
 });
 

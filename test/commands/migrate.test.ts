@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { newKey } from '../../src/commands/keys.ts';
 import type { Store } from '../../src/core/ports.ts';
+import { newKey } from '../../src/operate.ts';
 import { openPostgresStore } from '../../src/store/postgres.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { flagOf, someKey } from '../store/contract.ts';
+import { ACT } from '../support/act.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
 import { read, run, runJson, startServer } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -24,20 +25,23 @@ async function fill(store: Store) {
     expiresAt: 9,
     revokedAt: 7,
   });
-  for (const one of [key, full]) await store.createKey(one);
+  for (const one of [key, full]) await store.createKey(one, ACT);
   const revision = await store.revision();
-  const now = new Date().toISOString().slice(0, 7);
-  for (const month of ['2019-12', '2020-01', now, '2019-12', now])
-    await store.spend({ keyId: key.id, month, quota: null }, revision);
-  await store.setOverride({
-    domain: 'a.example',
-    action: 'deny',
-    below: true,
-    note: "it's",
-    author: null,
-    createdAt: 1,
-    expiresAt: null,
-  });
+  const now = new Date().toISOString().slice(0, 10);
+  for (const day of ['2019-12-31', '2020-01-01', now, '2019-12-31', now])
+    await store.spend({ keyId: key.id, day, quota: null }, revision);
+  await store.setOverride(
+    {
+      domain: 'a.example',
+      action: 'deny',
+      below: true,
+      note: "it's",
+      author: null,
+      createdAt: 1,
+      expiresAt: null,
+    },
+    ACT,
+  );
   const flags = Array.from({ length: 2_500 }, (_, i) =>
     flagOf({ domain: `x${i}.example`, listed: i % 2 === 0 }),
   );
@@ -47,7 +51,10 @@ async function fill(store: Store) {
     return { host: `mx${i % 7}.box.net`, domain, entry: i % 3 === 0 ? null : domain, day: DAY };
   });
   await store.learn(guests, ['5.61.1.1', 'mx1.box.net'], DAY, SINCE);
-  await store.forgetHost('mx2.box.net', 4);
+  await store.forgetHost('mx2.box.net', 4, ACT);
+  const body = 'x'.repeat(100_000);
+  const list = { feed: 'castle', version: '2', digest: 'b', names: 1, acceptedAt: 9, body };
+  await store.acceptSnapshot(list, null, { ...ACT, action: 'feed.update', detail: '<b>' });
   await store.markSweep({ generation: 'abc', last: '1 x.com', endedAt: null });
   return { key, secret };
 }
@@ -59,6 +66,8 @@ async function contents(store: Store) {
     used: await Promise.all(
       keys.flatMap(key => ['2019-12', '2020-01'].map(month => store.used(key.id, month))),
     ),
+    days: await store.usageDays('2019-01-01', undefined),
+    list: await store.snapshot('castle'),
     overrides: (await store.listOverrides()).overrides,
     ranking: await store.ranking('2026-10-17', 5_000, undefined),
     hosts: await store.listHosts(0, 100),
@@ -98,6 +107,7 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     const sqlite = await source();
     const { key, secret } = await fill(sqlite);
     const before = await contents(sqlite);
+    const acts = await sqlite.audit(100);
     const { moved } = await runJson<{ moved: Record<string, number> }>(
       ['migrate', '--from', `sqlite:${file()}`],
       { folder, env: { DATABASE_URL: url } },
@@ -106,6 +116,7 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     const target = await closing(openPostgresStore(url));
     expect(await contents(target)).toEqual(before);
     expect(await contents(sqlite)).toEqual(before);
+    expect(await target.audit(100)).toEqual([expect.objectContaining({ action: 'store.move' }), ...acts]);
 
     const server = await startServer({ env: { DATABASE_URL: url } });
     const response = await server.get('/v1/usage', secret);

@@ -32,6 +32,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'overrides list': ['--json'],
   'overrides remove': ['<domain>', '--json'],
   'feeds status': ['--json'],
+  audit: ['--limit', '--json'],
   backup: ['<file>', '--json'],
   restore: ['<file>', '--json'],
 };
@@ -110,6 +111,7 @@ const NEEDS_A_STORE = [
   'infra forget mx.example.com',
   'feeds sweep --limit 1',
   'top',
+  'audit',
   'backup copy.db',
 ];
 test('where there is no store, commands that need one make none and name the path and the setting', {

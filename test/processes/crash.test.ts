@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { newKey } from '../../src/commands/keys.ts';
+import { newKey } from '../../src/operate.ts';
+import { ACT } from '../support/act.ts';
 import { callMany } from '../support/load.ts';
 import { countOf, openBeside, read, startServer } from '../support/process.ts';
 import { pause, randomFrom, SEED, sized } from '../support/scale.ts';
@@ -17,7 +18,7 @@ test(`killed ${KILLS} times under load (seed ${SEED}), the count never falls sho
   const folder = temporaryFolder();
   const { key, secret } = newKey({ name: 'crash', quota: QUOTA }, Date.now());
   const store = await openBeside(folder);
-  await store.createKey(key);
+  await store.createKey(key, ACT);
   await store.close();
   let [answered, attempted, unanswered] = [0, 0, 0];
 

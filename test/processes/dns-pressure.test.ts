@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { newKey } from '../../src/commands/keys.ts';
 import { parseDomain } from '../../src/core/domain.ts';
+import { newKey } from '../../src/operate.ts';
+import { ACT } from '../support/act.ts';
 import { mx, startDns } from '../support/dns.ts';
 import { callMany, tally } from '../support/load.ts';
 import { openBeside, read, startServer } from '../support/process.ts';
@@ -51,7 +52,7 @@ test(`${TARPITS} domains whose servers never answer leave other callers untouche
   const store = await openBeside(server.folder);
   // One key alone may have 16 names in flight: ten of them reach the cap over all.
   const made = Array.from({ length: 10 }, () => newKey({ name: 'tarpit' }, Date.now()));
-  for (const { key } of made) await store.createKey(key);
+  for (const { key } of made) await store.createKey(key, ACT);
   const inFlight = () => metric(server.base, 'domain_risk_dns_in_flight');
   let next = 0;
   const answers: unknown[] = [];

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { newKey } from '../../src/commands/keys.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
 import type { Store } from '../../src/core/ports.ts';
+import { newKey } from '../../src/operate.ts';
 import { openPostgresStore } from '../../src/store/postgres.ts';
+import { ACT } from '../support/act.ts';
 import { breakAndRepair } from '../support/breaking.ts';
 import { callMany, tally } from '../support/load.ts';
 import { hasPostgres, type OwnPostgres, startPostgres } from '../support/postgres.ts';
@@ -39,7 +40,7 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
 
   async function makeKey(quota: number | null = null) {
     const made = newKey({ name: 'load', quota }, Date.now());
-    await store.createKey(made.key);
+    await store.createKey(made.key, ACT);
     return made;
   }
   /** Read by a connection of its own: the oracle that no server can colour. */
@@ -165,22 +166,25 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
       // As a command would: with a connection of its own.
       const operator = await openPostgresStore(url);
       onTestFinished(() => operator.close());
-      await operator.setOverride({
-        domain: 'gmail.com',
-        action: 'deny',
-        below: false,
-        note: null,
-        author: null,
-        createdAt: Date.now(),
-        expiresAt: null,
-      });
+      await operator.setOverride(
+        {
+          domain: 'gmail.com',
+          action: 'deny',
+          below: false,
+          note: null,
+          author: null,
+          createdAt: Date.now(),
+          expiresAt: null,
+        },
+        ACT,
+      );
       // A call that met a dead connection answers 500; none may answer as before the change.
       const answers = await verdicts();
       expect(answers.filter(answer => answer !== 'disposable' && answer !== 500)).toEqual([]);
       expect(await verdicts()).toEqual(['disposable', 'disposable', 'disposable', 'disposable']);
-      await operator.removeOverride('gmail.com');
+      await operator.removeOverride('gmail.com', ACT);
       expect(await verdicts()).toEqual(['safe', 'safe', 'safe', 'safe']);
-      await operator.updateKey({ ...key, origins: ['https://app.example.com'] }, key);
+      await operator.updateKey({ ...key, origins: ['https://app.example.com'] }, key, ACT);
       await terminate();
       const limited = await verdicts();
       expect(limited.filter(answer => answer !== 403 && answer !== 500)).toEqual([]);
@@ -196,17 +200,17 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
     const deny = { domain: 'gmail.com', action: 'deny', below: false, note: null, author: null } as const;
     const before = await store.revision();
     expect(await reason()).toBe('safe');
-    await store.setOverride({ ...deny, createdAt: 1, expiresAt: null });
+    await store.setOverride({ ...deny, createdAt: 1, expiresAt: null }, ACT);
     const after = await store.revision();
     expect(await reason()).toBe('disposable');
     await postgres.query('DELETE FROM domain_risk.override', [], url);
     await postgres.query('UPDATE domain_risk.revision SET value = $1', [before], url);
     expect(await reason()).toBe('safe');
     // The next change must not look like the one that was lost.
-    await store.setOverride({ ...deny, createdAt: 2, expiresAt: null });
+    await store.setOverride({ ...deny, createdAt: 2, expiresAt: null }, ACT);
     expect(await store.revision()).toBeGreaterThan(after);
     expect(await reason()).toBe('disposable');
-    await store.removeOverride('gmail.com');
+    await store.removeOverride('gmail.com', ACT);
   });
 
   test("at a month's end every call is counted in one month, by servers whose clocks differ", async () => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newKey } from '../../src/commands/keys.ts';
 import type { Store } from '../../src/core/ports.ts';
+import { newKey } from '../../src/operate.ts';
+import { ACT } from '../support/act.ts';
 import { callMany, tally } from '../support/load.ts';
 import { countOf, openBeside, type Running, read, startServer } from '../support/process.ts';
 import { sized } from '../support/scale.ts';
@@ -29,7 +30,7 @@ afterAll(async () => {
 
 async function makeKey(quota: number | null) {
   const made = newKey({ name: 'quota', quota }, Date.now());
-  await store.createKey(made.key);
+  await store.createKey(made.key, ACT);
   return made;
 }
 

@@ -21,12 +21,18 @@ function commandLines(): string {
 }
 
 test('no secret is in the store, its journal, the logs, the metrics, a page, an error or the process list', async () => {
-  const server = await startServer({ env: { ACCESS_LOG: 'all', LOG_LEVEL: 'trace' } });
+  const token = 'the-token-of-operators-and-of-nobody-else';
+  const env = { ACCESS_LOG: 'all', LOG_LEVEL: 'trace', ADMIN_TOKEN: token };
+  const server = await startServer({ env });
   const { folder, base, port } = server;
   const first = server.firstKey!;
   const made = await makeKey(folder, '--quota', '50');
   const rotated = await runJson<{ key: string }>(['keys', 'rotate', made.id, '--overlap', '1h'], { folder });
-  const secrets = [first, made.key, rotated.key];
+  const operator = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const body = '{"name":"over HTTP"}';
+  const created = await fetch(`${base}/admin/keys`, { method: 'POST', headers: operator, body });
+  const { key } = (await created.json()) as { key: string };
+  const secrets = [first, made.key, rotated.key, key, token];
   const bodies: string[] = [];
   const paths = (secret: string) => [
     '/v1/public/domain/gmail.com',
@@ -36,6 +42,8 @@ test('no secret is in the store, its journal, the logs, the metrics, a page, an 
     `/v1/public/domain/${secret}`,
     `/v1/public/domain/${secret}@example.com`,
     `/${secret}`,
+    '/admin/keys',
+    `/admin/keys/${secret}`,
   ];
   for (const secret of secrets) {
     for (const path of paths(secret)) {
@@ -51,7 +59,14 @@ test('no secret is in the store, its journal, the logs, the metrics, a page, an 
       await rawRequest(port, `GET / HTTP/1.1\r\nHost: a\r\nAuthorization : Bearer ${secret}\r\n\r\n`),
     );
   }
-  const lists = JSON.stringify(await runJson(['keys', 'list'], { folder }));
+  const acts = await runJson<object[]>(['audit'], { folder });
+  expect(acts.at(-1)).toMatchObject({
+    who: 'domain-risk',
+    via: 'first start',
+    action: 'key.create',
+    detail: 'name "first"',
+  });
+  const lists = JSON.stringify([acts, await runJson(['keys', 'list'], { folder })]);
   const pages = await Promise.all(
     ['/metrics', '/', '/docs', '/openapi.json', '/readyz'].map(async path => (await server.get(path)).text()),
   );

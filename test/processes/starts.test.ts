@@ -30,6 +30,7 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   DATABASE_URL: ['mysql://localhost/a', 'sqlite:', 'somewhere.db', 'postgres://', 'postgres://host:port/a'],
   DNS_SERVERS: ['dns.example', '127.0.0.1:0', '127.0.0.1:70000', '1.2.3', ',', '127.0.0.1,'],
   TRUST_PROXY: ['everyone', '10.0.0.0/33', '10.0.0.0/8,x'],
+  ADMIN_TOKEN: ['short', 'x'.repeat(31), `${'x'.repeat(40)} `, `${'x'.repeat(40)}ü`, `drk_${'x'.repeat(49)}`],
   LOG_LEVEL: ['loud', 'INFO', ''],
   ACCESS_LOG: ['some', 'true', ''],
 };
@@ -43,7 +44,8 @@ test.each(Object.entries(BAD).flatMap(([name, values]) => values.map(value => [n
   (name, value) => {
     const read = () => readConfig({ [name!]: value });
     expect(read).toThrow(ConfigRefused);
-    const shown = name === 'DATABASE_URL' ? '' : `=${JSON.stringify(value).replace(/[.\\]/g, '\\$&')}`;
+    const isSecret = name === 'DATABASE_URL' || name === 'ADMIN_TOKEN';
+    const shown = isSecret ? '' : `=${JSON.stringify(value).replace(/[.\\]/g, '\\$&')}`;
     expect(read).toThrow(new RegExp(`^${name}${shown}: .*(must|write) `, 's'));
   },
 );

@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { newKey } from '../../src/commands/keys.ts';
 import { loadCatalog, openStore } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Catalog } from '../../src/core/catalog.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
 import type { Clock, Store } from '../../src/core/ports.ts';
+import { newKey } from '../../src/operate.ts';
 import { startService } from '../../src/service.ts';
+import { ACT } from './act.ts';
 import { type DnsServer, startDns } from './dns.ts';
 
 let catalog: Promise<Catalog> | undefined;
@@ -52,6 +53,9 @@ export interface TestServiceOptions {
   readonly clock?: Clock;
   readonly folder?: string;
   readonly dns?: DnsServer;
+  /** The real one where left out. */
+  readonly catalog?: Catalog;
+  readonly followMs?: number;
 }
 
 /** One service for all tests of a file: each test makes keys of its own. Call the function it gives inside tests. */
@@ -80,7 +84,14 @@ export async function startTestService(
   const store = await openStore(config, error => {
     throw error;
   });
-  const service = await startService({ config, store, catalog: await realCatalog(), clock, log });
+  const service = await startService({
+    config,
+    store,
+    catalog: options.catalog ?? (await realCatalog()),
+    clock,
+    log,
+    followMs: options.followMs,
+  });
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= service.close().then(() => (options.dns ? undefined : dns.close()));
@@ -99,7 +110,7 @@ export async function startTestService(
     async key(limits = {}) {
       const made = newKey({ name: 'test' }, clock());
       const key = { ...made.key, ...limits };
-      await store.createKey(key);
+      await store.createKey(key, ACT);
       return { key, secret: made.secret };
     },
     get: (path, secret, headers = {}) =>

@@ -1,0 +1,25 @@
+/** `domain-risk audit`: what operators did, who did it, and when. */
+
+import type { Command } from 'commander';
+import { shownAct } from '../http/shown.ts';
+import { printJson, printTable } from './print.ts';
+import { limitValue } from './values.ts';
+import { withStore } from './world.ts';
+
+export function addAudit(program: Command): void {
+  program
+    .command('audit')
+    .description('what operators changed, the newest first')
+    .option('--limit <n>', 'how many, 1 to 1000', limitValue, 100)
+    .option('--json', 'one JSON document on stdout')
+    .action(audit);
+}
+
+async function audit(options: { limit: number; json?: boolean }): Promise<void> {
+  const acts = (await withStore(store => store.audit(options.limit))).map(shownAct);
+  if (options.json) return printJson(acts);
+  printTable(
+    ['AT', 'WHO', 'VIA', 'ACTION', 'SUBJECT', 'DETAIL'],
+    acts.map(({ at, who, via, action, subject, detail }) => [at, who, via, action, subject, detail]),
+  );
+}

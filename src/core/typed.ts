@@ -1,0 +1,36 @@
+/** Values that operators type, on the command line or into a form, checked with a problem that names the fix. */
+
+import { isIP } from 'node:net';
+import { isHostName } from './domain.ts';
+import type { Checked } from './origin.ts';
+
+const good = <T>(value: T): Checked<T> => ({ ok: true, value });
+const bad = (problem: string): Checked<never> => ({ ok: false, problem });
+
+export const MOST_LABEL = 200;
+
+/** Names and notes are shown in tables and on pages: one line of text, bounded. */
+export function parseLabel(text: string, most = MOST_LABEL): Checked<string> {
+  const clean = text.trim();
+  return clean === '' || clean.length > most || /\p{Cc}/u.test(clean) || !clean.isWellFormed()
+    ? bad(`must be one line of 1 to ${most} characters`)
+    : good(clean);
+}
+
+/** A day or a moment in UTC that is still to come: what ended already is a slip of the keyboard. */
+export function parseMoment(text: string, now: number): Checked<number> {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const ms = isDay || /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse takes 30 February for 2 March; a day that does not come back as it was typed does not exist.
+  const exists = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10));
+  if (!exists) return bad('must be like 2027-01-31 or 2027-01-31T12:00:00Z');
+  return ms > now ? good(ms) : bad(`must lie ahead (${text} is over; a day begins with 00:00 UTC)`);
+}
+
+/** A mail host as the store knows it. */
+export function parseHost(text: string): Checked<string> {
+  const host = text.toLowerCase().replace(/\.$/, '');
+  return isIP(host) !== 0 || isHostName(host)
+    ? good(host)
+    : bad('must be a name such as mx.example.com or an address such as 192.0.2.1');
+}

@@ -1,0 +1,74 @@
+/** What operators see of keys, overrides, mail hosts, feeds and the audit, over HTTP and with `--json` alike. */
+
+import type { Act } from '../core/audit.ts';
+import type { Catalog } from '../core/catalog.ts';
+import { type HostRecord, isLearned } from '../core/infra.ts';
+import type { KeyRecord } from '../core/key.ts';
+import type { Override } from '../core/override.ts';
+
+/** To the second, in UTC. */
+export function shownDate(ms: number): string;
+export function shownDate(ms: number | null): string | null;
+export function shownDate(ms: number | null): string | null {
+  return ms === null ? null : `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** No digest, and the secret only when it was just made. */
+export function shownKey(key: KeyRecord, used: number | undefined, secret?: string) {
+  return {
+    id: key.id,
+    ...(secret === undefined ? {} : { key: secret }),
+    name: key.name,
+    shown_as: `${key.prefix}…${key.last4}`,
+    quota: key.quota,
+    ...(used === undefined ? {} : { used }),
+    rate: key.rate,
+    origins: key.origins,
+    networks: key.networks,
+    created_at: shownDate(key.createdAt),
+    expires_at: shownDate(key.expiresAt),
+    revoked_at: shownDate(key.revokedAt),
+    ...(key.previousUntil === null ? {} : { previous_until: shownDate(key.previousUntil) }),
+  };
+}
+
+export function shownOverride({ createdAt, expiresAt, ...override }: Override) {
+  const { domain, action, below, note, author } = override;
+  const times = { created_at: shownDate(createdAt), expires_at: shownDate(expiresAt) };
+  return { domain, action, below, note, author, ...times };
+}
+
+/** A listing of hosts shows those that are on their way too: with so many listed guests or more. */
+export const FEWEST_SHOWN = 3;
+export const MOST_SHOWN = 1_000;
+
+export function shownHost(host: HostRecord, catalog: Catalog) {
+  return {
+    host: host.name,
+    state: stateOf(host, catalog),
+    flagged: host.flagged,
+    innocent: host.innocent,
+    last_seen: host.lastDay,
+    neighbours: host.neighbours,
+  };
+}
+
+/** In one word, what a lookup makes of it. */
+function stateOf(host: HostRecord, catalog: Catalog): 'disposable' | 'undecided' | 'shared' | 'forgotten' {
+  if (host.forgotten) return 'forgotten';
+  if (host.shared) return 'shared';
+  return isLearned(host, catalog) ? 'disposable' : 'undecided';
+}
+
+export function shownAct({ at, who, via, action, subject, detail }: Act) {
+  return { at: shownDate(at), who, via, action, subject, detail };
+}
+
+export function shownFeeds({ generation, size, status }: Catalog) {
+  const feeds = status.map(({ feed, version, names, dropped, updatedAt }) => {
+    const { id, kind, verified, licence, origin } = feed;
+    const updated_at = shownDate(updatedAt);
+    return { feed: id, kind, verified, licence, origin, version, names, dropped, updated_at };
+  });
+  return { snapshot: generation, domains: size, feeds };
+}

@@ -1,0 +1,246 @@
+/** VERB: what an operator may do, from the command line and over HTTP alike. Each act is audited with its change. */
+
+import { randomBytes } from 'node:crypto';
+import type { Act, Action, Actor } from './core/audit.ts';
+import { digestOf, type KeyRecord, secretFrom, shownParts } from './core/key.ts';
+import type { Override } from './core/override.ts';
+import type { Clock, Store } from './core/ports.ts';
+import { lastDays, monthOf } from './core/quota.ts';
+
+/** What an operator decides about a key. */
+export type Limits = Pick<KeyRecord, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'>;
+
+export interface MadeKey {
+  readonly key: KeyRecord;
+  /** Shown once, kept nowhere. */
+  readonly secret: string;
+}
+
+export interface KeyUse {
+  readonly key: KeyRecord;
+  /** In this month. */
+  readonly used: number;
+  /** On each of the last `USE_DAYS` days, today last. */
+  readonly days: readonly number[];
+}
+
+/** Why nothing was done. Expected, so a value; the detail names no command and no path. */
+export interface Problem {
+  readonly problem: 'not_found' | 'ambiguous' | 'revoked' | 'contended';
+  readonly detail: string;
+}
+
+export interface Operate {
+  createKey(limits: Partial<Limits> & { name: string }, actor: Actor): Promise<MadeKey>;
+  /** Nothing where there is a key already. */
+  createFirstKey(name: string, actor: Actor): Promise<MadeKey | undefined>;
+  /** By id, or by name where only one key that is not revoked has it. */
+  findKey(idOrName: string): Promise<KeyRecord | Problem>;
+  listKeys(): Promise<KeyUse[]>;
+  usedBy(key: KeyRecord): Promise<number>;
+  /** What is not named stays as it is. */
+  updateKey(id: string, limits: Partial<Limits>, actor: Actor): Promise<KeyRecord | Problem>;
+  /** The old secret stays valid for so many milliseconds. */
+  rotateKey(id: string, overlap: number, actor: Actor): Promise<MadeKey | Problem>;
+  revokeKey(id: string, actor: Actor): Promise<KeyRecord | Problem>;
+
+  setOverride(override: Omit<Override, 'createdAt'>, actor: Actor): Promise<Override>;
+  removeOverride(domain: string, actor: Actor): Promise<Problem | undefined>;
+
+  /** Takes a mail host out for good. */
+  forgetHost(host: string, actor: Actor): Promise<Problem | undefined>;
+  /** Lets it be learned again, from nothing. */
+  relearnHost(host: string, actor: Actor): Promise<Problem | undefined>;
+}
+
+export const USE_DAYS = 30;
+
+/** Of an act that others get in the way of. */
+const MOST_TRIES = 20;
+
+const NO_LIMITS = { quota: null, rate: null, origins: [], networks: [], expiresAt: null };
+
+export function newKey(limits: Partial<Limits> & { name: string }, now: number): MadeKey {
+  const secret = secretFrom(randomBytes(32));
+  const key: KeyRecord = {
+    id: `key_${randomBytes(8).toString('hex')}`,
+    digest: digestOf(secret),
+    ...shownParts(secret),
+    previousDigest: null,
+    previousUntil: null,
+    ...NO_LIMITS,
+    ...limits,
+    createdAt: now,
+    revokedAt: null,
+  };
+  return { key, secret };
+}
+
+export function createOperate(parts: { store: Store; clock: Clock }): Operate {
+  const { store, clock } = parts;
+
+  function actOf(action: Action, subject: string, actor: Actor, detail: string | null = null): Act {
+    return { ...actor, at: clock(), action, subject, detail: detail && shortened(detail) };
+  }
+
+  const creation = (key: KeyRecord, actor: Actor) => actOf('key.create', key.id, actor, limitsIn(key));
+
+  /** Somebody else may change the key between the reading and the writing: then again, from what stands there now. */
+  async function change(
+    id: string,
+    edit: (key: KeyRecord) => Partial<KeyRecord>,
+    actFor: (key: KeyRecord, changed: KeyRecord) => Act,
+  ): Promise<KeyRecord | Problem> {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const key = (await store.listKeys()).find(one => one.id === id);
+      if (!key) return NO_SUCH_KEY;
+      if (key.revokedAt !== null)
+        return problem('revoked', `the key ${key.id} is revoked for good: create a new one`);
+      const changed = { ...key, ...edit(key) };
+      if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
+    }
+    return problem(
+      'contended',
+      'others change this key all the time, and nothing was changed here: try again',
+    );
+  }
+
+  return {
+    async createKey(limits, actor) {
+      const made = newKey(limits, clock());
+      await store.createKey(made.key, creation(made.key, actor));
+      return made;
+    },
+
+    async createFirstKey(name, actor) {
+      const made = newKey({ name }, clock());
+      return (await store.createFirstKey(made.key, creation(made.key, actor))) ? made : undefined;
+    },
+
+    async findKey(idOrName) {
+      const keys = await store.listKeys();
+      const byId = keys.find(key => key.id === idOrName);
+      if (byId) return byId;
+      const byName = keys.filter(key => key.name === idOrName && key.revokedAt === null);
+      if (byName.length > 1) return problem('ambiguous', 'several keys have this name: use the id');
+      return byName[0] ?? NO_SUCH_KEY;
+    },
+
+    async listKeys() {
+      const now = clock();
+      const month = monthOf(now).name;
+      const days = lastDays(now, USE_DAYS);
+      const ofDays = Map.groupBy(await store.usageDays(days[0]!, undefined), ({ keyId }) => keyId);
+      const list: KeyUse[] = [];
+      for (const key of await store.listKeys()) {
+        const counts = new Map(ofDays.get(key.id)?.map(({ day, used }) => [day, used]));
+        const used = await store.used(key.id, month);
+        list.push({ key, used, days: days.map(day => counts.get(day) ?? 0) });
+      }
+      return list;
+    },
+
+    usedBy: key => store.used(key.id, monthOf(clock()).name),
+
+    updateKey: (id, limits, actor) =>
+      change(
+        id,
+        () => limits,
+        (key, changed) => actOf('key.update', id, actor, changesIn(key, changed)),
+      ),
+
+    async rotateKey(id, overlap, actor) {
+      const now = clock();
+      const { key: fresh, secret } = newKey({ name: id }, now);
+      const { digest, prefix, last4 } = fresh;
+      const key = await change(
+        id,
+        before => ({
+          ...{ digest, prefix, last4 },
+          previousDigest: overlap > 0 ? before.digest : null,
+          previousUntil: overlap > 0 ? now + overlap : null,
+        }),
+        (_before, { previousUntil }) => {
+          const until = previousUntil === null ? 'ends at once' : `stays valid until ${shown(previousUntil)}`;
+          return actOf('key.rotate', id, actor, `the old secret ${until}`);
+        },
+      );
+      return 'problem' in key ? key : { key, secret };
+    },
+
+    revokeKey: (id, actor) =>
+      change(
+        id,
+        () => ({ revokedAt: clock() }),
+        ({ name }) => actOf('key.revoke', id, actor, `name ${JSON.stringify(name)}`),
+      ),
+
+    async setOverride(wanted, actor) {
+      const override = { ...wanted, createdAt: clock() };
+      const { domain, action, below, note, expiresAt } = override;
+      const detail = [
+        action,
+        below ? 'the names below it too' : [],
+        expiresAt === null ? [] : `until ${shown(expiresAt)}`,
+        note === null ? [] : `note ${JSON.stringify(note)}`,
+      ];
+      await store.setOverride(override, actOf('override.set', domain, actor, detail.flat().join(', ')));
+      return override;
+    },
+
+    async removeOverride(domain, actor) {
+      const removed = await store.removeOverride(domain, actOf('override.remove', domain, actor));
+      return removed ? undefined : problem('not_found', `there is no override for ${domain}`);
+    },
+
+    async forgetHost(host, actor) {
+      const known = await store.forgetHost(host, clock(), actOf('host.forget', host, actor));
+      return known ? undefined : problem('not_found', `nothing is known of ${host}`);
+    },
+
+    async relearnHost(host, actor) {
+      const known = await store.forgetHost(host, null, actOf('host.relearn', host, actor));
+      return known ? undefined : problem('not_found', `nothing is known of ${host}`);
+    },
+  };
+}
+
+function problem(kind: Problem['problem'], detail: string): Problem {
+  return { problem: kind, detail };
+}
+
+const NO_SUCH_KEY = problem('not_found', 'there is no such key');
+
+const shown = (at: number) => `${new Date(at).toISOString().slice(0, 19)}Z`;
+
+/** As the audit writes them. */
+function inWords(limits: Limits): Record<string, string> {
+  return {
+    name: JSON.stringify(limits.name),
+    quota: String(limits.quota ?? 'unlimited'),
+    rate: String(limits.rate ?? 'unlimited'),
+    origins: limits.origins.join(' ') || 'any',
+    networks: limits.networks.join(' ') || 'any',
+    expires: limits.expiresAt === null ? 'never' : shown(limits.expiresAt),
+  };
+}
+
+function changesIn(before: Limits, after: Limits): string {
+  const [was, is] = [inWords(before), inWords(after)];
+  const changed = Object.keys(is).filter(name => is[name] !== was[name]);
+  return changed.map(name => `${name} ${was[name]} → ${is[name]}`).join(', ') || 'nothing changed';
+}
+
+/** The limits that are set. */
+function limitsIn(limits: Limits): string {
+  const none = inWords({ ...NO_LIMITS, name: '' });
+  const set = Object.entries(inWords(limits)).filter(([name, value]) => value !== none[name]);
+  return set.map(([name, value]) => `${name} ${value}`).join(', ');
+}
+
+const MOST_DETAIL = 500;
+
+/** A hundred origins are not for a line of the audit. */
+function shortened(text: string): string {
+  return text.length <= MOST_DETAIL ? text : `${text.slice(0, MOST_DETAIL - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,644 @@
+/** The operator's side over HTTP: every endpoint, its refusals and their order, and that it is there on request only. */
+
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { digestOf } from '../../src/core/key.ts';
+import { ask, askBytes, expectError, parseAnswers, type Question } from '../support/answers.ts';
+import { SECRET } from '../support/process.ts';
+import { eventually } from '../support/scale.ts';
+import { rawRequest, sharedService } from '../support/service.ts';
+
+const TOKEN = `~!"#$%&'()*+,-./:;<=>?@[]^_{|}-token-canary`;
+const shared = sharedService({ env: { ADMIN_TOKEN: TOKEN, ACCESS_LOG: 'all' } });
+const LOOKUP = '/v1/public/domain/gmail.com';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+interface Sent extends Question {
+  readonly json?: unknown;
+}
+
+/** With the token, unless another key is given, and with the body as JSON. */
+function admin(method: string, path: string, sent: Sent = {}) {
+  const { json, ...question } = sent;
+  const body = json === undefined ? (sent.body ?? '') : JSON.stringify(json);
+  const type = json === undefined ? [] : ['Content-Type: application/json'];
+  const headers = [...type, `Content-Length: ${Buffer.byteLength(body)}`, ...(sent.headers ?? [])];
+  const bytes = Buffer.from(body).toString('latin1');
+  return ask(shared().port, path, { key: TOKEN, ...question, method, headers, body: bytes });
+}
+
+async function done<T = Record<string, unknown>>(method: string, path: string, sent: Sent = {}): Promise<T> {
+  const answer = await admin(method, path, sent);
+  expect([200, 201], `${method} ${path}: ${answer.body}`).toContain(answer.status);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(answer.headers.get('x-request-id')).toMatch(/\S{6}/);
+  expect([...answer.headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([]);
+  return JSON.parse(answer.body) as T;
+}
+
+async function refused(method: string, path: string, status: number, error: string, sent: Sent = {}) {
+  const answer = await admin(method, path, sent);
+  expect([...answer.headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([]);
+  return expectError(answer, status, error);
+}
+
+interface ShownKey {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  readonly days: readonly number[];
+}
+interface ShownAct {
+  readonly who: string;
+  readonly via: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly detail: string | null;
+}
+
+const listed = async (id: string) =>
+  (await done<{ keys: ShownKey[] }>('GET', '/admin/keys')).keys.find(key => key.id === id)!;
+const latest = async () => (await done<{ acts: ShownAct[] }>('GET', '/admin/audit?limit=1')).acts[0]!;
+const status = async (secret: string) => (await shared().get(LOOKUP, secret)).status;
+const newKey = (json: object = {}) =>
+  done<ShownKey>('POST', '/admin/keys', { json: { name: 'web', ...json } });
+
+/** Every endpoint with a request that would succeed if the named thing were there. */
+const ENDPOINTS: readonly (readonly [string, string, object?])[] = [
+  ['GET', '/admin/keys'],
+  ['POST', '/admin/keys', { name: 'x' }],
+  ['PATCH', '/admin/keys/key_x', { quota: 1 }],
+  ['POST', '/admin/keys/key_x/rotate', {}],
+  ['POST', '/admin/keys/key_x/revoke', {}],
+  ['GET', '/admin/overrides'],
+  ['PUT', '/admin/overrides/a.example.net', { action: 'deny' }],
+  ['DELETE', '/admin/overrides/a.example.net'],
+  ['GET', '/admin/feeds'],
+  ['GET', '/admin/infra'],
+  ['POST', '/admin/infra/mx.example.net/forget', {}],
+  ['POST', '/admin/infra/mx.example.net/relearn', {}],
+  ['GET', '/admin/audit'],
+];
+
+describe('the door', () => {
+  test('without the token every endpoint is 401, with the challenge, and asks the store nothing', async () => {
+    const { store, key, logged, port } = shared();
+    const { secret } = await key();
+    const spies = (Object.keys(store) as (keyof typeof store)[]).map(name => vi.spyOn(store, name));
+    const before = logged.length;
+    const wrong = [
+      [],
+      [`Authorization: Bearer ${TOKEN.slice(0, -1)}`],
+      [`Authorization: Bearer ${TOKEN}x`],
+      [`Authorization: Bearer  ${TOKEN}`],
+      [`Authorization: Basic ${TOKEN}`],
+      [`Authorization: ${TOKEN}`],
+      [`Authorization: Bearer ${secret}`],
+      [`Authorization: Bearer ${TOKEN}`, `Authorization: Bearer ${TOKEN}`],
+    ];
+    let refusals = 0;
+    for (const [at, [method, path, json]] of ENDPOINTS.entries()) {
+      for (const headers of at === 0 ? wrong : [wrong[6]!]) {
+        const sent = { ...(json ? { json } : {}), headers, key: undefined };
+        const answer = await admin(method, path, sent);
+        expectError(answer, 401, 'unauthorized');
+        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="domain-risk"/);
+        refusals++;
+      }
+    }
+    // Nothing of a body that a stranger sends is read: not its type, not its length.
+    const huge = ['Content-Type: text/plain', 'Content-Length: 99999999'];
+    expectError(await ask(port, '/admin/keys', { method: 'POST', headers: huge }), 401, 'unauthorized');
+    expectError(
+      await ask(port, '/admin/keys?token=x', { headers: ['X-Operator: \xff'] }),
+      401,
+      'unauthorized',
+    );
+    expect(spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0)).toBe(0);
+    expect(logged.slice(before).every(line => JSON.parse(line).msg === 'request')).toBe(true);
+    expect(logged).toHaveLength(before + refusals + 2);
+  });
+
+  test('the scheme may be written in any case, and the token opens nothing else', async () => {
+    const { port } = shared();
+    const headers = [`authorization: bEARER ${TOKEN}`];
+    expect((await ask(port, '/admin/feeds', { headers })).status).toBe(200);
+    for (const path of [LOOKUP, '/v1/usage', '/v1/public/top-domains'])
+      expectError(await ask(port, path, { key: TOKEN }), 401, 'unauthorized');
+  });
+
+  test('404 and 405 come before the token, as everywhere; there is no preflight', async () => {
+    const nothing = ['', '/', '/key', '/keys/', '/keys//rotate', '/keys/a/b', '/keys/a/rotate/', '/Keys'];
+    const hidden = ['/key%73', '/keys%2Fa', '/keys/a%2Frotate', '/keys#', '/../admin/keys', '/./keys'];
+    for (const path of [...nothing, ...hidden].map(rest => `/admin${rest}`)) {
+      for (const key of [undefined, TOKEN]) {
+        if (path === '/admin/keys/a%2Frotate') continue;
+        await refused('GET', path, 404, 'not_found', { key });
+        await refused('POST', path, 404, 'not_found', { key, json: { name: 'x' } });
+      }
+    }
+    await refused('GET', '/%61dmin/keys', 404, 'not_found');
+    const allowed = [
+      ['/admin/keys', 'GET, HEAD, POST'],
+      ['/admin/keys/key_x', 'PATCH'],
+      ['/admin/keys/a%2Frotate', 'PATCH'],
+      ['/admin/keys/key_x/rotate', 'POST'],
+      ['/admin/overrides/a.example.net', 'PUT, DELETE'],
+      ['/admin/infra/mx.example.net/forget', 'POST'],
+      ['/admin/audit', 'GET, HEAD'],
+    ] as const;
+    for (const [path, allow] of allowed) {
+      for (const method of [
+        'OPTIONS',
+        'TRACE',
+        'PROPFIND',
+        'QUERY',
+        ...(allow.includes('PUT') ? [] : ['PUT']),
+      ]) {
+        const headers = ['Origin: https://a.example', 'Access-Control-Request-Method: POST'];
+        const answer = await admin(method, path, { headers, key: undefined });
+        expectError(answer, 405, 'method_not_allowed');
+        expect(answer.headers.get('allow')).toBe(allow);
+      }
+    }
+    const head = await admin('HEAD', '/admin/keys');
+    expect([head.status, head.body, head.headers.get('cache-control')]).toEqual([200, '', 'no-store']);
+  });
+
+  test('what is broken in transport is refused before everything', async () => {
+    const { port } = shared();
+    const lines = (...text: string[]) => text.map(line => `${line}\r\n`).join('');
+    const twoHosts = lines('GET /admin/keys HTTP/1.1', 'Host: x', 'Host: y', 'Connection: close', '');
+    expectError(await askBytes(port, twoHosts), 400, 'bad_request');
+    const long = lines(`GET /admin/keys/${'x'.repeat(3_000)} HTTP/1.1`, 'Host: x', 'Connection: close', '');
+    expectError(await askBytes(port, long), 414, 'uri_too_long');
+    const expecting = ['Expect: 100-continue'];
+    expectError(
+      await admin('POST', '/admin/keys', { json: {}, headers: expecting }),
+      417,
+      'expectation_failed',
+    );
+  });
+
+  test('the reference for callers tells nothing of it; the metrics know it as one route', async () => {
+    const { get } = shared();
+    expect(await (await get('/openapi.json')).text()).not.toContain('/admin');
+    const metrics = await (await get('/metrics')).text();
+    expect(metrics).toMatch(/domain_risk_request_seconds_count\{route="admin",status="401"\} [1-9]/);
+    expect(metrics).toMatch(/^domain_risk_requests_in_flight 1$/m);
+    expect(metrics).not.toContain('canary');
+  });
+});
+
+describe('bodies', () => {
+  const POST = ['POST', '/admin/keys'] as const;
+
+  test('only JSON, and no more than 64 KiB of it', async () => {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonp',
+      'nonsense',
+      '',
+    ]) {
+      const headers = type === '' ? [] : [`Content-Type: ${type}`];
+      await refused(...POST, 415, 'unsupported_media_type', { body: '{"name":"x"}', headers });
+    }
+    const headers = ['Content-Type: application/json; charset=utf-8'];
+    expect((await admin(...POST, { body: '{"name":"typed"}', headers })).status).toBe(201);
+    const full = { name: 'x', origins: ['x'.repeat(65_536 - 27)] };
+    expect(JSON.stringify(full)).toHaveLength(65_536);
+    await refused(...POST, 422, 'validation_error', { json: full });
+    const { detail } = await refused(...POST, 413, 'content_too_large', {
+      json: { ...full, name: 'xx' },
+    });
+    expect(detail).toBe('at most 65536 bytes');
+    const chunked = `POST /admin/keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const piece = `8000\r\n${' '.repeat(0x8000)}\r\n`;
+    expectError(await askBytes(shared().port, chunked + piece.repeat(3)), 413, 'content_too_large');
+    const small = `10\r\n{"name":"pieces"\r\n1\r\n}\r\n0\r\n\r\n`;
+    expect((await askBytes(shared().port, chunked + small)).status).toBe(201);
+  });
+
+  test.each([
+    '{',
+    'null1',
+    '{"name":"x"}}',
+    '{"name":"x","__proto__":{"polluted":1}}',
+    '{"name":"x","constructor":{"prototype":{"polluted":1}}}',
+    '\xff',
+    '['.repeat(30_000),
+  ])('%j is no JSON for us', async body => {
+    const headers = ['Content-Type: application/json'];
+    await refused(...POST, 422, 'validation_error', { body, headers });
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  test('what is not as it must be is named with its fix, and nothing is done', async () => {
+    const { keys } = await done<{ keys: unknown[] }>('GET', '/admin/keys');
+    const wrong: readonly (readonly [unknown, RegExp])[] = [
+      [null, /the body must be a JSON object|^name must be/],
+      [[], /the body must be a JSON object/],
+      ['x', /the body must be a JSON object/],
+      [{}, /^name must be one line of 1 to 200 characters$/],
+      [{ name: null }, /^name must be/],
+      [{ name: '  ' }, /^name must be/],
+      [{ name: 'a\nb' }, /^name must be/],
+      [{ name: '\ud800' }, /^name must be/],
+      [{ name: 'x'.repeat(201) }, /^name must be/],
+      [{ quota: '5' }, /^quota must be a whole number from 0 to 2147483648, or null$/],
+      [{ quota: -1 }, /^quota must be/],
+      [{ quota: 1.5 }, /^quota must be/],
+      [{ quota: 2 ** 31 + 1 }, /^quota must be/],
+      [{ rate: 0 }, /^rate must be a whole number from 1 to 1000000, or null$/],
+      [{ origins: 'https://a.example' }, /^origins must be a list/],
+      [{ origins: ['https://a.example/path'] }, /^origins: the origin "https:\/\/a\.example\/path" must be/],
+      [{ origins: Array(101).fill('https://a.example') }, /^origins must be a list of at most 100/],
+      [{ networks: [1] }, /^networks must be a list/],
+      [{ networks: ['192.0.2.0/33'] }, /^networks: the network "192\.0\.2\.0\/33" must be/],
+      [{ expires_at: 0 }, /^expires_at must be like/],
+      [{ expires_at: 'tomorrow' }, /^expires_at must be like/],
+      [{ expires_at: '2020-01-01' }, /^expires_at must lie ahead \(2020-01-01 is over/],
+      [{ colour: 1 }, /^"colour" has no place in the body; it takes name, quota, rate, /],
+      [{ [`${'\u202e'.repeat(80)}`]: 1 }, /has no place in the body/],
+      [{ revoked_at: null }, /^"revoked_at" has no place/],
+    ];
+    for (const [value, words] of wrong) {
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      const json =
+        isObject && !('name' in value) && Object.keys(value).length > 0 ? { name: 'x', ...value } : value;
+      const { detail } = await refused(...POST, 422, 'validation_error', { json });
+      expect(detail, JSON.stringify(value)).toMatch(words);
+    }
+    expect((await done<{ keys: unknown[] }>('GET', '/admin/keys')).keys).toHaveLength(keys.length);
+  });
+
+  test('a body that breaks off ends the request, and leaves nothing behind', async () => {
+    const { port, get } = shared();
+    const head = `POST /admin/keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
+    const broken = `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam\r\nZZ\r\n`;
+    expectError(await askBytes(port, broken), 400, 'bad_request');
+    const gone = connect(port, '127.0.0.1');
+    gone.on('error', () => {});
+    gone.write(`${head}Content-Length: 100\r\n\r\n{"na`, () => gone.destroy());
+    await eventually('nothing is in flight', async () => {
+      const text = await (await get('/metrics')).text();
+      return /^domain_risk_requests_in_flight 1$/m.test(text);
+    });
+  });
+
+  test('after a body another request may follow on the connection', async () => {
+    const body = '{"name":"first"}';
+    const first = `POST /admin/keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const second = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    const answers = parseAnswers(await rawRequest(shared().port, first + second));
+    expect(answers.map(answer => answer.status)).toEqual([201, 200]);
+  });
+});
+
+describe('keys', () => {
+  test('a new key has its limits, works at once, and is listed without its secret', async () => {
+    const limits = { quota: 2, rate: 50, networks: ['127.0.0.1'], expires_at: '2099-01-31' };
+    const json = { name: 'web', ...limits, origins: ['https://APP.example.com', 'https://*.example.org'] };
+    const answer = await admin('POST', '/admin/keys', { json });
+    expect(answer.status).toBe(201);
+    const made = JSON.parse(answer.body) as ShownKey;
+    const shown = {
+      id: expect.stringMatching(/^key_[0-9a-f]{16}$/),
+      name: 'web',
+      shown_as: `${made.key.slice(0, 8)}…${made.key.slice(-4)}`,
+      quota: 2,
+      rate: 50,
+      origins: ['https://app.example.com', 'https://*.example.org'],
+      networks: ['127.0.0.1/32'],
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/),
+      expires_at: '2099-01-31T00:00:00Z',
+      revoked_at: null,
+    };
+    expect(made).toEqual({ ...shown, key: expect.stringMatching(SECRET), used: 0 });
+    const { get } = shared();
+    expect((await get(LOOKUP, made.key)).status).toBe(403);
+    expect((await get(LOOKUP, made.key, { origin: 'https://a.example.org' })).status).toBe(200);
+    const days = [...Array(29).fill(0), 1];
+    expect(await listed(made.id)).toEqual({ ...shown, id: made.id, used: 1, days });
+  });
+
+  test('updates count from the next request on; what is not named stays, null takes a limit away', async () => {
+    const { key, id } = await newKey({ quota: 1, origins: [] });
+    expect([await status(key), await status(key)]).toEqual([200, 429]);
+    const raised = await done('PATCH', `/admin/keys/${id}`, { json: { quota: 2, name: 'renamed' } });
+    expect(raised).toMatchObject({ id, name: 'renamed', quota: 2, used: 1, rate: null });
+    expect(raised).not.toHaveProperty('key');
+    expect(await latest()).toMatchObject({
+      action: 'key.update',
+      subject: id,
+      detail: 'name "web" → "renamed", quota 1 → 2',
+    });
+    expect([await status(key), await status(key)]).toEqual([200, 429]);
+    const all = { quota: null, rate: null, origins: null, networks: null, expires_at: null };
+    const limited = {
+      rate: 100,
+      origins: ['https://a.example'],
+      networks: ['10.0.0.0/8'],
+      expires_at: '2099-01-01',
+    };
+    expect(await done('PATCH', `/admin/keys/${id}`, { json: limited })).toMatchObject({
+      name: 'renamed',
+      rate: 100,
+    });
+    expect(await status(key)).toBe(403);
+    expect(await done('PATCH', `/admin/keys/${id}`, { json: all })).toMatchObject({
+      ...{ quota: null, rate: null, origins: [], networks: [], expires_at: null },
+    });
+    expect(await status(key)).toBe(200);
+    await done('PATCH', `/admin/keys/${id}`, { json: { quota: 0 } });
+    expect(await status(key)).toBe(429);
+  });
+
+  test('a rotation gives a new secret and keeps the count; the old one ends at once or after the overlap', async () => {
+    const { key, id } = await newKey({ quota: 10 });
+    expect(await status(key)).toBe(200);
+    const next = await done<ShownKey>('POST', `/admin/keys/${id}/rotate`);
+    expect(next).toMatchObject({ id, used: 1, quota: 10, key: expect.stringMatching(SECRET) });
+    expect(next).not.toHaveProperty('previous_until');
+    expect([await status(key), await status(next.key)]).toEqual([401, 200]);
+    const last = await done<ShownKey>('POST', `/admin/keys/${id}/rotate`, {
+      json: { overlap_seconds: 3600 },
+    });
+    expect([await status(next.key), await status(last.key)]).toEqual([200, 200]);
+    const { previous_until } = last as unknown as { previous_until: string };
+    const left = Date.parse(previous_until) - Date.now();
+    expect([left > 3_500_000, left <= 3_600_000]).toEqual([true, true]);
+    expect((await latest()).detail).toBe(`the old secret stays valid until ${previous_until}`);
+    for (const overlap_seconds of [-1, 1.5, '60', null, 1e9]) {
+      const json = { overlap_seconds };
+      const { detail } = await refused('POST', `/admin/keys/${id}/rotate`, 422, 'validation_error', { json });
+      expect(detail).toMatch(/^overlap_seconds must be a whole number/);
+    }
+    expect(await status(last.key)).toBe(200);
+  });
+
+  test('a revoked key is refused with the next request, and for good', async () => {
+    const { key, id } = await newKey();
+    expect(await status(key)).toBe(200);
+    const revoked = await done('POST', `/admin/keys/${id}/revoke`);
+    expect(revoked).toMatchObject({ id, revoked_at: expect.stringMatching(/Z$/) });
+    expect(await status(key)).toBe(401);
+    for (const [method, path] of [
+      ['PATCH', ''],
+      ['POST', '/rotate'],
+      ['POST', '/revoke'],
+    ] as const) {
+      const { detail } = await refused(method, `/admin/keys/${id}${path}`, 422, 'validation_error', {
+        json: {},
+      });
+      expect(detail).toBe(`the key ${id} is revoked for good: create a new one`);
+    }
+    expect(await status(key)).toBe(401);
+  });
+
+  test('of a key that is not there, or is only called so, nothing is done', async () => {
+    await newKey({ name: 'called-so' });
+    for (const id of ['key_none', 'called-so', 'key_%00', '%zz', '..%2f', '__proto__', 'x'.repeat(1_900)]) {
+      const path = `/admin/keys/${id}`;
+      const { detail } = await refused('PATCH', path, 404, 'not_found', { json: { quota: 1 } });
+      expect(detail).toBe('there is no such key');
+      await refused('POST', `${path}/rotate`, 404, 'not_found');
+      await refused('POST', `${path}/revoke`, 404, 'not_found');
+    }
+  });
+
+  test('changes at the same time lose nothing', async () => {
+    const { id } = await newKey();
+    const path = `/admin/keys/${id}`;
+    const changes = [
+      ...[{ quota: 7 }, { rate: 8 }, { name: 'ninth' }, { expires_at: '2099-01-01' }],
+      ...[{ origins: ['https://a.example'] }, { networks: ['192.0.2.0/24'] }],
+    ];
+    const made = await Promise.all([
+      done<ShownKey>('POST', `${path}/rotate`, { json: { overlap_seconds: 60 } }),
+      ...changes.map(json => done<ShownKey>('PATCH', path, { json })),
+      done<ShownKey>('POST', `${path}/rotate`, { json: { overlap_seconds: 60 } }),
+    ]);
+    const { acts } = await done<{ acts: ShownAct[] }>('GET', '/admin/audit?limit=20');
+    expect(acts.filter(({ subject }) => subject === id)).toHaveLength(changes.length + 3);
+    expect(await listed(id)).toMatchObject({
+      ...{ quota: 7, rate: 8, name: 'ninth', expires_at: '2099-01-01T00:00:00Z' },
+      ...{ origins: ['https://a.example'], networks: ['192.0.2.0/24'] },
+    });
+    const secrets = [made[0]!.key, made.at(-1)!.key];
+    const origin = { origin: 'https://a.example' };
+    for (const secret of secrets) expect((await shared().get(LOOKUP, secret, origin)).status).toBe(403);
+    await done('PATCH', path, { json: { networks: null } });
+    for (const secret of secrets) expect((await shared().get(LOOKUP, secret, origin)).status).toBe(200);
+  });
+});
+
+describe('overrides', () => {
+  test('are set, listed and removed, and decide from the next request on', async () => {
+    const { key } = await newKey();
+    const risk = async () =>
+      (await (await shared().get('/v1/public/domain/münchen.de', key)).json()) as object;
+    const path = '/admin/overrides/M%C3%BCnchen.DE.';
+    const json = { action: 'deny', below: true, note: ' <b>why</b> ', expires_at: '2099-01-31T12:00:00Z' };
+    const set = await done('PUT', path, { json, headers: ['X-Operator: J\xc3\xb6rg & <i>'] });
+    expect(set).toEqual({
+      ...json,
+      domain: 'xn--mnchen-3ya.de',
+      note: '<b>why</b>',
+      author: 'Jörg & <i>',
+      created_at: expect.stringMatching(/Z$/),
+      expires_at: '2099-01-31T12:00:00Z',
+    });
+    expect(Object.keys(set)).toEqual([
+      ...['domain', 'action', 'below', 'note', 'author', 'created_at', 'expires_at'],
+    ]);
+    expect(await risk()).toMatchObject({ risk_score: 100, reason: 'disposable' });
+    expect(await done('GET', '/admin/overrides')).toEqual({ overrides: [set] });
+    expect(await done('PUT', path, { json: { action: 'allow' } })).toMatchObject({
+      ...{ action: 'allow', below: false, note: null, author: 'operator', expires_at: null },
+    });
+    expect(await risk()).toMatchObject({ risk_score: 0, reason: 'safe' });
+    const removed = await admin('DELETE', path);
+    expect([removed.status, removed.body, removed.headers.get('cache-control')]).toEqual([
+      204,
+      '',
+      'no-store',
+    ]);
+    expect(await latest()).toMatchObject({ action: 'override.remove', subject: 'xn--mnchen-3ya.de' });
+    expect(await done('GET', '/admin/overrides')).toEqual({ overrides: [] });
+    const { detail } = await refused('DELETE', path, 404, 'not_found');
+    expect(detail).toBe('there is no override for xn--mnchen-3ya.de');
+  });
+
+  test.each([
+    ['co.uk', {}],
+    ['a%40example.com', {}],
+    ['a%252ecom', {}],
+    ['%zz', {}],
+    ['127.0.0.1', {}],
+    ['a_b.example.com', {}],
+    ['example.com%2Fx', {}],
+    ['example.com', { action: undefined }],
+    ['example.com', { action: 'block' }],
+    ['example.com', { below: 'yes' }],
+    ['example.com', { note: '' }],
+    ['example.com', { note: 'x'.repeat(201) }],
+    ['example.com', { expires_at: '2001-01-01' }],
+    ['example.com', { author: 'me' }],
+  ])('%s with %j is 422 and sets nothing', async (domain, wrong) => {
+    const json = { action: 'deny', ...wrong };
+    const { detail } = await refused('PUT', `/admin/overrides/${domain}`, 422, 'validation_error', { json });
+    expect(detail).toMatch(/\S{3}/);
+    expect(await done('GET', '/admin/overrides')).toEqual({ overrides: [] });
+  });
+});
+
+describe('feeds, mail hosts and the audit', () => {
+  test('feeds are shown as they are now', async () => {
+    const shown = await done<{ feeds: Record<string, unknown>[]; domains: number }>('GET', '/admin/feeds');
+    expect(Object.keys(shown)).toEqual(['snapshot', 'domains', 'feeds']);
+    expect(shown.domains).toBeGreaterThan(100_000);
+    for (const feed of shown.feeds) {
+      expect(feed).toEqual({
+        feed: expect.any(String),
+        kind: expect.stringMatching(/^(disposable|free|relay|academic)$/),
+        verified: expect.any(Boolean),
+        licence: expect.any(String),
+        origin: expect.any(String),
+        version: expect.any(String),
+        names: expect.any(Number),
+        dropped: expect.objectContaining({ malformed: expect.any(Number), protected: expect.any(Number) }),
+        updated_at: null,
+      });
+    }
+  });
+
+  test('learned hosts are listed, forgotten and let in again', async () => {
+    const { store } = shared();
+    const guests = Array.from({ length: 12 }, (_, i) => {
+      const entry = ['mailinator.com', 'yopmail.com', 'guerrillamail.com'][i % 3]!;
+      return { host: 'mx.box-hosting.net', domain: `guest${i}.com`, entry, day: '2026-11-15' };
+    });
+    await store.learn(guests, [], '2026-11-15', '2026-08-01');
+    const hosts = async () => (await done<{ hosts: object[] }>('GET', '/admin/infra')).hosts;
+    expect(await hosts()).toEqual([
+      {
+        host: 'mx.box-hosting.net',
+        state: 'disposable',
+        flagged: 12,
+        innocent: 0,
+        last_seen: '2026-11-15',
+        neighbours: expect.arrayContaining([expect.stringMatching(/\.com$/)]),
+      },
+    ]);
+    const path = '/admin/infra/MX.box-hosting.net.';
+    expect(await done('POST', `${path}/forget`)).toEqual({ host: 'mx.box-hosting.net', forgotten: true });
+    expect(await hosts()).toMatchObject([{ state: 'forgotten', flagged: 0 }]);
+    expect(await latest()).toMatchObject({ action: 'host.forget', subject: 'mx.box-hosting.net' });
+    expect(await done('POST', `${path}/relearn`)).toEqual({ host: 'mx.box-hosting.net', forgotten: false });
+    expect(await latest()).toMatchObject({ action: 'host.relearn', subject: 'mx.box-hosting.net' });
+    for (const act of ['forget', 'relearn']) {
+      const { detail } = await refused('POST', `/admin/infra/2001:db8::1/${act}`, 404, 'not_found');
+      expect(detail).toBe('nothing is known of 2001:db8::1');
+      for (const host of ['no%20host', '%zz', 'a%2Fb', '%00'])
+        await refused('POST', `/admin/infra/${host}/${act}`, 422, 'validation_error');
+    }
+  });
+
+  test('who acts is told by X-Operator, from where by the connection', async () => {
+    const { id } = await newKey();
+    expect(await latest()).toEqual({
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/),
+      who: 'operator',
+      via: '127.0.0.1',
+      action: 'key.create',
+      subject: id,
+      detail: 'name "web"',
+    });
+    const path = `/admin/keys/${id}`;
+    for (const [sent, who] of [
+      ['ada', 'ada'],
+      ['  Ada L.  ', 'Ada L.'],
+      ['J\xc3\xb6rg', 'Jörg'],
+      [`<script>'"&`, `<script>'"&`],
+      ['x'.repeat(100), 'x'.repeat(100)],
+    ] as const) {
+      await done('PATCH', path, { json: { quota: 5 }, headers: [`X-Operator: ${sent}`] });
+      expect(await latest()).toMatchObject({ who, action: 'key.update' });
+    }
+    for (const bad of ['', ' ', 'a\tb', '\xff', '\xe2\x80\xae', 'x'.repeat(101), 'a\r\nx-operator: b']) {
+      const headers = [`X-Operator: ${bad}`];
+      const { detail } = await refused('PATCH', path, 422, 'validation_error', {
+        json: { quota: 6 },
+        headers,
+      });
+      expect(detail).toMatch(/^X-Operator must be /);
+    }
+    expect(await listed(id)).toMatchObject({ quota: 5 });
+  });
+
+  test('the audit gives the newest first, as many as wanted', async () => {
+    await newKey({ name: 'older' });
+    await newKey({ name: 'newer' });
+    const { acts } = await done<{ acts: ShownAct[] }>('GET', '/admin/audit?limit=2');
+    expect(acts.map(({ detail }) => detail)).toEqual(['name "newer"', 'name "older"']);
+    for (const limit of ['0', '1001', 'all', '', '-1']) {
+      const { detail } = await refused('GET', `/admin/audit?limit=${limit}`, 422, 'validation_error');
+      expect(detail).toBe('limit must be a whole number from 1 to 1000');
+    }
+    const all = await done<{ acts: ShownAct[] }>('GET', '/admin/audit');
+    expect(all.acts.length).toBeLessThanOrEqual(100);
+  });
+
+  test('a change of any size is told in one short line', async () => {
+    const origins = Array.from({ length: 100 }, (_, i) => `https://app${i}.example.com`);
+    const { id } = await newKey({ name: '\u{1f511}'.repeat(100), origins });
+    const { detail } = await latest();
+    expect(detail).toMatch(/^name "(\u{1f511}){100}", origins https:\/\/app0\.example\.com .*…$/u);
+    expect(detail).toHaveLength(500);
+    expect(await listed(id)).toMatchObject({ origins });
+  });
+
+  test('hostile names come back as the text that they are', async () => {
+    const names = [
+      '<script>alert(1)</script>',
+      `'; DROP TABLE key; --`,
+      '=1+1',
+      '\u202eevil',
+      '\u{1f511}',
+      '__proto__',
+    ];
+    for (const name of names) {
+      const { id } = await newKey({ name });
+      expect((await listed(id)).name).toBe(name);
+      expect(await latest()).toMatchObject({ detail: `name ${JSON.stringify(name)}` });
+    }
+  });
+});
+
+test('a failure of ours is an opaque 500 and done nothing; what was asked is in the log, no secret is', async () => {
+  const { store, logged } = shared();
+  vi.spyOn(store, 'createKey').mockRejectedValue(new Error('SELECT secret FROM /tmp/canary.db'));
+  const { detail } = await refused('POST', '/admin/keys', 500, 'internal_error', { json: { name: 'x' } });
+  expect(detail).toBeNull();
+  vi.restoreAllMocks();
+  vi.spyOn(store, 'updateKey').mockResolvedValue(false);
+  const { id, key } = await newKey();
+  const contended = await admin('PATCH', `/admin/keys/${id}`, { json: { quota: 1 } });
+  expect(expectError(contended, 503, 'overloaded').detail).toMatch(/nothing was changed here: try again/);
+  expect(contended.headers.get('retry-after')).toBe('1');
+
+  const { acts } = await done<{ acts: ShownAct[] }>('GET', '/admin/audit?limit=1000');
+  const { keys } = await done<{ keys: ShownKey[] }>('GET', '/admin/keys');
+  const text = [JSON.stringify(acts), JSON.stringify(keys), ...logged].join('\n');
+  expect(text).not.toMatch(SECRET);
+  expect(text).not.toContain('token-canary');
+  expect(text).not.toContain(digestOf(key));
+  const line = logged.find(one => JSON.parse(one).status === 201);
+  expect(JSON.parse(line!)).toMatchObject({ msg: 'request', route: 'admin', method: 'POST' });
+});
