@@ -1,3 +1,12 @@
+FROM node:24-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev
+COPY scripts/build-console.ts scripts/
+COPY client/src client/src
+COPY console console
+RUN node scripts/build-console.ts
+
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
@@ -7,6 +16,7 @@ RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY src src
 COPY client/src client/src
 COPY data data
+COPY --from=console /app/console/dist console/dist
 RUN install -d -o node -g node -m 700 /data
 USER node
 VOLUME /data

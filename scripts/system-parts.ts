@@ -9,9 +9,12 @@ export interface SystemPart {
   /** Debian's name for the package that has it. */
   readonly package: string;
   readonly tests: string;
+  /** Whether something else does as well. */
+  readonly hasOther?: () => boolean;
 }
 
-function has({ program }: SystemPart): boolean {
+function has({ program, hasOther }: SystemPart): boolean {
+  if (hasOther?.()) return true;
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   return folders.some(folder => existsSync(join(folder, program)));
 }

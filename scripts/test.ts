@@ -1,14 +1,21 @@
-/** `npm test`: system parts that some tests need, types, style, tests. Stops at the first step that fails. */
+/** `npm test`: system parts that some tests need, the console, types, style, tests. Stops at the first step that fails. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findBrowser } from '../client/runtimes/browser.mjs';
 import { installSystemParts } from './system-parts.ts';
 
 const SYSTEM_PARTS = [
   { program: 'knotd', package: 'knot', tests: 'the resolver against a real DNS server' },
   { program: 'strace', package: 'strace', tests: 'fsync before the answer' },
+  {
+    program: 'chromium-headless-shell',
+    package: 'chromium-headless-shell',
+    tests: 'the console in a browser',
+    hasOther: () => findBrowser() !== undefined,
+  },
 ];
 
 const root = join(import.meta.dirname, '..');
@@ -26,7 +33,9 @@ function step(name: string, args: readonly string[]): void {
 }
 
 installSystemParts(SYSTEM_PARTS);
+step('Console', [join(root, 'scripts/build-console.ts')]);
 step('Types', [bin('typescript/bin/tsc'), '--noEmit']);
+step('Types of the console', [bin('typescript/bin/tsc'), '-p', 'console']);
 step('Style', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.']);
 
 const folder = mkdtempSync(join(tmpdir(), 'domain-risk-report-'));

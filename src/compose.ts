@@ -18,6 +18,7 @@ import {
   type Following,
   type FollowParts,
   followFeeds,
+  inTurns,
   type Progress,
   type Stored,
 } from './refresh.ts';
@@ -78,6 +79,7 @@ export async function openVerdicts(parts: {
     addresses: new Addresses(resolver),
     catalog,
     clock,
+    inTurns,
     onError,
   });
   const lookup = createLookup({

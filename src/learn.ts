@@ -27,10 +27,8 @@ export interface Learn {
   flush(): Promise<void>;
   /** Reads what all servers have learned. */
   refresh(): Promise<void>;
-  /** What was learned, as the next catalog has it. */
-  folding(next: Catalog): Steps<Infra>;
-  /** Takes the place of `infra()`, in one go with the catalog that it was folded with. */
-  use(infra: Infra): void;
+  /** What was learned, as the next catalog has it; what it gives puts that in place, in one go with the catalog. */
+  adopting(next: Catalog): Steps<() => void>;
   close(): Promise<void>;
 }
 
@@ -40,6 +38,8 @@ export interface LearnParts {
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
+  /** Lets everybody else have a turn between steps. */
+  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -86,7 +86,7 @@ class Learner implements Learn {
 
   constructor(parts: LearnParts) {
     this.#parts = parts;
-    this.#infra = allAtOnce(this.folding(parts.catalog()));
+    this.#infra = allAtOnce(this.#folding([], parts.catalog()));
     const every = (ms: number, work: () => Promise<void>) =>
       setInterval(() => void work().catch(parts.onError), ms).unref();
     this.#timers = [every(FLUSH_MS, () => this.flush()), every(REFRESH_MS, () => this.refresh())];
@@ -117,17 +117,29 @@ class Learner implements Learn {
   }
 
   async refresh(): Promise<void> {
-    const { store, catalog } = this.#parts;
-    this.#records = await store.listHosts(LEARNING.fewestFlaggedUnderListed, MOST_LEARNED);
-    this.#infra = allAtOnce(this.folding(catalog()));
-  }
-
-  folding(next: Catalog): Steps<Infra> {
-    return foldingInfra(this.#records, next, host => this.#parts.addresses.known(host));
-  }
-
-  use(infra: Infra): void {
+    const { store, catalog, inTurns } = this.#parts;
+    const records = await store.listHosts(LEARNING.fewestFlaggedUnderListed, MOST_LEARNED);
+    let under: Catalog;
+    let infra: Infra;
+    do {
+      under = catalog();
+      infra = await inTurns(this.#folding(records, under));
+    } while (under !== catalog());
+    this.#records = records;
     this.#infra = infra;
+  }
+
+  *adopting(next: Catalog): Steps<() => void> {
+    const records = this.#records;
+    const infra = yield* this.#folding(records, next);
+    return () => {
+      // Newer records came while the steps were taken: they must not be lost, and it happens once in a long while.
+      this.#infra = records === this.#records ? infra : allAtOnce(this.#folding(this.#records, next));
+    };
+  }
+
+  #folding(records: readonly HostRecord[], catalog: Catalog): Steps<Infra> {
+    return foldingInfra(records, catalog, host => this.#parts.addresses.known(host));
   }
 
   async close(): Promise<void> {

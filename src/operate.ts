@@ -1,11 +1,12 @@
 /** VERB: what an operator may do, from the command line and over HTTP alike. Each act is audited with its change. */
 
 import { randomBytes } from 'node:crypto';
-import type { Act, Action, Actor } from './core/audit.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type Act, type Action, type Actor, shortDetail } from './core/audit.ts';
 import { digestOf, type KeyRecord, secretFrom, shownParts } from './core/key.ts';
 import type { Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { lastDays, monthOf } from './core/quota.ts';
+import { lastDays, monthOf, WINDOW_DAYS } from './core/quota.ts';
 
 /** What an operator decides about a key. */
 export type Limits = Pick<KeyRecord, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'>;
@@ -20,7 +21,7 @@ export interface KeyUse {
   readonly key: KeyRecord;
   /** In this month. */
   readonly used: number;
-  /** On each of the last `USE_DAYS` days, today last. */
+  /** On each of the last `WINDOW_DAYS` days, today last. */
   readonly days: readonly number[];
 }
 
@@ -53,8 +54,6 @@ export interface Operate {
   relearnHost(host: string, actor: Actor): Promise<Problem | undefined>;
 }
 
-export const USE_DAYS = 30;
-
 /** Of an act that others get in the way of. */
 const MOST_TRIES = 20;
 
@@ -80,7 +79,7 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
   const { store, clock } = parts;
 
   function actOf(action: Action, subject: string, actor: Actor, detail: string | null = null): Act {
-    return { ...actor, at: clock(), action, subject, detail: detail && shortened(detail) };
+    return { ...actor, at: clock(), action, subject, detail: detail && shortDetail(detail) };
   }
 
   const creation = (key: KeyRecord, actor: Actor) => actOf('key.create', key.id, actor, limitsIn(key));
@@ -97,6 +96,7 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
       if (key.revokedAt !== null)
         return problem('revoked', `the key ${key.id} is revoked for good: create a new one`);
       const changed = { ...key, ...edit(key) };
+      if (isDeepStrictEqual(changed, key)) return key;
       if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
     }
     return problem(
@@ -129,15 +129,13 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
     async listKeys() {
       const now = clock();
       const month = monthOf(now).name;
-      const days = lastDays(now, USE_DAYS);
+      const days = lastDays(now, WINDOW_DAYS);
       const ofDays = Map.groupBy(await store.usageDays(days[0]!, undefined), ({ keyId }) => keyId);
-      const list: KeyUse[] = [];
-      for (const key of await store.listKeys()) {
-        const counts = new Map(ofDays.get(key.id)?.map(({ day, used }) => [day, used]));
-        const used = await store.used(key.id, month);
-        list.push({ key, used, days: days.map(day => counts.get(day) ?? 0) });
-      }
-      return list;
+      const used = await store.usedInMonth(month);
+      return (await store.listKeys()).map(key => {
+        const counts = new Map(ofDays.get(key.id)?.map(one => [one.day, one.used]));
+        return { key, used: used.get(key.id) ?? 0, days: days.map(day => counts.get(day) ?? 0) };
+      });
     },
 
     usedBy: key => store.used(key.id, monthOf(clock()).name),
@@ -228,7 +226,7 @@ function inWords(limits: Limits): Record<string, string> {
 function changesIn(before: Limits, after: Limits): string {
   const [was, is] = [inWords(before), inWords(after)];
   const changed = Object.keys(is).filter(name => is[name] !== was[name]);
-  return changed.map(name => `${name} ${was[name]} → ${is[name]}`).join(', ') || 'nothing changed';
+  return changed.map(name => `${name} ${was[name]} → ${is[name]}`).join(', ');
 }
 
 /** The limits that are set. */
@@ -236,11 +234,4 @@ function limitsIn(limits: Limits): string {
   const none = inWords({ ...NO_LIMITS, name: '' });
   const set = Object.entries(inWords(limits)).filter(([name, value]) => value !== none[name]);
   return set.map(([name, value]) => `${name} ${value}`).join(', ');
-}
-
-const MOST_DETAIL = 500;
-
-/** A hundred origins are not for a line of the audit. */
-function shortened(text: string): string {
-  return text.length <= MOST_DETAIL ? text : `${text.slice(0, MOST_DETAIL - 1).toWellFormed()}…`;
 }

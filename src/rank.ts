@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Domain } from './core/domain.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { dayOf } from './core/quota.ts';
+import { dayOf, lastDays, WINDOW_DAYS } from './core/quota.ts';
 import type { Flag, FlagReason, Ranked } from './core/ranking.ts';
 import type { Answer } from './lookup.ts';
 
@@ -22,8 +22,6 @@ export interface Rank {
   close(): Promise<void>;
 }
 
-const DAY_MS = 86_400_000;
-const WINDOW_DAYS = 30;
 const FLUSH_MS = 1_000;
 /** Beyond this many new flags within a second the rest is dropped: the store must stay free to count. */
 const MOST_PENDING = 5_000;
@@ -51,15 +49,20 @@ export function createRank(parts: {
   const standings = new LRUCache<string, Promise<readonly Ranked[]>>({ max: 8, ttl: STANDING_MS });
   let pending: Flag[] = [];
   let writing: Promise<void> = Promise.resolve();
-  const sinceDay = () => dayOf(clock() - (WINDOW_DAYS - 1) * DAY_MS);
+  let flushedOn: string | undefined;
+
+  const sinceDay = () => lastDays(clock(), WINDOW_DAYS)[0]!;
 
   function flush(): Promise<void> {
     writing = writing.then(async () => {
-      if (pending.length === 0) return;
+      const day = dayOf(clock());
+      // Once a day without a flag too: what is out of the window is to be forgotten.
+      if (pending.length === 0 && flushedOn === day) return;
       const flags = pending;
       pending = [];
       try {
         await store.flag(flags, sinceDay());
+        flushedOn = day;
       } catch (error) {
         pending = [...flags, ...pending].slice(0, MOST_PENDING);
         onError(error);

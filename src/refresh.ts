@@ -3,7 +3,14 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Catalog, canariesOf, makingCatalog } from './core/catalog.ts';
-import { type Feed, FeedError, type Packing, type Snapshot, type Sources } from './core/feed.ts';
+import {
+  type Feed,
+  FeedError,
+  type Packing,
+  type Snapshot,
+  type SnapshotHead,
+  type Sources,
+} from './core/feed.ts';
 import type { Store } from './core/ports.ts';
 import { reading, takingSnapshot } from './core/snapshot.ts';
 import type { Steps } from './core/steps.ts';
@@ -63,12 +70,12 @@ export function followFeeds({
   adopting,
   everyMs = EVERY_MS,
 }: FollowParts): Following {
-  /** Feed to the digest of a snapshot that cannot be read: telling of it once is enough. */
+  /** Feed to the version of a snapshot that cannot be read: telling of it once is enough. */
   const unreadable = new Map<string, string>();
   let checking: Promise<boolean> | undefined;
 
   async function follow(): Promise<boolean> {
-    const heads = new Map((await stored.store.snapshots()).map(head => [head.feed, head.digest]));
+    const heads = new Map((await stored.store.snapshots()).map(head => [head.feed, head]));
     const held = new Map(catalog().snapshots.map(snapshot => [snapshot.feed.id, snapshot]));
     const heldDigest = (id: string) => {
       const snapshot = held.get(id);
@@ -76,21 +83,19 @@ export function followFeeds({
     };
     const feeds = feedsOf(sources);
     const changed = feeds.filter(({ id }) => {
-      const digest = heads.get(id);
-      return digest !== heldDigest(id) && (digest === undefined || digest !== unreadable.get(id));
+      const head = heads.get(id);
+      return head?.digest !== heldDigest(id) && (!head || versionOf(head) !== unreadable.get(id));
     });
     if (changed.length === 0) return false;
     const tables = await readTables(sources);
     let isOther = false;
     for (const feed of changed) {
-      const digest = heads.get(feed.id);
-      const next = await (digest === undefined
-        ? readInstalled(feed.id, sources, tables)
-        : readStored(feed, stored));
+      const head = heads.get(feed.id);
+      const next = await (head ? readStored(feed, stored) : readInstalled(feed.id, sources, tables));
       if (next) held.set(feed.id, next);
-      else if (digest === undefined) held.delete(feed.id);
-      else unreadable.set(feed.id, digest);
-      isOther ||= next !== undefined || digest === undefined;
+      else if (head) unreadable.set(feed.id, versionOf(head));
+      else held.delete(feed.id);
+      isOther ||= next !== undefined || !head;
     }
     if (!isOther) return false;
     const snapshots = feeds.flatMap(({ id }) => held.get(id) ?? []);
@@ -114,6 +119,11 @@ export function followFeeds({
       await checking?.catch(() => {});
     },
   };
+}
+
+/** The same names that are stored again are another version: they may be readable now. */
+function versionOf({ digest, acceptedAt }: SnapshotHead): string {
+  return `${digest} ${acceptedAt}`;
 }
 
 /** In the order of the table, as updates bring them. */
@@ -175,7 +185,7 @@ function fold(snapshots: readonly Snapshot[], { tables, digest }: Read): Promise
 const TURN_MS = 4;
 
 /** Lets everybody else have a turn between steps. */
-async function inTurns<T>(steps: Steps<T>): Promise<T> {
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const until = performance.now() + TURN_MS;
     do {

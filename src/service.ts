@@ -86,10 +86,10 @@ export async function startService(parts: {
     everyMs: parts.followMs,
     onError: error => log.error({ err: error }, 'an update of the feeds could not be followed'),
     *adopting(next) {
-      const infra = yield* learn.folding(next);
+      const putLearned = yield* learn.adopting(next);
       return () => {
         current = next;
-        learn.use(infra);
+        putLearned();
         log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
       };
     },

@@ -1,6 +1,6 @@
 /** VERB 7: a feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
-import type { Act, Actor } from './core/audit.ts';
+import { type Act, type Actor, shortDetail } from './core/audit.ts';
 import { canariesOf } from './core/catalog.ts';
 import {
   type Dropped,
@@ -88,7 +88,8 @@ async function update(
   const next = keepingNames(fresh, inUse.snapshot, dayOf(parts.clock()));
   const told = { feed: feed.id, before, after: versionOf(next), dropped: fresh.dropped, problems };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
-  if (inUse.snapshot && isSame(inUse.snapshot, next)) return { ...told, outcome: 'unchanged' };
+  if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
+    return { ...told, outcome: 'unchanged' };
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   if (dryRun) return { ...told, outcome };
   const act = actOf({ ...told, outcome }, feed.origin, parts);
@@ -110,23 +111,29 @@ function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, 500);
 }
 
-/** The digest is the one in the store, also of a snapshot that cannot be read: it is what an update replaces. */
-async function readInUse(
-  feed: Feed,
-  { store, installed, packing }: UpdateParts,
-): Promise<{ snapshot: Snapshot | undefined; digest: string | null }> {
+interface InUse {
+  readonly snapshot: Snapshot | undefined;
+  /** Of the one in the store, also where it cannot be read: it is what an update replaces. */
+  readonly digest: string | null;
+  /** False where the one in the store cannot be read and the installed one stands in. */
+  readonly isWhole: boolean;
+}
+
+async function readInUse(feed: Feed, { store, installed, packing }: UpdateParts): Promise<InUse> {
   const stored = await store.snapshot(feed.id);
   const digest = stored?.digest ?? null;
   if (stored) {
     try {
       const text = await packing.unpack(stored.body);
-      return { snapshot: allAtOnce(reading(feed, text, stored.digest, stored.acceptedAt)), digest };
+      const snapshot = allAtOnce(reading(feed, text, stored.digest, stored.acceptedAt));
+      return { snapshot, digest, isWhole: true };
     } catch {
       // The servers said so in their logs, use what is installed, and are about to get a better one.
     }
   }
   const source = installed.find(one => one.feed.id === feed.id);
-  return { snapshot: source && takeSnapshot(source.feed, await source.read()), digest };
+  const snapshot = source && takeSnapshot(source.feed, await source.read());
+  return { snapshot, digest, isWhole: stored === undefined };
 }
 
 function versionOf({ version, names }: Snapshot): Version {
@@ -145,7 +152,7 @@ function actOf(
     at: clock(),
     action: outcome === 'forced' ? 'feed.force' : 'feed.update',
     subject: feed,
-    detail: [`${change} from ${origin}`, ...problems].join('; '),
+    detail: shortDetail([`${change} from ${origin}`, ...problems].join('; ')),
   };
 }
 

@@ -126,6 +126,16 @@ describe('an update of a feed', () => {
     expect(await acts()).toHaveLength(1);
   });
 
+  it('that is as the installed one still takes the place of a stored one that cannot be read', async () => {
+    await update(many(110));
+    const broken = { ...(await store.snapshot(feed.id))!, body: 'broken' };
+    const act = (await acts())[0]!;
+    expect(await store.acceptSnapshot(broken, broken.digest, act)).toBe(true);
+    expect(await update(many(100))).toMatchObject({ outcome: 'accepted' });
+    expect((await stored())?.names).toHaveLength(100);
+    expect(await update(many(100))).toMatchObject({ outcome: 'unchanged' });
+  });
+
   it('that is refused or failed stops no other', async () => {
     const others = ['a', 'b'].map(name => ({ ...feed, id: `${feed.id}-${name}` }));
     const done = await updateAll([

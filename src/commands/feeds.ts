@@ -6,7 +6,7 @@ import type { Act } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
 import { PACKING } from '../feeds/pack.ts';
 import { SOURCES } from '../feeds/sources.ts';
-import { shownFeeds } from '../http/shown.ts';
+import { shownDropped, shownFeeds } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
 import { actor, hasStore, readWorld, withStore, withStoreOrNew } from './world.ts';
@@ -138,7 +138,7 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
 const isTaken = ({ outcome }: Updated) => outcome === 'accepted' || outcome === 'forced';
 
 function shownUpdate({ feed, outcome, before, after, dropped, problems }: Updated) {
-  return { feed, outcome, before, after, dropped, problems };
+  return { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems };
 }
 
 function printUpdates(done: readonly Updated[]): void {

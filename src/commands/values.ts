@@ -3,6 +3,7 @@
 import { type Domain, parseDomain } from '../core/domain.ts';
 import type { Checked } from '../core/origin.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
+import { MAX_RATE } from '../core/rate.ts';
 import { parseHost, parseLabel, parseMoment } from '../core/typed.ts';
 import { UsageProblem } from './print.ts';
 
@@ -36,7 +37,7 @@ function wholeNumber(name: string, none: string, least: number, most: number) {
 }
 
 export const quotaValue = wholeNumber('the quota', 'unlimited', 0, MAX_QUOTA);
-export const rateValue = wholeNumber('the rate', 'none', 1, 1_000_000);
+export const rateValue = wholeNumber('the rate', 'none', 1, MAX_RATE);
 export const limitValue = (text: string): number => {
   const value = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > 1000) throw new UsageProblem('the limit must be a whole number from 1 to 1000');

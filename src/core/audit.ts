@@ -1,21 +1,19 @@
 /** The audit: what operators did, who did it and when. Written in one step with the change itself, never without it. */
 
-export const ACTIONS = [
-  'key.create',
-  'key.update',
-  'key.rotate',
-  'key.revoke',
-  'override.set',
-  'override.remove',
-  'host.forget',
-  'host.relearn',
-  'feed.update',
-  'feed.force',
-  'feed.remove',
-  'store.restore',
-  'store.move',
-] as const;
-export type Action = (typeof ACTIONS)[number];
+export type Action =
+  | 'key.create'
+  | 'key.update'
+  | 'key.rotate'
+  | 'key.revoke'
+  | 'override.set'
+  | 'override.remove'
+  | 'host.forget'
+  | 'host.relearn'
+  | 'feed.update'
+  | 'feed.force'
+  | 'feed.remove'
+  | 'store.restore'
+  | 'store.move';
 
 /** Who acts, and by what way. */
 export interface Actor {
@@ -36,3 +34,10 @@ export interface Act extends Actor {
 
 /** The audit keeps so many, the newest. */
 export const MOST_ACTS = 100_000;
+
+const MOST_DETAIL = 500;
+
+/** A hundred origins are not for a line of the audit. */
+export function shortDetail(text: string): string {
+  return text.length <= MOST_DETAIL ? text : `${text.slice(0, MOST_DETAIL - 1).toWellFormed()}…`;
+}

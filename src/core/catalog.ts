@@ -176,7 +176,7 @@ export function* makingCatalog(
 }
 
 function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded> {
-  const relays = relaysOf(snapshots, tables);
+  const relays = yield* relaysOf(snapshots, tables);
   const protectedNames = protectedOf(tables, relays);
   const lists = snapshots.filter(({ feed }) => feed.kind === 'disposable');
   const guarded = protectedNames.union(yield* academicOf(snapshots, lists));
@@ -208,13 +208,17 @@ function* statusOf(
   };
 }
 
-/** What people wrote by hand about a relay wins over what a feed calls it. */
-function relaysOf(snapshots: readonly Snapshot[], tables: Tables): Map<string, string> {
+/**
+ * What people wrote by hand about a relay wins over what a feed calls it, and so does a verified disposable feed: one
+ * update of the relays must not clear what people or crawlers have seen.
+ */
+function* relaysOf(snapshots: readonly Snapshot[], tables: Tables): Steps<Map<string, string>> {
   const relays = new Map<string, string>();
   for (const { feed, names, labels } of snapshots) {
     if (feed.kind !== 'relay') continue;
     for (const name of names) if (!tables.mailboxes.has(name)) relays.set(name, labels.get(name) ?? name);
   }
+  yield* takeVerified(relays, snapshots);
   for (const [name, label] of tables.relays) relays.set(name, label);
   return relays;
 }
@@ -231,11 +235,19 @@ function protectedOf(tables: Tables, relays: ReadonlyMap<string, string>): Set<s
  */
 function* academicOf(snapshots: readonly Snapshot[], lists: readonly Snapshot[]): Steps<Set<string>> {
   const names = new Set(snapshots.flatMap(({ feed, names }) => (feed.kind === 'academic' ? names : [])));
-  for (const { feed, names: listed } of lists) {
-    yield;
-    if (feed.verified) for (const name of listed) names.delete(name);
-  }
+  yield* takeVerified(names, lists);
   return names;
+}
+
+/** Takes out what a verified disposable feed names. */
+function* takeVerified(
+  from: { delete(name: string): boolean },
+  snapshots: readonly Snapshot[],
+): Steps<undefined> {
+  for (const { feed, names } of snapshots) {
+    yield;
+    if (feed.kind === 'disposable' && feed.verified) for (const name of names) from.delete(name);
+  }
 }
 
 function* fold(lists: readonly Snapshot[], guarded: ReadonlySet<string>): Steps<Map<string, number>> {

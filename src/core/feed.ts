@@ -48,7 +48,7 @@ export interface Sources {
 /** How a snapshot's text becomes a body for the store, and comes back from it. */
 export interface Packing {
   pack(text: string): Promise<string>;
-  /** Throws FeedError when it is no such body. */
+  /** Throws when it is no such body. */
   unpack(body: string): Promise<string>;
 }
 

@@ -28,8 +28,10 @@ export function problemsOf(
   if (names.length < feed.atLeast)
     problems.push(`${names.length} names, at least ${feed.atLeast} are expected`);
   if (names.length > MOST_NAMES) problems.push(`${names.length} names, more than any list has`);
-  // A rotating list always has the same length, and what is in use holds the names of a year.
-  const expected = feed.rotates ?? inUse?.names.length;
+  // A rotating list always has the same length, and what is in use holds the names of a year. What was forced in
+  // against the rules is no measure either.
+  const isMeasure = inUse && inUse.names.length >= feed.atLeast;
+  const expected = feed.rotates ?? (isMeasure ? inUse.names.length : undefined);
   if (expected !== undefined && 5 * names.length < 4 * expected)
     problems.push(`${names.length} names, more than 20 % fewer than ${expected}`);
   if (expected !== undefined && 2 * names.length > 3 * expected)

@@ -95,6 +95,8 @@ export interface Store {
   revision(): Promise<number>;
   keyByDigest(digest: string): Promise<{ key: KeyRecord | undefined; revision: number }>;
   used(keyId: string, month: string): Promise<number>;
+  /** By key; one that was not used is not there. */
+  usedInMonth(month: string): Promise<ReadonlyMap<string, number>>;
   /** Of one key or of all, in the order of keys and days; days without a call are left out. */
   usageDays(sinceDay: string, keyId: string | undefined): Promise<DayUsage[]>;
 

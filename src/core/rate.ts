@@ -1,5 +1,7 @@
 /** An optional limit in calls per second and key: a token bucket that holds one second's worth. */
 
+export const MAX_RATE = 1_000_000;
+
 export interface Bucket {
   tokens: number;
   at: number;

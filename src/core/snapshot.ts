@@ -4,6 +4,10 @@ import { createHash, hash } from 'node:crypto';
 import { isSpecialUse, parseDomain } from './domain.ts';
 import { type Content, type Dropped, type Feed, FeedError, type RawFeed, type Snapshot } from './feed.ts';
 import { allAtOnce, STEP, type Steps } from './steps.ts';
+import { parseLabel } from './typed.ts';
+
+/** Versions and labels come from strangers and are shown to everybody. */
+const MOST_SHOWN = 100;
 
 /** Refused when too few names are left, as what is installed must be. */
 export function takeSnapshot(feed: Feed, raw: RawFeed): Snapshot {
@@ -37,11 +41,13 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
       names.add(parsed.domain);
       const day = raw.since?.get(text);
       if (day !== undefined) since.set(parsed.domain, day);
-      const label = raw.labels?.get(text);
-      if (label !== undefined) labels.set(parsed.domain, label);
+      const label = parseLabel(raw.labels?.get(text) ?? '', MOST_SHOWN);
+      if (label.ok) labels.set(parsed.domain, label.value);
     }
   }
-  return yield* sealing(feed, { version: raw.version, names: [...names], since, labels, dropped });
+  const version = parseLabel(raw.version, MOST_SHOWN);
+  if (!version.ok) throw new FeedError(`${feed.origin}: its version ${version.problem}`);
+  return yield* sealing(feed, { version: version.value, names: [...names], since, labels, dropped });
 }
 
 function isSuffix(rule: string): boolean {

@@ -13,8 +13,9 @@ type Limits = Omit<DownloadOptions, 'isNamed'>;
 /** `from`: feed to the file, folder or address that it is to come from in place of its own. */
 export function freshFeeds(from: ReadonlyMap<string, string> = new Map(), limits: Limits = {}): FeedSource[] {
   const byId = new Map<string, FeedSource>();
+  const read = readingNewest();
   for (const { feed, package: name } of packageFeeds())
-    byId.set(feed.id, { feed, read: () => withNewest(name, manifest => readPackageAt(feed.id, manifest)) });
+    byId.set(feed.id, { feed, read: () => read(name, feed.id) });
   for (const { feed, read } of WEB_FEEDS)
     byId.set(feed.id, { feed, read: () => readAddress(new URL(feed.origin), false, read, limits) });
   for (const [id, place] of from) {
@@ -22,6 +23,24 @@ export function freshFeeds(from: ReadonlyMap<string, string> = new Map(), limits
     byId.set(id, { feed: { ...byId.get(id)!.feed, origin }, read: () => readPlace(id, place, limits) });
   }
   return [...byId.values()];
+}
+
+/** Two feeds may lie in one package, which is fetched once. */
+function readingNewest(): (name: string, id: string) => Promise<RawFeed> {
+  const fetched = new Map<string, Promise<ReadonlyMap<string, Promise<RawFeed>>>>();
+  const fetchAll = (name: string) =>
+    withNewest(name, async manifest => {
+      const inside = packageFeeds(() => manifest).filter(one => one.package === name);
+      const read = new Map(inside.map(({ feed, read }) => [feed.id, read()]));
+      // All of it before the folder is gone; what fails is for whoever wants that feed.
+      await Promise.allSettled(read.values());
+      return read;
+    });
+  return async (name, id) => {
+    const fetching = fetched.get(name) ?? fetchAll(name);
+    fetched.set(name, fetching);
+    return (await fetching).get(id)!;
+  };
 }
 
 /** Why a list cannot come from there, as far as that can be told beforehand. */

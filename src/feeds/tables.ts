@@ -1,7 +1,7 @@
 /** Reads the hand-edited tables from the data folder that ships with the service. */
 
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { TABLE_FILES, type TableTexts } from '../core/tables.ts';
 
@@ -12,11 +12,5 @@ export async function readTables(folder = shippedFolder()): Promise<TableTexts> 
   return Object.fromEntries(texts) as TableTexts;
 }
 
-/** The nearest one above this file: a clone runs from src/feeds, the published package from dist/src/feeds. */
-function shippedFolder(): string {
-  for (let at = import.meta.dirname; ; at = dirname(at)) {
-    const folder = join(at, 'data');
-    if (existsSync(join(folder, TABLE_FILES[0]))) return folder;
-    if (dirname(at) === at) throw new Error(`data/${TABLE_FILES[0]} is missing; install the package again`);
-  }
-}
+/** In our own package: a clone runs from src/feeds, the published package from dist/src/feeds. */
+const shippedFolder = () => join(dirname(findPackageJSON(import.meta.url)!), 'data');

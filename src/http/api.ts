@@ -6,11 +6,13 @@ import type { Admission, Admit, Caller } from '../admit.ts';
 import { type Parsed, parseSegment } from '../core/domain.ts';
 import { clientAddress } from '../core/origin.ts';
 import type { Clock } from '../core/ports.ts';
+import { WINDOW_DAYS } from '../core/quota.ts';
 import type { FlagReason } from '../core/ranking.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import type { Answer, Lookup } from '../lookup.ts';
 import type { Overrides } from '../overrides.ts';
 import type { Rank } from '../rank.ts';
+import { isKnown } from './etag.ts';
 import type { Metrics } from './metrics.ts';
 import { readCount } from './query.ts';
 import { type Call, type Headers, quotaHeaders, sendEmpty, sendJson, sendRefusal } from './reply.ts';
@@ -29,7 +31,6 @@ export interface ApiParts {
 const MOST_SEGMENTS = 20_000;
 const DEFAULT_TOP = 100;
 const MOST_TOP = 1000;
-const MOST_DAYS = 30;
 
 export function createApi(parts: ApiParts) {
   const { admit, overrides, lookup, rank, clock, metrics } = parts;
@@ -102,7 +103,7 @@ export function createApi(parts: ApiParts) {
       const body = topDomainsJson(await rank.top(wanted.limit, wanted.reason));
       const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
       const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
-      if (matches(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
+      if (isKnown(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
       sendJson(call, 200, body, headers);
     },
 
@@ -110,7 +111,7 @@ export function createApi(parts: ApiParts) {
       const admission = await admit.enter(callerOf(call));
       if ('refused' in admission) return sendRefusal(call, admission);
       call.keyId = admission.key.id;
-      const wanted = readCount(call.target.query, 'days', MOST_DAYS);
+      const wanted = readCount(call.target.query, 'days', WINDOW_DAYS);
       if (typeof wanted === 'object') return sendRefusal(call, wanted);
       const days = wanted === undefined ? undefined : await admit.days(admission.key, wanted);
       sendJson(call, 200, usageJson(admission.allowance, days), ['Cache-Control', 'no-store']);
@@ -137,10 +138,4 @@ function readTop(query: string): { limit: number; reason: FlagReason | undefined
 
 function isFlagReason(text: string): text is FlagReason {
   return (FLAG_REASONS as readonly string[]).includes(text);
-}
-
-/** RFC 9110 13.1.2: weak comparison, any of the listed tags or `*`. */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
 }

@@ -5,10 +5,10 @@ import { Value } from 'typebox/value';
 import { type Checked, parseNetwork, parseOrigin } from '../core/origin.ts';
 import { OVERRIDE_ACTIONS, type Override } from '../core/override.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
+import { MAX_RATE } from '../core/rate.ts';
 import { MOST_LABEL, parseLabel, parseMoment } from '../core/typed.ts';
 import type { Limits } from '../operate.ts';
 
-const MOST_RATE = 1_000_000;
 const MOST_RULES = 100;
 const LONGEST_OVERLAP = 366 * 86_400;
 
@@ -25,8 +25,8 @@ const LIMITS = {
     `must be a whole number from 0 to ${MAX_QUOTA}`,
   ),
   rate: orNull(
-    Type.Integer({ minimum: 1, maximum: MOST_RATE }),
-    `must be a whole number from 1 to ${MOST_RATE}`,
+    Type.Integer({ minimum: 1, maximum: MAX_RATE }),
+    `must be a whole number from 1 to ${MAX_RATE}`,
   ),
   origins: orNull(
     Type.Array(Type.String(), { maxItems: MOST_RULES }),

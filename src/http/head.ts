@@ -7,6 +7,7 @@ export interface Head {
   origin: string | undefined;
   forwardedFor: string | undefined;
   ifNoneMatch: string | undefined;
+  acceptEncoding: string | undefined;
   wantsProblem: boolean;
   hosts: number;
   /** More body than is worth draining: the connection ends after the answer. */
@@ -24,6 +25,7 @@ export function readHead(req: IncomingMessage): Head {
     origin: undefined,
     forwardedFor: undefined,
     ifNoneMatch: undefined,
+    acceptEncoding: undefined,
     wantsProblem: false,
     hosts: 0,
     hasLargeBody: false,
@@ -46,6 +48,9 @@ function readLine(head: Head, name: string, value: string): void {
       break;
     case 'if-none-match':
       head.ifNoneMatch = join(head.ifNoneMatch, value);
+      break;
+    case 'accept-encoding':
+      head.acceptEncoding = join(head.acceptEncoding, value);
       break;
     case 'accept':
       head.wantsProblem ||= /\bapplication\/problem\+json\b/i.test(value);

@@ -70,7 +70,13 @@ export function quotaHeaders({ limit, remaining, month }: Allowance, now: number
   ];
 }
 
-export function send(call: Call, status: number, type: string, body: string, extra: Headers = []): void {
+export function send(
+  call: Call,
+  status: number,
+  type: string,
+  body: string | Buffer,
+  extra: Headers = [],
+): void {
   const { res, head } = call;
   // The body of the request is never read. A large one is not worth draining for the sake of the connection.
   if (head.hasLargeBody) res.shouldKeepAlive = false;

@@ -1,6 +1,7 @@
-/** Every path of the port, each with its handler and, where callers use it, what the reference says about it. */
+/** Every path of the port but the console's, each with its handler and, where callers use it, what the reference says. */
 
 import { Type } from 'typebox';
+import { WINDOW_DAYS } from '../core/quota.ts';
 import type { createApi } from './api.ts';
 import type { createPages } from './pages.ts';
 import type { createProbes } from './probes.ts';
@@ -56,6 +57,12 @@ const PARAMETERS = {
     description: 'How many domains at the most.',
     schema: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
   },
+  days: {
+    name: 'days',
+    in: 'query',
+    description: 'Adds `days`: the calls of each of the last so many days.',
+    schema: Type.Integer({ minimum: 1, maximum: WINDOW_DAYS }),
+  },
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -109,8 +116,8 @@ export function createRoutes(
         summary: 'Quota of this key',
         description: 'What is used and left of the monthly quota.',
         answer: UsageSchema,
-        parameters: [],
-        refusals: [401, 403, 500, 503],
+        parameters: [PARAMETERS.days],
+        refusals: [401, 403, 422, 500, 503],
         isCounted: false,
       },
     },
@@ -118,6 +125,5 @@ export function createRoutes(
     { path: '/readyz', name: 'readyz', isApi: false, handle: probes.readyz },
     { path: '/metrics', name: 'metrics', isApi: false, handle: probes.metrics },
     { path: '/openapi.json', name: 'openapi', isApi: false, handle: pages.openapi },
-    { path: '/', name: 'home', isApi: false, handle: pages.home },
   ];
 }

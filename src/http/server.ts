@@ -183,7 +183,8 @@ export function createPort(parts: PortParts): Port {
     passedOn.set(req, call);
     res.setHeader('X-Request-Id', call.requestId);
     res.setHeader('X-Content-Type-Options', 'nosniff');
-    res.once('close', () => finish(call, res.statusCode));
+    // Without an answer there is no status: whoever sent it broke off.
+    res.once('close', () => finish(call, res.headersSent ? res.statusCode : REFUSALS.bad_request.status));
     framework(req, res);
   }
   const server = createServer(LIMITS, (req, res) => {

@@ -2,6 +2,7 @@
 
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
+import type { Dropped } from '../core/feed.ts';
 import { type HostRecord, isLearned } from '../core/infra.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override } from '../core/override.ts';
@@ -64,9 +65,14 @@ export function shownAct({ at, who, via, action, subject, detail }: Act) {
   return { at: shownDate(at), who, via, action, subject, detail };
 }
 
+export function shownDropped<T extends Dropped>({ specialUse, ...others }: T) {
+  return { ...others, special_use: specialUse };
+}
+
 export function shownFeeds({ generation, size, status }: Catalog) {
-  const feeds = status.map(({ feed, version, names, dropped, updatedAt }) => {
+  const feeds = status.map(({ feed, version, names, updatedAt, ...rest }) => {
     const { id, kind, verified, licence, origin } = feed;
+    const dropped = shownDropped(rest.dropped);
     const updated_at = shownDate(updatedAt);
     return { feed: id, kind, verified, licence, origin, version, names, dropped, updated_at };
   });

@@ -109,6 +109,11 @@ export function createRecords(connections: Connections) {
         });
         return Number(rows[0]?.used ?? 0);
       }),
+    usedInMonth: (month: string) =>
+      run(async client => {
+        const { rows } = await client.query('SELECT key_id, used FROM usage WHERE month = $1', [month]);
+        return new Map<string, number>(rows.map(row => [row.key_id, row.used]));
+      }, LISTING_MS),
     usageDays: (sinceDay: string, keyId: string | undefined) =>
       run(async client => {
         const { rows } = await client.query<DayUsage>(

@@ -140,6 +140,13 @@ export function createRecords(db: DatabaseSync) {
         return { key: row && keyFrom(row), revision: revision() };
       }),
     used: (keyId: string, month: string) => Number(selectUsed.get(keyId, month)?.used ?? 0),
+    usedInMonth: (month: string): ReadonlyMap<string, number> =>
+      new Map(
+        db
+          .prepare('SELECT key_id, used FROM usage WHERE month = ?')
+          .all(month)
+          .map(row => [String(row.key_id), Number(row.used)]),
+      ),
     usageDays: (sinceDay: string, keyId: string | undefined): DayUsage[] =>
       db
         .prepare(

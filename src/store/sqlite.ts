@@ -130,6 +130,7 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
     revision: () => clerk.ask('revision', []),
     keyByDigest: digest => clerk.ask('keyByDigest', [digest]),
     used: (keyId, month) => clerk.ask('used', [keyId, month]),
+    usedInMonth: month => archive('usedInMonth', [month]),
     usageDays: (sinceDay, keyId) =>
       keyId === undefined
         ? archive('usageDays', [sinceDay, keyId])

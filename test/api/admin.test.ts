@@ -282,13 +282,20 @@ describe('bodies', () => {
     const head = `POST /admin/keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
     const broken = `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam\r\nZZ\r\n`;
     expectError(await askBytes(port, broken), 400, 'bad_request');
+    const before = shared().logged.length;
+    const told = () =>
+      shared()
+        .logged.slice(before)
+        .map(line => JSON.parse(line))
+        .flatMap(line => (line.route === 'admin' ? [line.status] : []));
     const gone = connect(port, '127.0.0.1');
     gone.on('error', () => {});
-    gone.write(`${head}Content-Length: 100\r\n\r\n{"na`, () => gone.destroy());
-    await eventually('nothing is in flight', async () => {
-      const text = await (await get('/metrics')).text();
-      return /^domain_risk_requests_in_flight 1$/m.test(text);
-    });
+    gone.write(`${head}Content-Length: 100\r\n\r\n{"na`, () => gone.resetAndDestroy());
+    // What was never answered is no success in the log.
+    await eventually('it is told of', async () => told().length > 0);
+    expect(told()).toEqual([400]);
+    const text = await (await get('/metrics')).text();
+    expect(text).toMatch(/^domain_risk_requests_in_flight 1$/m);
   });
 
   test('after a body another request may follow on the connection', async () => {
@@ -338,6 +345,9 @@ describe('keys', () => {
       subject: id,
       detail: 'name "web" → "renamed", quota 1 → 2',
     });
+    const acts = await done<{ acts: ShownAct[] }>('GET', '/admin/audit');
+    expect(await done('PATCH', `/admin/keys/${id}`, { json: { quota: 2 } })).toMatchObject({ quota: 2 });
+    expect(await done('GET', '/admin/audit')).toEqual(acts);
     expect([await status(key), await status(key)]).toEqual([200, 429]);
     const all = { quota: null, rate: null, origins: null, networks: null, expires_at: null };
     const limited = {
@@ -568,7 +578,7 @@ describe('feeds, mail hosts and the audit', () => {
       [`<script>'"&`, `<script>'"&`],
       ['x'.repeat(100), 'x'.repeat(100)],
     ] as const) {
-      await done('PATCH', path, { json: { quota: 5 }, headers: [`X-Operator: ${sent}`] });
+      await done('PATCH', path, { json: { name: `by ${who}` }, headers: [`X-Operator: ${sent}`] });
       expect(await latest()).toMatchObject({ who, action: 'key.update' });
     }
     for (const bad of ['', ' ', 'a\tb', '\xff', '\xe2\x80\xae', 'x'.repeat(101), 'a\r\nx-operator: b']) {
@@ -579,7 +589,7 @@ describe('feeds, mail hosts and the audit', () => {
       });
       expect(detail).toMatch(/^X-Operator must be /);
     }
-    expect(await listed(id)).toMatchObject({ quota: 5 });
+    expect(await listed(id)).toMatchObject({ name: `by ${'x'.repeat(100)}` });
   });
 
   test('the audit gives the newest first, as many as wanted', async () => {

@@ -161,4 +161,17 @@ describe('relays', () => {
     expect(catalog.relay(['big-mail.com'])).toBeUndefined();
     expect(catalog.isProtected('alias.org')).toBe(true);
   });
+
+  it('of a feed clear nothing that a verified feed names; those of the table do', () => {
+    const catalog = catalogOf([
+      list('relays', ['spam.com', 'broad.com'], { kind: 'relay' }),
+      list('seen', ['spam.com', 'relay.net'], { verified: true }),
+      list('broad', ['broad.com']),
+    ]);
+    expect(entries(catalog, 'spam.com')).toEqual(['seen spam.com']);
+    expect(catalog.relay(['spam.com'])).toBeUndefined();
+    expect(catalog.relay(['broad.com'])).toBeDefined();
+    expect(entries(catalog, 'broad.com')).toEqual([]);
+    expect(entries(catalog, 'relay.net')).toEqual([]);
+  });
 });

@@ -38,6 +38,19 @@ describe('a snapshot of a feed', () => {
     expect(takeSnapshot(FEED, { version: '1', names: ['cc.cd'] }).names).toEqual(['cc.cd']);
   });
 
+  it('keeps labels that can be shown to everybody, and no others; a version must be such a one', () => {
+    const labels = new Map([
+      ['a.com', ' Alias <b> '],
+      ['b.com', '\u001b[2J'],
+      ['c.com', 'x'.repeat(101)],
+      ['d.com', ''],
+    ]);
+    const raw = { version: '1', names: [...labels.keys()], labels };
+    expect([...takeSnapshot(FEED, raw).labels]).toEqual([['a.com', 'Alias <b>']]);
+    for (const version of ['', '1\n2', 'v'.repeat(101)])
+      expect(() => takeSnapshot(FEED, { ...raw, version })).toThrow(/its version must be one line/);
+  });
+
   it('is refused when far fewer names are there than a list like it has', () => {
     const names = ['a.com', 'b.com', 'not a name'];
     expect(() => takeSnapshot({ ...FEED, atLeast: 3 }, { version: '1', names })).toThrow(

@@ -84,6 +84,12 @@ describe('a new version of a feed', () => {
   });
 });
 
+it('what was forced in against the rules is no measure for what comes after it', () => {
+  expect(problems(many(1_000), 0)).toEqual([]);
+  expect(problems(many(1_000), 9)).toEqual([]);
+  expect(problems(many(1_000), 10)).toEqual([expect.stringMatching(/50 % more/)]);
+});
+
 describe('a list that rotates', () => {
   const day1 = keepingNames(clean(many(1_000, 'a'), ROTATING), undefined, '2026-11-01');
 

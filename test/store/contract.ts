@@ -613,6 +613,12 @@ export function storeContract(makePlace: MakePlace): void {
       ];
       expect(await store.usageDays('2026-11-01', key.id)).toEqual(days);
       expect(await store.used(key.id, '2026-11')).toBe(10);
+      expect(await store.usedInMonth('2026-11')).toEqual(
+        new Map([
+          [key.id, 10],
+          [other.id, 5],
+        ]),
+      );
       expect(await store.usageDays('2026-10-31', key.id)).toHaveLength(3);
       const all = [...days, { keyId: other.id, day: '2026-11-15', used: 5 }];
       expect(await store.usageDays('2026-11-01', undefined)).toEqual(

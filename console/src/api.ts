@@ -1,0 +1,152 @@
+/** Calls of the service, as any caller makes them. What goes wrong is a value: the views only show it. */
+
+import type { Check } from '../../client/src/shape.ts';
+import {
+  type DomainRisk,
+  isDomainRisk,
+  isTopDomains,
+  isUsage,
+  type TopDomains,
+  type Usage,
+} from '../../client/src/wire.ts';
+
+export type { DomainRisk, TopDomains, Usage } from '../../client/src/wire.ts';
+export type Evidence = NonNullable<DomainRisk['evidence']>;
+export type TopDomain = TopDomains['domains'][number];
+export type Day = NonNullable<Usage['days']>[number];
+
+export interface Answer<T> {
+  readonly ok: true;
+  readonly data: T;
+  /** Judged without DNS, which did not answer. */
+  readonly degraded: boolean;
+  readonly milliseconds: number;
+}
+
+/**
+ * - `refused`: the service said no; `code` is its word for it.
+ * - `unreachable`, `timeout`, `stopped`: no answer; the last one because the person did not want it any more.
+ * - `foreign`: something that is not this service answered.
+ * - `unsendable`: the secret cannot even be put into a header.
+ */
+export interface Failure {
+  readonly ok: false;
+  readonly kind: 'refused' | 'unreachable' | 'timeout' | 'stopped' | 'foreign' | 'unsendable';
+  readonly status?: number;
+  readonly code?: string;
+  readonly message?: string;
+  readonly detail?: string;
+  readonly requestId?: string;
+  readonly resetAt?: string;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
+export type Result<T> = Answer<T> | Failure;
+
+export interface Question {
+  readonly path: string;
+  readonly secret?: string;
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+  readonly check?: Check;
+}
+
+export const TIMEOUT_SECONDS = 10;
+
+const fail = (kind: Failure['kind'], more: Partial<Failure> = {}): Failure => ({ ok: false, kind, ...more });
+
+/** Sends it and gives the response with its text, or why there is none. */
+async function fetchText(question: Question): Promise<{ response: Response; text: string } | Failure> {
+  const { path, secret, method = 'GET', body, signal } = question;
+  if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret)) return fail('unsendable');
+  const headers: Record<string, string> = { accept: 'application/json', ...question.headers };
+  if (secret !== undefined) headers.authorization = `Bearer ${secret}`;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const late = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
+  try {
+    const response = await fetch(path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // The browser's memory would hide what an operator has just changed.
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([late, signal]) : late,
+    });
+    return { response, text: await response.text() };
+  } catch {
+    if (signal?.aborted) return fail('stopped');
+    return fail(late.aborted ? 'timeout' : 'unreachable');
+  }
+}
+
+export async function ask<T>(question: Question): Promise<Result<T>> {
+  const began = performance.now();
+  const heard = await fetchText(question);
+  if ('ok' in heard) return heard;
+  const { response, text } = heard;
+  const json = response.status === 204 ? null : parse(text);
+  if (!response.ok) return refusal(response, json);
+  if (json === undefined || question.check?.(json) === false)
+    return fail('foreign', { status: response.status });
+  return {
+    ok: true,
+    data: json as T,
+    degraded: response.headers.has('x-risk-degraded'),
+    milliseconds: performance.now() - began,
+  };
+}
+
+/** Only what has the shape of our errors is one: a proxy in between has words of its own. */
+function refusal({ status, headers }: Response, json: unknown): Failure {
+  const { error, message, detail, request_id, reset_at } = (json ?? {}) as Record<string, unknown>;
+  if (typeof error !== 'string') return fail('foreign', { status });
+  const retryAfter = Number(headers.get('retry-after'));
+  return fail('refused', {
+    status,
+    code: error,
+    ...(typeof message === 'string' ? { message } : {}),
+    ...(typeof detail === 'string' ? { detail } : {}),
+    ...(typeof request_id === 'string' ? { requestId: request_id } : {}),
+    ...(typeof reset_at === 'string' ? { resetAt: reset_at } : {}),
+    ...(retryAfter > 0 ? { retryAfter } : {}),
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export const domainPath = (domain: string) => `/v1/public/domain/${encodeURIComponent(domain)}?explain=true`;
+
+/** Counts against the quota of the key. */
+export function askDomain(domain: string, secret: string, signal?: AbortSignal): Promise<Result<DomainRisk>> {
+  return ask({ path: domainPath(domain), secret, check: isDomainRisk, ...(signal ? { signal } : {}) });
+}
+
+/** Counts against the quota of the key. */
+export function askTop(secret: string): Promise<Result<TopDomains>> {
+  return ask({ path: '/v1/public/top-domains?limit=1000', secret, check: isTopDomains });
+}
+
+export function askUsage(secret: string): Promise<Result<Usage>> {
+  return ask({ path: '/v1/usage?days=30', secret, check: isUsage });
+}
+
+/** What operators watch, in Prometheus' text format. */
+export async function askMetrics(): Promise<Result<string>> {
+  const began = performance.now();
+  const heard = await fetchText({ path: '/metrics' });
+  if ('ok' in heard) return heard;
+  const { response, text } = heard;
+  if (!response.ok) return refusal(response, parse(text));
+  return { ok: true, data: text, degraded: false, milliseconds: performance.now() - began };
+}

@@ -1,0 +1,114 @@
+/** The page around the views: where one is, where one can go, light or dark. */
+
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { Icon } from './parts/icon.tsx';
+import { Notice } from './parts/notice.tsx';
+import { route } from './route.ts';
+import { useShared } from './shared.ts';
+import { theme, toggleTheme } from './theme.ts';
+import { Docs } from './views/docs.tsx';
+import { LookUp } from './views/lookup.tsx';
+import { Operator } from './views/operator.tsx';
+import { Quota } from './views/quota.tsx';
+import { Top } from './views/top.tsx';
+
+const VIEWS = [
+  { path: '', name: 'Look up', View: LookUp },
+  { path: 'top', name: 'Top domains', View: Top },
+  { path: 'quota', name: 'Quota', View: Quota },
+  { path: 'operator', name: 'Operator', View: Operator },
+  { path: 'docs', name: 'Docs', View: Docs },
+] as const;
+
+export function App() {
+  const [path] = useShared(route);
+  const current = VIEWS.find(view => view.path === path) ?? VIEWS[0];
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+
+  useEffect(() => {
+    document.title = `${current.name} · domain-risk`;
+    if (!isFirst.current) main.current?.querySelector<HTMLElement>('h1')?.focus();
+    isFirst.current = false;
+  }, [current]);
+
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a part of the page, but the address holds the view */}
+      <a
+        class="skip"
+        href="#main"
+        onClick={event => {
+          event.preventDefault();
+          main.current?.querySelector<HTMLElement>('h1')?.focus();
+        }}
+      >
+        Skip to content
+      </a>
+      <Header current={current.path} />
+      <main id="main" ref={main}>
+        <Guarded key={current.path} View={current.View} />
+      </main>
+      <footer>
+        <p>
+          <a href="/docs">API reference</a>
+          <a href="/openapi.json">OpenAPI document</a>
+          <a href="/readyz">Readiness</a>
+          <a href="/metrics">Metrics</a>
+        </p>
+      </footer>
+    </>
+  );
+}
+
+function Header({ current }: { current: string }) {
+  const shade = useShared(theme);
+  return (
+    <header class="top">
+      <a class="brand" href="#/">
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <path class="arc" d="M5 22a11 11 0 0 1 22 0" />
+          <path class="arc-on" d="M5 22a11 11 0 0 1 15-10.3" />
+          <circle cx="16" cy="22" r="3" />
+        </svg>
+        domain-risk
+      </a>
+      <nav aria-label="Main">
+        <ul>
+          {VIEWS.map(({ path, name }) => (
+            <li key={path}>
+              <a href={`#/${path}`} aria-current={path === current ? 'page' : undefined}>
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <button
+        type="button"
+        class="button plain"
+        onClick={toggleTheme}
+        aria-label={shade === 'dark' ? 'Switch to the light theme' : 'Switch to the dark theme'}
+      >
+        <Icon name={shade === 'dark' ? 'sun' : 'moon'} />
+      </button>
+    </header>
+  );
+}
+
+/** A view that fails takes neither the page nor what was typed with it. */
+function Guarded({ View }: { View: () => preact.JSX.Element }) {
+  const [error, reset] = useErrorBoundary();
+  if (!error) return <View />;
+  return (
+    <>
+      <h1 tabIndex={-1}>This view failed</h1>
+      <Notice tone="error" title="Something in this page is wrong">
+        <p>It is a fault of the page, not yours. What you typed is still there.</p>
+        <button type="button" class="button" onClick={reset}>
+          Show it again
+        </button>
+      </Notice>
+    </>
+  );
+}

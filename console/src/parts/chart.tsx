@@ -1,0 +1,127 @@
+/** A chart over time. Its library is loaded when the first one is shown: most visitors never need it. */
+
+import { useEffect, useRef } from 'preact/hooks';
+import type uPlot from 'uplot';
+import { useShared } from '../shared.ts';
+import { theme } from '../theme.ts';
+import { shortDay } from '../time.ts';
+
+export interface Series {
+  readonly name: string;
+  /** A CSS custom property that holds a colour. */
+  readonly color: string;
+  readonly values: readonly (number | null)[];
+}
+
+interface ChartProps {
+  /** What it shows, in a sentence: the numbers themselves stand in a table beside it. */
+  readonly label: string;
+  readonly kind: 'bars' | 'lines';
+  /** Seconds since the epoch. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly unit?: string;
+}
+
+const HEIGHT = 220;
+const HALF_DAY = 43_200;
+
+export function Chart(props: ChartProps) {
+  const { label, kind, times, series } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot>(undefined);
+  const data = useRef<uPlot.AlignedData>([[]]);
+  const shade = useShared(theme);
+  data.current = [[...times], ...series.map(({ values }) => [...values])];
+  const names = series.map(({ name }) => name).join();
+
+  // New numbers are handed to the chart that is there: only another kind, other lines or other colours make a new one.
+  useEffect(() => {
+    const node = box.current;
+    if (!node) return;
+    let isGone = false;
+    const resize = new ResizeObserver(() =>
+      chart.current?.setSize({ width: node.clientWidth, height: HEIGHT }),
+    );
+    void import('uplot').then(({ default: Plot }) => {
+      if (isGone) return;
+      chart.current = new Plot(optionsFor(props, node, Plot), data.current, node);
+      resize.observe(node);
+    });
+    return () => {
+      isGone = true;
+      resize.disconnect();
+      chart.current?.destroy();
+      chart.current = undefined;
+    };
+  }, [kind, names, shade]);
+
+  useEffect(() => chart.current?.setData(data.current), [times, series]);
+  return <div class="chart" role="img" aria-label={label} ref={box} />;
+}
+
+/** A canvas knows no custom properties: the browser works them out on an element. */
+function colorIn(node: HTMLElement, name: string): string {
+  const probe = node.appendChild(document.createElement('i'));
+  probe.style.color = `var(${name})`;
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+function optionsFor(
+  { kind, series, unit = '' }: ChartProps,
+  node: HTMLElement,
+  Plot: typeof uPlot,
+): uPlot.Options {
+  const soft = colorIn(node, '--soft');
+  const line = colorIn(node, '--line');
+  const inWords = (seconds: number) =>
+    kind === 'bars' ? shortDay(seconds * 1000) : new Date(seconds * 1000).toISOString().slice(11, 19);
+  const axis = {
+    stroke: soft,
+    grid: { show: false },
+    ticks: { stroke: line, size: 4 },
+    font: '12px system-ui',
+  };
+  const bars = Plot.paths.bars?.({ size: [0.7, 28], radius: 0.15 });
+  return {
+    width: node.clientWidth,
+    height: HEIGHT,
+    tzDate: seconds => Plot.tzDate(new Date(seconds * 1000), 'UTC'),
+    cursor: { y: false, points: { show: kind === 'lines' } },
+    legend: { show: series.length > 1 || kind === 'bars', live: true },
+    scales: {
+      // Half a day at both ends, for the first and the last bar to be whole.
+      x: {
+        range: (_plot, first, last) =>
+          kind === 'bars' ? [first - HALF_DAY, last + HALF_DAY] : [first, last],
+      },
+      y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
+    },
+    axes: [
+      { ...axis, space: 70, values: (_plot, ticks) => ticks.map(inWords) },
+      {
+        ...axis,
+        size: 56,
+        grid: { stroke: line, width: 1 },
+        values: (_plot, ticks) => ticks.map(tick => `${tick}${unit}`),
+      },
+    ],
+    series: [
+      {
+        label: kind === 'bars' ? 'Day' : 'Time',
+        value: (_plot: uPlot, value: number | null) => (value == null ? '–' : inWords(value)),
+      },
+      ...series.map(({ name, color }) => ({
+        label: name,
+        stroke: colorIn(node, color),
+        width: kind === 'bars' ? 0 : 2,
+        ...(kind === 'bars' && bars ? { fill: colorIn(node, color), paths: bars } : {}),
+        points: { show: false },
+        value: (_plot: uPlot, value: number | null) =>
+          value == null ? '–' : `${Math.round(value * 100) / 100}${unit}`,
+      })),
+    ],
+  };
+}

@@ -1,0 +1,65 @@
+/** A change behind a question: the dialog says what will happen, does it, and shows what went wrong. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Failure, Result } from '../api.ts';
+import { Dialog } from './dialog.tsx';
+import { FailureNotice } from './notice.tsx';
+
+interface ConfirmProps<T> {
+  readonly title: string;
+  /** The verb on the button. */
+  readonly verb: string;
+  readonly isDangerous?: boolean;
+  act(): Promise<Result<T>>;
+  onDone(data: T): void;
+  onClosed(): void;
+  readonly children: ComponentChildren;
+}
+
+export function Confirm<T>({ title, verb, isDangerous, act, onDone, onClosed, children }: ConfirmProps<T>) {
+  const [failure, setFailure] = useState<Failure>();
+  const [isBusy, setIsBusy] = useState(false);
+  const notice = useRef<HTMLDivElement>(null);
+  const done = useRef<{ readonly data: T }>(undefined);
+
+  // On a small screen it lies below what can be seen.
+  useEffect(() => {
+    if (failure) notice.current?.scrollIntoView({ block: 'nearest' });
+  }, [failure]);
+
+  async function submit(event: Event, close: () => void): Promise<void> {
+    event.preventDefault();
+    setIsBusy(true);
+    const result = await act();
+    setIsBusy(false);
+    if (!result.ok) return setFailure(result);
+    done.current = result;
+    close();
+  }
+
+  /** What comes next may be a dialog too: it must not be closed together with this one. */
+  function closed(): void {
+    onClosed();
+    if (done.current) onDone(done.current.data);
+  }
+
+  return (
+    <Dialog title={title} onClosed={closed}>
+      {close => (
+        <form onSubmit={event => void submit(event, close)}>
+          {children}
+          <div ref={notice}>{failure && <FailureNotice failure={failure} />}</div>
+          <div class="dialog-buttons">
+            <button type="button" class="button" onClick={close}>
+              Cancel
+            </button>
+            <button type="submit" class={`button ${isDangerous ? 'danger' : 'primary'}`} disabled={isBusy}>
+              {verb}
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,219 @@
+/** Getting started, with this service's own address and the visitor's own key filled in. */
+
+import { useState } from 'preact/hooks';
+import { domainPath } from '../api.ts';
+import { curlLine } from '../parts/answer.tsx';
+import { Code } from '../parts/copy.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { apiKey, masked } from '../session.ts';
+import { useShared } from '../shared.ts';
+import { BANDS } from '../verdict.ts';
+
+export function Docs() {
+  return (
+    <>
+      <div class="intro">
+        <h1 tabIndex={-1}>Docs</h1>
+        <p>
+          From nothing to a protected sign-up in five minutes. Every field and parameter is in the{' '}
+          <a href="/docs">API reference</a>; machines read the <a href="/openapi.json">OpenAPI document</a>.
+        </p>
+      </div>
+      <Start />
+      <Scores />
+      <FailOpen />
+      <Errors />
+    </>
+  );
+}
+
+const EXAMPLES: Readonly<Record<string, (key: string, base: string) => string>> = {
+  curl: key => curlLine(domainPath('mailinator.com'), key),
+  JavaScript: (key, base) => `const response = await fetch('${base}/v1/public/domain/mailinator.com', {
+  headers: { authorization: 'Bearer ${key}' },
+  signal: AbortSignal.timeout(2500),
+}).catch(() => undefined);
+
+// Fail open: without an answer the sign-up goes on.
+const risk = response?.ok ? await response.json() : undefined;
+if (risk && risk.risk_score >= 80) {
+  console.log(\`Please use another address: \${risk.domain} is \${risk.reason}.\`);
+}`,
+  Client: (key, base) => `// npm install @domain-risk/client
+import { createClient } from '@domain-risk/client';
+
+const risk = createClient({
+  baseUrl: '${base}',
+  apiKey: '${key}',
+});
+
+// Never throws, ends in time, and sends only the part after the @.
+if (await risk.isRisky('somebody@mailinator.com')) {
+  console.log('Please use another address.');
+}`,
+};
+
+function Start() {
+  const { text: secret } = useShared(apiKey);
+  const [isShown, setIsShown] = useState(false);
+  const [language, setLanguage] = useState('curl');
+  const example = EXAMPLES[language]!;
+  const real = secret || '$API_KEY';
+  return (
+    <section class="card" aria-labelledby="start-title">
+      <h2 id="start-title">Getting started</h2>
+      <ol class="steps">
+        <li>
+          <strong>Have a key.</strong>{' '}
+          {secret ? 'Yours is filled in below.' : 'Type it in on any view here, and it is filled in below. '}
+          {!secret && (
+            <>
+              An operator makes one with <code>domain-risk keys create --name my-app</code>.
+            </>
+          )}
+        </li>
+        <li>
+          <strong>Ask about a domain.</strong> Send it as <code>Authorization: Bearer …</code>; each call
+          counts against the month's quota.
+        </li>
+      </ol>
+      <Tabs label="Examples" names={Object.keys(EXAMPLES)} current={language} onChoose={setLanguage}>
+        <Code
+          text={example(secret && !isShown ? masked(secret) : real, location.origin)}
+          copied={example(real, location.origin)}
+          what={`${language} example`}
+        />
+        {secret && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isShown}
+              onChange={event => setIsShown(event.currentTarget.checked)}
+            />
+            Show my key in the examples (copying always fills it in)
+          </label>
+        )}
+      </Tabs>
+    </section>
+  );
+}
+
+function Scores() {
+  return (
+    <section class="card" aria-labelledby="scores-title">
+      <h2 id="scores-title">What the score means</h2>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section class="table" tabIndex={0} aria-label="Scores, table">
+        <table>
+          <caption class="hidden">Scores and what to do</caption>
+          <thead>
+            <tr>
+              <th scope="col">Score</th>
+              <th scope="col">Word</th>
+              <th scope="col">What to do</th>
+            </tr>
+          </thead>
+          <tbody>
+            {BANDS.map(({ name, from, to, word, advice }) => (
+              <tr key={name}>
+                <th scope="row">{from === to ? from : `${from}–${to}`}</th>
+                <td>
+                  <span class={`badge band-${name}`}>{word}</span>
+                </td>
+                <td>{advice}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+function FailOpen() {
+  return (
+    <section class="card" aria-labelledby="open-title">
+      <h2 id="open-title">Fail open</h2>
+      <p>
+        This check must never be the reason why a person cannot sign up. Give every call a timeout. When the
+        answer is 429 or 5xx, or does not come in time, go on as if you had not asked. The client package does
+        so by itself.
+      </p>
+      <p>
+        When DNS does not answer, the service says so with <code>X-Risk-Degraded: dns</code> and gives the
+        neutral score 40: trouble never makes a verdict.
+      </p>
+    </section>
+  );
+}
+
+const ERRORS = [
+  ['unauthorized', 401, 'The key is missing or invalid.', 'Fix the key.'],
+  [
+    'forbidden',
+    403,
+    'The key may not be used from this origin or network.',
+    'Fix the origin, or use another key.',
+  ],
+  [
+    'validation_error',
+    422,
+    'The domain or a parameter is not valid; detail names the rule.',
+    'Fix the input.',
+  ],
+  [
+    'quota_exceeded',
+    429,
+    'The quota of the month is used up; reset_at tells when it begins anew.',
+    'Go on without.',
+  ],
+  [
+    'rate_limited',
+    429,
+    'More calls per second than this key may make.',
+    'Go on without, or wait for Retry-After.',
+  ],
+  ['internal_error', 500, 'A fault of the service; request_id finds it in the log.', 'Go on without.'],
+  ['overloaded', 503, 'More calls than it can answer; nothing was counted.', 'Go on without.'],
+  ['not_found', 404, 'There is nothing at this path.', 'Fix the address.'],
+  ['method_not_allowed', 405, 'Only GET, HEAD and OPTIONS.', 'Fix the method.'],
+] as const;
+
+function Errors() {
+  return (
+    <section class="card" aria-labelledby="errors-title">
+      <h2 id="errors-title">Errors</h2>
+      <p>
+        All have the same shape: <code>{'{"error", "message", "detail", "request_id"}'}</code>.
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section class="table listing" tabIndex={0} aria-label="Errors, table">
+        <table>
+          <caption class="hidden">Errors and what to do</caption>
+          <thead>
+            <tr>
+              <th scope="col">Code</th>
+              <th scope="col" class="number">
+                Status
+              </th>
+              <th scope="col">Meaning</th>
+              <th scope="col">What to do</th>
+            </tr>
+          </thead>
+          <tbody>
+            {ERRORS.map(([code, status, says, todo]) => (
+              <tr key={code}>
+                <th scope="row">
+                  <code>{code}</code>
+                </th>
+                <td class="number">{status}</td>
+                <td class="wordy">{says}</td>
+                <td class="wordy">{todo}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}

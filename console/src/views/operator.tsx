@@ -1,0 +1,162 @@
+/** The operator's side: everything behind ADMIN_TOKEN, one tab for each thing that can be run. */
+
+import { useState } from 'preact/hooks';
+import { listKeys } from '../admin.ts';
+import type { Failure } from '../api.ts';
+import { Field, SecretField } from '../parts/field.tsx';
+import { Empty, FailureNotice, Notice, Waiting } from '../parts/notice.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { route } from '../route.ts';
+import { adminToken, operatorName } from '../session.ts';
+import { type Shared, share, useShared } from '../shared.ts';
+import { Audit } from './operator/audit.tsx';
+import { FeedsTab } from './operator/feeds.tsx';
+import { Health } from './operator/health.tsx';
+import { Hosts } from './operator/hosts.tsx';
+import { Keys } from './operator/keys.tsx';
+import { Overrides } from './operator/overrides.tsx';
+
+const TABS = {
+  keys: { name: 'Keys', View: Keys },
+  overrides: { name: 'Overrides', View: Overrides },
+  feeds: { name: 'Feeds', View: FeedsTab },
+  hosts: { name: 'Learned hosts', View: Hosts },
+  health: { name: 'Health', View: Health },
+  audit: { name: 'Audit', View: Audit },
+} as const;
+type TabName = keyof typeof TABS;
+
+/** The door: closed, being tried, open, or why it did not open. */
+type Door = 'closed' | 'waiting' | 'open' | Failure;
+const door: Shared<Door> = share<Door>('closed');
+
+async function enter(): Promise<void> {
+  door.set('waiting');
+  const result = await listKeys();
+  door.set(result.ok ? 'open' : result);
+}
+
+export function Operator() {
+  const state = useShared(door);
+  return (
+    <>
+      <div class="intro">
+        <h1 tabIndex={-1}>Operator</h1>
+        <p>Keys, overrides, feeds and health. Every change is written down with who made it and when.</p>
+      </div>
+      {state === 'open' ? <Inside /> : <Outside state={state} />}
+    </>
+  );
+}
+
+function Outside({ state }: { state: Exclude<Door, 'open'> }) {
+  const { text: token } = useShared(adminToken);
+  return (
+    <div class="columns">
+      <form
+        class="card ask"
+        onSubmit={event => {
+          event.preventDefault();
+          if (token !== '') void enter();
+        }}
+      >
+        <SecretField
+          label="Admin token"
+          secret={adminToken}
+          hint="The ADMIN_TOKEN that the service was started with."
+        />
+        <NameField />
+        <button type="submit" class="button primary" disabled={token === '' || state === 'waiting'}>
+          Open
+        </button>
+      </form>
+      <div class="card tall">
+        {state === 'closed' && (
+          <Empty title="Behind a token">
+            <p>
+              Without <code>ADMIN_TOKEN</code> this side of the service does not exist; the command line can
+              do all of it too.
+            </p>
+          </Empty>
+        )}
+        {state === 'waiting' && <Waiting for="the operator's side" />}
+        {typeof state === 'object' && <Refused failure={state} />}
+      </div>
+    </div>
+  );
+}
+
+function Refused({ failure }: { failure: Failure }) {
+  if (failure.status === 404)
+    return (
+      <Notice tone="error" title="This service has no operator's side">
+        <p>
+          It exists only where the service is started with a token: set <code>ADMIN_TOKEN</code> to 32
+          characters or more (for example the output of <code>openssl rand -hex 32</code>) and start the
+          service again.
+        </p>
+      </Notice>
+    );
+  if (failure.status === 401)
+    return (
+      <Notice tone="error" title="The token is not accepted">
+        <p>
+          It is not the <code>ADMIN_TOKEN</code> that this service was started with. An API key does not open
+          this door.
+        </p>
+      </Notice>
+    );
+  return <FailureNotice failure={failure} onRetry={() => void enter()} />;
+}
+
+function NameField() {
+  const { text, remembered } = useShared(operatorName);
+  return (
+    <Field label="Your name" hint="Stands in the audit beside what you change.">
+      {ids => (
+        <input
+          {...ids}
+          value={text}
+          maxLength={100}
+          placeholder="operator"
+          autocomplete="off"
+          onInput={event => operatorName.set({ text: event.currentTarget.value, remembered })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Inside() {
+  const [, tab = 'keys'] = useShared(route);
+  const { text: name } = useShared(operatorName);
+  const [names] = useState(() => Object.values(TABS).map(one => one.name));
+  const current: TabName = tab in TABS ? (tab as TabName) : 'keys';
+  const { View } = TABS[current];
+
+  function choose(wanted: string): void {
+    const [id] = Object.entries(TABS).find(([, one]) => one.name === wanted) ?? ['keys'];
+    location.replace(`#/operator/${id}`);
+  }
+
+  function leave(): void {
+    adminToken.set({ text: '', remembered: false });
+    door.set('closed');
+  }
+
+  return (
+    <>
+      <p class="toolbar">
+        <span>
+          Acting as <strong>{name.trim() || 'operator'}</strong>
+        </span>
+        <button type="button" class="button" onClick={leave}>
+          Leave
+        </button>
+      </p>
+      <Tabs label="Operator" names={names} current={TABS[current].name} onChoose={choose}>
+        <View />
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,210 @@
+/** How the service is doing, from its metrics: asked every five seconds while somebody looks. */
+
+import { useEffect } from 'preact/hooks';
+import { askMetrics, type Failure } from '../../api.ts';
+import { between, parseMetrics, quantile, sum, type Totals, totalsOf } from '../../metrics.ts';
+import { type Bar, Bars } from '../../parts/bars.tsx';
+import { Chart } from '../../parts/chart.tsx';
+import { FailureNotice, Waiting } from '../../parts/notice.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { type Shared, share, useShared } from '../../shared.ts';
+import { number, plural } from '../../time.ts';
+
+const EVERY_MS = 5_000;
+/** An hour of them. */
+const MOST_SAMPLES = 720;
+
+interface Watched {
+  readonly totals: readonly Totals[];
+  readonly failure?: Failure;
+}
+/** Kept while the page lives: the charts begin where they were. */
+const watched: Shared<Watched> = share<Watched>({ totals: [] });
+
+async function poll(): Promise<void> {
+  if (document.hidden) return;
+  const result = await askMetrics();
+  const { totals } = watched.get();
+  if (!result.ok) return watched.set({ totals, failure: result });
+  const now = totalsOf(parseMetrics(result.data), Date.now());
+  watched.set({ totals: [...totals, now].slice(-MOST_SAMPLES) });
+}
+
+export function Health() {
+  const { totals, failure } = useShared(watched);
+  useEffect(() => {
+    void poll();
+    const timer = setInterval(() => void poll(), EVERY_MS);
+    const onVisible = () => void poll();
+    document.addEventListener('visibilitychange', onVisible);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', onVisible);
+    };
+  }, []);
+  const last = totals.at(-1);
+  return (
+    <>
+      <div class="toolbar">
+        <h2>Health</h2>
+        <p class="hint">Calls of the API since this tab was opened; every 5 seconds while it is visible.</p>
+      </div>
+      {failure && <FailureNotice failure={failure} onRetry={() => void poll()} />}
+      {!last && !failure && <Waiting for="the metrics" />}
+      {last && <Figures totals={totals} first={totals[0]!} last={last} />}
+    </>
+  );
+}
+
+const ms = (seconds: number | null) => (seconds === null ? '–' : `${Math.round(seconds * 100_000) / 100} ms`);
+const percent = (part: number, all: number) =>
+  all === 0 ? '–' : `${Math.round((1000 * part) / all) / 10} %`;
+
+function Figures({ totals, first, last }: { totals: readonly Totals[]; first: Totals; last: Totals }) {
+  const statuses = between(first.statuses, last.statuses);
+  const buckets = between(first.buckets, last.buckets);
+  const calls = sum(statuses);
+  const failed = [...statuses]
+    .filter(([status]) => status.startsWith('5'))
+    .reduce((all, [, one]) => all + one, 0);
+  const { hits, asked } = cacheUse(last);
+  return (
+    <>
+      <dl class="tiles">
+        <Tile name="Calls" value={number(calls)} />
+        <Tile name="Failed (5xx)" value={number(failed)} isBad={failed > 0} />
+        <Tile name="Half within" value={ms(quantile(buckets, 0.5))} />
+        <Tile name="99 % within" value={ms(quantile(buckets, 0.99))} />
+        <Tile name="DNS cache hits" value={percent(hits, asked)} />
+        <Tile name="In flight" value={number(last.gauges.get('domain_risk_requests_in_flight') ?? 0)} />
+      </dl>
+      <OverTime totals={totals} />
+      <div class="charts">
+        <Bars title="Calls by status, since the service started" bars={bars(last.statuses)} />
+        <Bars title="DNS answers by outcome, since the service started" bars={bars(last.questions)} />
+        <Bars title="How lookups got their DNS answer" bars={bars(last.lookups)} />
+        <Bars title="Verdicts by reason" bars={bars(last.verdicts)} />
+      </div>
+    </>
+  );
+}
+
+function Tile({ name, value, isBad = false }: { name: string; value: string; isBad?: boolean }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class={isBad ? 'wrong' : ''}>{value}</dd>
+    </div>
+  );
+}
+
+/** Lookups that needed no question of their own, of all that needed DNS. */
+function cacheUse({ lookups }: Totals): { hits: number; asked: number } {
+  const count = (how: string) => lookups.get(how) ?? 0;
+  const hits = count('hit') + count('joined');
+  return { hits, asked: hits + count('miss') };
+}
+
+function bars(counts: ReadonlyMap<string, number>): Bar[] {
+  return [...counts]
+    .filter(([, value]) => value > 0)
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, value]) => ({ name, value, tone: toneOf(name) }));
+}
+
+const toneOf = (name: string) =>
+  /^5\d\d$/.test(name) ? 'confirmed' : /^4\d\d$/.test(name) ? 'warn' : 'accent';
+
+/** One row for each pair of samples: what happened in these five seconds. */
+interface Interval {
+  readonly at: number;
+  readonly good: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly half: number | null;
+  readonly most: number | null;
+}
+
+function intervalsOf(totals: readonly Totals[]): Interval[] {
+  return totals.slice(1).map((after, index) => {
+    const before = totals[index]!;
+    const seconds = Math.max(0.001, (after.at - before.at) / 1000);
+    const statuses = between(before.statuses, after.statuses);
+    const buckets = between(before.buckets, after.buckets);
+    const rate = (digits: string) =>
+      [...statuses]
+        .filter(([status]) => digits.includes(status[0] ?? ''))
+        .reduce((all, [, one]) => all + one, 0) / seconds;
+    const inMs = (share: number) => {
+      const value = quantile(buckets, share);
+      return value === null ? null : value * 1000;
+    };
+    return {
+      at: after.at,
+      good: rate('23'),
+      refused: rate('4'),
+      failed: rate('5'),
+      half: inMs(0.5),
+      most: inMs(0.99),
+    };
+  });
+}
+
+const rounded = (value: number | null) => (value === null ? '–' : String(Math.round(value * 100) / 100));
+
+const COLUMNS: readonly Column<Interval>[] = [
+  { name: 'Time', show: row => new Date(row.at).toISOString().slice(11, 19), by: row => row.at },
+  { name: '2xx and 3xx per second', show: row => rounded(row.good), isNumber: true },
+  { name: '4xx per second', show: row => rounded(row.refused), isNumber: true },
+  { name: '5xx per second', show: row => rounded(row.failed), isNumber: true },
+  { name: 'Half within, ms', show: row => rounded(row.half), isNumber: true },
+  { name: '99 % within, ms', show: row => rounded(row.most), isNumber: true },
+];
+
+function OverTime({ totals }: { totals: readonly Totals[] }) {
+  const rows = intervalsOf(totals);
+  const times = rows.map(({ at }) => at / 1000);
+  return (
+    <section aria-labelledby="time-title">
+      <h3 id="time-title">Over time</h3>
+      <div class="charts">
+        <figure>
+          <figcaption>Calls per second</figcaption>
+          <Chart
+            label={`Calls per second in ${plural(rows.length, 'interval')}; the table below has the numbers`}
+            kind="lines"
+            times={times}
+            series={[
+              { name: '2xx, 3xx', color: '--accept', values: rows.map(row => row.good) },
+              { name: '4xx', color: '--warn', values: rows.map(row => row.refused) },
+              { name: '5xx', color: '--confirmed', values: rows.map(row => row.failed) },
+            ]}
+          />
+        </figure>
+        <figure>
+          <figcaption>Time to answer</figcaption>
+          <Chart
+            label={`Time to answer in ${plural(rows.length, 'interval')}; the table below has the numbers`}
+            kind="lines"
+            times={times}
+            unit=" ms"
+            series={[
+              { name: 'Half within', color: '--accent', values: rows.map(row => row.half) },
+              { name: '99 % within', color: '--warn', values: rows.map(row => row.most) },
+            ]}
+          />
+        </figure>
+      </div>
+      <details>
+        <summary>As a table</summary>
+        <Table
+          caption="Every five seconds"
+          columns={COLUMNS}
+          rows={rows.toReversed()}
+          keyOf={row => String(row.at)}
+          most={20}
+        />
+      </details>
+    </section>
+  );
+}

@@ -1,0 +1,114 @@
+/** Mail hosts that were learned from their guests, and the way to correct what was learned. */
+
+import { useMemo, useState } from 'preact/hooks';
+import { forgetHost, type Host, listHosts, relearnHost } from '../../admin.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Empty } from '../../parts/notice.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { number } from '../../time.ts';
+
+const STATE_WORDS: Readonly<Record<Host['state'], string>> = {
+  disposable: 'Disposable: unlisted guests are flagged',
+  undecided: 'Undecided: too few listed guests',
+  shared: 'Shared with others: never flagged for',
+  forgotten: 'Forgotten by an operator',
+};
+
+function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
+  return [
+    {
+      name: 'Host',
+      by: row => row.host,
+      show: row => (
+        <>
+          <span class="mono">{row.host}</span>
+          {row.neighbours.length > 0 && <span class="detail">receives for {row.neighbours.join(', ')}</span>}
+        </>
+      ),
+    },
+    {
+      name: 'State',
+      by: row => row.state,
+      show: row => <span title={STATE_WORDS[row.state]}>{row.state}</span>,
+    },
+    {
+      name: 'Listed guests',
+      startsDown: true,
+      by: row => row.flagged,
+      show: row => number(row.flagged),
+      isNumber: true,
+    },
+    {
+      name: 'Other guests',
+      startsDown: true,
+      by: row => row.innocent,
+      show: row => number(row.innocent),
+      isNumber: true,
+      isMinor: true,
+    },
+    { name: 'Last seen', by: row => row.last_seen ?? '', show: row => row.last_seen ?? '–', isMinor: true },
+    {
+      name: 'Change',
+      show: row => (
+        <button type="button" class="button small" aria-haspopup="dialog" onClick={() => choose(row)}>
+          {row.state === 'forgotten' ? 'Relearn' : 'Forget'}
+        </button>
+      ),
+    },
+  ];
+}
+
+export function Hosts() {
+  return (
+    <Loaded what="the learned hosts" load={listHosts}>
+      {({ hosts }, reload) => <HostsList hosts={hosts} onChanged={reload} />}
+    </Loaded>
+  );
+}
+
+function HostsList({ hosts, onChanged }: { hosts: readonly Host[]; onChanged: () => void }) {
+  const [chosen, setChosen] = useState<Host>();
+  const columns = useMemo(() => columnsFor(setChosen), []);
+  return (
+    <>
+      <div class="toolbar">
+        <h2>Learned hosts</h2>
+        <button type="button" class="button" onClick={onChanged}>
+          Refresh
+        </button>
+      </div>
+      {hosts.length === 0 ? (
+        <Empty title="Nothing learned yet">
+          <p>
+            Hosts appear when listed domains are looked up. <code>domain-risk feeds sweep</code> asks for all
+            of them at once.
+          </p>
+        </Empty>
+      ) : (
+        <Table caption="Mail hosts and addresses" columns={columns} rows={hosts} keyOf={row => row.host} />
+      )}
+      {chosen && <Change host={chosen} onChanged={onChanged} onClosed={() => setChosen(undefined)} />}
+    </>
+  );
+}
+
+function Change({ host, onChanged, onClosed }: { host: Host; onChanged: () => void; onClosed: () => void }) {
+  const isForgotten = host.state === 'forgotten';
+  return (
+    <Confirm
+      title={`${isForgotten ? 'Relearn' : 'Forget'} ${host.host}`}
+      verb={isForgotten ? 'Relearn' : 'Forget'}
+      isDangerous={!isForgotten}
+      act={() => (isForgotten ? relearnHost(host.host) : forgetHost(host.host))}
+      onDone={onChanged}
+      onClosed={onClosed}
+    >
+      <p>
+        {isForgotten
+          ? 'It may be learned again, from nothing.'
+          : 'Domains are no longer flagged because of it, and it is not learned again until you say so.'}
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,97 @@
+/** A key's name and limits, typed: for a new key and for one that is there. */
+
+import { useState } from 'preact/hooks';
+import type { KeyLimits } from '../../admin.ts';
+import type { Result } from '../../api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Field } from '../../parts/field.tsx';
+
+interface KeyFormProps<T> {
+  readonly title: string;
+  readonly verb: string;
+  readonly before?: KeyLimits;
+  send(limits: KeyLimits): Promise<Result<T>>;
+  onDone(data: T): void;
+  onClosed(): void;
+}
+
+/** All as text, the way it is typed. */
+interface Typed {
+  readonly name: string;
+  readonly quota: string;
+  readonly rate: string;
+  readonly origins: string;
+  readonly networks: string;
+  readonly expires: string;
+}
+
+function typedFrom(before: KeyLimits | undefined): Typed {
+  return {
+    name: before?.name ?? '',
+    quota: before?.quota?.toString() ?? '',
+    rate: before?.rate?.toString() ?? '',
+    origins: before?.origins.join('\n') ?? '',
+    networks: before?.networks.join('\n') ?? '',
+    expires: before?.expires_at?.slice(0, 10) ?? '',
+  };
+}
+
+const items = (text: string) => text.split(/[\s,;]+/).filter(item => item !== '');
+const numberOrNone = (text: string) => (text.trim() === '' ? null : Number(text));
+
+function limitsFrom(typed: Typed, before: KeyLimits | undefined): KeyLimits {
+  const { expires } = typed;
+  const day = expires === '' ? null : `${expires}T00:00:00.000Z`;
+  // The hour that was set elsewhere stays while the day does.
+  const had = before?.expires_at ?? '';
+  return {
+    name: typed.name.trim(),
+    quota: numberOrNone(typed.quota),
+    rate: numberOrNone(typed.rate),
+    origins: items(typed.origins),
+    networks: items(typed.networks),
+    expires_at: day !== null && had.startsWith(expires) ? had : day,
+  };
+}
+
+export function KeyForm<T>({ title, verb, before, send, onDone, onClosed }: KeyFormProps<T>) {
+  const [typed, setTyped] = useState(() => typedFrom(before));
+  const bind = (name: keyof Typed) => ({
+    value: typed[name],
+    onInput: (event: { currentTarget: { value: string } }) =>
+      setTyped({ ...typed, [name]: event.currentTarget.value }),
+  });
+  return (
+    <Confirm
+      title={title}
+      verb={verb}
+      act={() => send(limitsFrom(typed, before))}
+      onDone={onDone}
+      onClosed={onClosed}
+    >
+      <Field label="Name" hint="Which application uses it.">
+        {ids => <input {...ids} {...bind('name')} required maxLength={100} autocomplete="off" />}
+      </Field>
+      <div class="form-row">
+        <Field label="Calls per month" hint="Empty: no limit.">
+          {ids => <input {...ids} {...bind('quota')} type="number" min="0" step="1" inputMode="numeric" />}
+        </Field>
+        <Field label="Calls per second" hint="Empty: no limit.">
+          {ids => <input {...ids} {...bind('rate')} type="number" min="1" step="1" inputMode="numeric" />}
+        </Field>
+        <Field label="Valid until (UTC)" hint="Empty: for good.">
+          {ids => <input {...ids} {...bind('expires')} type="date" />}
+        </Field>
+      </div>
+      <Field
+        label="Origins"
+        hint="One a line, such as https://app.example.com or https://*.example.com. Empty: any."
+      >
+        {ids => <textarea {...ids} {...bind('origins')} class="mono" rows={2} spellcheck={false} />}
+      </Field>
+      <Field label="Networks" hint="One a line, such as 192.0.2.0/24. Empty: any.">
+        {ids => <textarea {...ids} {...bind('networks')} class="mono" rows={2} spellcheck={false} />}
+      </Field>
+    </Confirm>
+  );
+}

@@ -1,0 +1,242 @@
+/** API keys: who may call, from where and how often. A secret is shown once, when it is made. */
+
+import { useMemo, useState } from 'preact/hooks';
+import {
+  createKey,
+  type Key,
+  type KeyWithSecret,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from '../../admin.ts';
+import { Sparkline } from '../../parts/bars.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Code } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Empty, Notice } from '../../parts/notice.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { day, fromNow, number } from '../../time.ts';
+import { KeyForm } from './key-form.tsx';
+
+/** What is in front of the list. */
+type Open =
+  | { readonly what: 'create' }
+  | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
+  | { readonly what: 'secret'; readonly made: KeyWithSecret };
+
+export function Keys() {
+  return (
+    <Loaded what="the keys" load={listKeys}>
+      {({ keys }, reload) => <KeysList keys={keys} onChanged={reload} />}
+    </Loaded>
+  );
+}
+
+function KeysList({ keys, onChanged }: { keys: readonly Key[]; onChanged: () => void }) {
+  const [open, setOpen] = useState<Open>();
+  const columns = useMemo(() => columnsFor(setOpen), []);
+  const rows = useMemo(
+    () => keys.toSorted((a, b) => Number(!!a.revoked_at) - Number(!!b.revoked_at)),
+    [keys],
+  );
+  return (
+    <>
+      <div class="toolbar">
+        <h2>Keys</h2>
+        <button
+          type="button"
+          class="button primary"
+          aria-haspopup="dialog"
+          onClick={() => setOpen({ what: 'create' })}
+        >
+          Create a key
+        </button>
+      </div>
+      {keys.length === 0 ? (
+        <Empty title="No keys yet">
+          <p>Nobody can call the service. Create the first key.</p>
+        </Empty>
+      ) : (
+        <Table caption="API keys" columns={columns} rows={rows} keyOf={key => key.id} />
+      )}
+      {open && <Front open={open} onOpen={setOpen} onChanged={onChanged} />}
+    </>
+  );
+}
+
+function columnsFor(open: (what: Open) => void): readonly Column<Key>[] {
+  return [
+    {
+      name: 'Name',
+      by: key => key.name,
+      show: key => (
+        <>
+          {key.name}
+          <span class="detail mono">{key.shown_as}</span>
+        </>
+      ),
+    },
+    {
+      name: 'State',
+      by: stateOf,
+      show: key => <span class={`badge state-${stateOf(key)}`}>{stateOf(key)}</span>,
+    },
+    { name: 'This month', startsDown: true, by: key => key.used ?? 0, show: usedWords, isNumber: true },
+    { name: 'Last 30 days', show: key => key.days && <Sparkline values={key.days} />, isMinor: true },
+    { name: 'Limits', show: key => <Limits limited={key} />, isMinor: true },
+    {
+      name: 'Change',
+      show: key =>
+        key.revoked_at === null && (
+          <span class="buttons">
+            {(['edit', 'rotate', 'revoke'] as const).map(what => (
+              <button
+                key={what}
+                type="button"
+                class="button small"
+                aria-haspopup="dialog"
+                aria-label={`${VERBS[what]} ${key.name}`}
+                onClick={() => open({ what, key })}
+              >
+                {VERBS[what]}
+              </button>
+            ))}
+          </span>
+        ),
+    },
+  ];
+}
+
+const VERBS = { edit: 'Edit', rotate: 'Rotate', revoke: 'Revoke' } as const;
+
+function stateOf({ revoked_at, expires_at }: Key): 'active' | 'expired' | 'revoked' {
+  if (revoked_at !== null) return 'revoked';
+  return expires_at === null || isAhead(expires_at) ? 'active' : 'expired';
+}
+
+const usedWords = ({ used = 0, quota }: Key) =>
+  quota === null ? number(used) : `${number(used)} of ${number(quota)}`;
+
+const isAhead = (moment: string | null | undefined): moment is string =>
+  typeof moment === 'string' && Date.parse(moment) > Date.now();
+
+function Limits({ limited }: { limited: Key }) {
+  const { rate, origins, networks, expires_at, previous_until, revoked_at } = limited;
+  const words = [
+    rate === null ? '' : `${rate} per second`,
+    ...origins,
+    ...networks,
+    expires_at === null ? '' : `until ${day(expires_at)}`,
+    revoked_at === null && isAhead(previous_until) ? `old secret ends ${fromNow(previous_until)}` : '',
+  ].filter(word => word !== '');
+  return words.length === 0 ? <span class="soft">none</span> : <span>{words.join(' · ')}</span>;
+}
+
+interface FrontProps {
+  readonly open: Open;
+  onOpen(open: Open | undefined): void;
+  onChanged(): void;
+}
+
+function Front({ open, onOpen, onChanged }: FrontProps) {
+  const [overlap, setOverlap] = useState('0');
+  const onClosed = () => onOpen(undefined);
+  const showSecret = (made: KeyWithSecret) => {
+    onChanged();
+    onOpen({ what: 'secret', made });
+  };
+  switch (open.what) {
+    case 'create':
+      return (
+        <KeyForm
+          title="Create a key"
+          verb="Create"
+          send={createKey}
+          onDone={showSecret}
+          onClosed={onClosed}
+        />
+      );
+    case 'edit':
+      return (
+        <KeyForm
+          title={`Edit ${open.key.name}`}
+          verb="Save"
+          before={open.key}
+          send={limits => updateKey(open.key.id, limits)}
+          onDone={onChanged}
+          onClosed={onClosed}
+        />
+      );
+    case 'rotate':
+      return (
+        <Confirm
+          title={`Rotate ${open.key.name}`}
+          verb="Rotate"
+          act={() => rotateKey(open.key.id, Number(overlap))}
+          onDone={showSecret}
+          onClosed={onClosed}
+        >
+          <p>It gets a new secret. Its name, limits and counter stay.</p>
+          <Field label="The old secret stays valid" hint="Long enough to bring the new one to every caller.">
+            {ids => (
+              <select {...ids} value={overlap} onChange={event => setOverlap(event.currentTarget.value)}>
+                {OVERLAPS.map(([seconds, words]) => (
+                  <option key={seconds} value={seconds}>
+                    {words}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </Confirm>
+      );
+    case 'revoke':
+      return (
+        <Confirm
+          title={`Revoke ${open.key.name}`}
+          verb="Revoke for good"
+          isDangerous
+          act={() => revokeKey(open.key.id)}
+          onDone={onChanged}
+          onClosed={onClosed}
+        >
+          <p>
+            From the next call on, whoever holds <code>{open.key.shown_as}</code> gets 401. This cannot be
+            undone.
+          </p>
+        </Confirm>
+      );
+    case 'secret':
+      return <Secret made={open.made} onClosed={onClosed} />;
+  }
+}
+
+const OVERLAPS = [
+  [0, 'not at all: it ends at once'],
+  [3_600, 'for an hour'],
+  [86_400, 'for a day'],
+  [604_800, 'for a week'],
+] as const;
+
+function Secret({ made, onClosed }: { made: KeyWithSecret; onClosed: () => void }) {
+  return (
+    <Dialog title={`The secret of ${made.name}`} onClosed={onClosed}>
+      {close => (
+        <>
+          <Notice tone="warning" title="Copy it now">
+            <p>It is shown this once. The service keeps only its hash and cannot show it again.</p>
+          </Notice>
+          <Code text={made.key} what="API key" isWrapped />
+          <div class="dialog-buttons">
+            <button type="button" class="button primary" onClick={close}>
+              I have copied it
+            </button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,141 @@
+/** `npm run screenshots`: every view of the console, light, dark and on a phone, into `docs/screenshots`. */
+
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchBrowser } from '../test/support/browser.ts';
+import './build-console.ts';
+import { openShowcase, type Showcase, TOKEN } from './showcase.ts';
+
+const FOLDER = join(import.meta.dirname, '..', 'docs', 'screenshots');
+/** What the README shows; the rest is not committed. */
+const SHOWN: Readonly<Record<string, string>> = {
+  'light/lookup': 'lookup-light.png',
+  'dark/operator-keys': 'operator-dark.png',
+};
+const MOST_BYTES = 150_000;
+/** In pixels. */
+const LONGEST = 2_200;
+
+const WIDE = { viewport: { width: 1180, height: 800 } };
+const MODES: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { ...WIDE, colorScheme: 'light' },
+  dark: { ...WIDE, colorScheme: 'dark' },
+  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true, hasTouch: true },
+};
+
+/** Five seconds each, in the page's own time. */
+const MOMENTS = 24;
+const TABS = ['Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit'] as const;
+
+type Shoot = (name: string) => Promise<void>;
+
+async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoot: Shoot): Promise<void> {
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const goTo = async (view: string) => {
+    await page.getByRole('navigation').getByRole('link', { name: view, exact: true }).click();
+    await page.getByRole('link', { name: view, exact: true }).and(page.locator('[aria-current]')).waitFor();
+  };
+  const lookUp = async (names: string) => {
+    const field = page.getByRole('textbox', { name: 'Domain or list' });
+    await field.fill(names);
+    await field.press('Enter');
+  };
+
+  await page.goto(service.base);
+  await shoot('first');
+  await page.getByRole('textbox', { name: 'API key' }).fill(secret);
+  await lookUp('mailinator.com');
+  const answer = page.getByRole('region', { name: 'mailinator.com', exact: true });
+  await answer.getByText('fakefilter').first().waitFor();
+  await shoot('lookup');
+  await lookUp(LIST.join('\n'));
+  await page.getByText('All looked up').waitFor();
+  await shoot('list');
+  await goTo('Top domains');
+  await button('Load the list').click();
+  await page.getByText('1,000 domains', { exact: true }).waitFor();
+  await shoot('top');
+  await goTo('Quota');
+  await page.locator('canvas').waitFor();
+  await shoot('quota');
+  await goTo('Docs');
+  await shoot('docs');
+
+  await goTo('Operator');
+  await shoot('operator-outside');
+  await page.getByRole('textbox', { name: 'Admin token' }).fill(TOKEN);
+  await page.getByRole('textbox', { name: 'Your name' }).fill('Ann');
+  await button('Open').click();
+  for (const tab of TABS) {
+    await page.getByRole('tab', { name: tab, exact: true }).click();
+    const panel = page.getByRole('tabpanel', { name: tab });
+    if (tab === 'Health') await watch(page, traffic);
+    else await panel.getByRole('table').waitFor();
+    await shoot(`operator-${tab.toLowerCase().replaceAll(' ', '-')}`);
+  }
+}
+
+const LIST = [
+  ...['gmail.com', 'example.com', 'example.org', 'example.net', 'mailinator.com'],
+  ...['gmail.con', 'noreply.example.com', 'a_b.example'],
+];
+
+/** Two minutes of traffic pass in a few seconds. */
+async function watch(page: Page, traffic: () => Promise<void>): Promise<void> {
+  for (let moment = 0; moment < MOMENTS; moment++) {
+    await traffic();
+    const answered = page.waitForResponse(response => response.url().endsWith('/metrics'));
+    await page.clock.runFor(5_000);
+    await answered;
+  }
+  await page.locator('canvas').nth(1).waitFor();
+}
+
+/** The README's end a little below the last card, and no other is longer than a few screens. */
+async function partOf(page: Page, isShown: boolean) {
+  const { width } = page.viewportSize()!;
+  const whole = 'document.documentElement.scrollHeight';
+  const cards = "document.querySelector('main').lastElementChild.getBoundingClientRect().bottom + 32";
+  const height = Math.ceil(await page.evaluate<number>(isShown ? cards : whole));
+  return { x: 0, y: 0, width, height: Math.min(height, LONGEST) };
+}
+
+/** The picture of what is shown now. */
+function shooter(page: Page, mode: string): Shoot {
+  return async name => {
+    await page.evaluate('document.activeElement?.blur(); scrollTo(0, 0)');
+    await page.clock.runFor(2_500);
+    const shown = SHOWN[`${mode}/${name}`];
+    const path = join(FOLDER, shown ?? `all/${mode}-${name}.png`);
+    mkdirSync(dirname(path), { recursive: true });
+    const clip = await partOf(page, shown !== undefined);
+    await page.screenshot({ path, clip, fullPage: true, animations: 'disabled', caret: 'hide' });
+    const { size } = statSync(path);
+    process.stdout.write(`${path.slice(FOLDER.length + 1)} ${Math.round(size / 1000)} kB\n`);
+    if (shown && size > MOST_BYTES) throw new Error(`${path} is too large for the README`);
+  };
+}
+
+/** Each mode has a service of its own, so that what one does is not seen in the next. */
+async function shootAll(browser: Browser, mode: string): Promise<void> {
+  const ends: (() => void | Promise<void>)[] = [];
+  const showcase = await openShowcase(end => void ends.push(end));
+  const context = await browser.newContext({ ...MODES[mode], reducedMotion: 'reduce' });
+  try {
+    const page = await context.newPage();
+    await page.clock.install();
+    await visitAll(page, showcase, shooter(page, mode));
+  } finally {
+    await context.close();
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+const browser = await launchBrowser();
+try {
+  rmSync(join(FOLDER, 'all'), { recursive: true, force: true });
+  for (const mode of Object.keys(MODES)) await shootAll(browser, mode);
+} finally {
+  await browser.close();
+}

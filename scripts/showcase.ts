@@ -1,0 +1,185 @@
+/** A service that looks as if it had been used for a month: keys, calls, overrides, flags, learned hosts, an audit. */
+
+import { dayOf, lastDays } from '../src/core/quota.ts';
+import { createOperate, type Limits } from '../src/operate.ts';
+import { a, mx, type Zone } from '../test/support/dns.ts';
+import { randomFrom } from '../test/support/scale.ts';
+import { realCatalog, startTestService, type TestService } from '../test/support/service.ts';
+
+export const TOKEN = 'a-token-for-pictures-0123456789abcdef';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const ANN = { who: 'Ann', via: '192.0.2.10' };
+const BEN = { who: 'Ben', via: 'command line' };
+
+/** With about so many calls on a working day. */
+const KEYS: readonly (Partial<Limits> & { name: string; daily: number })[] = [
+  { name: 'web-signup', quota: 20_000, daily: 420 },
+  { name: 'mobile-app', quota: 10_000, rate: 20, daily: 180 },
+  { name: 'newsletter-form', quota: 2_000, origins: ['https://www.example.com'], daily: 75 },
+  { name: 'crm-import', networks: ['192.0.2.0/24'], daily: 40 },
+  { name: 'partner-trial', quota: 500, daily: 12 },
+];
+
+/** Listed ones that are asked for most, and endings that nobody has. */
+const DISPOSABLE = [
+  ...['mailinator.com', 'yopmail.com', 'guerrillamail.com', 'sharklasers.com', '10minutemail.com'],
+  ...['trashmail.com', 'temp-mail.org', 'throwawaymail.com', 'getnada.com', 'maildrop.cc', 'dispostable.com'],
+];
+const UNDELIVERABLE = ['gmail.con', 'hotmail.cmo', 'yahoo.comm', 'outlook.vom'];
+
+const ZONES: Readonly<Record<string, Zone>> = {
+  'example.com': { records: [mx('example.com', 10, 'aspmx.l.google.com')], fault: { slow: 12 } },
+  'example.org': {
+    records: [mx('example.org', 10, 'example-org.mail.protection.outlook.com')],
+    fault: { slow: 25 },
+  },
+  'example.net': {
+    records: [mx('example.net', 10, 'mx1.example.net'), mx('example.net', 20, 'mx2.example.net')],
+    fault: { slow: 18 },
+  },
+  'noreply.example.com': { records: [mx('noreply.example.com', 10, 'aspmx.l.google.com')] },
+  'mailinator.com': { records: [mx('mailinator.com', 10, 'mail.mailinator.com')] },
+  'yopmail.com': { records: [mx('yopmail.com', 10, 'smtp.yopmail.com')] },
+  'mx1.example.net': { records: [a('mx1.example.net', '93.184.215.14')] },
+};
+
+export interface Showcase {
+  readonly service: TestService;
+  /** Of the key that is used most. */
+  readonly secret: string;
+  /** A moment of traffic, for charts. */
+  traffic(): Promise<void>;
+}
+
+export async function openShowcase(cleanup: (end: () => void | Promise<void>) => void): Promise<Showcase> {
+  const service = await startTestService({ env: { ADMIN_TOKEN: TOKEN } }, cleanup);
+  for (const [name, zone] of Object.entries(ZONES)) service.dns.zones.set(name, zone);
+  const random = randomFrom(7);
+  const time = { now: Date.now() - 40 * DAY_MS };
+  const operate = createOperate({ store: service.store, clock: () => time.now });
+  const secrets: string[] = [];
+  for (const { daily, ...limits } of KEYS) {
+    const { key, secret } = await operate.createKey(limits, BEN);
+    secrets.push(secret);
+    await use(service, key.id, daily, random);
+    time.now += 2 * DAY_MS + Math.round(3 * HOUR_MS * random());
+  }
+  await decide(operate, time);
+  await flag(service, [secrets[0]!, secrets[4]!], random);
+  await learn(service);
+  const names = ['example.com', 'example.org', 'example.net', 'gmail.com', ...DISPOSABLE, ...UNDELIVERABLE];
+
+  async function traffic(): Promise<void> {
+    const calls = 6 + Math.floor(30 * random());
+    await Promise.all(
+      Array.from({ length: calls }, async () => {
+        const name = names[Math.floor(names.length * random())];
+        const isWrong = random() < 0.05;
+        await (await service.get(`/v1/public/domain/${isWrong ? 'a_b' : name}`, secrets[0])).text();
+      }),
+    );
+  }
+  return { service, secret: secrets[0]!, traffic };
+}
+
+/** Calls of the last 30 days: fewer at weekends. */
+async function use(
+  { store }: TestService,
+  keyId: string,
+  daily: number,
+  random: () => number,
+): Promise<void> {
+  const revision = await store.revision();
+  for (const day of lastDays(Date.now(), 30)) {
+    const isWeekend = [0, 6].includes(new Date(day).getUTCDay());
+    const calls = Math.round(daily * (isWeekend ? 0.35 : 1) * (0.75 + 0.5 * random()));
+    await Promise.all(
+      Array.from({ length: calls }, () => store.spend({ keyId, day, quota: null }, revision)),
+    );
+  }
+}
+
+async function decide(operate: ReturnType<typeof createOperate>, time: { now: number }): Promise<void> {
+  const none = { below: false, note: null, expiresAt: null };
+  const set = async (wanted: Parameters<typeof operate.setOverride>[0], actor = ANN) => {
+    await operate.setOverride(wanted, actor);
+    time.now += 5 * DAY_MS + 2 * HOUR_MS;
+  };
+  const old = await operate.createKey({ name: 'old-website' }, BEN);
+  time.now += DAY_MS;
+  await operate.revokeKey(old.key.id, ANN);
+  time.now += 7 * HOUR_MS;
+  await set({
+    ...none,
+    domain: 'partner.example',
+    action: 'allow',
+    author: 'Ann',
+    note: 'Customer since 2019',
+  });
+  await set({
+    ...none,
+    domain: 'spam-wave.example',
+    action: 'deny',
+    below: true,
+    author: 'Ann',
+    note: 'Wave of sign-ups in October',
+  });
+  await set(
+    { ...none, domain: 'alerts.example.org', action: 'role', author: 'Ben', note: 'Monitoring only' },
+    BEN,
+  );
+  const until = Date.now() + 20 * DAY_MS;
+  await set({
+    ...none,
+    domain: 'fair.example',
+    action: 'allow',
+    author: 'Ann',
+    note: 'Until the fair is over',
+    expiresAt: until,
+  });
+  const [trial] = (await operate.listKeys()).filter(({ key }) => key.name === 'partner-trial');
+  await operate.updateKey(trial!.key.id, { expiresAt: Date.now() + 45 * DAY_MS }, ANN);
+}
+
+/** Which domains were flagged how often: several keys, several days. */
+async function flag(
+  { store, get }: TestService,
+  secrets: readonly string[],
+  random: () => number,
+): Promise<void> {
+  const keys = (await store.listKeys()).map(({ id }) => id);
+  const days = lastDays(Date.now(), 30);
+  const flags = DISPOSABLE.flatMap((domain, at) =>
+    days.flatMap(day =>
+      keys
+        .filter(() => random() < 0.9 - 0.07 * at)
+        .map(keyId => ({ domain, day, keyId, listed: true, reason: 'disposable' as const, score: 100 })),
+    ),
+  );
+  await store.flag(flags, days[0]!);
+  // What no list names is shown after two keys have met it.
+  for (const name of [...UNDELIVERABLE, 'alerts.example.org'])
+    for (const secret of secrets) await (await get(`/v1/public/domain/${name}`, secret)).text();
+}
+
+async function learn({ store }: TestService): Promise<void> {
+  const day = dayOf(Date.now());
+  const listed = (await realCatalog()).mostAgreed(200).values();
+  const guests = (host: string, count: number) =>
+    Array.from(listed.take(count), domain => ({ host, domain, entry: domain, day }));
+  const customers = Array.from({ length: 23 }, (_, at) => `customer-${at}.example`);
+  await store.learn(
+    [
+      ...guests('mx.burner-mail.example', 41),
+      ...guests('in.throwaway.example', 17),
+      ...guests('198.51.100.25', 12),
+      ...guests('mail.small-hoster.example', 4),
+      ...customers.map(domain => ({ host: 'mail.small-hoster.example', domain, entry: null, day })),
+    ],
+    [],
+    day,
+    day,
+  );
+}

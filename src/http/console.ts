@@ -1,0 +1,96 @@
+/** The web console: the built files of `console/`, read once at start and served from memory. */
+
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { isKnown } from './etag.ts';
+import { type Call, type Headers, send, sendEmpty } from './reply.ts';
+import type { Route } from './routes.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Nothing from elsewhere, nothing inline, in nobody's frame; forms are the script's business. */
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const GUARDS = [
+  ...['Content-Security-Policy', CSP, 'Referrer-Policy', 'no-referrer'],
+  ...['Cross-Origin-Opener-Policy', 'same-origin', 'Vary', 'Accept-Encoding'],
+];
+const PAGE = 'index.html';
+const REVALIDATED = ['Cache-Control', 'no-cache'];
+/** Assets are named by their content. */
+const FOR_EVER = ['Cache-Control', 'public, max-age=31536000, immutable'];
+const GZIP = ['Content-Encoding', 'gzip'];
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>domain-risk</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<main>
+<h1>domain-risk</h1>
+<p>The service runs, but its console is not built. Build it with <code>npm run build:console</code> and start the
+service again.</p>
+<p>Everything else works without it:</p>
+<pre>curl -H "Authorization: Bearer $API_KEY" $BASE_URL/v1/public/domain/gmail.com</pre>
+<p>See the <a href="/docs">API reference</a> and the <a href="/openapi.json">OpenAPI document</a>.</p>
+</main>
+</body>
+</html>
+`;
+
+/** One route for each file; without a built console, one page that says how to get it. */
+export function consoleRoutes(folder = builtFolder()): Route[] {
+  if (!existsSync(join(folder, PAGE))) return [fileRoute('/', '.html', Buffer.from(NOT_BUILT))];
+  const assets = readdirSync(join(folder, 'assets')).map(name => `assets/${name}`);
+  return [PAGE, ...assets].map(name =>
+    fileRoute(name === PAGE ? '/' : `/${name}`, extname(name), readFileSync(join(folder, name))),
+  );
+}
+
+/** In our own package and nowhere above it: a clone runs from src/http, the published package from dist/src/http. */
+const builtFolder = () => join(dirname(findPackageJSON(import.meta.url)!), 'console', 'dist');
+
+function fileRoute(path: string, extension: string, body: Buffer): Route {
+  const type = TYPES[extension] ?? 'application/octet-stream';
+  const caching = path === '/' ? REVALIDATED : FOR_EVER;
+  const tag = hash('sha256', body, 'base64url').slice(0, 22);
+  // Another encoding is another representation and has another tag (RFC 9110 8.8.3.3).
+  const plain = { etag: `"${tag}"`, body, encoding: [] as Headers };
+  const packed = { etag: `"${tag}-gzip"`, body: gzipSync(body, { level: 9 }), encoding: GZIP };
+  return {
+    path,
+    name: 'console',
+    isApi: false,
+    async handle(call: Call): Promise<void> {
+      const { acceptEncoding, ifNoneMatch } = call.head;
+      const chosen = acceptsGzip(acceptEncoding) ? packed : plain;
+      const headers = [...GUARDS, ...caching, 'ETag', chosen.etag];
+      if (isKnown(ifNoneMatch, chosen.etag)) return sendEmpty(call, 304, headers);
+      send(call, 200, type, chosen.body, [...headers, ...chosen.encoding]);
+    },
+  };
+}
+
+/** RFC 9110 12.5.3: named or covered by `*`, and not with a weight of zero. */
+function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  const codings = (acceptEncoding ?? '').split(',').map(one =>
+    one
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*q=/),
+  );
+  const named = codings.find(([name]) => name === 'gzip') ?? codings.find(([name]) => name === '*');
+  return named !== undefined && Number(named[1] ?? 1) > 0;
+}

@@ -1,0 +1,264 @@
+/** How the console looks and handles: light and dark, wide and narrow, by keyboard, its weight and its guards. */
+
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ACT } from '../support/act.ts';
+import { accessibilityProblems, hasBrowser, sharedConsole } from '../support/browser.ts';
+import {
+  answerAbout,
+  button,
+  chooseTab,
+  errorSaid,
+  goTo,
+  keyField,
+  lookUp,
+  namesField,
+  openOperator,
+  PATIENT,
+  REFUSED,
+  soon,
+} from './steps.ts';
+
+const TOKEN = 'token-of-the-tests-0123456789abcdef';
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 360, height: 740 };
+const SMALLEST = { width: 320, height: 568 };
+
+describe.runIf(hasBrowser())('the console', PATIENT, () => {
+  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+
+  beforeAll(async () => {
+    const { store } = service();
+    const rest = {
+      below: true,
+      note: 'asked for by sales, who know them',
+      author: 'Ann',
+      createdAt: Date.now(),
+    };
+    const domain = 'a-rather-long-name-of-a-partner.example.net';
+    await store.setOverride({ domain, action: 'deny', expiresAt: null, ...rest }, ACT);
+  });
+
+  /** What is wrong with what is shown now: in light and wide, in dark and narrow. */
+  async function problems(page: Page): Promise<string[]> {
+    const overflow =
+      "document.documentElement.scrollWidth > innerWidth ? ['scrolls sideways at ' + innerWidth] : []";
+    const found: string[] = [];
+    for (const [theme, size] of [
+      ['light', WIDE],
+      ['dark', PHONE],
+    ] as const) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.setViewportSize(size);
+      const inThis = [...(await accessibilityProblems(page)), ...(await page.evaluate<string[]>(overflow))];
+      found.push(...inThis.map(problem => `${theme} ${size.width}: ${problem}`));
+    }
+    await page.setViewportSize(SMALLEST);
+    found.push(...(await page.evaluate<string[]>(overflow)));
+    await page.setViewportSize(WIDE);
+    return found;
+  }
+
+  test('has nothing to complain of for axe and never scrolls sideways, in every view a caller sees', async () => {
+    const { secret } = await service().key({ quota: 100 });
+    const page = await visit('', { expected: REFUSED });
+    const found: Record<string, string[]> = {};
+    found.example = await problems(page);
+    await lookUp(page, 'mailinator.com', secret);
+    const answer = await answerAbout(page, 'mailinator.com');
+    for (const summary of ['Raw JSON', 'The same call with curl']) await answer.getByText(summary).click();
+    found.answer = await problems(page);
+    await lookUp(page, 'a_b.com');
+    await errorSaid(page, 'This is not valid');
+    found.refusal = await problems(page);
+    await lookUp(page, `gmail.com,nothing.invalid,${'long-'.repeat(11)}name.mailinator.com,a_b.com`);
+    await page.getByText('All looked up').waitFor();
+    found.list = await problems(page);
+    await button(page, 'gmail.com').last().click();
+    await page.getByRole('dialog', { name: 'gmail.com' }).waitFor();
+    found.detail = await problems(page);
+    await page.keyboard.press('Escape');
+    await goTo(page, 'Top domains');
+    found.unloaded = await problems(page);
+    await button(page, 'Load the list').click();
+    // A hundred rows would only keep axe busy.
+    await page.getByRole('searchbox', { name: 'Search' }).fill('mailinator');
+    await page.getByText(/^\d\d? domains?$/).waitFor();
+    found.top = await problems(page);
+    await goTo(page, 'Quota');
+    await page.locator('canvas').waitFor();
+    await page.getByText('As a table').click();
+    found.quota = await problems(page);
+    await goTo(page, 'Docs');
+    found.docs = await problems(page);
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map(name => [name, []])));
+  });
+
+  test('nor in any view that an operator sees', async () => {
+    const { key } = await service().key({
+      name: 'a key with a rather long name for a narrow screen',
+      quota: 1_000,
+    });
+    const page = await visit('#/operator');
+    const found: Record<string, string[]> = {};
+    found.outside = await problems(page);
+    await openOperator(page, TOKEN, 'Ann');
+    for (const name of ['Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit']) {
+      const panel = await chooseTab(page, name);
+      if (name === 'Health') await panel.locator('canvas').first().waitFor();
+      found[name] = await problems(page);
+    }
+    await chooseTab(page, 'Keys');
+    for (const what of [`Edit ${key.name}`, `Revoke ${key.name}`]) {
+      await button(page, what).click();
+      await page.getByRole('dialog', { name: what }).waitFor();
+      found[what] = await problems(page);
+      await page.keyboard.press('Escape');
+    }
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map(name => [name, []])));
+  });
+
+  test('follows the system between light and dark until a person chooses, and keeps the choice', async () => {
+    const page = await visit('', { colorScheme: 'dark' });
+    const background = () =>
+      page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+    const dark = await background();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await soon(background).not.toBe(dark);
+    await button(page, 'Switch to the dark theme').click();
+    await soon(background).toBe(dark);
+    await page.reload();
+    expect(await background()).toBe(dark);
+    await button(page, 'Switch to the light theme').click();
+    await soon(background).not.toBe(dark);
+  });
+
+  test('loads at most 100 kB, from its own origin, under a strict policy', async () => {
+    const sizes: Promise<{ responseBodySize: number; responseHeadersSize: number }>[] = [];
+    const page = await visit('', {
+      before: async one => one.on('requestfinished', request => sizes.push(request.sizes())),
+    });
+    await page.getByText('Example answer').waitFor();
+    const loaded = await Promise.all(sizes);
+    const bytes = loaded.reduce((sum, one) => sum + one.responseBodySize + one.responseHeadersSize, 0);
+    expect(loaded.length).toBeGreaterThanOrEqual(3);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(100_000);
+
+    const policy = (await service().get('/')).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  });
+
+  test.each([WIDE, PHONE])(
+    'does not jump while it loads and looks up, $width pixels wide',
+    async viewport => {
+      const { secret } = await service().key();
+      const observe = `const shifts = [];
+      const note = ({ value, sources }) =>
+        shifts.push({ value, what: sources.map(({ node }) => node?.outerHTML?.slice(0, 80)) });
+      const observer = new PerformanceObserver(list => list.getEntries().forEach(note));
+      observer.observe({ type: 'layout-shift', buffered: true });
+      globalThis.shifted = async () => {
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+        observer.takeRecords().forEach(note);
+        return shifts;
+      };`;
+      const page = await visit('', { viewport, before: one => one.addInitScript(observe) });
+      await page.getByText('Example answer').waitFor();
+      // What moves under the hand counts too, though browsers forgive that for half a second.
+      await lookUp(page, 'gone.example.net', secret);
+      await answerAbout(page, 'gone.example.net');
+      const shifted = () => page.evaluate<{ value: number }[]>('shifted()');
+      const shifts = await shifted();
+      expect(
+        shifts.reduce((sum, { value }) => sum + value, 0),
+        JSON.stringify(shifts),
+      ).toBeLessThan(0.1);
+      // And it would have been noticed.
+      await page.evaluate("document.querySelector('main').style.marginTop = '300px'");
+      expect((await shifted()).length).toBeGreaterThan(shifts.length);
+    },
+  );
+
+  /** Goes on with the Tab key until it is there; everything on the way shows that it has the focus. */
+  async function tabTo(page: Page, name: RegExp): Promise<void> {
+    const where = `(() => {
+      const it = document.activeElement;
+      const { outlineStyle, outlineWidth } = getComputedStyle(it);
+      const label = it.getAttribute('aria-label') ?? it.labels?.[0]?.textContent ?? it.textContent;
+      return { name: label.trim(), isVisible: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 };
+    })()`;
+    const passed: string[] = [];
+    for (let steps = 0; steps < 60; steps++) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate<{ name: string; isVisible: boolean }>(where);
+      if (at.name !== '') expect(at.isVisible, at.name.slice(0, 80)).toBe(true);
+      if (name.test(at.name)) return;
+      passed.push(at.name.slice(0, 30));
+    }
+    throw new Error(`no way to ${name} by keyboard, only to ${passed.join(' | ')}`);
+  }
+
+  test('can be used without a mouse: a lookup with its evidence', async () => {
+    const { secret } = await service().key();
+    const page = await visit();
+    await tabTo(page, /^Skip to content$/);
+    await page.keyboard.press('Enter');
+    await tabTo(page, /^Domain or list/);
+    await page.keyboard.type('gmail.com');
+    await tabTo(page, /^API key$/);
+    await page.keyboard.insertText(secret);
+    await page.keyboard.press('Enter');
+    const answer = await answerAbout(page, 'gmail.com');
+    await tabTo(page, /^Raw JSON$/);
+    await page.keyboard.press('Enter');
+    expect(await answer.getByRole('region', { name: 'JSON' }).innerText()).toContain('"gmail.com"');
+    await tabTo(page, /^Copy JSON$/);
+    expect(await namesField(page).inputValue()).toBe('gmail.com');
+    expect(await keyField(page).inputValue()).toBe(secret);
+  });
+
+  test('can be used without a mouse: an operator makes a key, and the focus comes back from the dialog', async () => {
+    const page = await visit();
+    await tabTo(page, /^Operator$/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Operator', level: 1 }).waitFor();
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Operator');
+    await tabTo(page, /^Admin token$/);
+    await page.keyboard.insertText(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
+
+    await tabTo(page, /^Keys$/);
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('table', { name: 'Overrides' }).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('table', { name: /Changes/ }).waitFor();
+    await page.keyboard.press('Home');
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
+
+    await tabTo(page, /^Create a key$/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Create a key' }).waitFor();
+    await tabTo(page, /^Name$/);
+    await page.keyboard.type('made by keyboard');
+    await page.keyboard.press('Enter');
+    const secret = page.getByRole('dialog', { name: 'The secret of made by keyboard' });
+    await secret.waitFor();
+    await tabTo(page, /^I have copied it$/);
+    await page.keyboard.press('Enter');
+    await secret.waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /^made by keyboard/ }).waitFor();
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Create a key');
+
+    await tabTo(page, /^Revoke made by keyboard$/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Revoke made by keyboard' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe(
+      'Revoke made by keyboard',
+    );
+  });
+});

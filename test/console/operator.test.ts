@@ -1,0 +1,322 @@
+/** The operator's side of the console: every change made there, what callers notice of it, and what the audit says. */
+
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { lastDays } from '../../src/core/quota.ts';
+import { hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
+import { mx } from '../support/dns.ts';
+import { realCatalog } from '../support/service.ts';
+import {
+  answerAbout,
+  button,
+  chooseTab,
+  errorSaid,
+  goTo,
+  lookUp,
+  openOperator,
+  PATIENT,
+  REFUSED,
+  rowsOf,
+  soon,
+} from './steps.ts';
+
+const TOKEN = 'token-of-the-tests-0123456789abcdef';
+const HOSTILE = '<img src=x onerror=alert(1)>';
+const MORE_HOSTILE = '"><script>alert(2)</script>';
+
+describe.runIf(hasBrowser())('an operator', PATIENT, () => {
+  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+  const status = async (secret: string) =>
+    (await service().get('/v1/public/domain/gmail.com', secret)).status;
+
+  async function enter(name = 'Ann', options: VisitOptions = {}): Promise<Page> {
+    const page = await visit('#/operator', options);
+    await openOperator(page, TOKEN, name);
+    return page;
+  }
+
+  const rowOf = async (page: Page, name: string) =>
+    (await rowsOf(page.getByRole('table', { name: 'API keys' }))).find(([first]) => first?.startsWith(name));
+
+  /** Fills the dialog in front and sends it. */
+  async function send(
+    page: Page,
+    verb: string,
+    fields: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const dialog = page.getByRole('dialog');
+    for (const [label, text] of Object.entries(fields)) await dialog.getByLabel(label).fill(text);
+    await button(dialog, verb).click();
+  }
+
+  async function copiedSecret(page: Page, name: string): Promise<string> {
+    const dialog = page.getByRole('dialog', { name: `The secret of ${name}` });
+    const secret = await dialog.getByRole('region', { name: 'API key' }).innerText();
+    expect(secret).toMatch(/^drk_\w{49}$/);
+    await button(dialog, 'I have copied it').click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(secret);
+    return secret;
+  }
+
+  test('with a wrong token stays outside; with the right one leaves nothing of it behind', async () => {
+    const page = await visit('#/operator', { expected: REFUSED });
+    const { secret } = await service().key();
+    const token = page.getByRole('textbox', { name: 'Admin token' });
+    await token.fill(secret);
+    await button(page, 'Open').click();
+    expect(await errorSaid(page, 'The token is not accepted')).toContain(
+      'An API key does not open this door',
+    );
+    await openOperator(page, TOKEN, 'Ann');
+    await page.getByText('Acting as Ann').waitFor();
+    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
+    expect(page.url()).not.toContain(TOKEN);
+    await button(page, 'Leave').click();
+    expect(await token.inputValue()).toBe('');
+  });
+
+  test('makes a key whose secret is shown once and works at once, limits it, rotates it, revokes it', async () => {
+    const page = await enter('Ann', { expected: REFUSED });
+    await button(page, 'Create a key').click();
+    await send(page, 'Create', { Name: 'shop', 'Calls per month': '2', Origins: 'nonsense' });
+    const dialog = page.getByRole('dialog', { name: 'Create a key' });
+    expect(await errorSaid(dialog, 'This is not valid')).toMatch(/origin/i);
+    await send(page, 'Create', { Origins: '' });
+    const first = await copiedSecret(page, 'shop');
+    expect(await status(first)).toBe(200);
+    expect(await status(first)).toBe(200);
+    expect(await status(first)).toBe(429);
+
+    await chooseTab(page, 'Audit');
+    await chooseTab(page, 'Keys');
+    await soon(() => rowOf(page, 'shop')).toEqual([
+      expect.stringMatching(/^shop\s+drk_\S+…\S{4}$/),
+      'active',
+      '2 of 2',
+      '',
+      'none',
+      expect.stringContaining('Revoke'),
+    ]);
+    const row = page.getByRole('row', { name: /^shop/ });
+    expect(await row.getByRole('img').getAttribute('aria-label')).toBe('2 in 30 days, 2 on the busiest');
+
+    await button(page, 'Edit shop').click();
+    expect(await page.getByRole('dialog').getByLabel('Calls per month').inputValue()).toBe('2');
+    await send(page, 'Save', { Name: 'big shop', 'Calls per month': '', 'Calls per second': '50' });
+    await soon(() => rowOf(page, 'big shop')).toContain('50 per second');
+    expect(await status(first)).toBe(200);
+
+    await button(page, 'Rotate big shop').click();
+    await page.getByRole('dialog').getByRole('combobox').selectOption('for an hour');
+    await send(page, 'Rotate');
+    const second = await copiedSecret(page, 'big shop');
+    expect([await status(first), await status(second)]).toEqual([200, 200]);
+    await button(page, 'Rotate big shop').click();
+    await send(page, 'Rotate');
+    const third = await copiedSecret(page, 'big shop');
+    expect([await status(first), await status(second), await status(third)]).toEqual([401, 401, 200]);
+
+    await button(page, 'Revoke big shop').click();
+    await page.getByText('This cannot be undone').waitFor();
+    await button(page.getByRole('dialog'), 'Cancel').click();
+    expect(await status(third)).toBe(200);
+    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Revoke big shop');
+    await button(page, 'Revoke big shop').click();
+    await send(page, 'Revoke for good');
+    await soon(() => rowOf(page, 'big shop')).toContain('revoked');
+    expect(await status(third)).toBe(401);
+    expect(await button(page, 'Edit big shop').count()).toBe(0);
+
+    const audit = await rowsOf((await chooseTab(page, 'Audit')).getByRole('table'));
+    const mine = audit.filter(([, who]) => who === 'Ann').map(([, , action]) => action);
+    const actions = ['key.revoke', 'key.rotate', 'key.rotate', 'key.update', 'key.create'];
+    expect(mine.slice(0, 5)).toEqual(actions);
+    expect(audit[0]?.at(-1)).toBe('127.0.0.1');
+  });
+
+  test('sets an override and takes it away, and the next lookup follows', async () => {
+    const { secret } = await service().key();
+    service().dns.zones.set('partner.example.net', {
+      records: [mx('partner.example.net', 10, 'aspmx.l.google.com')],
+    });
+    const page = await enter('Bea', { expected: REFUSED });
+    const panel = await chooseTab(page, 'Overrides');
+    await page.getByText('No overrides').waitFor();
+    const verdict = async () => {
+      await goTo(page, 'Look up');
+      await lookUp(page, 'partner.example.net', secret);
+      const answer = await answerAbout(page, 'partner.example.net');
+      const text = await answer.innerText();
+      await goTo(page, 'Operator');
+      await chooseTab(page, 'Overrides');
+      return text;
+    };
+    expect(await verdict()).toContain('Safe.');
+    await panel.getByLabel('Domain').fill('PARTNER.example.net');
+    await panel.getByLabel('Action').selectOption({ label: 'Deny: disposable, score 100' });
+    await panel.getByLabel('Note').fill('asked for by sales');
+    await panel.getByLabel('And everything below it').check();
+    await button(panel, 'Set override').click();
+    const table = panel.getByRole('table', { name: 'Overrides' });
+    await table.waitFor();
+    expect(await rowsOf(table)).toEqual([
+      [
+        expect.stringMatching(/^partner\.example\.net\s+and everything below it$/),
+        'deny',
+        'asked for by sales',
+        'Bea',
+        expect.stringMatching(/20\d\d/),
+        'for good',
+        'Remove',
+      ],
+    ]);
+    expect(await panel.getByLabel('Domain').inputValue()).toBe('');
+    expect(await verdict()).toMatch(/Denied by an operator operator_deny/);
+
+    await panel.getByLabel('Domain').fill('not a domain');
+    await button(panel, 'Set override').click();
+    expect(await errorSaid(panel, 'This is not valid')).toContain('Correct it');
+    await panel
+      .getByRole('row', { name: /partner/ })
+      .getByRole('button')
+      .click();
+    await send(page, 'Remove');
+    await page.getByText('No overrides').waitFor();
+    expect(await verdict()).toContain('Safe.');
+  });
+
+  test('sees the feeds, forgets a learned host and lets it be learned again, and the metrics are drawn', async () => {
+    const host = 'mx.burner-mail.net';
+    const [day = ''] = lastDays(Date.now(), 1);
+    const domains = (await realCatalog()).mostAgreed(12);
+    const guests = domains.map(domain => ({ host, domain, entry: domain, day }));
+    await service().store.learn(guests, [], day, day);
+    const page = await enter('Cem');
+
+    const feeds = await chooseTab(page, 'Feeds');
+    await feeds.getByText(/[\d,]{6,} disposable domains in snapshot/).waitFor();
+    const rows = await rowsOf(feeds.getByRole('table', { name: 'Feeds' }));
+    expect(rows.length).toBeGreaterThan(3);
+    expect(rows.map(([name]) => name).join()).toContain('fakefilter');
+    for (const [, , entries] of rows) expect(Number(entries?.replaceAll(',', ''))).toBeGreaterThan(0);
+
+    const panel = await chooseTab(page, 'Learned hosts');
+    const state = async () => (await rowsOf(panel.getByRole('table')))[0]?.slice(0, 4);
+    const shown = expect.stringMatching(/^mx\.burner-mail\.net/);
+    expect(await state()).toEqual([shown, 'disposable', '12', '0']);
+    await panel
+      .getByRole('row', { name: /burner/ })
+      .getByRole('button')
+      .click();
+    await send(page, 'Forget');
+    await soon(state).toContain('forgotten');
+    await panel
+      .getByRole('row', { name: /burner/ })
+      .getByRole('button')
+      .click();
+    await send(page, 'Relearn');
+    await page.getByText('Nothing learned yet').waitFor();
+    const audit = await rowsOf((await chooseTab(page, 'Audit')).getByRole('table'));
+    expect(audit.slice(0, 2).map(cells => cells.slice(1, 4))).toEqual([
+      ['Cem', 'host.relearn', host],
+      ['Cem', 'host.forget', host],
+    ]);
+
+    const { secret } = await service().key();
+    for (let calls = 0; calls < 3; calls++) await status(secret);
+    await status('nonsense');
+    const health = await chooseTab(page, 'Health');
+    const byStatus = health.getByRole('figure', { name: /Calls by status/ });
+    await byStatus.waitFor();
+    const metrics = await (await service().get('/metrics')).text();
+    const counted = (code: number) => {
+      const lines = metrics.matchAll(/^domain_risk_request_seconds_count\{(.*)\} (\d+)$/gm);
+      const of = [...lines].filter(([, labels]) => /route="(domain|top_domains|usage)"/.test(labels!));
+      const mine = of.filter(([, labels]) => labels!.includes(`status="${code}"`));
+      return mine.reduce((sum, [, , count]) => sum + Number(count), 0);
+    };
+    expect(counted(200)).toBeGreaterThanOrEqual(3);
+    const text = (await byStatus.innerText()).replace(/\s+/g, ' ');
+    expect(text).toContain(`200 ${counted(200)}`);
+    expect(text).toContain(`401 ${counted(401)}`);
+    for (const title of [/DNS answers/, /How lookups/, /Verdicts/])
+      expect(await health.getByRole('figure', { name: title }).innerText()).toMatch(/\d/);
+
+    for (let calls = 0; calls < 5; calls++) await status(secret);
+    // Coming back to the tab asks at once; otherwise it is every five seconds.
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    const tile = health.getByText('Calls', { exact: true }).locator('xpath=..');
+    await soon(() => tile.innerText()).toMatch(/Calls\s+5/);
+    await soon(() => health.locator('canvas').count()).toBe(2);
+    await health.getByText('As a table').click();
+    const intervals = await rowsOf(health.getByRole('table', { name: 'Every five seconds' }));
+    expect(intervals.length).toBeGreaterThan(0);
+  });
+
+  test('and callers see markup in names, notes, hosts and labels as text, and no script runs', async () => {
+    const page = await enter(MORE_HOSTILE);
+    await page.getByText(`Acting as ${MORE_HOSTILE}`).waitFor();
+    await button(page, 'Create a key').click();
+    await send(page, 'Create', { Name: HOSTILE });
+    await page.getByRole('dialog', { name: `The secret of ${HOSTILE}` }).waitFor();
+    await button(page, 'I have copied it').click();
+    await soon(() => rowOf(page, HOSTILE)).toBeDefined();
+    await button(page, `Revoke ${HOSTILE}`).click();
+    await page.getByRole('dialog', { name: `Revoke ${HOSTILE}` }).waitFor();
+    await page.keyboard.press('Escape');
+    const panel = await chooseTab(page, 'Overrides');
+    await panel.getByLabel('Domain').fill('hostile.example.net');
+    await panel.getByLabel('Note').fill(HOSTILE);
+    await button(panel, 'Set override').click();
+    await panel.getByRole('cell', { name: HOSTILE }).waitFor();
+    const audit = await rowsOf((await chooseTab(page, 'Audit')).getByRole('table'));
+    expect(audit[0]?.slice(1, 5)).toEqual([
+      MORE_HOSTILE,
+      'override.set',
+      'hostile.example.net',
+      expect.stringContaining(HOSTILE),
+    ]);
+
+    // A name server's owner writes host names; what the service does not let through, the page would show as text.
+    service().dns.zones.set('evil.example.net', {
+      records: [
+        mx('evil.example.net', 10, `${HOSTILE}.example.net`),
+        mx('evil.example.net', 20, 'mx.<b>x</b>.net'),
+      ],
+    });
+    const { secret } = await service().key();
+    await goTo(page, 'Look up');
+    await lookUp(page, 'evil.example.net', secret);
+    expect(await (await answerAbout(page, 'evil.example.net')).innerText()).not.toContain('<');
+    const evil = {
+      domain: HOSTILE,
+      risk_score: 20,
+      reason: 'safe',
+      is_free_provider: false,
+      is_corporate_email: false,
+      mx_provider_label: MORE_HOSTILE,
+      evidence: {
+        signals: [{ signal: 'third_party', points: 20, detail: HOSTILE }],
+        lists: [{ feed: HOSTILE, entry: MORE_HOSTILE, since: null }],
+        dns: { state: 'mx', mx: [HOSTILE, MORE_HOSTILE], stale: false },
+        snapshot: MORE_HOSTILE,
+      },
+    };
+    await page.route('**/v1/public/domain/**', route => route.fulfill({ json: evil }));
+    await lookUp(page, 'evil.example.net');
+    const text = await (await answerAbout(page, HOSTILE)).innerText();
+    expect(text.split(HOSTILE).length).toBeGreaterThan(4);
+    expect(text.split(MORE_HOSTILE).length).toBeGreaterThan(3);
+    const refusal = {
+      error: 'validation_error',
+      message: HOSTILE,
+      detail: MORE_HOSTILE,
+      request_id: HOSTILE,
+    };
+    await page.route('**/v1/public/domain/**', route => route.fulfill({ status: 200, json: refusal }));
+    await lookUp(page, `${HOSTILE},${HOSTILE}2`);
+    await page.getByRole('table', { name: 'Results' }).waitFor();
+    expect(await page.locator('img, script:not([src])').count()).toBe(0);
+  });
+});
