@@ -1,8 +1,9 @@
 /** Programs of the system that only some tests need: installed as root on Debian, else a line says what will not run. */
 
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 
 export interface SystemPart {
   readonly program: string;
@@ -20,18 +21,22 @@ function has({ program, hasOther }: SystemPart): boolean {
 }
 
 const apt = (...args: string[]) =>
-  spawnSync('apt-get', [...args, '-qq', '-o', 'Dpkg::Use-Pty=0'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+  promisify(execFile)('apt-get', [...args, '-qq', '-o', 'Dpkg::Use-Pty=0'], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  }).status === 0;
+  });
 
-/** The tests themselves fail for what is missing when `CI` is set. */
-export function installSystemParts(parts: readonly SystemPart[]): void {
+/** Takes its time beside whatever else is to be done. The tests themselves fail for what is missing when `CI` is set. */
+export async function installSystemParts(parts: readonly SystemPart[]): Promise<void> {
   const missing = parts.filter(part => !has(part));
   if (missing.length > 0 && process.getuid?.() === 0 && existsSync('/etc/debian_version')) {
     const names = missing.map(part => part.package);
     process.stdout.write(`Installing ${names.join(', ')} for some of the tests …\n`);
-    if (apt('update')) apt('install', '-y', '--no-install-recommends', ...names);
+    try {
+      await apt('update');
+      await apt('install', '-y', '--no-install-recommends', ...names);
+    } catch (error) {
+      process.stdout.write(`${(error as { stderr?: string }).stderr ?? error}\n`);
+    }
   }
   for (const part of missing) {
     if (!has(part)) process.stdout.write(`NOT RUN: ${part.tests} (${part.program} is missing)\n`);

@@ -121,7 +121,7 @@ async function runBrowser(tools: Tools): Promise<void> {
     report(`Chromium ${version.split('.')[0]} ${place}`, outcome);
 }
 
-installSystemParts([
+await installSystemParts([
   {
     program: 'chromium-headless-shell',
     package: 'chromium-headless-shell',

@@ -1,6 +1,7 @@
 /** `npm test`: system parts that some tests need, the console, types, style, tests. Stops at the first step that fails. */
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,27 +22,29 @@ const SYSTEM_PARTS = [
 const root = join(import.meta.dirname, '..');
 const bin = (name: string) => join(root, 'node_modules', name);
 
-function run(program: string, args: readonly string[]): boolean {
-  return spawnSync(program, args, { cwd: root, stdio: 'inherit' }).status === 0;
+async function run(args: readonly string[]): Promise<boolean> {
+  const [code] = await once(spawn(process.execPath, args, { cwd: root, stdio: 'inherit' }), 'exit');
+  return code === 0;
 }
 
-function step(name: string, args: readonly string[]): void {
+async function step(name: string, args: readonly string[]): Promise<void> {
   process.stdout.write(`\n${name}\n`);
-  if (run(process.execPath, args)) return;
+  if (await run(args)) return;
   process.stdout.write(`\nnpm test: ${name} failed\n`);
   process.exit(1);
 }
 
-installSystemParts(SYSTEM_PARTS);
-step('Console', [join(root, 'scripts/build-console.ts')]);
-step('Types', [bin('typescript/bin/tsc'), '--noEmit']);
-step('Types of the console', [bin('typescript/bin/tsc'), '-p', 'console']);
-step('Style', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.']);
+const installed = installSystemParts(SYSTEM_PARTS);
+await step('Console', [join(root, 'scripts/build-console.ts')]);
+await step('Types', [bin('typescript/bin/tsc'), '--noEmit']);
+await step('Types of the console', [bin('typescript/bin/tsc'), '-p', 'console']);
+await step('Style', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.']);
 
+await installed;
 const folder = mkdtempSync(join(tmpdir(), 'domain-risk-report-'));
 const report = join(folder, 'report.json');
 process.stdout.write('\nTests\n');
-const passed = run(process.execPath, [
+const passed = await run([
   bin('vitest/vitest.mjs'),
   'run',
   '--reporter=default',

@@ -49,7 +49,7 @@ export function createRank(parts: {
   const standings = new LRUCache<string, Promise<readonly Ranked[]>>({ max: 8, ttl: STANDING_MS });
   let pending: Flag[] = [];
   let writing: Promise<void> = Promise.resolve();
-  let flushedOn: string | undefined;
+  let flushedOn = dayOf(clock());
 
   const sinceDay = () => lastDays(clock(), WINDOW_DAYS)[0]!;
 

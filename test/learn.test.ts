@@ -4,8 +4,8 @@ import type { Store } from '../src/core/ports.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { ACT } from './support/act.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
-import { FULL, type Kind, type Site, simulateInternet, visit } from './support/internet.ts';
-import { eventually } from './support/scale.ts';
+import { FULL, type Kind, type Site, type Size, simulateInternet, visit } from './support/internet.ts';
+import { eventually, sized } from './support/scale.ts';
 import { temporaryFolder } from './support/service.ts';
 
 const DAY_MS = 86_400_000;
@@ -62,16 +62,19 @@ async function swept(hosts: Readonly<Record<string, string>>, sites: readonly Si
   return world;
 }
 
-describe('the simulated internet: 2,000 disposable on 40 own hosts, 500 on shared ones, 5,000 innocent', () => {
+const SIZE = sized<Size>({ hosts: 10, onOwn: 500, onShared: 125, innocent: 1_250 }, FULL);
+
+describe(`the simulated internet: ${SIZE.onOwn} disposable on ${SIZE.hosts} own hosts, ${SIZE.innocent} innocent`, () => {
   it('finds 90 % of the unlisted ones and flags nobody else, also after hosts change their names', async () => {
-    const internet = simulateInternet(FULL, 20261115);
+    const internet = simulateInternet(SIZE, 20261115);
     for (const [name, records] of internet.zones) dns.zones.set(name, records);
     const world = await enter(internet.sites);
     expect((await world.observe()).found).toBe(0);
 
     await world.sweep();
     const after = await world.observe();
-    expect(after).toMatchObject({ wanted: 667, innocent: 5_000, innocentFlagged: [], unasked: 0 });
+    const wanted = Math.ceil(SIZE.onOwn / 3);
+    expect(after).toMatchObject({ wanted, innocent: SIZE.innocent, innocentFlagged: [], unasked: 0 });
     expect(after.found / after.wanted).toBeGreaterThanOrEqual(0.9);
     expect(after.hiddenFound).toBe(0);
 

@@ -113,6 +113,9 @@ const SPECIAL_USE: ReadonlySet<string> = new Set([
   'service.arpa', // RFC 9665
 ]);
 
+/** Nearly every name at one glance; what it does not match is looked at rule by rule. */
+const WELL_SHAPED = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
 /** From one raw path segment of a request target, still percent-encoded. It is decoded exactly once. */
 export function parseSegment(raw: string): Parsed {
   if (raw.length > LONGEST_TEXT) return refused('too_long');
@@ -203,12 +206,13 @@ function parseAscii(dotted: string): Parsed {
   const name = dotted.endsWith('.') ? dotted.slice(0, -1) : dotted;
   const rule = brokenShape(name);
   if (rule) return refused(rule);
-  if (!isSpecialUse(name) && getPublicSuffix(name, ICANN) === name) return refused('public_suffix');
+  if (getPublicSuffix(name, ICANN) === name && !isSpecialUse(name)) return refused('public_suffix');
   return { ok: true, domain: name as Domain };
 }
 
 /** Numbers come first: `2130706433` and `0x7f.1` are addresses to every C library, whatever else is wrong. */
 function brokenShape(name: string): DomainRule | undefined {
+  if (name.length <= 253 && WELL_SHAPED.test(name)) return undefined;
   if (name === '') return 'empty';
   const labels = name.split('.');
   if (isNumber(labels[labels.length - 1]!)) return labels.every(isNumber) ? 'ip' : 'numeric_last_label';

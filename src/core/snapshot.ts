@@ -36,13 +36,12 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
     const parsed = parseDomain(text);
     if (!parsed.ok) dropped[isSuffix(parsed.rule) ? 'suffix' : 'malformed']++;
     else if (isSpecialUse(parsed.domain)) dropped.specialUse++;
-    else if (names.has(parsed.domain)) dropped.duplicate++;
+    else if (names.size === names.add(parsed.domain).size) dropped.duplicate++;
     else {
-      names.add(parsed.domain);
       const day = raw.since?.get(text);
       if (day !== undefined) since.set(parsed.domain, day);
-      const label = parseLabel(raw.labels?.get(text) ?? '', MOST_SHOWN);
-      if (label.ok) labels.set(parsed.domain, label.value);
+      const label = raw.labels && parseLabel(raw.labels.get(text) ?? '', MOST_SHOWN);
+      if (label?.ok) labels.set(parsed.domain, label.value);
     }
   }
   const version = parseLabel(raw.version, MOST_SHOWN);

@@ -7,7 +7,7 @@ import { countOf, openBeside, read, startServer } from '../support/process.ts';
 import { pause, randomFrom, SEED, sized } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-const KILLS = sized(5, 200);
+const KILLS = sized(3, 200);
 const CALLERS = 24;
 const QUOTA = sized(1_000, 60_000);
 
