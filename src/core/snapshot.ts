@@ -24,10 +24,24 @@ export function* takingSnapshot(feed: Feed, raw: RawFeed): Steps<Snapshot> {
   return snapshot;
 }
 
+/**
+ * Whether a name is not among those that were kept so far. A list in order, as the longest is, needs no set for that:
+ * it took a tenth of the time of a start (November 2026).
+ */
+function newTo(names: readonly string[]): (name: string) => boolean {
+  let all: Set<string> | undefined;
+  return name => {
+    if (!all && name > (names.at(-1) ?? '')) return true;
+    all ??= new Set(names);
+    return all.size < all.add(name).size;
+  };
+}
+
 /** Drops and counts what is no usable name; says nothing about whether what is left is a good list. */
 export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
   const dropped: Dropped = { malformed: 0, suffix: 0, specialUse: 0, duplicate: 0 };
-  const names = new Set<string>();
+  const names: string[] = [];
+  const isNew = newTo(names);
   const since = new Map<string, string>();
   const labels = new Map<string, string>();
   let at = 0;
@@ -36,8 +50,9 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
     const parsed = parseDomain(text);
     if (!parsed.ok) dropped[isSuffix(parsed.rule) ? 'suffix' : 'malformed']++;
     else if (isSpecialUse(parsed.domain)) dropped.specialUse++;
-    else if (names.size === names.add(parsed.domain).size) dropped.duplicate++;
+    else if (!isNew(parsed.domain)) dropped.duplicate++;
     else {
+      names.push(parsed.domain);
       const day = raw.since?.get(text);
       if (day !== undefined) since.set(parsed.domain, day);
       const label = raw.labels && parseLabel(raw.labels.get(text) ?? '', MOST_SHOWN);
@@ -46,7 +61,7 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
   }
   const version = parseLabel(raw.version, MOST_SHOWN);
   if (!version.ok) throw new FeedError(`${feed.origin}: its version ${version.problem}`);
-  return yield* sealing(feed, { version: version.value, names: [...names], since, labels, dropped });
+  return yield* sealing(feed, { version: version.value, names, since, labels, dropped });
 }
 
 function isSuffix(rule: string): boolean {
