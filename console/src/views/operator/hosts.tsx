@@ -15,6 +15,8 @@ const STATE_WORDS: Readonly<Record<Host['state'], string>> = {
   forgotten: 'Forgotten by an operator',
 };
 
+const verbFor = ({ state }: Host) => (state === 'forgotten' ? 'Relearn' : 'Forget');
+
 function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
   return [
     {
@@ -51,8 +53,14 @@ function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
     {
       name: 'Change',
       show: row => (
-        <button type="button" class="button small" aria-haspopup="dialog" onClick={() => choose(row)}>
-          {row.state === 'forgotten' ? 'Relearn' : 'Forget'}
+        <button
+          type="button"
+          class="button small"
+          aria-haspopup="dialog"
+          aria-label={`${verbFor(row)} ${row.host}`}
+          onClick={() => choose(row)}
+        >
+          {verbFor(row)}
         </button>
       ),
     },
@@ -97,8 +105,8 @@ function Change({ host, onChanged, onClosed }: { host: Host; onChanged: () => vo
   const isForgotten = host.state === 'forgotten';
   return (
     <Confirm
-      title={`${isForgotten ? 'Relearn' : 'Forget'} ${host.host}`}
-      verb={isForgotten ? 'Relearn' : 'Forget'}
+      title={`${verbFor(host)} ${host.host}`}
+      verb={verbFor(host)}
       isDangerous={!isForgotten}
       act={() => (isForgotten ? relearnHost(host.host) : forgetHost(host.host))}
       onDone={onChanged}

@@ -83,6 +83,7 @@ function columnsFor(open: (what: Open) => void): readonly Column<Key>[] {
       name: 'State',
       by: stateOf,
       show: key => <span class={`badge state-${stateOf(key)}`}>{stateOf(key)}</span>,
+      isMinor: true,
     },
     { name: 'This month', startsDown: true, by: key => key.used ?? 0, show: usedWords, isNumber: true },
     { name: 'Last 30 days', show: key => key.days && <Sparkline values={key.days} />, isMinor: true },

@@ -51,7 +51,13 @@ function columnsFor(remove: (override: Override) => void): readonly Column<Overr
     {
       name: 'Change',
       show: row => (
-        <button type="button" class="button small" aria-haspopup="dialog" onClick={() => remove(row)}>
+        <button
+          type="button"
+          class="button small"
+          aria-haspopup="dialog"
+          aria-label={`Remove the override for ${row.domain}`}
+          onClick={() => remove(row)}
+        >
           Remove
         </button>
       ),
