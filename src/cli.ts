@@ -57,6 +57,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
 for (const add of COMMANDS) add(program);
 for (const command of program.commands) inheritExit(command);
 
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // Whoever reads our output may have seen enough: `… | head -1` is no failure of ours. A server goes on either way.
+  if (code === 'EPIPE' || process.exitCode === FAILED) return;
+  process.exitCode = FAILED;
+  process.stderr.write(`domain-risk: the output cannot be written (${code})\n`);
+});
+
 function inheritExit(command: Command): void {
   command.exitOverride();
   for (const child of command.commands) inheritExit(child);

@@ -121,7 +121,8 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
       { ...parts, packing: PACKING, clock: Date.now, actor: actor() },
       { force, dryRun, progress: (feed, done, total) => bar.at(feed, done, total) },
     ).then(done => {
-      bar.end(`${done.filter(isTaken).length} of ${done.length} feeds have a new version`);
+      const taken = `${done.filter(isTaken).length} of ${done.length} feeds have a new version`;
+      bar.end(dryRun ? `${taken}; a dry run: nothing was changed` : taken);
       return done;
     });
   };
@@ -161,5 +162,10 @@ async function remove(feed: string, options: { json?: boolean }): Promise<void> 
   if (!removed)
     throw new CommandFailed(`no update of ${feed} is stored; "domain-risk feeds status" shows all`);
   if (options.json) printJson({ feed, removed });
-  else process.stdout.write(`${feed} is as installed again\n`);
+  else
+    process.stdout.write(
+      SOURCES.feeds.some(source => source.feed.id === feed)
+        ? `${feed} is as installed again\n`
+        : `${feed} is empty again: nothing of it is installed\n`,
+    );
 }

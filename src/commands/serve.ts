@@ -26,8 +26,7 @@ async function serve(): Promise<void> {
   const { startService } = await import('../service.ts');
   const config = readWorld();
   // A log that cannot be written (full disk, closed terminal) must not take the service with it. pino's own stream
-  // would try for ever, at the level fatal and at the end (seen 2026-11-15).
-  process.stdout.on('error', () => {});
+  // would try for ever, at the level fatal and at the end (seen 2026-11-15); what stdout complains of ends in cli.ts.
   const log = pino({ level: config.logLevel, base: null }, process.stdout);
   let service: Service | undefined;
   const die = (error: unknown) => {
@@ -93,13 +92,12 @@ function warnOfPrivateResolvers(config: Config, log: pino.Logger): void {
 async function welcome({ address, store }: Service): Promise<void> {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const base = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${address.port}`;
+  process.stderr.write(`ready: ${base} in a browser, API reference at ${base}/docs\n`);
   const actor = { who: 'domain-risk', via: 'first start' };
   const first = await operateOn(store).createFirstKey('first', actor);
   if (!first) return;
   process.stdout.write(
     `
-Ready at ${base} (API reference: ${base}/docs)
-
 Your first API key, shown this once:
 
   ${first.secret}

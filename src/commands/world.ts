@@ -35,9 +35,13 @@ export async function withStore<T>(work: Work<T>): Promise<T> {
   return opened(config, work);
 }
 
-/** For commands that a new installation may begin with. */
+/** For commands that a new installation may begin with. A store in a wrong folder is at least not made silently. */
 export async function withStoreOrNew<T>(work: Work<T>): Promise<T> {
-  return opened(readWorld(), work);
+  const config = readWorld();
+  const { database } = config;
+  if (database.kind === 'sqlite' && !existsSync(database.path))
+    process.stderr.write(`making a new store: ${database.path}\n`);
+  return opened(config, work);
 }
 
 async function opened<T>(config: Config, work: Work<T>): Promise<T> {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +16,7 @@ import {
   rateValue,
 } from '../../src/commands/values.ts';
 import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
-import { ROOT, run, runJson } from '../support/process.ts';
+import { CLI, ROOT, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** What the documents promise; the help of each must name these words. Others may be added. */
@@ -36,6 +38,23 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   backup: ['<file>', '--json'],
   restore: ['<file>', '--json'],
 };
+
+test('whoever has read enough, as in "| head -1", ends no command with a failure', async () => {
+  const folder = temporaryFolder();
+  const env = { ...process.env, DATA_DIR: folder };
+  for (const args of [
+    ['feeds', 'update', '--help'],
+    ['overrides', 'set', 'a.example.com', 'deny'],
+    ['--help'],
+  ]) {
+    const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let said = '';
+    child.stderr.on('data', chunk => (said += String(chunk)));
+    const [code] = await once(child, 'close');
+    expect([code, said.replace(/^making a new store: .*\n/, '')]).toEqual([0, '']);
+  }
+});
 
 function subcommands(help: string): string[] {
   const section = help.split(/^Commands:$/m)[1]?.split('\n\n')[0] ?? '';
