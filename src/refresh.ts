@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Catalog, canariesOf, makingCatalog } from './core/catalog.ts';
+import type { Catalog } from './core/catalog.ts';
 import {
   type Feed,
   FeedError,
@@ -11,6 +11,7 @@ import {
   type SnapshotHead,
   type Sources,
 } from './core/feed.ts';
+import { canariesOf, makingCatalog } from './core/folding.ts';
 import type { Store } from './core/ports.ts';
 import { reading, takingSnapshot } from './core/snapshot.ts';
 import type { Steps } from './core/steps.ts';

@@ -1,7 +1,6 @@
 /** VERB 7: a feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
 import { type Act, type Actor, shortDetail } from './core/audit.ts';
-import { canariesOf } from './core/catalog.ts';
 import {
   type Dropped,
   type Feed,
@@ -10,6 +9,7 @@ import {
   type Packing,
   type Snapshot,
 } from './core/feed.ts';
+import { canariesOf } from './core/folding.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Catalog, makingCatalog } from '../../src/core/catalog.ts';
+import type { Catalog } from '../../src/core/catalog.ts';
 import { lineage } from '../../src/core/domain.ts';
 import type { FeedKind, Snapshot } from '../../src/core/feed.ts';
+import { makingCatalog } from '../../src/core/folding.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import type { Tables } from '../../src/core/tables.ts';

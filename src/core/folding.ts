@@ -1,0 +1,166 @@
+/** Makes a catalog: snapshots and tables, folded in steps, so that a server goes on answering meanwhile. */
+
+import { Catalog, type FeedStatus, type Folded } from './catalog.ts';
+import { registrableDomain } from './domain.ts';
+import type { Snapshot } from './feed.ts';
+import { STEP, type Steps } from './steps.ts';
+import type { Tables } from './tables.ts';
+
+/** Some times the longest list of top domains, since callers leave out what they have. */
+const LONGEST_AGREED = 5_000;
+
+/** The largest mailbox providers: a feed that names one is broken as a whole. */
+export function canariesOf(tables: Tables): Set<string> {
+  return new Set([...tables.mailboxes].filter(([, row]) => row.canary).map(([name]) => name));
+}
+
+/** A whole catalog, in steps: it takes a quarter of a second, in which a server goes on answering. */
+export function* makingCatalog(
+  snapshots: readonly Snapshot[],
+  tables: Tables,
+  generation: string,
+): Steps<Catalog> {
+  return new Catalog(yield* folding(snapshots, tables), tables, generation);
+}
+
+function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded> {
+  const relays = yield* relaysOf(snapshots, tables);
+  const protectedNames = protectedOf(tables, relays);
+  const lists = snapshots.filter(({ feed }) => feed.kind === 'disposable');
+  const guarded = protectedNames.union(yield* academicOf(snapshots, lists));
+  yield;
+  const disposable = yield* fold(lists, guarded);
+  const free = yield* freeOf(snapshots, tables, disposable, relays);
+  const agreed = yield* mostAgreed(disposable, lists.length);
+  const status: FeedStatus[] = [];
+  for (const snapshot of snapshots) status.push(yield* statusOf(snapshot, guarded));
+  return { snapshots, relays, protected: protectedNames, guarded, free, disposable, lists, agreed, status };
+}
+
+function* statusOf(
+  { feed, version, names, dropped, acceptedAt }: Snapshot,
+  guarded: ReadonlySet<string>,
+): Steps<FeedStatus> {
+  let vetoed = 0;
+  let at = 0;
+  for (const name of feed.kind === 'disposable' ? names : []) {
+    if (++at % STEP === 0) yield;
+    if (guarded.has(name)) vetoed++;
+  }
+  return {
+    feed,
+    version,
+    names: names.length - vetoed,
+    dropped: { ...dropped, protected: vetoed },
+    updatedAt: acceptedAt,
+  };
+}
+
+/**
+ * What people wrote by hand about a relay wins over what a feed calls it, and so does a verified disposable feed: one
+ * update of the relays must not clear what people or crawlers have seen.
+ */
+function* relaysOf(snapshots: readonly Snapshot[], tables: Tables): Steps<Map<string, string>> {
+  const relays = new Map<string, string>();
+  for (const { feed, names, labels } of snapshots) {
+    if (feed.kind !== 'relay') continue;
+    for (const name of names) if (!tables.mailboxes.has(name)) relays.set(name, labels.get(name) ?? name);
+  }
+  yield* takeVerified(relays, snapshots);
+  for (const [name, label] of tables.relays) relays.set(name, label);
+  return relays;
+}
+
+function protectedOf(tables: Tables, relays: ReadonlyMap<string, string>): Set<string> {
+  const names = new Set([...tables.protected, ...relays.keys()]);
+  for (const [name, row] of tables.mailboxes) if (row.class !== 'disposable') names.add(name);
+  return names;
+}
+
+/**
+ * Universities that broad feeds named by mistake. A verified feed is believed: such a domain has been sold or is abused.
+ * No veto in learning comes from it, since registers keep names that have lapsed.
+ */
+function* academicOf(snapshots: readonly Snapshot[], lists: readonly Snapshot[]): Steps<Set<string>> {
+  const names = new Set(snapshots.flatMap(({ feed, names }) => (feed.kind === 'academic' ? names : [])));
+  yield* takeVerified(names, lists);
+  return names;
+}
+
+/** Takes out what a verified disposable feed names. */
+function* takeVerified(
+  from: { delete(name: string): boolean },
+  snapshots: readonly Snapshot[],
+): Steps<undefined> {
+  for (const { feed, names } of snapshots) {
+    yield;
+    if (feed.kind === 'disposable' && feed.verified) for (const name of names) from.delete(name);
+  }
+}
+
+function* fold(lists: readonly Snapshot[], guarded: ReadonlySet<string>): Steps<Map<string, number>> {
+  const folded = new Map<string, number>();
+  for (const [index, { names }] of lists.entries()) {
+    const bit = 1 << index;
+    let at = 0;
+    for (const name of names) {
+      if (++at % STEP === 0) yield;
+      if (!guarded.has(name)) folded.set(name, (folded.get(name) ?? 0) | bit);
+    }
+  }
+  return folded;
+}
+
+/** Consumer webmail by feed and table, without what is disposable, a relay or taken out by hand. */
+function* freeOf(
+  snapshots: readonly Snapshot[],
+  tables: Tables,
+  disposable: ReadonlyMap<string, number>,
+  relays: ReadonlyMap<string, string>,
+): Steps<Set<string>> {
+  const free = new Set<string>();
+  for (const { feed, names } of snapshots) {
+    if (feed.kind !== 'free') continue;
+    let at = 0;
+    for (const name of names) {
+      if (++at % STEP === 0) yield;
+      if (!disposable.has(name) && !relays.has(name) && registrableDomain(name) === name) free.add(name);
+    }
+  }
+  for (const [name, row] of tables.mailboxes) if (row.class === 'consumer_webmail') free.add(name);
+  for (const name of tables.free.add) free.add(name);
+  for (const name of tables.free.remove) free.delete(name);
+  return free;
+}
+
+/** Of names that as many feeds name, the first by name. */
+function* mostAgreed(disposable: ReadonlyMap<string, number>, feeds: number): Steps<string[]> {
+  const byFeeds: string[][] = Array.from({ length: feeds }, () => []);
+  let at = 0;
+  for (const [name, bits] of disposable) {
+    if (++at % STEP === 0) yield;
+    byFeeds[feedsIn(bits) - 1]!.push(name);
+  }
+  const agreed: string[] = [];
+  for (const names of byFeeds.reverse())
+    agreed.push(...(yield* firstOf(names, LONGEST_AGREED - agreed.length)));
+  return agreed;
+}
+
+/** In steps, since sorting all 90,000 names of one feed takes a tenth of a second. */
+function* firstOf(names: readonly string[], most: number): Steps<string[]> {
+  let first: string[] = [];
+  for (let at = 0; at < names.length && most > 0; at += STEP) {
+    const last = first.length < most ? undefined : first[most - 1]!;
+    const next = names.slice(at, at + STEP).filter(name => last === undefined || name < last);
+    if (next.length > 0) first = first.concat(next).sort().slice(0, most);
+    yield;
+  }
+  return first;
+}
+
+function feedsIn(bits: number): number {
+  let feeds = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) feeds++;
+  return feeds;
+}
