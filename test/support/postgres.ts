@@ -196,7 +196,9 @@ export async function startPostgres(): Promise<OwnPostgres> {
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-20_000);
     });
-    await eventually('PostgreSQL answers or has ended', () => /ready to accept connections|FATAL/.test(said));
+    // Callers who come while it recovers are told FATAL too, and that is not its end.
+    const spoke = /ready to accept connections|FATAL: {2}(?!the database system is)/;
+    await eventually('PostgreSQL answers or has ended', () => spoke.test(said));
     return said;
   }
 

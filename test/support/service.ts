@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { loadCatalog, openStore } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Catalog } from '../../src/core/catalog.ts';
@@ -120,6 +120,19 @@ export async function startTestService(
     used: async key => store.used(key.id, new Date(clock()).toISOString().slice(0, 7)),
     close,
   };
+}
+
+/** What the service asks of the store by itself every so often, whether somebody calls or not. */
+const BY_ITSELF: readonly (keyof Store)[] = ['flag', 'learn', 'listHosts', 'snapshots'];
+
+/** From now until the test ends: how often calls made the service ask its store. */
+export function countAsked(store: Store): () => number {
+  const names = (Object.keys(store) as (keyof Store)[]).filter(name => !BY_ITSELF.includes(name));
+  const spies = names.map(name => vi.spyOn(store, name));
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+  return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
 }
 
 /** Sends bytes as they are and gives back all bytes until the other side closes (or `ms` pass). */
