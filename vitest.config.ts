@@ -1,14 +1,20 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 
-/** Need a program of the system, which `npm test` installs while the others run. */
-const NEEDY = /test\/(?:console\/|dns\/knot|processes\/durable)/;
+/**
+ * The longest begin and the short ones fill the gaps at the end, so that no core is idle for long. Those that need a
+ * program of the system come between, since `npm test` installs it while the first ones run.
+ */
+const ORDER = [
+  /test\/(?:client|commands|store)\/|test\/processes\/(?!durable)/,
+  /test\/console\/|test\/dns\/knot|test\/processes\/durable/,
+  /test\//,
+];
 
-class NeedyLast extends BaseSequencer {
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isNeedy = ({ moduleId }: TestSpecification) => NEEDY.test(moduleId);
-    return [...sorted.filter(file => !isNeedy(file)), ...sorted.filter(isNeedy)];
+    const place = ({ moduleId }: TestSpecification) => ORDER.findIndex(pattern => pattern.test(moduleId));
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
   }
 }
 
@@ -17,7 +23,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    sequence: { sequencer: NeedyLast },
+    sequence: { sequencer: LongestFirst },
     // Files share the modules and the catalog of their worker: without that, half of the time went into loading them
     // (November 2026).
     isolate: false,

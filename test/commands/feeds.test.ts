@@ -101,7 +101,9 @@ describe('feeds update', () => {
       ['castle', 'accepted'],
       ['mailchecker', 'failed'],
     ]);
-    expect(JSON.parse(dry.stdout)).toMatchObject({ dry_run: true, feeds: JSON.parse(ended.stdout).feeds });
+    // A list that tells no version is known by the minute in which it was read.
+    const untimed = (text: string) => JSON.parse(text.replaceAll(/20[-\d]+T[:\d]+Z/g, 'then'));
+    expect(untimed(dry.stdout)).toMatchObject({ dry_run: true, feeds: untimed(ended.stdout).feeds });
     expect(ended.stderr).toMatch(new RegExp(`^domain-risk: feed ${FEED} refused: it names gmail.com`, 'm'));
     expect(ended.stderr).toMatch(/^domain-risk: feed mailchecker failed: .*: a web page, not a list$/m);
     expect(storedRows().map(row => row.feed)).toEqual(['castle']);

@@ -308,9 +308,9 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
       silent: { breakIt: signal('SIGSTOP'), repair: signal('SIGCONT') },
       'failed over to a copy': {
         breakIt: () => postgres.stop('SIGKILL'),
-        repair: () => {
-          postgres.moveToCopy();
-          return postgres.start();
+        repair: async () => {
+          await postgres.moveToCopy();
+          await postgres.start();
         },
       },
     };

@@ -1,5 +1,6 @@
 /** Breaks a store under load, repairs it, and holds what callers and probes saw against the promise. */
 
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'vitest';
 import { callMany, type Seen, tally } from './load.ts';
 import type { Running } from './process.ts';
@@ -29,6 +30,9 @@ export async function breakAndRepair(breaking: Breaking): Promise<void> {
     goOn: () => state.going,
     onSeen: one => seen.push(one),
   });
+  // What the tester's own event loop was late is no fault of the server's.
+  const own = monitorEventLoopDelay({ resolution: 10 });
+  own.enable();
   const lively: { status: number; ms: number }[] = [];
   const watch = (async () => {
     while (state.going) {
@@ -55,6 +59,7 @@ export async function breakAndRepair(breaking: Breaking): Promise<void> {
   state.going = false;
   await load;
   await watch;
+  own.disable();
 
   expect(Object.keys(tally(seen)).sort()).toEqual(['200', '500']);
   // Answered while it was broken, and not with the repair: 0.9 s at most were measured (November 2026).
@@ -65,7 +70,7 @@ export async function breakAndRepair(breaking: Breaking): Promise<void> {
   expect(JSON.parse(failed[0]!.body)).toMatchObject({ error: 'internal_error', detail: null });
   expect(lively.every(one => one.status === 200)).toBe(true);
   // The loop was never held: 40 ms were measured beside the load (November 2026).
-  expect(Math.max(...lively.map(one => one.ms))).toBeLessThan(600);
+  expect(Math.max(...lively.map(one => one.ms))).toBeLessThan(600 + own.max / 1e6);
   const grown = (await counted()) - before;
   expect(grown).toBeGreaterThanOrEqual(tally(seen)[200]!);
   expect(grown).toBeLessThanOrEqual(seen.length);

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chownSync,
   cpSync,
@@ -13,6 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +52,7 @@ export interface OwnPostgres extends Postgres {
   /** To every process of it, as SIGSTOP: connections stay open and nobody answers. */
   signalAll(signal: NodeJS.Signals): void;
   /** Goes on from a copy of what is on the disk, at the same address. Only while it is stopped. */
-  moveToCopy(): void;
+  moveToCopy(): Promise<void>;
 }
 
 const hasBinaries = existsSync(join(NATIVE, 'bin', 'postgres'));
@@ -241,12 +243,11 @@ export async function startPostgres(): Promise<OwnPostgres> {
     signalAll(signal) {
       for (const pid of processes()) process.kill(pid, signal);
     },
-    moveToCopy() {
+    async moveToCopy() {
       const copy = `${data}-copy`;
-      cpSync(data, copy, { recursive: true, preserveTimestamps: true });
-      if (isRoot) spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, copy]);
-      spawnSync('chmod', ['-R', 'u=rwX,go=', copy]);
-      rmSync(data, { recursive: true });
+      const [code] = await once(spawn('cp', ['-a', data, copy]), 'exit');
+      if (code !== 0) throw new Error(`no copy of ${data} could be made`);
+      await rm(data, { recursive: true });
       data = copy;
     },
     async close() {
