@@ -91,6 +91,8 @@ export async function startService(parts: {
       };
     },
   });
+  // Whatever it says: the thread that counts is up before the first call comes.
+  await store.ready().catch(() => {});
   try {
     await port.app.listen({ host: config.host, port: config.port, backlog: 1024 });
   } catch (error) {

@@ -9,7 +9,6 @@ import type { FlagReason } from '../core/ranking.ts';
 import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson } from '../http/wire.ts';
 import type { Answer } from '../lookup.ts';
 import { printFields, printJson, printTable } from './print.ts';
-import { askService } from './remote.ts';
 import { domainValue, limitValue } from './values.ts';
 import { hasStore, readWorld, withStore } from './world.ts';
 
@@ -68,7 +67,10 @@ export function addLookups(program: Command): void {
 }
 
 async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
-  if (options.url !== undefined) return askService(domain, options.url, options);
+  if (options.url !== undefined) {
+    const { askService } = await import('./remote.ts');
+    return askService(domain, options.url, options);
+  }
   const config = readWorld();
   const resolver = options.offline ? OFFLINE : openResolver(config, Date.now);
   const store = hasStore(config) ? await openStore(config, failed) : (NO_STORE as Store);

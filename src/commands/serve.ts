@@ -1,7 +1,7 @@
 /** `domain-risk serve`: start, say how to call it, and end without losing a request. */
 
 import type { Command } from 'commander';
-import { pino } from 'pino';
+import type { Logger } from 'pino';
 import { loadCatalog, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { serversInPrivateNetworks } from '../dns/servers.ts';
@@ -23,7 +23,7 @@ export function addServe(program: Command): void {
 
 async function serve(): Promise<void> {
   // Every other command starts twice as fast without what only a server needs.
-  const { startService } = await import('../service.ts');
+  const [{ startService }, { pino }] = await Promise.all([import('../service.ts'), import('pino')]);
   const config = readWorld();
   // A log that cannot be written (full disk, closed terminal) must not take the service with it. pino's own stream
   // would try for ever, at the level fatal and at the end (seen 2026-11-15); what stdout complains of ends in cli.ts.
@@ -79,7 +79,7 @@ function portProblem(error: unknown, config: Config): unknown {
   return error;
 }
 
-function warnOfPrivateResolvers(config: Config, log: pino.Logger): void {
+function warnOfPrivateResolvers(config: Config, log: Logger): void {
   const servers = serversInPrivateNetworks(config.dnsServers);
   if (servers.length === 0) return;
   log.warn(
@@ -110,7 +110,7 @@ Try it:
   );
 }
 
-function endOn(signals: readonly NodeJS.Signals[], service: Service, log: pino.Logger): void {
+function endOn(signals: readonly NodeJS.Signals[], service: Service, log: Logger): void {
   let endingSince: number | undefined;
   for (const signal of signals) {
     process.on(signal, () => {

@@ -20,6 +20,9 @@ type Op<T> = {
 };
 
 class Thread<T extends { close(): void }> {
+  /** Waited for before it is asked anything, so that its start is not taken for a slow answer. */
+  readonly up: Promise<void>;
+  readonly #isUp: () => void;
   readonly #worker: Worker;
   readonly #waiting = new Map<
     number,
@@ -29,16 +32,22 @@ class Thread<T extends { close(): void }> {
 
   constructor(data: WorkerData, onDeath: (error: Error) => void) {
     const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.up = promise;
+    this.#isUp = resolve;
     this.#worker = new Worker(file, { workerData: data });
     this.#worker.on('message', (reply: Reply) => this.#take(reply));
     this.#worker.on('error', error => {
-      for (const call of this.#waiting.values()) call.reject(new StoreUnavailable('the store thread died'));
+      const died = new StoreUnavailable('the store thread died');
+      reject(died);
+      for (const call of this.#waiting.values()) call.reject(died);
       this.#waiting.clear();
       onDeath(error as Error);
     });
   }
 
   #take(reply: Reply): void {
+    if ('isUp' in reply) return this.#isUp();
     const call = this.#waiting.get(reply.id);
     if (!call) return;
     if ('done' in reply) {
@@ -90,11 +99,27 @@ async function makeFile(path: string): Promise<void> {
   }
 }
 
-/** Gives it when it is up, so that its start is not taken for a slow answer. */
-async function startArchivist(path: string, onDeath: (error: Error) => void): Promise<Thread<Clerk>> {
-  const thread = new Thread<Clerk>({ path, role: 'clerk' }, onDeath);
-  await thread.ask('revision', [], NO_DEADLINE);
-  return thread;
+/** A thread that its first work starts: each costs 0.1 s and most commands need only one (November 2026). */
+class LateThread<T extends { close(): void }> {
+  readonly #start: () => Thread<T>;
+  #thread: Thread<T> | undefined;
+  #isClosed = false;
+
+  constructor(start: () => Thread<T>) {
+    this.#start = start;
+  }
+
+  readonly ask: Thread<T>['ask'] = async (op, args, deadline, progress) => {
+    if (this.#isClosed) throw new StoreUnavailable('the store is closed');
+    this.#thread ??= this.#start();
+    await this.#thread.up;
+    return this.#thread.ask(op, args, deadline, progress);
+  };
+
+  async stop(): Promise<void> {
+    this.#isClosed = true;
+    await this.#thread?.stop();
+  }
 }
 
 /** Opens the file at `path`, or throws StoreRefused with a message that names the fix. */
@@ -103,26 +128,18 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
   const db = openDatabase(path);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
-  const counter = new Thread<Counter>({ path, role: 'counter' }, onDeath);
   const clerk = new Thread<Clerk>({ path, role: 'clerk' }, onDeath);
+  const counter = new LateThread<Counter>(() => new Thread({ path, role: 'counter' }, onDeath));
+  // Bulk work goes to a thread of its own: a call that needs its key read never waits behind it.
+  const archivist = new LateThread<Clerk>(() => new Thread({ path, role: 'clerk' }, onDeath));
+  const archive = archivist.ask;
   const batcher = new Batcher({
     count: (groups, ms) => counter.ask('spend', [groups], ms),
     lanes: 1,
     deadlineMs: DEADLINE_MS,
   });
-  await clerk.ask('revision', [], 10_000);
-  let archivist: Promise<Thread<Clerk>> | undefined;
+  await clerk.up;
   let closing: Promise<void> | undefined;
-
-  /**
-   * Bulk work goes to a thread of its own: a call that needs its key read never waits behind it. It is started with the
-   * first such work, since it costs 0.2 s on two busy cores and most commands never need it (November 2026).
-   */
-  const archive: Thread<Clerk>['ask'] = async (op, args, deadline, progress) => {
-    if (closing) throw new StoreUnavailable('the store is closed');
-    archivist ??= startArchivist(path, onDeath);
-    return (await archivist).ask(op, args, deadline, progress);
-  };
 
   return {
     spend: (spend, revision) => batcher.spend(spend, revision),
@@ -188,11 +205,7 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
       closing ??= counter
         .stop()
         .then(() => clerk.stop())
-        .then(() => archivist)
-        .then(
-          thread => thread?.stop(),
-          () => {},
-        );
+        .then(() => archivist.stop());
       return closing;
     },
   };

@@ -22,6 +22,7 @@ export interface Question {
 }
 
 export type Reply =
+  | { readonly isUp: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
   | { readonly id: number; readonly done: number; readonly total: number };
@@ -74,3 +75,4 @@ port.on('message', async ({ id, op, args }: Question) => {
     port.postMessage({ id, error: (error as Error).message } satisfies Reply);
   }
 });
+port.postMessage({ isUp: true } satisfies Reply);
