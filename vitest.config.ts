@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  * program of the system come between, since `npm test` installs it while the first ones run.
  */
 const ORDER = [
-  /test\/(?:client|commands|store)\/|test\/processes\/(?!durable)/,
+  /test\/(?:client|commands|store)\/|test\/processes\/(?!durable)|test\/dns\/(?!knot)/,
   /test\/console\/|test\/dns\/knot|test\/processes\/durable/,
   /test\//,
 ];
