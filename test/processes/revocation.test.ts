@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { callMany, tally } from '../support/load.ts';
+import { CALM, callMany, tally } from '../support/load.ts';
 import { countOf, makeKey, type Running, run, runJson, startServer } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 
@@ -20,6 +20,7 @@ async function underLoad(limits: string[]) {
     bases: [server.base],
     secret: made.key,
     callers: 8,
+    restMs: CALM,
     calls: 1e9,
     goOn: () => state.going,
     onSeen: () => state.answered++,

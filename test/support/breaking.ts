@@ -2,7 +2,7 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'vitest';
-import { callMany, type Seen, tally } from './load.ts';
+import { CALM, callMany, type Seen, tally } from './load.ts';
 import type { Running } from './process.ts';
 import { eventually, pause } from './scale.ts';
 
@@ -26,6 +26,7 @@ export async function breakAndRepair(breaking: Breaking): Promise<void> {
     bases: [server.base],
     secret,
     callers: 6,
+    restMs: CALM,
     calls: 1e9,
     goOn: () => state.going,
     onSeen: one => seen.push(one),

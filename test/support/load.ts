@@ -1,6 +1,10 @@
 /** Many callers at once over kept connections; what each of them saw is the oracle. */
 
 import { Agent, request } from 'node:http';
+import { pause, sized } from './scale.ts';
+
+/** For tests that need calls all the time and not as many as can be: half of the processors' time went into them. */
+export const CALM = sized(10, 0);
 
 export interface Seen {
   /** 0: no answer came. */
@@ -24,12 +28,14 @@ export interface Load {
   /** Asked before each call; false ends that caller. `calls` bounds it in any case. */
   readonly calls: number;
   readonly goOn?: () => boolean;
+  /** Of each caller between two calls; none where left out. */
+  readonly restMs?: number;
   readonly keepAlive?: boolean;
   readonly onSeen?: (seen: Seen) => void;
 }
 
 export async function callMany(load: Load): Promise<Seen[]> {
-  const { bases, callers, calls, goOn = () => true, keepAlive = true } = load;
+  const { bases, callers, calls, goOn = () => true, keepAlive = true, restMs = 0 } = load;
   const agent = new Agent({ keepAlive, maxSockets: callers, scheduling: 'fifo' });
   const seen: Seen[] = [];
   let next = 0;
@@ -38,6 +44,7 @@ export async function callMany(load: Load): Promise<Seen[]> {
       const one = await call(load, bases[next++ % bases.length]!, agent);
       seen.push(one);
       load.onSeen?.(one);
+      if (restMs > 0) await pause(restMs);
     }
   };
   await Promise.all(Array.from({ length: Math.min(callers, calls) }, caller));
