@@ -3,14 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { type Domain, lineage } from './core/domain.ts';
-import {
-  foldingInfra,
-  type Guest,
-  type HostRecord,
-  type Infra,
-  isLearnable,
-  LEARNING,
-} from './core/infra.ts';
+import { type Guest, type HostRecord, LEARNING } from './core/guest.ts';
+import { foldingInfra, type Infra, isLearnable } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';

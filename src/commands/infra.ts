@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
-import { LEARNING } from '../core/infra.ts';
+import { LEARNING } from '../core/guest.ts';
 import { FEWEST_SHOWN, MOST_SHOWN, shownHost } from '../http/shown.ts';
 import { SweepFailed, sweep } from '../sweep.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';

@@ -3,7 +3,7 @@
 import type { Act } from './audit.ts';
 import type { Domain } from './domain.ts';
 import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
-import type { Guest, HostRecord } from './infra.ts';
+import type { Guest, HostRecord } from './guest.ts';
 import type { KeyRecord } from './key.ts';
 import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';

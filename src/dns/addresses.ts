@@ -1,7 +1,7 @@
 /** The addresses of mail hosts as far as they are known: asked in the background, a few at a time, and kept for hours. */
 
 import { LRUCache } from 'lru-cache';
-import { LEARNING } from '../core/infra.ts';
+import { LEARNING } from '../core/guest.ts';
 import type { AddressBook, Resolver } from '../core/ports.ts';
 
 type Take = (addresses: readonly string[]) => void;

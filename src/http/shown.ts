@@ -3,7 +3,8 @@
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Dropped } from '../core/feed.ts';
-import { type HostRecord, isLearned } from '../core/infra.ts';
+import type { HostRecord } from '../core/guest.ts';
+import { isLearned } from '../core/infra.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override } from '../core/override.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ClientBase } from 'pg';
 import type { Act } from '../core/audit.ts';
-import { type Guest, type HostRecord, LEARNING } from '../core/infra.ts';
+import { type Guest, type HostRecord, LEARNING } from '../core/guest.ts';
 import type { SweepMark } from '../core/ports.ts';
 import { writeAct } from './postgres-audit.ts';
 import type { Connections } from './postgres-connect.ts';

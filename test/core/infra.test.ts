@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
-import { foldingInfra, type HostRecord, isLearnable, isLearned } from '../../src/core/infra.ts';
+import type { HostRecord } from '../../src/core/guest.ts';
+import { foldingInfra, isLearnable, isLearned } from '../../src/core/infra.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { catalogOf } from '../support/internet.ts';
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
-import { type Guest, LEARNING } from '../../src/core/infra.ts';
+import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Override } from '../../src/core/override.ts';
 import type { Spent, Store } from '../../src/core/ports.ts';

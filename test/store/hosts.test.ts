@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Guest } from '../../src/core/infra.ts';
+import type { Guest } from '../../src/core/guest.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { createHosts } from '../../src/store/hosts.ts';
 import { openDatabase } from '../../src/store/open.ts';
