@@ -6,7 +6,7 @@ import { createAdmit } from './admit.ts';
 import { followStore, openResolver, openVerdicts, VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock, Store } from './core/ports.ts';
+import type { Clock, ResolverHealth, Store } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import { createApi } from './http/api.ts';
 import { consoleRoutes } from './http/console.ts';
@@ -37,7 +37,11 @@ export async function startService(parts: {
   let current = parts.catalog;
   const catalog = () => current;
   const metrics = createMetrics();
-  const resolver = openResolver(config, clock, metrics.question);
+  const tell = tellOfDns(log);
+  const resolver: DnsResolver = openResolver(config, clock, (outcome, seconds) => {
+    metrics.question(outcome, seconds);
+    tell(resolver.health());
+  });
   const { overrides, lookup, rank, learn } = await openVerdicts({
     store,
     resolver,
@@ -115,6 +119,25 @@ export async function startService(parts: {
       await resolver.close();
       await store.close();
     },
+  };
+}
+
+const QUIET_MS = 60_000;
+
+/** When no DNS server answers, and when one does again. Not for every flap: a tarpit's owner can cause those. */
+function tellOfDns(log: Logger): (health: ResolverHealth) => void {
+  let isTold = false;
+  let quietUntil = 0;
+  return ({ degraded, servers }) => {
+    if (degraded === isTold || (degraded && performance.now() < quietUntil)) return;
+    isTold = degraded;
+    if (!degraded) return log.info('DNS servers answer again');
+    quietUntil = performance.now() + QUIET_MS;
+    const asked = servers.map(({ address }) => address);
+    log.warn(
+      { servers: asked },
+      'every DNS server failed lately: unlisted domains get the neutral score meanwhile; if this stays, check DNS_SERVERS',
+    );
   };
 }
 

@@ -111,3 +111,18 @@ test('nobody is told that a domain is undeliverable because an answer was forged
   }
   expect([...reasons]).toEqual(['safe']);
 });
+
+test('an operator reads once that no DNS server answers, and once that one does again', async () => {
+  const service = await startTestService();
+  const { secret } = await service.key();
+  const told = () =>
+    service.logged.map(line => JSON.parse(line)).filter(({ msg }) => /DNS server/.test(msg as string));
+  service.dns.fault = 'servfail';
+  for (let i = 0; i < 8; i++) await ask(service, `unanswered-${i}.com`, secret);
+  expect(told()).toMatchObject([
+    { level: 40, servers: [service.dns.address], msg: expect.stringMatching(/check DNS_SERVERS/) },
+  ]);
+  service.dns.fault = undefined;
+  for (let i = 0; i < 3; i++) await ask(service, `answered-${i}.com`, secret);
+  expect(told().map(({ level }) => level)).toEqual([40, 30]);
+});
