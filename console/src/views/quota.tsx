@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { askUsage, type Day, type Result, type Usage } from '../api.ts';
 import { Meter } from '../parts/bars.tsx';
 import { Chart } from '../parts/chart.tsx';
-import { SecretField } from '../parts/field.tsx';
+import { KeyBar } from '../parts/key-bar.tsx';
 import { Empty, FailureNotice, Waiting } from '../parts/notice.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { apiKey, looksLikeKey } from '../session.ts';
@@ -31,18 +31,7 @@ export function Quota() {
         <h1 tabIndex={-1}>Your quota</h1>
         <p>Calls of this calendar month (UTC). Looking at this page counts nothing.</p>
       </div>
-      <form
-        class="card bar-form"
-        onSubmit={event => {
-          event.preventDefault();
-          if (secret !== '') void load();
-        }}
-      >
-        <SecretField label="API key" secret={apiKey} />
-        <button type="submit" class="button primary" disabled={secret === '' || usage === 'waiting'}>
-          Refresh
-        </button>
-      </form>
+      <KeyBar button="Refresh" isWaiting={usage === 'waiting'} onAsk={() => void load()} />
       <div class="card tall">
         {usage === undefined && (
           <Empty title="Whose quota?">

@@ -4,7 +4,8 @@ import { useMemo, useState } from 'preact/hooks';
 import { askTop, type Result, type TopDomain, type TopDomains } from '../api.ts';
 import { downloadCsv, downloadJson } from '../csv.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
-import { Field, SecretField } from '../parts/field.tsx';
+import { Field } from '../parts/field.tsx';
+import { KeyBar } from '../parts/key-bar.tsx';
 import { Empty, FailureNotice, Waiting } from '../parts/notice.tsx';
 import { BandBadge, ScoreCell } from '../parts/scale.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -23,7 +24,6 @@ async function load(): Promise<void> {
 
 export function Top() {
   const loaded = useShared(top);
-  const { text: secret } = useShared(apiKey);
   const hasList = loaded !== undefined && loaded !== 'waiting' && loaded.ok;
   return (
     <>
@@ -31,21 +31,15 @@ export function Top() {
         <h1 tabIndex={-1}>Top domains</h1>
         <p>What this service flagged most often in the last 30 days, up to 1,000 domains.</p>
       </div>
-      <form
-        class="card bar-form"
-        onSubmit={event => {
-          event.preventDefault();
-          if (secret !== '') void load();
-        }}
+      <KeyBar
+        button={hasList ? 'Refresh' : 'Load the list'}
+        isWaiting={loaded === 'waiting'}
+        onAsk={() => void load()}
       >
-        <SecretField label="API key" secret={apiKey} />
-        <button type="submit" class="button primary" disabled={secret === '' || loaded === 'waiting'}>
-          {hasList ? 'Refresh' : 'Load the list'}
-        </button>
         <p class="hint">
           Each load is one call against your quota. What is loaded stays until you refresh it.
         </p>
-      </form>
+      </KeyBar>
       <div class="card tall">
         {loaded === undefined && (
           <Empty title="Not loaded yet">
