@@ -37,11 +37,14 @@ class Thread<T extends { close(): void }> {
     this.#isUp = resolve;
     this.#worker = new Worker(file, { workerData: data });
     this.#worker.on('message', (reply: Reply) => this.#take(reply));
-    this.#worker.on('error', error => {
-      const died = new StoreUnavailable('the store thread died');
-      reject(died);
-      for (const call of this.#waiting.values()) call.reject(died);
+    const end = (why: string) => {
+      reject(new StoreUnavailable(why));
+      for (const call of this.#waiting.values()) call.reject(new StoreUnavailable(why));
       this.#waiting.clear();
+    };
+    this.#worker.on('exit', () => end('the store is closed'));
+    this.#worker.on('error', error => {
+      end('the store thread died');
       onDeath(error as Error);
     });
   }

@@ -354,6 +354,18 @@ test('keys are read while flags and hosts are written by the thousand, and the c
   expect(await store.used(key.id, MONTH)).toBe(calls);
 });
 
+test('closed in the middle of its first work, it leaves nobody waiting, and takes no more', async () => {
+  const { store } = await newStore();
+  const spend = () => store.spend({ keyId: 'key_1', day: DAY, quota: null }, 0);
+  const flags = Array.from({ length: 5_000 }, (_, at) => flagOf({ domain: `d${at}.example` }));
+  const work = [spend(), store.ready(), store.listHosts(1, 10), store.flag(flags, DAY)];
+  const [, ...outcomes] = await Promise.allSettled([store.close(), ...work]);
+  for (const one of outcomes)
+    if (one.status === 'rejected') expect(one.reason).toBeInstanceOf(StoreUnavailable);
+  for (const late of [spend, () => store.ready(), () => store.listHosts(1, 10), () => store.listKeys()])
+    await expect(late()).rejects.toThrow(StoreUnavailable);
+});
+
 describe('a backup', () => {
   test('taken while another process writes is consistent, whole, for its own user only', async () => {
     const { path, store } = await newStore();
