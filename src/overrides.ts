@@ -1,7 +1,7 @@
 /** The operator's overrides as last read, never older than the revision that a call was judged under. */
 
 import type { Override } from './core/override.ts';
-import type { Store } from './core/ports.ts';
+import { type Store, StoreUnavailable } from './core/ports.ts';
 
 export interface Overrides {
   current(): ReadonlyMap<string, Override>;
@@ -9,6 +9,9 @@ export interface Overrides {
   /** Reads anew when what is held is of another revision, and until it is not older. */
   reach(revision: number): Promise<void>;
 }
+
+/** Another call's read may have begun before the revision that this one needs. */
+const MOST_READS = 5;
 
 export async function loadOverrides(store: Store): Promise<Overrides> {
   let held = new Map<string, Override>();
@@ -31,7 +34,11 @@ export async function loadOverrides(store: Store): Promise<Overrides> {
   async function reach(revision: number): Promise<void> {
     // A newer one too: a database that was restored or has failed over may have gone back.
     if (heldRevision !== revision) await readOnce();
-    while (heldRevision < revision) await readOnce();
+    for (let reads = 1; heldRevision < revision; reads++) {
+      // One that has gone back between the count and this will not catch up by itself.
+      if (reads === MOST_READS) throw new StoreUnavailable('the store has gone back behind this call');
+      await readOnce();
+    }
   }
 
   await reach(0);

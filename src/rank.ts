@@ -1,5 +1,6 @@
 /** VERB 4: flags → ranking → top domains. Remembers verdicts off the hot path and lists the most often flagged. */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Domain } from './core/domain.ts';
 import type { Clock, Store } from './core/ports.ts';
@@ -28,6 +29,7 @@ const MOST_PENDING = 5_000;
 /** More than the longest list, because some candidates will have been cleared since. */
 const CANDIDATES = 5_000;
 const STANDING_MS = 1_000;
+const FRESH_MS = 300;
 
 export function createRank(parts: {
   store: Store;
@@ -49,26 +51,34 @@ export function createRank(parts: {
   const standings = new LRUCache<string, Promise<readonly Ranked[]>>({ max: 8, ttl: STANDING_MS });
   let pending: Flag[] = [];
   let writing: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
   let flushedOn = dayOf(clock());
 
   const sinceDay = () => lastDays(clock(), WINDOW_DAYS)[0]!;
 
+  async function write(): Promise<void> {
+    const day = dayOf(clock());
+    // Once a day without a flag too: what is out of the window is to be forgotten.
+    if (pending.length === 0 && flushedOn === day) return;
+    const flags = pending;
+    pending = [];
+    try {
+      await store.flag(flags, sinceDay());
+      flushedOn = day;
+    } catch (error) {
+      pending = [...flags, ...pending].slice(0, MOST_PENDING);
+      onError(error);
+    }
+  }
+
+  /** All that come while one is under way share the next. */
   function flush(): Promise<void> {
-    writing = writing.then(async () => {
-      const day = dayOf(clock());
-      // Once a day without a flag too: what is out of the window is to be forgotten.
-      if (pending.length === 0 && flushedOn === day) return;
-      const flags = pending;
-      pending = [];
-      try {
-        await store.flag(flags, sinceDay());
-        flushedOn = day;
-      } catch (error) {
-        pending = [...flags, ...pending].slice(0, MOST_PENDING);
-        onError(error);
-      }
+    next ??= writing.then(() => {
+      next = undefined;
+      writing = write();
+      return writing;
     });
-    return writing;
+    return next;
   }
   const timer = setInterval(flush, FLUSH_MS);
   timer.unref();
@@ -82,7 +92,8 @@ export function createRank(parts: {
   }
 
   async function ranked(reason: FlagReason | undefined): Promise<Ranked[]> {
-    await flush();
+    // A caller does not wait for a store that is slow to write; the flags of the last second may be missing then.
+    await Promise.race([flush(), pause(FRESH_MS, undefined, { ref: false })]);
     return store.ranking(sinceDay(), CANDIDATES, reason);
   }
 

@@ -1,6 +1,7 @@
 /** The running service: the verbs behind a port. */
 
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
 import { followStore, openResolver, openVerdicts, VERSION } from './compose.ts';
@@ -113,13 +114,19 @@ export async function startService(parts: {
     store,
     async close() {
       await port.drain();
-      await following.close();
-      await rank.close();
-      await learn.close();
+      // Every count is in the store already. What a silent store does not take now are flags and guests.
+      await atMost(LAST_WORDS_MS, Promise.all([following.close(), rank.close(), learn.close()]));
       await resolver.close();
-      await store.close();
+      await atMost(LAST_WORDS_MS, store.close());
     },
   };
+}
+
+/** Twice, after the 8 seconds that answering takes at most: gone within ten. */
+const LAST_WORDS_MS = 1_000;
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work, pause(ms, undefined, { ref: false })]);
 }
 
 const QUIET_MS = 60_000;

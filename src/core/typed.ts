@@ -9,11 +9,14 @@ const bad = (problem: string): Checked<never> => ({ ok: false, problem });
 
 export const MOST_LABEL = 200;
 
+/** Signs that show as nothing or turn the text around would let one name look like another. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\ufffd]/u;
+
 /** Names and notes are shown in tables and on pages: one line of text, bounded. */
 export function parseLabel(text: string, most = MOST_LABEL): Checked<string> {
   const clean = text.trim();
-  return clean === '' || clean.length > most || /\p{Cc}/u.test(clean) || !clean.isWellFormed()
-    ? bad(`must be one line of 1 to ${most} characters`)
+  return clean === '' || clean.length > most || UNSEEN.test(clean)
+    ? bad(`must be one line of 1 to ${most} printable characters`)
     : good(clean);
 }
 

@@ -15,7 +15,7 @@ const LONGEST_OVERLAP = 366 * 86_400;
 /** `must be …` is what a caller reads who sent something else. */
 const orNull = <T extends Type.TSchema>(schema: T, mustBe: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], { description: `${mustBe}, or null` }));
-const Name = Type.String({ description: `must be one line of 1 to ${MOST_LABEL} characters` });
+const Name = Type.String({ description: `must be one line of 1 to ${MOST_LABEL} printable characters` });
 const Moment = orNull(Type.String(), 'must be like 2027-01-31 or 2027-01-31T12:00:00Z');
 const strict = { additionalProperties: false };
 
@@ -61,7 +61,7 @@ export const OverrideBody = Type.Object(
       { description: `must be one of ${OVERRIDE_ACTIONS.join(', ')}` },
     ),
     below: Type.Optional(Type.Boolean({ description: 'must be true or false' })),
-    note: orNull(Type.String(), `must be one line of 1 to ${MOST_LABEL} characters`),
+    note: orNull(Type.String(), `must be one line of 1 to ${MOST_LABEL} printable characters`),
     expires_at: Moment,
   },
   strict,

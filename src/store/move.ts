@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Client } from 'pg';
 import type { Act } from '../core/audit.ts';
-import { openDatabase } from './open.ts';
+import { examine, isMarked, openDatabase } from './open.ts';
 import { writeAct } from './postgres-audit.ts';
 import { withConnection } from './postgres-connect.ts';
 import { NEXT_REVISION } from './postgres-records.ts';
@@ -118,10 +118,12 @@ export async function moveStore(
   act: Act,
 ): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new StoreRefused(`${path} does not exist: name the SQLite file to move`);
+  examine(path);
+  if (!isMarked(path))
+    throw new StoreRefused(`${path} is no store of this program: name the SQLite file to move`);
   const db = openDatabase(path);
-  // Held until the end: a server that still runs on the file cannot count what would not be moved.
-  db.exec('BEGIN IMMEDIATE');
   try {
+    hold(db, path);
     return await withConnection(url, async client => {
       await checkServer(client);
       await bringUpToDate(client);
@@ -135,8 +137,16 @@ export async function moveStore(
       return moved;
     });
   } finally {
-    db.exec('ROLLBACK');
     db.close();
+  }
+}
+
+/** Until it is closed: a server that still runs on the file cannot count what would not be moved. */
+function hold(db: DatabaseSync, path: string): void {
+  try {
+    db.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    throw new StoreRefused(`${path} is in use (${(error as Error).message}): stop the servers on it first`);
   }
 }
 

@@ -13,6 +13,8 @@ export const DEADLINE_MS = 800;
 const CONNECT_MS = 2_000;
 /** After a connection was refused, nobody tries again for so long: many servers must not hammer one that starts. */
 const REST_MS = 100;
+/** After the database let no further connection in, no further one is tried for so long. */
+const CRAMPED_MS = 1_000;
 const START_MS = 3_000;
 
 const BIGINT = 20;
@@ -66,11 +68,18 @@ export function openConnections(url: string, most: number): Connections {
     connectionTimeoutMillis: CONNECT_MS,
     onConnect: client => within(CONNECT_MS, prepare(client)),
   });
+  /** The pool's own count has those that are still being tried. */
+  const open = new Set<pg.PoolClient>();
   // Idle connections die with their server; the pool has dropped them already when it says so.
   pool.on('error', () => {});
   // One that dies in a caller's hands fails that caller's statement, which is all that must happen.
-  pool.on('connect', client => client.on('error', () => {}));
+  pool.on('connect', client => {
+    open.add(client);
+    client.on('error', () => {});
+  });
+  pool.on('remove', client => void open.delete(client));
   let restUntil = 0;
+  let widening: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<pg.PoolClient> {
     if (performance.now() < restUntil)
@@ -78,9 +87,16 @@ export function openConnections(url: string, most: number): Connections {
     try {
       return await pool.connect();
     } catch (error) {
+      if (open.size === 0) restUntil = performance.now() + REST_MS;
       // With all of them at work it was only the wait for one that took too long.
-      if (pool.totalCount < most) restUntil = performance.now() + REST_MS;
-      throw error;
+      if (open.size === 0 || open.size === most) throw error;
+      // No more are let in (`max_connections`, a limit of the role): those that are there do the work for a while.
+      pool.options.max = open.size;
+      clearTimeout(widening);
+      widening = setTimeout(() => {
+        pool.options.max = most;
+      }, CRAMPED_MS).unref();
+      return pool.connect();
     }
   }
 
@@ -147,9 +163,22 @@ function messageOf(error: unknown): string {
   return message || String(code);
 }
 
+/** Reads the files that the address names, such as a certificate. */
+function newClient(url: string): pg.Client {
+  try {
+    return new pg.Client({ ...settings(url), connectionTimeoutMillis: START_MS });
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (path === undefined) throw error;
+    throw new StoreRefused(
+      `cannot read ${path} (${code}): correct sslrootcert, sslcert or sslkey (DATABASE_URL)`,
+    );
+  }
+}
+
 /** One connection for the start or for a long move, without our short limits. Throws StoreRefused. */
 export async function withConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...settings(url), connectionTimeoutMillis: START_MS });
+  const client = newClient(url);
   client.on('error', () => {});
   try {
     await client.connect();

@@ -4,7 +4,7 @@ import type { ClientBase } from 'pg';
 import type { Act } from '../core/audit.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override } from '../core/override.ts';
-import type { DayUsage } from '../core/ports.ts';
+import { type DayUsage, StoreUnavailable } from '../core/ports.ts';
 import type { Flag, Ranked } from '../core/ranking.ts';
 import { readActs, writeAct } from './postgres-audit.ts';
 import type { Connections } from './postgres-connect.ts';
@@ -14,6 +14,8 @@ const MOST_FLAGS = 100_000;
 /** Counting the table with every flush of every server would cost more than writing to it. */
 const PRUNE_EVERY = 1_000;
 const CHUNK = 1_000;
+/** SQLSTATE of a wait for a lock that took too long. */
+const LOCKED = '55P03';
 /** For what an operator waits for, not a caller. */
 const PATIENT_MS = 5_000;
 /** For long lists, after the call was counted: 0.4 s for the fullest tables (November 2026); the server ends it at 1 s. */
@@ -57,7 +59,12 @@ export function createRecords(connections: Connections) {
   /** A change that running servers must see before they answer their next call; false when there was nothing to do. */
   function change(act: Act, work: (client: ClientBase) => Promise<boolean>): Promise<boolean> {
     return run(async client => {
-      await client.query(`BEGIN; ${NEXT_REVISION}`);
+      await client.query(`BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '4500ms'`);
+      await client.query(NEXT_REVISION).catch(error => {
+        throw error.code === LOCKED
+          ? new StoreUnavailable('another change is still under way: try again in a moment')
+          : error;
+      });
       const changed = await work(client);
       if (changed) await writeAct(client, act);
       await client.query(changed ? 'COMMIT' : 'ROLLBACK');

@@ -35,7 +35,12 @@ export async function openPostgresStore(url: string, clock: Clock = Date.now): P
     lanes: LANES,
     deadlineMs: DEADLINE_MS,
   });
+  const records = createRecords(clerks);
+  const hosts = createHosts(clerks);
   let closing: Promise<void> | undefined;
+  let isClockRight = true;
+  /** By a wrong clock nothing is too old to be kept. */
+  const keptSince = (day: string) => (isClockRight ? day : '');
 
   async function proveAndCompareClocks(): Promise<void> {
     const before = clock();
@@ -43,14 +48,17 @@ export async function openPostgresStore(url: string, clock: Clock = Date.now): P
     const after = clock();
     // The answer may have been on its way for a while: what counts is by how much it cannot be right.
     const skew = theirs < before ? before - theirs : Math.max(0, theirs - after);
-    if (skew > MOST_SKEW_MS)
+    isClockRight = skew <= MOST_SKEW_MS;
+    if (!isClockRight)
       throw new StoreUnavailable(`this machine's clock is ${Math.round(skew)} ms off the database's`);
   }
 
   return {
-    ...createRecords(clerks),
-    ...createHosts(clerks),
+    ...records,
+    ...hosts,
     ...createSnapshots(clerks),
+    flag: (flags, sinceDay) => records.flag(flags, keptSince(sinceDay)),
+    learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision) => batcher.spend(spend, revision),
     ready: provedOnce(proveAndCompareClocks),
     async backup() {

@@ -121,6 +121,8 @@ class LateThread<T extends { close(): void }> {
 
   async stop(): Promise<void> {
     this.#isClosed = true;
+    // Work that waits for its start comes before its end.
+    await this.#thread?.up.catch(() => {});
     await this.#thread?.stop();
   }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ import {
   rateValue,
 } from '../../src/commands/values.ts';
 import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
-import { CLI, ROOT, run, runJson } from '../support/process.ts';
+import { CLI, hasTool, ROOT, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** What the documents promise; the help of each must name these words. Others may be added. */
@@ -143,8 +143,28 @@ test('where there is no store, commands that need one make none and name the pat
     expect(stderr).toMatch(/^domain-risk: .*DATA_DIR.*\n$/);
     expect(stderr).toContain(join(folder, 'domain-risk.db'));
   });
+  const env = { DATABASE_URL: `sqlite:${folder}/other.db` };
+  const { stderr } = await run(['keys', 'list'], { folder, env });
+  expect(stderr).toMatch(/^domain-risk: .*other\.db does not exist; set DATABASE_URL to sqlite:.*\n$/);
   expect(existsSync(folder)).toBe(false);
 });
+
+const isRoot = process.getuid?.() === 0;
+test.skipIf(isRoot && !hasTool('setpriv'))(
+  'a store of another user is not taken for a missing one',
+  async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0);
+    // Root reads everything as long as it has its capabilities.
+    const through = isRoot ? ['setpriv', '--bounding-set=-all'] : [];
+    const { code, stderr } = await run(['keys', 'list'], { folder, through });
+    chmodSync(folder, 0o700);
+    expect([code, stderr]).toEqual([
+      1,
+      `domain-risk: cannot read ${join(folder, 'domain-risk.db')} (EACCES): run it as the user of the service\n`,
+    ]);
+  },
+);
 
 const WRONG: readonly (readonly [string, RegExp])[] = [
   ['', /Usage/],
@@ -154,10 +174,14 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
   ['keys create --name a --key drk_abc', /unknown option/],
   ['keys create --name a drk_abc', /too many arguments/],
   ['keys create --name a --quota -1', /whole number/],
+  ['keys update a', /--name, --quota, --rate, --origin, --network or --expires/],
   ['overrides set example.com perhaps', /allow, deny, role/],
   ['keys create --name a --expires 2020-01-01', /2020-01-01 is over/],
   ['overrides set example.com deny --expires 2020-01-01', /2020-01-01 is over/],
   ['lookup co.uk', /not a domain/],
+  ['lookup example.com --key-file key', /--key-file needs --url/],
+  ['migrate --from ./var/x.db', /--from must be like sqlite:\.\//],
+  ['migrate --from sqlite:x.db', /DATABASE_URL \(or --to .*postgres:\/\//],
   ['top --reason safe', /disposable/],
 ];
 
@@ -199,7 +223,7 @@ const BAD_VALUES: readonly (readonly [string, (text: string) => unknown, readonl
     ['example.com', 'https://example.com/a', 'null', 'https://*.com:x'],
   ],
   ['a network', checkedList(parseNetwork), ['192.0.2.0/33', 'example.com', '2001:db8::/129', '']],
-  ['a name', labelValue, ['', '   ', 'two\nlines', 'x'.repeat(201)]],
+  ['a name', labelValue, ['', '   ', '\u200b', '\u202egnp.exe', 'two\nlines', 'x'.repeat(201)]],
 ];
 test.each(BAD_VALUES)('%s that makes no sense is wrong usage', (_, parse, values) => {
   for (const value of values) expect(() => parse(value), JSON.stringify(value)).toThrow(UsageProblem);

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { KeyRecord } from '../../src/core/key.ts';
 import type { Store } from '../../src/core/ports.ts';
@@ -296,6 +297,26 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
     await server.stop();
   });
 
+  test('that cannot write its flags just now, one answers the top domains all the same', async () => {
+    const { secret } = await makeKey();
+    const server = servers[2]!;
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query('BEGIN; LOCK TABLE domain_risk.flag IN EXCLUSIVE MODE');
+    try {
+      await server.get('/v1/public/domain/mailinator.com', secret);
+      for (let i = 0; i < 3; i++) {
+        const started = performance.now();
+        const { status } = await server.get(`/v1/public/top-domains?limit=${i + 1}`, secret);
+        expect(status).toBe(200);
+        // 0.35 s were measured, and a minute before the wait had a limit (November 2026).
+        expect(performance.now() - started).toBeLessThan(5_000);
+      }
+    } finally {
+      await other.end();
+    }
+  });
+
   describe('a database that is', () => {
     const readOnly = (value: string) => async () => {
       await postgres.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
@@ -332,5 +353,20 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
         });
       },
     );
+
+    test('silent when a server is told to end does not keep it', async () => {
+      const { secret } = await makeKey();
+      const server = servers[3]!;
+      expect((await server.get('/v1/public/domain/mailinator.com', secret)).status).toBe(200);
+      postgres.signalAll('SIGSTOP');
+      try {
+        const told = performance.now();
+        expect(await server.stop()).toEqual({ code: 0, signal: null });
+        // 2.1 s were measured (November 2026).
+        expect(performance.now() - told).toBeLessThan(25_000);
+      } finally {
+        postgres.signalAll('SIGCONT');
+      }
+    });
   });
 });

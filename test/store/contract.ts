@@ -183,6 +183,27 @@ export function storeContract(makePlace: MakePlace): void {
       expect((await other.keyByDigest(key.digest)).key?.revokedAt).toBe(NOW);
     });
 
+    test('calls go on while an operator sets one override after the other', async () => {
+      const store = await empty();
+      const { key, secret } = newKey({ name: 'test' }, NOW);
+      await store.createKey(key, ACT);
+      const admit = createAdmit({ store, clock: () => NOW });
+      let isChanging = true;
+      let counted = 0;
+      const caller = async () => {
+        while (isChanging) {
+          const caller = { authorization: `Bearer ${secret}`, origin: undefined, address: '127.0.0.1' };
+          expect(await admit.spend(caller)).toHaveProperty('allowance');
+          counted++;
+        }
+      };
+      const callers = Promise.all([caller(), caller(), caller(), caller()]);
+      for (let i = 0; i < 100; i++) await store.setOverride({ ...override, domain: `d${i}.example` }, ACT);
+      isChanging = false;
+      await callers;
+      expect(await store.used(key.id, MONTH)).toBe(counted);
+    });
+
     test('of calls judged before and after a change, in one moment, only the later are counted', async () => {
       const { store, key, revision } = await withKey({ quota: 50 });
       await store.setOverride(override, ACT);

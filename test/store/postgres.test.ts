@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres.ts';
@@ -26,6 +27,13 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const store = await openPostgresStore(at, clock);
     onTestFinished(() => store.close());
     return store;
+  }
+
+  async function connected(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    onTestFinished(() => client.end());
+    return client;
   }
 
   async function withKey() {
@@ -118,6 +126,12 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
           at.search = '?sslmode=verify-full';
         }),
         line: /SSL.*correct sslmode/,
+      },
+      'no such certificate': {
+        at: wrong(at => {
+          at.search = '?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
+        }),
+        line: /cannot read \/nowhere\/ca\.pem \(ENOENT\): correct sslrootcert/,
       },
     };
     test.each(Object.keys(cases))('%s', async name => {
@@ -215,19 +229,49 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     });
 
     test('that waits for a lock is refused within a second, and the next one is well', async () => {
-      const { spend } = await withKey();
+      const { store, spend } = await withKey();
       await spend();
-      const { Client } = (await import('pg')).default;
-      const other = new Client({ connectionString: url });
-      await other.connect();
-      onTestFinished(() => other.end());
-      await other.query('BEGIN; LOCK TABLE domain_risk.usage IN EXCLUSIVE MODE');
+      const other = await connected();
+      await other.query('BEGIN; LOCK TABLE domain_risk.usage, domain_risk.revision IN EXCLUSIVE MODE');
+      const change = expect(store.createKey(someKey(), ACT)).rejects.toThrow(
+        'another change is still under way: try again in a moment',
+      );
       const started = performance.now();
       await expect(spend()).rejects.toThrow(StoreUnavailable);
       // 0.5 s were measured (November 2026).
       expect(performance.now() - started).toBeLessThan(5_000);
+      await change;
       await other.query('ROLLBACK');
       expect(await spend()).toEqual({ outcome: 'granted', used: 2 });
+    });
+
+    test('is well with the connections it has where the database lets no more in', async () => {
+      await empty();
+      const name = `few_${process.pid}`;
+      await query(`CREATE ROLE ${name} LOGIN PASSWORD 'pw-of-few' CONNECTION LIMIT 3`);
+      onTestFinished(async () => {
+        await query(`DROP OWNED BY ${name} CASCADE; DROP ROLE ${name}`);
+      });
+      await query(`GRANT CREATE ON DATABASE ${new URL(url).pathname.slice(1)} TO ${name}`);
+      const as = new URL(url);
+      as.username = name;
+      as.password = 'pw-of-few';
+      const store = await openPostgresStore(as.href);
+      try {
+        // As every server does before it listens.
+        await store.ready();
+        const key = someKey();
+        await store.createKey(key, ACT);
+        const revision = await store.revision();
+        const calls = Array.from({ length: 60 }, () => [
+          store.keyByDigest(key.digest),
+          store.spend({ keyId: key.id, day: DAY, quota: null }, revision),
+        ]);
+        await Promise.all(calls.flat());
+        expect(await store.used(key.id, MONTH)).toBe(60);
+      } finally {
+        await store.close();
+      }
     });
 
     test('is not kept waiting by long work beside it', async () => {
@@ -278,6 +322,19 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       await empty();
       const store = await open(url, () => Date.now() + off);
       await expect(store.ready()).rejects.toThrow(/clock is \d+ ms off/);
+    });
+
+    test('and by such a clock nothing is too old to be kept', async () => {
+      await empty();
+      const right = await open();
+      await right.flag([flagOf({ listed: true })], '2026-10-17');
+      await right.learn([{ host: 'mx.box.net', domain: 'd.com', entry: 'd.com', day: DAY }], [], DAY, DAY);
+      const wrong = await open(url, () => Date.now() + 40 * 86_400_000);
+      await expect(wrong.ready()).rejects.toThrow(/clock/);
+      await wrong.flag([], '2027-01-01');
+      await wrong.learn([], [], '2027-01-30', '2027-01-01');
+      expect(await right.ranking('2026-01-01', 10, undefined)).toHaveLength(1);
+      expect(await right.listHosts(1, 10)).toHaveLength(1);
     });
 
     test('when its connections were cut, a moment later', async () => {
