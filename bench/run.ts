@@ -25,7 +25,18 @@ const folder = mkdtempSync(join(tmpdir(), 'domain-risk-bench-'));
 const dns = await startDns();
 const unlisted = Array.from({ length: UNLISTED }, (_, i) => `company-${i}.example.com`);
 for (const name of unlisted) dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com', 86_400)] });
-const env = { DATA_DIR: folder, DNS_SERVERS: dns.address, PORT: '0', LOG_LEVEL: 'info' };
+/** The tester's own settings stay out: their store would be measured and filled in place of the temporary one. */
+const env = {
+  DATABASE_URL: '',
+  DATA_DIR: folder,
+  DNS_SERVERS: dns.address,
+  HOST: '127.0.0.1',
+  PORT: '0',
+  TRUST_PROXY: '',
+  ADMIN_TOKEN: '',
+  LOG_LEVEL: 'info',
+  ACCESS_LOG: 'errors',
+};
 
 async function makeKeys() {
   const store = await openStore(readConfig(env), error => {

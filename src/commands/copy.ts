@@ -1,10 +1,13 @@
 /** `domain-risk backup` and `restore`: a consistent copy while serving, and the way back that rewinds no counter. */
 
-import { existsSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
+import { examine, isMarked } from '../store/open.ts';
+import { StoreRefused } from '../store/refused.ts';
 import { CommandFailed, printJson, startProgress } from './print.ts';
-import { actor, withStore, withStoreOrNew } from './world.ts';
+import { actor, readWorld, withStore, withStoreOrNew } from './world.ts';
 
 export function addCopies(program: Command): void {
   program
@@ -27,21 +30,51 @@ export function addCopies(program: Command): void {
     )
     .argument('<file>', 'made by backup')
     .option('--json', 'one JSON document on stdout')
-    .action(async (file: string, options: { json?: boolean }) => {
-      const source = resolve(file);
-      if (!existsSync(source))
-        throw new CommandFailed(`${source} does not exist: name a file made by backup`);
-      const keys = await withStoreOrNew(async store => {
-        const act = {
-          ...actor(),
-          at: Date.now(),
-          action: 'store.restore',
-          subject: basename(source),
-        } as const;
-        await store.restore(source, { ...act, detail: null });
-        return (await store.listKeys()).length;
-      });
-      if (options.json) printJson({ file: source, keys });
-      else process.stdout.write(`restored ${keys} keys from ${source}\n`);
-    });
+    .action(restore);
+}
+
+async function restore(file: string, options: { json?: boolean }): Promise<void> {
+  const source = resolve(file);
+  // Before the store is opened: a wrong argument must not leave a new, empty store behind.
+  if (readWorld().database.kind === 'sqlite') checkBackup(source);
+  const keys = await withStoreOrNew(async store => {
+    const act = {
+      ...actor(),
+      at: Date.now(),
+      action: 'store.restore',
+      subject: basename(source),
+    } as const;
+    await store.restore(source, { ...act, detail: null });
+    return (await store.listKeys()).length;
+  });
+  if (options.json) printJson({ file: source, keys });
+  else process.stdout.write(`restored ${keys} keys from ${source}\n`);
+}
+
+const WANTED = 'name a file made by backup, of this version or an older one';
+
+function checkBackup(path: string): void {
+  checkReadable(path);
+  // Immutable, so that no journal is made beside it: a backup may be on a medium that is only read.
+  const url = `${pathToFileURL(path).href}?immutable=1`;
+  try {
+    examine(url, path);
+  } catch (error) {
+    if (!(error instanceof StoreRefused)) throw error;
+    // Its advice after the colon is about the store, and this is none.
+    const problem = error.message.slice(0, error.message.lastIndexOf(': '));
+    throw new CommandFailed(`${problem}: ${WANTED}`);
+  }
+  if (!isMarked(url)) throw new CommandFailed(`${path} is empty: ${WANTED}`);
+}
+
+function checkReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problem = code === 'ENOENT' ? `${path} does not exist` : `cannot read ${path} (${code})`;
+    throw new CommandFailed(`${problem}: ${WANTED}`);
+  }
+  if (!statSync(path).isFile()) throw new CommandFailed(`${path} is no file: ${WANTED}`);
 }

@@ -9,7 +9,7 @@ import { SOURCES } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
-import { actor, hasStore, readWorld, withStore, withStoreOrNew } from './world.ts';
+import { actor, hasStore, readWorld, tellNoStore, withStore, withStoreOrNew } from './world.ts';
 
 interface UpdateOptions {
   from?: ReadonlyMap<string, string>;
@@ -69,6 +69,7 @@ function placeValue(text: string, before: ReadonlyMap<string, string> = new Map(
 async function status(options: { json?: boolean }): Promise<void> {
   const config = readWorld();
   const store = hasStore(config) ? await openStore(config, failed) : undefined;
+  if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
     const shown = shownFeeds(await loadCatalog(() => {}, store));
     if (options.json) return printJson(shown);
@@ -129,14 +130,27 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
   const done = await (dryRun && !hasStore(readWorld()) ? work(NO_STORE) : withStoreOrNew(work));
   if (options.json) printJson({ dry_run: dryRun, feeds: done.map(shownUpdate) });
   else printUpdates(done);
-  const bad = done.filter(({ outcome }) => outcome === 'refused' || outcome === 'failed');
-  if (bad.length > 0)
-    throw new CommandFailed(
-      bad.map(({ feed, outcome, problems }) => `feed ${feed} ${outcome}: ${problems.join('; ')}`).join('\n'),
-    );
+  for (const one of done) if (one.outcome === 'forced') process.stderr.write(`${told(one)}\n`);
+  const bad = done.filter(isKept);
+  if (bad.length > 0) throw new CommandFailed([...bad.map(told), ...fixes(bad, from)].join('\n'));
 }
 
 const isTaken = ({ outcome }: Updated) => outcome === 'accepted' || outcome === 'forced';
+const isKept = ({ outcome }: Updated) => outcome === 'refused' || outcome === 'failed';
+
+function told({ feed, outcome, problems }: Updated): string {
+  return `feed ${feed} ${outcome}: ${problems.join('; ')}`;
+}
+
+/** One line for each kind of trouble, however many feeds have it. */
+function fixes(bad: readonly Updated[], from: ReadonlyMap<string, string>): string[] {
+  const refused = bad.some(({ outcome }) => outcome === 'refused');
+  const failed = bad.find(({ feed, outcome }) => outcome === 'failed' && !from.has(feed));
+  return [
+    ...(failed ? [`check the network, or bring the list by --from ${failed.feed}=<file>`] : []),
+    ...(refused ? ['what was refused was not taken; --force takes it all the same'] : []),
+  ];
+}
 
 function shownUpdate({ feed, outcome, before, after, dropped, problems }: Updated) {
   return { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems };
@@ -144,16 +158,21 @@ function shownUpdate({ feed, outcome, before, after, dropped, problems }: Update
 
 function printUpdates(done: readonly Updated[]): void {
   printTable(
-    ['FEED', 'OUTCOME', 'VERSION', 'NAMES', 'DROPPED', 'WHY'],
-    done.map(({ feed, outcome, before, after, dropped, problems }) => [
-      feed,
-      outcome,
-      `${before?.version ?? 'none'} → ${after?.version ?? 'none'}`,
-      `${before?.names ?? 0} → ${after?.names ?? 'none'}`,
-      dropped && sum(dropped),
-      problems.join('; '),
+    ['FEED', 'OUTCOME', 'VERSION', 'NAMES', 'DROPPED'],
+    done.map(one => [
+      one.feed,
+      one.outcome,
+      change(one, one.before?.version ?? 'none', one.after?.version),
+      change(one, one.before?.names ?? 0, one.after?.names),
+      one.dropped && sum(one.dropped),
     ]),
   );
+}
+
+/** An arrow away from a list that stays would read as if it were gone. */
+function change(one: Updated, before: string | number, after: string | number | undefined): string {
+  if (!isKept(one)) return `${before} → ${after}`;
+  return one.before ? `${before}, kept` : 'none';
 }
 
 async function remove(feed: string, options: { json?: boolean }): Promise<void> {

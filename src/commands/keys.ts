@@ -6,7 +6,7 @@ import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
 import { shownKey } from '../http/shown.ts';
 import type { Limits, Operate, Problem } from '../operate.ts';
-import { printFields, printJson, printTable } from './print.ts';
+import { printFields, printJson, printTable, UsageProblem } from './print.ts';
 import {
   checkedList,
   dateValue,
@@ -107,6 +107,10 @@ export function addKeys(program: Command): void {
     .option('--name <name>', 'what the key is for', labelValue)
     .action(async (wanted: string, typed: Typed) => {
       const limits = limitsFrom(typed);
+      if (Object.keys(limits).length === 0)
+        throw new UsageProblem(
+          'nothing to change: name --name, --quota, --rate, --origin, --network or --expires',
+        );
       printKey(await onKey(wanted, (operate, id) => operate.updateKey(id, limits, actor())), typed.json);
     });
 

@@ -8,9 +8,9 @@ import type { Resolver, Store } from '../core/ports.ts';
 import type { FlagReason } from '../core/ranking.ts';
 import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson } from '../http/wire.ts';
 import type { Answer } from '../lookup.ts';
-import { printFields, printJson, printTable } from './print.ts';
+import { printFields, printJson, printTable, UsageProblem } from './print.ts';
 import { domainValue, limitValue } from './values.ts';
-import { hasStore, readWorld, withStore } from './world.ts';
+import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 
 /** Asks nobody: what lists and tables know must do. */
 const OFFLINE: Resolver = {
@@ -71,9 +71,13 @@ async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
     const { askService } = await import('./remote.ts');
     return askService(domain, options.url, options);
   }
+  if (options.keyFile !== undefined)
+    throw new UsageProblem('--key-file needs --url: the address of the service to ask with that key');
   const config = readWorld();
+  const isStored = hasStore(config);
+  if (!isStored) tellNoStore(config, 'judged without overrides, updated lists and learned hosts');
   const resolver = options.offline ? OFFLINE : openResolver(config, Date.now);
-  const store = hasStore(config) ? await openStore(config, failed) : (NO_STORE as Store);
+  const store = isStored ? await openStore(config, failed) : (NO_STORE as Store);
   try {
     const catalog = await loadCatalog(() => {}, store);
     const verdicts = await openVerdicts({

@@ -6,10 +6,19 @@ import { type Database, parseDatabase } from '../config.ts';
 import { printJson, startProgress, UsageProblem } from './print.ts';
 import { actor } from './world.ts';
 
-function databaseValue(text: string): Database {
+type Of<K extends Database['kind']> = Extract<Database, { kind: K }>;
+
+const EXAMPLES = {
+  sqlite: 'sqlite:./var/domain-risk.db',
+  postgres: 'postgres://user:password@host:5432/domain_risk',
+} as const;
+
+/** What was typed is not repeated: it may hold a password. */
+function databaseValue<K extends Database['kind']>(option: string, kind: K, text: string): Of<K> {
   const parsed = parseDatabase(text);
-  if (!parsed.ok) throw new UsageProblem(`a store ${parsed.problem}`);
-  return parsed.value;
+  if (!parsed.ok || parsed.value.kind !== kind)
+    throw new UsageProblem(`${option} must be like ${EXAMPLES[kind]}`);
+  return parsed.value as Of<K>;
 }
 
 export function addMigrate(program: Command): void {
@@ -18,24 +27,25 @@ export function addMigrate(program: Command): void {
     .description(
       'move everything from an SQLite file to an empty PostgreSQL database; stop the servers first',
     )
-    .requiredOption('--from <store>', 'sqlite:<path of the file>; it stays as it is', databaseValue)
+    .requiredOption(
+      '--from <store>',
+      `the file, such as ${EXAMPLES.sqlite}; its contents stay, brought up to date where an older version wrote it`,
+      text => databaseValue('--from', 'sqlite', text),
+    )
     .option(
       '--to <store>',
       'postgres://user:password@host:port/database; best left out and set as DATABASE_URL, since others on this machine can see what is typed',
-      databaseValue,
+      text => databaseValue('--to', 'postgres', text),
     )
     .option('--json', 'one JSON document on stdout')
     .action(migrate);
 }
 
-async function migrate(options: { from: Database; to?: Database; json?: boolean }): Promise<void> {
+async function migrate(options: { from: Of<'sqlite'>; to?: Of<'postgres'>; json?: boolean }): Promise<void> {
   const { from } = options;
-  const to = options.to ?? databaseValue(process.env.DATABASE_URL ?? '');
-  if (from.kind !== 'sqlite') throw new UsageProblem('--from must be sqlite:<path of a file>');
-  if (to.kind !== 'postgres')
-    throw new UsageProblem(
-      '--to, or DATABASE_URL in its place, must be postgres://user:password@host:port/database',
-    );
+  const to =
+    options.to ??
+    databaseValue('DATABASE_URL (or --to in its place)', 'postgres', process.env.DATABASE_URL ?? '');
   const bar = startProgress('Moving');
   const { moveStore } = await import('../store/move.ts');
   const moved = await moveStore(from.path, to.url, (table, done, total) => bar.at(table, done, total), {

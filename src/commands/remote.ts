@@ -15,7 +15,7 @@ interface Options {
 
 export async function askService(domain: Domain, url: string, options: Options): Promise<void> {
   const apiKey = readKey(options.keyFile);
-  const client = createClient({ baseUrl: url, apiKey, onProblem: () => {} });
+  const client = createClient({ baseUrl: url, apiKey, onProblem: () => {}, fetch: namingCauses });
   const result = await client.lookup(domain, { explain: options.explain ?? false });
   if (!result.ok) throw new CommandFailed(`${url}: ${result.message}`);
   const { data, quota, degraded } = result;
@@ -33,6 +33,13 @@ export async function askService(domain: Domain, url: string, options: Options):
     evidence.signals.map(({ signal, points, detail }) => [signal, points, detail]),
   );
 }
+
+/** Some causes have no code but only a message, such as a port that fetch refuses to connect to ("bad port"). */
+const namingCauses: typeof fetch = (...asked) =>
+  fetch(...asked).catch(error => {
+    const { cause } = error as { cause?: NodeJS.ErrnoException };
+    throw cause ? Object.assign(error, { code: cause.code ?? cause.message }) : error;
+  });
 
 /** Never from the command line itself, where every user of the machine could read it. */
 function readKey(file: string | undefined): string {

@@ -68,8 +68,10 @@ async function serve(): Promise<void> {
 function portProblem(error: unknown, config: Config): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const where = `port ${config.port} on ${config.host}`;
-  if (code === 'EADDRINUSE')
-    return new CommandFailed(`${where} is in use: set PORT to another one, such as PORT=${config.port + 1}`);
+  if (code === 'EADDRINUSE') {
+    const next = config.port < 65535 ? config.port + 1 : 8081;
+    return new CommandFailed(`${where} is in use: set PORT to another one, such as PORT=${next}`);
+  }
   if (code === 'EACCES') return new CommandFailed(`${where} needs more rights: set PORT to one above 1023`);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new CommandFailed(
@@ -84,7 +86,7 @@ function warnOfPrivateResolvers(config: Config, log: Logger): void {
   if (servers.length === 0) return;
   log.warn(
     { servers },
-    'a DNS server in a private network may answer for internal names: set DNS_SERVERS to public ones',
+    'a DNS server in a private network may answer for internal names: set DNS_SERVERS to public ones, or ignore this if it answers for public names only',
   );
 }
 

@@ -1,6 +1,6 @@
 /** What most commands need: the configuration and the store, opened once and closed whatever happens. */
 
-import { existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 import { openStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
@@ -18,7 +18,24 @@ export function readWorld(): Config {
 }
 
 export function hasStore({ database }: Config): boolean {
-  return database.kind === 'postgres' || existsSync(database.path);
+  return database.kind === 'postgres' || isFile(database.path);
+}
+
+/** A file that this user may not see is not taken for one that is missing: the advice would lead astray. */
+function isFile(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw new CommandFailed(`cannot read ${path} (${code}): run it as the user of the service`);
+  }
+}
+
+/** For commands that can do without a store: whoever is in a wrong folder must see it. */
+export function tellNoStore({ database }: Config, without: string): void {
+  if (database.kind === 'sqlite') process.stderr.write(`no store at ${database.path}: ${without}\n`);
 }
 
 type Work<T> = (store: Store, config: Config) => Promise<T>;
@@ -27,10 +44,11 @@ type Work<T> = (store: Store, config: Config) => Promise<T>;
 export async function withStore<T>(work: Work<T>): Promise<T> {
   const config = readWorld();
   const { database } = config;
-  if (database.kind === 'sqlite' && !existsSync(database.path)) {
-    throw new CommandFailed(
-      `there is no store: ${database.path} does not exist; set DATA_DIR to the directory that holds it`,
-    );
+  if (database.kind === 'sqlite' && !isFile(database.path)) {
+    const fix = process.env.DATABASE_URL
+      ? 'set DATABASE_URL to sqlite:<path of the file>'
+      : 'set DATA_DIR to the directory that holds it';
+    throw new CommandFailed(`there is no store: ${database.path} does not exist; ${fix}`);
   }
   return opened(config, work);
 }
@@ -39,7 +57,7 @@ export async function withStore<T>(work: Work<T>): Promise<T> {
 export async function withStoreOrNew<T>(work: Work<T>): Promise<T> {
   const config = readWorld();
   const { database } = config;
-  if (database.kind === 'sqlite' && !existsSync(database.path))
+  if (database.kind === 'sqlite' && !isFile(database.path))
     process.stderr.write(`making a new store: ${database.path}\n`);
   return opened(config, work);
 }

@@ -63,8 +63,15 @@ async function readPlace(id: string, place: string, limits: Limits): Promise<Raw
     if (file.size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
     return { version: thisMinute(), ...read(asList(await readFile(place, 'utf8'))) };
   } catch (error) {
-    throw new FeedError(`${place}: ${(error as Error).message}`, { cause: error });
+    throw new FeedError(`${place}: ${problemOf(error)}`, { cause: error });
   }
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof SyntaxError) return `not the JSON that this list is published as (${error.message})`;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'there is no such file (ENOENT)';
+  return code === undefined ? message : `it cannot be read (${code})`;
 }
 
 async function readAddress(
@@ -77,7 +84,7 @@ async function readAddress(
   try {
     return { version: thisMinute(), ...read(text) };
   } catch (error) {
-    throw new FeedError(`${shownAddress(url)}: ${(error as Error).message}`, { cause: error });
+    throw new FeedError(`${shownAddress(url)}: ${problemOf(error)}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CLI, hasTool, type MadeKey, NO_DNS, run, runJson, startChild } from '../support/process.ts';
@@ -54,9 +54,10 @@ test('neither overwrites a file, nor takes one that is no backup', async () => {
   const attempts: [string[], RegExp][] = [
     [['backup', precious], /exists already: name a new file/],
     [['backup', join(folder, 'no', 'x.db')], /^domain-risk: cannot write .*no\/x\.db.* \(ENOENT\): .*\n$/],
-    [['restore', precious], /corrupt or not SQLite/],
-    [['restore', empty], /name a file made by backup/],
-    [['restore', join(folder, 'none.db')], /name a file made by backup/],
+    [['restore', precious], /precious is .*corrupt or not SQLite\): name a file made by backup, .*\n$/],
+    [['restore', empty], /empty is empty: name a file made by backup/],
+    [['restore', folder], /is no file: name a file made by backup/],
+    [['restore', join(folder, 'none.db')], /none\.db does not exist: name a file made by backup/],
   ];
   for (const [args, words] of attempts) {
     const { code, stdout, stderr } = await run([...args, '--json'], { folder });
@@ -64,6 +65,9 @@ test('neither overwrites a file, nor takes one that is no backup', async () => {
     expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/^\s+at /m);
   }
+  const nowhere = join(folder, 'nowhere');
+  expect(await run(['restore', precious], { folder: nowhere })).toMatchObject({ code: 1 });
+  expect(existsSync(nowhere)).toBe(false);
   expect(readFileSync(precious, 'utf8')).toBe('precious');
   expect(await runJson(['keys', 'list'], { folder })).toMatchObject([{ id: made.id, revoked_at: null }]);
 });

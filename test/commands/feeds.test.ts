@@ -37,6 +37,20 @@ async function webPage(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/list`;
 }
 
+/** No test may ask the system's resolver: this one knows nothing, at once. */
+function noNetwork(): string {
+  const hook = join(temporaryFolder(), 'no-network.mjs');
+  writeFileSync(
+    hook,
+    `import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+dns.lookup = (host, options, found) => found(new Error('getaddrinfo ENOTFOUND ' + host));
+syncBuiltinESMExports();
+`,
+  );
+  return hook;
+}
+
 let secret = '';
 async function answered(name: string): Promise<{ reason: string }> {
   if (secret === '') secret = (await shared().key()).secret;
@@ -115,8 +129,17 @@ describe('feeds update', () => {
     const was = storedRows();
     const worse = join(temporaryFolder(), 'castle.txt');
     writeFileSync(worse, readFileSync(good, 'utf8').slice(0, 2_000));
-    const refused = await run(['feeds', 'update', '--from', `castle=${worse}`], beside());
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('feed castle refused: ') });
+    const places = ['--from', `castle=${worse}`, '--from', 'fakefilter=/no-such-file'];
+    const refused = await run(['feeds', 'update', ...places], beside());
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toMatch(/^castle +refused +20\S+Z, kept +900, kept +1$/m);
+    expect(refused.stdout).toMatch(/^fakefilter +failed +\S+, kept +\d{4}, kept$/m);
+    expect(refused.stderr.split('\n').slice(1)).toEqual([
+      'domain-risk: feed fakefilter failed: /no-such-file: there is no such file (ENOENT)',
+      expect.stringMatching(/^domain-risk: feed castle refused: /),
+      'domain-risk: what was refused was not taken; --force takes it all the same',
+      '',
+    ]);
     expect(storedRows()).toEqual(was);
 
     const forced = ['feeds', 'update', '--from', `${FEED}=${bad}`, '--force'];
@@ -129,6 +152,15 @@ describe('feeds update', () => {
     });
     expect((await answered('gmail.com')).reason).toBe('safe');
   }, 60_000);
+
+  it('without a network says how to go on', async () => {
+    const env = { NODE_OPTIONS: `--import ${noNetwork()}` };
+    const args = ['feeds', 'update', 'castle', 'domains-mx', '--dry-run'];
+    const { code, stderr } = await run(args, { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^domain-risk: feed domains-mx failed: https:\S+: getaddrinfo ENOTFOUND/m);
+    expect(stderr.match(/^domain-risk: check the network, .* --from castle=<file>$/gm)).toHaveLength(1);
+  });
 
   it.each([
     [['feeds', 'update', 'no-such-feed'], /there is no feed "no-such-feed"; there are disposable-email/],

@@ -148,8 +148,8 @@ test('a revoked key is refused with the next request, and for good', async () =>
   const revoked = await runJson(['keys', 'revoke', key.id], folder());
   expect(revoked).toMatchObject({ id: key.id, revoked_at: expect.stringMatching(/Z$/) });
   expect(await status(secret)).toBe(401);
-  for (const command of ['update', 'rotate']) {
-    const { code, stdout, stderr } = await run(['keys', command, key.id], folder());
+  for (const [command, ...limits] of [['update', '--quota', '1'], ['rotate']] as const) {
+    const { code, stdout, stderr } = await run(['keys', command, key.id, ...limits], folder());
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/revoked for good: create a new one/);
   }

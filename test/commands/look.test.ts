@@ -82,11 +82,13 @@ test('lookup offline asks nobody, and agrees on what lists and tables decide', a
   });
 });
 
-test('lookup on a machine without a store makes none', async () => {
+test('lookup on a machine without a store makes none, and says what it did without', async () => {
   const folder = join(temporaryFolder(), 'var');
-  expect(await runJson(['lookup', 'mailinator.com', '--offline'], { folder })).toMatchObject({
-    risk_score: 100,
-  });
+  const { stdout, stderr } = await run(['lookup', 'mailinator.com', '--offline', '--json'], { folder });
+  expect(JSON.parse(stdout)).toMatchObject({ risk_score: 100 });
+  expect(stderr).toBe(
+    `no store at ${join(folder, 'domain-risk.db')}: judged without overrides, updated lists and learned hosts\n`,
+  );
   expect(existsSync(folder)).toBe(false);
 });
 

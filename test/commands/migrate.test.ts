@@ -161,7 +161,10 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     expect(refused.stderr).toMatch(/^domain-risk: .*(DATABASE_URL|--to)/m);
     expect(refused.stderr + refused.stdout).not.toContain('pw-canary');
     const backwards = await migrate('--to', `sqlite:${file()}2`);
-    expect(backwards.code).toBe(2);
+    expect([backwards.code, backwards.stderr]).toEqual([
+      2,
+      expect.stringMatching(/--to must be like postgres:/),
+    ]);
     expect((await run(['migrate'], { folder })).code).toBe(2);
     expect(read(file(), 'SELECT count(*) AS n FROM key')).toEqual([{ n: 0 }]);
   });

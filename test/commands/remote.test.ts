@@ -33,6 +33,13 @@ test('lookup --url asks a running service with the key from a file, and says wha
     code: 1,
     stdout: '',
   });
+  const nobody = await run(['lookup', 'a.com', '--url', 'http://127.0.0.1:1', '--key-file', keyFile], {
+    folder,
+  });
+  expect([nobody.code, nobody.stderr]).toEqual([
+    1,
+    expect.stringMatching(/could not be reached \(bad port\)/),
+  ]);
   writeFileSync(keyFile, 'drk_wrong');
   const refused = await run(asked, { folder });
   expect(refused).toMatchObject({ code: 1, stdout: '' });
