@@ -1,7 +1,13 @@
 /** The operator's calls: they exist only where the service was started with ADMIN_TOKEN. */
 
-import { ask, type Question, type Result } from './api.ts';
+import { array, type Check, object, string } from '../../client/src/shape.ts';
+import { ask, type Failure, type Question, type Result } from './api.ts';
 import { adminToken, operatorName } from './session.ts';
+import { type Shared, share } from './shared.ts';
+
+/** The door to them: closed, being tried, open, or why it is not open. */
+export type Door = 'closed' | 'waiting' | 'open' | Failure;
+export const door: Shared<Door> = share<Door>('closed');
 
 export interface KeyLimits {
   readonly name: string;
@@ -77,28 +83,42 @@ export interface Act {
 /** Header values are bytes: a name with an umlaut goes as UTF-8. */
 const asBytes = (text: string) => String.fromCharCode(...new TextEncoder().encode(text));
 
-function admin<T>(path: string, question: Omit<Question, 'path'> = {}): Promise<Result<T>> {
+async function admin<T>(path: string, question: Omit<Question, 'path'> = {}): Promise<Result<T>> {
   const name = operatorName.get().text.trim();
-  return ask({
+  const secret = adminToken.get().text;
+  const result = await ask<T>({
     path: `/admin/${path}`,
-    secret: adminToken.get().text,
+    secret,
     headers: name === '' ? {} : { 'x-operator': asBytes(name) },
     ...question,
   });
+  // Nothing is said about a token that was typed since.
+  const isRefused = !result.ok && result.code === 'unauthorized' && secret === adminToken.get().text;
+  if (isRefused) door.set(result);
+  return result;
 }
 
 const segment = encodeURIComponent;
 const post = (body: unknown = {}) => ({ method: 'POST', body });
+/** Enough to tell the service from something else that answers in its place. */
+const listed = (name: string): { check: Check } => ({ check: object({ [name]: array(object({})) }) });
+const withSecret = { check: object({ name: string, key: string }) };
 
-export const listKeys = () => admin<{ keys: readonly Key[] }>('keys');
-export const createKey = (limits: KeyLimits) => admin<KeyWithSecret>('keys', post(limits));
-export const updateKey = (id: string, limits: KeyLimits) =>
+export const listKeys = () => admin<{ keys: readonly Key[] }>('keys', listed('keys'));
+export const createKey = (limits: KeyLimits) =>
+  admin<KeyWithSecret>('keys', { ...post(limits), ...withSecret });
+/** What is left out stays as it is. */
+export const updateKey = (id: string, limits: Partial<KeyLimits>) =>
   admin<Key>(`keys/${segment(id)}`, { method: 'PATCH', body: limits });
 export const rotateKey = (id: string, overlapSeconds: number) =>
-  admin<KeyWithSecret>(`keys/${segment(id)}/rotate`, post({ overlap_seconds: overlapSeconds }));
+  admin<KeyWithSecret>(`keys/${segment(id)}/rotate`, {
+    ...post({ overlap_seconds: overlapSeconds }),
+    ...withSecret,
+  });
 export const revokeKey = (id: string) => admin<Key>(`keys/${segment(id)}/revoke`, post());
 
-export const listOverrides = () => admin<{ overrides: readonly Override[] }>('overrides');
+export const listOverrides = () =>
+  admin<{ overrides: readonly Override[] }>('overrides', listed('overrides'));
 export const setOverride = (
   domain: string,
   body: Pick<Override, 'action' | 'below' | 'note' | 'expires_at'>,
@@ -106,10 +126,10 @@ export const setOverride = (
 export const removeOverride = (domain: string) =>
   admin<null>(`overrides/${segment(domain)}`, { method: 'DELETE' });
 
-export const listFeeds = () => admin<Feeds>('feeds');
+export const listFeeds = () => admin<Feeds>('feeds', listed('feeds'));
 
-export const listHosts = () => admin<{ hosts: readonly Host[] }>('infra');
+export const listHosts = () => admin<{ hosts: readonly Host[] }>('infra', listed('hosts'));
 export const forgetHost = (host: string) => admin<unknown>(`infra/${segment(host)}/forget`, post());
 export const relearnHost = (host: string) => admin<unknown>(`infra/${segment(host)}/relearn`, post());
 
-export const listActs = () => admin<{ acts: readonly Act[] }>('audit?limit=1000');
+export const listActs = () => admin<{ acts: readonly Act[] }>('audit?limit=1000', listed('acts'));

@@ -125,10 +125,15 @@ function parse(text: string): unknown {
   }
 }
 
-export const domainPath = (domain: string) => `/v1/public/domain/${encodeURIComponent(domain)}?explain=true`;
+/** A half character, as a paste may leave one, cannot be encoded: the service is sent its replacement and refuses it. */
+export const domainPath = (domain: string) =>
+  `/v1/public/domain/${encodeURIComponent(domain.toWellFormed())}?explain=true`;
 
 /** Counts against the quota of the key. */
 export function askDomain(domain: string, secret: string, signal?: AbortSignal): Promise<Result<DomainRisk>> {
+  // A browser takes these for steps in the path, however they are written, and would ask for something else.
+  if (domain === '.' || domain === '..')
+    return Promise.resolve(fail('refused', { code: 'validation_error', detail: 'dots alone are no domain' }));
   return ask({ path: domainPath(domain), secret, check: isDomainRisk, ...(signal ? { signal } : {}) });
 }
 

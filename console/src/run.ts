@@ -1,6 +1,7 @@
 /** Looking up a list: a few names at a time, each a counted call; it can be cancelled and taken up again. */
 
 import { askDomain, type DomainRisk, type Failure, type Result } from './api.ts';
+import { explain } from './problem.ts';
 import { type Shared, share } from './shared.ts';
 
 export interface Row {
@@ -29,7 +30,10 @@ export const run: Shared<Run | undefined> = share<Run | undefined>(undefined);
 let drop = new AbortController();
 
 export const isAsked = (row: Row) => row.result !== undefined;
-export const leftOf = ({ rows }: Run) => rows.filter(row => !isAsked(row)).length;
+/** Asked in vain, and asking again can help. */
+export const isUnanswered = ({ result }: Row) => result?.ok === false && explain(result).canRetry;
+/** Those that are still to be asked, or again. */
+export const leftOf = ({ rows }: Run) => rows.filter(row => !isAsked(row) || isUnanswered(row)).length;
 
 export function startRun(domains: readonly string[], secret: string): void {
   go(
@@ -38,10 +42,11 @@ export function startRun(domains: readonly string[], secret: string): void {
   );
 }
 
-/** Asks what was not asked yet. */
+/** Asks what was not asked yet, and again what had no answer. */
 export function continueRun(secret: string): void {
   const before = run.get();
-  if (before) go(before.rows, secret);
+  const rows = before?.rows.map(row => (isUnanswered(row) ? { domain: row.domain } : row));
+  if (rows) go(rows, secret);
 }
 
 export function cancelRun(): void {

@@ -30,9 +30,13 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   role_account: 'Role account',
 };
 
+/** Without DNS nothing is known of a name that looks safe; other reasons were found without. */
+export const isNeutral = (reason: Reason, degraded: boolean) => degraded && reason === 'safe';
+
 /** One sentence for the reason. */
 export function meaning({ reason, risk_score }: DomainRisk, degraded: boolean): string {
-  if (degraded) return 'DNS did not answer, so this is a neutral score and not a judgement.';
+  if (isNeutral(reason, degraded))
+    return 'DNS did not answer, so this is a neutral score and not a judgement.';
   if (reason === 'disposable') return 'Its addresses are made to be thrown away.';
   if (reason === 'undeliverable') return 'It cannot receive mail.';
   if (reason === 'role_account') return 'It is set aside for automated mail, not for people.';

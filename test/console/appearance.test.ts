@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ACT } from '../support/act.ts';
 import { accessibilityProblems, hasBrowser, sharedConsole } from '../support/browser.ts';
+import { mx } from '../support/dns.ts';
 import {
   answerAbout,
   button,
@@ -16,6 +17,7 @@ import {
   openOperator,
   PATIENT,
   REFUSED,
+  rowsOf,
   soon,
 } from './steps.ts';
 
@@ -116,6 +118,126 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
       await page.keyboard.press('Escape');
     }
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map(name => [name, []])));
+  });
+
+  test('keeps everything in sight, however long the names that others chose', async () => {
+    const label = 'm'.repeat(60);
+    const { dns, store } = service();
+    dns.zones.set('strange.example.net', {
+      records: [mx('strange.example.net', 10, `${label}.${label}.${label}.example.com`)],
+    });
+    const { secret } = await service().key({ name: 'k'.repeat(200), quota: 100 });
+    const domain = `${label}.${label}.${label}.example.net`;
+    const rest = { below: true, note: null, author: 'Ann', createdAt: Date.now(), expiresAt: null };
+    await store.setOverride({ domain, action: 'deny', ...rest }, { ...ACT, subject: domain });
+
+    const page = await visit();
+    const hidden = (selector: string) =>
+      page.evaluate<number>(
+        `(node => Math.max(0, node.scrollWidth - node.clientWidth))(document.querySelector('${selector}'))`,
+      );
+    await lookUp(page, 'strange.example.net', secret);
+    const answer = await answerAbout(page, 'strange.example.net');
+    await answer.getByRole('listitem').filter({ hasText: label }).waitFor();
+    expect(await hidden('html')).toBe(0);
+    await page.setViewportSize(PHONE);
+    expect(await hidden('html')).toBe(0);
+    const lines = "new Set([...document.querySelectorAll('nav li')].map(node => node.offsetTop)).size";
+    expect(await page.evaluate(lines)).toBe(1);
+    const edges = `[...document.querySelectorAll('.step i')].map(bar => bar.getBoundingClientRect())
+      .map(({ left, right }) => [left, right])`;
+    const bars = (await page.evaluate<[number, number][]>(edges)).flat();
+    expect(bars).toHaveLength(10);
+    expect(bars).toEqual(bars.toSorted((a, b) => a - b));
+
+    await namesField(page).fill(Array.from({ length: 5 }, (_, at) => `name${at}.example.com`).join(' '));
+    const rows = "(box => [box.scrollHeight > box.clientHeight, box.clientHeight > 80])($('textarea'))";
+    expect(await page.evaluate(rows.replace('$', 'document.querySelector'))).toEqual([false, true]);
+
+    await goTo(page, 'Operator');
+    await openOperator(page, TOKEN, 'Ann');
+    const found: Record<string, number> = {};
+    for (const name of ['Keys', 'Overrides', 'Audit']) {
+      await (await chooseTab(page, name)).getByRole('table').waitFor();
+      for (const width of [1180, 800]) {
+        await page.setViewportSize({ width, height: 800 });
+        found[`${name} ${width}`] = await hidden('.table');
+      }
+    }
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map(name => [name, 0])));
+    // On a phone some columns are beyond the edge: a shadow that stays while the rest moves tells so.
+    await page.setViewportSize(PHONE);
+    expect(await hidden('.table')).toBeGreaterThan(0);
+    const shadow = "getComputedStyle(document.querySelector('.table')).backgroundAttachment";
+    expect(await page.evaluate(shadow)).toBe('local, local, scroll, scroll');
+  });
+
+  /** What the charts of a page have written so far. */
+  const WRITTEN = `globalThis.written = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      written.push(text);
+      return fillText.call(this, text, ...rest);
+    };`;
+
+  test('writes whole and short numbers at its charts, and times that differ', async () => {
+    const { secret } = await service().key();
+    let most = 1;
+    const held: (() => void)[] = [];
+    let isHeld = false;
+    const page = await visit('#/quota', {
+      before: async one => {
+        await one.addInitScript(WRITTEN);
+        await one.route('**/v1/usage*', async route => {
+          const usage = await (await route.fetch()).json();
+          usage.days[0].count = most;
+          await route.fulfill({ json: usage });
+        });
+        await one.route('**/metrics', async route => {
+          if (isHeld) await new Promise<void>(done => held.push(done));
+          await route.continue();
+        });
+      },
+    });
+    const written = async () => new Set(await page.evaluate<string[]>('written'));
+    await keyField(page).fill(secret);
+    await soon(written).toContain('1');
+    expect([...(await written())].filter(text => text.includes('.'))).toEqual([]);
+    most = 12_345_678;
+    await button(page, 'Refresh').click();
+    await soon(written).toContain('10M');
+
+    await goTo(page, 'Operator');
+    await openOperator(page, TOKEN);
+    const health = await chooseTab(page, 'Health');
+    const intervals = health.getByRole('table', { name: 'Every five seconds', includeHidden: true });
+    const look = "document.dispatchEvent(new Event('visibilitychange'))";
+    await health.locator('canvas').nth(1).waitFor();
+    await page.evaluate(`written.length = 0; ${look}`);
+    await soon(async () => (await rowsOf(intervals)).length).toBe(1);
+    const times = async () => [...(await written())].filter(text => /^\d\d:\d\d:\d\d$/.test(text));
+    await soon(async () => (await times()).length).toBeGreaterThanOrEqual(3);
+
+    // An answer that is late is waited for: a second question would overtake it.
+    isHeld = true;
+    for (let looks = 0; looks < 3; looks++) await page.evaluate(look);
+    await soon(() => held.length).toBe(1);
+    await page.evaluate(`new Promise(done => setTimeout(done, 100))`);
+    expect(held).toHaveLength(1);
+    isHeld = false;
+    held[0]!();
+    await soon(async () => (await rowsOf(intervals)).length).toBe(2);
+  });
+
+  test('says so when a chart cannot be loaded', async () => {
+    const { secret } = await service().key();
+    const page = await visit('#/quota', {
+      expected: REFUSED,
+      before: one => one.route(/uPlot.*\.js$/, route => route.fulfill({ status: 404 })),
+    });
+    await keyField(page).fill(secret);
+    await page.getByText('The chart could not be loaded').waitFor();
+    await page.getByText('The last 30 days').waitFor();
   });
 
   test('follows the system between light and dark until a person chooses, and keeps the choice', async () => {
@@ -241,7 +363,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await tabTo(page, /^Create a key$/);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Create a key' }).waitFor();
-    await tabTo(page, /^Name$/);
+    await soon(() => page.evaluate('document.activeElement?.labels?.[0]?.textContent')).toBe('Name');
     await page.keyboard.type('made by keyboard');
     await page.keyboard.press('Enter');
     const secret = page.getByRole('dialog', { name: 'The secret of made by keyboard' });

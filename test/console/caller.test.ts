@@ -66,6 +66,11 @@ describe.runIf(hasBrowser())('somebody with a key', PATIENT, () => {
     await goTo(page, 'Top domains');
     await page.getByText('1,000 domains', { exact: true }).waitFor();
     expect(await service().used(key)).toBe(1);
+    // What was paid for stays when a refresh fails.
+    await page.route(TOP, route => route.fulfill({ status: 500, json: failure }), { times: 1 });
+    await button(page, 'Refresh').click();
+    await errorSaid(page, 'The service failed');
+    expect(await page.getByText('1,000 domains', { exact: true }).isVisible()).toBe(true);
     await button(page, 'Refresh').click();
     await soon(() => service().used(key)).toBe(2);
 

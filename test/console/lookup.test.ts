@@ -28,6 +28,7 @@ const ZONES: Readonly<Record<string, Zone>> = {
   'firm.example.net': { records: [mx('firm.example.net', 10, 'aspmx.l.google.com')] },
   'noreply.firm.net': { records: [mx('noreply.firm.net', 10, 'aspmx.l.google.com')] },
   'silent.example.net': { fault: 'drop' },
+  'noreply.quiet.net': { fault: 'servfail' },
 };
 
 /** What is shown of each. */
@@ -44,6 +45,7 @@ const ANSWERS: readonly (readonly [string, ...RegExp[]])[] = [
   ['noreply.firm.net', /Warn/, /Role account\. /, /role_word/, /role_account/],
   ['gmail.com', /Accept/, /Safe\. /, /Gmail/, /Free provider\s+Yes/],
   ['silent.example.net', /40\s+of 100/, /Degraded answer/, /DNS did not answer, so this is a neutral score/],
+  ['noreply.quiet.net', /60\s+of 100/, /Role account\. It is set aside/, /judged by its name alone/],
 ];
 
 const CALLS = '**/v1/public/domain/**';
@@ -139,6 +141,15 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     );
     const { secret } = await service().key();
     await refused(secret, 'This is not valid', /Correct it and try again/, 'a_b.example.net');
+    await refused(secret, 'This is not valid', /Dots alone are no domain/, '..');
+    // Half a character, as a paste may leave one.
+    await page.evaluate(`{
+      const field = document.querySelector('textarea');
+      field.value = 'x\\ud800.com';
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    }`);
+    await namesField(page).press('Enter');
+    expect(await errorSaid(page, 'This is not valid')).not.toMatch(/Dots alone/);
     const used = await service().key({ quota: 0 });
     await refused(used.secret, 'The monthly quota of this key is used up', /in \d+ .*operator can raise/s);
 
@@ -174,7 +185,8 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await page.route(CALLS, route => route.fulfill(overloaded), { times: 1 });
     await lookUp(page, 'gmail.com');
     expect(await errorSaid(page, 'The service is overloaded')).toContain('in 7 seconds; nothing was counted');
-    expect(await page.getByRole('button', { name: 'Try again in' }).isDisabled()).toBe(true);
+    expect(await button(page, 'Try again').isDisabled()).toBe(true);
+    expect(await button(page, 'Try again').innerText()).toMatch(/Try again\s+in \d s/);
 
     const html = { contentType: 'text/html', body: '<title>Log in</title>' };
     for (const [foreign, status] of [
@@ -225,7 +237,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await page.getByText('200 calls against your quota; 1 repetition left out').waitFor();
     await keyField(page).fill(secret);
     await button(page, 'Look up 200 domains').click();
-    await page.getByText('All looked up, 1 without an answer').waitFor();
+    await page.getByText('All looked up, 1 refused').waitFor();
     expect(await service().used(key)).toBe(200);
     expect(await page.getByRole('progressbar', { name: 'Domains looked up' }).getAttribute('value')).toBe(
       '200',
@@ -288,6 +300,43 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await errorSaid(page, 'The monthly quota of this key is used up');
     await page.getByText('Stopped at 3 of 200').waitFor();
     expect(await service().used(small.key)).toBe(3);
+  });
+
+  test('sees in a list what was judged without DNS, and asks again only what had no answer', async () => {
+    const { secret, key } = await service().key();
+    service().dns.zones.set('quiet.example.net', { fault: 'servfail' });
+    const page = await visit('', { expected: REFUSED });
+    const body = { error: 'overloaded', message: 'x', detail: null, request_id: 'r-1' };
+    await page.route('**/n0.mailinator.com**', route => route.fulfill({ status: 503, json: body }), {
+      times: 1,
+    });
+    await lookUp(page, 'quiet.example.net n0.mailinator.com n1.mailinator.com', secret);
+    await page.getByText('All looked up, 1 without an answer, 1 judged without DNS').waitFor();
+    const rows = await rowsOf(page.getByRole('table', { name: 'Results' }));
+    expect(rows[0]?.join(' ').replace(/\s+/g, ' ')).toMatch(
+      /^quiet\.example\.net 40 DNS did not answer Look/,
+    );
+    await button(page, 'Ask 1 again').click();
+    await page.getByText('All looked up, 1 judged without DNS').waitFor();
+    expect(await service().used(key)).toBe(3);
+  });
+
+  test('with a key held down or a double click spends one call', async () => {
+    const { secret, key } = await service().key();
+    const page = await visit();
+    await lookUp(page, 'gmail.com', secret);
+    await answerAbout(page, 'gmail.com');
+    await namesField(page).fill('mailinator.com');
+    for (let i = 0; i < 5; i++) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await answerAbout(page, 'mailinator.com');
+    await namesField(page).fill('yopmail.com');
+    await button(page, 'Look up').dblclick();
+    await answerAbout(page, 'yopmail.com');
+    // Comes later than anything that would still have been sent.
+    await lookUp(page, 'gmx.de');
+    await answerAbout(page, 'gmx.de');
+    expect(await service().used(key)).toBe(4);
   });
 
   test('the key stays in the page: not in the address, not in storage unless ticked, gone after a reload', async () => {

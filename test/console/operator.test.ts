@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { lastDays } from '../../src/core/quota.ts';
+import { ACT } from '../support/act.ts';
 import { hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
 import { mx } from '../support/dns.ts';
 import { realCatalog } from '../support/service.ts';
@@ -49,6 +50,30 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await button(dialog, verb).click();
   }
 
+  /** Holds such calls back until the function that it gives is called. */
+  async function hold(page: Page, method: string, path: string): Promise<() => void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route(`**/admin/${path}`, async route => {
+      if (route.request().method() === method) await promise;
+      await route.fallback();
+    });
+    return resolve;
+  }
+
+  /** As another operator would, elsewhere. */
+  const call = (method: string, path: string, body: object) =>
+    fetch(`${service().base}/admin/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  const focused = (page: Page) => page.evaluate('document.activeElement?.textContent');
+
+  async function press(page: Page, ...keys: string[]): Promise<void> {
+    for (const key of keys) await page.keyboard.press(key);
+  }
+
   async function copiedSecret(page: Page, name: string): Promise<string> {
     const dialog = page.getByRole('dialog', { name: `The secret of ${name}` });
     const secret = await dialog.getByRole('region', { name: 'API key' }).innerText();
@@ -60,7 +85,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
   }
 
   test('with a wrong token stays outside; with the right one leaves nothing of it behind', async () => {
-    const page = await visit('#/operator', { expected: REFUSED });
+    const page = await visit('#/operator/constructor', { expected: REFUSED });
     const { secret } = await service().key();
     const token = page.getByRole('textbox', { name: 'Admin token' });
     await token.fill(secret);
@@ -70,6 +95,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     );
     await openOperator(page, TOKEN, 'Ann');
     await page.getByText('Acting as Ann').waitFor();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
     expect(page.url()).not.toContain(TOKEN);
     await button(page, 'Leave').click();
@@ -125,6 +151,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await button(page, 'Revoke big shop').click();
     await send(page, 'Revoke for good');
     await soon(() => rowOf(page, 'big shop')).toContain('revoked');
+    expect(await focused(page)).toBe('Keys');
     expect(await status(third)).toBe(401);
     expect(await button(page, 'Edit big shop').count()).toBe(0);
 
@@ -133,6 +160,96 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const actions = ['key.revoke', 'key.rotate', 'key.rotate', 'key.update', 'key.create'];
     expect(mine.slice(0, 5)).toEqual(actions);
     expect(audit[0]?.at(-1)).toBe('127.0.0.1');
+  });
+
+  test('cannot lose a secret: not by a slow answer, not by Enter or Escape, not by going back', async () => {
+    const page = await enter();
+    await goTo(page, 'Docs');
+    await goTo(page, 'Operator');
+    const answerCreate = await hold(page, 'POST', 'keys');
+    await button(page, 'Create a key').click();
+    const dialog = page.getByRole('dialog', { name: 'Create a key' });
+    await dialog.waitFor();
+    await page.keyboard.type('slow');
+    await press(page, 'Enter', 'Enter', 'Escape', 'Escape');
+    for (const name of ['Close', 'Cancel', 'Create'])
+      await soon(() => button(dialog, name).isDisabled()).toBe(true);
+    answerCreate();
+    const made = page.getByRole('dialog', { name: 'The secret of slow' });
+    await made.waitFor();
+    await soon(() => focused(page)).toBe('The secret of slow');
+    await press(page, 'Enter', 'Escape', 'Escape');
+    await page.goBack();
+    await made.waitFor({ state: 'detached' });
+    await page.goForward();
+    expect(await status(await copiedSecret(page, 'slow'))).toBe(200);
+
+    const answerRotate = await hold(page, 'POST', 'keys/*/rotate');
+    const rotated = page.waitForResponse(/rotate$/);
+    await button(page, 'Rotate slow').click();
+    await send(page, 'Rotate');
+    await page.goBack();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    answerRotate();
+    await rotated;
+    await page.goForward();
+    expect(await status(await copiedSecret(page, 'slow'))).toBe(200);
+  });
+
+  test('changes only what they typed, and the list is up to date after a refusal too', async () => {
+    const past = Date.UTC(2026, 0, 1);
+    const { key } = await service().key({ name: 'old', quota: 5, expiresAt: past });
+    const page = await enter('Dan', { expected: REFUSED });
+    await button(page, 'Edit old').click();
+    await call('PATCH', `keys/${key.id}`, { quota: 7 });
+    await send(page, 'Save', { Name: 'older' });
+    await soon(() => rowOf(page, 'older')).toContain('0 of 7');
+    // A narrow screen leaves out the column of the state.
+    expect((await rowOf(page, 'older'))?.[0]).toMatch(/expired$/);
+
+    await button(page, 'Edit older').click();
+    await call('POST', `keys/${key.id}/revoke`, {});
+    await send(page, 'Save', { Name: 'oldest' });
+    const dialog = page.getByRole('dialog', { name: 'Edit older' });
+    expect(await errorSaid(dialog, 'This is not valid')).toContain('revoked');
+    await soon(() => rowOf(page, 'older')).toContain('revoked');
+    await button(dialog, 'Cancel').click();
+    await soon(() => focused(page)).toBe('Keys');
+  });
+
+  test('sees the newest list however late an older one comes, and the door when the token has changed', async () => {
+    await service().key();
+    const page = await enter('Eve', { expected: REFUSED });
+    const panel = await chooseTab(page, 'Audit');
+    const table = panel.getByRole('table');
+    const refresh = button(panel, 'Refresh');
+    const answers = [{ acts: [] }, undefined, {}, { error: 'unauthorized' }];
+    const older = Promise.withResolvers<void>();
+    await page.route('**/admin/audit?*', async route => {
+      const json = answers.shift();
+      if (json && 'acts' in json) await older.promise;
+      if (!json) return route.fallback();
+      await route.fulfill({ json, status: 'error' in json ? 401 : 200 });
+    });
+    const late = page.waitForResponse(async answer => (await answer.text()) === '{"acts":[]}');
+    await refresh.click();
+    const newer = page.waitForResponse(/audit/);
+    await refresh.click();
+    await newer;
+    older.resolve();
+    await (await late).finished();
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    expect((await rowsOf(table)).length).toBeGreaterThan(0);
+
+    await refresh.click();
+    await errorSaid(panel, 'Something else answered');
+    await refresh.click();
+    await errorSaid(page, 'The token is not accepted');
+    const answer = await hold(page, 'GET', 'keys');
+    await button(page, 'Open').click();
+    await page.getByRole('textbox', { name: 'Admin token' }).fill('');
+    answer();
+    await page.getByText('Behind a token').waitFor();
   });
 
   test('sets an override and takes it away, and the next lookup follows', async () => {
@@ -155,16 +272,24 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     expect(await verdict()).toContain('Safe.');
     await panel.getByLabel('Domain').fill('PARTNER.example.net');
     await panel.getByLabel('Action').selectOption({ label: 'Deny: disposable, score 100' });
-    await panel.getByLabel('Note').fill('asked for by sales');
+    await panel.getByLabel('Note').focus();
+    await page.keyboard.insertText('asked for by sales '.repeat(20));
     await panel.getByLabel('And everything below it').check();
-    await button(panel, 'Set override').click();
+    let sent = 0;
+    page.on('request', request => {
+      sent += Number(request.method() === 'PUT');
+    });
+    const answer = await hold(page, 'PUT', 'overrides/*');
+    await button(panel, 'Set override').dblclick();
+    await soon(() => panel.getByLabel('Domain').isDisabled()).toBe(true);
+    answer();
     const table = panel.getByRole('table', { name: 'Overrides' });
     await table.waitFor();
     expect(await rowsOf(table)).toEqual([
       [
         expect.stringMatching(/^partner\.example\.net\s+and everything below it$/),
         'deny',
-        'asked for by sales',
+        expect.stringMatching(/^(asked for by sales ?){10}asked for$/),
         'Bea',
         expect.stringMatching(/20\d\d/),
         'for good',
@@ -172,17 +297,25 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
       ],
     ]);
     expect(await panel.getByLabel('Domain').inputValue()).toBe('');
+    expect(sent).toBe(1);
+    await soon(() => focused(page)).toBe('Set override');
     expect(await verdict()).toMatch(/Denied by an operator operator_deny/);
 
     await panel.getByLabel('Domain').fill('not a domain');
     await button(panel, 'Set override').click();
     expect(await errorSaid(panel, 'This is not valid')).toContain('Correct it');
+    const [set] = (await service().store.listOverrides()).overrides;
+    await service().store.setOverride({ ...set!, expiresAt: Date.UTC(2026, 0, 1) }, ACT);
+    await chooseTab(page, 'Keys');
+    await chooseTab(page, 'Overrides');
+    expect((await rowsOf(table))[0]?.[5]).toBe('1 Jan 2026 expired');
     await panel
       .getByRole('row', { name: /partner/ })
       .getByRole('button')
       .click();
     await send(page, 'Remove');
     await page.getByText('No overrides').waitFor();
+    expect(await focused(page)).toBe('Overrides');
     expect(await verdict()).toContain('Safe.');
   });
 

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { type DomainRisk, domainPath, type Evidence } from '../api.ts';
 import { day } from '../time.ts';
-import { bandOf, DNS_WORDS, meaning, REASON_WORDS, signalWords } from '../verdict.ts';
+import { bandOf, DNS_WORDS, isNeutral, meaning, REASON_WORDS, signalWords } from '../verdict.ts';
 import { Code } from './copy.tsx';
 import { Notice } from './notice.tsx';
 import { BandBadge, Scale } from './scale.tsx';
@@ -22,8 +22,11 @@ export function Answer({ risk, degraded = false, secret }: AnswerProps) {
       {degraded && (
         <Notice tone="warning" title="Degraded answer">
           <p>
-            DNS did not answer in time (<code>X-Risk-Degraded: dns</code>). The score is the neutral one. Ask
-            again in half a minute.
+            DNS did not answer in time (<code>X-Risk-Degraded: dns</code>).{' '}
+            {isNeutral(risk.reason, degraded)
+              ? 'The score is the neutral one.'
+              : 'It is judged by its name alone.'}{' '}
+            Ask again in half a minute.
           </p>
         </Notice>
       )}

@@ -1,10 +1,11 @@
 /** A chart over time. Its library is loaded when the first one is shown: most visitors never need it. */
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { useShared } from '../shared.ts';
 import { theme } from '../theme.ts';
 import { shortDay } from '../time.ts';
+import { Empty } from './notice.tsx';
 
 export interface Series {
   readonly name: string;
@@ -25,6 +26,13 @@ interface ChartProps {
 
 const HEIGHT = 220;
 const HALF_DAY = 43_200;
+/** Less time than this is not spread over the whole width: each new point would move all others. In seconds. */
+const SHORTEST = 60;
+/** Steps of an axis that counts: half a call is none. */
+const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
+  [1, 2, 5].map(step => step * 10 ** power),
+).flat();
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
 export function Chart(props: ChartProps) {
   const { label, kind, times, series } = props;
@@ -32,6 +40,7 @@ export function Chart(props: ChartProps) {
   const chart = useRef<uPlot>(undefined);
   const data = useRef<uPlot.AlignedData>([[]]);
   const shade = useShared(theme);
+  const [isLost, setIsLost] = useState(false);
   data.current = [[...times], ...series.map(({ values }) => [...values])];
   const names = series.map(({ name }) => name).join();
 
@@ -43,11 +52,15 @@ export function Chart(props: ChartProps) {
     const resize = new ResizeObserver(() =>
       chart.current?.setSize({ width: node.clientWidth, height: HEIGHT }),
     );
-    void import('uplot').then(({ default: Plot }) => {
-      if (isGone) return;
-      chart.current = new Plot(optionsFor(props, node, Plot), data.current, node);
-      resize.observe(node);
-    });
+    void import('uplot').then(
+      ({ default: Plot }) => {
+        if (isGone) return;
+        chart.current = new Plot(optionsFor(props, node, Plot), data.current, node);
+        resize.observe(node);
+      },
+      // After an upgrade the service no longer has the file that this page knows by name.
+      () => setIsLost(true),
+    );
     return () => {
       isGone = true;
       resize.disconnect();
@@ -57,6 +70,12 @@ export function Chart(props: ChartProps) {
   }, [kind, names, shade]);
 
   useEffect(() => chart.current?.setData(data.current), [times, series]);
+  if (isLost)
+    return (
+      <Empty title="The chart could not be loaded">
+        <p>Load the page again.</p>
+      </Empty>
+    );
   return <div class="chart" role="img" aria-label={label} ref={box} />;
 }
 
@@ -67,6 +86,18 @@ function colorIn(node: HTMLElement, name: string): string {
   const { color } = getComputedStyle(probe);
   probe.remove();
   return color;
+}
+
+/** Half a day at both ends, for the first and the last bar to be whole. */
+const wholeDays = (_plot: uPlot, first: number, last: number): [number, number] => [
+  first - HALF_DAY,
+  last + HALF_DAY,
+];
+
+/** One point alone has no length: the library makes a day of it, of which every tick has the same time. */
+function aWhile({ data: [times] }: uPlot, first: number, last: number): [number, number] {
+  const end = times.length > 1 ? last : first;
+  return [Math.min(first, end - SHORTEST), end];
 }
 
 function optionsFor(
@@ -92,11 +123,7 @@ function optionsFor(
     cursor: { y: false, points: { show: kind === 'lines' } },
     legend: { show: series.length > 1 || kind === 'bars', live: true },
     scales: {
-      // Half a day at both ends, for the first and the last bar to be whole.
-      x: {
-        range: (_plot, first, last) =>
-          kind === 'bars' ? [first - HALF_DAY, last + HALF_DAY] : [first, last],
-      },
+      x: { range: kind === 'bars' ? wholeDays : aWhile },
       y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
     },
     axes: [
@@ -105,7 +132,8 @@ function optionsFor(
         ...axis,
         size: 56,
         grid: { stroke: line, width: 1 },
-        values: (_plot, ticks) => ticks.map(tick => `${tick}${unit}`),
+        ...(kind === 'bars' ? { incrs: WHOLE_STEPS } : {}),
+        values: (_plot, ticks) => ticks.map(tick => `${compact.format(tick)}${unit}`),
       },
     ],
     series: [
@@ -118,7 +146,8 @@ function optionsFor(
         stroke: colorIn(node, color),
         width: kind === 'bars' ? 0 : 2,
         ...(kind === 'bars' && bars ? { fill: colorIn(node, color), paths: bars } : {}),
-        points: { show: false },
+        // A line needs two.
+        points: { show: (plot: uPlot) => kind === 'lines' && plot.data[0].length === 1 },
         value: (_plot: uPlot, value: number | null) =>
           value == null ? '–' : `${Math.round(value * 100) / 100}${unit}`,
       })),

@@ -12,12 +12,15 @@ interface ConfirmProps<T> {
   readonly verb: string;
   readonly isDangerous?: boolean;
   act(): Promise<Result<T>>;
-  onDone(data: T): void;
+  /** Whatever the answer is: a refusal too says that the list behind may be out of date. */
+  onAnswered(): void;
+  onDone?(data: T): void;
   onClosed(): void;
   readonly children: ComponentChildren;
 }
 
-export function Confirm<T>({ title, verb, isDangerous, act, onDone, onClosed, children }: ConfirmProps<T>) {
+export function Confirm<T>(props: ConfirmProps<T>) {
+  const { title, verb, isDangerous, act, onAnswered, onDone, onClosed, children } = props;
   const [failure, setFailure] = useState<Failure>();
   const [isBusy, setIsBusy] = useState(false);
   const notice = useRef<HTMLDivElement>(null);
@@ -28,12 +31,16 @@ export function Confirm<T>({ title, verb, isDangerous, act, onDone, onClosed, ch
     if (failure) notice.current?.scrollIntoView({ block: 'nearest' });
   }, [failure]);
 
-  async function submit(event: Event, close: () => void): Promise<void> {
+  async function submit(event: SubmitEvent, close: () => void): Promise<void> {
     event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
     setIsBusy(true);
     const result = await act();
     setIsBusy(false);
+    onAnswered();
     if (!result.ok) return setFailure(result);
+    // The browser's Back may have taken the dialog away; what was done is done all the same.
+    if (!form.isConnected) return onDone?.(result.data);
     done.current = result;
     close();
   }
@@ -41,17 +48,17 @@ export function Confirm<T>({ title, verb, isDangerous, act, onDone, onClosed, ch
   /** What comes next may be a dialog too: it must not be closed together with this one. */
   function closed(): void {
     onClosed();
-    if (done.current) onDone(done.current.data);
+    if (done.current) onDone?.(done.current.data);
   }
 
   return (
-    <Dialog title={title} onClosed={closed}>
+    <Dialog title={title} onClosed={closed} isBusy={isBusy}>
       {close => (
         <form onSubmit={event => void submit(event, close)}>
           {children}
           <div ref={notice}>{failure && <FailureNotice failure={failure} />}</div>
           <div class="dialog-buttons">
-            <button type="button" class="button" onClick={close}>
+            <button type="button" class="button" onClick={close} disabled={isBusy}>
               Cancel
             </button>
             <button type="submit" class={`button ${isDangerous ? 'danger' : 'primary'}`} disabled={isBusy}>

@@ -9,23 +9,60 @@ interface DialogProps {
   /** After it was closed, in whatever way. */
   onClosed(): void;
   readonly isWide?: boolean;
+  /** What it asked for is under way: it stays until the answer is there. */
+  readonly isBusy?: boolean;
+  /** Only what is inside closes it. */
+  readonly isInsistent?: boolean;
   children(close: () => void): ComponentChildren;
 }
 
-export function Dialog({ title, onClosed, isWide, children }: DialogProps) {
+export function Dialog({ title, onClosed, isWide, isBusy, isInsistent, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const opener = useRef<Element>(null);
   const titleId = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    opener.current = document.activeElement;
+    dialog.current?.showModal();
+    // The browser would take the X: a second Enter would close what the first one brought.
+    const field = dialog.current?.querySelector<HTMLElement>('form :is(input, select, textarea)');
+    (field ?? heading.current)?.focus();
+  }, []);
   const close = () => dialog.current?.close();
+  const isHeld = isBusy || isInsistent;
+
+  function closed(): void {
+    onClosed();
+    if (!opener.current?.isConnected) focusHeading();
+  }
+
   return (
-    <dialog ref={dialog} class={isWide ? 'wide' : ''} aria-labelledby={titleId} onClose={onClosed}>
+    <dialog
+      ref={dialog}
+      class={isWide ? 'wide' : ''}
+      aria-labelledby={titleId}
+      // Chromium lets the second Escape in a row through, whatever became of `cancel`; others know only that event.
+      closedby={isHeld ? 'none' : 'closerequest'}
+      onCancel={event => isHeld && event.preventDefault()}
+      onClose={closed}
+    >
       <header>
-        <h2 id={titleId}>{title}</h2>
-        <button type="button" class="button plain" aria-label="Close" onClick={close}>
-          <Icon name="close" />
-        </button>
+        <h2 id={titleId} ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
+        {!isInsistent && (
+          <button type="button" class="button plain" aria-label="Close" onClick={close} disabled={isBusy}>
+            <Icon name="close" />
+          </button>
+        )}
       </header>
       {children(close)}
     </dialog>
   );
+}
+
+/** Where the focus goes when what had it is gone. */
+export function focusHeading(): void {
+  const ofPanel = document.querySelector<HTMLElement>('[role="tabpanel"] h2[tabindex]');
+  (ofPanel ?? document.querySelector('h1'))?.focus();
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { SecretField } from './field.tsx';
+import { SENT_ONCE } from './sent-once.ts';
 
 export function KeyBar(props: {
   button: string;
@@ -19,6 +20,7 @@ export function KeyBar(props: {
         event.preventDefault();
         if (secret !== '') props.onAsk();
       }}
+      {...SENT_ONCE}
     >
       <SecretField label="API key" secret={apiKey} />
       <button type="submit" class="button primary" disabled={secret === '' || props.isWaiting}>

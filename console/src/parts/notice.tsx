@@ -44,7 +44,9 @@ export function FailureNotice({
       )}
       {onRetry && canRetry && (
         <button type="button" class="button" onClick={onRetry} disabled={wait > 0}>
-          {wait > 0 ? `Try again in ${wait} s` : 'Try again'}
+          Try again
+          {/* Hidden from readers: the alert around it would be read out anew every second. */}
+          {wait > 0 && <span aria-hidden="true"> in {wait} s</span>}
         </button>
       )}
     </Notice>

@@ -7,6 +7,7 @@ import { domainParts, MOST_NAMES, type Names, readNames } from '../names.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Field, SecretField } from '../parts/field.tsx';
 import { FailureNotice, Waiting } from '../parts/notice.tsx';
+import { SENT_ONCE } from '../parts/sent-once.ts';
 import { run } from '../run.ts';
 import { apiKey, looksLikeKey } from '../session.ts';
 import { useShared } from '../shared.ts';
@@ -58,7 +59,7 @@ function LookUpForm() {
   }
 
   return (
-    <form class="card ask" ref={form} onSubmit={submit} noValidate>
+    <form class="card ask" ref={form} onSubmit={submit} noValidate {...SENT_ONCE}>
       <Field
         label="Domain or list of domains"
         hint={
@@ -83,7 +84,8 @@ function LookUpForm() {
             spellcheck={false}
             onInput={event => type(event.currentTarget.value)}
             onKeyDown={event => {
-              if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
+              const isAsking = event.key === 'Enter' && !event.shiftKey && !event.isComposing;
+              if (isAsking && !event.repeat) submit(event);
             }}
           />
         )}

@@ -1,19 +1,19 @@
 /** The operator's side: everything behind ADMIN_TOKEN, one tab for each thing that can be run. */
 
 import { useState } from 'preact/hooks';
-import { listKeys } from '../admin.ts';
+import { type Door, door, listKeys } from '../admin.ts';
 import type { Failure } from '../api.ts';
 import { Field, SecretField } from '../parts/field.tsx';
 import { Empty, FailureNotice, Notice, Waiting } from '../parts/notice.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { route } from '../route.ts';
 import { adminToken, operatorName } from '../session.ts';
-import { type Shared, share, useShared } from '../shared.ts';
+import { useShared } from '../shared.ts';
 import { Audit } from './operator/audit.tsx';
 import { FeedsTab } from './operator/feeds.tsx';
 import { Health } from './operator/health.tsx';
 import { Hosts } from './operator/hosts.tsx';
-import { Keys } from './operator/keys.tsx';
+import { Keys, MadeSecret } from './operator/keys.tsx';
 import { Overrides } from './operator/overrides.tsx';
 
 const TABS = {
@@ -26,13 +26,11 @@ const TABS = {
 } as const;
 type TabName = keyof typeof TABS;
 
-/** The door: closed, being tried, open, or why it did not open. */
-type Door = 'closed' | 'waiting' | 'open' | Failure;
-const door: Shared<Door> = share<Door>('closed');
-
 async function enter(): Promise<void> {
+  const { text: sent } = adminToken.get();
   door.set('waiting');
   const result = await listKeys();
+  if (adminToken.get().text !== sent) return door.set('closed');
   door.set(result.ok ? 'open' : result);
 }
 
@@ -45,6 +43,7 @@ export function Operator() {
         <p>Keys, overrides, feeds and health. Every change is written down with who made it and when.</p>
       </div>
       {state === 'open' ? <Inside /> : <Outside state={state} />}
+      <MadeSecret />
     </>
   );
 }
@@ -131,7 +130,7 @@ function Inside() {
   const [, tab = 'keys'] = useShared(route);
   const { text: name } = useShared(operatorName);
   const [names] = useState(() => Object.values(TABS).map(one => one.name));
-  const current: TabName = tab in TABS ? (tab as TabName) : 'keys';
+  const current: TabName = Object.hasOwn(TABS, tab) ? (tab as TabName) : 'keys';
   const { View } = TABS[current];
 
   function choose(wanted: string): void {

@@ -9,7 +9,16 @@ import { FailureNotice } from '../parts/notice.tsx';
 import { BandBadge, ScoreCell } from '../parts/scale.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { explain } from '../problem.ts';
-import { cancelRun, continueRun, forgetRun, isAsked, leftOf, type Row, type Run } from '../run.ts';
+import {
+  cancelRun,
+  continueRun,
+  forgetRun,
+  isAsked,
+  isUnanswered,
+  leftOf,
+  type Row,
+  type Run,
+} from '../run.ts';
 import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { plural } from '../time.ts';
@@ -20,7 +29,7 @@ export function Results({ run }: { run: Run }) {
   const [open, setOpen] = useState<Row>();
   const columns = useMemo(() => columnsFor(setOpen), []);
   const left = leftOf(run);
-  const done = run.rows.length - left;
+  const done = run.rows.filter(isAsked).length;
   return (
     <section class="card result" aria-labelledby="results-title">
       <h2 id="results-title">{plural(run.rows.length, 'domain')}</h2>
@@ -35,7 +44,7 @@ export function Results({ run }: { run: Run }) {
           <>
             {left > 0 && (
               <button type="button" class="button primary" onClick={() => continueRun(secret)}>
-                Look up the remaining {left}
+                {done === run.rows.length ? `Ask ${left} again` : `Look up the remaining ${left}`}
               </button>
             )}
             <button type="button" class="button" onClick={() => saveCsv(run)} disabled={done === 0}>
@@ -72,8 +81,14 @@ function Progress({ done, total }: { done: number; total: number }) {
 }
 
 function summary({ rows, isRunning }: Run, done: number): string {
-  const failed = rows.filter(({ result }) => result && !result.ok).length;
-  const notes = failed > 0 ? `, ${failed} without an answer` : '';
+  const count = (isOne: (row: Row) => unknown, words: string) => {
+    const found = rows.filter(isOne).length;
+    return found > 0 ? `, ${found} ${words}` : '';
+  };
+  const notes =
+    count(isUnanswered, 'without an answer') +
+    count(row => row.result?.ok === false && !isUnanswered(row), 'refused') +
+    count(isDegraded, 'judged without DNS');
   if (isRunning) return `${done} of ${rows.length}${notes}`;
   return done === rows.length ? `All looked up${notes}` : `Stopped at ${done} of ${rows.length}${notes}`;
 }
@@ -97,6 +112,7 @@ function Tally({ run }: { run: Run }) {
   );
 }
 
+const isDegraded = ({ result }: Row) => result?.ok && result.degraded;
 const score = ({ result }: Row) => (result?.ok ? result.data.risk_score : -1);
 
 function columnsFor(open: (row: Row) => void): readonly Column<Row>[] {
@@ -117,7 +133,15 @@ function columnsFor(open: (row: Row) => void): readonly Column<Row>[] {
       name: 'Score',
       by: score,
       startsDown: true,
-      show: row => (row.result?.ok ? <ScoreCell score={score(row)} /> : <Missing {...row} />),
+      show: row =>
+        row.result?.ok ? (
+          <>
+            <ScoreCell score={score(row)} />
+            {isDegraded(row) && <span class="detail">DNS did not answer</span>}
+          </>
+        ) : (
+          <Missing {...row} />
+        ),
     },
     { name: 'Advice', show: row => row.result?.ok && <BandBadge score={score(row)} />, isMinor: true },
     {

@@ -1,7 +1,7 @@
 /** The most often flagged domains: one counted call, kept until the person asks for it again. */
 
 import { useMemo, useState } from 'preact/hooks';
-import { askTop, type Result, type TopDomain, type TopDomains } from '../api.ts';
+import { askTop, type Failure, type TopDomain, type TopDomains } from '../api.ts';
 import { downloadCsv, downloadJson } from '../csv.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
 import { Field } from '../parts/field.tsx';
@@ -14,43 +14,46 @@ import { type Shared, share, useShared } from '../shared.ts';
 import { plural } from '../time.ts';
 import { REASON_WORDS } from '../verdict.ts';
 
-type Loaded = Result<TopDomains> | 'waiting' | undefined;
-const top: Shared<Loaded> = share<Loaded>(undefined);
+interface Loaded {
+  /** What was paid for stays until there is something newer. */
+  readonly list?: TopDomains;
+  readonly isWaiting: boolean;
+  readonly failure?: Failure;
+}
+const top: Shared<Loaded> = share<Loaded>({ isWaiting: false });
 
 async function load(): Promise<void> {
-  top.set('waiting');
-  top.set(await askTop(apiKey.get().text));
+  const { list } = top.get();
+  const kept = list ? { list } : {};
+  top.set({ ...kept, isWaiting: true });
+  const result = await askTop(apiKey.get().text);
+  top.set(
+    result.ok ? { list: result.data, isWaiting: false } : { ...kept, isWaiting: false, failure: result },
+  );
 }
 
 export function Top() {
-  const loaded = useShared(top);
-  const hasList = loaded !== undefined && loaded !== 'waiting' && loaded.ok;
+  const { list, isWaiting, failure } = useShared(top);
   return (
     <>
       <div class="intro">
         <h1 tabIndex={-1}>Top domains</h1>
         <p>What this service flagged most often in the last 30 days, up to 1,000 domains.</p>
       </div>
-      <KeyBar
-        button={hasList ? 'Refresh' : 'Load the list'}
-        isWaiting={loaded === 'waiting'}
-        onAsk={() => void load()}
-      >
+      <KeyBar button={list ? 'Refresh' : 'Load the list'} isWaiting={isWaiting} onAsk={() => void load()}>
         <p class="hint">
           Each load is one call against your quota. What is loaded stays until you refresh it.
         </p>
       </KeyBar>
       <div class="card tall">
-        {loaded === undefined && (
+        {!list && !isWaiting && !failure && (
           <Empty title="Not loaded yet">
             <p>Type a key and load the list to see who is flagged, and why.</p>
           </Empty>
         )}
-        {loaded === 'waiting' && <Waiting for="the list" />}
-        {loaded && loaded !== 'waiting' && !loaded.ok && (
-          <FailureNotice failure={loaded} onRetry={() => void load()} />
-        )}
-        {hasList && <Listing domains={loaded.data.domains} />}
+        {!list && isWaiting && <Waiting for="the list" />}
+        {failure && <FailureNotice failure={failure} onRetry={() => void load()} />}
+        {list && <Listing domains={list.domains} />}
       </div>
     </>
   );

@@ -21,7 +21,7 @@ export function Audit() {
       {({ acts }, reload) => (
         <>
           <div class="toolbar">
-            <h2>Audit</h2>
+            <h2 tabIndex={-1}>Audit</h2>
             <button type="button" class="button" onClick={reload}>
               Refresh
             </button>

@@ -89,7 +89,7 @@ function FeedsList({
   return (
     <>
       <div class="toolbar">
-        <h2>Feeds</h2>
+        <h2 tabIndex={-1}>Feeds</h2>
         <p>
           {plural(domains, 'disposable domain')} in snapshot <code>{snapshot}</code>
         </p>

@@ -2,36 +2,47 @@
 
 import { useEffect } from 'preact/hooks';
 import { askMetrics, type Failure } from '../../api.ts';
-import { between, parseMetrics, quantile, sum, type Totals, totalsOf } from '../../metrics.ts';
+import {
+  countedIn,
+  type Interval,
+  parseMetrics,
+  quantile,
+  sum,
+  type Totals,
+  totalsOf,
+  type Watch,
+  watchOn,
+} from '../../metrics.ts';
 import { type Bar, Bars } from '../../parts/bars.tsx';
 import { Chart } from '../../parts/chart.tsx';
-import { FailureNotice, Waiting } from '../../parts/notice.tsx';
+import { FailureNotice, Notice, Waiting } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { type Shared, share, useShared } from '../../shared.ts';
 import { number, plural } from '../../time.ts';
 
 const EVERY_MS = 5_000;
-/** An hour of them. */
-const MOST_SAMPLES = 720;
 
 interface Watched {
-  readonly totals: readonly Totals[];
+  readonly watch?: Watch;
   readonly failure?: Failure;
 }
 /** Kept while the page lives: the charts begin where they were. */
-const watched: Shared<Watched> = share<Watched>({ totals: [] });
+const watched: Shared<Watched> = share<Watched>({});
+let isAsking = false;
 
 async function poll(): Promise<void> {
-  if (document.hidden) return;
+  if (document.hidden || isAsking) return;
+  isAsking = true;
+  const at = Date.now();
   const result = await askMetrics();
-  const { totals } = watched.get();
-  if (!result.ok) return watched.set({ totals, failure: result });
-  const now = totalsOf(parseMetrics(result.data), Date.now());
-  watched.set({ totals: [...totals, now].slice(-MOST_SAMPLES) });
+  isAsking = false;
+  const before = watched.get();
+  if (result.ok) watched.set({ watch: watchOn(before.watch, totalsOf(parseMetrics(result.data), at)) });
+  else watched.set({ ...before, failure: result });
 }
 
 export function Health() {
-  const { totals, failure } = useShared(watched);
+  const { watch, failure } = useShared(watched);
   useEffect(() => {
     void poll();
     const timer = setInterval(() => void poll(), EVERY_MS);
@@ -42,16 +53,17 @@ export function Health() {
       document.removeEventListener('visibilitychange', onVisible);
     };
   }, []);
-  const last = totals.at(-1);
   return (
     <>
       <div class="toolbar">
         <h2>Health</h2>
-        <p class="hint">Calls of the API since this tab was opened; every 5 seconds while it is visible.</p>
+        <p class="hint">
+          Calls of the API since this view was first opened; asked every 5 seconds while it is visible.
+        </p>
       </div>
       {failure && <FailureNotice failure={failure} onRetry={() => void poll()} />}
-      {!last && !failure && <Waiting for="the metrics" />}
-      {last && <Figures totals={totals} first={totals[0]!} last={last} />}
+      {!watch && !failure && <Waiting for="the metrics" />}
+      {watch && <Figures watch={watch} />}
     </>
   );
 }
@@ -60,32 +72,63 @@ const ms = (seconds: number | null) => (seconds === null ? '–' : `${Math.round
 const percent = (part: number, all: number) =>
   all === 0 ? '–' : `${Math.round((1000 * part) / all) / 10} %`;
 
-function Figures({ totals, first, last }: { totals: readonly Totals[]; first: Totals; last: Totals }) {
-  const statuses = between(first.statuses, last.statuses);
-  const buckets = between(first.buckets, last.buckets);
+function Figures({ watch }: { watch: Watch }) {
+  const { statuses, buckets, lookups } = countedIn(watch);
   const calls = sum(statuses);
   const failed = [...statuses]
     .filter(([status]) => status.startsWith('5'))
     .reduce((all, [, one]) => all + one, 0);
-  const { hits, asked } = cacheUse(last);
+  const { hits, asked } = cacheUse(lookups);
   return (
     <>
+      <Several watch={watch} />
       <dl class="tiles">
         <Tile name="Calls" value={number(calls)} />
         <Tile name="Failed (5xx)" value={number(failed)} isBad={failed > 0} />
         <Tile name="Half within" value={ms(quantile(buckets, 0.5))} />
         <Tile name="99 % within" value={ms(quantile(buckets, 0.99))} />
         <Tile name="DNS cache hits" value={percent(hits, asked)} />
-        <Tile name="In flight" value={number(last.gauges.get('domain_risk_requests_in_flight') ?? 0)} />
+        <Tile name="In flight now" value={number(watch.last.inFlight)} />
       </dl>
-      <OverTime totals={totals} />
+      <OverTime intervals={watch.intervals} />
+      <SinceStart last={watch.last} isOneOfMany={watch.processes.size > 1} />
+    </>
+  );
+}
+
+/** Behind a balancer another server may answer each time. */
+function Several({ watch: { processes } }: { watch: Watch }) {
+  if ([...processes.values()].some(({ isMixed }) => isMixed))
+    return (
+      <Notice tone="warning" title="Some servers cannot be told apart">
+        <p>
+          They began in the same second and answer in turn, so their calls are left out here. Look at the
+          metrics of each by its own address.
+        </p>
+      </Notice>
+    );
+  if (processes.size === 1) return null;
+  return (
+    <p class="hint">
+      {processes.size} processes answered so far: servers that take turns, or one that was started again. Each
+      interval is of the one that answered then.
+    </p>
+  );
+}
+
+function SinceStart({ last, isOneOfMany }: { last: Totals; isOneOfMany: boolean }) {
+  return (
+    <section aria-labelledby="start-title">
+      <h3 id="start-title">
+        {isOneOfMany ? 'Since the server that answered last was started' : 'Since the service was started'}
+      </h3>
       <div class="charts">
-        <Bars title="Calls by status, since the service started" bars={bars(last.statuses)} />
-        <Bars title="DNS answers by outcome, since the service started" bars={bars(last.questions)} />
+        <Bars title="Calls by status" bars={bars(last.statuses)} />
+        <Bars title="DNS answers by outcome" bars={bars(last.questions)} />
         <Bars title="How lookups got their DNS answer" bars={bars(last.lookups)} />
         <Bars title="Verdicts by reason" bars={bars(last.verdicts)} />
       </div>
-    </>
+    </section>
   );
 }
 
@@ -99,7 +142,7 @@ function Tile({ name, value, isBad = false }: { name: string; value: string; isB
 }
 
 /** Lookups that needed no question of their own, of all that needed DNS. */
-function cacheUse({ lookups }: Totals): { hits: number; asked: number } {
+function cacheUse(lookups: Totals['lookups']): { hits: number; asked: number } {
   const count = (how: string) => lookups.get(how) ?? 0;
   const hits = count('hit') + count('joined');
   return { hits, asked: hits + count('miss') };
@@ -115,8 +158,8 @@ function bars(counts: ReadonlyMap<string, number>): Bar[] {
 const toneOf = (name: string) =>
   /^5\d\d$/.test(name) ? 'confirmed' : /^4\d\d$/.test(name) ? 'warn' : 'accent';
 
-/** One row for each pair of samples: what happened in these five seconds. */
-interface Interval {
+/** One row for each interval: what happened in these five seconds. */
+interface Row {
   readonly at: number;
   readonly good: number;
   readonly refused: number;
@@ -125,34 +168,21 @@ interface Interval {
   readonly most: number | null;
 }
 
-function intervalsOf(totals: readonly Totals[]): Interval[] {
-  return totals.slice(1).map((after, index) => {
-    const before = totals[index]!;
-    const seconds = Math.max(0.001, (after.at - before.at) / 1000);
-    const statuses = between(before.statuses, after.statuses);
-    const buckets = between(before.buckets, after.buckets);
-    const rate = (digits: string) =>
-      [...statuses]
-        .filter(([status]) => digits.includes(status[0] ?? ''))
-        .reduce((all, [, one]) => all + one, 0) / seconds;
-    const inMs = (share: number) => {
-      const value = quantile(buckets, share);
-      return value === null ? null : value * 1000;
-    };
-    return {
-      at: after.at,
-      good: rate('23'),
-      refused: rate('4'),
-      failed: rate('5'),
-      half: inMs(0.5),
-      most: inMs(0.99),
-    };
-  });
+function rowOf({ at, seconds, statuses, buckets }: Interval): Row {
+  const rate = (digits: string) =>
+    [...statuses]
+      .filter(([status]) => digits.includes(status[0] ?? ''))
+      .reduce((all, [, one]) => all + one, 0) / seconds;
+  const inMs = (share: number) => {
+    const value = quantile(buckets, share);
+    return value === null ? null : value * 1000;
+  };
+  return { at, good: rate('23'), refused: rate('4'), failed: rate('5'), half: inMs(0.5), most: inMs(0.99) };
 }
 
 const rounded = (value: number | null) => (value === null ? '–' : String(Math.round(value * 100) / 100));
 
-const COLUMNS: readonly Column<Interval>[] = [
+const COLUMNS: readonly Column<Row>[] = [
   { name: 'Time', show: row => new Date(row.at).toISOString().slice(11, 19), by: row => row.at },
   { name: '2xx and 3xx per second', show: row => rounded(row.good), isNumber: true },
   { name: '4xx per second', show: row => rounded(row.refused), isNumber: true },
@@ -161,8 +191,8 @@ const COLUMNS: readonly Column<Interval>[] = [
   { name: '99 % within, ms', show: row => rounded(row.most), isNumber: true },
 ];
 
-function OverTime({ totals }: { totals: readonly Totals[] }) {
-  const rows = intervalsOf(totals);
+function OverTime({ intervals }: { intervals: readonly Interval[] }) {
+  const rows = intervals.map(rowOf);
   const times = rows.map(({ at }) => at / 1000);
   return (
     <section aria-labelledby="time-title">

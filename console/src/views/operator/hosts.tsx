@@ -81,7 +81,7 @@ function HostsList({ hosts, onChanged }: { hosts: readonly Host[]; onChanged: ()
   return (
     <>
       <div class="toolbar">
-        <h2>Learned hosts</h2>
+        <h2 tabIndex={-1}>Learned hosts</h2>
         <button type="button" class="button" onClick={onChanged}>
           Refresh
         </button>
@@ -109,7 +109,7 @@ function Change({ host, onChanged, onClosed }: { host: Host; onChanged: () => vo
       verb={verbFor(host)}
       isDangerous={!isForgotten}
       act={() => (isForgotten ? relearnHost(host.host) : forgetHost(host.host))}
-      onDone={onChanged}
+      onAnswered={onChanged}
       onClosed={onClosed}
     >
       <p>

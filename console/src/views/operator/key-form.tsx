@@ -11,7 +11,8 @@ interface KeyFormProps<T> {
   readonly verb: string;
   readonly before?: KeyLimits;
   send(limits: KeyLimits): Promise<Result<T>>;
-  onDone(data: T): void;
+  onAnswered(): void;
+  onDone?(data: T): void;
   onClosed(): void;
 }
 
@@ -54,7 +55,14 @@ function limitsFrom(typed: Typed, before: KeyLimits | undefined): KeyLimits {
   };
 }
 
-export function KeyForm<T>({ title, verb, before, send, onDone, onClosed }: KeyFormProps<T>) {
+/** Only what was changed here: another operator may have changed the rest since it was shown. */
+export function changedLimits(before: KeyLimits, after: KeyLimits): Partial<KeyLimits> {
+  const had: Readonly<Record<string, unknown>> = { ...before };
+  const isOther = ([name, value]: [string, unknown]) => JSON.stringify(value) !== JSON.stringify(had[name]);
+  return Object.fromEntries(Object.entries(after).filter(isOther));
+}
+
+export function KeyForm<T>({ before, send, ...rest }: KeyFormProps<T>) {
   const [typed, setTyped] = useState(() => typedFrom(before));
   const bind = (name: keyof Typed) => ({
     value: typed[name],
@@ -62,13 +70,7 @@ export function KeyForm<T>({ title, verb, before, send, onDone, onClosed }: KeyF
       setTyped({ ...typed, [name]: event.currentTarget.value }),
   });
   return (
-    <Confirm
-      title={title}
-      verb={verb}
-      act={() => send(limitsFrom(typed, before))}
-      onDone={onDone}
-      onClosed={onClosed}
-    >
+    <Confirm {...rest} act={() => send(limitsFrom(typed, before))}>
       <Field label="Name" hint="Which application uses it.">
         {ids => <input {...ids} {...bind('name')} required maxLength={100} autocomplete="off" />}
       </Field>
@@ -79,7 +81,7 @@ export function KeyForm<T>({ title, verb, before, send, onDone, onClosed }: KeyF
         <Field label="Calls per second" hint="Empty: no limit.">
           {ids => <input {...ids} {...bind('rate')} type="number" min="1" step="1" inputMode="numeric" />}
         </Field>
-        <Field label="Valid until (UTC)" hint="Empty: for good.">
+        <Field label="Valid until (UTC)" hint="The first day on which it no longer works. Empty: for good.">
           {ids => <input {...ids} {...bind('expires')} type="date" />}
         </Field>
       </div>

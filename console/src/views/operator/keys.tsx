@@ -18,14 +18,15 @@ import { Field } from '../../parts/field.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty, Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { share, useShared } from '../../shared.ts';
 import { day, fromNow, number } from '../../time.ts';
-import { KeyForm } from './key-form.tsx';
+import { changedLimits, KeyForm } from './key-form.tsx';
 
 /** What is in front of the list. */
-type Open =
-  | { readonly what: 'create' }
-  | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
-  | { readonly what: 'secret'; readonly made: KeyWithSecret };
+type Open = { readonly what: 'create' } | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
+
+/** Until somebody says that they have copied it: the browser's Back takes the view away, but not this. */
+const madeKey = share<KeyWithSecret | undefined>(undefined);
 
 export function Keys() {
   return (
@@ -45,7 +46,7 @@ function KeysList({ keys, onChanged }: { keys: readonly Key[]; onChanged: () => 
   return (
     <>
       <div class="toolbar">
-        <h2>Keys</h2>
+        <h2 tabIndex={-1}>Keys</h2>
         <button
           type="button"
           class="button primary"
@@ -76,6 +77,8 @@ function columnsFor(open: (what: Open) => void): readonly Column<Key>[] {
         <>
           {key.name}
           <span class="detail mono">{key.shown_as}</span>
+          {/* A narrow screen leaves its column out. */}
+          {stateOf(key) !== 'active' && <span class="detail">{stateOf(key)}</span>}
         </>
       ),
     },
@@ -144,31 +147,18 @@ interface FrontProps {
 
 function Front({ open, onOpen, onChanged }: FrontProps) {
   const [overlap, setOverlap] = useState('0');
-  const onClosed = () => onOpen(undefined);
-  const showSecret = (made: KeyWithSecret) => {
-    onChanged();
-    onOpen({ what: 'secret', made });
-  };
+  const then = { onAnswered: onChanged, onClosed: () => onOpen(undefined) };
   switch (open.what) {
     case 'create':
-      return (
-        <KeyForm
-          title="Create a key"
-          verb="Create"
-          send={createKey}
-          onDone={showSecret}
-          onClosed={onClosed}
-        />
-      );
+      return <KeyForm title="Create a key" verb="Create" send={createKey} onDone={madeKey.set} {...then} />;
     case 'edit':
       return (
         <KeyForm
           title={`Edit ${open.key.name}`}
           verb="Save"
           before={open.key}
-          send={limits => updateKey(open.key.id, limits)}
-          onDone={onChanged}
-          onClosed={onClosed}
+          send={limits => updateKey(open.key.id, changedLimits(open.key, limits))}
+          {...then}
         />
       );
     case 'rotate':
@@ -177,8 +167,8 @@ function Front({ open, onOpen, onChanged }: FrontProps) {
           title={`Rotate ${open.key.name}`}
           verb="Rotate"
           act={() => rotateKey(open.key.id, Number(overlap))}
-          onDone={showSecret}
-          onClosed={onClosed}
+          onDone={madeKey.set}
+          {...then}
         >
           <p>It gets a new secret. Its name, limits and counter stay.</p>
           <Field label="The old secret stays valid" hint="Long enough to bring the new one to every caller.">
@@ -201,8 +191,7 @@ function Front({ open, onOpen, onChanged }: FrontProps) {
           verb="Revoke for good"
           isDangerous
           act={() => revokeKey(open.key.id)}
-          onDone={onChanged}
-          onClosed={onClosed}
+          {...then}
         >
           <p>
             From the next call on, whoever holds <code>{open.key.shown_as}</code> gets 401. This cannot be
@@ -210,8 +199,6 @@ function Front({ open, onOpen, onChanged }: FrontProps) {
           </p>
         </Confirm>
       );
-    case 'secret':
-      return <Secret made={open.made} onClosed={onClosed} />;
   }
 }
 
@@ -222,9 +209,12 @@ const OVERLAPS = [
   [604_800, 'for a week'],
 ] as const;
 
-function Secret({ made, onClosed }: { made: KeyWithSecret; onClosed: () => void }) {
+/** In front of whatever part of the operator's side is shown. */
+export function MadeSecret() {
+  const made = useShared(madeKey);
+  if (!made) return null;
   return (
-    <Dialog title={`The secret of ${made.name}`} onClosed={onClosed}>
+    <Dialog title={`The secret of ${made.name}`} onClosed={() => madeKey.set(undefined)} isInsistent>
       {close => (
         <>
           <Notice tone="warning" title="Copy it now">

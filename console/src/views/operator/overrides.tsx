@@ -1,6 +1,6 @@
 /** The operator's word about names: it wins over every list and over DNS. */
 
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   listOverrides,
   type Override,
@@ -14,7 +14,7 @@ import { Field } from '../../parts/field.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty, FailureNotice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { day, moment } from '../../time.ts';
+import { ageInDays, day, moment } from '../../time.ts';
 
 const ACTION_WORDS: Readonly<Record<OverrideAction, string>> = {
   allow: 'Allow: safe, score 0',
@@ -45,8 +45,7 @@ function columnsFor(remove: (override: Override) => void): readonly Column<Overr
     {
       name: 'Until',
       by: row => row.expires_at ?? '',
-      show: row =>
-        row.expires_at ? <time title={moment(row.expires_at)}>{day(row.expires_at)}</time> : 'for good',
+      show: row => (row.expires_at ? <Until end={row.expires_at} /> : 'for good'),
     },
     {
       name: 'Change',
@@ -63,6 +62,15 @@ function columnsFor(remove: (override: Override) => void): readonly Column<Overr
       ),
     },
   ];
+}
+
+function Until({ end }: { end: string }) {
+  return (
+    <>
+      <time title={moment(end)}>{day(end)}</time>{' '}
+      {ageInDays(end) >= 0 && <span class="badge state-expired">expired</span>}
+    </>
+  );
 }
 
 export function Overrides() {
@@ -83,7 +91,7 @@ function OverridesList({ overrides, onChanged }: { overrides: readonly Override[
   const columns = useMemo(() => columnsFor(setChosen), []);
   return (
     <>
-      <h2>Overrides</h2>
+      <h2 tabIndex={-1}>Overrides</h2>
       {overrides.length === 0 ? (
         <Empty title="No overrides">
           <p>Lists and DNS decide alone. Set one above where they are wrong for you.</p>
@@ -97,7 +105,7 @@ function OverridesList({ overrides, onChanged }: { overrides: readonly Override[
           verb="Remove"
           isDangerous
           act={() => removeOverride(chosen.domain)}
-          onDone={onChanged}
+          onAnswered={onChanged}
           onClosed={() => setChosen(undefined)}
         >
           <p>Lists and DNS decide about it again, from the next call on.</p>
@@ -109,6 +117,13 @@ function OverridesList({ overrides, onChanged }: { overrides: readonly Override[
 
 function OverrideForm({ onSet }: { onSet: () => void }) {
   const [failure, setFailure] = useState<Failure>();
+  const [isBusy, setIsBusy] = useState(false);
+  const focused = useRef<HTMLElement>(null);
+
+  // What is disabled loses the focus.
+  useEffect(() => {
+    if (!isBusy && document.activeElement === document.body) focused.current?.focus();
+  }, [isBusy]);
 
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
@@ -116,12 +131,15 @@ function OverrideForm({ onSet }: { onSet: () => void }) {
     const typed = new FormData(form);
     const text = (name: string) => String(typed.get(name) ?? '').trim();
     const until = text('expires');
+    focused.current = document.activeElement as HTMLElement;
+    setIsBusy(true);
     const result = await setOverride(text('domain'), {
       action: text('action') as OverrideAction,
       below: typed.has('below'),
       note: text('note') || null,
       expires_at: until === '' ? null : `${until}T00:00:00.000Z`,
     });
+    setIsBusy(false);
     setFailure(result.ok ? undefined : result);
     if (!result.ok) return;
     form.reset();
@@ -138,6 +156,7 @@ function OverrideForm({ onSet }: { onSet: () => void }) {
               {...ids}
               name="domain"
               class="mono"
+              disabled={isBusy}
               required
               placeholder="partner.example"
               autocapitalize="off"
@@ -146,7 +165,7 @@ function OverrideForm({ onSet }: { onSet: () => void }) {
         </Field>
         <Field label="Action">
           {ids => (
-            <select {...ids} name="action">
+            <select {...ids} name="action" disabled={isBusy}>
               {Object.entries(ACTION_WORDS).map(([action, words]) => (
                 <option key={action} value={action}>
                   {words}
@@ -155,15 +174,17 @@ function OverrideForm({ onSet }: { onSet: () => void }) {
             </select>
           )}
         </Field>
-        <Field label="Note">{ids => <input {...ids} name="note" maxLength={500} />}</Field>
-        <Field label="Until (UTC)">{ids => <input {...ids} name="expires" type="date" />}</Field>
+        <Field label="Note">{ids => <input {...ids} name="note" maxLength={200} disabled={isBusy} />}</Field>
+        <Field label="Until (UTC)" hint="The first day on which it no longer holds. Empty: for good.">
+          {ids => <input {...ids} name="expires" type="date" disabled={isBusy} />}
+        </Field>
       </div>
       <div class="form-end">
         <label class="check">
-          <input type="checkbox" name="below" />
+          <input type="checkbox" name="below" disabled={isBusy} />
           And everything below it
         </label>
-        <button type="submit" class="button primary">
+        <button type="submit" class="button primary" disabled={isBusy}>
           Set override
         </button>
       </div>
