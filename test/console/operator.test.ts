@@ -205,7 +205,10 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await send(page, 'Save', { Name: 'older' });
     await soon(() => rowOf(page, 'older')).toContain('0 of 7');
     // A narrow screen leaves out the column of the state.
+    const wide = page.viewportSize()!;
+    await page.setViewportSize({ ...wide, width: 360 });
     expect((await rowOf(page, 'older'))?.[0]).toMatch(/expired$/);
+    await page.setViewportSize(wide);
 
     await button(page, 'Edit older').click();
     await call('POST', `keys/${key.id}/revoke`, {});

@@ -147,7 +147,7 @@ function columnsFor(open: (row: Row) => void): readonly Column<Row>[] {
     {
       name: 'Reason',
       by: ({ result }) => (result?.ok ? result.data.reason : ''),
-      show: ({ result }) => result?.ok && REASON_WORDS[result.data.reason],
+      show: ({ result }) => result?.ok && <span class="whole">{REASON_WORDS[result.data.reason]}</span>,
     },
     {
       name: 'Received by',

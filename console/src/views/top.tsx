@@ -69,7 +69,11 @@ const COLUMNS: readonly Column<TopDomain & { rank: number }>[] = [
     by: row => row.risk_score,
   },
   { name: 'Advice', show: row => <BandBadge score={row.risk_score} />, isMinor: true },
-  { name: 'Reason', show: row => REASON_WORDS[row.reason], by: row => row.reason },
+  {
+    name: 'Reason',
+    show: row => <span class="whole">{REASON_WORDS[row.reason]}</span>,
+    by: row => row.reason,
+  },
 ];
 
 function Listing({ domains }: { domains: readonly TopDomain[] }) {

@@ -78,7 +78,7 @@ function columnsFor(open: (what: Open) => void): readonly Column<Key>[] {
           {key.name}
           <span class="detail mono">{key.shown_as}</span>
           {/* A narrow screen leaves its column out. */}
-          {stateOf(key) !== 'active' && <span class="detail">{stateOf(key)}</span>}
+          {stateOf(key) !== 'active' && <span class="detail narrow">{stateOf(key)}</span>}
         </>
       ),
     },
