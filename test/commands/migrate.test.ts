@@ -1,4 +1,6 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
@@ -152,7 +154,16 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     const absent = await migrate();
     expect(absent).toMatchObject({ code: 1, stdout: '' });
     expect(absent.stderr).toMatch(/domain-risk\.db does not exist/);
+    writeFileSync(file(), '');
+    const empty = await migrate();
+    expect([empty.code, empty.stderr]).toEqual([1, expect.stringMatching(/is no store of this program/)]);
+    rmSync(file());
     await (await source()).close();
+    const other = new DatabaseSync(file());
+    other.exec('BEGIN IMMEDIATE');
+    const locked = await migrate();
+    other.close();
+    expect([locked.code, locked.stderr]).toEqual([1, expect.stringMatching(/is in use .*stop the servers/)]);
     const wrong = new URL(url);
     wrong.password = 'pw-canary';
     wrong.pathname = '/nowhere';

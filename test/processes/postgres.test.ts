@@ -362,7 +362,7 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
       try {
         const told = performance.now();
         expect(await server.stop()).toEqual({ code: 0, signal: null });
-        // 2.1 s were measured (November 2026).
+        // 3 s were measured (November 2026).
         expect(performance.now() - told).toBeLessThan(25_000);
       } finally {
         postgres.signalAll('SIGCONT');
