@@ -41,6 +41,8 @@ export interface Admit {
   spend(caller: Caller): Promise<Admission | MeteredRefusal | Refusal>;
   /** The same door without counting: for what a key may ask about itself. */
   enter(caller: Caller): Promise<Admission | Refusal>;
+  /** The id of the key with this secret, where a call with it was let in before; asks nobody. */
+  known(secret: string): string | undefined;
   /** What was counted on each of the last so many days in UTC, the oldest first, today last. */
   days(key: KeyRecord, count: number): Promise<DayCount[]>;
 }
@@ -170,6 +172,8 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
       const { key, revision } = passed;
       return { key, revision, allowance: await readAllowance(key) };
     },
+
+    known: secret => keys.peek(digestOf(secret))?.key.id,
 
     async days(key, count) {
       const days = lastDays(clock(), count);

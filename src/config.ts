@@ -26,6 +26,10 @@ function parsePort(text: string): Checked<number> {
   return port >= 0 && port <= 65535 ? good(port) : bad('must be a number from 0 to 65535');
 }
 
+function parseHost(text: string): Checked<string> {
+  return /^[0-9A-Za-z.:%-]+$/.test(text) ? good(text) : bad('must be an address or host name');
+}
+
 /** Where the store is: a file of ours, or a database that several machines share. */
 export type Database =
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -67,8 +71,7 @@ export const SETTINGS = {
   HOST: {
     fallback: '127.0.0.1',
     help: 'Address to listen on; `0.0.0.0` for all interfaces (the container image does so).',
-    parse: (text: string) =>
-      /^[0-9A-Za-z.:%-]+$/.test(text) ? good(text) : bad('must be an address or host name'),
+    parse: parseHost,
   },
   DATA_DIR: {
     fallback: './var',
@@ -102,6 +105,32 @@ export const SETTINGS = {
     secret: true,
     parse: parseToken,
   },
+  METRICS_PORT: {
+    fallback: '',
+    help: 'Port of a listener of its own for `/metrics` and `/admin`, which are then nowhere else; `off` for no `/metrics` at all; empty is `PORT`.',
+    parse: (text: string): Checked<number | 'off' | undefined> => {
+      if (text === '') return good(undefined);
+      return text === 'off' ? good(text) : parsePort(text);
+    },
+  },
+  METRICS_HOST: {
+    fallback: '',
+    help: 'Address of that listener; empty is `HOST`.',
+    parse: (text: string): Checked<string | undefined> => (text === '' ? good(undefined) : parseHost(text)),
+  },
+  DOCS: {
+    fallback: 'on',
+    help: 'Whether `/docs` and `/openapi.json` are there: `on` or `off`.',
+    parse: oneOf('on', 'off'),
+  },
+  CONNECTIONS_PER_ADDRESS: {
+    fallback: '10000',
+    help: 'Connections that one address may have open (of IPv6 one /64), half of all at the most; trusted proxies may have all.',
+    parse: (text: string): Checked<number> =>
+      /^\d{1,6}$/.test(text) && Number(text) > 0
+        ? good(Number(text))
+        : bad('must be a number from 1 to 999999'),
+  },
   LOG_LEVEL: {
     fallback: 'info',
     help: 'Least level that is logged.',
@@ -127,6 +156,12 @@ export interface Config {
   readonly isTrustedProxy: Parsed<'TRUST_PROXY'>;
   /** Undefined where there is no token, and so no admin API. */
   readonly isAdminToken: Parsed<'ADMIN_TOKEN'>;
+  /** Of the listener for operators; undefined where they share the one of callers. */
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
+  readonly hasMetrics: boolean;
+  readonly docs: boolean;
+  readonly connectionsPerAddress: Parsed<'CONNECTIONS_PER_ADDRESS'>;
   readonly logLevel: Parsed<'LOG_LEVEL'>;
   readonly accessLog: Parsed<'ACCESS_LOG'>;
 }
@@ -147,9 +182,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     return undefined as Parsed<K>;
   }
   const dataDir = read('DATA_DIR');
+  const host = read('HOST');
+  const metricsPort = read('METRICS_PORT');
   const config = Object.freeze({
     port: read('PORT'),
-    host: read('HOST'),
+    host,
     database: read('DATABASE_URL') ?? {
       kind: 'sqlite' as const,
       path: resolve(dataDir ?? '', 'domain-risk.db'),
@@ -157,6 +194,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dnsServers: read('DNS_SERVERS'),
     isTrustedProxy: read('TRUST_PROXY'),
     isAdminToken: read('ADMIN_TOKEN'),
+    metricsPort: metricsPort === 'off' ? undefined : metricsPort,
+    metricsHost: read('METRICS_HOST') ?? host,
+    hasMetrics: metricsPort !== 'off',
+    docs: read('DOCS') === 'on',
+    connectionsPerAddress: read('CONNECTIONS_PER_ADDRESS'),
     logLevel: read('LOG_LEVEL'),
     accessLog: read('ACCESS_LOG'),
   });

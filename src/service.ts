@@ -3,23 +3,33 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { createAdmit } from './admit.ts';
+import { type Admit, createAdmit } from './admit.ts';
 import { followStore, openResolver, openVerdicts, VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, ResolverHealth, Store } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
-import { createApi } from './http/api.ts';
-import { consoleRoutes } from './http/console.ts';
+import { createDoors, type Doors } from './http/doors.ts';
+import { consoleRoutes } from './http/endpoints/console.ts';
+import { domainEndpoint } from './http/endpoints/domain.ts';
+import { probeEndpoints } from './http/endpoints/probes.ts';
+import { openapiEndpoint } from './http/endpoints/reference.ts';
+import { topEndpoint } from './http/endpoints/top.ts';
+import { usageEndpoint } from './http/endpoints/usage.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
-import { openapiOf } from './http/openapi.ts';
-import { addReference, createPages } from './http/pages.ts';
-import { createProbes } from './http/probes.ts';
-import { createRoutes } from './http/routes.ts';
-import { createPort, PAGES, type Port } from './http/server.ts';
+import { createPort, type Port, type PortParts } from './http/port.ts';
+import { page, publicRoutes, type Route } from './http/routes.ts';
+import { watchLoop } from './http/watchdog.ts';
+
+interface Bound {
+  readonly host: string;
+  readonly port: number;
+}
 
 export interface Service {
-  readonly address: { readonly host: string; readonly port: number };
+  readonly address: Bound;
+  /** Of the listener for operators, where they have one of their own. */
+  readonly operatorAddress: Bound | undefined;
   readonly store: Store;
   /** Answers what was accepted, writes what is pending, closes everything. */
   close(): Promise<void>;
@@ -51,37 +61,37 @@ export async function startService(parts: {
     onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
   });
   const admit = createAdmit({ store, clock });
-  const api = createApi({
-    admit,
-    overrides,
-    lookup,
-    rank,
-    clock,
-    metrics,
-    isTrustedProxy: config.isTrustedProxy,
-  });
-
-  const port = createPort({ log, accessLog: config.accessLog, metrics });
-  observe(metrics, resolver, catalog, port.inFlight);
+  const { isAdminToken, isTrustedProxy } = config;
+  const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });
+  const portParts = portPartsOf({ config, log, metrics, admit, doors });
+  const port = createPort(portParts);
+  const operators = config.metricsPort === undefined ? port : createPort(portParts);
+  const ports = new Set([port, operators]);
+  observe(metrics, resolver, catalog);
   observeFeeds(metrics, catalog, clock);
+  observePorts(metrics, [...ports]);
+  const watchdog = watchLoop(metrics, log);
   metrics.gauge(
     'domain_risk_learned_hosts',
     'Mail hosts and addresses learned as disposable.',
     () => learn.infra().size,
   );
-  const probes = createProbes({
-    store,
-    catalog,
-    resolver,
-    metrics,
-    isDraining: port.isDraining,
-  });
-  const pages = createPages(() => document);
-  const routes = createRoutes(api, probes, pages);
-  const document = openapiOf(routes, VERSION);
-  port.add([...routes, ...consoleRoutes()]);
-  await addReference(port.app, PAGES, document);
-  await addOperators(port, { config, store, catalog, clock });
+  const probes = probeEndpoints({ store, catalog, resolver, metrics, isDraining: port.isDraining });
+  const callers = [
+    ...publicRoutes({
+      domain: domainEndpoint({ doors, lookup, rank, metrics }),
+      top: topEndpoint({ doors, rank }),
+      usage: usageEndpoint({ doors, admit }),
+      probes,
+    }),
+    ...consoleRoutes(),
+  ];
+  const acts = () => actsOf(doors, { store, catalog, clock });
+  if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));
+  for (const one of ports) one.add(callers);
+  // Without a token there is no such side.
+  if (isAdminToken) operators.add(await acts());
+  if (config.hasMetrics) operators.add([page('/metrics', 'metrics', 'text/plain', probes.metrics)]);
   const following = followStore({
     store,
     catalog,
@@ -99,21 +109,26 @@ export async function startService(parts: {
   // Whatever it says: the thread that counts is up before the first call comes.
   await store.ready().catch(() => {});
   try {
-    await port.app.listen({ host: config.host, port: config.port, backlog: 1024 });
+    await port.listen({ host: config.host, port: config.port });
+    if (config.metricsPort !== undefined)
+      await operators.listen({ host: config.metricsHost, port: config.metricsPort });
   } catch (error) {
+    port.server.close();
+    watchdog.close();
     await following.close();
     await resolver.close();
     await rank.close();
     await learn.close();
     throw error;
   }
-  const bound = port.server.address() as AddressInfo;
 
   return {
-    address: { host: bound.address, port: bound.port },
+    address: addressOf(port),
     store,
+    operatorAddress: operators === port ? undefined : addressOf(operators),
     async close() {
-      await port.drain();
+      await Promise.all([...ports].map(one => one.drain()));
+      watchdog.close();
       // Every count is in the store already. What a silent store does not take now are flags and guests.
       await atMost(LAST_WORDS_MS, Promise.all([following.close(), rank.close(), learn.close()]));
       await resolver.close();
@@ -148,27 +163,58 @@ function tellOfDns(log: Logger): (health: ResolverHealth) => void {
   };
 }
 
-/** Without a token there is no such side. */
-async function addOperators(
-  port: Port,
-  parts: { config: Config; store: Store; catalog: () => Catalog; clock: Clock },
-): Promise<void> {
-  const { isAdminToken, isTrustedProxy } = parts.config;
-  if (!isAdminToken) return;
-  // A server without this side starts a tenth of a second sooner.
-  const { createEndpoints } = await import('./http/acts.ts');
-  const { addAdmin } = await import('./http/admin.ts');
-  const { createOperate } = await import('./operate.ts');
-  const endpoints = createEndpoints({ ...parts, operate: createOperate(parts) });
-  await addAdmin(port, { endpoints, isAdminToken, isTrustedProxy });
+function addressOf({ server }: Port): Bound {
+  const { address, port } = server.address() as AddressInfo;
+  return { host: address, port };
 }
 
-function observe(
-  metrics: Metrics,
-  resolver: DnsResolver,
-  catalog: () => Catalog,
-  inFlight: () => number,
-): void {
+/** Calls that the store may be counting at a time. */
+const MOST_SPENDING = 2_000;
+const SECRET_LENGTH = 53;
+
+function portPartsOf(parts: {
+  config: Config;
+  log: Logger;
+  metrics: Metrics;
+  admit: Admit;
+  doors: Doors;
+}): PortParts {
+  const { config, log, metrics, admit, doors } = parts;
+  return {
+    log,
+    metrics,
+    accessLog: config.accessLog,
+    isTrustedProxy: config.isTrustedProxy,
+    connectionsPerAddress: config.connectionsPerAddress,
+    operatorRefusal: doors.operatorRefusal,
+    isFull: () => doors.spending() >= MOST_SPENDING,
+    // Whoever puts the secret of a key elsewhere into a request has it, and may wait in that key's row.
+    keyIn(bytes) {
+      const at = bytes.indexOf('drk_');
+      return at < 0 ? undefined : admit.known(bytes.toString('latin1', at, at + SECRET_LENGTH));
+    },
+  };
+}
+
+/** Loaded when somebody needs it: a server without operators starts a tenth of a second sooner. */
+async function actsOf(
+  doors: Doors,
+  parts: { store: Store; catalog: () => Catalog; clock: Clock },
+): Promise<Route[]> {
+  const { operatorEndpoints } = await import('./http/endpoints/operators.ts');
+  const { createOperate } = await import('./operate.ts');
+  return operatorEndpoints(doors, { ...parts, operate: createOperate(parts) });
+}
+
+function openapiRoute(routes: () => Promise<readonly Route[]>): Route {
+  const document = openapiEndpoint(async () => {
+    const { openapiOf } = await import('./http/openapi.ts');
+    return openapiOf(await routes(), VERSION);
+  });
+  return page('/openapi.json', 'openapi', 'application/json', document);
+}
+
+function observe(metrics: Metrics, resolver: DnsResolver, catalog: () => Catalog): void {
   const { counters } = resolver;
   metrics.counters('domain_risk_dns_questions_total', 'Questions to DNS servers by outcome.', 'outcome', () =>
     Object.entries(counters.questions),
@@ -184,7 +230,35 @@ function observe(
   metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
   metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
   metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size);
-  metrics.gauge('domain_risk_requests_in_flight', 'Requests being answered.', inFlight);
+}
+
+function observePorts(metrics: Metrics, ports: readonly Port[]): void {
+  const sum = (read: (port: Port) => number) => () => ports.reduce((total, port) => total + read(port), 0);
+  const { gauge, counters } = metrics;
+  gauge(
+    'domain_risk_requests_in_flight',
+    'Requests being answered.',
+    sum(port => port.inFlight()),
+  );
+  gauge(
+    'domain_risk_connections',
+    'Open connections.',
+    sum(port => port.sockets.count()),
+  );
+  gauge(
+    'domain_risk_connections_waiting',
+    'Connections whose requests wait for their turn.',
+    sum(port => port.waiting()),
+  );
+  counters(
+    'domain_risk_connections_closed_total',
+    'Connections closed for want of room: idle ones, to take others (evicted), and new ones (refused).',
+    'why',
+    () => [
+      ['evicted', sum(port => port.sockets.evicted())()],
+      ['refused', sum(port => port.sockets.refused())()],
+    ],
+  );
 }
 
 function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Clock): void {

@@ -100,3 +100,13 @@ export function isPrivateNetwork(address: string): boolean {
   const version = isIP(plain);
   return version !== 0 && privateNetworks.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }
+
+/** Whom an address stands for: itself, or of IPv6 its /64, which is what one subscriber gets (RFC 6177). */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [left = '', right] = address.split('%', 1)[0]!.split('::');
+  const groups = left === '' ? [] : left.split(':');
+  const behind = right === undefined || right === '' ? 0 : right.split(':').length;
+  if (right !== undefined) for (let zeros = 8 - groups.length - behind; zeros > 0; zeros--) groups.push('0');
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}

@@ -8,6 +8,11 @@ export interface Head {
   forwardedFor: string | undefined;
   ifNoneMatch: string | undefined;
   acceptEncoding: string | undefined;
+  contentType: string | undefined;
+  transferEncoding: string | undefined;
+  /** The caller's own, where it is safe to log and to send back. */
+  requestId: string | undefined;
+  traceparent: string | undefined;
   wantsProblem: boolean;
   hosts: number;
   /** More body than is worth draining: the connection ends after the answer. */
@@ -15,6 +20,9 @@ export interface Head {
 }
 
 const MOST_DRAINED = 1024;
+const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
+/** W3C Trace Context 3.2: version, trace, parent and flags. */
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 const join = (before: string | undefined, value: string) =>
   before === undefined ? value : `${before}, ${value}`;
@@ -26,6 +34,10 @@ export function readHead(req: IncomingMessage): Head {
     forwardedFor: undefined,
     ifNoneMatch: undefined,
     acceptEncoding: undefined,
+    contentType: undefined,
+    transferEncoding: undefined,
+    requestId: undefined,
+    traceparent: undefined,
     wantsProblem: false,
     hosts: 0,
     hasLargeBody: false,
@@ -62,7 +74,17 @@ function readLine(head: Head, name: string, value: string): void {
       head.hasLargeBody ||= Number(value) > MOST_DRAINED;
       break;
     case 'transfer-encoding':
+      head.transferEncoding = join(head.transferEncoding, value);
       head.hasLargeBody = true;
+      break;
+    case 'content-type':
+      head.contentType = join(head.contentType, value);
+      break;
+    case 'x-request-id':
+      head.requestId = SAFE_ID.test(value) ? value : undefined;
+      break;
+    case 'traceparent':
+      head.traceparent = TRACEPARENT.test(value) ? value : undefined;
       break;
   }
 }

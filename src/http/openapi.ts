@@ -19,14 +19,15 @@ const json = (schema: Type.TSchema) => ({ 'application/json': { schema: refTo(sc
 const ERROR = { ...json(ErrorSchema), 'application/problem+json': { schema: refTo(ProblemSchema) } };
 
 export function openapiOf(routes: readonly Route[], version: string) {
-  const paths: Record<string, unknown> = {};
+  const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, Type.TSchema> = {};
   for (const schema of [ErrorSchema, ProblemSchema]) schemas[titleOf(schema)] = schema;
-  for (const { path, name, reference } of routes) {
+  for (const { method, path, name, answer, reference } of routes) {
     if (!reference) continue;
-    schemas[titleOf(reference.answer)] = reference.answer;
+    const good = typeof answer === 'object' ? { content: json(answer) } : {};
+    if (typeof answer === 'object') schemas[titleOf(answer)] = answer;
     const responses: Record<string, unknown> = {
-      200: { description: 'The answer.', content: json(reference.answer) },
+      [reference.status ?? 200]: { description: 'The answer.', ...good },
     };
     for (const status of reference.refusals) {
       responses[status] = { description: REFUSED[status], content: ERROR };
@@ -34,8 +35,9 @@ export function openapiOf(routes: readonly Route[], version: string) {
     if (reference.hasTag) responses[304] = { description: 'What the tag stands for is unchanged. Counted.' };
     responses.default = { description: 'Any other refusal, such as 400, 404, 405 or 414.', content: ERROR };
     paths[path] = {
-      get: {
-        operationId: name,
+      ...paths[path],
+      [method.toLowerCase()]: {
+        operationId: `${name}_${method.toLowerCase()}_${path.replaceAll(/[^a-z]+/g, '_')}`,
         summary: reference.summary,
         description: `${reference.description} ${reference.isCounted ? 'Counts against the monthly quota.' : 'Not counted.'}`,
         parameters: reference.parameters,

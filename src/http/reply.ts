@@ -1,37 +1,12 @@
 /** Writes answers: prepared header arrays and string bodies, the cheapest way that `node:http` has. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Allowance, secondsLeft } from '../core/quota.ts';
 import { REFUSALS, type Refusal } from '../core/refusal.ts';
+import type { Call, Headers } from './call.ts';
 import type { Head } from './head.ts';
-import type { Target } from './target.ts';
 import { errorJson } from './wire.ts';
 
-/** One request on its way: what was read of it, and what its answer needs. */
-export interface Call {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly head: Head;
-  readonly target: Target;
-  readonly requestId: string;
-  readonly startedAt: number;
-  readonly route: string;
-  /** Answers of the API carry the CORS and Vary headers; probes and pages do not. */
-  readonly isApi: boolean;
-  /** For the log: what is known about the call by now. */
-  keyId: string | undefined;
-  domain: string | undefined;
-  degraded: boolean;
-  /** The quota headers, on every answer from the moment that the allowance is known. */
-  quota: Headers;
-  isFinished: boolean;
-  /** Every answer is told here; the first time counts. */
-  readonly finished: (call: Call, status: number) => void;
-}
-
-export type Headers = string[];
-
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const EXPOSED =
   'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Risk-Degraded, X-Request-Id, ETag';
@@ -40,6 +15,7 @@ const MOST_ORIGIN = 512;
 /** What every answer has, whatever its status, and what comes on top. Loops: spreading cost 3 µs (2026-11-15). */
 function headersOf(call: Call, extra: Headers): Headers {
   const headers = ['X-Request-Id', call.requestId, 'X-Content-Type-Options', 'nosniff'];
+  if (call.head.traceparent !== undefined) headers.push('traceparent', call.head.traceparent);
   for (const part of call.quota) headers.push(part);
   for (const part of extra) headers.push(part);
   if (call.isApi) {
@@ -87,7 +63,7 @@ export function send(
   call.finished(call, status);
 }
 
-export function sendJson(call: Call, status: number, body: string, extra: Headers = []): void {
+export function sendJson(call: Call, status: number, body: string | Buffer, extra: Headers = []): void {
   send(call, status, JSON_TYPE, body, extra);
 }
 
@@ -124,6 +100,7 @@ export function rawRefusal(refusal: Refusal, requestId: string): string {
     `Content-Type: ${JSON_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
+    ...(refusal.retryAfter === undefined ? [] : [`Retry-After: ${refusal.retryAfter}`]),
     `X-Request-Id: ${requestId}`,
     'Connection: close',
     '',
@@ -135,4 +112,5 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
+  503: 'Service Unavailable',
 };

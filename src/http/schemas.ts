@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox';
 import { MAIL_STATES } from '../core/mail.ts';
+import { OVERRIDE_ACTIONS } from '../core/override.ts';
 import { REFUSALS, type RefusalCode } from '../core/refusal.ts';
 import { REASONS } from '../core/verdict.ts';
 import { FLAG_REASONS } from './wire.ts';
@@ -68,6 +69,117 @@ export const UsageSchema = Type.Object(
     ),
   },
   { title: 'Usage' },
+);
+
+const Moment = Type.String({ format: 'date-time' });
+
+const KEY_MEMBERS = {
+  id: Type.String(),
+  name: Type.String(),
+  shown_as: Type.String({ description: 'The first and the last characters of the secret.' }),
+  quota: nullable(Type.Integer({ description: 'Calls per calendar month in UTC; null is unlimited.' })),
+  used: Type.Optional(Type.Integer({ description: 'Calls counted in this month.' })),
+  rate: nullable(Type.Integer({ description: 'Calls per second; null is no limit.' })),
+  origins: Type.Array(Type.String()),
+  networks: Type.Array(Type.String()),
+  created_at: Moment,
+  expires_at: nullable(Moment),
+  revoked_at: nullable(Moment),
+  previous_until: Type.Optional(
+    nullable(Type.String({ format: 'date-time', description: 'Until then the secret before works too.' })),
+  ),
+};
+
+export const KeySchema = Type.Object(KEY_MEMBERS, { title: 'Key' });
+export const MadeKeySchema = Type.Object(
+  { ...KEY_MEMBERS, key: Type.String({ description: 'The secret: in this answer and never again.' }) },
+  { title: 'MadeKey' },
+);
+export const KeysSchema = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object({
+        ...KEY_MEMBERS,
+        days: Type.Array(Type.Integer(), {
+          description: 'Calls of the last 30 days, the oldest first, today last.',
+        }),
+      }),
+    ),
+  },
+  { title: 'Keys' },
+);
+
+const OVERRIDE_MEMBERS = {
+  domain: Type.String(),
+  action: literals(OVERRIDE_ACTIONS),
+  below: Type.Boolean({ description: 'Whether it holds for subdomains too.' }),
+  note: nullable(Type.String()),
+  author: nullable(Type.String()),
+  created_at: Moment,
+  expires_at: nullable(Moment),
+};
+
+export const OverrideSchema = Type.Object(OVERRIDE_MEMBERS, { title: 'Override' });
+export const OverridesSchema = Type.Object(
+  { overrides: Type.Array(Type.Object(OVERRIDE_MEMBERS)) },
+  { title: 'Overrides' },
+);
+
+export const FeedsSchema = Type.Object(
+  {
+    snapshot: Type.String(),
+    domains: Type.Integer(),
+    feeds: Type.Array(
+      Type.Object({
+        feed: Type.String(),
+        kind: Type.String(),
+        verified: Type.Boolean(),
+        licence: Type.String(),
+        origin: Type.String(),
+        version: Type.String(),
+        names: Type.Integer(),
+        dropped: Type.Record(Type.String(), Type.Integer()),
+        updated_at: nullable(Moment),
+      }),
+    ),
+  },
+  { title: 'Feeds' },
+);
+
+export const HostsSchema = Type.Object(
+  {
+    hosts: Type.Array(
+      Type.Object({
+        host: Type.String(),
+        state: literals(['disposable', 'undecided', 'shared', 'forgotten']),
+        flagged: Type.Integer(),
+        innocent: Type.Integer(),
+        last_seen: nullable(Type.String()),
+        neighbours: Type.Array(Type.String()),
+      }),
+    ),
+  },
+  { title: 'Hosts' },
+);
+export const HostStateSchema = Type.Object(
+  { host: Type.String(), forgotten: Type.Boolean() },
+  { title: 'HostState' },
+);
+
+export const ActsSchema = Type.Object(
+  {
+    acts: Type.Array(
+      Type.Object({
+        at: Moment,
+        who: Type.String(),
+        via: Type.String(),
+        action: Type.String(),
+        subject: Type.String(),
+        detail: nullable(Type.String()),
+      }),
+    ),
+  },
+  { title: 'Acts' },
 );
 
 const ERROR_MEMBERS = {

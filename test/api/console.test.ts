@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { consoleRoutes } from '../../src/http/console.ts';
+import { consoleRoutes } from '../../src/http/endpoints/console.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
-import { createPort } from '../../src/http/server.ts';
+import { createPort } from '../../src/http/port.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
 
@@ -138,9 +138,18 @@ test.each([
 test('without a built console the page says so, and how to build it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-console-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const port = createPort({ log: pino({ enabled: false }), accessLog: 'off', metrics: createMetrics() });
+  const port = createPort({
+    log: pino({ enabled: false }),
+    accessLog: 'off',
+    metrics: createMetrics(),
+    operatorRefusal: () => undefined,
+    keyIn: () => undefined,
+    isFull: () => false,
+    isTrustedProxy: () => false,
+    connectionsPerAddress: 100,
+  });
   port.add(consoleRoutes(folder));
-  await port.app.listen({ host: '127.0.0.1', port: 0 });
+  await port.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => port.drain());
   const { port: number } = port.server.address() as { port: number };
   const { status, headers, body } = await ask(number, '/');

@@ -31,6 +31,10 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   DNS_SERVERS: ['dns.example', '127.0.0.1:0', '127.0.0.1:70000', '1.2.3', ',', '127.0.0.1,'],
   TRUST_PROXY: ['everyone', '10.0.0.0/33', '10.0.0.0/8,x'],
   ADMIN_TOKEN: ['short', 'x'.repeat(31), `${'x'.repeat(40)} `, `${'x'.repeat(40)}ü`, `drk_${'x'.repeat(49)}`],
+  METRICS_PORT: ['abc', '65536', '-1', 'on'],
+  METRICS_HOST: ['a b', 'http://localhost'],
+  DOCS: ['true', 'OFF', ''],
+  CONNECTIONS_PER_ADDRESS: ['0', '-1', 'many', '1000000', ''],
   LOG_LEVEL: ['loud', 'INFO', ''],
   ACCESS_LOG: ['some', 'true', ''],
 };

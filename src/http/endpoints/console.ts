@@ -5,9 +5,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { isKnown } from './etag.ts';
-import { type Call, type Headers, send, sendEmpty } from './reply.ts';
-import type { Route } from './routes.ts';
+import type { Call, Headers } from '../call.ts';
+import { isKnown } from '../etag.ts';
+import { PRICES } from '../prices.ts';
+import { send, sendEmpty } from '../reply.ts';
+import type { Route } from '../routes.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,6 +30,7 @@ const REVALIDATED = ['Cache-Control', 'no-cache'];
 /** Assets are named by their content. */
 const FOR_EVER = ['Cache-Control', 'public, max-age=31536000, immutable'];
 const GZIP = ['Content-Encoding', 'gzip'];
+const MOST_CODINGS = 32;
 
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -70,10 +73,13 @@ function fileRoute(path: string, extension: string, body: Buffer): Route {
   const plain = { etag: `"${tag}"`, body, encoding: [] as Headers };
   const packed = { etag: `"${tag}-gzip"`, body: gzipSync(body, { level: 9 }), encoding: GZIP };
   return {
+    method: 'GET',
     path,
     name: 'console',
-    isApi: false,
-    async handle(call: Call): Promise<void> {
+    door: 'none',
+    price: PRICES.page,
+    answer: type,
+    handle(call: Call): void {
       const { acceptEncoding, ifNoneMatch } = call.head;
       const chosen = acceptsGzip(acceptEncoding) ? packed : plain;
       const headers = [...GUARDS, ...caching, 'ETag', chosen.etag];
@@ -84,13 +90,11 @@ function fileRoute(path: string, extension: string, body: Buffer): Route {
 }
 
 /** RFC 9110 12.5.3: named or covered by `*`, and not with a weight of zero. */
-function acceptsGzip(acceptEncoding: string | undefined): boolean {
-  const codings = (acceptEncoding ?? '').split(',').map(one =>
-    one
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*q=/),
-  );
-  const named = codings.find(([name]) => name === 'gzip') ?? codings.find(([name]) => name === '*');
-  return named !== undefined && Number(named[1] ?? 1) > 0;
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  const weights = new Map<string, number>();
+  for (const coding of (acceptEncoding ?? '').split(',', MOST_CODINGS)) {
+    const [name = '', weight = ''] = coding.split(';', 2).map(part => part.trim().toLowerCase());
+    weights.set(name, weight.startsWith('q=') ? Number(weight.slice(2)) : 1);
+  }
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }

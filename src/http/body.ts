@@ -1,0 +1,56 @@
+/** The body of a request: JSON of a bounded size and of the shape that its route names, or why it is not. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Type } from 'typebox';
+import { type Refusal, refuse } from '../core/refusal.ts';
+import { readBody } from './bodies.ts';
+import type { Head } from './head.ts';
+
+const MOST_BODY = 64 * 1024;
+const JSON_TYPE = 'application/json';
+
+/** The checked value: `{}` where nothing was sent. Undefined where the sender broke off: nobody is there to answer. */
+export async function readJson(
+  req: IncomingMessage,
+  head: Head,
+  schema: Type.TObject,
+): Promise<{ readonly sent: unknown } | Refusal | undefined> {
+  const bytes = await readBytes(req, head);
+  if (bytes === undefined || 'refused' in bytes) return bytes;
+  let sent: unknown = {};
+  try {
+    if (bytes.length > 0) sent = JSON.parse(bytes.toString('utf8'), refuseProto);
+  } catch {
+    return refuse('validation_error', 'the body is not valid JSON');
+  }
+  const checked = readBody(schema, sent);
+  return checked.ok ? { sent: checked.value } : refuse('validation_error', checked.problem);
+}
+
+/** What would become the prototype of an object that is made from this one has no place in a body. */
+function refuseProto(name: string, value: unknown): unknown {
+  if (name === '__proto__') throw new SyntaxError('__proto__');
+  return value;
+}
+
+async function readBytes(req: IncomingMessage, head: Head): Promise<Buffer | Refusal | undefined> {
+  const length = Number(req.headers['content-length'] ?? 0);
+  if (head.transferEncoding === undefined && length === 0) return Buffer.alloc(0);
+  const type = (head.contentType ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  if (type !== JSON_TYPE) return refuse('unsupported_media_type');
+  const tooLarge = refuse('content_too_large', `at most ${MOST_BODY} bytes`);
+  if (length > MOST_BODY) return tooLarge;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    // Not destroyed where it is left early: the refusal still has to go out over its connection.
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      size += chunk.length;
+      if (size > MOST_BODY) return tooLarge;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks, size);
+}

@@ -1,0 +1,32 @@
+/** One request on its way: what was read of it, and what its answer needs. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Connection } from './connection.ts';
+import type { Head } from './head.ts';
+import type { Target } from './target.ts';
+
+export interface Call {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly head: Head;
+  readonly target: Target;
+  readonly requestId: string;
+  readonly startedAt: number;
+  /** What the logs and metrics call its path. */
+  readonly route: string;
+  /** Answers of the API carry the CORS and Vary headers; probes and pages do not. */
+  readonly isApi: boolean;
+  readonly connection: Connection;
+  /** For the log: what is known about the call by now. */
+  keyId: string | undefined;
+  domain: string | undefined;
+  degraded: boolean;
+  /** The quota headers, on every answer from the moment that the allowance is known. */
+  quota: Headers;
+  isFinished: boolean;
+  /** Every answer is told here; the first time counts. */
+  readonly finished: (call: Call, status: number) => void;
+}
+
+/** Names and values in turn, as `writeHead` takes them. */
+export type Headers = string[];

@@ -1,0 +1,234 @@
+/**
+ * One connection, from its first byte to its last: it reads no faster than it is answered and served in turn, has an
+ * error listener whatever becomes of it, and ends so that its last answer arrives.
+ */
+
+import type { Socket } from 'node:net';
+import { plainAddress } from '../core/origin.ts';
+import type { Call } from './call.ts';
+import type { Fairness, Job } from './fairness.ts';
+
+/** Answers to pipelined requests that are made before the first of them has been written. */
+const MOST_AHEAD = 4;
+/** After its end a connection is read for so long, so that what is still on its way does not reset it. */
+const LINGER_MS = 1_000;
+const MOST_LINGERING = 1024 * 1024;
+/** Bytes that wait to be read; a socket is paused long before, but may have one more chunk under way. */
+const MOST_HELD = 256 * 1024;
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+export interface ConnectionParts {
+  readonly fairness: Fairness;
+  /** Of the caller who sent these bytes, where its key is known from before. */
+  readonly keyIn: (bytes: Buffer) => string | undefined;
+  readonly isProxy: boolean;
+  /** It takes no more requests. */
+  readonly ended: (connection: Connection) => void;
+  /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
+  readonly plainRefusal: (bytes: Buffer) => string | undefined;
+}
+
+export class Connection implements Job {
+  readonly socket: Socket;
+  /** Of the peer, which is a proxy where those are trusted. */
+  readonly address: string;
+  readonly #parts: ConnectionParts;
+  /** Node's own reader of requests. */
+  readonly #feed: (bytes: Buffer) => void;
+  #held: Buffer | undefined;
+  #isWorking = false;
+  #isWaiting = false;
+  #isResting = false;
+  #isEnding = false;
+  #awaitsDrain = false;
+  #endedAt = 0;
+  #lingering = 0;
+  /** Price of what is being worked off. */
+  #price = 0;
+  /** Requests that came over it. */
+  requests = 0;
+  /** Requests that have no answer yet. */
+  open = 0;
+  /** The last that came. */
+  last: Call | undefined;
+  /** Requests are refused with 503 in place of being answered. */
+  isShedding = false;
+  /** Of its last sign of life. */
+  activeAt = performance.now();
+
+  constructor(socket: Socket, parts: ConnectionParts) {
+    this.socket = socket;
+    this.address = plainAddress(socket.remoteAddress ?? '');
+    this.#parts = parts;
+    // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
+    socket.on('error', () => {});
+    // A turn of Node's parser would take all requests of a chunk, thousands of them: here it gets one at a time.
+    const [feed] = socket.listeners('data') as [(bytes: Buffer) => void];
+    this.#feed = feed;
+    socket.removeListener('data', feed);
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    socket.on('end', () => {
+      if (this.#isEnding) socket.destroy();
+    });
+    // Node ends a connection by destroying it, and what the peer had sent meanwhile resets it under its last answers.
+    socket.destroySoon = () => this.end();
+  }
+
+  get isIdle(): boolean {
+    return this.open === 0 && this.#held === undefined && !this.#isEnding;
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** Ended so long ago that the peer had time to take its last answer. */
+  isOver(now: number): boolean {
+    return this.#endedAt > 0 && now - this.#endedAt > LINGER_MS;
+  }
+
+  /** Bytes that were read and wait for their turn. */
+  get held(): number {
+    return this.#held?.length ?? 0;
+  }
+
+  /** With last words, where there are any; in their order behind the answers that are still to come. */
+  end(words?: string): void {
+    if (this.#isEnding) return;
+    const { last } = this;
+    this.#isEnding = true;
+    this.#held = undefined;
+    this.#parts.ended(this);
+    if (words !== undefined && last && !last.res.writableFinished && !last.res.destroyed) {
+      last.res.once('close', () => this.#finish(words));
+      return;
+    }
+    this.#finish(words);
+  }
+
+  #finish(words: string | undefined): void {
+    const { socket } = this;
+    this.#endedAt = performance.now();
+    if (socket.destroyed) return;
+    if (words === undefined) socket.end();
+    else socket.end(words);
+    if (socket.readableEnded) socket.once('finish', () => socket.destroy());
+    else socket.resume();
+  }
+
+  /** A request came, and costs so much. */
+  begin(call: Call, price: number): void {
+    this.requests++;
+    this.open++;
+    this.last = call;
+    this.#price += price;
+  }
+
+  /** One has its answer: there may be more behind it. */
+  answered(): void {
+    this.open--;
+    this.activeAt = performance.now();
+    if (this.#held !== undefined && !this.#isWorking) this.#goOn();
+  }
+
+  /** It was refused because others wait. */
+  refused(): void {
+    this.#isResting = !this.#parts.isProxy;
+  }
+
+  /** What was answered long ago is not kept for the sake of a connection that idles. */
+  forget(): void {
+    if (this.open === 0 && this.last?.res.writableFinished) this.last = undefined;
+  }
+
+  caller(): string {
+    return (this.#held && this.#parts.keyIn(this.#held)) ?? this.address;
+  }
+
+  work(until: number): number {
+    this.#isWaiting = false;
+    this.#isWorking = true;
+    this.#price = 0;
+    while (this.#held !== undefined && !this.#isBlocked()) {
+      this.#feedOne(this.#held);
+      if (this.#held !== undefined && performance.now() >= until) break;
+    }
+    this.#isWorking = false;
+    this.#goOn();
+    return this.#price;
+  }
+
+  shed(): boolean {
+    this.#isWaiting = false;
+    const bytes = this.#held;
+    if (bytes === undefined) return false;
+    const refusal = this.open === 0 ? this.#parts.plainRefusal(bytes) : undefined;
+    if (refusal === undefined) {
+      this.isShedding = true;
+      this.#isWorking = true;
+      this.#feedOne(bytes);
+      this.#isWorking = false;
+      this.isShedding = false;
+    } else {
+      this.#held = undefined;
+      this.refused();
+      this.socket.write(refusal);
+    }
+    this.#goOn();
+    return this.#isResting;
+  }
+
+  rested(): void {
+    this.#isResting = false;
+    this.#goOn();
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isEnding) {
+      this.#lingering += bytes.length;
+      if (this.#lingering > MOST_LINGERING) this.socket.destroy();
+      return;
+    }
+    this.activeAt = performance.now();
+    if (this.#held === undefined) this.#held = bytes;
+    else if (this.#held.length > MOST_HELD) this.socket.destroy();
+    else this.#held = Buffer.concat([this.#held, bytes]);
+    if (!this.#isWorking) this.#goOn();
+  }
+
+  /** Up to the end of one head, so that at most one request comes of it. */
+  #feedOne(bytes: Buffer): void {
+    const end = bytes.indexOf(HEAD_END) + HEAD_END.length;
+    const isLast = end < HEAD_END.length || end === bytes.length;
+    this.#held = isLast ? undefined : bytes.subarray(end);
+    this.#feed(isLast ? bytes : bytes.subarray(0, end));
+  }
+
+  /** Answers wait to be made, or to be read. */
+  #isBlocked(): boolean {
+    return this.open >= MOST_AHEAD || this.socket.writableNeedDrain;
+  }
+
+  /** Reads what was received, now or in its turn, and receives more only when that is done. */
+  #goOn(): void {
+    const { socket } = this;
+    if (this.#isEnding || this.#isWaiting) return;
+    if (this.#isResting) {
+      socket.pause();
+    } else if (this.#held === undefined) {
+      if (socket.isPaused()) socket.resume();
+    } else if (this.#isBlocked()) {
+      socket.pause();
+      if (socket.writableNeedDrain && !this.#awaitsDrain) {
+        this.#awaitsDrain = true;
+        socket.once('drain', () => {
+          this.#awaitsDrain = false;
+          this.#goOn();
+        });
+      }
+    } else if (!this.#parts.fairness.arrive(this)) {
+      this.#isWaiting = true;
+      socket.pause();
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** Who may come in: callers by their key, operators by their token. */
+
+import type { Admission, Admit, Caller } from '../admit.ts';
+import type { Actor } from '../core/audit.ts';
+import { type Checked, clientAddress } from '../core/origin.ts';
+import type { Clock } from '../core/ports.ts';
+import { type Refusal, refuse } from '../core/refusal.ts';
+import { parseLabel } from '../core/typed.ts';
+import type { Overrides } from '../overrides.ts';
+import type { Call } from './call.ts';
+import { quotaHeaders, sendRefusal } from './reply.ts';
+
+export interface Doors {
+  /** Counts the call, or answers the refusal and gives nothing. */
+  spend(call: Call): Promise<Admission | undefined>;
+  /** The same without counting. */
+  enter(call: Call): Promise<Admission | undefined>;
+  /** Calls that the store is counting. */
+  readonly spending: () => number;
+  /** Why this is no operator: costs a comparison, no store, no body, no line in the log. */
+  operatorRefusal(call: Call): Refusal | undefined;
+  actorOf(call: Call): Checked<Actor>;
+}
+
+export interface DoorParts {
+  readonly admit: Admit;
+  readonly overrides: Overrides;
+  readonly clock: Clock;
+  readonly isAdminToken: ((sent: string) => boolean) | undefined;
+  readonly isTrustedProxy: (address: string) => boolean;
+}
+
+const MOST_OPERATOR = 100;
+const SCHEME = /^bearer $/i;
+const SCHEME_LENGTH = 'Bearer '.length;
+
+export function createDoors(parts: DoorParts): Doors {
+  const { admit, overrides, clock, isAdminToken, isTrustedProxy } = parts;
+
+  let spending = 0;
+
+  function addressOf({ req, head }: Call): string {
+    return clientAddress(req.socket.remoteAddress ?? '', head.forwardedFor, isTrustedProxy);
+  }
+
+  function callerOf(call: Call): Caller {
+    const { authorization, origin } = call.head;
+    return { authorization, origin, address: addressOf(call) };
+  }
+
+  return {
+    spending: () => spending,
+
+    async spend(call) {
+      spending++;
+      const admission = await admit.spend(callerOf(call)).finally(() => {
+        spending--;
+      });
+      const allowance = 'allowance' in admission ? admission.allowance : undefined;
+      if (allowance) call.quota = quotaHeaders(allowance, clock());
+      if ('refused' in admission) {
+        sendRefusal(call, admission, [], admission.refused === 'quota_exceeded' ? allowance : undefined);
+        return undefined;
+      }
+      call.keyId = admission.key.id;
+      if (overrides.revision() !== admission.revision) await overrides.reach(admission.revision);
+      return admission;
+    },
+
+    async enter(call) {
+      const admission = await admit.enter(callerOf(call));
+      if ('refused' in admission) {
+        sendRefusal(call, admission);
+        return undefined;
+      }
+      call.keyId = admission.key.id;
+      return admission;
+    },
+
+    operatorRefusal({ head }) {
+      const sent = head.authorization ?? '';
+      const isBearer = SCHEME.test(sent.slice(0, SCHEME_LENGTH));
+      return isBearer && isAdminToken?.(sent.slice(SCHEME_LENGTH))
+        ? undefined
+        : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service');
+    },
+
+    actorOf(call) {
+      const who = operatorOf(call.req.rawHeaders);
+      return who.ok ? { ok: true, value: { who: who.value, via: addressOf(call) } } : who;
+    },
+  };
+}
+
+/** `X-Operator`: a name for the audit, in UTF-8, which Node gives as one character for each byte. */
+function operatorOf(rawHeaders: readonly string[]): Checked<string> {
+  const sent = rawHeaders.filter((_, at) => at % 2 === 1 && /^x-operator$/i.test(rawHeaders[at - 1]!));
+  const [value, ...more] = sent;
+  if (value === undefined) return { ok: true, value: 'operator' };
+  if (more.length > 0) return { ok: false, problem: 'X-Operator must be sent once' };
+  const text = Buffer.from(value, 'latin1').toString('utf8');
+  const label = parseLabel(text, MOST_OPERATOR);
+  return label.ok ? label : { ok: false, problem: `X-Operator ${label.problem}` };
+}

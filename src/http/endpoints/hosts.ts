@@ -1,0 +1,42 @@
+/** `/admin/infra`: mail hosts that were learned, and those that may not be. */
+
+import type { Actor } from '../../core/audit.ts';
+import type { Catalog } from '../../core/catalog.ts';
+import type { Checked } from '../../core/origin.ts';
+import type { Store } from '../../core/ports.ts';
+import { parseHost } from '../../core/typed.ts';
+import type { Operate } from '../../operate.ts';
+import type { NoBody } from '../bodies.ts';
+import type { Call } from '../call.ts';
+import { invalid, ok, refusalOf, type Work } from '../operators.ts';
+import { FEWEST_SHOWN, MOST_SHOWN, shownHost } from '../shown.ts';
+
+export function hostEndpoints(parts: { operate: Operate; store: Store; catalog: () => Catalog }) {
+  const { operate, store, catalog } = parts;
+
+  const list: Work<typeof NoBody> = async () => {
+    const hosts = await store.listHosts(FEWEST_SHOWN, MOST_SHOWN);
+    return ok({ hosts: hosts.map(host => shownHost(host, catalog())) });
+  };
+
+  async function setForgotten({ target }: Call, actor: Actor, forgotten: boolean) {
+    const host = hostFrom(target.segment);
+    if (!host.ok) return invalid(`the host ${host.problem}`);
+    const { forgetHost, relearnHost } = operate;
+    const problem = await (forgotten ? forgetHost : relearnHost)(host.value, actor);
+    return problem ? refusalOf(problem) : ok({ host: host.value, forgotten });
+  }
+
+  const forget: Work<typeof NoBody> = (call, actor) => setForgotten(call, actor, true);
+  const relearn: Work<typeof NoBody> = (call, actor) => setForgotten(call, actor, false);
+
+  return { list, forget, relearn };
+}
+
+function hostFrom(segment: string): Checked<string> {
+  try {
+    return parseHost(decodeURIComponent(segment));
+  } catch {
+    return { ok: false, problem: 'is not valid percent-encoding' };
+  }
+}

@@ -1,0 +1,45 @@
+/** `/admin/keys`: what operators see and do about keys. */
+
+import type { KeyRecord } from '../../core/key.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { Operate, Problem } from '../../operate.ts';
+import { type KeyBody, limitsFrom, type NewKeyBody, type NoBody, type RotationBody } from '../bodies.ts';
+import { type Done, invalid, ok, refusalOf, type Work } from '../operators.ts';
+import { shownKey } from '../shown.ts';
+
+export function keyEndpoints({ operate, clock }: { operate: Operate; clock: Clock }) {
+  async function shown(result: KeyRecord | Problem): Promise<Done | Refusal> {
+    if ('problem' in result) return refusalOf(result);
+    return ok(shownKey(result, await operate.usedBy(result)));
+  }
+
+  const list: Work<typeof NoBody> = async () => {
+    const keys = await operate.listKeys();
+    return ok({ keys: keys.map(({ key, used, days }) => ({ ...shownKey(key, used), days })) });
+  };
+
+  const create: Work<typeof NewKeyBody> = async (_call, actor, body) => {
+    const limits = limitsFrom(body, clock());
+    if (!limits.ok) return invalid(limits.problem);
+    const { key, secret } = await operate.createKey({ name: body.name, ...limits.value }, actor);
+    return { status: 201, body: shownKey(key, 0, secret) };
+  };
+
+  const update: Work<typeof KeyBody> = async ({ target }, actor, body) => {
+    const limits = limitsFrom(body, clock());
+    if (!limits.ok) return invalid(limits.problem);
+    return shown(await operate.updateKey(target.segment, limits.value, actor));
+  };
+
+  const rotate: Work<typeof RotationBody> = async ({ target }, actor, body) => {
+    const made = await operate.rotateKey(target.segment, (body.overlap_seconds ?? 0) * 1_000, actor);
+    if ('problem' in made) return refusalOf(made);
+    return ok(shownKey(made.key, await operate.usedBy(made.key), made.secret));
+  };
+
+  const revoke: Work<typeof NoBody> = async ({ target }, actor) =>
+    shown(await operate.revokeKey(target.segment, actor));
+
+  return { list, create, update, rotate, revoke };
+}

@@ -1,0 +1,25 @@
+/** All that operators can do over HTTP, as rows of the table of routes. */
+
+import type { Catalog } from '../../core/catalog.ts';
+import type { Clock, Store } from '../../core/ports.ts';
+import type { Operate } from '../../operate.ts';
+import type { Doors } from '../doors.ts';
+import { operatorRoutes, type Route } from '../routes.ts';
+import { auditEndpoints } from './audit.ts';
+import { feedEndpoints } from './feeds.ts';
+import { hostEndpoints } from './hosts.ts';
+import { keyEndpoints } from './keys.ts';
+import { overrideEndpoints } from './overrides.ts';
+
+export function operatorEndpoints(
+  doors: Doors,
+  parts: { operate: Operate; store: Store; catalog: () => Catalog; clock: Clock },
+): Route[] {
+  return operatorRoutes(doors, {
+    keys: keyEndpoints(parts),
+    overrides: overrideEndpoints(parts),
+    hosts: hostEndpoints(parts),
+    feeds: feedEndpoints(parts),
+    audit: auditEndpoints(parts),
+  });
+}

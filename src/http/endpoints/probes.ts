@@ -1,0 +1,80 @@
+/** For machines that watch the service: is it alive, is it ready, how is it doing. */
+
+import type { Catalog } from '../../core/catalog.ts';
+import type { Resolver, Store } from '../../core/ports.ts';
+import { refuse } from '../../core/refusal.ts';
+import type { Call } from '../call.ts';
+import type { Metrics } from '../metrics.ts';
+import { send, sendJson, sendRefusal } from '../reply.ts';
+
+const NO_STORE = ['Cache-Control', 'no-store'];
+/** Anybody may ask, as often as they like: what costs something is made once in so long. */
+const MADE_MS = 1_000;
+
+/** Whoever asks while it is being made, or shortly after, gets the same. */
+function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  let madeAt = 0;
+  return () => {
+    const now = performance.now();
+    if (!made || now - madeAt > MADE_MS) {
+      made = make();
+      madeAt = now;
+    }
+    return made;
+  };
+}
+
+export function probeEndpoints(parts: {
+  store: Store;
+  catalog: () => Catalog;
+  resolver: Resolver;
+  metrics: Metrics;
+  isDraining: () => boolean;
+}) {
+  const { store, catalog, resolver, metrics, isDraining } = parts;
+
+  async function storeProblem(): Promise<string | undefined> {
+    try {
+      await store.ready();
+      return undefined;
+    } catch (error) {
+      return (error as Error).name === 'StoreUnavailable' ? 'the store does not answer' : 'the store failed';
+    }
+  }
+
+  /** DNS is shown and never fails it: the service answers without, and says so. */
+  const readiness = madeOnce(async () => {
+    const problem = await storeProblem();
+    if (problem) return { problem };
+    const { degraded, servers, inFlight, cached } = resolver.health();
+    const shown = {
+      status: 'ready',
+      store: 'ok',
+      catalog: { snapshot: catalog().generation, domains: catalog().size },
+      dns: { status: degraded ? 'degraded' : 'ok', servers, in_flight: inFlight, cached },
+    };
+    return { body: JSON.stringify(shown) };
+  });
+  const measured = madeOnce(async () => {
+    const { type, body } = await metrics.text();
+    return { type, body: Buffer.from(body) };
+  });
+
+  return {
+    livez(call: Call): void {
+      sendJson(call, 200, '{"status":"alive"}', NO_STORE);
+    },
+
+    async readyz(call: Call): Promise<void> {
+      const state = isDraining() ? { problem: 'the service is shutting down' } : await readiness();
+      if (state.problem !== undefined) return sendRefusal(call, refuse('not_ready', state.problem, 1));
+      sendJson(call, 200, state.body, NO_STORE);
+    },
+
+    async metrics(call: Call): Promise<void> {
+      const { type, body } = await measured();
+      send(call, 200, type, body, NO_STORE);
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** `/openapi.json`: the API for programs. What people read is made from the same document at build time. */
+
+import type { Call } from '../call.ts';
+import { sendJson } from '../reply.ts';
+
+const PAGE = ['Cache-Control', 'public, max-age=300', 'Referrer-Policy', 'no-referrer'];
+
+/** Made when it is first asked for: most servers are never asked. */
+export function openapiEndpoint(document: () => Promise<object>) {
+  let text: Promise<Buffer> | undefined;
+  return async (call: Call): Promise<void> => {
+    text ??= document().then(made => Buffer.from(JSON.stringify(made)));
+    sendJson(call, 200, await text, PAGE);
+  };
+}

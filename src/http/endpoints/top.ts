@@ -1,0 +1,60 @@
+/** `GET /v1/public/top-domains`: the domains flagged most often. */
+
+import { hash } from 'node:crypto';
+import type { FlagReason } from '../../core/ranking.ts';
+import { type Refusal, refuse } from '../../core/refusal.ts';
+import type { Rank, TopDomain } from '../../rank.ts';
+import type { Call } from '../call.ts';
+import type { Doors } from '../doors.ts';
+import { isKnown } from '../etag.ts';
+import { readCount } from '../query.ts';
+import { sendEmpty, sendJson, sendRefusal } from '../reply.ts';
+import { FLAG_REASONS, topDomainsJson } from '../wire.ts';
+
+const DEFAULT_TOP = 100;
+const MOST_TOP = 1000;
+
+interface Page {
+  readonly body: string;
+  readonly etag: string;
+}
+
+export function topEndpoint({ doors, rank }: { doors: Doors; rank: Rank }) {
+  /** Written once for each list that was made, however many ask for it. */
+  const pages = new WeakMap<readonly TopDomain[], Page>();
+
+  function pageOf(domains: readonly TopDomain[]): Page {
+    let page = pages.get(domains);
+    if (!page) {
+      const body = topDomainsJson(domains);
+      page = { body, etag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"` };
+      pages.set(domains, page);
+    }
+    return page;
+  }
+
+  return async (call: Call): Promise<void> => {
+    const admission = await doors.spend(call);
+    if (!admission) return;
+    const wanted = readTop(call.target.query);
+    if ('refused' in wanted) return sendRefusal(call, wanted);
+    const { body, etag } = pageOf(await rank.top(wanted.limit, wanted.reason));
+    const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
+    if (isKnown(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
+    sendJson(call, 200, body, headers);
+  };
+}
+
+function readTop(query: string): { limit: number; reason: FlagReason | undefined } | Refusal {
+  const limit = readCount(query, 'limit', MOST_TOP) ?? DEFAULT_TOP;
+  if (typeof limit === 'object') return limit;
+  const reason = new URLSearchParams(query).get('reason') ?? undefined;
+  if (reason !== undefined && !isFlagReason(reason)) {
+    return refuse('validation_error', `reason must be one of ${FLAG_REASONS.join(', ')}`);
+  }
+  return { limit, reason };
+}
+
+function isFlagReason(text: string): text is FlagReason {
+  return (FLAG_REASONS as readonly string[]).includes(text);
+}

@@ -1,0 +1,252 @@
+/**
+ * The port: bounded sizes and waits, JSON for every error, and an end that loses no request. Routes are few, and found
+ * by the raw path: decoding is the business of whoever parses a segment.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import type { Type } from 'typebox';
+import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
+import { readJson } from './body.ts';
+import type { Call } from './call.ts';
+import { drainServer } from './drain.ts';
+import { createFailureLog } from './failures.ts';
+import { createFairness } from './fairness.ts';
+import { readHead } from './head.ts';
+import type { Metrics } from './metrics.ts';
+import { plainRefusal } from './plain.ts';
+import { PRICES } from './prices.ts';
+import { rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
+import { createRouter, type Found } from './router.ts';
+import type { Route } from './routes.ts';
+import { createShedLog } from './shed.ts';
+import { type Sockets, watchSockets } from './sockets.ts';
+import { NO_TARGET, readTarget } from './target.ts';
+import { parserRefusal, transportRefusal } from './transport.ts';
+
+export interface PortParts {
+  readonly log: Logger;
+  readonly accessLog: 'errors' | 'all' | 'off';
+  readonly metrics: Metrics;
+  /** Why a call does not come from an operator. */
+  readonly operatorRefusal: (call: Call) => Refusal | undefined;
+  /** The id of the key in a request's bytes, where it is known from before. */
+  readonly keyIn: (bytes: Buffer) => string | undefined;
+  /** The store has as many calls as it can take. */
+  readonly isFull: () => boolean;
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly connectionsPerAddress: number;
+}
+
+export interface Port {
+  readonly server: Server;
+  readonly sockets: Sockets;
+  add(routes: readonly Route[]): void;
+  listen(options: { readonly host: string; readonly port: number }): Promise<void>;
+  readonly isDraining: () => boolean;
+  readonly inFlight: () => number;
+  /** Connections whose requests wait for their turn. */
+  readonly waiting: () => number;
+  /** Not ready at once; every accepted request is answered; then the port closes. */
+  drain(): Promise<void>;
+}
+
+const SLOW_SECONDS = 0.5;
+const BACKLOG = 1024;
+
+const LIMITS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  // Longer than the 60 s of common load balancers, which must be the ones to close an idle connection.
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 8 * 1024,
+  // Node's own check of Host answers without a body: ours is in transportRefusal.
+  requireHostHeader: false,
+};
+/** Without a byte read or written for so long while there is an answer to write, the peer is gone. */
+const UNREAD_MS = 10_000;
+/** Node's own limit answers what comes after it without a body. */
+const MOST_REQUESTS_PER_SOCKET = 1_000;
+
+export function createPort(parts: PortParts): Port {
+  const { log, metrics } = parts;
+  const routes: Route[] = [];
+  let find = createRouter(routes);
+  let inFlight = 0;
+  let draining = false;
+  const logFailure = createFailureLog(log);
+  const shedLog = createShedLog(log);
+  const fairness = createFairness(parts.isFull);
+
+  function begin(req: IncomingMessage, res: ServerResponse): { call: Call; found: Found | undefined } {
+    inFlight++;
+    const head = readHead(req);
+    const target = readTarget(req.url ?? '') ?? NO_TARGET;
+    const found = find(target.path);
+    const call: Call = {
+      req,
+      res,
+      head,
+      target: found && found.segment !== '' ? { ...target, segment: found.segment } : target,
+      requestId: head.requestId ?? randomUUID(),
+      startedAt: performance.now(),
+      route: found?.place.name ?? 'none',
+      isApi: found?.place.isApi ?? target.path.startsWith('/v1/'),
+      connection: sockets.of(req.socket)!,
+      keyId: undefined,
+      domain: undefined,
+      degraded: false,
+      quota: [],
+      isFinished: false,
+      finished: finish,
+    };
+    call.connection.begin(call, found?.place.price ?? PRICES.bytes);
+    if (draining || call.connection.requests >= MOST_REQUESTS_PER_SOCKET) res.shouldKeepAlive = false;
+    return { call, found };
+  }
+
+  function finish(call: Call, status: number): void {
+    if (call.isFinished) return;
+    call.isFinished = true;
+    inFlight--;
+    const seconds = (performance.now() - call.startedAt) / 1000;
+    metrics.request(call.route, status, seconds);
+    logCall(call, status, seconds);
+    call.connection.answered();
+  }
+
+  function logCall(call: Call, status: number, seconds: number): void {
+    const { connection, req, head, route, domain, degraded, keyId, requestId } = call;
+    const notable = (status >= 500 && !connection.isShedding) || degraded || seconds > SLOW_SECONDS;
+    if (parts.accessLog === 'off' || (parts.accessLog === 'errors' && !notable)) return;
+    const ms = Math.round(seconds * 1e5) / 100;
+    const trace = head.traceparent;
+    log.info(
+      { method: req.method, route, domain, status, ms, degraded, key: keyId, request_id: requestId, trace },
+      'request',
+    );
+  }
+
+  /** Anything that is not a Refusal is our fault, and opaque to the caller. */
+  function fail(call: Call, error: unknown): void {
+    logFailure(error, call.requestId);
+    if (!call.res.headersSent) return sendRefusal(call, refuse('internal_error'));
+    call.res.destroy();
+    finish(call, REFUSALS.internal_error.status);
+  }
+
+  function handle(call: Call, found: Found | undefined): void {
+    const { req, connection } = call;
+    const refusal = transportRefusal(req, call.head, call.target);
+    if (refusal) return refuseTransport(call, refusal);
+    if (!found) return sendRefusal(call, refuse('not_found'));
+    const { place } = found;
+    const route = place.routes.get(req.method!);
+    if (!route) {
+      if (place.preflight && req.method === 'OPTIONS') return sendEmpty(call, 204, place.preflight);
+      return sendRefusal(call, refuse('method_not_allowed'), ['Allow', place.allow]);
+    }
+    // Operators are never shed: whoever comes in may be about to revoke the key that causes it.
+    if (connection.isShedding && route.door === 'key') return shed(call);
+    const stranger = route.door === 'operator' ? parts.operatorRefusal(call) : undefined;
+    if (stranger) return sendRefusal(call, stranger);
+    try {
+      const running = route.body ? readThenHandle(call, route, route.body) : route.handle(call, undefined);
+      running?.catch(error => fail(call, error));
+    } catch (error) {
+      fail(call, error);
+    }
+  }
+
+  async function readThenHandle(call: Call, route: Route, schema: Type.TObject): Promise<void> {
+    const body = await readJson(call.req, call.head, schema);
+    // Whoever sent it broke off, or was refused by the parser: nobody is there to be answered.
+    if (!body || call.isFinished) return finish(call, REFUSALS.bad_request.status);
+    if ('refused' in body) return sendRefusal(call, body);
+    return route.handle(call, body.sent);
+  }
+
+  function shed(call: Call): void {
+    call.connection.refused();
+    noteShed();
+    sendRefusal(call, refuse('overloaded', null, 1));
+  }
+
+  function noteShed(): void {
+    metrics.shed();
+    shedLog.note();
+  }
+
+  const server = createServer(LIMITS, (req, res) => {
+    const { call, found } = begin(req, res);
+    handle(call, found);
+  });
+  server.timeout = UNREAD_MS;
+  // A client may close its side of the connection as soon as it has sent its request: it still waits for the answer.
+  (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+  const sockets = watchSockets(server, {
+    ...parts,
+    mostPerAddress: parts.connectionsPerAddress,
+    fairness,
+    noRoom: () => rawRefusal(refuse('overloaded', 'too many connections', 1), randomUUID()),
+    plainRefusal(bytes) {
+      const refusal = plainRefusal(bytes, randomUUID());
+      if (refusal !== undefined) noteShed();
+      return refusal;
+    },
+  });
+  server.on('connect', (_req, socket) => {
+    sockets
+      .of(socket as Socket)
+      ?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), randomUUID()));
+  });
+  for (const event of ['checkContinue', 'checkExpectation'] as const) {
+    server.on(event, (req: IncomingMessage, res: ServerResponse) =>
+      refuseTransport(begin(req, res).call, refuse('expectation_failed')),
+    );
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const connection = sockets.of(socket);
+    if (!connection || connection.isEnding) return;
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const refusal = parserRefusal(error.code);
+    const { last } = connection;
+    // The one whose body was being read when its connection broke the rules or the time was over.
+    if (last && !last.isFinished && !last.req.complete) return refuseTransport(last, refusal);
+    metrics.request('none', REFUSALS[refusal.refused].status, 0);
+    connection.end(rawRefusal(refusal, randomUUID()));
+  });
+
+  return {
+    server,
+    sockets,
+    add(list) {
+      routes.push(...list);
+      find = createRouter(routes);
+    },
+    async listen({ host, port }) {
+      server.listen({ host, port, backlog: BACKLOG });
+      await once(server, 'listening');
+    },
+    isDraining: () => draining,
+    inFlight: () => inFlight,
+    waiting: fairness.waiting,
+    async drain() {
+      draining = true;
+      await drainServer(server, () => inFlight + fairness.waiting());
+      fairness.close();
+      sockets.close();
+      shedLog.close();
+    },
+  };
+}
+
+/** Whoever sends such a request may disagree with us on where the next one begins. */
+function refuseTransport(call: Call, refusal: Refusal): void {
+  call.res.shouldKeepAlive = false;
+  sendRefusal(call, refusal);
+}

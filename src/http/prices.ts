@@ -1,0 +1,13 @@
+/**
+ * What an answer of each kind costs, in microseconds of the event loop, all in: what a caller is charged when not all
+ * can be served (fairness.ts). Rough is good enough: they only decide who waits. Measured 2026-11-15, 2 arm64 cores.
+ */
+export const PRICES = {
+  /** Prepared bytes: a probe, a refusal, a small page. */
+  bytes: 60,
+  page: 100,
+  /** Counted in the store and judged. */
+  call: 100,
+  /** Read from the store, and written as JSON. */
+  read: 200,
+} as const;

@@ -1,0 +1,82 @@
+/** Finds what is at a raw path. Few paths, found by a map; those with a place for a name by their segments. */
+
+import type { Headers } from './call.ts';
+import type { Route } from './routes.ts';
+import { DOMAIN_PATH } from './target.ts';
+
+/** All that can be done at one path. */
+export interface Place {
+  readonly name: string;
+  readonly isApi: boolean;
+  readonly price: number;
+  /** By method; HEAD is a GET whose body is not sent. */
+  readonly routes: ReadonlyMap<string, Route>;
+  /** What 405 and preflights name. */
+  readonly allow: string;
+  /** The answer to a preflight; undefined where pages of other origins have no business. */
+  readonly preflight: Headers | undefined;
+}
+
+export interface Found {
+  readonly place: Place;
+  /** The raw segment in the place of `{…}`, still encoded; empty where there is none. */
+  readonly segment: string;
+}
+
+export type Find = (path: string) => Found | undefined;
+
+export function createRouter(routes: readonly Route[]): Find {
+  const exact = new Map<string, Found>();
+  const shapes: { readonly parts: readonly string[]; readonly nameAt: number; readonly place: Place }[] = [];
+  for (const [path, rows] of Map.groupBy(routes, ({ path }) => path)) {
+    const place = placeOf(rows);
+    const parts = path.split('/');
+    const nameAt = parts.findIndex(part => part.startsWith('{'));
+    // The domain's place is found by whoever reads the target: it is asked for most.
+    if (nameAt < 0 || path === DOMAIN_PATH) exact.set(path, { place, segment: '' });
+    else shapes.push({ parts, nameAt, place });
+  }
+  return path => {
+    const found = exact.get(path);
+    if (found) return found;
+    const sent = path.split('/', MOST_SEGMENTS);
+    const shape = shapes.find(({ parts, nameAt }) => fits(parts, nameAt, sent));
+    return shape && { place: shape.place, segment: sent[shape.nameAt]! };
+  };
+}
+
+const MOST_SEGMENTS = 8;
+
+function fits(parts: readonly string[], nameAt: number, sent: readonly string[]): boolean {
+  if (parts.length !== sent.length || sent[nameAt] === '') return false;
+  return parts.every((part, at) => at === nameAt || sent[at] === part);
+}
+
+function placeOf(rows: readonly Route[]): Place {
+  const { name, door, price } = rows[0]!;
+  const isApi = door === 'key';
+  const byMethod = new Map<string, Route>();
+  for (const row of rows) {
+    byMethod.set(row.method, row);
+    if (row.method === 'GET') byMethod.set('HEAD', row);
+  }
+  const allow = [...byMethod.keys(), ...(isApi ? ['OPTIONS'] : [])].join(', ');
+  return {
+    name,
+    isApi,
+    price,
+    routes: byMethod,
+    allow,
+    preflight: isApi ? preflightOf(allow, rows) : undefined,
+  };
+}
+
+const CALLERS_HEADERS = 'Authorization, If-None-Match, X-Request-Id, traceparent';
+
+function preflightOf(allow: string, rows: readonly Route[]): Headers {
+  const headers = rows.some(({ body }) => body) ? `${CALLERS_HEADERS}, Content-Type` : CALLERS_HEADERS;
+  return [
+    ...['Access-Control-Allow-Methods', allow, 'Access-Control-Allow-Headers', headers],
+    ...['Access-Control-Max-Age', '86400', 'Allow', allow],
+  ];
+}

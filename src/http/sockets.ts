@@ -1,0 +1,123 @@
+/** Every socket that the port has: how many there may be, of whom, and which go when they run short. */
+
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { networkOf } from '../core/address.ts';
+import { plainAddress } from '../core/origin.ts';
+import { Connection, type ConnectionParts } from './connection.ts';
+
+export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'ended'> {
+  readonly isTrustedProxy: (address: string) => boolean;
+  /** Connections that one address may have; a trusted proxy may have all. */
+  readonly mostPerAddress: number;
+  /** What is said to one that cannot be taken. */
+  readonly noRoom: () => string;
+}
+
+export interface Sockets {
+  of(socket: Socket): Connection | undefined;
+  readonly all: () => Iterable<Connection>;
+  readonly count: () => number;
+  /** Idle ones that were closed to make room for others, and new ones that found none. */
+  readonly evicted: () => number;
+  readonly refused: () => number;
+  close(): void;
+}
+
+const SWEEP_MS = 1_000;
+/** Descriptors for everything else: the store, DNS questions, files. */
+const OTHER_DESCRIPTORS = 192;
+const MOST_CONNECTIONS = 20_000;
+/** Where the system does not say. */
+const LIKELY_DESCRIPTORS = 1_024;
+/** Looking for the longest idle costs a look at all, so several go at once. */
+const EVICTED_SHARE = 0.02;
+const SCAN_MS = 100;
+const MOST_TOLD = 64;
+
+/** How many descriptors this process may have. */
+function descriptors(): number {
+  try {
+    const soft = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft ?? LIKELY_DESCRIPTORS);
+  } catch {
+    return LIKELY_DESCRIPTORS;
+  }
+}
+
+export function watchSockets(server: Server, parts: SocketParts): Sockets {
+  /** All that have a descriptor. */
+  const connections = new Map<Socket, Connection>();
+  /** Those that take requests, by whom they belong to. */
+  const live = new Map<string, Set<Connection>>();
+  const most = Math.min(MOST_CONNECTIONS, Math.max(64, descriptors() - OTHER_DESCRIPTORS));
+  const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
+  let evicted = 0;
+  let refused = 0;
+  /** Until then nobody is idle, as far as is known: looking at all of them has its price. */
+  let noneIdleUntil = 0;
+
+  /** Closes those that were idle longest, a few at once. False where none was idle. */
+  function evict(candidates: Iterable<Connection>, count: number): boolean {
+    const now = performance.now();
+    if (now < noneIdleUntil) return false;
+    const idle = [...candidates].filter(one => one.isIdle).sort((a, b) => a.activeAt - b.activeAt);
+    const gone = idle.slice(0, Math.ceil(count * EVICTED_SHARE));
+    if (gone.length === 0) noneIdleUntil = now + SCAN_MS;
+    evicted += gone.length;
+    for (const connection of gone) connection.end();
+    return gone.length > 0;
+  }
+
+  function leave(connection: Connection): void {
+    const network = networkOf(connection.address);
+    const ofNetwork = live.get(network);
+    ofNetwork?.delete(connection);
+    if (ofNetwork?.size === 0) live.delete(network);
+  }
+
+  function hasRoom(isProxy: boolean, network: string): boolean {
+    const ofNetwork = live.get(network);
+    if (!isProxy && ofNetwork && ofNetwork.size >= mostPerAddress) return evict(ofNetwork, ofNetwork.size);
+    return connections.size < most || evict(connections.values(), most);
+  }
+
+  server.on('connection', (socket: Socket) => {
+    const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
+    const connection = new Connection(socket, { ...parts, isProxy, ended: leave });
+    const network = networkOf(connection.address);
+    const isWelcome = hasRoom(isProxy, network);
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      connections.delete(socket);
+      leave(connection);
+    });
+    if (isWelcome) {
+      const ofNetwork = live.get(network) ?? new Set();
+      live.set(network, ofNetwork.add(connection));
+      return;
+    }
+    refused++;
+    // Whoever opens them faster than they can be told gets no word.
+    if (connections.size > most + MOST_TOLD) socket.destroy();
+    else connection.end(parts.noRoom());
+  });
+
+  const sweep = setInterval(() => {
+    const now = performance.now();
+    for (const connection of connections.values()) {
+      connection.forget();
+      if (connection.isOver(now)) connection.socket.destroy();
+    }
+  }, SWEEP_MS).unref();
+
+  return {
+    of: socket => connections.get(socket),
+    all: () => connections.values(),
+    count: () => connections.size,
+    evicted: () => evicted,
+    refused: () => refused,
+    close: () => clearInterval(sweep),
+  };
+}
