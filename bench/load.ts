@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
+import { has, pinned } from './pinned.ts';
 
 export interface Figures {
   readonly perSecond: number;
@@ -21,10 +22,7 @@ export interface Load {
   readonly connections: number;
 }
 
-const has = (program: string) => spawnSync('which', [program]).status === 0;
 export const hasWrk = has('wrk');
-/** Server on one core, load on the other: otherwise they take turns and the figures mean nothing. */
-export const pinned = (core: number): string[] => (has('taskset') ? ['taskset', '-c', String(core)] : []);
 
 export function put(load: Load): Promise<Figures> {
   return hasWrk ? putByWrk(load) : putByAutocannon(load);

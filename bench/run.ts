@@ -14,7 +14,8 @@ import { readConfig } from '../src/config.ts';
 import { newKey } from '../src/operate.ts';
 import { ACT } from '../test/support/act.ts';
 import { mx, startDns } from '../test/support/dns.ts';
-import { type Figures, hasWrk, pinned, put } from './load.ts';
+import { type Figures, hasWrk, put } from './load.ts';
+import { pinned } from './pinned.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const SECONDS = Number(process.env.SECONDS ?? 4);

@@ -1,0 +1,158 @@
+/** Sets up an overload: a store with keys, the server of lowered capacity and load generators, each in a process of its own. */
+
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openStore } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import { newKey } from '../src/operate.ts';
+import { ACT } from '../test/support/act.ts';
+import type { Caller, Plan, Report, Seen } from './open-loop.ts';
+import { pinned } from './pinned.ts';
+
+export interface Rig {
+  readonly port: number;
+  /** Header values of two callers. */
+  readonly greedy: string;
+  readonly modest: string;
+  /** Lines about a 503 that the server has logged so far. */
+  loggedShed(): number;
+  /** How many calls of the greedy key the store has, read by a connection of its own. */
+  counted(): number;
+  close(): Promise<void>;
+}
+
+/** All of them loopback: nobody else is ever loaded. */
+export const GREEDY_ADDRESS = '127.0.0.2';
+export const MODEST_ADDRESS = '127.0.0.1';
+/** A listed name: the answer needs no DNS. */
+export const PATH = '/v1/public/domain/mailinator.com';
+
+export interface RigOptions {
+  /** What every counted call costs on top, in microseconds. */
+  readonly cost: number;
+  /** Server on core 0, generators on core 1; the system decides where false. */
+  readonly pin: boolean;
+}
+
+export async function startRig({ cost, pin }: RigOptions): Promise<Rig> {
+  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-overload-'));
+  // The tester's own settings stay out: their store would be filled in place of the temporary one.
+  const env = { DATA_DIR: folder, DNS_SERVERS: '127.0.0.1:1', PORT: '0' };
+  const keys = await makeKeys(env);
+  const server = new URL('./overload-server.ts', import.meta.url).pathname;
+  const node = [process.execPath, '--max-semi-space-size=8', server, String(cost)];
+  const [program, ...args] = [...(pin ? pinned(0) : []), ...node];
+  const child = spawn(program!, args, {
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let loggedShed = 0;
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once('exit', code => reject(new Error(`the server ended with ${code}`)));
+    child.stdout.setEncoding('latin1').on('data', (text: string) => {
+      loggedShed += text.split('"status":503').length - 1;
+      const found = /"port":(\d+),"msg":"listening"/.exec(text)?.[1];
+      if (found) resolve(Number(found));
+    });
+  });
+  return {
+    port,
+    greedy: keys.greedy.authorization,
+    modest: keys.modest.authorization,
+    loggedShed: () => loggedShed,
+    counted: () => countOf(folder, keys.greedy.id),
+    async close() {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeKeys(env: Record<string, string>) {
+  const store = await openStore(readConfig(env), error => {
+    throw error;
+  });
+  const make = async (name: string) => {
+    const { key, secret } = newKey({ name, quota: 2_000_000_000 }, Date.now());
+    await store.createKey(key, ACT);
+    return { id: key.id, authorization: `Bearer ${secret}` };
+  };
+  const keys = { greedy: await make('greedy'), modest: await make('modest') };
+  await store.close();
+  return keys;
+}
+
+function countOf(folder: string, keyId: string): number {
+  const db = new DatabaseSync(join(folder, 'domain-risk.db'), { readOnly: true, timeout: 5_000 });
+  try {
+    const row = db.prepare('SELECT sum(used) AS used FROM usage WHERE key_id = ?').get(keyId);
+    return Number(row?.used ?? 0);
+  } finally {
+    db.close();
+  }
+}
+
+/** A server that hangs must not hang whoever measures it. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 12_000);
+  await exited;
+  clearTimeout(timer);
+}
+
+const GENERATOR = new URL('./open-loop.ts', import.meta.url).pathname;
+
+export function generate(plan: Plan, pin: boolean): Promise<Report> {
+  const node = [process.execPath, '--max-semi-space-size=64'];
+  const [program, ...args] = [...(pin ? pinned(1) : []), ...node];
+  const child = fork(GENERATOR, { execPath: program!, execArgv: args });
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve as (report: unknown) => void);
+    child.once('exit', code => reject(new Error(`the load generator ended with ${code}`)));
+    child.send(plan);
+  });
+}
+
+/** As many calls as the server answers to so many connections that ask again at once: its capacity. */
+export function closedLoop(rig: Rig, connections: number, ms: number): Caller {
+  return {
+    name: `closed loop of ${connections}`,
+    path: PATH,
+    authorization: rig.greedy,
+    connections,
+    from: GREEDY_ADDRESS,
+    startMs: 0,
+    endMs: ms,
+    goodMs: 1_000,
+  };
+}
+
+/** What another caller and whoever watches the service see meanwhile. */
+export function bystanders(rig: Rig, startMs: number, endMs: number): Caller[] {
+  const common = { from: MODEST_ADDRESS, startMs, endMs, goodMs: 1_000 };
+  return [
+    {
+      ...common,
+      name: 'other',
+      path: PATH,
+      authorization: rig.modest,
+      perSecond: 50,
+      // So many that one can always be sent, even if answers take a second.
+      connections: 64,
+    },
+    { ...common, name: 'livez', path: '/livez', perSecond: 10, connections: 16 },
+    { ...common, name: 'readyz', path: '/readyz', perSecond: 10, connections: 16 },
+  ];
+}
+
+export const seenBy = ({ seen }: Report, name: string): Seen => seen.find(one => one.name === name)!;
+
+/** Calls of which nobody can know whether they were counted: no answer to them came. */
+export const inDoubt = (seen: readonly Seen[]) =>
+  seen.reduce((sum, { lost, timedOut, cut }) => sum + lost + timedOut + cut, 0);
