@@ -2,6 +2,7 @@
 
 import type { Spend, Spent } from '../core/ports.ts';
 import { monthOfDay } from '../core/quota.ts';
+import { type Wait, waitAtMost } from './wait.ts';
 
 /**
  * Calls of one key in one month that are counted together, all on the day of the first: at midnight a few
@@ -33,7 +34,7 @@ export interface BatchParts {
   readonly count: (groups: readonly SpendGroup[], ms: number) => Promise<readonly SpendResult[]>;
   /** Commits that may be under way at a time. */
   readonly lanes: number;
-  /** For the whole way of a call, the wait for the commit before its own included. */
+  /** For the whole way of a call, the wait for the commit before its own included, while the event loop turns. */
   readonly deadlineMs: number;
 }
 
@@ -43,8 +44,8 @@ export class Batcher {
   #underWay = 0;
   #scheduled = false;
   #lastFlush = 0;
-  /** Since when the first of the pending calls waits. */
-  #waitingSince = 0;
+  /** Of the first of the pending calls. */
+  #wait: Wait | undefined;
 
   constructor(parts: BatchParts) {
     this.#parts = parts;
@@ -53,7 +54,7 @@ export class Batcher {
   spend(spend: Spend, revision: number): Promise<Spent> {
     const { promise, resolve, reject } = Promise.withResolvers<Spent>();
     const name = `${spend.keyId} ${monthOfDay(spend.day)} ${revision}`;
-    if (this.#pending.size === 0) this.#waitingSince = performance.now();
+    this.#wait ??= waitAtMost(this.#parts.deadlineMs);
     const group = this.#pending.get(name);
     if (group) group.waiters.push({ resolve, reject });
     else this.#pending.set(name, { ...spend, revision, waiters: [{ resolve, reject }] });
@@ -74,7 +75,9 @@ export class Batcher {
     this.#underWay++;
     this.#lastFlush = performance.now();
     // A call that waited for the commit before its own has that much less time left.
-    const left = Math.max(LEAST_WAIT_MS, this.#parts.deadlineMs - (this.#lastFlush - this.#waitingSince));
+    const left = Math.max(LEAST_WAIT_MS, this.#wait?.left() ?? 0);
+    this.#wait?.end();
+    this.#wait = undefined;
     const groups = [...this.#pending.values()];
     this.#pending = new Map();
     try {

@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../core/ports.ts';
 import { StoreRefused } from './refused.ts';
+import { type Wait, waitAtMost } from './wait.ts';
 
 /** Everything of ours lies in one schema, so that the database may be shared with other programs. */
 export const SCHEMA = 'domain_risk';
@@ -81,11 +82,19 @@ export function openConnections(url: string, most: number): Connections {
   let restUntil = 0;
   let widening: NodeJS.Timeout | undefined;
 
-  async function connect(): Promise<pg.PoolClient> {
+  /** The pool's own timers know nothing of a held event loop: what it gave up for that is tried once more. */
+  function fromPool(wait: Wait): Promise<pg.PoolClient> {
+    return pool.connect().catch(error => {
+      if (wait.held() < CONNECT_MS / 2) throw error;
+      return pool.connect();
+    });
+  }
+
+  async function connect(wait: Wait): Promise<pg.PoolClient> {
     if (performance.now() < restUntil)
       throw new StoreUnavailable('the database could not be reached just now');
     try {
-      return await pool.connect();
+      return await fromPool(wait);
     } catch (error) {
       if (open.size === 0) restUntil = performance.now() + REST_MS;
       // With all of them at work it was only the wait for one that took too long.
@@ -103,12 +112,12 @@ export function openConnections(url: string, most: number): Connections {
   return {
     async run(work, ms = DEADLINE_MS) {
       let late = false;
-      const { passed, clear } = deadlineIn(ms, () => {
+      const { passed, wait } = deadlineIn(ms, () => {
         late = true;
       });
       let client: pg.PoolClient | undefined;
       try {
-        const connecting = connect();
+        const connecting = connect(wait);
         connecting.then(
           one => late && one.release(),
           () => {},
@@ -125,36 +134,26 @@ export function openConnections(url: string, most: number): Connections {
           ? error
           : new StoreUnavailable(messageOf(error), { cause: error });
       } finally {
-        clear();
+        wait.end();
       }
     },
     close: () => pool.end(),
   };
 }
 
-function deadlineIn(ms: number, onPassed = () => {}): { passed: Promise<never>; clear(): void } {
+function deadlineIn(ms: number, onPassed = () => {}): { passed: Promise<never>; wait: Wait } {
   const { promise: passed, reject } = Promise.withResolvers<never>();
   passed.catch(() => {});
-  const timer = setTimeout(() => {
-    // Where this process itself was held up, the answer may have come already and only wants to be read.
-    immediate = setImmediate(() => {
-      onPassed();
-      reject(new StoreUnavailable(`the database did not answer within ${Math.round(ms)} ms`));
-    });
-  }, ms);
-  let immediate: NodeJS.Immediate | undefined;
-  return {
-    passed,
-    clear() {
-      clearTimeout(timer);
-      clearImmediate(immediate);
-    },
-  };
+  const wait = waitAtMost(ms, () => {
+    onPassed();
+    reject(new StoreUnavailable(`the database did not answer within ${Math.round(ms)} ms`));
+  });
+  return { passed, wait };
 }
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { passed, clear } = deadlineIn(ms);
-  return Promise.race([work, passed]).finally(clear);
+  const { passed, wait } = deadlineIn(ms);
+  return Promise.race([work, passed]).finally(wait.end);
 }
 
 /** Where several addresses were tried, the error that holds them all has no message of its own. */

@@ -8,6 +8,7 @@ import { Batcher } from './batch.ts';
 import { examine, isMarked, openDatabase } from './open.ts';
 import { provedOnce } from './proof.ts';
 import { StoreRefused } from './refused.ts';
+import { waitAtMost } from './wait.ts';
 import type { Clerk, Counter, Question, Reply, WorkerData } from './worker.ts';
 
 /** Beyond this the caller has its 500 and the disk may take as long as it likes. */
@@ -73,11 +74,11 @@ class Thread<T extends { close(): void }> {
     this.#waiting.set(id, progress ? { resolve, reject, progress } : { resolve, reject });
     this.#worker.postMessage({ id, op, args } satisfies Question);
     if (deadline === null) return promise;
-    const timer = setTimeout(() => {
+    const wait = waitAtMost(deadline, () => {
       this.#waiting.delete(id);
-      reject(new StoreUnavailable(`the store did not answer ${op} within ${deadline} ms`));
-    }, deadline);
-    return promise.finally(() => clearTimeout(timer));
+      reject(new StoreUnavailable(`the store did not answer ${op} within ${Math.round(deadline)} ms`));
+    });
+    return promise.finally(wait.end);
   }
 
   async stop(): Promise<void> {

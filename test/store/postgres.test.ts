@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../src/store/postgres-schema.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { ACT } from '../support/act.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
-import { eventually, pause } from '../support/scale.ts';
+import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {
@@ -272,6 +272,21 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       } finally {
         await store.close();
       }
+    });
+
+    test.each([
+      ['the count', true, 1_500],
+      ['connecting', false, 1_500],
+      ['connecting, for longer than the pool itself would wait', false, 3_000],
+    ])('is not refused because this process was held during %s', async (_, isConnected, ms) => {
+      const { spend } = await withKey();
+      if (isConnected) await spend();
+      const call = spend();
+      // Behind the immediate that sends the batch.
+      await turn();
+      await turn();
+      hold(ms);
+      expect(await call).toMatchObject({ outcome: 'granted' });
     });
 
     test('is not kept waiting by long work beside it', async () => {

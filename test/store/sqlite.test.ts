@@ -20,7 +20,7 @@ import { APPLICATION_ID, MIGRATIONS } from '../../src/store/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { ACT } from '../support/act.ts';
 import { read } from '../support/process.ts';
-import { eventually } from '../support/scale.ts';
+import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
@@ -231,6 +231,48 @@ describe('a lock that another process holds', () => {
     onTestFinished(() => other.close());
     other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE revision SET value = value');
     await expect(open(path)).rejects.toThrow(/another program holds a lock/);
+  });
+});
+
+describe('a held event loop', () => {
+  async function ready() {
+    const { path, store } = await newStore();
+    const key = someKey();
+    await store.createKey(key, ACT);
+    await store.ready();
+    const revision = await store.revision();
+    const spend = () => store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
+    return { path, store, key, spend };
+  }
+
+  test('refuses no call that the store has counted meanwhile', async () => {
+    const { store, key, spend } = await ready();
+    const calls = Array.from({ length: 2_000 }, spend);
+    const used = store.used(key.id, MONTH);
+    // Behind the immediate that posts the batch to its thread.
+    await turn();
+    hold(1_500);
+    const outcomes = await Promise.all(calls);
+    expect(outcomes.at(-1)).toEqual({ outcome: 'granted', used: 2_000 });
+    expect(await used).toBeLessThanOrEqual(2_000);
+  });
+
+  test('takes no time from calls that it kept from being posted, nor from those behind a commit', async () => {
+    const { path, spend } = await ready();
+    const other = new DatabaseSync(path);
+    onTestFinished(() => other.close());
+    const first = spend();
+    await turn();
+    const second = spend();
+    hold(1_500);
+    // Longer than a call gets at the least when its time is over: 50 ms.
+    other.exec('BEGIN IMMEDIATE');
+    await pause(200);
+    other.exec('ROLLBACK');
+    expect(await Promise.all([first, second])).toMatchObject([
+      { outcome: 'granted' },
+      { outcome: 'granted' },
+    ]);
   });
 });
 

@@ -23,6 +23,14 @@ export function randomFrom(seed: number): () => number {
 
 export const pause = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms));
 
+/** Once around the event loop: what was to happen in its next check phase has happened. */
+export const turn = () => new Promise<void>(resolve => setImmediate(resolve));
+
+/** Holds the event loop, as a long piece of work would, and leaves the processor to others. */
+export function hold(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 /** Asks again until it is true, or fails with `what` after `ms`. */
 export async function eventually(
   what: string,
