@@ -98,6 +98,7 @@ export async function openVerdicts(parts: {
     isProtected: name => catalog().isProtected(name),
     revision: overrides.revision,
     generation: () => catalog().generation,
+    inTurns,
     onError,
   });
   return { overrides, lookup, rank, learn };

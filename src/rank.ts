@@ -5,19 +5,24 @@ import { LRUCache } from 'lru-cache';
 import type { Domain } from './core/domain.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { dayOf, lastDays, WINDOW_DAYS } from './core/quota.ts';
-import type { Flag, FlagReason, Ranked } from './core/ranking.ts';
+import {
+  type Flag,
+  type FlagReason,
+  makingList,
+  type Ranked,
+  type TopDomain,
+  type TopList,
+} from './core/ranking.ts';
+import { allAtOnce, type Steps } from './core/steps.ts';
 import type { Answer } from './lookup.ts';
 
-export interface TopDomain {
-  readonly domain: string;
-  readonly riskScore: number;
-  readonly reason: FlagReason;
-}
+export type { TopDomain };
 
 export interface Rank {
   /** Costs a map entry; the store hears of it within a second. */
   note(answer: Answer, keyId: string): void;
-  top(limit: number, reason: FlagReason | undefined): Promise<TopDomain[]>;
+  /** At most `limit` rows, up to a thousand. While a list stands, everybody gets the same array for the same limit. */
+  top(limit: number, reason: FlagReason | undefined): Promise<readonly TopDomain[]>;
   /** Writes what is still pending. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -28,8 +33,20 @@ const FLUSH_MS = 1_000;
 const MOST_PENDING = 5_000;
 /** More than the longest list, because some candidates will have been cleared since. */
 const CANDIDATES = 5_000;
-const STANDING_MS = 1_000;
+/** A list costs tens of milliseconds of processor time: it is made at most once a second, or when its ground changed. */
+const KEPT_MS = 1_000;
+/** No catalog is folded as fast as a list is made; should it ever be, the last try is made in one go. */
+const MOST_TRIES = 3;
 const FRESH_MS = 300;
+
+/** One list, ready or still being made. */
+interface Made {
+  /** Catalog and overrides that stood when it was begun. */
+  readonly state: string;
+  readonly begun: number;
+  isReady: boolean;
+  readonly list: Promise<TopList>;
+}
 
 export function createRank(parts: {
   store: Store;
@@ -43,12 +60,15 @@ export function createRank(parts: {
   revision: () => number;
   /** Of the catalog that verdicts come from. */
   generation: () => string;
+  inTurns: <T>(steps: Steps<T>) => Promise<T>;
   onError: (error: unknown) => void;
 }): Rank {
-  const { store, clock, last, mostAgreed, isProtected, revision, generation, onError } = parts;
+  const { store, clock, last, mostAgreed, isProtected, revision, generation, inTurns, onError } = parts;
   /** Key and domain to the day on which they were noted. */
   const noted = new LRUCache<string, string>({ max: 50_000 });
-  const standings = new LRUCache<string, Promise<readonly Ranked[]>>({ max: 8, ttl: STANDING_MS });
+  const lists = new Map<FlagReason | undefined, Made>();
+  /** Lists that begin when the one under way has ended. */
+  const nextLists = new Map<FlagReason | undefined, Promise<TopList>>();
   let pending: Flag[] = [];
   let writing: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
@@ -80,18 +100,19 @@ export function createRank(parts: {
     });
     return next;
   }
-  const timer = setInterval(flush, FLUSH_MS);
+  const timer = setInterval(() => {
+    void flush();
+    forgetLists();
+  }, FLUSH_MS);
   timer.unref();
 
   /** A name that was flagged for another reason than today's is found among the most flagged of all reasons. */
-  async function candidatesFor(reason: FlagReason | undefined): Promise<Ranked[]> {
+  async function candidatesFor(reason: FlagReason | undefined): Promise<Iterable<Ranked>[]> {
     const all = await ranked(undefined);
-    if (reason === undefined) return all;
-    const rows = new Map([...(await ranked(reason)), ...all].map(row => [row.domain, row]));
-    return [...rows.values()];
+    return reason === undefined ? [all] : [await ranked(reason), all];
   }
 
-  async function ranked(reason: FlagReason | undefined): Promise<Ranked[]> {
+  async function ranked(reason: FlagReason | undefined): Promise<Iterable<Ranked>> {
     // A caller does not wait for a store that is slow to write; the flags of the last second may be missing then.
     await Promise.race([flush(), pause(FRESH_MS, undefined, { ref: false })]);
     return store.ranking(sinceDay(), CANDIDATES, reason);
@@ -110,34 +131,71 @@ export function createRank(parts: {
     return { domain: row.domain, riskScore: row.score, reason: row.reason };
   }
 
-  /** Judging thousands of candidates takes tens of milliseconds, so their order stands for a second, or until a change. */
-  function standing(reason: FlagReason | undefined): Promise<readonly Ranked[]> {
-    const name = `${generation()} ${revision()} ${reason ?? ''}`;
-    const before = standings.get(name);
-    if (before) return before;
-    const order = candidatesFor(reason).then(inOrder);
-    standings.set(name, order);
-    order.catch(() => standings.delete(name));
-    return order;
+  /** From the lists alone; DNS was asked for none of these. */
+  function filler(name: string): TopDomain | undefined {
+    const { verdict } = last(name as Domain);
+    if (verdict.reason !== 'disposable') return undefined;
+    return { domain: name, riskScore: verdict.riskScore, reason: verdict.reason };
   }
 
-  function inOrder(rows: readonly Ranked[]): Ranked[] {
-    const list = rows.flatMap(row => {
-      const shown = today(row);
-      return shown ? [{ row, shown }] : [];
-    });
-    return list.sort((a, b) => b.row.times - a.row.times || byScore(a.shown, b.shown)).map(({ row }) => row);
-  }
-
-  /** What is shown is judged now, all the same. */
-  function shownOf(rows: readonly Ranked[], limit: number, reason: FlagReason | undefined): TopDomain[] {
-    const top: TopDomain[] = [];
-    for (const row of rows) {
-      if (top.length === limit) break;
-      const shown = today(row);
-      if (shown && (reason === undefined || shown.reason === reason)) top.push(shown);
+  async function make(reason: FlagReason | undefined): Promise<TopList> {
+    const candidates = await candidatesFor(reason);
+    for (let tries = 1; ; tries++) {
+      const from = generation();
+      const steps = makingList({
+        rows: concat(candidates),
+        today(row) {
+          const shown = today(row);
+          return reason === undefined || shown?.reason === reason ? shown : undefined;
+        },
+        fillers: count => (reason === undefined || reason === 'disposable' ? mostAgreed(count) : []),
+        filler,
+      });
+      if (tries === MOST_TRIES) return allAtOnce(steps);
+      const list = await inTurns(steps);
+      // No list mixes two generations. An override that came meanwhile is in the next list, for whoever asks by then.
+      if (from === generation()) return list;
     }
-    return top;
+  }
+
+  const stateNow = () => `${generation()} ${revision()}`;
+
+  function begin(reason: FlagReason | undefined): Promise<TopList> {
+    const list = make(reason);
+    const made: Made = { state: stateNow(), begun: performance.now(), isReady: false, list };
+    lists.set(reason, made);
+    list.then(
+      () => {
+        made.isReady = true;
+      },
+      () => lists.delete(reason),
+    );
+    return list;
+  }
+
+  /** One at a time for each reason. All that come while one of another state is under way share the next. */
+  function listOf(reason: FlagReason | undefined): Promise<TopList> {
+    const made = lists.get(reason);
+    const isFresh = made && (!made.isReady || performance.now() - made.begun < KEPT_MS);
+    if (isFresh && made.state === stateNow()) return made.list;
+    const waiting = nextLists.get(reason);
+    if (waiting) return waiting;
+    if (!made || made.isReady) return begin(reason);
+    const next = made.list
+      .catch(() => {})
+      .then(() => {
+        nextLists.delete(reason);
+        return begin(reason);
+      });
+    nextLists.set(reason, next);
+    return next;
+  }
+
+  /** Their names may be parts of the text of a feed that was replaced long ago. */
+  function forgetLists(): void {
+    for (const [reason, made] of lists) {
+      if (made.isReady && performance.now() - made.begun >= KEPT_MS) lists.delete(reason);
+    }
   }
 
   return {
@@ -151,15 +209,7 @@ export function createRank(parts: {
     },
 
     async top(limit, reason) {
-      let from: string;
-      let order: readonly Ranked[];
-      do {
-        from = generation();
-        order = await standing(reason);
-      } while (from !== generation());
-      const top = shownOf(order, limit, reason);
-      const wanted = reason === undefined || reason === 'disposable' ? limit - top.length : 0;
-      return wanted > 0 ? top.concat(filling(top, wanted)) : top;
+      return (await listOf(reason)).first(limit);
     },
     flush,
     async close() {
@@ -167,20 +217,8 @@ export function createRank(parts: {
       await flush();
     },
   };
-
-  function filling(top: readonly TopDomain[], wanted: number): TopDomain[] {
-    const present = new Set(top.map(row => row.domain));
-    const rows: TopDomain[] = [];
-    for (const domain of mostAgreed(present.size + 2 * wanted)) {
-      if (rows.length === wanted) break;
-      const { verdict } = last(domain as Domain);
-      if (present.has(domain) || verdict.reason !== 'disposable') continue;
-      rows.push({ domain, riskScore: verdict.riskScore, reason: verdict.reason });
-    }
-    return rows.sort(byScore);
-  }
 }
 
-function byScore(a: TopDomain, b: TopDomain): number {
-  return b.riskScore - a.riskScore || (a.domain < b.domain ? -1 : 1);
+function* concat<T>(parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
 }

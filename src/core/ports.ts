@@ -117,7 +117,7 @@ export interface Store {
   /** Remembers verdicts that were given, one per key, domain and day; forgets them and days of usage before `sinceDay`. */
   flag(flags: readonly Flag[], sinceDay: string): Promise<void>;
   /** The most often flagged since `day` (inclusive), listed names or names that two keys or more flagged. */
-  ranking(sinceDay: string, most: number, reason: string | undefined): Promise<Ranked[]>;
+  ranking(sinceDay: string, most: number, reason: string | undefined): Promise<Iterable<Ranked>>;
 
   /**
    * Remembers who is a guest of which host, and which hosts are shared ones (seen as such on `day`), within bounds;

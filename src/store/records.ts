@@ -5,9 +5,10 @@ import type { Act } from '../core/audit.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage } from '../core/ports.ts';
-import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
+import type { Flag, FlagReason } from '../core/ranking.ts';
 import { RESTORE_AUDIT, readActs, writeAct } from './audit.ts';
 import { RESTORE_HOSTS } from './hosts.ts';
+import { toLines } from './lines.ts';
 import { RESTORE_SNAPSHOTS } from './snapshots.ts';
 import { inChunk, inTransaction } from './transaction.ts';
 
@@ -191,21 +192,24 @@ export function createRecords(db: DatabaseSync) {
       prune(sinceDay);
     },
     // With a single max(), SQLite takes the other columns from that row: the latest day's verdict.
-    ranking: (sinceDay: string, most: number, reason: string | undefined): Ranked[] =>
-      db
+    ranking: (sinceDay: string, most: number, reason: string | undefined): string => {
+      const rows = db
         .prepare(`
           SELECT domain, count(*) AS times, sum(listed) > 0 AS listed, reason, score, max(day) FROM flag WHERE day >= ?1
           GROUP BY domain
           HAVING (sum(listed) > 0 OR count(DISTINCT key_id) > 1) AND (?3 IS NULL OR reason = ?3)
           ORDER BY times DESC, score DESC, domain LIMIT ?2`)
-        .all(sinceDay, most, reason ?? null)
-        .map(row => ({
+        .all(sinceDay, most, reason ?? null);
+      return toLines(
+        rows.map(row => ({
           domain: String(row.domain),
           times: Number(row.times),
           listed: row.listed === 1,
           reason: row.reason as FlagReason,
           score: Number(row.score),
         })),
+      );
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { Batcher } from './batch.ts';
+import { fromLines } from './lines.ts';
 import { examine, isMarked, openDatabase } from './open.ts';
 import { provedOnce } from './proof.ts';
 import { StoreRefused } from './refused.ts';
@@ -166,7 +167,7 @@ export async function openSqliteStore(path: string, onDeath: (error: Error) => v
     removeOverride: (domain, act) => clerk.ask('removeOverride', [domain, act]),
     listOverrides: () => clerk.ask('listOverrides', []),
     flag: (flags, sinceDay) => archive('flag', [flags, sinceDay], NO_DEADLINE),
-    ranking: (sinceDay, most, reason) => archive('ranking', [sinceDay, most, reason]),
+    ranking: async (sinceDay, most, reason) => fromLines(await archive('ranking', [sinceDay, most, reason])),
     learn: (guests, shared, day, sinceDay) => archive('learn', [guests, shared, day, sinceDay], NO_DEADLINE),
     listHosts: (fewestFlagged, most) => archive('listHosts', [fewestFlagged, most]),
     forgetHost: (name, at, act) => archive('forgetHost', [name, at, act]),

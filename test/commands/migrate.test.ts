@@ -71,7 +71,7 @@ async function contents(store: Store) {
     days: await store.usageDays('2019-01-01', undefined),
     list: await store.snapshot('castle'),
     overrides: (await store.listOverrides()).overrides,
-    ranking: await store.ranking('2026-10-17', 5_000, undefined),
+    ranking: [...(await store.ranking('2026-10-17', 5_000, undefined))],
     hosts: await store.listHosts(0, 100),
     mark: await store.sweepMark(),
   };

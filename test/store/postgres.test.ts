@@ -348,7 +348,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       await expect(wrong.ready()).rejects.toThrow(/clock/);
       await wrong.flag([], '2027-01-01');
       await wrong.learn([], [], '2027-01-30', '2027-01-01');
-      expect(await right.ranking('2026-01-01', 10, undefined)).toHaveLength(1);
+      expect([...(await right.ranking('2026-01-01', 10, undefined))]).toHaveLength(1);
       expect(await right.listHosts(1, 10)).toHaveLength(1);
     });
 
@@ -399,7 +399,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.flag');
     expect(rows!.n).toBeLessThanOrEqual(100_000);
     expect(rows!.n).toBeGreaterThan(90_000);
-    const top = await store.ranking('2026-10-17', 10, undefined);
+    const top = [...(await store.ranking('2026-10-17', 10, undefined))];
     expect(top.map(row => row.domain)).toEqual(['two-keys.example', 'listed.example']);
   });
 

@@ -316,7 +316,7 @@ describe('flags', () => {
     await store.flag(kept, '2026-10-17');
     await flood(store, 125_000);
     expect(rows(path)).toBeLessThanOrEqual(BOUND);
-    const top = await store.ranking('2026-10-17', 10, undefined);
+    const top = [...(await store.ranking('2026-10-17', 10, undefined))];
     expect(top.map(row => row.domain)).toEqual(['two-keys.example', 'listed.example']);
     // The file is bounded with its rows: 125,000 names took 12 MB (November 2026).
     expect(statSync(path).size).toBeLessThan(120e6);
@@ -338,7 +338,7 @@ describe('flags', () => {
       await store.flag(flags, '2026-10-17');
     }
     expect(rows(path)).toBeLessThanOrEqual(BOUND);
-    const top = await store.ranking('2026-10-17', 1_000, undefined);
+    const top = [...(await store.ranking('2026-10-17', 1_000, undefined))];
     expect(top.length).toBeGreaterThan(90);
     expect(top[0]!.times).toBe(keys);
     expect(top.map(row => row.domain)).not.toContain('d7.example');
