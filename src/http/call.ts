@@ -1,7 +1,6 @@
 /** One request on its way: what was read of it, and what its answer needs. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Connection } from './connection.ts';
 import type { Head } from './head.ts';
 import type { Target } from './target.ts';
 
@@ -16,7 +15,7 @@ export interface Call {
   readonly route: string;
   /** Answers of the API carry the CORS and Vary headers; probes and pages do not. */
   readonly isApi: boolean;
-  readonly connection: Connection;
+  readonly connection: Line;
   /** For the log: what is known about the call by now. */
   keyId: string | undefined;
   domain: string | undefined;
@@ -26,6 +25,22 @@ export interface Call {
   isFinished: boolean;
   /** Every answer is told here; the first time counts. */
   readonly finished: (call: Call, status: number) => void;
+}
+
+/** What a call knows of the connection that it came over. */
+export interface Line {
+  /** Requests that came over it, this one included. */
+  readonly requests: number;
+  /** Requests are refused with 503 in place of being answered. */
+  readonly isShedding: boolean;
+  /** A request came, and costs so much. */
+  begin(call: Call, price: number): void;
+  /** No request behind this one is read. */
+  stop(): void;
+  /** One has its answer. */
+  answered(): void;
+  /** One was refused because others wait. */
+  refused(): void;
 }
 
 /** Names and values in turn, as `writeHead` takes them. */

@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net';
 import { plainAddress } from '../core/origin.ts';
-import type { Call } from './call.ts';
+import type { Call, Line } from './call.ts';
 import type { Fairness, Job } from './fairness.ts';
 
 /** Answers to pipelined requests that are made before the first of them has been written. */
@@ -13,8 +13,9 @@ const MOST_AHEAD = 4;
 /** After its end a connection is read for so long, so that what is still on its way does not reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
-/** Bytes that wait to be read; a socket is paused long before, but may have one more chunk under way. */
+/** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
 const MOST_HELD = 256 * 1024;
+const MOST_HELD_IN_ALL = 32 * 1024 * 1024;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 export interface ConnectionParts {
@@ -22,13 +23,17 @@ export interface ConnectionParts {
   /** Of the caller who sent these bytes, where its key is known from before. */
   readonly keyIn: (bytes: Buffer) => string | undefined;
   readonly isProxy: boolean;
+  /** Bytes that all connections together have received and not read. */
+  readonly held: { bytes: number };
+  /** What is said to one that cannot be kept. */
+  readonly noRoom: () => string;
   /** It takes no more requests. */
   readonly ended: (connection: Connection) => void;
   /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
   readonly plainRefusal: (bytes: Buffer) => string | undefined;
 }
 
-export class Connection implements Job {
+export class Connection implements Job, Line {
   readonly socket: Socket;
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
@@ -41,17 +46,22 @@ export class Connection implements Job {
   #isResting = false;
   #isEnding = false;
   #awaitsDrain = false;
+  /** A part of a head has come, and not yet the rest. */
+  #isInHead = false;
+  /** The last request has come. */
+  #isLast = false;
+  #refusedUnread = false;
   #endedAt = 0;
+  /** Its share of what all hold. */
+  #accounted = 0;
   #lingering = 0;
   /** Price of what is being worked off. */
   #price = 0;
-  /** Requests that came over it. */
   requests = 0;
   /** Requests that have no answer yet. */
   open = 0;
   /** The last that came. */
   last: Call | undefined;
-  /** Requests are refused with 503 in place of being answered. */
   isShedding = false;
   /** Of its last sign of life. */
   activeAt = performance.now();
@@ -67,15 +77,18 @@ export class Connection implements Job {
     this.#feed = feed;
     socket.removeListener('data', feed);
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
-    socket.on('end', () => {
-      if (this.#isEnding) socket.destroy();
-    });
     // Node ends a connection by destroying it, and what the peer had sent meanwhile resets it under its last answers.
     socket.destroySoon = () => this.end();
   }
 
+  /** No request is on its way over it. */
   get isIdle(): boolean {
-    return this.open === 0 && this.#held === undefined && !this.#isEnding;
+    return this.open === 0 && this.#held === undefined && !this.#isInHead && !this.#isEnding;
+  }
+
+  /** What came of late was refused without a look by the parser, which still waits for the first. */
+  get wasRefusedUnread(): boolean {
+    return this.#refusedUnread && this.requests === 0 && !this.#isInHead;
   }
 
   get isEnding(): boolean {
@@ -87,17 +100,13 @@ export class Connection implements Job {
     return this.#endedAt > 0 && now - this.#endedAt > LINGER_MS;
   }
 
-  /** Bytes that were read and wait for their turn. */
-  get held(): number {
-    return this.#held?.length ?? 0;
-  }
-
   /** With last words, where there are any; in their order behind the answers that are still to come. */
   end(words?: string): void {
     if (this.#isEnding) return;
     const { last } = this;
     this.#isEnding = true;
     this.#held = undefined;
+    this.#account();
     this.#parts.ended(this);
     if (words !== undefined && last && !last.res.writableFinished && !last.res.destroyed) {
       last.res.once('close', () => this.#finish(words));
@@ -112,11 +121,13 @@ export class Connection implements Job {
     if (socket.destroyed) return;
     if (words === undefined) socket.end();
     else socket.end(words);
-    if (socket.readableEnded) socket.once('finish', () => socket.destroy());
-    else socket.resume();
+    socket.resume();
   }
 
-  /** A request came, and costs so much. */
+  stop(): void {
+    this.#isLast = true;
+  }
+
   begin(call: Call, price: number): void {
     this.requests++;
     this.open++;
@@ -124,14 +135,12 @@ export class Connection implements Job {
     this.#price += price;
   }
 
-  /** One has its answer: there may be more behind it. */
   answered(): void {
     this.open--;
     this.activeAt = performance.now();
     if (this.#held !== undefined && !this.#isWorking) this.#goOn();
   }
 
-  /** It was refused because others wait. */
   refused(): void {
     this.#isResting = !this.#parts.isProxy;
   }
@@ -171,6 +180,7 @@ export class Connection implements Job {
       this.isShedding = false;
     } else {
       this.#held = undefined;
+      this.#refusedUnread = true;
       this.refused();
       this.socket.write(refusal);
     }
@@ -189,6 +199,7 @@ export class Connection implements Job {
       if (this.#lingering > MOST_LINGERING) this.socket.destroy();
       return;
     }
+    if (this.#isLast && this.last?.req.complete) return void this.socket.pause();
     this.activeAt = performance.now();
     if (this.#held === undefined) this.#held = bytes;
     else if (this.#held.length > MOST_HELD) this.socket.destroy();
@@ -201,7 +212,10 @@ export class Connection implements Job {
     const end = bytes.indexOf(HEAD_END) + HEAD_END.length;
     const isLast = end < HEAD_END.length || end === bytes.length;
     this.#held = isLast ? undefined : bytes.subarray(end);
+    const before = this.requests;
     this.#feed(isLast ? bytes : bytes.subarray(0, end));
+    this.#isInHead = this.open === 0 && this.requests === before;
+    if (this.#isLast && this.last?.req.complete) this.#held = undefined;
   }
 
   /** Answers wait to be made, or to be read. */
@@ -213,12 +227,14 @@ export class Connection implements Job {
   #goOn(): void {
     const { socket } = this;
     if (this.#isEnding || this.#isWaiting) return;
-    if (this.#isResting) {
+    if (this.#isResting || (this.#isLast && this.last?.req.complete)) {
       socket.pause();
     } else if (this.#held === undefined) {
       if (socket.isPaused()) socket.resume();
+      if (this.#accounted > 0) this.#account();
     } else if (this.#isBlocked()) {
       socket.pause();
+      this.#account();
       if (socket.writableNeedDrain && !this.#awaitsDrain) {
         this.#awaitsDrain = true;
         socket.once('drain', () => {
@@ -229,6 +245,22 @@ export class Connection implements Job {
     } else if (!this.#parts.fairness.arrive(this)) {
       this.#isWaiting = true;
       socket.pause();
+      this.#account();
     }
+  }
+
+  /** A part of a chunk keeps the whole of it in memory. */
+  #account(): void {
+    const { held } = this.#parts;
+    const bytes = this.#held?.buffer.byteLength ?? 0;
+    held.bytes += bytes - this.#accounted;
+    this.#accounted = bytes;
+    if (held.bytes > MOST_HELD_IN_ALL && bytes > 0) this.end(this.#parts.noRoom());
+  }
+
+  /** It is gone: whatever it held is, too. */
+  closed(): void {
+    this.#held = undefined;
+    this.#account();
   }
 }

@@ -1,6 +1,8 @@
 /** The end of the port: requests that are on their way when it is told to end are not lost. */
 
 import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import type { Sockets } from './sockets.ts';
 
 /** How long open connections may still bring requests after the port was told to end, and the hard limit. */
 const LINGER_MS = 1_000;
@@ -12,17 +14,16 @@ const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
  * Requests that are on their way over an open connection would be lost if it were closed under them. So for a
  * while each is still answered, with `Connection: close`; then the listener and idle connections go.
  */
-export async function drainServer(server: Server, inFlight: () => number): Promise<void> {
+export async function drainServer(server: Server, sockets: Sockets): Promise<void> {
   const until = performance.now() + DRAIN_MS;
   const linger = performance.now() + LINGER_MS;
-  const connections = () =>
-    new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count ?? 0)));
-  while ((await connections()) > 0 && performance.now() < linger) await pause(25);
-  const closed = new Promise(resolve => server.close(resolve));
-  while (((await connections()) > 0 || inFlight() > 0) && performance.now() < until) {
-    server.closeIdleConnections();
+  while (sockets.count() > 0 && performance.now() < linger) await pause(25);
+  // The HTTP server's own would destroy connections whose requests were received and wait for their turn.
+  NetServer.prototype.close.call(server);
+  while (sockets.count() > 0 && performance.now() < until) {
+    for (const connection of sockets.all()) if (connection.isIdle) connection.end();
     await pause(10);
   }
   server.closeAllConnections();
-  await closed;
+  server.close();
 }

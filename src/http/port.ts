@@ -105,7 +105,7 @@ export function createPort(parts: PortParts): Port {
       finished: finish,
     };
     call.connection.begin(call, found?.place.price ?? PRICES.bytes);
-    if (draining || call.connection.requests >= MOST_REQUESTS_PER_SOCKET) res.shouldKeepAlive = false;
+    if (draining || call.connection.requests >= MOST_REQUESTS_PER_SOCKET) endAfter(call);
     return { call, found };
   }
 
@@ -213,6 +213,8 @@ export function createPort(parts: PortParts): Port {
     const connection = sockets.of(socket);
     if (!connection || connection.isEnding) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    // Node counts the time for a head from the first moment on, and has not seen what was refused without parsing.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.wasRefusedUnread) return;
     const refusal = parserRefusal(error.code);
     const { last } = connection;
     // The one whose body was being read when its connection broke the rules or the time was over.
@@ -237,7 +239,7 @@ export function createPort(parts: PortParts): Port {
     waiting: fairness.waiting,
     async drain() {
       draining = true;
-      await drainServer(server, () => inFlight + fairness.waiting());
+      await drainServer(server, sockets);
       fairness.close();
       sockets.close();
       shedLog.close();
@@ -247,6 +249,11 @@ export function createPort(parts: PortParts): Port {
 
 /** Whoever sends such a request may disagree with us on where the next one begins. */
 function refuseTransport(call: Call, refusal: Refusal): void {
-  call.res.shouldKeepAlive = false;
+  endAfter(call);
   sendRefusal(call, refusal);
+}
+
+function endAfter({ res, connection }: Call): void {
+  res.shouldKeepAlive = false;
+  connection.stop();
 }

@@ -7,12 +7,10 @@ import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 
-export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'ended'> {
+export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'ended'> {
   readonly isTrustedProxy: (address: string) => boolean;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
-  /** What is said to one that cannot be taken. */
-  readonly noRoom: () => string;
 }
 
 export interface Sockets {
@@ -53,6 +51,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   const live = new Map<string, Set<Connection>>();
   const most = Math.min(MOST_CONNECTIONS, Math.max(64, descriptors() - OTHER_DESCRIPTORS));
   const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
+  const held = { bytes: 0 };
   let evicted = 0;
   let refused = 0;
   /** Until then nobody is idle, as far as is known: looking at all of them has its price. */
@@ -84,13 +83,15 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   }
 
   server.on('connection', (socket: Socket) => {
+    parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
-    const connection = new Connection(socket, { ...parts, isProxy, ended: leave });
+    const connection = new Connection(socket, { ...parts, isProxy, held, ended: leave });
     const network = networkOf(connection.address);
     const isWelcome = hasRoom(isProxy, network);
     connections.set(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
+      connection.closed();
       leave(connection);
     });
     if (isWelcome) {

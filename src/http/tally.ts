@@ -3,7 +3,7 @@
  * Its own `observe` looks labels up anew for each value: 3.4 µs of a 73 µs request (measured 2026-11-15).
  */
 
-import type { Metric, Registry } from '@prometheus-io/client';
+import type { Metric } from '@prometheus-io/client';
 
 /** From a tenth of a millisecond, a cached answer, to the whole DNS budget. In seconds. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 2.5];
@@ -19,10 +19,14 @@ const NAME = 'domain_risk_request_seconds';
 const HELP =
   'Requests by route and status, with the time from the head of the request to the end of the answer.';
 
-export function createTally(registry: Registry): (route: string, status: number, seconds: number) => void {
+export interface Tally {
+  count(route: string, status: number, seconds: number): void;
+  /** What the metrics library writes, in parts: a thousand lines at once would hold everybody up. */
+  parts(): Metric[];
+}
+
+export function createTally(): Tally {
   const rows = new Map<string, Map<number, Row>>();
-  const metric = { name: NAME, help: HELP, type: 'histogram', get: async () => shown(rows) };
-  registry.registerMetric(metric as unknown as Metric);
 
   function newRow(route: string, status: number): Row {
     const labels = { route, status: String(status) };
@@ -31,18 +35,30 @@ export function createTally(registry: Registry): (route: string, status: number,
     return row;
   }
 
-  return (route, status, seconds) => {
-    const row = rows.get(route)?.get(status) ?? newRow(route, status);
-    let at = 0;
-    while (at < BOUNDS.length && seconds > BOUNDS[at]!) at++;
-    row.counts[at]! += 1;
-    row.sum += seconds;
+  return {
+    count(route, status, seconds) {
+      const row = rows.get(route)?.get(status) ?? newRow(route, status);
+      let at = 0;
+      while (at < BOUNDS.length && seconds > BOUNDS[at]!) at++;
+      row.counts[at]! += 1;
+      row.sum += seconds;
+    },
+    parts: () =>
+      [...rows.values()].map(
+        ofRoute =>
+          ({
+            name: NAME,
+            help: HELP,
+            type: 'histogram',
+            get: async () => shown(ofRoute),
+          }) as unknown as Metric,
+      ),
   };
 }
 
-function shown(rows: ReadonlyMap<string, ReadonlyMap<number, Row>>) {
+function shown(ofRoute: ReadonlyMap<number, Row>) {
   const values: { metricName: string; labels: Record<string, string>; value: number }[] = [];
-  for (const row of [...rows.values()].flatMap(ofRoute => [...ofRoute.values()])) {
+  for (const row of ofRoute.values()) {
     let count = 0;
     for (const [at, bound] of [...BOUNDS, '+Inf'].entries()) {
       count += row.counts[at]!;
