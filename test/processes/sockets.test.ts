@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../support/process.ts';
 import { eventually, sized } from '../support/scale.ts';
+import { megabytes } from '../support/vitals.ts';
 
 const IDLE = sized(500, 5_000);
 const SLOW = sized(50, 500);
@@ -23,10 +23,6 @@ function guest(port: number): Guest {
     one.closed = true;
   });
   return one;
-}
-
-function megabytes(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 test(`${IDLE} idle and ${SLOW} slow connections are closed with a JSON 408 while others are served`, {

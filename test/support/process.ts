@@ -146,6 +146,14 @@ export async function startAs(command: readonly string[], options: ProcessOption
   };
 }
 
+/** What a server logs when something happened to it that must never happen. */
+export function fatalLines(server: Running): string[] {
+  return server
+    .stdout()
+    .split('\n')
+    .filter(line => line.includes('"level":60') || line.includes('must never happen'));
+}
+
 function hasKeys(path: string): boolean {
   return existsSync(path) && read(path, 'SELECT count(*) AS n FROM key')[0]?.n !== 0;
 }
