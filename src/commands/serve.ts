@@ -23,11 +23,9 @@ export function addServe(program: Command): void {
 
 async function serve(): Promise<void> {
   // Every other command starts twice as fast without what only a server needs.
-  const [{ startService }, { pino }] = await Promise.all([import('../service.ts'), import('pino')]);
+  const [{ startService }, { createLog }] = await Promise.all([import('../service.ts'), import('./log.ts')]);
   const config = readWorld();
-  // A log that cannot be written (full disk, closed terminal) must not take the service with it. pino's own stream
-  // would try for ever, at the level fatal and at the end (seen 2026-11-15); what stdout complains of ends in cli.ts.
-  const log = pino({ level: config.logLevel, base: null }, process.stdout);
+  const log = createLog(config.logLevel);
   let service: Service | undefined;
   const die = (error: unknown) => {
     log.fatal({ err: error }, 'something that must never happen: shutting down');

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { CLI, makeKey, NO_DNS, startChild } from '../support/process.ts';
+import { callMany, tally } from '../support/load.ts';
+import { CLI, makeKey, NO_DNS, output, startChild } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -38,3 +39,41 @@ test('a log that cannot be written takes neither answers nor the clean end away'
   child.kill('SIGTERM');
   expect(await exited).toEqual({ code: 0, signal: null });
 });
+
+test('a log that nobody reads is kept up to a bound, and its reader is told what is missing', async () => {
+  const CALLS = 15_000;
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    DATA_DIR: temporaryFolder(),
+    DNS_SERVERS: NO_DNS,
+    ACCESS_LOG: 'all',
+  };
+  const started = startChild([process.execPath, CLI, 'serve'], env);
+  const { child, exited, stdout } = started;
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const port = (await output(started, /"port":(\d+),"msg":"listening"/))[1];
+  await output(started, /\n {2}curl .*\n\n/);
+  child.stdout!.pause();
+  const before = stdout().length;
+  const load = { bases: [`http://127.0.0.1:${port}`], secret: '', path: '/livez', callers: 16 };
+  expect(tally(await callMany({ ...load, calls: CALLS }))).toEqual({ 200: CALLS });
+
+  child.stdout!.resume();
+  const told = /\{"level":40,"time":\d+,"dropped":(\d+),"msg":"lines of this log were dropped/;
+  const dropped = Number((await output(started, told))[1]);
+  // Of 15,000 lines, 140 bytes each, 1 MiB was kept, and what pipes and streams hold on the way.
+  expect(stdout().length - before).toBeLessThan(2 ** 21);
+  const requests = () => stdout().match(/"msg":"request"/g)?.length;
+  expect(requests()! + dropped).toBe(CALLS);
+  // From here on nothing is missing.
+  await callMany({ ...load, calls: 100 });
+  await eventually('all is logged', () => requests()! + dropped === CALLS + 100);
+  expect(stdout().match(/"dropped":/g)).toHaveLength(1);
+
+  // A reader that is gone for good (EPIPE) takes nothing with it.
+  child.stdout!.destroy();
+  expect(tally(await callMany({ ...load, calls: 1_000 }))).toEqual({ 200: 1_000 });
+  child.kill('SIGTERM');
+  expect(await exited).toEqual({ code: 0, signal: null });
+}, 100_000);
