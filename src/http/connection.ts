@@ -3,7 +3,7 @@
  * error listener whatever becomes of it, and ends so that its last answer arrives.
  */
 
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { plainAddress } from '../core/origin.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness, Job } from './fairness.ts';
@@ -41,11 +41,13 @@ export class Connection implements Job, Line {
   /** Node's own reader of requests. */
   readonly #feed: (bytes: Buffer) => void;
   #held: Buffer | undefined;
+  #isPaused = false;
+  #isPausedByNode = false;
   #isWorking = false;
   #isWaiting = false;
   #isResting = false;
   #isEnding = false;
-  #awaitsDrain = false;
+  #awaitsPeer = false;
   /** A part of a head has come, and not yet the rest. */
   #isInHead = false;
   /** The last request has come. */
@@ -77,6 +79,17 @@ export class Connection implements Job, Line {
     this.#feed = feed;
     socket.removeListener('data', feed);
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    // What Node asks for stands beside what is asked for here: it must not be fed while it wants nothing.
+    socket.pause = () => {
+      this.#isPausedByNode = true;
+      return Socket.prototype.pause.call(socket);
+    };
+    socket.resume = () => {
+      const wasPaused = this.#isPausedByNode;
+      this.#isPausedByNode = false;
+      if (wasPaused && this.#held !== undefined) process.nextTick(() => this.#goOn());
+      return this.#isPaused ? socket : Socket.prototype.resume.call(socket);
+    };
     // Node ends a connection by destroying it, and what the peer had sent meanwhile resets it under its last answers.
     socket.destroySoon = () => this.end();
   }
@@ -121,7 +134,9 @@ export class Connection implements Job, Line {
     if (socket.destroyed) return;
     if (words === undefined) socket.end();
     else socket.end(words);
-    socket.resume();
+    this.#isPaused = false;
+    this.#isPausedByNode = false;
+    Socket.prototype.resume.call(socket);
   }
 
   stop(): void {
@@ -138,7 +153,7 @@ export class Connection implements Job, Line {
   answered(): void {
     this.open--;
     this.activeAt = performance.now();
-    if (this.#held !== undefined && !this.#isWorking) this.#goOn();
+    if (this.#held !== undefined) this.#goOn();
   }
 
   refused(): void {
@@ -199,12 +214,12 @@ export class Connection implements Job, Line {
       if (this.#lingering > MOST_LINGERING) this.socket.destroy();
       return;
     }
-    if (this.#isLast && this.last?.req.complete) return void this.socket.pause();
+    if (this.#isDone()) return this.#pause();
     this.activeAt = performance.now();
     if (this.#held === undefined) this.#held = bytes;
     else if (this.#held.length > MOST_HELD) this.socket.destroy();
     else this.#held = Buffer.concat([this.#held, bytes]);
-    if (!this.#isWorking) this.#goOn();
+    this.#goOn();
   }
 
   /** Up to the end of one head, so that at most one request comes of it. */
@@ -215,38 +230,63 @@ export class Connection implements Job, Line {
     const before = this.requests;
     this.#feed(isLast ? bytes : bytes.subarray(0, end));
     this.#isInHead = this.open === 0 && this.requests === before;
-    if (this.#isLast && this.last?.req.complete) this.#held = undefined;
+    if (this.#isDone()) this.#held = undefined;
   }
 
-  /** Answers wait to be made, or to be read. */
+  /** Answers wait to be made, or to be taken by the peer. */
   #isBlocked(): boolean {
-    return this.open >= MOST_AHEAD || this.socket.writableNeedDrain;
+    const { last } = this;
+    if (this.open >= MOST_AHEAD || this.socket.writableNeedDrain || this.#isPausedByNode) return true;
+    return last !== undefined && last.isFinished && !last.res.writableFinished && !last.res.destroyed;
   }
 
   /** Reads what was received, now or in its turn, and receives more only when that is done. */
   #goOn(): void {
-    const { socket } = this;
-    if (this.#isEnding || this.#isWaiting) return;
-    if (this.#isResting || (this.#isLast && this.last?.req.complete)) {
-      socket.pause();
+    if (this.#isEnding || this.#isWaiting || this.#isWorking) return;
+    if (this.#isResting || this.#isDone()) {
+      this.#pause();
     } else if (this.#held === undefined) {
-      if (socket.isPaused()) socket.resume();
+      this.#resume();
       if (this.#accounted > 0) this.#account();
     } else if (this.#isBlocked()) {
-      socket.pause();
+      this.#pause();
       this.#account();
-      if (socket.writableNeedDrain && !this.#awaitsDrain) {
-        this.#awaitsDrain = true;
-        socket.once('drain', () => {
-          this.#awaitsDrain = false;
-          this.#goOn();
-        });
-      }
+      this.#awaitPeer();
     } else if (!this.#parts.fairness.arrive(this)) {
       this.#isWaiting = true;
-      socket.pause();
+      this.#pause();
       this.#account();
     }
+  }
+
+  /** Goes on when the last answer was written, or the peer has taken enough of what was. */
+  #awaitPeer(): void {
+    const { socket, last } = this;
+    if (this.#awaitsPeer || this.open >= MOST_AHEAD || this.#isPausedByNode) return;
+    this.#awaitsPeer = true;
+    const goOn = () => {
+      this.#awaitsPeer = false;
+      this.#goOn();
+    };
+    if (socket.writableNeedDrain) socket.once('drain', goOn);
+    else last?.res.once('close', goOn);
+  }
+
+  /** The last request has come, whole. */
+  #isDone(): boolean {
+    return this.#isLast && this.last?.req.complete === true;
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    Socket.prototype.pause.call(this.socket);
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#isPausedByNode) Socket.prototype.resume.call(this.socket);
   }
 
   /** A part of a chunk keeps the whole of it in memory. */
