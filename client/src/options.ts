@@ -88,7 +88,9 @@ function baseOf(url: string | URL | undefined): string {
   try {
     const { protocol, origin, pathname, username, password } = new URL(url!);
     if (!/^https?:$/.test(protocol) || username || password) return '';
-    return origin + pathname.replace(/\/+$/, '');
+    let end = pathname.length;
+    while (pathname[end - 1] === '/') end--;
+    return origin + pathname.slice(0, end);
   } catch {
     return '';
   }

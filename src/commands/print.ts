@@ -27,7 +27,8 @@ export function printTable(columns: readonly string[], rows: readonly (readonly 
     columnDefault: { paddingLeft: 0, paddingRight: 2 },
     drawHorizontalLine: () => false,
   });
-  process.stdout.write(text.replaceAll(/ +$/gm, ''));
+  const trimmed = text.split('\n').map(line => line.trimEnd());
+  process.stdout.write(trimmed.join('\n'));
 }
 
 export function printFields(fields: Readonly<Record<string, unknown>>): void {

@@ -96,7 +96,7 @@ export function isPublicAddress(address: string): boolean {
 
 /** True inside a private, shared or link-local network; a loopback address is not one of these. */
 export function isPrivateNetwork(address: string): boolean {
-  const plain = address.replace(/%.*$/, '');
+  const plain = address.split('%', 1)[0]!;
   const version = isIP(plain);
   return version !== 0 && privateNetworks.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }

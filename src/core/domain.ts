@@ -114,7 +114,9 @@ const SPECIAL_USE: ReadonlySet<string> = new Set([
 ]);
 
 /** Nearly every name at one glance; what it does not match is looked at rule by rule. */
-const WELL_SHAPED = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const WELL_SHAPED = /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z][a-z0-9]*(?:-+[a-z0-9]+)*$/;
+/** Two labels or more that are no longer than this together: none of them has more than 63 characters. */
+const NO_LONG_LABEL = 65;
 
 /** From one raw path segment of a request target, still percent-encoded. It is decoded exactly once. */
 export function parseSegment(raw: string): Parsed {
@@ -212,7 +214,7 @@ function parseAscii(dotted: string): Parsed {
 
 /** Numbers come first: `2130706433` and `0x7f.1` are addresses to every C library, whatever else is wrong. */
 function brokenShape(name: string): DomainRule | undefined {
-  if (name.length <= 253 && WELL_SHAPED.test(name)) return undefined;
+  if (name.length <= NO_LONG_LABEL && WELL_SHAPED.test(name)) return undefined;
   if (name === '') return 'empty';
   const labels = name.split('.');
   if (isNumber(labels[labels.length - 1]!)) return labels.every(isNumber) ? 'ip' : 'numeric_last_label';

@@ -187,9 +187,12 @@ export function readFakefilter(text: string): Names {
  * string too, so it is cut out and parsed; the bundle's code is never run.
  */
 function readBurnerBundle(text: string): Names {
-  const literal = /^(?:var|const|let) blacklist_default = ("(?:[^"\\\n]|\\.)*");$/m.exec(text)?.[1];
-  if (literal === undefined) throw new FeedError('no string literal blacklist_default in it');
-  const lines = (JSON.parse(literal) as string).split('\n');
+  const literal = literalAfter(
+    ['var', 'const', 'let'].map(word => `${word} blacklist_default = `),
+    text,
+  );
+  if (typeof literal !== 'string') throw new FeedError('no string literal blacklist_default in it');
+  const lines = literal.split('\n');
   return { names: lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#')) };
 }
 
@@ -203,9 +206,23 @@ function readRelays(text: string): Names {
 
 /** A module with one array literal of strings, which is JSON as well. */
 function readFreeModule(text: string): Names {
-  const literal = /^exports\.freeEmailDomains = (\[.*\]);$/m.exec(text)?.[1];
-  if (literal === undefined) throw new FeedError('no array literal freeEmailDomains in it');
-  return { names: strings(JSON.parse(literal), 'freeEmailDomains') };
+  const literal = literalAfter(['exports.freeEmailDomains = '], text);
+  if (!Array.isArray(literal)) throw new FeedError('no array literal freeEmailDomains in it');
+  return { names: strings(literal, 'freeEmailDomains') };
+}
+
+/** The value on the first line that begins so and holds nothing but JSON; undefined where there is none. */
+function literalAfter(beginnings: readonly string[], text: string): unknown {
+  for (const line of text.split(/\r?\n/)) {
+    const beginning = beginnings.find(start => line.startsWith(start));
+    if (beginning === undefined || !line.endsWith(';')) continue;
+    try {
+      return JSON.parse(line.slice(beginning.length, -1));
+    } catch {
+      // `exports.x = void 0;` may stand before the line that is meant.
+    }
+  }
+  return undefined;
 }
 
 /** `{providers: [{type, domains?: [name]}]}`; only public providers are mailboxes for everybody. */

@@ -44,6 +44,7 @@ const ACCEPTED: readonly (readonly [typed: string, canonical: string])[] = [
   ['a.constructor', 'a.constructor'],
   // Lengths, exactly at the limit
   [`${label(63)}.com`, `${label(63)}.com`],
+  [`${label(63)}.b`, `${label(63)}.b`],
   [name253, name253],
   [`${name253}.`, name253],
   [labels127, labels127],
@@ -128,6 +129,7 @@ const REFUSED: readonly (readonly [typed: string, rule: DomainRule])[] = [
   ['a'.repeat(1025), 'too_long'],
   [`${'ü.'.repeat(100)}de`, 'too_long'],
   [`${label(64)}.com`, 'label_too_long'],
+  [`${label(64)}.b`, 'label_too_long'],
   [`www.${label(64)}.com.`, 'label_too_long'],
   [`ü${label(56)}.de`, 'label_too_long'],
   [`${'漢'.repeat(500)}.jp`, 'label_too_long'],
