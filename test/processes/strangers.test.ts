@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { API_PATH, percentile, startBystander, statusesOf } from '../support/bystander.ts';
+import { type Answer, API_PATH, percentile, startBystander, statusesOf } from '../support/bystander.ts';
 import { countOf, fatalLines, read, startServer } from '../support/process.ts';
 import { eventually, SEED, sized } from '../support/scale.ts';
 import { pathsOf, sendStrangers } from '../support/strangers.ts';
@@ -11,6 +11,9 @@ const AT_ONCE = sized(400, 5_000);
 const LONG_MS = sized(3_000, 15_000);
 /** The promise at full size; in the short form other tests run on the same cores at the same time. */
 const P99_MS = sized(5_000, 500);
+const LEAST_SHARE = sized(0.99, 1);
+/** The store's threads open theirs when there is first work for them. */
+const OWN_DESCRIPTORS = 20;
 const MOST_MEGABYTES = 128;
 /** A server that breaks its promise must not take the machine with it. */
 const FATAL_MEGABYTES = 1_024;
@@ -32,7 +35,7 @@ test(`${CONNECTIONS} strangers send any bytes in any order at any speed: the pro
     perSecond: 25,
   });
   await eventually('the first calls are answered', () => bystander.seen.length > 25);
-  const before = { megabytes: megabytes(server.pid), descriptors: descriptors(server.pid) };
+  const before = { megabytes: megabytes(server.pid), ...descriptors(server.pid) };
   const memory = watchMemory(server.pid, growth => {
     if (growth > FATAL_MEGABYTES) server.signal('SIGKILL');
   });
@@ -54,13 +57,20 @@ test(`${CONNECTIONS} strangers send any bytes in any order at any speed: the pro
   const wrong = Object.entries(aftermath.statuses).filter(([status]) => !DOCUMENTED.includes(status));
   expect(wrong).toEqual([]);
 
-  expect(statusesOf(seen)).toEqual({ 200: seen.length });
+  const good = seen.filter(({ status }) => status === 200);
+  expect(good.length / seen.length, JSON.stringify(statusesOf(seen))).toBeGreaterThanOrEqual(LEAST_SHARE);
   expect(percentile(seen, 0.99)).toBeLessThan(P99_MS);
+  const calls = (answers: readonly Answer[]) => answers.filter(({ path }) => path === API_PATH).length;
+  const inDoubt = calls(seen.filter(({ status }) => status === 0 || status === 500));
   const id = String(read(join(server.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
-  expect(countOf(server.folder, id)).toBe(seen.filter(({ path }) => path === API_PATH).length);
+  expect(countOf(server.folder, id)).toBeGreaterThanOrEqual(calls(good));
+  expect(countOf(server.folder, id)).toBeLessThanOrEqual(calls(good) + inDoubt);
 
   // Whoever was gone is gone: the descriptors at once, the memory when the next collections have run.
-  await eventually('descriptors end with the sockets', () => descriptors(server.pid) <= before.descriptors);
+  await eventually('descriptors end with the sockets', () => {
+    const { all, sockets } = descriptors(server.pid);
+    return sockets <= before.sockets && all <= before.all + OWN_DESCRIPTORS;
+  });
   await eventually(
     'the memory comes back',
     () => megabytes(server.pid) - before.megabytes < MOST_MEGABYTES / 2,

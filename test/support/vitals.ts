@@ -1,6 +1,7 @@
 /** What the system says about a server's process from outside: memory, descriptors, connections. */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 
 export function megabytes(pid: number): number {
   const found = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -8,8 +9,18 @@ export function megabytes(pid: number): number {
   return Number(found[1]) / 1024;
 }
 
-export function descriptors(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
+/** All that are open, and how many of them are sockets. */
+export function descriptors(pid: number): { all: number; sockets: number } {
+  const folder = `/proc/${pid}/fd`;
+  const names = readdirSync(folder).map(name => {
+    try {
+      return readlinkSync(join(folder, name));
+    } catch {
+      // Closed since the listing.
+      return '';
+    }
+  });
+  return { all: names.length, sockets: names.filter(name => name.startsWith('socket:')).length };
 }
 
 const ESTABLISHED = '01';
