@@ -117,13 +117,13 @@ test.skipIf(!hasTool('prlimit'))(
       if (i % 20 === 0) await pause(20);
     }
     await pause(500);
-    for (let i = 0; i < 5; i++) {
-      const answer = await rawRequest(server.port, get(API_PATH, server.firstKey!), 1_000).catch(
-        (error: Error) => error.message,
-      );
+    for (let i = 0; i < 3; i++) {
+      const call = get(API_PATH, server.firstKey!).replace('Host: a', 'Host: a\r\nConnection: close');
+      const answer = await rawRequest(server.port, call, 10_000).catch((error: Error) => error.message);
       expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     }
   },
+  60_000,
 );
 
 test('a log that nobody reads any more: calls go on and memory stays bounded', {
