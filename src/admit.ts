@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
 import { networkMatcher, originAllowed } from './core/origin.ts';
-import { type Clock, type Store, StoreUnavailable } from './core/ports.ts';
+import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
 import {
   type Allowance,
   allowanceOf,
@@ -71,15 +71,15 @@ interface Meter {
  */
 const CHANGING_MS = 700;
 
-export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
-  const { store, clock } = parts;
+export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks | undefined }): Admit {
+  const { store, clock, ticks = () => performance.now() } = parts;
   const keys = new LRUCache<string, CachedKey>({ max: 10_000 });
   const meters = new LRUCache<string, Meter>({ max: 10_000 });
 
   function meterOf(key: KeyRecord): Meter {
     let meter = meters.get(key.id);
     if (!meter) {
-      meter = { bucket: { tokens: Math.max(1, key.rate ?? 0), at: clock() }, allowance: undefined };
+      meter = { bucket: { tokens: Math.max(1, key.rate ?? 0), at: ticks() }, allowance: undefined };
       meters.set(key.id, meter);
     }
     return meter;
@@ -141,7 +141,7 @@ export function createAdmit(parts: { store: Store; clock: Clock }): Admit {
         const { key, revision } = cached;
         const now = clock();
         if (key.rate !== null && !tokenTaken) {
-          const token = takeToken(meterOf(key).bucket, key.rate, now);
+          const token = takeToken(meterOf(key).bucket, key.rate, ticks());
           // A record that was remembered may not refuse: the key may have been changed or revoked since.
           if (!token.ok && known && (await store.revision()) !== revision) {
             until = performance.now() + CHANGING_MS;

@@ -57,10 +57,10 @@ export function followStore(
 
 export function openResolver(
   config: Config,
-  clock: Clock,
   observe?: ResolverOptions['observe'],
+  ticks?: ResolverOptions['ticks'],
 ): DnsResolver {
-  return createResolver({ servers: config.dnsServers, clock, observe });
+  return createResolver({ servers: config.dnsServers, observe, ticks });
 }
 
 /** Everything that verdicts need, for the server and for `domain-risk lookup` alike. */

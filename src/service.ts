@@ -7,7 +7,7 @@ import { type Admit, createAdmit } from './admit.ts';
 import { followStore, openResolver, openVerdicts, VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock, ResolverHealth, Store } from './core/ports.ts';
+import type { Clock, ResolverHealth, Store, Ticks } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import { createDoors, type Doors } from './http/doors.ts';
 import { consoleRoutes } from './http/endpoints/console.ts';
@@ -40,19 +40,25 @@ export async function startService(parts: {
   store: Store;
   catalog: Catalog;
   clock: Clock;
+  /** The process's own where left out. */
+  ticks?: Ticks | undefined;
   log: Logger;
   /** How often to look for feed updates. */
   followMs?: number | undefined;
 }): Promise<Service> {
-  const { config, store, clock, log } = parts;
+  const { config, store, clock, ticks, log } = parts;
   let current = parts.catalog;
   const catalog = () => current;
   const metrics = createMetrics();
   const tell = tellOfDns(log);
-  const resolver: DnsResolver = openResolver(config, clock, (outcome, seconds) => {
-    metrics.question(outcome, seconds);
-    tell(resolver.health());
-  });
+  const resolver: DnsResolver = openResolver(
+    config,
+    (outcome, seconds) => {
+      metrics.question(outcome, seconds);
+      tell(resolver.health());
+    },
+    ticks,
+  );
   const { overrides, lookup, rank, learn } = await openVerdicts({
     store,
     resolver,
@@ -60,7 +66,7 @@ export async function startService(parts: {
     clock,
     onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
   });
-  const admit = createAdmit({ store, clock });
+  const admit = createAdmit({ store, clock, ticks });
   const { isAdminToken, isTrustedProxy } = config;
   const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });
   const portParts = portPartsOf({ config, log, metrics, admit, doors });

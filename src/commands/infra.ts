@@ -80,7 +80,7 @@ async function forget(host: string, options: { undo?: boolean; json?: boolean })
 async function sweepFeeds(options: { limit?: number; rate: number; json?: boolean }): Promise<void> {
   await withStore(async (store, config) => {
     const catalog = await loadCatalog(() => {}, store);
-    const resolver = openResolver(config, Date.now);
+    const resolver = openResolver(config);
     const stop = new AbortController();
     const end = () => stop.abort();
     process.once('SIGINT', end).once('SIGTERM', end);

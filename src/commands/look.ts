@@ -76,7 +76,7 @@ async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
   const config = readWorld();
   const isStored = hasStore(config);
   if (!isStored) tellNoStore(config, 'judged without overrides, updated lists and learned hosts');
-  const resolver = options.offline ? OFFLINE : openResolver(config, Date.now);
+  const resolver = options.offline ? OFFLINE : openResolver(config);
   const store = isStored ? await openStore(config, failed) : (NO_STORE as Store);
   try {
     const catalog = await loadCatalog(() => {}, store);

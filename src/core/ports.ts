@@ -12,6 +12,9 @@ import type { Flag, Ranked } from './ranking.ts';
 /** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
 export type Clock = () => number;
 
+/** Milliseconds by a clock that nobody sets and that never goes back: for durations. Where it begins means nothing. */
+export type Ticks = () => number;
+
 export interface ResolverHealth {
   readonly servers: readonly { readonly address: string; readonly healthy: boolean }[];
   /** True when the last questions to every server failed. Shown by /readyz, which does not fail for it. */

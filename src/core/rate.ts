@@ -4,17 +4,18 @@ export const MAX_RATE = 1_000_000;
 
 export interface Bucket {
   tokens: number;
+  /** In ticks: by a clock that can be set, one that was set back would refill nothing, and one set forward all. */
   at: number;
 }
 
-/** Takes one token, or says how many whole seconds to wait. A clock that jumps back refills nothing. */
+/** Takes one token, or says how many whole seconds to wait. */
 export function takeToken(
   bucket: Bucket,
   rate: number,
   now: number,
 ): { ok: true } | { ok: false; retryAfter: number } {
   const burst = Math.max(1, rate);
-  const passed = Math.max(0, now - bucket.at) / 1000;
+  const passed = (now - bucket.at) / 1000;
   bucket.tokens = Math.min(burst, bucket.tokens + passed * rate);
   bucket.at = now;
   if (bucket.tokens >= 1) {

@@ -1,5 +1,6 @@
 /** Puts one question to the servers until one of them answers or the time is up. */
 
+import { type Deadline, startDeadline } from './deadline.ts';
 import { type Found, find } from './finding.ts';
 import type { Server, Servers } from './servers.ts';
 import { type Carried, carry, type Failure } from './transport.ts';
@@ -34,66 +35,73 @@ function plan(servers: readonly Server[]): readonly (Server | undefined)[] {
   return [first, second, third ?? first];
 }
 
+/** A send that is still listened to. */
+interface Sent {
+  readonly server: Server;
+  readonly carried: Carried;
+}
+
 export function ask(servers: Servers, question: Question): Asking {
   const { promise, resolve } = Promise.withResolvers<Answered>();
   const sends = plan(servers.inOrder());
-  const waiting = new Map<Carried, Server>();
-  const failed = new Set<Server>();
-  const refused = new Set<Server>();
+  let waiting: readonly Sent[] = [];
+  const failed: Server[] = [];
+  const refused: Server[] = [];
   let why: Unanswered = 'timeout';
   let next = 0;
-  let patience: NodeJS.Timeout | undefined;
+  let patience: Deadline | undefined;
 
   const settle = (answered: Answered) => {
-    clearTimeout(deadline);
-    clearTimeout(patience);
-    for (const carried of waiting.keys()) carried.close();
-    waiting.clear();
+    deadline.cancel();
+    patience?.cancel();
+    for (const { carried } of waiting) carried.close();
+    waiting = [];
     resolve(answered);
   };
 
   const blame = (server: Server) => {
-    if (!failed.has(server)) servers.failed(server);
-    failed.add(server);
+    if (failed.includes(server)) return;
+    servers.failed(server);
+    failed.push(server);
   };
 
-  const deadline = setTimeout(() => {
-    for (const server of waiting.values()) blame(server);
+  const deadline = startDeadline(question.withinMs, () => {
+    for (const { server } of waiting) blame(server);
     settle({ failure: why });
-  }, question.withinMs);
+  });
 
   const send = (): void => {
-    clearTimeout(patience);
+    patience?.cancel();
     const server = sends[next++];
-    if (next < sends.length) patience = setTimeout(sendAgain, question.patienceMs);
-    if (!server || refused.has(server)) {
+    if (next < sends.length) patience = startDeadline(question.patienceMs, sendAgain);
+    if (!server || refused.includes(server)) {
       goOn();
       return;
     }
     const carried = carry(server, question.name, question.type, told => {
-      waiting.delete(carried);
+      waiting = waiting.filter(sent => sent.carried !== carried);
       const found = 'reply' in told && find(told.reply, question.name, question.type);
       if (found) {
         servers.answered(server);
         return settle({ found });
       }
       why = 'failure' in told ? told.failure : 'open';
-      refused.add(server);
+      refused.push(server);
       blame(server);
       goOn();
     });
-    waiting.set(carried, server);
+    waiting = [...waiting, { server, carried }];
   };
 
   const sendAgain = () => {
-    for (const server of waiting.values()) blame(server);
+    for (const { server } of waiting) blame(server);
     send();
   };
 
   /** Asks somebody else at once when nobody is left to wait for; nobody is asked again who refused. */
   const goOn = (): void => {
-    if (waiting.size > 0) return;
-    if (sends.slice(next).some(server => server && !refused.has(server))) send();
+    if (waiting.length > 0) return;
+    if (sends.slice(next).some(server => server && !refused.includes(server))) send();
     else settle({ failure: why });
   };
 

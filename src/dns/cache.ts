@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Mail } from '../core/mail.ts';
 
-/** All times in milliseconds since the epoch. */
+/** All times in the resolver's ticks. */
 export interface Entry {
   readonly mail: Mail;
   readonly obtainedAt: number;

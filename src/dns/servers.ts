@@ -3,7 +3,7 @@
 import { getServers } from 'node:dns';
 import { isIP } from 'node:net';
 import { isPrivateNetwork } from '../core/address.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Ticks } from '../core/ports.ts';
 
 export interface Server {
   /** As shown to operators: `9.9.9.9:53`, `[2620:fe::fe]:53`. */
@@ -66,11 +66,11 @@ interface Standing {
  */
 export class Servers {
   readonly #standings: readonly Standing[];
-  readonly #clock: Clock;
+  readonly #ticks: Ticks;
 
-  constructor(list: readonly string[] | undefined, clock: Clock) {
+  constructor(list: readonly string[] | undefined, ticks: Ticks) {
     const texts = list ?? getServers();
-    this.#clock = clock;
+    this.#ticks = ticks;
     this.#standings = texts.map(text => {
       const server = parseServer(text);
       if (!server) throw new Error(`not a DNS server: ${JSON.stringify(text)}`);
@@ -81,7 +81,7 @@ export class Servers {
 
   /** The listed order, with those that rest last. One question at a time tries a server whose rest is over. */
   inOrder(): Server[] {
-    const now = this.#clock();
+    const now = this.#ticks();
     const awake = this.#standings.filter(one => one.restsUntil <= now);
     const resting = this.#standings.filter(one => one.restsUntil > now);
     for (const one of awake) if (one.failures >= FAILURES_TO_REST) one.restsUntil = now + REST_MS;
@@ -97,7 +97,7 @@ export class Servers {
   failed(server: Server): void {
     const one = this.#standing(server);
     one.failures += 1;
-    if (one.failures >= FAILURES_TO_REST) one.restsUntil = this.#clock() + REST_MS;
+    if (one.failures >= FAILURES_TO_REST) one.restsUntil = this.#ticks() + REST_MS;
   }
 
   health(): { address: string; healthy: boolean }[] {

@@ -143,7 +143,7 @@ export interface Observed {
 export async function visit(dns: DnsServer, store: Store, sites: readonly Site[], time: { now: number }) {
   const clock = () => time.now;
   const catalog = await catalogOf(sites.filter(({ listed }) => listed).map(({ name }) => name));
-  const resolver = createResolver({ servers: [dns.address], clock });
+  const resolver = createResolver({ servers: [dns.address], ticks: clock });
   const onError = (error: unknown) => {
     throw error;
   };

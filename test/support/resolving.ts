@@ -1,4 +1,4 @@
-/** A resolver in front of loopback DNS servers, with a clock that the test moves; both close themselves. */
+/** A resolver in front of loopback DNS servers, with a time that the test moves; both close themselves. */
 
 import { onTestFinished } from 'vitest';
 import { type Domain, parseDomain } from '../../src/core/domain.ts';
@@ -26,7 +26,7 @@ export async function serveZones(zones: Readonly<Record<string, Zone>> = {}): Pr
 
 export function resolverFor(servers: readonly string[], caps: Partial<DnsCaps> = {}): Omit<Resolving, 'dns'> {
   const time = { now: Date.UTC(2026, 10, 1) };
-  const resolver = createResolver({ servers, clock: () => time.now, caps });
+  const resolver = createResolver({ servers, ticks: () => time.now, caps });
   onTestFinished(() => resolver.close());
   return { resolver, time };
 }

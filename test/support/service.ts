@@ -10,7 +10,7 @@ import { loadCatalog, openStore } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Catalog } from '../../src/core/catalog.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
-import type { Clock, Store } from '../../src/core/ports.ts';
+import type { Clock, Store, Ticks } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
 import { startService } from '../../src/service.ts';
 import { ACT } from './act.ts';
@@ -51,6 +51,8 @@ export interface TestService {
 export interface TestServiceOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
+  /** The clock where left out, if there is one. */
+  readonly ticks?: Ticks;
   readonly folder?: string;
   readonly dns?: DnsServer;
   /** The real one where left out. */
@@ -89,6 +91,7 @@ export async function startTestService(
     store,
     catalog: options.catalog ?? (await realCatalog()),
     clock,
+    ticks: options.ticks ?? options.clock,
     log,
     followMs: options.followMs,
   });
