@@ -189,9 +189,14 @@ class Learner implements Learn {
   }
 
   #take(guest: Guest): void {
-    const at = (host: string) => this.#guests.length < MOST_GUESTS && this.#guests.push({ ...guest, host });
-    at(guest.host);
-    this.#parts.addresses.want(guest.host, found => found.forEach(at));
+    this.#add(guest);
+    this.#parts.addresses.want(guest.host, found => {
+      for (const host of found) this.#add({ ...guest, host });
+    });
+  }
+
+  #add(guest: Guest): void {
+    if (this.#guests.length < MOST_GUESTS) this.#guests.push(guest);
   }
 
   #bar(name: string, host: string): void {

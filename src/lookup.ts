@@ -40,7 +40,10 @@ export interface LookupParts {
   readonly note: (domain: Domain, zone: string, entry: string | null, mail: Mail) => void;
 }
 
-/** Gathering and judging take 3 µs, remembering 0.3 (2026-11-15); so many names take about 10 MB. */
+/**
+ * Gathering and judging take 3 µs, remembering 0.3 (2026-11-15). Only names that were answered without waiting for DNS
+ * are remembered: a name asked for once is not worth its room, and a flood of them would take the room of all others.
+ */
 const MOST_REMEMBERED = 20_000;
 
 /** What was found for a name, and what was answered last. */
@@ -55,17 +58,19 @@ export function createLookup(parts: LookupParts): Lookup {
   const sources = (): Sources => ({ catalog: catalog(), overrides: overrides(), infra: infra() });
   let rememberedFrom: Catalog | undefined;
 
-  /** What was found stands while its sources do; only an override that ends makes it a matter of time. */
-  function look(domain: Domain): Remembered {
-    const from = sources();
+  /** What was found stands while its sources do. */
+  function recall(domain: Domain, from: Sources): Remembered | undefined {
     // Names that nobody asks for again would keep a catalog of 40 MB that was replaced long ago.
     if (from.catalog !== rememberedFrom) remembered.clear();
     rememberedFrom = from.catalog;
     const before = remembered.get(domain);
-    if (before && isCurrent(before.facts, from)) return before;
-    const found: Remembered = { facts: known(domain, from, clock()), answer: undefined };
-    if ((found.facts.override?.expiresAt ?? null) === null) remembered.set(domain, found);
-    return found;
+    return before && isCurrent(before.facts, from) ? before : undefined;
+  }
+
+  /** Only an override that ends makes it a matter of time. */
+  function remember(found: Remembered): void {
+    const { domain, override } = found.facts;
+    if ((override?.expiresAt ?? null) === null) remembered.set(domain, found);
   }
 
   function answered(found: Remembered, mail: Mail): Answer {
@@ -77,12 +82,17 @@ export function createLookup(parts: LookupParts): Lookup {
   }
 
   function lookup(domain: Domain, keyId: string): Answer | Promise<Answer> {
-    const found = look(domain);
+    const from = sources();
+    const before = recall(domain, from);
+    const found: Remembered = before ?? { facts: known(domain, from, clock()), answer: undefined };
     const { asks } = found.facts;
+    const fresh = asks === 'never' ? undefined : resolver.peek(domain);
+    if (asks === 'wait' && !fresh) {
+      return resolver.resolve(domain, keyId).then(mail => noted(found, mail));
+    }
+    if (!before) remember(found);
     if (asks === 'never') return answered(found, MAIL_NOT_ASKED);
-    const fresh = resolver.peek(domain);
     if (fresh) return noted(found, fresh);
-    if (asks === 'wait') return resolver.resolve(domain, keyId).then(mail => noted(found, mail));
     resolver.prefetch(domain);
     return noted(found, resolver.last(domain) ?? MAIL_NOT_ASKED);
   }

@@ -57,6 +57,7 @@ function world(
   });
   return {
     asked,
+    kept,
     look: (name: string) => lookup(domain(name), 'key'),
     last: (name: string) => last(domain(name)),
   };
@@ -271,6 +272,22 @@ describe('an unlisted name is judged by its mail', () => {
     expect(verdict.signals).toEqual([
       { signal: 'disposable_hosts', points: 89, detail: 'generator.email (mx.generator.email)' },
     ]);
+  });
+});
+
+describe('what is remembered', () => {
+  it('is the answer about a name that needed no wait, until its mail changes', async () => {
+    const zone = { 'plain.org': mail('mx', 'aspmx.l.google.com') };
+    const { look, kept } = world(zone);
+    const waited = await look('plain.org');
+    kept.set('plain.org', zone['plain.org']);
+    const again = await look('plain.org');
+    // A name that nobody asks for again takes no room.
+    expect(again).not.toBe(waited);
+    expect(again).toEqual(waited);
+    expect(await look('plain.org')).toBe(again);
+    kept.set('plain.org', mail('null_mx'));
+    expect((await look('plain.org')).verdict.reason).toBe('undeliverable');
   });
 });
 

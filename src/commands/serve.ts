@@ -1,5 +1,6 @@
 /** `domain-risk serve`: start, say how to call it, and end without losing a request. */
 
+import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { loadCatalog, openStore } from '../compose.ts';
@@ -14,6 +15,12 @@ const GIVE_UP_MS = 10_000;
 
 const SAME_SIGNAL_MS = 1_000;
 
+/**
+ * How much the heap may grow before it is swept whole. V8 by itself waits until it is four times as large as after the
+ * last time, and every new name leaves some 2 KB there: 200,000 of them made 86 MB in use 345 MB of heap (2026-11-15).
+ */
+const HEAP_GROWTH = '--heap-growing-percent=50';
+
 export function addServe(program: Command): void {
   program
     .command('serve')
@@ -22,6 +29,7 @@ export function addServe(program: Command): void {
 }
 
 async function serve(): Promise<void> {
+  setFlagsFromString(HEAP_GROWTH);
   // Every other command starts twice as fast without what only a server needs.
   const [{ startService }, { createLog }] = await Promise.all([import('../service.ts'), import('./log.ts')]);
   const config = readWorld();

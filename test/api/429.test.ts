@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ACT } from '../support/act.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
-import { sharedService } from '../support/service.ts';
+import { sharedService, startTestService } from '../support/service.ts';
 
 const time = { now: 0 };
 const shared = sharedService({ clock: () => time.now });
@@ -197,6 +197,19 @@ test('calls beyond the rate limit are 429, uncounted, and say when to come back'
   time.now += 60_000;
   expect([(await send()).status, (await send()).status, (await send()).status]).toEqual([200, 200, 429]);
   expect(await used(made.key)).toBe(5);
+});
+
+test('a clock that is set neither fills the bucket of the rate limit nor stops it from filling', async () => {
+  const time = { now: NOVEMBER, ticks: 0 };
+  const { port, key } = await startTestService({ clock: () => time.now, ticks: () => time.ticks });
+  const made = await key({ rate: 2 });
+  const send = async () => (await ask(port, PATH, { key: made.secret })).status;
+  expect([await send(), await send(), await send()]).toEqual([200, 200, 429]);
+  time.now += 60_000;
+  expect(await send()).toBe(429);
+  time.now -= 3_600_000;
+  time.ticks += 500;
+  expect([await send(), await send()]).toEqual([200, 429]);
 });
 
 test('a rate of one call leaves no more than one per second, whatever the answer', async () => {

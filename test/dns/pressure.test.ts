@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Mail } from '../../src/core/mail.ts';
+import { MAIL_UNKNOWN, type Mail } from '../../src/core/mail.ts';
 import { Cache, type Entry } from '../../src/dns/cache.ts';
+import { packMail, unpackMail } from '../../src/dns/pack.ts';
 import { mx } from '../support/dns.ts';
 import { domain, resolving } from '../support/resolving.ts';
 
@@ -212,6 +213,38 @@ describe('memory', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  test('an answer is packed to one text and comes back as it was', () => {
+    const exchange = fc.record({
+      host: fc.domain(),
+      preference: fc.integer({ min: 0, max: 65_535 }),
+    });
+    fc.assert(
+      fc.property(fc.array(exchange, { minLength: 1, maxLength: 20 }), exchanges => {
+        const mail: Mail = { state: 'mx', exchanges, stale: false };
+        expect(packMail(mail)).toBeTypeOf('string');
+        expect(unpackMail(packMail(mail))).toEqual(mail);
+      }),
+    );
+    expect(unpackMail(packMail(MAIL_UNKNOWN))).toBe(MAIL_UNKNOWN);
+  });
+
+  test('a name that is asked again gives out one and the same answer from then on', async () => {
+    const { resolver } = await resolving({ 'hot.com': zoneOf('hot.com') });
+    const first = await resolver.resolve(domain('hot.com'), 'key');
+    const hot = resolver.peek(domain('hot.com'));
+    expect(hot).toEqual(first);
+    expect(resolver.peek(domain('hot.com'))).toBe(hot);
+    expect(resolver.last(domain('hot.com'))).toBe(hot);
+  });
+
+  test('what a name asked for once takes is one text', () => {
+    const cache = new Cache(100, 2 ** 20);
+    cache.set('once.com', answer(20));
+    const packed = cache.bytes;
+    cache.get('once.com');
+    expect(cache.bytes).toBeGreaterThan(2 * packed);
   });
 
   test('a name pushed out of the protected part gets a second chance', () => {

@@ -96,6 +96,23 @@ test('the service recovers by itself within 30 s, and readyz shows DNS as degrad
   expect((await (await service.get('/readyz')).json()) as object).toMatchObject({ dns: { status: 'ok' } });
 });
 
+test('an answer that could not be had is forgotten after 30 s, however the clock was set meanwhile', async () => {
+  const start = Date.now();
+  let clock = start;
+  let ticks = 0;
+  const service = await startTestService({ clock: () => clock, ticks: () => ticks });
+  const { secret } = await service.key();
+  service.dns.zones.set('jump.com', { records: [a('jump.com', '93.184.215.14')] });
+  service.dns.fault = 'servfail';
+  clock += 3_600_000;
+  expect((await ask(service, 'jump.com', secret)).headers.get('x-risk-degraded')).toBe('dns');
+  service.dns.fault = undefined;
+  clock = start;
+  ticks += 30_000;
+  const { headers, body } = await ask(service, 'jump.com', secret);
+  expect([headers.get('x-risk-degraded'), body.risk_score]).toEqual([null, 35]);
+});
+
 test('nobody is told that a domain is undeliverable because an answer was forged or lost', async () => {
   const service = shared();
   const { secret } = await service.key();
