@@ -104,8 +104,9 @@ export class Connection implements Job, Line {
     return this.#refusedUnread && this.requests === 0 && !this.#isInHead;
   }
 
+  /** It has its last answer, or gets it by `end`. */
   get isEnding(): boolean {
-    return this.#isEnding;
+    return this.#isEnding || (this.#isLast && this.last?.isFinished === true);
   }
 
   /** Ended so long ago that the peer had time to take its last answer. */

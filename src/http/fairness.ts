@@ -1,7 +1,7 @@
 /**
  * Who is served when not all can be. Connections whose bytes wait to be read are queued by caller: its key where that is
  * known from before, else its address. Each turn of the event loop serves for a few milliseconds, callers in turn, so
- * that nobody waits for somebody else's queue. Who keeps waiting too long takes more than there is, and is shed:
+ * that nobody waits for somebody else's queue. Who would have to wait too long takes more than there is, and is shed:
  * before anything is parsed, let alone counted.
  */
 
@@ -22,14 +22,22 @@ const TURN_MS = 5;
 const SHED_MS = 1.25;
 /** What a caller may use in one go before the next one's turn, in microseconds. */
 const QUANTUM = 500;
-/** A caller whose requests wait longer than this … */
+/** A caller whose requests would wait longer than this … */
 const TARGET_MS = 50;
-/** … for so long (CoDel, RFC 8289: a burst drains by itself, a standing queue does not) gets 503 for those that do. */
+/** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) gets 503 for some. */
 const STANDING_MS = 500;
+/** It is trusted again after so long without. */
+const CALM_MS = 1_000;
 /** Nobody is kept waiting longer, burst or not. */
 const MOST_WAIT_MS = 700;
-/** A connection that was refused is left unread for so long: `Retry-After` asked for more. */
-const REST_MS = 700;
+/**
+ * A connection that was refused is left unread for a while (`Retry-After` asked for more): the longer the more of them
+ * there are, so that refusing costs no more than some 6,000 a second, and never all at the same time.
+ */
+const LEAST_REST_MS = 100;
+const MOST_REST_MS = 900;
+const REFUSED_PER_MS = 6;
+const REST_STEP_MS = 50;
 /**
  * libuv accepts one connection in a turn of the loop, so while new ones come, turns are kept short: nothing is served,
  * for so long at the most. Otherwise 1,000 connections had to wait for four seconds (2026-11-15).
@@ -72,12 +80,38 @@ class Queue<T> {
   }
 }
 
-interface Account {
-  readonly queue: Queue<Waiting>;
+class Account {
+  readonly queue = new Queue<Waiting>();
   /** What is left of its turn, in microseconds. */
-  credit: number;
-  /** Since when its requests wait longer than they should; 0 while they do not. */
-  lateSince: number;
+  credit = 0;
+  /** Milliseconds from one of its requests to the next, while it waits. */
+  #pace = 0;
+  #servedAt = 0;
+  /** Since when, and when last, a request would have had to wait too long. */
+  #lateSince = 0;
+  #lateAt = 0;
+
+  served(now: number): void {
+    if (this.#servedAt > 0) this.#pace += (now - this.#servedAt - this.#pace) / 16;
+    this.#servedAt = this.queue.size > 0 ? now : 0;
+  }
+
+  /** Whether one more would have to wait too long. */
+  isTooLate(now: number): boolean {
+    const wait = this.queue.size * this.#pace;
+    if (wait > TARGET_MS) {
+      if (this.#lateSince === 0) this.#lateSince = now;
+      this.#lateAt = now;
+    } else if (this.isCalm(now)) {
+      this.#lateSince = 0;
+    }
+    const isStanding = this.#lateSince > 0 && now - this.#lateSince > STANDING_MS;
+    return wait > (isStanding ? TARGET_MS : MOST_WAIT_MS);
+  }
+
+  isCalm(now: number): boolean {
+    return this.queue.size === 0 && now - this.#lateAt > CALM_MS;
+  }
 }
 
 export interface Fairness {
@@ -91,19 +125,24 @@ export interface Fairness {
 
 /** `isFull`: the store has as many calls as it can take. */
 export function createFairness(isFull: () => boolean): Fairness {
+  /** Those who waited of late, and of them those who wait now, in the order of their turns. */
   const accounts = new Map<string, Account>();
-  const late = new Queue<Waiting>();
-  const resting = new Queue<{ readonly job: Job; readonly until: number }>();
+  const row = new Set<Account>();
+  const late = new Queue<Job>();
+  /** Connections left unread, by when they are read again. */
+  const resting: Job[][] = Array.from({ length: MOST_REST_MS / REST_STEP_MS + 1 }, () => []);
+  let restingAt = 0;
+  let restingCount = 0;
   let waiting = 0;
   /** When this turn of the event loop has served long enough; 0 before its first request. */
   let turnEnds = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let immediate: NodeJS.Immediate | undefined;
-
   /** A connection came in this turn, or in the one before: there may be more behind it. */
   let isAccepting = false;
   let hasAccepted = false;
   let acceptUntil = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let restTimer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
 
   /** Behind the poll phase: everything that the kernel had ready has arrived by then. */
   function nextTurn(): void {
@@ -117,30 +156,51 @@ export function createFairness(isFull: () => boolean): Fairness {
     });
   }
 
+  function soon(): void {
+    if (isFull()) timer ??= setTimeout(look, FULL_MS);
+    else nextTurn();
+  }
+
+  function look(): void {
+    timer = undefined;
+    nextTurn();
+  }
+
   function wait(job: Job): void {
     const name = job.caller();
+    const now = performance.now();
     let account = accounts.get(name);
     if (!account) {
-      account = { queue: new Queue(), credit: 0, lateSince: 0 };
+      if (accounts.size >= MOST_ACCOUNTS) forgetCalm(now);
+      account = new Account();
       accounts.set(name, account);
     }
-    account.queue.push({ job, since: performance.now() });
     waiting++;
+    if (account.isTooLate(now)) {
+      late.push(job);
+    } else {
+      account.queue.push({ job, since: now });
+      row.add(account);
+    }
+  }
+
+  function forgetCalm(now: number): void {
+    for (const [name, account] of accounts) if (account.isCalm(now)) accounts.delete(name);
   }
 
   function serve(): void {
     turnEnds = performance.now() + TURN_MS;
-    for (const [name, account] of accounts) {
+    for (const account of row) {
       if (isFull() || performance.now() >= turnEnds) break;
       takeTurn(account);
-      // Who still waits goes to the end of the row, and this loop comes by again; who does not is forgotten.
-      accounts.delete(name);
-      if (account.queue.size > 0) accounts.set(name, account);
+      // Who still waits goes to the end of the row, and this loop comes by again.
+      row.delete(account);
+      if (account.queue.size > 0) row.add(account);
     }
-    if (isFull()) for (const account of accounts.values()) setLateAside(account, performance.now());
+    if (isFull()) for (const account of row) setLateAside(account, performance.now());
     refuseLate();
     acceptUntil = performance.now() + ACCEPT_MS;
-    if (waiting > 0 && isFull()) timer ??= setTimeout(look, FULL_MS);
+    if (waiting > 0) soon();
     else nextTurn();
   }
 
@@ -151,41 +211,43 @@ export function createFairness(isFull: () => boolean): Fairness {
       setLateAside(account, now);
       const next = account.queue.shift();
       if (!next) return;
+      account.served(now);
       waiting--;
-      if (now - next.since < TARGET_MS) account.lateSince = 0;
       account.credit -= next.job.work(turnEnds);
       if (performance.now() >= turnEnds || isFull()) return;
     }
   }
 
-  /** Those that have waited too long make room for those that have not: else everybody would be answered too late. */
-  function setLateAside(account: Account, now: number): void {
-    const { queue } = account;
-    for (let first = queue.first; first; first = queue.first) {
-      const waited = now - first.since;
-      if (waited < TARGET_MS) return;
-      if (account.lateSince === 0) account.lateSince = now;
-      if (now - account.lateSince < STANDING_MS && waited < MOST_WAIT_MS) return;
-      late.push(queue.shift()!);
-    }
+  function setLateAside({ queue }: Account, now: number): void {
+    while (queue.first && now - queue.first.since > MOST_WAIT_MS) late.push(queue.shift()!.job);
   }
 
   function refuseLate(): void {
     const until = performance.now() + SHED_MS;
     while (late.size > 0 && performance.now() < until) {
-      const { job } = late.shift()!;
       waiting--;
-      if (job.shed()) resting.push({ job, until: performance.now() + REST_MS });
+      const job = late.shift()!;
+      if (job.shed()) rest(job);
     }
-    if (resting.size > 0) timer ??= setTimeout(look, REST_MS / 10);
   }
 
-  function look(): void {
-    timer = undefined;
-    const now = performance.now();
-    while (resting.first && resting.first.until <= now) resting.shift()!.job.rested();
-    if (resting.size > 0) timer = setTimeout(look, REST_MS / 10);
-    if (waiting > 0) nextTurn();
+  function rest(job: Job): void {
+    const ms = Math.min(MOST_REST_MS, LEAST_REST_MS + restingCount / REFUSED_PER_MS);
+    const steps = Math.ceil((ms * (0.5 + Math.random() / 2)) / REST_STEP_MS);
+    resting[(restingAt + steps) % resting.length]!.push(job);
+    restingCount++;
+    restTimer ??= setInterval(wake, REST_STEP_MS);
+  }
+
+  function wake(): void {
+    restingAt = (restingAt + 1) % resting.length;
+    const rested = resting[restingAt]!;
+    resting[restingAt] = [];
+    restingCount -= rested.length;
+    for (const job of rested) job.rested();
+    if (restingCount > 0) return;
+    clearInterval(restTimer);
+    restTimer = undefined;
   }
 
   return {
@@ -202,8 +264,7 @@ export function createFairness(isFull: () => boolean): Fairness {
         }
       }
       wait(job);
-      if (isFull()) timer ??= setTimeout(look, FULL_MS);
-      else nextTurn();
+      soon();
       return false;
     },
     accepted() {
@@ -215,7 +276,10 @@ export function createFairness(isFull: () => boolean): Fairness {
     waiting: () => waiting,
     close() {
       clearTimeout(timer);
+      clearInterval(restTimer);
       clearImmediate(immediate);
     },
   };
 }
+
+const MOST_ACCOUNTS = 10_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPrivateNetwork, isPublicAddress } from '../../src/core/address.ts';
+import { isPrivateNetwork, isPublicAddress, networkOf } from '../../src/core/address.ts';
 
 describe('an address counts as public when everybody can reach it', () => {
   test.each([
@@ -100,4 +100,17 @@ test('a resolver in a private network is told from one on the same machine or in
     'fd00::53',
     'fe80::1%eth0',
   ]);
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['fe80::1:2:3%eth0', 'fe80:0:0:0::/64'],
+  ['', ''],
+])('%s stands for %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
 });

@@ -36,6 +36,8 @@ export function temporaryFolder(cleanup: Cleanup = onTestFinished): string {
 export interface TestService {
   readonly base: string;
   readonly port: number;
+  /** Of the listener for operators, where they have one of their own. */
+  readonly operatorPort: number | undefined;
   readonly store: Store;
   readonly dns: DnsServer;
   readonly folder: string;
@@ -106,6 +108,7 @@ export async function startTestService(
   return {
     base,
     port: service.address.port,
+    operatorPort: service.operatorAddress?.port,
     store,
     dns,
     folder,

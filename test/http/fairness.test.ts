@@ -1,0 +1,118 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createFairness, type Fairness, type Job } from '../../src/http/fairness.ts';
+import { eventually, pause } from '../support/scale.ts';
+
+function fair(isFull: () => boolean = () => false): Fairness {
+  const fairness = createFairness(isFull);
+  onTestFinished(() => fairness.close());
+  return fairness;
+}
+
+interface Fake extends Job {
+  state: 'new' | 'served' | 'refused' | 'rested';
+  at: number;
+}
+
+/** One request of a caller that takes so long to answer. */
+function job(caller: string, ms = 0, onServed: (one: Fake) => void = () => {}): Fake {
+  const one: Fake = {
+    state: 'new',
+    at: 0,
+    caller: () => caller,
+    work() {
+      const until = performance.now() + ms;
+      while (performance.now() < until);
+      one.state = 'served';
+      one.at = performance.now();
+      onServed(one);
+      return ms * 1_000;
+    },
+    shed() {
+      one.state = 'refused';
+      one.at = performance.now();
+      return true;
+    },
+    rested() {
+      one.state = 'rested';
+    },
+  };
+  return one;
+}
+
+test('where nobody waits, a request is answered at once', () => {
+  const fairness = fair();
+  const one = job('a');
+  expect(fairness.arrive(one)).toBe(true);
+  expect(one.state).toBe('served');
+});
+
+test('who comes once is served before the rest of a thousand requests of somebody else', async () => {
+  const fairness = fair();
+  const order: string[] = [];
+  const greedy = Array.from({ length: 1_000 }, () => job('greedy', 0.5, () => order.push('greedy')));
+  for (const one of greedy) fairness.arrive(one);
+  const modest = job('modest', 0.5, () => order.push('modest'));
+  fairness.arrive(modest);
+  await eventually('the modest one is served', () => modest.state === 'served');
+  expect(order.indexOf('modest')).toBeLessThan(50);
+});
+
+test('callers share by what their requests cost, not by how many they send', async () => {
+  const fairness = fair();
+  const served = { cheap: 0, dear: 0 };
+  for (let i = 0; i < 400; i++) {
+    fairness.arrive(job('cheap', 0.1, () => served.cheap++));
+    fairness.arrive(job('dear', 1, () => served.dear++));
+  }
+  await eventually('half of them are served', () => served.cheap >= 200, 30_000);
+  expect(served.dear).toBeLessThan(100);
+});
+
+test('a burst is worked off, a standing queue of one caller is refused, and another caller is not', async () => {
+  const fairness = fair();
+  const jobs: Fake[] = [];
+  const others: Fake[] = [];
+  // Five times what can be done, for two seconds.
+  const until = performance.now() + 2_000;
+  while (performance.now() < until) {
+    for (let i = 0; i < 10; i++) {
+      const one = job('greedy', 1);
+      jobs.push(one);
+      fairness.arrive(one);
+    }
+    const other = job('modest', 0.1);
+    others.push(other);
+    fairness.arrive(other);
+    await pause(2);
+  }
+  await eventually('none waits', () => fairness.waiting() === 0);
+  await pause(1_100);
+  expect(others.every(one => one.state === 'served')).toBe(true);
+  const counts = Map.groupBy(jobs, one => one.state);
+  expect(counts.get('served')!.length).toBeGreaterThan(200);
+  // Those that were refused were left unread for a while, and came back.
+  expect(counts.get('rested')!.length).toBeGreaterThan(200);
+  expect(counts.get('refused')).toBeUndefined();
+  // The first half second is a burst: nothing is refused that a moment could mend.
+  expect(jobs.slice(0, 100).every(one => one.state === 'served')).toBe(true);
+});
+
+test('while the store has all that it can take nothing is begun, and who waits too long is refused', async () => {
+  let isFull = true;
+  const fairness = fair(() => isFull);
+  const [early, late] = [job('a'), job('a')];
+  expect(fairness.arrive(early)).toBe(false);
+  await eventually('it is refused', () => early.state !== 'new', 10_000);
+  expect(early.state).toBe('refused');
+  fairness.arrive(late);
+  isFull = false;
+  await eventually('it is served', () => late.state === 'served');
+});
+
+test('while new connections come, nothing holds them up for long', async () => {
+  const fairness = fair();
+  fairness.accepted();
+  const one = job('a', 1);
+  expect(fairness.arrive(one)).toBe(false);
+  await eventually('it is served all the same', () => one.state === 'served');
+});
