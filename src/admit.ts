@@ -21,7 +21,18 @@ export interface Caller {
   readonly authorization: string | undefined;
   readonly origin: string | undefined;
   readonly address: string;
+  /** What is known from the call before over the same connection. */
+  readonly memory: Memory;
 }
+
+/** The digest of the last secret that came over a connection, and whose it was: most connections bring only one. */
+export interface Memory {
+  authorization: string | undefined;
+  digest: string;
+  keyId: string | undefined;
+}
+
+export const newMemory = (): Memory => ({ authorization: undefined, digest: '', keyId: undefined });
 
 export interface Admission {
   readonly key: KeyRecord;
@@ -131,7 +142,7 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
     async spend(caller) {
       const secret = secretOf(caller);
       if (secret === undefined) return refuse('unauthorized');
-      const digest = digestOf(secret);
+      const digest = remembered(caller, secret);
       let tokenTaken = false;
       let until: number | undefined;
       while (until === undefined || performance.now() < until) {
@@ -158,6 +169,7 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
         }
         const allowance = allowanceOf(key.quota, spent.used, month);
         if (key.rate !== null) meterOf(key).allowance = allowance;
+        if (caller.memory.digest === digest) caller.memory.keyId = key.id;
         if (spent.outcome === 'exhausted') return quotaRefusal(allowance, month, now);
         return { key, revision, allowance };
       }
@@ -185,6 +197,16 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
 
 function secretOf({ authorization }: Caller): string | undefined {
   return authorization === undefined ? undefined : bearerSecret(authorization);
+}
+
+/** A digest takes 2.7 µs, of a call of 80 (2026-11-15). */
+function remembered({ authorization, memory }: Caller, secret: string): string {
+  if (memory.authorization !== authorization) {
+    memory.authorization = authorization;
+    memory.digest = digestOf(secret);
+    memory.keyId = undefined;
+  }
+  return memory.digest;
 }
 
 function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredRefusal {

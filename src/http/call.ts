@@ -1,6 +1,7 @@
 /** One request on its way: what was read of it, and what its answer needs. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Memory } from '../admit.ts';
 import type { Head } from './head.ts';
 import type { Target } from './target.ts';
 
@@ -29,6 +30,9 @@ export interface Call {
 
 /** What a call knows of the connection that it came over. */
 export interface Line {
+  /** Of the peer, which is a proxy where those are trusted. */
+  readonly address: string;
+  readonly memory: Memory;
   /** Requests that came over it, this one included. */
   readonly requests: number;
   /** Requests are refused with 503 in place of being answered. */
@@ -37,8 +41,8 @@ export interface Line {
   begin(call: Call, price: number): void;
   /** No request behind this one is read. */
   stop(): void;
-  /** One has its answer. */
-  answered(): void;
+  /** One has its answer, at this moment. */
+  answered(now: number): void;
   /** One was refused because others wait. */
   refused(): void;
 }

@@ -4,12 +4,17 @@
  */
 
 import { Socket } from 'node:net';
+import { newMemory } from '../admit.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness, Job } from './fairness.ts';
 
 /** Answers to pipelined requests that are made before the first of them has been written. */
 const MOST_AHEAD = 4;
+/** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
+export const KEEP_ALIVE_SECONDS = 65;
+/** Without a byte taken by the peer for so long, an answer is dropped and its connection with it. */
+const UNREAD_MS = 10_000;
 /** After its end a connection is read for so long, so that what is still on its way does not reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
@@ -37,6 +42,7 @@ export class Connection implements Job, Line {
   readonly socket: Socket;
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
+  readonly memory = newMemory();
   readonly #parts: ConnectionParts;
   /** Node's own reader of requests. */
   readonly #feed: (bytes: Buffer) => void;
@@ -53,6 +59,7 @@ export class Connection implements Job, Line {
   /** The last request has come. */
   #isLast = false;
   #refusedUnread = false;
+  #isUnread = false;
   #endedAt = 0;
   /** Its share of what all hold. */
   #accounted = 0;
@@ -65,7 +72,7 @@ export class Connection implements Job, Line {
   /** The last that came. */
   last: Call | undefined;
   isShedding = false;
-  /** Of its last sign of life. */
+  /** Of its last answer. */
   activeAt = performance.now();
 
   constructor(socket: Socket, parts: ConnectionParts) {
@@ -109,9 +116,16 @@ export class Connection implements Job, Line {
     return this.#isEnding || (this.#isLast && this.last?.isFinished === true);
   }
 
-  /** Ended so long ago that the peer had time to take its last answer. */
-  isOver(now: number): boolean {
-    return this.#endedAt > 0 && now - this.#endedAt > LINGER_MS;
+  /** Looked after once a second: Node's own timers would be set anew for every request. */
+  tend(now: number): void {
+    const { socket } = this;
+    if (this.#endedAt > 0 && now - this.#endedAt > LINGER_MS) return void socket.destroy();
+    const isUnread = socket.writableLength > 0;
+    if (isUnread !== this.#isUnread) socket.setTimeout(isUnread ? UNREAD_MS : 0);
+    this.#isUnread = isUnread;
+    if (this.isIdle && now - this.activeAt > KEEP_ALIVE_SECONDS * 1_000) this.end();
+    // What was answered long ago is not kept for the sake of a connection that idles.
+    if (this.open === 0 && this.last?.res.writableFinished) this.last = undefined;
   }
 
   /** With last words, where there are any; in their order behind the answers that are still to come. */
@@ -151,9 +165,9 @@ export class Connection implements Job, Line {
     this.#price += price;
   }
 
-  answered(): void {
+  answered(now: number): void {
     this.open--;
-    this.activeAt = performance.now();
+    this.activeAt = now;
     if (this.#held !== undefined) this.#goOn();
   }
 
@@ -161,13 +175,11 @@ export class Connection implements Job, Line {
     this.#isResting = !this.#parts.isProxy;
   }
 
-  /** What was answered long ago is not kept for the sake of a connection that idles. */
-  forget(): void {
-    if (this.open === 0 && this.last?.res.writableFinished) this.last = undefined;
-  }
-
   caller(): string {
-    return (this.#held && this.#parts.keyIn(this.#held)) ?? this.address;
+    const { authorization, keyId } = this.memory;
+    if (!this.#held) return this.address;
+    if (keyId !== undefined && this.#held.includes(authorization!)) return keyId;
+    return this.#parts.keyIn(this.#held) ?? this.address;
   }
 
   work(until: number): number {
@@ -197,6 +209,7 @@ export class Connection implements Job, Line {
     } else {
       this.#held = undefined;
       this.#refusedUnread = true;
+      this.activeAt = performance.now();
       this.refused();
       this.socket.write(refusal);
     }
@@ -216,7 +229,6 @@ export class Connection implements Job, Line {
       return;
     }
     if (this.#isDone()) return this.#pause();
-    this.activeAt = performance.now();
     if (this.#held === undefined) this.#held = bytes;
     else if (this.#held.length > MOST_HELD) this.socket.destroy();
     else this.#held = Buffer.concat([this.#held, bytes]);
@@ -238,7 +250,7 @@ export class Connection implements Job, Line {
   #isBlocked(): boolean {
     const { last } = this;
     if (this.open >= MOST_AHEAD || this.socket.writableNeedDrain || this.#isPausedByNode) return true;
-    return last !== undefined && last.isFinished && !last.res.writableFinished && !last.res.destroyed;
+    return last?.isFinished === true && !last.res.writableFinished && !last.res.destroyed;
   }
 
   /** Reads what was received, now or in its turn, and receives more only when that is done. */

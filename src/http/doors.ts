@@ -39,13 +39,13 @@ export function createDoors(parts: DoorParts): Doors {
 
   let spending = 0;
 
-  function addressOf({ req, head }: Call): string {
-    return clientAddress(req.socket.remoteAddress ?? '', head.forwardedFor, isTrustedProxy);
+  function addressOf({ connection, head }: Call): string {
+    return clientAddress(connection.address, head.forwardedFor, isTrustedProxy);
   }
 
   function callerOf(call: Call): Caller {
     const { authorization, origin } = call.head;
-    return { authorization, origin, address: addressOf(call) };
+    return { authorization, origin, address: addressOf(call), memory: call.connection.memory };
   }
 
   return {
@@ -53,9 +53,12 @@ export function createDoors(parts: DoorParts): Doors {
 
     async spend(call) {
       spending++;
-      const admission = await admit.spend(callerOf(call)).finally(() => {
+      let admission: Awaited<ReturnType<Admit['spend']>>;
+      try {
+        admission = await admit.spend(callerOf(call));
+      } finally {
         spending--;
-      });
+      }
       const allowance = 'allowance' in admission ? admission.allowance : undefined;
       if (allowance) call.quota = quotaHeaders(allowance, clock());
       if ('refused' in admission) {

@@ -18,8 +18,8 @@ export interface Job {
 }
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
-const TURN_MS = 5;
-const SHED_MS = 1.25;
+const TURN_MS = 10;
+const SHED_MS = 2.5;
 /** What a caller may use in one go before the next one's turn, in microseconds. */
 const QUANTUM = 500;
 /** A caller whose requests would wait longer than this … */

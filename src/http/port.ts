@@ -61,14 +61,12 @@ const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
-  // Longer than the 60 s of common load balancers, which must be the ones to close an idle connection.
-  keepAliveTimeout: 65_000,
+  // Idle and unread connections are looked after in connection.ts.
+  keepAliveTimeout: 0,
   maxHeaderSize: 8 * 1024,
   // Node's own check of Host answers without a body: ours is in transportRefusal.
   requireHostHeader: false,
 };
-/** Without a byte read or written for so long while there is an answer to write, the peer is gone. */
-const UNREAD_MS = 10_000;
 /** Node's own limit answers what comes after it without a body. */
 const MOST_REQUESTS_PER_SOCKET = 1_000;
 
@@ -113,10 +111,11 @@ export function createPort(parts: PortParts): Port {
     if (call.isFinished) return;
     call.isFinished = true;
     inFlight--;
-    const seconds = (performance.now() - call.startedAt) / 1000;
+    const now = performance.now();
+    const seconds = (now - call.startedAt) / 1000;
     metrics.request(call.route, status, seconds);
     logCall(call, status, seconds);
-    call.connection.answered();
+    call.connection.answered(now);
   }
 
   function logCall(call: Call, status: number, seconds: number): void {
@@ -185,7 +184,6 @@ export function createPort(parts: PortParts): Port {
     const { call, found } = begin(req, res);
     handle(call, found);
   });
-  server.timeout = UNREAD_MS;
   // A client may close its side of the connection as soon as it has sent its request: it still waits for the answer.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   const sockets = watchSockets(server, {

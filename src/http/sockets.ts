@@ -107,10 +107,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
 
   const sweep = setInterval(() => {
     const now = performance.now();
-    for (const connection of connections.values()) {
-      connection.forget();
-      if (connection.isOver(now)) connection.socket.destroy();
-    }
+    for (const connection of connections.values()) connection.tend(now);
   }, SWEEP_MS).unref();
 
   return {

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAdmit } from '../../src/admit.ts';
+import { createAdmit, newMemory } from '../../src/admit.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
@@ -192,7 +192,7 @@ export function storeContract(makePlace: MakePlace): void {
       let counted = 0;
       const caller = async () => {
         while (isChanging) {
-          const caller = { authorization: `Bearer ${secret}`, origin: undefined, address: '127.0.0.1' };
+          const caller = { authorization: `Bearer ${secret}`, origin: undefined, address: '127.0.0.1', memory: newMemory() };
           expect(await admit.spend(caller)).toHaveProperty('allowance');
           counted++;
         }
@@ -239,7 +239,7 @@ export function storeContract(makePlace: MakePlace): void {
         let now = end - 1;
         const admit = createAdmit({ store, clock: () => now });
         const spend = () =>
-          admit.spend({ authorization: `Bearer ${secret}`, origin: undefined, address: '127.0.0.1' });
+          admit.spend({ authorization: `Bearer ${secret}`, origin: undefined, address: '127.0.0.1', memory: newMemory() });
 
         const last = await spend();
         if (!('allowance' in last)) throw new Error('refused');
@@ -278,6 +278,7 @@ export function storeContract(makePlace: MakePlace): void {
               authorization: `Bearer ${secret}`,
               origin: undefined,
               address: '127.0.0.1',
+              memory: newMemory(),
             });
             if ('refused' in result) expect([result.refused, expected]).toEqual(['quota_exceeded', 7]);
             else counted.set(month, expected);
