@@ -81,9 +81,9 @@ class CachingResolver implements DnsResolver {
   readonly #running = new Map<string, Promise<Mail>>();
   readonly #addressing = new Map<string, Promise<string[] | undefined>>();
   /**
-   * A list, no Set: a table that a Set outgrows points to the next one, so that with one of them in V8's old generation
-   * all that ever passed through stays until it is swept. Of 8 KiB that a new name left there, 4 were askings
-   * (2026-11-15).
+   * A list, no Set: what passes through a long-lived Set outlives the young generation of V8's heap, what passes
+   * through a list does not. With lists here and in `ask` a new name leaves 2.6 KB there in place of 8.2 (sampled
+   * 2026-11-15).
    */
   readonly #askings: Asking[] = [];
   #closed = false;
