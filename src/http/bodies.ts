@@ -8,63 +8,85 @@ import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
 import { MOST_LABEL, parseLabel, parseMoment } from '../core/typed.ts';
 import type { Limits } from '../operate.ts';
+import { nullable, words } from './schemas.ts';
 
 const MOST_RULES = 100;
 const LONGEST_OVERLAP = 366 * 86_400;
 
-/** `must be …` is what a caller reads who sent something else. */
-const orNull = <T extends Type.TSchema>(schema: T, mustBe: string) =>
-  Type.Optional(Type.Union([schema, Type.Null()], { description: `${mustBe}, or null` }));
-const Name = Type.String({ description: `must be one line of 1 to ${MOST_LABEL} printable characters` });
-const Moment = orNull(Type.String(), 'must be like 2027-01-31 or 2027-01-31T12:00:00Z');
-const strict = { additionalProperties: false };
+/** What a caller reads who sent something else in a member of this name. */
+const MUST_BE: Readonly<Record<string, string>> = {
+  name: `must be one line of 1 to ${MOST_LABEL} printable characters`,
+  quota: `must be a whole number from 0 to ${MAX_QUOTA}, or null`,
+  rate: `must be a whole number from 1 to ${MAX_RATE}, or null`,
+  origins: `must be a list of at most ${MOST_RULES} origins such as https://app.example.com, or null`,
+  networks: `must be a list of at most ${MOST_RULES} networks such as 192.0.2.0/24, or null`,
+  expires_at: 'must be like 2027-01-31 or 2027-01-31T12:00:00Z, or null',
+  overlap_seconds: `must be a whole number from 0 to ${LONGEST_OVERLAP}`,
+  action: `must be one of ${OVERRIDE_ACTIONS.join(', ')}`,
+  below: 'must be true or false',
+  note: `must be one line of 1 to ${MOST_LABEL} printable characters, or null`,
+};
+
+const orNull = <T extends Type.TSchema & { readonly type: string }>(schema: T) =>
+  Type.Optional(nullable(schema));
+const Name = Type.String({ description: 'Your name for it, one line.' });
+const Moment = orNull(
+  Type.String({ description: 'When it ends: `2027-01-31` or `2027-01-31T12:00:00Z`. Null: never.' }),
+);
+const strict = (title: string) => ({ title, additionalProperties: false });
 
 const LIMITS = {
   quota: orNull(
-    Type.Integer({ minimum: 0, maximum: MAX_QUOTA }),
-    `must be a whole number from 0 to ${MAX_QUOTA}`,
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_QUOTA,
+      description: 'Calls per calendar month in UTC. Null: unlimited.',
+    }),
   ),
   rate: orNull(
-    Type.Integer({ minimum: 1, maximum: MAX_RATE }),
-    `must be a whole number from 1 to ${MAX_RATE}`,
+    Type.Integer({ minimum: 1, maximum: MAX_RATE, description: 'Calls per second. Null: no limit.' }),
   ),
   origins: orNull(
-    Type.Array(Type.String(), { maxItems: MOST_RULES }),
-    `must be a list of at most ${MOST_RULES} origins such as https://app.example.com`,
+    Type.Array(Type.String(), {
+      maxItems: MOST_RULES,
+      description: 'Web origins that may use the key, such as `https://app.example.com`. None: all.',
+    }),
   ),
   networks: orNull(
-    Type.Array(Type.String(), { maxItems: MOST_RULES }),
-    `must be a list of at most ${MOST_RULES} networks such as 192.0.2.0/24`,
+    Type.Array(Type.String(), {
+      maxItems: MOST_RULES,
+      description: 'Client networks that may use the key, such as `192.0.2.0/24`. None: all.',
+    }),
   ),
   expires_at: Moment,
 };
 
-export const NoBody = Type.Object({}, strict);
-export const NewKeyBody = Type.Object({ name: Name, ...LIMITS }, strict);
-export const KeyBody = Type.Object({ name: Type.Optional(Name), ...LIMITS }, strict);
+export const NoBody = Type.Object({}, strict('Nothing'));
+export const NewKeyBody = Type.Object({ name: Name, ...LIMITS }, strict('NewKey'));
+export const KeyBody = Type.Object({ name: Type.Optional(Name), ...LIMITS }, strict('KeyChange'));
 export const RotationBody = Type.Object(
   {
     overlap_seconds: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: LONGEST_OVERLAP,
-        description: `must be a whole number from 0 to ${LONGEST_OVERLAP}`,
+        default: 0,
+        description: 'How long the old secret keeps working.',
       }),
     ),
   },
-  strict,
+  strict('Rotation'),
 );
 export const OverrideBody = Type.Object(
   {
-    action: Type.Union(
-      OVERRIDE_ACTIONS.map(action => Type.Literal(action)),
-      { description: `must be one of ${OVERRIDE_ACTIONS.join(', ')}` },
-    ),
-    below: Type.Optional(Type.Boolean({ description: 'must be true or false' })),
-    note: orNull(Type.String(), `must be one line of 1 to ${MOST_LABEL} printable characters`),
+    action: words(OVERRIDE_ACTIONS, {
+      description: '`allow` makes it safe, `deny` disposable, `role` a role account.',
+    }),
+    below: Type.Optional(Type.Boolean({ default: false, description: 'Include subdomains.' })),
+    note: orNull(Type.String({ description: 'Why, for your colleagues, one line.' })),
     expires_at: Moment,
   },
-  strict,
+  strict('NewOverride'),
 );
 
 const good = <T>(value: T): Checked<T> => ({ ok: true, value });
@@ -86,8 +108,7 @@ export function readBody<T extends Type.TObject>(schema: T, body: unknown): Chec
     const isMissing = !Object.hasOwn(body, name);
     return isMissing ? schema.required?.includes(name) : !Value.Check(member, Reflect.get(body, name));
   });
-  const { description } = schema.properties[wrong!] as { description?: string };
-  return bad(`${wrong} ${description}`);
+  return bad(`${wrong} ${MUST_BE[wrong!]}`);
 }
 
 /** What is not sent is not there: it stays as it is. */

@@ -1,65 +1,160 @@
 /** The OpenAPI document, made of the same routes and schemas that the port answers with. */
 
 import type { Type } from 'typebox';
-import type { Route } from './routes.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { goodHeaders, HEADERS, refusalHeaders } from './answer-headers.ts';
+import {
+  ANSWERS,
+  BODIES,
+  METHOD_REFUSAL,
+  REQUEST_ID,
+  refusalsOf,
+  SAID,
+  TRANSPORT_REFUSALS,
+  USED_UP,
+} from './examples.ts';
+import { createRouter } from './router.ts';
+import type { Reference, Refused, Route } from './routes.ts';
 import { ErrorSchema, ProblemSchema } from './schemas.ts';
+import { errorJson } from './wire.ts';
 
-const REFUSED: Readonly<Record<number, string>> = {
-  401: 'API key missing or invalid: fix the key.',
-  403: 'Origin or network not authorised for this key: fix the origin. This stops web pages; a program can send any origin, so limit its key by network.',
-  422: 'A value is not valid, `detail` names the rule: fix the input.',
-  429: 'Quota used up, or too many calls per second: continue without the check.',
-  500: 'Internal server error: continue without the check.',
-  503: 'Overloaded, and not counted: continue without the check.',
+const DESCRIPTION = `domain-risk scores an email domain from 0 to 100 and shows the evidence behind every point.
+
+Send your API key as \`Authorization: Bearer drk_…\`. Give every call a timeout. On 429, 5xx or a timeout, let the sign-up through.
+
+Every error has the same shape; with \`Accept: application/problem+json\` it is a problem of RFC 9457. Every GET answers HEAD too.`;
+
+const TAGS = [
+  { name: 'callers', description: 'For your applications, with an API key.' },
+  {
+    name: 'operators',
+    description:
+      'For whoever runs the service, with the admin token. Enabled only when `ADMIN_TOKEN` is set; otherwise every path here is 404.',
+  },
+];
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `drk_…`' },
+  adminToken: { type: 'http', scheme: 'bearer', description: 'The `ADMIN_TOKEN` of the service.' },
 };
 
+/** What a status means; callers are also told to go on where it is not theirs to fix. */
+const MEANINGS: Readonly<Record<Refused | 405, string>> = {
+  401: 'The key or token is missing or invalid. Fix it.',
+  403: 'The key may not be used from this origin or network. This stops web pages; a program can send any origin, so limit its key by network.',
+  404: 'Not found.',
+  405: 'The path takes other methods; `Allow` names them.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  422: 'A value is not valid; `detail` names the rule. Fix the input.',
+  429: 'The quota is used up, or there are too many calls per second.',
+  500: 'Internal error; `request_id` finds it in the logs.',
+  503: 'Overloaded. Nothing was counted or changed.',
+};
+const isNotTheirs = (status: number) => status === 429 || status >= 500;
+
+const titleOf = (schema: Type.TSchema) => (schema as { title?: string }).title!;
 const refTo = (schema: Type.TSchema) => ({ $ref: `#/components/schemas/${titleOf(schema)}` });
-const titleOf = (schema: Type.TSchema) => (schema as { title?: string }).title ?? 'Error';
-const json = (schema: Type.TSchema) => ({ 'application/json': { schema: refTo(schema) } });
-const ERROR = { ...json(ErrorSchema), 'application/problem+json': { schema: refTo(ProblemSchema) } };
+
+/** Both shapes of each refusal, written by the function that answers with it. */
+function errorContent(refusals: readonly Refusal[]) {
+  const examples = (asProblem: boolean) =>
+    Object.fromEntries(
+      refusals.map(refusal => {
+        const { refused } = refusal;
+        const allowance = refused === 'quota_exceeded' ? USED_UP : undefined;
+        const value = JSON.parse(errorJson(refusal, REQUEST_ID, asProblem, allowance));
+        return [refused, { summary: SAID[refused] ?? value.message, value }];
+      }),
+    );
+  return {
+    'application/json': { schema: refTo(ErrorSchema), examples: examples(false) },
+    'application/problem+json': { schema: refTo(ProblemSchema), examples: examples(true) },
+  };
+}
+
+function goodResponse({ answer }: Route, reference: Reference) {
+  const headers = goodHeaders(reference);
+  if (typeof answer !== 'object') return { description: 'Done.', headers };
+  const examples = Object.fromEntries(ANSWERS[reference.id].map((one, at) => [`example${at + 1}`, one]));
+  return {
+    description: reference.status === 201 ? 'Created.' : 'The answer.',
+    headers,
+    content: { 'application/json': { schema: refTo(answer), examples } },
+  };
+}
+
+function responsesOf(route: Route, reference: Reference, allow: string) {
+  const responses: Record<string, unknown> = { [reference.status ?? 200]: goodResponse(route, reference) };
+  if (reference.hasTag) {
+    responses[304] = { description: 'Unchanged. Counted.', headers: goodHeaders(reference, true) };
+  }
+  const refused = (status: Refused | 405, refusals: readonly Refusal[]) => {
+    const todo = route.door === 'key' && isNotTheirs(status) ? ' Let the sign-up through.' : '';
+    responses[status] = {
+      description: MEANINGS[status] + todo,
+      headers: refusalHeaders(reference, status, refusals[0]!, allow),
+      content: errorContent(refusals),
+    };
+  };
+  for (const status of reference.refusals) refused(status, refusalsOf(route, reference.id, status));
+  refused(405, [METHOD_REFUSAL]);
+  responses.default = {
+    description: 'Any other error, such as 400, 414 or 431.',
+    headers: refusalHeaders({ isCounted: false }, 400, TRANSPORT_REFUSALS[0]!, allow),
+    content: errorContent(TRANSPORT_REFUSALS),
+  };
+  return responses;
+}
+
+function requestBodyOf({ body }: Route, { id }: Reference) {
+  if (!body || Object.keys(body.properties).length === 0) return {};
+  const examples = { example1: { summary: 'An example', value: BODIES[id] } };
+  const content = { 'application/json': { schema: refTo(body), examples } };
+  return { requestBody: { required: (body.required ?? []).length > 0, content } };
+}
+
+function operationOf(route: Route, reference: Reference, allow: string) {
+  const { id, summary, description, parameters, isCounted } = reference;
+  const isOperators = route.door === 'operator';
+  const counting = isCounted ? 'Counts against the monthly quota.' : 'Does not count against the quota.';
+  return {
+    operationId: id,
+    tags: [isOperators ? 'operators' : 'callers'],
+    summary,
+    description: isOperators ? description : `${description} ${counting}`,
+    security: [isOperators ? { adminToken: [] } : { apiKey: [] }],
+    parameters,
+    ...requestBodyOf(route, reference),
+    responses: responsesOf(route, reference, allow),
+  };
+}
 
 export function openapiOf(routes: readonly Route[], version: string) {
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, Type.TSchema> = {};
+  const find = createRouter(routes);
   for (const schema of [ErrorSchema, ProblemSchema]) schemas[titleOf(schema)] = schema;
-  for (const { method, path, name, answer, reference } of routes) {
+  for (const route of routes) {
+    const { method, path, reference, answer, body } = route;
     if (!reference) continue;
-    const good = typeof answer === 'object' ? { content: json(answer) } : {};
     if (typeof answer === 'object') schemas[titleOf(answer)] = answer;
-    const responses: Record<string, unknown> = {
-      [reference.status ?? 200]: { description: 'The answer.', ...good },
-    };
-    for (const status of reference.refusals) {
-      responses[status] = { description: REFUSED[status], content: ERROR };
-    }
-    if (reference.hasTag) responses[304] = { description: 'What the tag stands for is unchanged. Counted.' };
-    responses.default = { description: 'Any other refusal, such as 400, 404, 405 or 414.', content: ERROR };
-    paths[path] = {
-      ...paths[path],
-      [method.toLowerCase()]: {
-        operationId: `${name}_${method.toLowerCase()}_${path.replaceAll(/[^a-z]+/g, '_')}`,
-        summary: reference.summary,
-        description: `${reference.description} ${reference.isCounted ? 'Counts against the monthly quota.' : 'Not counted.'}`,
-        parameters: reference.parameters,
-        responses,
-      },
-    };
+    const operation = operationOf(route, reference, find(path)!.place.allow);
+    if (body && 'requestBody' in operation) schemas[titleOf(body)] = body;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'domain-risk',
       version,
-      description:
-        'Tells whether an email domain can be trusted. Callers fail open: on 429, 5xx or no answer, continue without the check.',
+      description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
+    tags: TAGS,
     security: [{ apiKey: [] }],
     paths,
-    components: {
-      schemas,
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `drk_…`' } },
-    },
+    components: { schemas, headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
   };
 }

@@ -32,7 +32,7 @@ export function refusalOf({ problem, detail }: Problem): Refusal {
 }
 
 /** A handler for the table of routes. */
-export function operated<T extends Type.TObject>(doors: Doors, work: Work<T>) {
+export function operated<T extends Type.TObject>(doors: Pick<Doors, 'actorOf'>, work: Work<T>) {
   return async (call: Call, body: unknown): Promise<void> => {
     const actor = doors.actorOf(call);
     if (!actor.ok) return sendRefusal(call, invalid(actor.problem));

@@ -52,17 +52,43 @@ export interface Route {
 
 export type Handle = (call: Call, body: unknown) => void | Promise<void>;
 
+/** What programs call an operation; its examples are in examples.ts under the same name. */
+export type OperationId = CallersOperation | OperatorsOperation;
+type CallersOperation = 'getDomain' | 'listTopDomains' | 'getUsage';
+type OperatorsOperation =
+  | 'listKeys'
+  | 'createKey'
+  | 'updateKey'
+  | 'rotateKey'
+  | 'revokeKey'
+  | 'listOverrides'
+  | 'setOverride'
+  | 'removeOverride'
+  | 'listFeeds'
+  | 'listHosts'
+  | 'ignoreHost'
+  | 'watchHost'
+  | 'listActs';
+
 export interface Reference {
+  readonly id: OperationId;
   readonly summary: string;
   readonly description: string;
   /** Of an answer that went well, where it is not 200. */
   readonly status?: 201 | 204;
   readonly parameters: readonly Parameter[];
-  readonly refusals: readonly number[];
+  readonly refusals: readonly Refused[];
   readonly isCounted: boolean;
+  /** `Cache-Control` of an answer that went well. */
+  readonly caching: string;
   /** Answers carry an ETag and can be asked for by If-None-Match. */
   readonly hasTag?: true;
+  /** Without DNS it is answered all the same, and says so in `X-Risk-Degraded`. */
+  readonly canDegrade?: true;
 }
+
+/** Statuses that an operation names; 405 and what the transport refuses are everywhere. */
+export type Refused = 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503;
 
 export interface Parameter {
   readonly name: string;
@@ -89,13 +115,13 @@ const PARAMETERS = {
   limit: {
     name: 'limit',
     in: 'query',
-    description: 'How many domains at the most.',
+    description: 'At most this many domains.',
     schema: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
   },
   days: {
     name: 'days',
     in: 'query',
-    description: 'Adds `days`: the calls of each of the last so many days.',
+    description: 'Adds `days`: the calls of each of the last so many days, today last.',
     schema: Type.Integer({ minimum: 1, maximum: WINDOW_DAYS }),
   },
   ifNoneMatch: {
@@ -128,17 +154,24 @@ const PARAMETERS = {
   acts: {
     name: 'limit',
     in: 'query',
-    description: 'How many acts at the most.',
+    description: 'At most this many entries.',
     schema: Type.Integer({ minimum: 1, maximum: MOST_ACTS_SHOWN, default: 100 }),
   },
   operator: {
     name: 'X-Operator',
     in: 'header',
-    description: 'A name for the audit log, in UTF-8.',
+    description: 'Your name for the audit log, in UTF-8.',
     schema: Type.String({ maxLength: 100 }),
   },
-  reason: { name: 'reason', in: 'query', description: 'Only these.', schema: FlagReasonSchema },
+  reason: {
+    name: 'reason',
+    in: 'query',
+    description: 'Only domains with this reason.',
+    schema: FlagReasonSchema,
+  },
 } as const satisfies Record<string, Parameter>;
+
+const NO_STORE = 'no-store';
 
 /** What callers and watchers find. */
 export function publicRoutes(handlers: {
@@ -158,11 +191,15 @@ export function publicRoutes(handlers: {
       answer: DomainSchema,
       handle: domain,
       reference: {
-        summary: 'Risk of one domain',
-        description: 'Analyses the domain only, never a local part.',
+        id: 'getDomain',
+        summary: 'Look up a domain',
+        description:
+          'The risk of one domain, from 0 to 100. Send the domain only, never a whole email address.',
         parameters: [PARAMETERS.domain, PARAMETERS.explain],
         refusals: [401, 403, 422, 429, 500, 503],
         isCounted: true,
+        caching: 'private, max-age=300',
+        canDegrade: true,
       },
     },
     {
@@ -174,11 +211,14 @@ export function publicRoutes(handlers: {
       answer: TopDomainsSchema,
       handle: top,
       reference: {
-        summary: 'Most often flagged domains',
-        description: 'The domains that this service flagged most often in the last 30 days.',
+        id: 'listTopDomains',
+        summary: 'List top domains',
+        description:
+          'The domains flagged most often here in the last 30 days; the rest of the list is padded with widely listed domains.',
         parameters: [PARAMETERS.limit, PARAMETERS.reason, PARAMETERS.ifNoneMatch],
         refusals: [401, 403, 422, 429, 500, 503],
         isCounted: true,
+        caching: 'private, max-age=60',
         hasTag: true,
       },
     },
@@ -191,11 +231,13 @@ export function publicRoutes(handlers: {
       answer: UsageSchema,
       handle: usage,
       reference: {
-        summary: 'Quota of this key',
-        description: 'What is used and left of the monthly quota.',
+        id: 'getUsage',
+        summary: 'Get the usage of your key',
+        description: 'How much of the monthly quota is used and left.',
         parameters: [PARAMETERS.days],
         refusals: [401, 403, 422, 500, 503],
         isCounted: false,
+        caching: NO_STORE,
       },
     },
     page('/livez', 'livez', 'application/json', probes.livez),
@@ -210,7 +252,7 @@ export function page(path: string, name: string, answer: string, handle: Handle)
 
 /** What operators ask and do; there only where a token is set. */
 export function operatorRoutes(
-  doors: Doors,
+  doors: Pick<Doors, 'actorOf'>,
   endpoints: {
     keys: ReturnType<typeof keyEndpoints>;
     overrides: ReturnType<typeof overrideEndpoints>;
@@ -222,75 +264,170 @@ export function operatorRoutes(
   const { keys, overrides, hosts, feeds, audit } = endpoints;
   const { id, overridden, host, acts } = PARAMETERS;
 
-  /** The bodies of requests, the answers and what the reference says: all that differs from row to row. */
-  function row<T extends Type.TObject>(
-    [method, path]: readonly [Route['method'], string],
-    summary: string,
-    [body, answer]: readonly [T, Type.TSchema | undefined],
-    work: Work<T>,
-    parameters: readonly Parameter[] = [],
-  ): Route {
+  /** What differs from row to row; the rest follows from it. */
+  interface Row<T extends Type.TObject> {
+    readonly at: readonly [Route['method'], string];
+    readonly says: readonly [id: OperatorsOperation, summary: string, description?: string];
+    readonly body?: T;
+    readonly answer?: Type.TSchema;
+    readonly created?: true;
+    readonly parameters?: readonly Parameter[];
+    readonly refusals?: readonly Refused[];
+    readonly work: Work<T>;
+  }
+
+  function row<T extends Type.TObject>({
+    at: [method, path],
+    says,
+    body,
+    answer,
+    work,
+    ...rest
+  }: Row<T>): Route {
+    const [id, summary, description = ''] = says;
+    const { parameters = [], refusals = [], created } = rest;
     const isRead = method === 'GET';
-    const made = answer === MadeKeySchema && path === '/admin/keys' ? { status: 201 as const } : {};
+    const good = answer === undefined ? { status: 204 as const } : created ? { status: 201 as const } : {};
     return {
       method,
       path,
       name: 'admin',
       door: 'operator',
       price: PRICES.read,
-      ...(isRead ? {} : { body }),
+      ...(isRead ? {} : { body: body ?? NoBody }),
       answer,
       handle: operated(doors, work),
       reference: {
+        id,
         summary,
-        description: isRead ? '' : 'Recorded in the audit log.',
-        ...(answer === undefined ? { status: 204 as const } : made),
+        description: isRead ? description : `${description} Recorded in the audit log.`.trim(),
+        ...good,
         parameters: isRead ? parameters : [...parameters, PARAMETERS.operator],
-        refusals: [401, ...(parameters.length > 0 ? [404] : []), 422, 500],
+        refusals: [
+          401,
+          ...refusals,
+          ...(body ? BODY_REFUSALS : []),
+          ...(isRead ? [] : [422 as const]),
+          500,
+          503,
+        ],
         isCounted: false,
+        caching: NO_STORE,
       },
     };
   }
 
   return [
-    row(['GET', '/admin/keys'], 'List keys', [NoBody, KeysSchema], keys.list),
-    row(['POST', '/admin/keys'], 'Create a key', [NewKeyBody, MadeKeySchema], keys.create),
-    row(['PATCH', '/admin/keys/{id}'], 'Change a key', [KeyBody, KeySchema], keys.update, [id]),
-    row(['POST', '/admin/keys/{id}/rotate'], 'Rotate a key', [RotationBody, MadeKeySchema], keys.rotate, [
-      id,
-    ]),
-    row(['POST', '/admin/keys/{id}/revoke'], 'Revoke a key', [NoBody, KeySchema], keys.revoke, [id]),
-    row(['GET', '/admin/overrides'], 'List overrides', [NoBody, OverridesSchema], overrides.list),
-    row(
-      ['PUT', '/admin/overrides/{domain}'],
-      'Set an override',
-      [OverrideBody, OverrideSchema],
-      overrides.set,
-      [overridden],
-    ),
-    row(
-      ['DELETE', '/admin/overrides/{domain}'],
-      'Remove an override',
-      [NoBody, undefined],
-      overrides.remove,
-      [overridden],
-    ),
-    row(['GET', '/admin/feeds'], 'Status of the feeds', [NoBody, FeedsSchema], feeds.list),
-    row(['GET', '/admin/infra'], 'List mail hosts', [NoBody, HostsSchema], hosts.list),
-    row(
-      ['POST', '/admin/infra/{host}/forget'],
-      'Ignore a mail host',
-      [NoBody, HostStateSchema],
-      hosts.forget,
-      [host],
-    ),
-    row(
-      ['POST', '/admin/infra/{host}/relearn'],
-      'Watch a mail host again',
-      [NoBody, HostStateSchema],
-      hosts.relearn,
-      [host],
-    ),
-    row(['GET', '/admin/audit'], 'The audit log', [NoBody, ActsSchema], audit.list, [acts]),
+    row({
+      at: ['GET', '/admin/keys'],
+      says: ['listKeys', 'List keys', 'All keys, with their calls of the last 30 days. Never a secret.'],
+      answer: KeysSchema,
+      work: keys.list,
+    }),
+    row({
+      at: ['POST', '/admin/keys'],
+      says: ['createKey', 'Create a key', 'The secret is in this answer and never again.'],
+      body: NewKeyBody,
+      answer: MadeKeySchema,
+      created: true,
+      work: keys.create,
+    }),
+    row({
+      at: ['PATCH', '/admin/keys/{id}'],
+      says: ['updateKey', 'Change a key', 'Omitted fields are unchanged; `null` removes a limit.'],
+      body: KeyBody,
+      answer: KeySchema,
+      parameters: [id],
+      refusals: [404],
+      work: keys.update,
+    }),
+    row({
+      at: ['POST', '/admin/keys/{id}/rotate'],
+      says: ['rotateKey', 'Rotate a key', 'A new secret for the same key. Its usage stays.'],
+      body: RotationBody,
+      answer: MadeKeySchema,
+      parameters: [id],
+      refusals: [404],
+      work: keys.rotate,
+    }),
+    row({
+      at: ['POST', '/admin/keys/{id}/revoke'],
+      says: ['revokeKey', 'Revoke a key', 'Refused from the next request on. Cannot be undone.'],
+      answer: KeySchema,
+      parameters: [id],
+      refusals: [404],
+      work: keys.revoke,
+    }),
+    row({
+      at: ['GET', '/admin/overrides'],
+      says: [
+        'listOverrides',
+        'List overrides',
+        'Your own decisions about domains. They win over every list.',
+      ],
+      answer: OverridesSchema,
+      work: overrides.list,
+    }),
+    row({
+      at: ['PUT', '/admin/overrides/{domain}'],
+      says: ['setOverride', 'Set an override', 'Replaces the one that the domain has.'],
+      body: OverrideBody,
+      answer: OverrideSchema,
+      parameters: [overridden],
+      work: overrides.set,
+    }),
+    row({
+      at: ['DELETE', '/admin/overrides/{domain}'],
+      says: ['removeOverride', 'Remove an override'],
+      parameters: [overridden],
+      refusals: [404],
+      work: overrides.remove,
+    }),
+    row({
+      at: ['GET', '/admin/feeds'],
+      says: [
+        'listFeeds',
+        'List feeds',
+        'The lists in use. `updated_at` is null where a list is as installed.',
+      ],
+      answer: FeedsSchema,
+      work: feeds.list,
+    }),
+    row({
+      at: ['GET', '/admin/infra'],
+      says: ['listHosts', 'List learned mail hosts', 'Mail hosts that serve listed domains.'],
+      answer: HostsSchema,
+      work: hosts.list,
+    }),
+    row({
+      at: ['POST', '/admin/infra/{host}/forget'],
+      says: [
+        'ignoreHost',
+        'Ignore a mail host',
+        'It no longer flags anyone. Servers follow within a minute.',
+      ],
+      answer: HostStateSchema,
+      parameters: [host],
+      refusals: [404],
+      work: hosts.forget,
+    }),
+    row({
+      at: ['POST', '/admin/infra/{host}/relearn'],
+      says: ['watchHost', 'Watch a mail host again', 'Ends that it is ignored.'],
+      answer: HostStateSchema,
+      parameters: [host],
+      refusals: [404],
+      work: hosts.relearn,
+    }),
+    row({
+      at: ['GET', '/admin/audit'],
+      says: ['listActs', 'Read the audit log', 'What operators did, the newest first.'],
+      answer: ActsSchema,
+      parameters: [acts],
+      refusals: [422],
+      work: audit.list,
+    }),
   ];
 }
+
+const BODY_REFUSALS: readonly Refused[] = [413, 415];

@@ -7,12 +7,15 @@ import { REFUSALS, type RefusalCode } from '../core/refusal.ts';
 import { REASONS } from '../core/verdict.ts';
 import { FLAG_REASONS } from './wire.ts';
 
-const literals = <T extends string>(values: readonly T[]) =>
-  Type.Union(values.map(value => Type.Literal(value)));
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+/** One of these words. Not as a union of constants: most tools that read the document know only `enum`. */
+export const words = <T extends string>(values: readonly T[], options: { description?: string } = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options });
+/** `"type": ["string", "null"]`, for the same reason; for schemas with one type. */
+export const nullable = <T extends Type.TSchema & { readonly type: string }>(schema: T) =>
+  Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [schema.type, 'null'] });
 const Score = Type.Integer({ minimum: 0, maximum: 100, description: '0 to 100; higher means riskier.' });
 
-export const FlagReasonSchema = literals(FLAG_REASONS);
+export const FlagReasonSchema = words(FLAG_REASONS);
 
 const EvidenceSchema = Type.Object({
   signals: Type.Array(Type.Object({ signal: Type.String(), points: Type.Integer(), detail: Type.String() }), {
@@ -22,7 +25,7 @@ const EvidenceSchema = Type.Object({
     Type.Object({ feed: Type.String(), entry: Type.String(), since: nullable(Type.String()) }),
   ),
   dns: Type.Object({
-    state: literals(MAIL_STATES),
+    state: words(MAIL_STATES),
     mx: Type.Array(Type.String()),
     stale: Type.Boolean(),
   }),
@@ -35,7 +38,7 @@ export const DomainSchema = Type.Object(
       description: 'The domain in canonical form: lower case, A-labels, no trailing dot.',
     }),
     risk_score: Score,
-    reason: literals(REASONS),
+    reason: words(REASONS),
     is_free_provider: Type.Boolean({ description: 'True for consumer webmail providers.' }),
     is_corporate_email: Type.Boolean({
       description: 'True for domains with a professional MX configuration.',
@@ -111,7 +114,7 @@ export const KeysSchema = Type.Object(
 
 const OVERRIDE_MEMBERS = {
   domain: Type.String(),
-  action: literals(OVERRIDE_ACTIONS),
+  action: words(OVERRIDE_ACTIONS),
   below: Type.Boolean({ description: 'Whether it holds for subdomains too.' }),
   note: nullable(Type.String()),
   author: nullable(Type.String()),
@@ -123,6 +126,19 @@ export const OverrideSchema = Type.Object(OVERRIDE_MEMBERS, { title: 'Override' 
 export const OverridesSchema = Type.Object(
   { overrides: Type.Array(Type.Object(OVERRIDE_MEMBERS)) },
   { title: 'Overrides' },
+);
+
+const DroppedSchema = Type.Object(
+  {
+    malformed: Type.Integer(),
+    suffix: Type.Integer({
+      description: 'Top-level domains and public suffixes: they would cover strangers.',
+    }),
+    duplicate: Type.Integer(),
+    protected: Type.Integer({ description: 'Well-known names that no list may flag.' }),
+    special_use: Type.Integer(),
+  },
+  { description: 'How many entries of the list do not count, and why.' },
 );
 
 export const FeedsSchema = Type.Object(
@@ -138,7 +154,7 @@ export const FeedsSchema = Type.Object(
         origin: Type.String(),
         version: Type.String(),
         names: Type.Integer(),
-        dropped: Type.Record(Type.String(), Type.Integer()),
+        dropped: DroppedSchema,
         updated_at: nullable(Moment),
       }),
     ),
@@ -151,7 +167,7 @@ export const HostsSchema = Type.Object(
     hosts: Type.Array(
       Type.Object({
         host: Type.String(),
-        state: literals(['disposable', 'undecided', 'shared', 'forgotten']),
+        state: words(['disposable', 'undecided', 'shared', 'forgotten']),
         flagged: Type.Integer(),
         innocent: Type.Integer(),
         last_seen: nullable(Type.String()),
@@ -183,11 +199,13 @@ export const ActsSchema = Type.Object(
 );
 
 const ERROR_MEMBERS = {
-  error: literals(Object.keys(REFUSALS) as RefusalCode[]),
-  message: Type.String(),
-  detail: nullable(Type.String()),
-  request_id: Type.String(),
-  reset_at: Type.Optional(Type.String({ format: 'date-time' })),
+  error: words(Object.keys(REFUSALS) as RefusalCode[], { description: 'For programs.' }),
+  message: Type.String({ description: 'What to do, for people.' }),
+  detail: nullable(Type.String({ description: 'What exactly was wrong.' })),
+  request_id: Type.String({ description: 'Finds the request in the logs; also in X-Request-Id.' }),
+  reset_at: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When the quota resets; only with quota_exceeded.' }),
+  ),
 };
 
 export const ErrorSchema = Type.Object(ERROR_MEMBERS, { title: 'Error' });

@@ -1,0 +1,37 @@
+/** The table of routes and the OpenAPI document without a running service: for what is generated from them. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openapiOf } from '../src/http/openapi.ts';
+import type { Work } from '../src/http/operators.ts';
+import { operatorRoutes, publicRoutes, type Route } from '../src/http/routes.ts';
+
+/** Rows need functions; none of these is ever called. */
+const nothing = () => {};
+const work: Work = async () => ({ status: 204 });
+
+export function referenceRoutes(): Route[] {
+  return [
+    ...publicRoutes({
+      domain: nothing,
+      top: nothing,
+      usage: nothing,
+      probes: { livez: nothing, readyz: async () => {}, metrics: async () => {} },
+    }),
+    ...operatorRoutes(
+      { actorOf: () => ({ ok: false, problem: '' }) },
+      {
+        keys: { list: work, create: work, update: work, rotate: work, revoke: work },
+        overrides: { list: work, set: work, remove: work },
+        hosts: { list: work, forget: work, relearn: work },
+        feeds: { list: work },
+        audit: { list: work },
+      },
+    ),
+  ];
+}
+
+export function referenceDocument() {
+  const manifest = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
+  return openapiOf(referenceRoutes(), (JSON.parse(manifest) as { version: string }).version);
+}

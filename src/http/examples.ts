@@ -1,0 +1,322 @@
+/** Real examples for the OpenAPI document: a request, an answer and each refusal as the service sends them. */
+
+import type { Type } from 'typebox';
+import { allowanceOf, monthOf, secondsLeft } from '../core/quota.ts';
+import { type Refusal, type RefusalCode, refuse } from '../core/refusal.ts';
+import type { KeyBody, NewKeyBody, OverrideBody, RotationBody } from './bodies.ts';
+import type { OperationId, Refused, Route } from './routes.ts';
+import type {
+  ActsSchema,
+  DomainSchema,
+  FeedsSchema,
+  HostStateSchema,
+  HostsSchema,
+  KeySchema,
+  KeysSchema,
+  MadeKeySchema,
+  OverrideSchema,
+  OverridesSchema,
+  TopDomainsSchema,
+  UsageSchema,
+} from './schemas.ts';
+
+/** The moment that all examples share. */
+export const NOW = Date.UTC(2026, 10, 15, 9, 30);
+export const REQUEST_ID = '7b514c8e-1b74-4f4c-a209-1fb3abb141ba';
+const QUOTA = 10_000;
+/** What is left of the key that the examples use, after a call and after the last one. */
+export const ALLOWANCE = allowanceOf(QUOTA, 1_234, monthOf(NOW));
+export const USED_UP = allowanceOf(QUOTA, QUOTA, monthOf(NOW));
+
+const GMAIL: Type.Static<typeof DomainSchema> = {
+  domain: 'gmail.com',
+  risk_score: 5,
+  reason: 'safe',
+  is_free_provider: true,
+  is_corporate_email: false,
+  mx_provider_label: 'Gmail',
+};
+
+const MAILINATOR: Type.Static<typeof DomainSchema> = {
+  domain: 'mailinator.com',
+  risk_score: 100,
+  reason: 'disposable',
+  is_free_provider: false,
+  is_corporate_email: false,
+  mx_provider_label: 'Mailinator',
+  evidence: {
+    signals: [
+      {
+        signal: 'verified_list',
+        points: 100,
+        detail: 'mailinator.com is in disposable-email-domains, fakefilter, emailalias, is-burner-email',
+      },
+    ],
+    lists: [
+      { feed: 'disposable-email-domains', entry: 'mailinator.com', since: null },
+      { feed: 'fakefilter', entry: 'mailinator.com', since: '2024-06-29' },
+      { feed: 'emailalias', entry: 'mailinator.com', since: null },
+      { feed: 'is-burner-email', entry: 'mailinator.com', since: null },
+    ],
+    dns: { state: 'not_asked', mx: [], stale: false },
+    snapshot: 'aa6756337948',
+  },
+};
+
+const TOP: Type.Static<typeof TopDomainsSchema> = {
+  domains: [
+    { domain: 'mailinator.com', risk_score: 100, reason: 'disposable' },
+    { domain: 'yopmail.com', risk_score: 100, reason: 'disposable' },
+    { domain: 'nothing.invalid', risk_score: 95, reason: 'undeliverable' },
+  ],
+  count: 3,
+};
+
+const USAGE: Type.Static<typeof UsageSchema> = {
+  monthly_limit: QUOTA,
+  month_count: 1_234,
+  remaining_month: 8_766,
+  reset_at: '2026-12-01T00:00:00Z',
+};
+
+const DAYS: Type.Static<typeof UsageSchema> = {
+  ...USAGE,
+  days: [
+    { day: '2026-11-13', count: 96 },
+    { day: '2026-11-14', count: 71 },
+    { day: '2026-11-15', count: 40 },
+  ],
+};
+
+const KEY: Type.Static<typeof KeySchema> = {
+  id: 'key_0123456789abcdef',
+  name: 'signup',
+  shown_as: 'drk_q2LD…b6o1',
+  quota: QUOTA,
+  used: 1_234,
+  rate: 50,
+  origins: ['https://app.example.com'],
+  networks: [],
+  created_at: '2026-11-01T08:00:00Z',
+  expires_at: null,
+  revoked_at: null,
+};
+
+const { id, ...KEY_REST } = KEY;
+// No real secret: its checksum is wrong, as it should be for one that everybody reads.
+const CREATED: Type.Static<typeof MadeKeySchema> = {
+  id,
+  key: 'drk_q2LDEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEb6o1',
+  ...KEY_REST,
+  used: 0,
+  created_at: '2026-11-15T09:30:00Z',
+};
+const ROTATED: Type.Static<typeof MadeKeySchema> = {
+  id,
+  key: 'drk_HT2VEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEj0DJ',
+  ...KEY_REST,
+  shown_as: 'drk_HT2V…j0DJ',
+  previous_until: '2026-11-16T09:30:00Z',
+};
+const KEYS: Type.Static<typeof KeysSchema> = {
+  keys: [
+    {
+      ...KEY,
+      days: [
+        ...[88, 93, 61, 58, 104, 99, 87, 90, 102, 64, 55, 97, 101, 94, 89, 0, 0, 0, 0, 0, 0, 0],
+        ...[0, 0, 0, 0, 0, 96, 71, 40],
+      ],
+    },
+  ],
+};
+
+const OVERRIDE: Type.Static<typeof OverrideSchema> = {
+  domain: 'partner.example.org',
+  action: 'allow',
+  below: true,
+  note: 'a partner of ours',
+  author: 'Ann',
+  created_at: '2026-11-15T09:30:00Z',
+  expires_at: '2027-01-31T00:00:00Z',
+};
+const OVERRIDES: Type.Static<typeof OverridesSchema> = { overrides: [OVERRIDE] };
+
+const FEEDS: Type.Static<typeof FeedsSchema> = {
+  snapshot: 'aa6756337948',
+  domains: 172_026,
+  feeds: [
+    {
+      feed: 'disposable-email-domains',
+      kind: 'disposable',
+      verified: true,
+      licence: 'CC0-1.0',
+      origin: 'npm package disposable-email-domains-js',
+      version: '1.26.0',
+      names: 8_883,
+      dropped: { malformed: 0, suffix: 0, duplicate: 0, protected: 0, special_use: 0 },
+      updated_at: null,
+    },
+  ],
+};
+
+const HOSTS: Type.Static<typeof HostsSchema> = {
+  hosts: [
+    {
+      host: 'mx.example.com',
+      state: 'disposable',
+      flagged: 41,
+      innocent: 2,
+      last_seen: '2026-11-15',
+      neighbours: ['mailinator.com', 'yopmail.com'],
+    },
+  ],
+};
+const IGNORED: Type.Static<typeof HostStateSchema> = { host: 'mx.example.com', forgotten: true };
+const WATCHED: Type.Static<typeof HostStateSchema> = { host: 'mx.example.com', forgotten: false };
+
+const ACTS: Type.Static<typeof ActsSchema> = {
+  acts: [
+    {
+      at: '2026-11-15T09:30:00Z',
+      who: 'Ann',
+      via: '192.0.2.10',
+      action: 'override.set',
+      subject: 'partner.example.org',
+      detail: 'allow, the names below it too, until 2027-01-31T00:00:00Z, note "a partner of ours"',
+    },
+  ],
+};
+
+export interface Example {
+  readonly summary: string;
+  readonly value: unknown;
+}
+const example = (summary: string, value: unknown): Example => ({ summary, value });
+
+/** Of answers that went well, the first for the request that the reference shows. None where there is no body. */
+export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
+  getDomain: [example('A free provider', GMAIL), example('A disposable domain, explained', MAILINATOR)],
+  listTopDomains: [example('Three domains', TOP)],
+  getUsage: [example('A key with a quota', USAGE), example('With the calls of three days', DAYS)],
+  listKeys: [example('One key', KEYS)],
+  createKey: [example('A new key', CREATED)],
+  updateKey: [example('The key as it is now', { ...KEY, quota: 20_000 })],
+  rotateKey: [example('The key with its new secret', ROTATED)],
+  revokeKey: [example('The key, revoked', { ...KEY, revoked_at: '2026-11-15T09:30:00Z' })],
+  listOverrides: [example('One override', OVERRIDES)],
+  setOverride: [example('The override', OVERRIDE)],
+  removeOverride: [],
+  listFeeds: [example('One list', FEEDS)],
+  listHosts: [example('One mail host', HOSTS)],
+  ignoreHost: [example('Ignored', IGNORED)],
+  watchHost: [example('Watched', WATCHED)],
+  listActs: [example('One change', ACTS)],
+};
+
+const NEW_KEY: Type.Static<typeof NewKeyBody> = {
+  name: 'signup',
+  quota: QUOTA,
+  rate: 50,
+  origins: ['https://app.example.com'],
+};
+const CHANGE: Type.Static<typeof KeyBody> = { quota: 20_000 };
+const ROTATION: Type.Static<typeof RotationBody> = { overlap_seconds: 86_400 };
+const DECISION: Type.Static<typeof OverrideBody> = {
+  action: 'allow',
+  below: true,
+  note: 'a partner of ours',
+  expires_at: '2027-01-31',
+};
+
+/** Of requests, where they have a body. */
+export const BODIES: Readonly<Partial<Record<OperationId, object>>> = {
+  createKey: NEW_KEY,
+  updateKey: CHANGE,
+  rotateKey: ROTATION,
+  setOverride: DECISION,
+};
+
+const UNDERSCORE =
+  'The name holds an underscore: a mail domain has only letters, digits and hyphens in its labels.';
+const QUOTA_RULE = 'quota must be a whole number from 0 to 2147483648, or null';
+const LIMIT_RULE = 'limit must be a whole number from 1 to 1000';
+const HOST_RULE = 'the host must be a name such as mx.example.com or an address such as 192.0.2.1';
+
+/** What a 422 says about the value that is wrong most often. */
+const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
+  getDomain: UNDERSCORE,
+  listTopDomains: LIMIT_RULE,
+  getUsage: 'days must be a whole number from 1 to 30',
+  createKey: QUOTA_RULE,
+  updateKey: QUOTA_RULE,
+  rotateKey: `the key ${id} is revoked for good: create a new one`,
+  revokeKey: '"reason" has no place in the body; it takes nothing',
+  setOverride: 'action must be one of allow, deny, role',
+  removeOverride: UNDERSCORE,
+  ignoreHost: HOST_RULE,
+  watchHost: HOST_RULE,
+  listActs: LIMIT_RULE,
+};
+
+const NO_SUCH_KEY = 'there is no such key';
+const NO_SUCH_HOST = 'nothing is known of mx.example.com';
+const MISSING: Readonly<Partial<Record<OperationId, string>>> = {
+  updateKey: NO_SUCH_KEY,
+  rotateKey: NO_SUCH_KEY,
+  revokeKey: NO_SUCH_KEY,
+  removeOverride: 'there is no override for partner.example.org',
+  ignoreHost: NO_SUCH_HOST,
+  watchHost: NO_SUCH_HOST,
+};
+
+const FROM_CALLERS = {
+  401: [refuse('unauthorized')],
+  403: [refuse('forbidden', 'the origin "https://other.example" is not allowed for this key')],
+  429: [
+    refuse('quota_exceeded', `quota: ${QUOTA} calls per month, used up`, secondsLeft(USED_UP.month, NOW)),
+    refuse('rate_limited', 'limit: 50 calls per second', 1),
+  ],
+} as const;
+
+/** Every refusal that an operation answers with this status. */
+export function refusalsOf({ door }: Route, operation: OperationId, status: Refused): readonly Refusal[] {
+  switch (status) {
+    case 401:
+      return door === 'operator'
+        ? [refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service')]
+        : FROM_CALLERS[401];
+    case 403:
+    case 429:
+      return FROM_CALLERS[status];
+    case 404:
+      return [refuse('not_found', MISSING[operation])];
+    case 413:
+      return [refuse('content_too_large', 'at most 65536 bytes')];
+    case 415:
+      return [refuse('unsupported_media_type')];
+    case 422:
+      return [refuse('validation_error', INVALID[operation])];
+    case 500:
+      return [refuse('internal_error')];
+    case 503:
+      return [refuse('overloaded', null, 1)];
+  }
+}
+
+export const METHOD_REFUSAL = refuse('method_not_allowed');
+
+/** What every path may answer, whatever it is asked for. */
+export const TRANSPORT_REFUSALS: readonly Refusal[] = [
+  refuse('bad_request', 'the request has no Host header'),
+  refuse('uri_too_long', 'at most 2048 characters'),
+  refuse('headers_too_large', 'at most 8 KiB in all'),
+];
+
+/** In a few words, for whoever chooses between examples. */
+export const SAID: Readonly<Partial<Record<RefusalCode, string>>> = {
+  quota_exceeded: 'The quota is used up',
+  rate_limited: 'Too many calls per second',
+  bad_request: 'Not valid HTTP',
+  uri_too_long: 'The address is too long',
+  headers_too_large: 'The headers are too large',
+};
