@@ -1,15 +1,15 @@
-/** Writes the client's types and checks, `client/src/wire.ts`, from the schemas that the service answers by. */
+/** Writes the types and checks of answers from the table of routes: for the client, and for the console's operators. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DomainSchema, TopDomainsSchema, UsageSchema } from '../src/http/schemas.ts';
+import type { Route } from '../src/http/routes.ts';
+import { referenceRoutes } from './reference.ts';
 
 /** The part of JSON Schema that the wire uses. */
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
-  readonly const?: string;
-  readonly anyOf?: readonly Schema[];
+  readonly enum?: readonly string[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -17,41 +17,60 @@ interface Schema {
   readonly maximum?: number;
 }
 
-const WIRE = join(import.meta.dirname, '../client/src/wire.ts');
-/** What callers get, by its name in the OpenAPI document. */
-const ANSWERS = { DomainRisk: DomainSchema, TopDomains: TopDomainsSchema, Usage: UsageSchema };
+interface Target {
+  readonly file: string;
+  /** Whose answers. */
+  readonly door: Route['door'];
+  /** Where the checks come from that these are made of. */
+  readonly shapes: string;
+}
 
-const HEAD = `/** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
-// biome-ignore-all format: generated
+const ROOT = join(import.meta.dirname, '..');
+export const CLIENT: Target = { file: join(ROOT, 'client/src/wire.ts'), door: 'key', shapes: './shape.ts' };
+export const CONSOLE: Target = {
+  file: join(ROOT, 'console/src/wire.ts'),
+  door: 'operator',
+  shapes: '../../client/src/shape.ts',
+};
 
-import { array, boolean, type Check, either, integer, literal, nothing, object, optional, string } from './shape.ts';
-`;
+/** By their names in the OpenAPI document. */
+function answersOf(door: Route['door']): Record<string, unknown> {
+  const answers = referenceRoutes()
+    .filter(route => route.door === door)
+    .flatMap(({ answer }) => (typeof answer === 'object' ? [answer] : []));
+  return Object.fromEntries(answers.map(answer => [(answer as { title?: string }).title!, answer]));
+}
 
 /** Takes schemas as JSON, so that those of an OpenAPI document do as well. */
-export function clientTypes(schemas: Readonly<Record<string, unknown>> = ANSWERS): string {
-  const parts = Object.keys(ANSWERS).map(name => {
-    const schema = JSON.parse(JSON.stringify(schemas[name])) as Schema;
+export function wireTypes({ door, shapes }: Target, schemas?: Readonly<Record<string, unknown>>): string {
+  const answers = answersOf(door);
+  const parts = Object.keys(answers).map(name => {
+    const schema = JSON.parse(JSON.stringify((schemas ?? answers)[name])) as Schema;
     return `
 export interface ${name} ${typeOf(schema, '')}
 
 export const is${name}: Check = /* @__PURE__ */ ${checkOf(schema, '')};
 `;
   });
-  return HEAD + parts.join('');
+  return `/** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
+// biome-ignore-all format: generated
+
+import { array, boolean, type Check, either, integer, literal, nothing, object, optional, string } from '${shapes}';
+${parts.join('')}`;
 }
 
 function typeOf(schema: Schema, indent: string): string {
-  if (schema.anyOf) return schema.anyOf.map(one => typeOf(one, indent)).join(' | ');
-  if (schema.const !== undefined) return `'${schema.const}'`;
+  const parts = partsOf(schema);
+  if (parts) return parts.map(part => typeOf(part, indent)).join(' | ');
+  if (schema.enum) return schema.enum.map(word => `'${word}'`).join(' | ');
   if (schema.type === 'array') {
     const item = typeOf(schema.items!, indent);
-    return `readonly ${schema.items!.anyOf ? `(${item})` : item}[]`;
+    return `readonly ${item.includes(' | ') && !item.startsWith('{') ? `(${item})` : item}[]`;
   }
   if (schema.type === 'integer') return 'number';
   if (schema.type !== 'object') return known(schema);
   const members = Object.entries(schema.properties!).map(([name, member]) => {
-    const description = describe(member);
-    const comment = description === undefined ? '' : `${indent}  /** ${description} */\n`;
+    const comment = member.description === undefined ? '' : `${indent}  /** ${member.description} */\n`;
     const mark = isRequired(schema, name) ? '' : '?';
     return `${comment}${indent}  readonly ${name}${mark}: ${typeOf(member, `${indent}  `)};\n`;
   });
@@ -59,8 +78,9 @@ function typeOf(schema: Schema, indent: string): string {
 }
 
 function checkOf(schema: Schema, indent: string): string {
-  if (schema.anyOf) return `either(${schema.anyOf.map(one => checkOf(one, indent)).join(', ')})`;
-  if (schema.const !== undefined) return `literal('${schema.const}')`;
+  const parts = partsOf(schema);
+  if (parts) return `either(${parts.map(part => checkOf(part, indent)).join(', ')})`;
+  if (schema.enum) return `either(${schema.enum.map(word => `literal('${word}')`).join(', ')})`;
   if (schema.type === 'array') return `array(${checkOf(schema.items!, indent)})`;
   if (schema.type === 'integer') {
     const bounds = [schema.minimum, schema.maximum].filter(bound => bound !== undefined);
@@ -80,12 +100,15 @@ function known({ type }: Schema): string {
   throw new Error(`client-types: no rule for a schema of type ${type}; add one`);
 }
 
-function describe({ description, anyOf }: Schema): string | undefined {
-  return description ?? anyOf?.find(one => one.description !== undefined)?.description;
+/** A schema of several types, one by one. */
+function partsOf(schema: Schema): Schema[] | undefined {
+  return Array.isArray(schema.type) ? schema.type.map(type => ({ ...schema, type })) : undefined;
 }
 
 function isRequired(schema: Schema, name: string): boolean {
   return schema.required?.includes(name) ?? false;
 }
 
-if (import.meta.main) writeFileSync(WIRE, clientTypes());
+if (import.meta.main) {
+  for (const target of [CLIENT, CONSOLE]) writeFileSync(target.file, wireTypes(target));
+}

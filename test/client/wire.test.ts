@@ -1,28 +1,31 @@
 /** One source: the schemas, the OpenAPI document, the answers and the client's types do not drift apart. */
 
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createClient } from '../../client/src/index.ts';
 import { isDomainRisk, isTopDomains, isUsage } from '../../client/src/wire.ts';
-import { clientTypes } from '../../scripts/client-types.ts';
+import { CLIENT, CONSOLE, wireTypes } from '../../scripts/client-types.ts';
 import { sharedService } from '../support/service.ts';
 
 const service = sharedService();
-const written = readFileSync(join(import.meta.dirname, '../../client/src/wire.ts'), 'utf8');
+const written = readFileSync(CLIENT.file, 'utf8');
 
-it('has the types that the schemas give', () => {
-  expect(clientTypes(), 'run `node scripts/client-types.ts`').toBe(written);
+it.each([
+  ['client', CLIENT],
+  ['console', CONSOLE],
+])('has the types that the table of routes gives, in the %s', (_name, target) => {
+  expect(wireTypes(target), 'run `npm run client:types`').toBe(readFileSync(target.file, 'utf8'));
 });
 
 it('has the types that the OpenAPI document gives', async () => {
   const document = (await (await service().get('/openapi.json')).json()) as {
     components: { schemas: Record<string, unknown> };
   };
-  expect(clientTypes(document.components.schemas)).toBe(written);
+  expect(wireTypes(CLIENT, document.components.schemas)).toBe(written);
+  expect(wireTypes(CONSOLE, document.components.schemas)).toBe(readFileSync(CONSOLE.file, 'utf8'));
 });
 
-it('knows every path of the OpenAPI document, and no other', async () => {
+it('knows every path for callers of the OpenAPI document, and no other', async () => {
   const asked: string[] = [];
   const client = createClient({
     baseUrl: service().base,
@@ -35,8 +38,13 @@ it('knows every path of the OpenAPI document, and no other', async () => {
   await client.lookup('example.com');
   await client.topDomains();
   await client.usage();
-  const document = (await (await service().get('/openapi.json')).json()) as { paths: object };
-  expect(asked.sort()).toEqual(Object.keys(document.paths).sort());
+  const document = (await (await service().get('/openapi.json')).json()) as {
+    paths: Record<string, { get?: { tags: string[] } }>;
+  };
+  const forCallers = Object.keys(document.paths).filter(path =>
+    document.paths[path]!.get?.tags.includes('callers'),
+  );
+  expect(asked.sort()).toEqual(forCallers.sort());
 });
 
 /** The fields that the generated type has, for the answers of each kind. */

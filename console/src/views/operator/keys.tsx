@@ -4,8 +4,9 @@ import { useMemo, useState } from 'preact/hooks';
 import {
   createKey,
   type Key,
-  type KeyWithSecret,
+  type ListedKey,
   listKeys,
+  type MadeKey,
   revokeKey,
   rotateKey,
   updateKey,
@@ -26,7 +27,7 @@ import { changedLimits, KeyForm } from './key-form.tsx';
 type Open = { readonly what: 'create' } | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
 
 /** Until somebody says that they have copied it: the browser's Back takes the view away, but not this. */
-const madeKey = share<KeyWithSecret | undefined>(undefined);
+const madeKey = share<MadeKey | undefined>(undefined);
 
 export function Keys() {
   return (
@@ -36,7 +37,7 @@ export function Keys() {
   );
 }
 
-function KeysList({ keys, onChanged }: { keys: readonly Key[]; onChanged: () => void }) {
+function KeysList({ keys, onChanged }: { keys: readonly ListedKey[]; onChanged: () => void }) {
   const [open, setOpen] = useState<Open>();
   const columns = useMemo(() => columnsFor(setOpen), []);
   const rows = useMemo(
@@ -68,7 +69,7 @@ function KeysList({ keys, onChanged }: { keys: readonly Key[]; onChanged: () => 
   );
 }
 
-function columnsFor(open: (what: Open) => void): readonly Column<Key>[] {
+function columnsFor(open: (what: Open) => void): readonly Column<ListedKey>[] {
   return [
     {
       name: 'Name',
@@ -89,7 +90,7 @@ function columnsFor(open: (what: Open) => void): readonly Column<Key>[] {
       isMinor: true,
     },
     { name: 'This month', startsDown: true, by: key => key.used ?? 0, show: usedWords, isNumber: true },
-    { name: 'Last 30 days', show: key => key.days && <Sparkline values={key.days} />, isMinor: true },
+    { name: 'Last 30 days', show: key => <Sparkline values={key.days} />, isMinor: true },
     { name: 'Limits', show: key => <Limits limited={key} />, isMinor: true },
     {
       name: 'Change',

@@ -1,0 +1,266 @@
+/** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
+// biome-ignore-all format: generated
+
+import { array, boolean, type Check, either, integer, literal, nothing, object, optional, string } from '../../client/src/shape.ts';
+
+export interface Keys {
+  readonly keys: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** The first and the last characters of the secret. */
+    readonly shown_as: string;
+    /** Calls per calendar month in UTC; null is unlimited. */
+    readonly quota: number | null;
+    /** Calls counted in this month. */
+    readonly used?: number;
+    /** Calls per second; null is no limit. */
+    readonly rate: number | null;
+    readonly origins: readonly string[];
+    readonly networks: readonly string[];
+    readonly created_at: string;
+    readonly expires_at: string | null;
+    readonly revoked_at: string | null;
+    /** Until then the secret before works too. */
+    readonly previous_until?: string | null;
+    /** Calls of the last 30 days, the oldest first, today last. */
+    readonly days: readonly number[];
+  }[];
+}
+
+export const isKeys: Check = /* @__PURE__ */ object({
+  keys: array(object({
+    id: string,
+    name: string,
+    shown_as: string,
+    quota: either(integer(), nothing),
+    used: optional(integer()),
+    rate: either(integer(), nothing),
+    origins: array(string),
+    networks: array(string),
+    created_at: string,
+    expires_at: either(string, nothing),
+    revoked_at: either(string, nothing),
+    previous_until: optional(either(string, nothing)),
+    days: array(integer()),
+  })),
+});
+
+export interface MadeKey {
+  readonly id: string;
+  readonly name: string;
+  /** The first and the last characters of the secret. */
+  readonly shown_as: string;
+  /** Calls per calendar month in UTC; null is unlimited. */
+  readonly quota: number | null;
+  /** Calls counted in this month. */
+  readonly used?: number;
+  /** Calls per second; null is no limit. */
+  readonly rate: number | null;
+  readonly origins: readonly string[];
+  readonly networks: readonly string[];
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  /** Until then the secret before works too. */
+  readonly previous_until?: string | null;
+  /** The secret: in this answer and never again. */
+  readonly key: string;
+}
+
+export const isMadeKey: Check = /* @__PURE__ */ object({
+  id: string,
+  name: string,
+  shown_as: string,
+  quota: either(integer(), nothing),
+  used: optional(integer()),
+  rate: either(integer(), nothing),
+  origins: array(string),
+  networks: array(string),
+  created_at: string,
+  expires_at: either(string, nothing),
+  revoked_at: either(string, nothing),
+  previous_until: optional(either(string, nothing)),
+  key: string,
+});
+
+export interface Key {
+  readonly id: string;
+  readonly name: string;
+  /** The first and the last characters of the secret. */
+  readonly shown_as: string;
+  /** Calls per calendar month in UTC; null is unlimited. */
+  readonly quota: number | null;
+  /** Calls counted in this month. */
+  readonly used?: number;
+  /** Calls per second; null is no limit. */
+  readonly rate: number | null;
+  readonly origins: readonly string[];
+  readonly networks: readonly string[];
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  /** Until then the secret before works too. */
+  readonly previous_until?: string | null;
+}
+
+export const isKey: Check = /* @__PURE__ */ object({
+  id: string,
+  name: string,
+  shown_as: string,
+  quota: either(integer(), nothing),
+  used: optional(integer()),
+  rate: either(integer(), nothing),
+  origins: array(string),
+  networks: array(string),
+  created_at: string,
+  expires_at: either(string, nothing),
+  revoked_at: either(string, nothing),
+  previous_until: optional(either(string, nothing)),
+});
+
+export interface Overrides {
+  readonly overrides: readonly {
+    readonly domain: string;
+    readonly action: 'allow' | 'deny' | 'role';
+    /** Whether it holds for subdomains too. */
+    readonly below: boolean;
+    readonly note: string | null;
+    readonly author: string | null;
+    readonly created_at: string;
+    readonly expires_at: string | null;
+  }[];
+}
+
+export const isOverrides: Check = /* @__PURE__ */ object({
+  overrides: array(object({
+    domain: string,
+    action: either(literal('allow'), literal('deny'), literal('role')),
+    below: boolean,
+    note: either(string, nothing),
+    author: either(string, nothing),
+    created_at: string,
+    expires_at: either(string, nothing),
+  })),
+});
+
+export interface Override {
+  readonly domain: string;
+  readonly action: 'allow' | 'deny' | 'role';
+  /** Whether it holds for subdomains too. */
+  readonly below: boolean;
+  readonly note: string | null;
+  readonly author: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+}
+
+export const isOverride: Check = /* @__PURE__ */ object({
+  domain: string,
+  action: either(literal('allow'), literal('deny'), literal('role')),
+  below: boolean,
+  note: either(string, nothing),
+  author: either(string, nothing),
+  created_at: string,
+  expires_at: either(string, nothing),
+});
+
+export interface Feeds {
+  readonly snapshot: string;
+  readonly domains: number;
+  readonly feeds: readonly {
+    readonly feed: string;
+    readonly kind: string;
+    readonly verified: boolean;
+    readonly licence: string;
+    readonly origin: string;
+    readonly version: string;
+    readonly names: number;
+    /** How many entries of the list do not count, and why. */
+    readonly dropped: {
+      readonly malformed: number;
+      /** Top-level domains and public suffixes: they would cover strangers. */
+      readonly suffix: number;
+      readonly duplicate: number;
+      /** Well-known names that no list may flag. */
+      readonly protected: number;
+      readonly special_use: number;
+    };
+    readonly updated_at: string | null;
+  }[];
+}
+
+export const isFeeds: Check = /* @__PURE__ */ object({
+  snapshot: string,
+  domains: integer(),
+  feeds: array(object({
+    feed: string,
+    kind: string,
+    verified: boolean,
+    licence: string,
+    origin: string,
+    version: string,
+    names: integer(),
+    dropped: object({
+      malformed: integer(),
+      suffix: integer(),
+      duplicate: integer(),
+      protected: integer(),
+      special_use: integer(),
+    }),
+    updated_at: either(string, nothing),
+  })),
+});
+
+export interface Hosts {
+  readonly hosts: readonly {
+    readonly host: string;
+    readonly state: 'disposable' | 'undecided' | 'shared' | 'forgotten';
+    readonly flagged: number;
+    readonly innocent: number;
+    readonly last_seen: string | null;
+    readonly neighbours: readonly string[];
+  }[];
+}
+
+export const isHosts: Check = /* @__PURE__ */ object({
+  hosts: array(object({
+    host: string,
+    state: either(literal('disposable'), literal('undecided'), literal('shared'), literal('forgotten')),
+    flagged: integer(),
+    innocent: integer(),
+    last_seen: either(string, nothing),
+    neighbours: array(string),
+  })),
+});
+
+export interface HostState {
+  readonly host: string;
+  readonly forgotten: boolean;
+}
+
+export const isHostState: Check = /* @__PURE__ */ object({
+  host: string,
+  forgotten: boolean,
+});
+
+export interface Acts {
+  readonly acts: readonly {
+    readonly at: string;
+    readonly who: string;
+    readonly via: string;
+    readonly action: string;
+    readonly subject: string;
+    readonly detail: string | null;
+  }[];
+}
+
+export const isActs: Check = /* @__PURE__ */ object({
+  acts: array(object({
+    at: string,
+    who: string,
+    via: string,
+    action: string,
+    subject: string,
+    detail: either(string, nothing),
+  })),
+});
