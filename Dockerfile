@@ -2,9 +2,11 @@ FROM node:24-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
-COPY scripts/build-console.ts scripts/
+COPY scripts/build-console.ts scripts/reference.ts scripts/reference-page.ts scripts/
 COPY client/src client/src
 COPY console console
+# The API reference is made of the table of routes.
+COPY src src
 RUN node scripts/build-console.ts
 
 FROM node:24-slim

@@ -1,4 +1,7 @@
-/** `npm run build:console`: the web console, from `console/` into `console/dist`. Does nothing when that is current. */
+/**
+ * `npm run build:console`: the web console and the API reference, from `console/` into `console/dist`. Does nothing when
+ * that is current.
+ */
 
 import { createHash } from 'node:crypto';
 import {
@@ -18,14 +21,20 @@ const CONSOLE = join(ROOT, 'console');
 const DIST = join(CONSOLE, 'dist');
 const STAMP = join(DIST, '.built-from');
 
-/** What the built files depend on. Of the client the console takes the checks of what the service sends. */
+/**
+ * What the built files depend on. Of the client the console takes the checks of what the service sends; the reference is
+ * made of the table of routes.
+ */
 const SOURCES = [
-  'scripts/build-console.ts',
+  'scripts/{build-console,reference,reference-page}.ts',
+  'package.json',
   'package-lock.json',
-  'console/index.html',
+  'console/*.html',
   'console/src/**/*.*',
   'client/src/{wire,shape}.ts',
+  'src/{core,http}/**/*.ts',
 ];
+const REFERENCE = 'virtual:reference';
 
 async function buildConsole(): Promise<void> {
   const source = hashOfSource();
@@ -50,8 +59,12 @@ function hashOfSource(): string {
 }
 
 async function bundle(outDir: string): Promise<void> {
-  // Only when something is to be built: loading it takes longer than everything else here.
+  // Only when something is to be built: loading these takes longer than everything else here.
   const { build } = await import('vite');
+  const { referenceDocument } = await import('./reference.ts');
+  const { shownReference } = await import('./reference-page.ts');
+  // As it is served: JSON has no place for what only types know.
+  const document = JSON.parse(JSON.stringify(referenceDocument()));
   await build({
     root: CONSOLE,
     configFile: false,
@@ -63,10 +76,18 @@ async function bundle(outDir: string): Promise<void> {
       outDir,
       target: ['chrome123', 'firefox121', 'safari17.5'],
       assetsInlineLimit: 0,
-      modulePreload: false,
+      // Pages name what they need, so that it all comes at once; every browser above knows how.
+      modulePreload: { polyfill: false },
       reportCompressedSize: false,
+      rolldownOptions: { input: [join(CONSOLE, 'index.html'), join(CONSOLE, 'docs.html')] },
     },
     plugins: [
+      {
+        name: 'reference',
+        resolveId: id => (id === REFERENCE ? `\0${REFERENCE}` : undefined),
+        load: id =>
+          id === `\0${REFERENCE}` ? `export default ${JSON.stringify(shownReference(document))}` : undefined,
+      },
       {
         // The first paint waits for the theme that a person chose: no flash of the other one.
         name: 'paint-after-script',

@@ -90,7 +90,7 @@ export async function startService(parts: {
       usage: usageEndpoint({ doors, admit }),
       probes,
     }),
-    ...consoleRoutes(),
+    ...consoleRoutes({ docs: config.docs }),
   ];
   const acts = () => actsOf(doors, { store, catalog, clock });
   if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));

@@ -1,11 +1,10 @@
 /** The page around the views: where one is, where one can go, light or dark. */
 
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
-import { Icon } from './parts/icon.tsx';
+import { Brand, Footer, ThemeButton } from './parts/frame.tsx';
 import { Notice } from './parts/notice.tsx';
 import { route } from './route.ts';
 import { useShared } from './shared.ts';
-import { theme, toggleTheme } from './theme.ts';
 import { Docs } from './views/docs.tsx';
 import { LookUp } from './views/lookup.tsx';
 import { Operator } from './views/operator.tsx';
@@ -49,30 +48,15 @@ export function App() {
       <main id="main" ref={main}>
         <Guarded key={current.path} View={current.View} />
       </main>
-      <footer>
-        <p>
-          <a href="/docs">API reference</a>
-          <a href="/openapi.json">OpenAPI document</a>
-          <a href="/readyz">Readiness</a>
-          <a href="/metrics">Metrics</a>
-        </p>
-      </footer>
+      <Footer />
     </>
   );
 }
 
 function Header({ current }: { current: string }) {
-  const shade = useShared(theme);
   return (
     <header class="top">
-      <a class="brand" href="#/">
-        <svg viewBox="0 0 32 32" aria-hidden="true">
-          <path class="arc" d="M5 22a11 11 0 0 1 22 0" />
-          <path class="arc-on" d="M5 22a11 11 0 0 1 15-10.3" />
-          <circle cx="16" cy="22" r="3" />
-        </svg>
-        domain-risk
-      </a>
+      <Brand href="#/" />
       <nav aria-label="Main">
         <ul>
           {VIEWS.map(({ path, name }) => (
@@ -84,14 +68,7 @@ function Header({ current }: { current: string }) {
           ))}
         </ul>
       </nav>
-      <button
-        type="button"
-        class="button plain"
-        onClick={toggleTheme}
-        aria-label={shade === 'dark' ? 'Switch to the light theme' : 'Switch to the dark theme'}
-      >
-        <Icon name={shade === 'dark' ? 'sun' : 'moon'} />
-      </button>
+      <ThemeButton />
     </header>
   );
 }

@@ -20,7 +20,7 @@ import { errorJson } from './wire.ts';
 
 const DESCRIPTION = `domain-risk scores an email domain from 0 to 100 and shows the evidence behind every point.
 
-Send your API key as \`Authorization: Bearer drk_…\`. Give every call a timeout. On 429, 5xx or a timeout, let the sign-up through.
+Send your API key as \`Authorization: Bearer <API_KEY>\`. Give every call a timeout. On 429, 5xx or a timeout, let the sign-up through.
 
 Every error has the same shape; with \`Accept: application/problem+json\` it is a problem of RFC 9457. Every GET answers HEAD too.`;
 
@@ -75,10 +75,10 @@ function errorContent(refusals: readonly Refusal[]) {
 
 function goodResponse({ answer }: Route, reference: Reference) {
   const headers = goodHeaders(reference);
-  if (typeof answer !== 'object') return { description: 'Done.', headers };
+  if (typeof answer !== 'object') return { description: 'Success.', headers };
   const examples = Object.fromEntries(ANSWERS[reference.id].map((one, at) => [`example${at + 1}`, one]));
   return {
-    description: reference.status === 201 ? 'Created.' : 'The answer.',
+    description: reference.status === 201 ? 'Created.' : 'Success.',
     headers,
     content: { 'application/json': { schema: refTo(answer), examples } },
   };

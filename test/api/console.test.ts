@@ -148,13 +148,14 @@ test('without a built console the page says so, and how to build it', async () =
     isTrustedProxy: () => false,
     connectionsPerAddress: 100,
   });
-  port.add(consoleRoutes(folder));
+  port.add(consoleRoutes({ docs: true, folder }));
   await port.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => port.drain());
   const { port: number } = port.server.address() as { port: number };
   const { status, headers, body } = await ask(number, '/');
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(body).toContain('npm run build:console');
-  expect(body).toContain('href="/docs"');
+  expect(body).toContain('href="/openapi.json"');
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+  expectError(await ask(number, '/docs'), 404, 'not_found');
 });

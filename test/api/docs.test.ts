@@ -1,25 +1,53 @@
+/** The reference: the OpenAPI document, held against what the service really answers, and the page made of it. */
+
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { referenceDocument } from '../../scripts/reference.ts';
+import { NOW, REQUEST_ID } from '../../src/http/examples.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
-import { sharedService } from '../support/service.ts';
+import { sharedService, startTestService } from '../support/service.ts';
 
-const shared = sharedService();
+const TOKEN = 'token-of-the-tests-0123456789abcdef';
+const shared = sharedService({ env: { ADMIN_TOKEN: TOKEN }, clock: () => NOW });
 
+interface Header {
+  $ref?: string;
+  description?: string;
+  schema?: { type: string };
+  example?: string | number;
+}
+interface Media {
+  schema: { $ref: string };
+  examples: Record<string, { summary: string; value: Record<string, unknown> }>;
+}
+interface Response {
+  description: string;
+  headers: Record<string, Header>;
+  content?: Record<string, Media>;
+}
 interface Operation {
   operationId: string;
+  tags: string[];
   summary: string;
+  description: string;
+  security: object[];
   parameters: { name: string; in: string; required?: boolean; schema: object }[];
-  responses: Record<string, { description: string; content?: Record<string, { schema: { $ref: string } }> }>;
+  requestBody?: { required: boolean; content: Record<string, Media> };
+  responses: Record<string, Response>;
 }
-
 interface Document {
   openapi: string;
   info: { title: string; version: string };
   security: object[];
   servers: { url: string }[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+  components: {
+    schemas: Record<string, object>;
+    headers: Record<string, Header>;
+    securitySchemes: Record<string, object>;
+  };
 }
 
 let document: Document;
@@ -30,121 +58,435 @@ beforeAll(async () => {
   ajv.addSchema(document, 'openapi.json');
 });
 
-const DOMAIN = '/v1/public/domain/{domain}';
-const TOP = '/v1/public/top-domains';
-const USAGE = '/v1/usage';
+const JSON_TYPE = 'application/json';
+const PROBLEM_TYPE = 'application/problem+json';
 
-test('the document is OpenAPI 3.1 and describes the endpoints of callers', () => {
-  expect(document.openapi).toMatch(/^3\.1\.\d+$/);
-  expect(document.info).toMatchObject({
-    title: 'domain-risk',
-    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+interface Described extends Operation {
+  readonly path: string;
+  readonly method: string;
+}
+const operations = (): Described[] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
+  );
+const operation = (id: string) => operations().find(one => one.operationId === id)!;
+const headerOf = (header: Header) =>
+  header.$ref ? document.components.headers[header.$ref.replace('#/components/headers/', '')]! : header;
+
+function expectValid({ schema }: Media, value: unknown, what: string): void {
+  const validate = ajv.compile({ $ref: `openapi.json${schema.$ref}` });
+  expect(validate(value), `${what}: ${JSON.stringify(validate.errors)}`).toBe(true);
+}
+
+describe('the document', () => {
+  test('is OpenAPI 3.1 and describes what callers and operators can do', () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(document.info).toMatchObject({
+      title: 'domain-risk',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    });
+    expect(document.servers).toEqual([{ url: '/' }]);
+    expect(document.security).toEqual([{ apiKey: [] }]);
+    expect(document.components.securitySchemes).toMatchObject({
+      apiKey: { type: 'http', scheme: 'bearer' },
+      adminToken: { type: 'http', scheme: 'bearer' },
+    });
+    const [callers, operators] = document.tags;
+    expect([callers!.name, operators!.name]).toEqual(['callers', 'operators']);
+    expect(operators!.description).toContain('Enabled only when `ADMIN_TOKEN` is set');
+    const listed = operations().map(one => `${one.operationId} ${one.method} ${one.path}`);
+    expect(listed).toEqual([
+      'getDomain get /v1/public/domain/{domain}',
+      'listTopDomains get /v1/public/top-domains',
+      'getUsage get /v1/usage',
+      'listKeys get /admin/keys',
+      'createKey post /admin/keys',
+      'updateKey patch /admin/keys/{id}',
+      'rotateKey post /admin/keys/{id}/rotate',
+      'revokeKey post /admin/keys/{id}/revoke',
+      'listOverrides get /admin/overrides',
+      'setOverride put /admin/overrides/{domain}',
+      'removeOverride delete /admin/overrides/{domain}',
+      'listFeeds get /admin/feeds',
+      'listHosts get /admin/infra',
+      'ignoreHost post /admin/infra/{host}/forget',
+      'watchHost post /admin/infra/{host}/relearn',
+      'listActs get /admin/audit',
+    ]);
+    for (const { path, tags, security, summary, parameters } of operations()) {
+      const isAdmin = path.startsWith('/admin');
+      expect(tags).toEqual([isAdmin ? 'operators' : 'callers']);
+      expect(security).toEqual([isAdmin ? { adminToken: [] } : { apiKey: [] }]);
+      expect(summary).toMatch(/\S/);
+      const inPath = parameters.filter(one => one.in === 'path');
+      expect(inPath.map(({ name, required }) => [name, required])).toEqual(
+        [...path.matchAll(/\{(\w+)\}/g)].map(match => [match[1], true]),
+      );
+    }
   });
-  expect(Object.keys(document.paths).sort()).toEqual([DOMAIN, TOP, USAGE]);
-  expect(document.servers).toEqual([{ url: '/' }]);
-  expect(document.security).toEqual([{ apiKey: [] }]);
-  expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
-  const ids: string[] = [];
-  for (const [path, operations] of Object.entries(document.paths)) {
-    expect(Object.keys(operations)).toEqual(['get']);
-    const { operationId, summary, parameters, responses } = operations.get!;
-    ids.push(operationId);
-    expect(summary).toMatch(/\S/);
-    const inPath = parameters.filter(one => one.in === 'path').map(({ name, required }) => [name, required]);
-    expect(inPath).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(match => [match[1], true]));
-    for (const [status, { description, content }] of Object.entries(responses)) {
-      expect(status).toMatch(/^[1-5]\d\d$|^default$/);
-      expect(description).toMatch(/\S/);
-      for (const { schema } of Object.values(content ?? {})) {
-        expect(() => ajv.compile({ $ref: `openapi.json${schema.$ref}` })).not.toThrow();
+
+  test('is the same that the page and the types are made of', () => {
+    expect(JSON.parse(JSON.stringify(referenceDocument()))).toEqual(document);
+  });
+
+  test('is written once and served from there', async () => {
+    const texts = await Promise.all([1, 2].map(async () => (await shared().get('/openapi.json')).text()));
+    expect(texts[0]).toBe(texts[1]);
+  });
+
+  test('has only valid JSON Schemas, with plain enums and no unions', () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      expect(ajv.validateSchema(schema), name).toBe(true);
+    }
+    for (const { parameters } of operations()) {
+      for (const { schema } of parameters) expect(ajv.validateSchema(schema)).toBe(true);
+    }
+    const text = JSON.stringify(document);
+    expect(text).not.toMatch(/"(?:anyOf|oneOf|allOf|const)":/);
+    expect(document.components.schemas.DomainRisk).toMatchObject({
+      properties: {
+        reason: { type: 'string', enum: ['safe', 'disposable', 'undeliverable', 'role_account'] },
+        mx_provider_label: { type: ['string', 'null'] },
+      },
+    });
+  });
+
+  test('has an example for every status of every operation, and each fits its schema', () => {
+    for (const { operationId, responses, requestBody } of operations()) {
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['405', '500', '503', 'default']));
+      for (const [status, { description, content }] of Object.entries(responses)) {
+        const what = `${operationId} ${status}`;
+        expect(description, what).toMatch(/\S/);
+        if (status === '204' || status === '304') {
+          expect(content, what).toBeUndefined();
+          continue;
+        }
+        const types = status.startsWith('2') ? [JSON_TYPE] : [JSON_TYPE, PROBLEM_TYPE];
+        expect(Object.keys(content!), what).toEqual(types);
+        for (const media of Object.values(content!)) {
+          const examples = Object.values(media.examples);
+          expect(examples.length, what).toBeGreaterThan(0);
+          for (const { summary, value } of examples) {
+            expect(summary, what).toMatch(/\S/);
+            expectValid(media, value, what);
+          }
+        }
+      }
+      for (const media of Object.values(requestBody?.content ?? {})) {
+        for (const { value } of Object.values(media.examples)) expectValid(media, value, operationId);
       }
     }
-  }
-  expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('names the headers of every status', () => {
+    const quota = ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining'];
+    for (const { operationId, path, responses } of operations()) {
+      const isCounted = path.startsWith('/v1/public/');
+      for (const [status, { headers }] of Object.entries(responses)) {
+        const names = Object.keys(headers);
+        const has = (name: string) => names.includes(name);
+        expect(names, operationId).toEqual(expect.arrayContaining(['X-Request-Id', 'Cache-Control']));
+        expect(has('Retry-After')).toBe(status === '429' || status === '503');
+        expect(has('WWW-Authenticate')).toBe(status === '401');
+        expect(has('Allow')).toBe(status === '405');
+        const isMetered = isCounted && /^(?:200|304|422|429)$/.test(status);
+        for (const name of [...quota, 'X-RateLimit-Reset'])
+          expect(has(name), `${status} ${name}`).toBe(isMetered);
+        for (const [name, header] of Object.entries(headers)) {
+          const { description, schema, example } = headerOf(header);
+          expect(description, name).toMatch(/\S/);
+          expect(typeof example, name).toBe(schema!.type === 'integer' ? 'number' : 'string');
+        }
+      }
+    }
+    expect(Object.keys(operation('getDomain').responses['200']!.headers)).toContain('X-Risk-Degraded');
+    const tagged = operation('listTopDomains').responses;
+    for (const status of ['200', '304']) expect(Object.keys(tagged[status]!.headers)).toContain('ETag');
+  });
+
+  test('requires the six fields, and not evidence', () => {
+    const schema = document.components.schemas.DomainRisk as { required: string[]; properties: object };
+    const six = [
+      'domain',
+      'risk_score',
+      'reason',
+      'is_free_provider',
+      'is_corporate_email',
+      'mx_provider_label',
+    ];
+    expect(schema.required).toEqual(six);
+    expect(Object.keys(schema.properties)).toEqual([...six, 'evidence']);
+  });
+
+  test('refuses what is wrong, so that the tests of real answers can fail', () => {
+    const right = {
+      domain: 'a.com',
+      risk_score: 1,
+      reason: 'safe',
+      is_free_provider: false,
+      is_corporate_email: false,
+      mx_provider_label: null,
+    };
+    const validate = ajv.compile({ $ref: 'openapi.json#/components/schemas/DomainRisk' });
+    expect(validate(right)).toBe(true);
+    const { mx_provider_label: _, ...five } = right;
+    for (const wrong of [
+      five,
+      { ...right, is_corporate_email: 0 },
+      { ...right, risk_score: 101 },
+      { ...right, reason: 'spam' },
+    ]) {
+      expect(validate(wrong)).toBe(false);
+    }
+  });
 });
 
-test('every schema of the document is a valid JSON Schema', () => {
-  for (const [name, schema] of Object.entries(document.components.schemas)) {
-    expect(ajv.validateSchema(schema), name).toBe(true);
-  }
-  for (const { get } of Object.values(document.paths)) {
-    for (const { schema } of get!.parameters) expect(ajv.validateSchema(schema)).toBe(true);
-  }
-});
+/** Headers that are there with every answer whose status names them. */
+const ALWAYS = ['X-Request-Id', 'Cache-Control', 'WWW-Authenticate', 'Allow', 'ETag', 'Retry-After'];
 
-test('the six fields are required, and evidence is not', () => {
-  const schema = document.components.schemas.DomainRisk as { required: string[]; properties: object };
-  const six = [
-    'domain',
-    'risk_score',
-    'reason',
-    'is_free_provider',
-    'is_corporate_email',
-    'mx_provider_label',
-  ];
-  expect(schema.required).toEqual(six);
-  expect(Object.keys(schema.properties)).toEqual([...six, 'evidence']);
-});
-
-/** The answer is documented under its status, and its body is what the schema there says. */
-function expectDocumented(path: string, answer: Answer): void {
-  const { responses } = document.paths[path]!.get!;
+/** The answer is documented under its status: its body, and every header that the document knows. */
+function expectDocumented(id: string, answer: Answer): void {
+  const { responses } = operation(id);
   const response = responses[String(answer.status)];
-  expect(response, `${path} does not document ${answer.status}`).toBeDefined();
-  const type = answer.headers.get('content-type')?.split(';')[0];
-  if (answer.status === 304) {
+  expect(response, `${id} does not document ${answer.status}: ${answer.body}`).toBeDefined();
+  const named = Object.entries(response!.headers);
+  for (const name of Object.keys(document.components.headers)) {
+    if (!answer.headers.has(name.toLowerCase())) continue;
+    expect(
+      named.map(([one]) => one),
+      `${id} ${answer.status}`,
+    ).toContain(name);
+  }
+  for (const [name, header] of named) {
+    const sent = answer.headers.get(name.toLowerCase());
+    if (ALWAYS.includes(name)) expect(sent, `${id} ${answer.status} ${name}`).toBeDefined();
+    if (name === 'Cache-Control' || name === 'Allow') expect(sent).toBe(headerOf(header).example);
+  }
+  if (answer.body === '') {
     expect(response!.content).toBeUndefined();
     return;
   }
-  const { schema } = response!.content![type!]!;
-  const validate = ajv.compile({ $ref: `openapi.json${schema.$ref}` });
-  expect(validate(JSON.parse(answer.body)), JSON.stringify(validate.errors)).toBe(true);
+  const media = response!.content![answer.headers.get('content-type')!.split(';')[0]!]!;
+  expectValid(media, JSON.parse(answer.body), `${id} ${answer.status}`);
 }
 
-test('real answers of every endpoint are what the document says', async () => {
-  const { port, key } = shared();
-  const { secret } = await key({ quota: 1000 });
-  const origins = ['https://app.example.com'];
-  const limited = (await key({ origins })).secret;
-  const empty = (await key({ quota: 0 })).secret;
-  const targets = [
-    [DOMAIN, '/v1/public/domain/gmail.com'],
-    [DOMAIN, '/v1/public/domain/gmail.com?explain=true'],
-    [DOMAIN, '/v1/public/domain/mailinator.com?explain=true'],
-    [DOMAIN, '/v1/public/domain/absent.com?explain=true'],
-    [DOMAIN, '/v1/public/domain/foo.test'],
-    [DOMAIN, '/v1/public/domain/bad_name'],
-    [TOP, TOP],
-    [TOP, `${TOP}?limit=0`],
-    [USAGE, USAGE],
-  ] as const;
-  for (const [path, target] of targets) {
-    for (const [sent, headers] of [
-      [secret, []],
-      [secret, ['If-None-Match: *']],
-      [undefined, []],
-      [undefined, ['Accept: application/problem+json']],
-      [limited, []],
-      [empty, []],
-      [empty, ['Accept: application/problem+json']],
-    ] as const) {
-      expectDocumented(path, await ask(port, target, { key: sent, headers }));
-    }
-  }
-});
+/** Every member of it, by the way to it. */
+function membersOf(value: unknown, before = ''): string[] {
+  if (Array.isArray(value)) return [...new Set(value.flatMap(one => membersOf(one, `${before}[]`)))];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = `${before}.${name}`;
+    return [path, ...membersOf(inner, path)];
+  });
+}
 
-test('the schemas refuse what is wrong, so that the test above can fail', () => {
-  const right = { domain: 'a.com', risk_score: 1, reason: 'safe', is_free_provider: false };
-  const validate = ajv.compile({ $ref: 'openapi.json#/components/schemas/DomainRisk' });
-  expect(validate({ ...right, is_corporate_email: false, mx_provider_label: null })).toBe(true);
-  expect(validate({ ...right, is_corporate_email: false })).toBe(false);
-  expect(validate({ ...right, is_corporate_email: 0, mx_provider_label: null })).toBe(false);
-  expect(validate({ ...right, risk_score: 101, is_corporate_email: false, mx_provider_label: null })).toBe(
-    false,
-  );
-  expect(validate({ ...right, reason: 'spam', is_corporate_email: false, mx_provider_label: null })).toBe(
-    false,
-  );
+/** What is chosen by the service or by the test: ids, and numbers of limits. */
+const likeExample = (text: string) =>
+  text.replaceAll(/key_[0-9a-f]{16}/g, 'key_0123456789abcdef').replaceAll(/(?<=quota: |limit: )\d+/g, 'N');
+
+/** One of the examples for its status is what was answered: refusals word for word, answers member for member. */
+function expectExample(id: string, answer: Answer): void {
+  const { content } = operation(id).responses[String(answer.status)]!;
+  if (!content) return;
+  const real = JSON.parse(answer.body);
+  const examples = content[JSON_TYPE]!.examples;
+  if (answer.status < 400) {
+    const members = Object.values(examples).map(({ value }) => membersOf(value));
+    expect(members, id).toContainEqual(membersOf(real));
+    return;
+  }
+  const shown = JSON.stringify({ ...real, request_id: REQUEST_ID });
+  expect(likeExample(JSON.stringify(examples[real.error]!.value)), id).toBe(likeExample(shown));
+}
+
+interface Sent {
+  readonly key?: string | undefined;
+  readonly json?: unknown;
+  readonly headers?: readonly string[];
+  readonly body?: string;
+}
+
+async function send(method: string, target: string, { key, json, headers = [], body = '' }: Sent = {}) {
+  const text = json === undefined ? body : JSON.stringify(json);
+  const type = json === undefined ? [] : ['Content-Type: application/json'];
+  const length = text === '' ? [] : [`Content-Length: ${Buffer.byteLength(text)}`];
+  const lines = [...type, ...length, 'X-Operator: Ann', ...headers];
+  return ask(shared().port, target, { method, key, headers: lines, body: text });
+}
+
+describe('real answers are what the document says, and its examples are real', () => {
+  test('for callers', async () => {
+    const { key, store } = shared();
+    const { secret } = await key({ quota: 10_000 });
+    const limited = (await key({ origins: ['https://app.example.com'] })).secret;
+    const empty = (await key({ quota: 0 })).secret;
+    const rated = (await key({ rate: 1 })).secret;
+    await send('GET', '/v1/usage', { key: rated });
+    const elsewhere = ['Origin: https://other.example'];
+    const gmail = '/v1/public/domain/gmail.com';
+    const top = '/v1/public/top-domains';
+    await send('GET', gmail, { key: rated });
+    for (const [id, status, method, target, sent] of [
+      ['getDomain', 200, 'GET', gmail, { key: secret }],
+      ['getDomain', 200, 'GET', '/v1/public/domain/mailinator.com?explain=true', { key: secret }],
+      ['getDomain', 401, 'GET', gmail, {}],
+      ['getDomain', 403, 'GET', gmail, { key: limited, headers: elsewhere }],
+      ['getDomain', 405, 'POST', gmail, { key: secret }],
+      ['getDomain', 422, 'GET', '/v1/public/domain/bad_name', { key: secret }],
+      ['getDomain', 429, 'GET', gmail, { key: empty }],
+      ['getDomain', 429, 'GET', gmail, { key: rated }],
+      ['listTopDomains', 200, 'GET', `${top}?limit=3`, { key: secret }],
+      ['listTopDomains', 304, 'GET', top, { key: secret, headers: ['If-None-Match: *'] }],
+      ['listTopDomains', 401, 'GET', top, {}],
+      ['listTopDomains', 403, 'GET', top, { key: limited, headers: elsewhere }],
+      ['listTopDomains', 405, 'DELETE', top, {}],
+      ['listTopDomains', 422, 'GET', `${top}?limit=0`, { key: secret }],
+      ['listTopDomains', 429, 'GET', top, { key: empty }],
+      ['getUsage', 200, 'GET', '/v1/usage', { key: secret }],
+      ['getUsage', 200, 'GET', '/v1/usage?days=3', { key: secret }],
+      ['getUsage', 401, 'GET', '/v1/usage', {}],
+      ['getUsage', 403, 'GET', '/v1/usage', { key: limited, headers: elsewhere }],
+      ['getUsage', 405, 'POST', '/v1/usage', {}],
+      ['getUsage', 422, 'GET', '/v1/usage?days=31', { key: secret }],
+    ] as [string, number, string, string, Sent][]) {
+      const answer = await send(method, target, sent);
+      expect(answer.status, `${method} ${target}: ${answer.body}`).toBe(status);
+      expectDocumented(id, answer);
+      expectExample(id, answer);
+      const headers = [...(sent.headers ?? []), `Accept: ${PROBLEM_TYPE}`];
+      expectDocumented(id, await send(method, target, { ...sent, headers }));
+    }
+    vi.spyOn(store, 'spend').mockRejectedValueOnce(new Error('broken'));
+    const failed = await send('GET', gmail, { key: secret });
+    expect(failed.status).toBe(500);
+    expectDocumented('getDomain', failed);
+    expectExample('getDomain', failed);
+  });
+
+  test('for others than the examples as well', async () => {
+    const { secret } = await shared().key();
+    for (const name of ['absent.com?explain=true', 'foo.test', 'gmail.com?explain=true', 'bad..name']) {
+      expectDocumented('getDomain', await send('GET', `/v1/public/domain/${name}`, { key: secret }));
+    }
+  });
+
+  test('with the very values for gmail.com and mailinator.com, and the headers of a limited key', async () => {
+    const { secret } = await shared().key({ quota: 10_000 });
+    const examples = Object.values(operation('getDomain').responses['200']!.content![JSON_TYPE]!.examples);
+    const [gmail, mailinator] = examples.map(({ value }) => value);
+    const plain = await send('GET', '/v1/public/domain/gmail.com', { key: secret });
+    expect(JSON.parse(plain.body)).toEqual(gmail);
+    const explained = await send('GET', '/v1/public/domain/mailinator.com?explain=true', { key: secret });
+    // The lists have a version of their own, which changes with every update of theirs.
+    const version = { snapshot: expect.stringMatching(/^[0-9a-f]{12}$/) };
+    const { evidence } = mailinator as { evidence: object };
+    expect(JSON.parse(explained.body)).toEqual({ ...mailinator, evidence: { ...evidence, ...version } });
+    const { headers } = operation('getDomain').responses['200']!;
+    for (const name of ['RateLimit-Policy', 'X-RateLimit-Limit', 'X-RateLimit-Reset']) {
+      expect(plain.headers.get(name.toLowerCase())).toBe(`${headerOf(headers[name]!).example}`);
+    }
+  });
+
+  test('for operators', async () => {
+    const { store } = shared();
+    const key = TOKEN;
+    const example = (id: string) =>
+      Object.values(operation(id).requestBody!.content[JSON_TYPE]!.examples)[0]!.value;
+    const guests = ['mailinator.com', 'yopmail.com', 'guerrillamail.com', 'sharklasers.com'].map(domain => {
+      return { host: 'mx.example.com', domain, entry: domain, day: '2026-11-15' };
+    });
+    await store.learn(guests, [], '2026-11-15', '2026-08-01');
+
+    const created = await send('POST', '/admin/keys', { key, json: example('createKey') });
+    const { id } = JSON.parse(created.body) as { id: string };
+    expectDocumented('createKey', created);
+    expectExample('createKey', created);
+    const at = `/admin/keys/${id}`;
+    const partner = '/admin/overrides/partner.example.org';
+    const host = '/admin/infra/mx.example.com';
+    const large = { key, json: { name: 'x'.repeat(70_000) } };
+    const text = { key, headers: ['Content-Type: text/plain'], body: 'name' };
+    for (const [operationId, status, method, target, sent] of [
+      ['createKey', 401, 'POST', '/admin/keys', {}],
+      ['createKey', 405, 'PUT', '/admin/keys', { key }],
+      ['createKey', 413, 'POST', '/admin/keys', large],
+      ['createKey', 415, 'POST', '/admin/keys', text],
+      ['createKey', 422, 'POST', '/admin/keys', { key, json: { name: 'signup', quota: -1 } }],
+      ['updateKey', 200, 'PATCH', at, { key, json: example('updateKey') }],
+      ['updateKey', 401, 'PATCH', at, { key: 'wrong' }],
+      ['updateKey', 404, 'PATCH', '/admin/keys/none', { key, json: {} }],
+      ['updateKey', 405, 'GET', at, { key }],
+      ['updateKey', 413, 'PATCH', at, large],
+      ['updateKey', 415, 'PATCH', at, text],
+      ['updateKey', 422, 'PATCH', at, { key, json: { quota: -1 } }],
+      ['listKeys', 401, 'GET', '/admin/keys', {}],
+      ['rotateKey', 200, 'POST', `${at}/rotate`, { key, json: example('rotateKey') }],
+      ['rotateKey', 401, 'POST', `${at}/rotate`, {}],
+      ['rotateKey', 404, 'POST', '/admin/keys/none/rotate', { key }],
+      ['rotateKey', 405, 'GET', `${at}/rotate`, { key }],
+      ['rotateKey', 413, 'POST', `${at}/rotate`, large],
+      ['rotateKey', 415, 'POST', `${at}/rotate`, text],
+      ['revokeKey', 401, 'POST', `${at}/revoke`, {}],
+      ['revokeKey', 404, 'POST', '/admin/keys/none/revoke', { key }],
+      ['revokeKey', 405, 'DELETE', `${at}/revoke`, { key }],
+      ['revokeKey', 422, 'POST', `${at}/revoke`, { key, json: { reason: 'leaked' } }],
+      ['setOverride', 200, 'PUT', partner, { key, json: example('setOverride') }],
+      ['setOverride', 401, 'PUT', partner, {}],
+      ['setOverride', 405, 'GET', partner, { key }],
+      ['setOverride', 413, 'PUT', partner, large],
+      ['setOverride', 415, 'PUT', partner, text],
+      ['setOverride', 422, 'PUT', partner, { key, json: { action: 'block' } }],
+      ['listOverrides', 200, 'GET', '/admin/overrides', { key }],
+      ['listOverrides', 401, 'GET', '/admin/overrides', {}],
+      ['listOverrides', 405, 'POST', '/admin/overrides', { key }],
+      ['listActs', 200, 'GET', '/admin/audit?limit=1', { key }],
+      ['listActs', 401, 'GET', '/admin/audit', {}],
+      ['listActs', 405, 'POST', '/admin/audit', { key }],
+      ['listActs', 422, 'GET', '/admin/audit?limit=0', { key }],
+      ['removeOverride', 204, 'DELETE', partner, { key }],
+      ['removeOverride', 401, 'DELETE', partner, {}],
+      ['removeOverride', 404, 'DELETE', partner, { key }],
+      ['removeOverride', 405, 'POST', partner, { key }],
+      ['removeOverride', 422, 'DELETE', '/admin/overrides/bad_name', { key }],
+      ['listFeeds', 200, 'GET', '/admin/feeds', { key }],
+      ['listFeeds', 401, 'GET', '/admin/feeds', {}],
+      ['listFeeds', 405, 'POST', '/admin/feeds', { key }],
+      ['listHosts', 200, 'GET', '/admin/infra', { key }],
+      ['listHosts', 401, 'GET', '/admin/infra', {}],
+      ['listHosts', 405, 'POST', '/admin/infra', { key }],
+      ['ignoreHost', 200, 'POST', `${host}/forget`, { key }],
+      ['ignoreHost', 401, 'POST', `${host}/forget`, {}],
+      ['ignoreHost', 405, 'GET', `${host}/forget`, { key }],
+      ['ignoreHost', 422, 'POST', '/admin/infra/a..b/forget', { key }],
+      ['watchHost', 200, 'POST', `${host}/relearn`, { key }],
+      ['watchHost', 401, 'POST', `${host}/relearn`, {}],
+      ['watchHost', 405, 'GET', `${host}/relearn`, { key }],
+      ['watchHost', 422, 'POST', '/admin/infra/a..b/relearn', { key }],
+    ] as [string, number, string, string, Sent][]) {
+      const answer = await send(method, target, sent);
+      expect(answer.status, `${method} ${target}: ${answer.body}`).toBe(status);
+      expectDocumented(operationId, answer);
+      expectExample(operationId, answer);
+    }
+    // These have a key with other members, or an answer of their own.
+    const revoked = await send('POST', `${at}/revoke`, { key });
+    expectDocumented('revokeKey', revoked);
+    const again = await send('POST', `${at}/rotate`, { key });
+    expect(again.status).toBe(422);
+    expectExample('rotateKey', again);
+    expectDocumented('listKeys', await send('GET', '/admin/keys', { key }));
+    for (const act of ['forget', 'relearn']) {
+      const missing = await send('POST', `/admin/infra/unknown.example.com/${act}`, { key });
+      expect(missing.status).toBe(404);
+      expectDocumented(act === 'forget' ? 'ignoreHost' : 'watchHost', missing);
+    }
+  });
+
+  test('without ADMIN_TOKEN the document is the same, and the paths of operators are not there', async () => {
+    const { port, get } = await startTestService();
+    expect(await (await get('/openapi.json')).json()).toEqual(document);
+    expectError(await ask(port, '/admin/keys'), 404, 'not_found');
+  });
 });
 
 /** What a page loads, by its own words. */
@@ -162,32 +504,51 @@ function directives(csp: string): Map<string, string[]> {
   );
 }
 
-test('the reference loads only what comes from here, and everything it loads is there', async () => {
+/** Everything that the page loads, the page itself first. */
+async function loads(path: string): Promise<Map<string, Answer>> {
   const { port } = shared();
-  const page = await ask(port, '/docs');
-  expect(page.headers.get('content-type')).toContain('text/html');
-  const loaded = loadedBy(page.body);
-  expect(loaded.length).toBeGreaterThan(3);
-  for (const path of loaded) {
-    expect(path).toMatch(/^\/docs\//);
-    const answer = await ask(port, path);
-    expect(answer.status, path).toBe(200);
-    if (path.endsWith('.css')) expect(answer.body).not.toMatch(/url\(["']?(https?:)?\/\/|@import/);
+  const page = await ask(port, path);
+  const all = new Map([[path, page]]);
+  for (const loaded of loadedBy(page.body)) all.set(loaded, await ask(port, loaded));
+  return all;
+}
+
+test('the reference loads only what comes from here, everything it loads is there, and it is all small', async () => {
+  const all = await loads('/docs');
+  expect(all.get('/docs')!.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(all.get('/docs')!.headers.get('cache-control')).toBe('no-cache');
+  expect(all.size).toBeGreaterThan(4);
+  let bytes = 0;
+  for (const [path, { status, body, headers }] of all) {
+    expect(status, path).toBe(200);
+    if (path !== '/docs') expect(path).toMatch(/^\/assets\/[\w.-]+\.(?:js|css|svg)$/);
+    if (path.endsWith('.css')) expect(body).not.toMatch(/url\(["']?(https?:)?\/\/|@import/);
+    // What scripts import is named by the page too, so that nothing is left out here.
+    for (const [, name] of body.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'`]\.\/([\w.-]+\.js)["'`]/g)) {
+      expect([...all.keys()]).toContain(`/assets/${name}`);
+    }
+    bytes += Number(headers.get('content-length'));
   }
-  const initializer = await ask(port, '/docs/static/swagger-initializer.js');
-  expect(initializer.body).toContain('validatorUrl: null');
-  expect((await ask(port, '/docs/json')).status).toBe(200);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThanOrEqual(150_000);
+});
+
+test.each(['/docs/', '/docs/index.html', '/docs.html', '/docs/json'])('%s is not there', async path => {
+  expectError(await ask(shared().port, path), 404, 'not_found');
+});
+
+test('with DOCS off there is neither the page nor the document', async () => {
+  const { port } = await startTestService({ env: { DOCS: 'off' } });
+  for (const path of ['/docs', '/openapi.json']) expectError(await ask(port, path), 404, 'not_found');
+  expect((await ask(port, '/')).status).toBe(200);
 });
 
 test.each(['/', '/docs'])('the page %s lets nothing in from elsewhere', async path => {
   const { headers, body } = await ask(shared().port, path);
   const csp = directives(headers.get('content-security-policy') ?? '');
-  expect(csp.get('default-src')).toEqual([
-    path === '/' ? "'none'" : expect.stringMatching(/^'(none|self)'$/),
-  ]);
+  expect(csp.get('default-src')).toEqual(["'none'"]);
   for (const [name, values] of csp) {
-    const inline = path === '/docs' && name === 'style-src' ? ["'unsafe-inline'"] : [];
-    const allowed = ["'none'", "'self'", 'data:', ...inline];
+    const allowed = ["'none'", "'self'", 'data:'];
     for (const value of values) expect(allowed, `${name} ${value}`).toContain(value);
   }
   expect(csp.get('script-src') ?? ["'none'"]).not.toContain('data:');

@@ -1,4 +1,4 @@
-/** The web console: the built files of `console/`, read once at start and served from memory. */
+/** The web console and the API reference: the built files of `console/`, read once at start and served from memory. */
 
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -25,7 +25,9 @@ const GUARDS = [
   ...['Content-Security-Policy', CSP, 'Referrer-Policy', 'no-referrer'],
   ...['Cross-Origin-Opener-Policy', 'same-origin', 'Vary', 'Accept-Encoding'],
 ];
+/** Pages have paths of their own; everything else is at its place in the folder. */
 const PAGE = 'index.html';
+const REFERENCE = 'docs.html';
 const REVALIDATED = ['Cache-Control', 'no-cache'];
 /** Assets are named by their content. */
 const FOR_EVER = ['Cache-Control', 'public, max-age=31536000, immutable'];
@@ -47,19 +49,23 @@ const NOT_BUILT = `<!doctype html>
 service again.</p>
 <p>Everything else works without it:</p>
 <pre>curl -H "Authorization: Bearer $API_KEY" $BASE_URL/v1/public/domain/gmail.com</pre>
-<p>See the <a href="/docs">API reference</a> and the <a href="/openapi.json">OpenAPI document</a>.</p>
+<p>See the <a href="/openapi.json">OpenAPI document</a>.</p>
 </main>
 </body>
 </html>
 `;
 
 /** One route for each file; without a built console, one page that says how to get it. */
-export function consoleRoutes(folder = builtFolder()): Route[] {
+export function consoleRoutes({ docs, folder = builtFolder() }: { docs: boolean; folder?: string }): Route[] {
   if (!existsSync(join(folder, PAGE))) return [fileRoute('/', '.html', Buffer.from(NOT_BUILT))];
+  const routeOf = (path: string, name: string) =>
+    fileRoute(path, extname(name), readFileSync(join(folder, name)));
   const assets = readdirSync(join(folder, 'assets')).map(name => `assets/${name}`);
-  return [PAGE, ...assets].map(name =>
-    fileRoute(name === PAGE ? '/' : `/${name}`, extname(name), readFileSync(join(folder, name))),
-  );
+  return [
+    routeOf('/', PAGE),
+    ...(docs ? [routeOf('/docs', REFERENCE)] : []),
+    ...assets.map(name => routeOf(`/${name}`, name)),
+  ];
 }
 
 /** In our own package and nowhere above it: a clone runs from src/http, the published package from dist/src/http. */
@@ -67,11 +73,13 @@ const builtFolder = () => join(dirname(findPackageJSON(import.meta.url)!), 'cons
 
 function fileRoute(path: string, extension: string, body: Buffer): Route {
   const type = TYPES[extension] ?? 'application/octet-stream';
-  const caching = path === '/' ? REVALIDATED : FOR_EVER;
+  const caching = extension === '.html' ? REVALIDATED : FOR_EVER;
   const tag = hash('sha256', body, 'base64url').slice(0, 22);
   // Another encoding is another representation and has another tag (RFC 9110 8.8.3.3).
   const plain = { etag: `"${tag}"`, body, encoding: [] as Headers };
-  const packed = { etag: `"${tag}-gzip"`, body: gzipSync(body, { level: 9 }), encoding: GZIP };
+  // Packed when it is first asked for: most files of most servers never are, and the start does not wait for it.
+  let packed: typeof plain | undefined;
+  const pack = () => ({ etag: `"${tag}-gzip"`, body: gzipSync(body, { level: 9 }), encoding: GZIP });
   return {
     method: 'GET',
     path,
@@ -81,7 +89,9 @@ function fileRoute(path: string, extension: string, body: Buffer): Route {
     answer: type,
     handle(call: Call): void {
       const { acceptEncoding, ifNoneMatch } = call.head;
-      const chosen = acceptsGzip(acceptEncoding) ? packed : plain;
+      const wantsPacked = acceptsGzip(acceptEncoding);
+      if (wantsPacked) packed ??= pack();
+      const chosen = (wantsPacked && packed) || plain;
       const headers = [...GUARDS, ...caching, 'ETag', chosen.etag];
       if (isKnown(ifNoneMatch, chosen.etag)) return sendEmpty(call, 304, headers);
       send(call, 200, type, chosen.body, [...headers, ...chosen.encoding]);

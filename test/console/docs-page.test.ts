@@ -1,0 +1,205 @@
+/** The API reference in a real browser: on a phone and at a desk, with the visitor's own address and key, to copy from. */
+
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { accessibilityProblems, hasBrowser, sharedConsole } from '../support/browser.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { button, keyField, PATIENT, soon } from './steps.ts';
+
+/** With every sign that a shell or a string could trip over. */
+const TOKEN = `~!"#$%&'()*+,-./:;<=>?@[]^_{|}-token-canary`;
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 360, height: 740 };
+const SMALLEST = { width: 320, height: 568 };
+const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
+
+const SIDEWAYS =
+  "document.documentElement.scrollWidth > innerWidth ? ['scrolls sideways at ' + innerWidth] : []";
+
+describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
+  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+
+  const operation = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+  async function copied(page: Page, what: string): Promise<string> {
+    await page.evaluate("navigator.clipboard.writeText('')");
+    await button(page, `Copy ${what}`).click();
+    const read = () => page.evaluate<string>('navigator.clipboard.readText()');
+    await soon(read).not.toBe('');
+    return read();
+  }
+
+  test('has nothing to complain of for axe and never scrolls sideways, light and dark, wide and narrow', async () => {
+    const page = await visit('docs');
+    // What is folded away, too; in one operation, since all would keep axe busy for half a minute.
+    await page.evaluate(
+      "document.querySelectorAll('nav details, #setOverride details').forEach(one => { one.open = true; })",
+    );
+    const found: string[] = [];
+    for (const theme of ['light', 'dark'] as const) {
+      for (const size of [WIDE, PHONE]) {
+        await page.emulateMedia({ colorScheme: theme });
+        await page.setViewportSize(size);
+        const inThis = [...(await accessibilityProblems(page)), ...(await page.evaluate<string[]>(SIDEWAYS))];
+        found.push(...inThis.map(problem => `${theme} ${size.width}: ${problem}`));
+      }
+    }
+    await page.setViewportSize(SMALLEST);
+    found.push(...(await page.evaluate<string[]>(SIDEWAYS)));
+    expect(found).toEqual([]);
+  });
+
+  test('shows every operation of the document, each status with its example and its headers', async () => {
+    const page = await visit('docs');
+    const { paths } = (await (await service().get('/openapi.json')).json()) as {
+      paths: Record<
+        string,
+        Record<
+          string,
+          {
+            operationId: string;
+            summary: string;
+            responses: Record<
+              string,
+              {
+                headers: Record<string, unknown>;
+                content?: Record<string, { examples: Record<string, { value: unknown }> }>;
+              }
+            >;
+          }
+        >
+      >;
+    };
+    const shown = page.locator('section.operation');
+    const all = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, one]) => ({ ...one, path, method: method.toUpperCase() })),
+    );
+    expect(await shown.count()).toBe(all.length);
+    for (const { operationId, summary, path, method, responses } of all) {
+      const card = page.locator(`#${operationId}`);
+      expect(await card.locator('.target').textContent()).toBe(`${method} ${path}`);
+      const tabs = card.getByRole('tablist', { name: `Response: ${summary}` }).getByRole('tab');
+      const statuses = Object.keys(responses).map(status => (status === 'default' ? 'other' : status));
+      expect(await tabs.allInnerTexts()).toEqual(statuses);
+      for (const [status, { headers, content }] of Object.entries(responses)) {
+        await tabs.getByText(status === 'default' ? 'other' : status, { exact: true }).click();
+        const panel = card.getByRole('tabpanel').last();
+        const examples = Object.values(content?.['application/json']?.examples ?? {});
+        const texts = await panel.locator('pre').allTextContents();
+        expect(texts.map(text => JSON.parse(text))).toEqual(examples.map(({ value }) => value));
+        if (examples.length === 0) expect(await panel.innerText()).toContain('No body.');
+        const named = await panel.locator('details').last().locator('dt').allTextContents();
+        expect(named.map(line => line.split(':')[0])).toEqual(Object.keys(headers));
+      }
+    }
+  });
+
+  test("fills in the visitor's address and key, masked on screen and whole when copied, and keeps them nowhere", async () => {
+    const { secret } = await service().key();
+    const page = await visit('docs', CLIPBOARD);
+    const code = page.getByRole('region', { name: 'curl sample: Look up a domain' });
+    expect(await code.innerText()).toBe(
+      `curl "${service().base}/v1/public/domain/gmail.com" \\\n  -H "Authorization: Bearer $API_KEY"`,
+    );
+    await keyField(page).fill(secret.slice(0, 20));
+    await page.getByText('This key looks incomplete.').waitFor();
+    expect(await code.innerText()).toContain('$API_KEY');
+    await keyField(page).fill(secret);
+    await soon(() => code.innerText()).toContain(`Bearer ${secret.slice(0, 8)}••••••••`);
+    expect(await page.content()).not.toContain(secret);
+    expect(await copied(page, 'curl sample: Look up a domain')).toContain(`Bearer ${secret}`);
+    // The token of operators has a field of its own.
+    expect(await copied(page, 'curl sample: List keys')).toContain('$ADMIN_TOKEN');
+    expect(page.url()).not.toContain('drk_');
+    const stored = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
+    expect(await page.evaluate(stored)).not.toContain('drk_');
+  });
+
+  test('gives samples that work as they are copied: curl, fetch and the client', async () => {
+    const { secret } = await service().key({ quota: 100 });
+    const page = await visit('docs', CLIPBOARD);
+    await keyField(page).fill(secret);
+    await page.getByRole('textbox', { name: 'Admin token' }).fill(TOKEN);
+    const shell = async (line: string) =>
+      JSON.parse(
+        (await promisify(execFile)('sh', ['-c', `${line} --silent --show-error --max-time 60`])).stdout,
+      );
+
+    expect(await shell(await copied(page, 'curl sample: Look up a domain'))).toMatchObject({
+      domain: 'gmail.com',
+    });
+    expect(await shell(await copied(page, 'curl sample: Create a key'))).toMatchObject({
+      name: 'signup',
+      quota: 10_000,
+    });
+    expect(await shell(await copied(page, 'curl sample: Set an override'))).toMatchObject({
+      domain: 'partner.example.org',
+    });
+
+    const folder = temporaryFolder();
+    const client = pathToFileURL(join(import.meta.dirname, '../../client/src/index.ts')).href;
+    let made = 0;
+    const run = async (text: string) => {
+      const file = join(folder, `${made++}.mts`);
+      writeFileSync(file, text.replace("'@domain-risk/client'", `'${client}'`));
+      return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { given: unknown };
+    };
+    await operation(page, 'Look up a domain').getByRole('tab', { name: 'fetch' }).click();
+    for (const [name, answer] of [
+      ['Look up a domain', { domain: 'gmail.com' }],
+      ['List top domains', { count: 100 }],
+      ['Get the usage of your key', { monthly_limit: 100 }],
+      ['List keys', { keys: expect.any(Array) }],
+      ['Create a key', { name: 'signup' }],
+    ] as const) {
+      const text = await copied(page, `fetch sample: ${name}`);
+      expect((await run(`${text}\nexport const given = answer;`)).given, name).toMatchObject(answer);
+    }
+    const removed = await copied(page, 'fetch sample: Remove an override');
+    expect((await run(`${removed}\nexport const given = response.status;`)).given).toBe(204);
+
+    await operation(page, 'Look up a domain').getByRole('tab', { name: 'client' }).click();
+    for (const name of ['Look up a domain', 'List top domains', 'Get the usage of your key']) {
+      const text = await copied(page, `client sample: ${name}`);
+      const { given } = await run(`${text.replace(/^if .*$/m, '')}\nexport const given = result;`);
+      expect(given, name).toMatchObject({ ok: true });
+    }
+    // The client has nothing for operators.
+    const tabs = operation(page, 'List keys').getByRole('tablist', { name: 'Request: List keys' });
+    expect(await tabs.getByRole('tab').allInnerTexts()).toEqual(['curl', 'fetch']);
+  });
+
+  test('can be linked to, read by keyboard and left for the console', async () => {
+    const page = await visit('docs#rotateKey');
+    const top = "document.getElementById('rotateKey').getBoundingClientRect().top";
+    await soon(async () => Math.abs(await page.evaluate<number>(top))).toBeLessThan(100);
+    await page.goto(`${service().base}/docs`);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    const contents = page.getByRole('navigation', { name: 'Contents' });
+    await contents.getByRole('link', { name: 'Set an override' }).click();
+    expect(new URL(page.url()).hash).toBe('#setOverride');
+    const tab = page.getByRole('tablist', { name: 'Response: Set an override' }).getByRole('tab').first();
+    await tab.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('region', { name: '401 sample: Set an override' }).waitFor();
+    await button(page, 'Switch to the dark theme').click();
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Console' }).click();
+    await page.getByRole('button', { name: 'Switch to the light theme' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+  });
+
+  test('says without JavaScript where the same can be read', async () => {
+    const page = await visit('docs', { javaScriptEnabled: false });
+    expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe(
+      '/openapi.json',
+    );
+  });
+});
