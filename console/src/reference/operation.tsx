@@ -142,9 +142,7 @@ function AnswerPart({ answer, of }: { answer: Answer; of: string }) {
           {headers.map(([name, value]) => (
             <div key={name}>
               <dt>
-                <code>
-                  {name}: {value}
-                </code>
+                <code>{name}:</code> <span class="hint mono">{value}</span>
               </dt>
               <dd>
                 <Words text={reference.headers[name]!} />
