@@ -25,6 +25,7 @@ interface Header {
   readonly example?: string | number;
 }
 interface Response {
+  readonly $ref?: string;
   readonly description: string;
   readonly headers: Readonly<Record<string, Header>>;
   readonly content?: Readonly<Record<string, Content>>;
@@ -51,19 +52,23 @@ export interface Document {
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly headers: Readonly<Record<string, Header>>;
+    readonly responses: Readonly<Record<string, Response>>;
   };
 }
 
 const JSON_TYPE = 'application/json';
 
 export function shownReference({ info, tags, paths, components }: Document): ShownReference {
-  const schemaOf = (schema: Schema) =>
-    schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
+  /** What stands there, or what it refers to. */
+  const found = <T extends { readonly $ref?: string }>(one: T, all: Readonly<Record<string, T>>): T =>
+    one.$ref ? all[one.$ref.split('/').at(-1)!]! : one;
+  const schemaOf = (schema: Schema) => found(schema, components.schemas);
 
-  function answerOf([status, { description, headers, content }]: [string, Response]): Answer {
+  function answerOf([status, response]: [string, Response]): Answer {
+    const { description, headers, content } = found(response, components.responses);
     const json = content?.[JSON_TYPE];
     const values = Object.entries(headers).map(([name, header]) => {
-      const { example } = header.$ref ? components.headers[header.$ref.split('/').at(-1)!]! : header;
+      const { example } = found(header, components.headers);
       return [name, `${example}`] as const;
     });
     return {

@@ -84,26 +84,39 @@ function goodResponse({ answer }: Route, reference: Reference) {
   };
 }
 
-function responsesOf(route: Route, reference: Reference, allow: string) {
+/** Those that are the same for everybody at one door: told once, so that the document stays small. */
+const SHARED: readonly Refused[] = [401, 403, 413, 415, 429, 500, 503];
+type Shared = Record<string, unknown>;
+
+function responsesOf(route: Route, reference: Reference, allow: string, shared: Shared) {
   const responses: Record<string, unknown> = { [reference.status ?? 200]: goodResponse(route, reference) };
   if (reference.hasTag) {
     responses[304] = { description: 'Unchanged. Counted.', headers: goodHeaders(reference, true) };
   }
+  const put = (status: Refused | 'default', response: object) => {
+    const name = `${route.door === 'operator' ? 'Operators' : 'Callers'}${status}`;
+    shared[name] = response;
+    responses[status] = { $ref: `#/components/responses/${name}` };
+  };
   const refused = (status: Refused | 405, refusals: readonly Refusal[]) => {
     const todo = route.door === 'key' && isNotTheirs(status) ? ' Let the sign-up through.' : '';
-    responses[status] = {
+    return {
       description: MEANINGS[status] + todo,
       headers: refusalHeaders(reference, status, refusals[0]!, allow),
       content: errorContent(refusals),
     };
   };
-  for (const status of reference.refusals) refused(status, refusalsOf(route, reference.id, status));
-  refused(405, [METHOD_REFUSAL]);
-  responses.default = {
+  for (const status of reference.refusals) {
+    const response = refused(status, refusalsOf(route, reference.id, status));
+    if (SHARED.includes(status)) put(status, response);
+    else responses[status] = response;
+  }
+  responses[405] = refused(405, [METHOD_REFUSAL]);
+  put('default', {
     description: 'Any other error, such as 400, 414 or 431.',
     headers: refusalHeaders({ isCounted: false }, 400, TRANSPORT_REFUSALS[0]!, allow),
     content: errorContent(TRANSPORT_REFUSALS),
-  };
+  });
   return responses;
 }
 
@@ -114,7 +127,7 @@ function requestBodyOf({ body }: Route, { id }: Reference) {
   return { requestBody: { required: (body.required ?? []).length > 0, content } };
 }
 
-function operationOf(route: Route, reference: Reference, allow: string) {
+function operationOf(route: Route, reference: Reference, allow: string, shared: Shared) {
   const { id, summary, description, parameters, isCounted } = reference;
   const isOperators = route.door === 'operator';
   const counting = isCounted ? 'Counts against the monthly quota.' : 'Does not count against the quota.';
@@ -126,20 +139,21 @@ function operationOf(route: Route, reference: Reference, allow: string) {
     security: [isOperators ? { adminToken: [] } : { apiKey: [] }],
     parameters,
     ...requestBodyOf(route, reference),
-    responses: responsesOf(route, reference, allow),
+    responses: responsesOf(route, reference, allow, shared),
   };
 }
 
 export function openapiOf(routes: readonly Route[], version: string) {
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, Type.TSchema> = {};
+  const responses: Shared = {};
   const find = createRouter(routes);
   for (const schema of [ErrorSchema, ProblemSchema]) schemas[titleOf(schema)] = schema;
   for (const route of routes) {
     const { method, path, reference, answer, body } = route;
     if (!reference) continue;
     if (typeof answer === 'object') schemas[titleOf(answer)] = answer;
-    const operation = operationOf(route, reference, find(path)!.place.allow);
+    const operation = operationOf(route, reference, find(path)!.place.allow, responses);
     if (body && 'requestBody' in operation) schemas[titleOf(body)] = body;
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   }
@@ -155,6 +169,6 @@ export function openapiOf(routes: readonly Route[], version: string) {
     tags: TAGS,
     security: [{ apiKey: [] }],
     paths,
-    components: { schemas, headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
+    components: { schemas, responses, headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
   };
 }

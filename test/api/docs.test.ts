@@ -22,6 +22,7 @@ interface Media {
   examples: Record<string, { summary: string; value: Record<string, unknown> }>;
 }
 interface Response {
+  $ref?: string;
   description: string;
   headers: Record<string, Header>;
   content?: Record<string, Media>;
@@ -46,6 +47,7 @@ interface Document {
   components: {
     schemas: Record<string, object>;
     headers: Record<string, Header>;
+    responses: Record<string, Response>;
     securitySchemes: Record<string, object>;
   };
 }
@@ -65,9 +67,16 @@ interface Described extends Operation {
   readonly path: string;
   readonly method: string;
 }
+const responseOf = (response: Response) =>
+  response.$ref
+    ? document.components.responses[response.$ref.replace('#/components/responses/', '')]!
+    : response;
 const operations = (): Described[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
+    Object.entries(methods).map(([method, operation]) => {
+      const responses = Object.entries(operation.responses).map(([status, one]) => [status, responseOf(one)]);
+      return { ...operation, path, method, responses: Object.fromEntries(responses) };
+    }),
   );
 const operation = (id: string) => operations().find(one => one.operationId === id)!;
 const headerOf = (header: Header) =>

@@ -13,12 +13,14 @@ import { button, keyField, PATIENT, soon } from './steps.ts';
 
 interface Document {
   readonly paths: Record<string, Record<string, Described>>;
+  readonly components: { readonly responses: Record<string, Response> };
 }
 interface Described {
   readonly operationId: string;
   readonly responses: Record<string, Response>;
 }
 interface Response {
+  readonly $ref?: string;
   readonly headers: Record<string, unknown>;
   readonly content?: Record<string, { examples: Record<string, { value: unknown }> }>;
 }
@@ -95,10 +97,11 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
 
   test('shows every operation of the document, each status with its example and its headers', async () => {
     const page = await visit('docs');
-    const { paths } = (await (await service().get('/openapi.json')).json()) as Document;
+    const { paths, components } = (await (await service().get('/openapi.json')).json()) as Document;
     const expected = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId, responses }]) => {
-        const answers = Object.entries(responses).map(([status, { headers, content }]) => {
+        const answers = Object.entries(responses).map(([status, one]) => {
+          const { headers, content } = one.$ref ? components.responses[one.$ref.split('/').at(-1)!]! : one;
           const examples = Object.values(content?.['application/json']?.examples ?? {});
           const says = examples.length > 0 ? expect.any(String) : expect.stringContaining('No body.');
           const samples = examples.map(({ value }) => value);
