@@ -71,7 +71,8 @@ async function bundle(outDir: string): Promise<void> {
     envDir: false,
     logLevel: 'warn',
     publicDir: false,
-    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    // The same whoever builds it: under a test runner NODE_ENV would ask for another kind of build.
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {
       outDir,
       target: ['chrome123', 'firefox121', 'safari17.5'],
