@@ -11,7 +11,7 @@ import type { Call } from './call.ts';
 import { quotaHeaders, sendRefusal } from './reply.ts';
 
 export interface Doors {
-  /** Counts the call, or answers the refusal and gives nothing. */
+  /** Counts the call, or answers the refusal and gives nothing. Rejects when it cannot be counted. */
   spend(call: Call): Promise<Admission | undefined>;
   /** The same without counting. */
   enter(call: Call): Promise<Admission | undefined>;

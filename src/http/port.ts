@@ -3,7 +3,6 @@
  * by the raw path: decoding is the business of whoever parses a segment.
  */
 
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -20,6 +19,7 @@ import type { Metrics } from './metrics.ts';
 import { plainRefusal } from './plain.ts';
 import { PRICES } from './prices.ts';
 import { rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
+import { newRequestId } from './request-id.ts';
 import { createRouter, type Found } from './router.ts';
 import type { Route } from './routes.ts';
 import { createShedLog } from './shed.ts';
@@ -90,7 +90,7 @@ export function createPort(parts: PortParts): Port {
       res,
       head,
       target: found && found.segment !== '' ? { ...target, segment: found.segment } : target,
-      requestId: head.requestId ?? randomUUID(),
+      requestId: head.requestId ?? newRequestId(),
       startedAt: performance.now(),
       route: found?.place.name ?? 'none',
       isApi: found?.place.isApi ?? target.path.startsWith('/v1/'),
@@ -190,9 +190,9 @@ export function createPort(parts: PortParts): Port {
     ...parts,
     mostPerAddress: parts.connectionsPerAddress,
     fairness,
-    noRoom: () => rawRefusal(refuse('overloaded', 'too many connections', 1), randomUUID()),
+    noRoom: () => rawRefusal(refuse('overloaded', 'too many connections', 1), newRequestId()),
     plainRefusal(bytes) {
-      const refusal = plainRefusal(bytes, randomUUID());
+      const refusal = plainRefusal(bytes, newRequestId());
       if (refusal !== undefined) noteShed();
       return refusal;
     },
@@ -200,7 +200,7 @@ export function createPort(parts: PortParts): Port {
   server.on('connect', (_req, socket) => {
     sockets
       .of(socket as Socket)
-      ?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), randomUUID()));
+      ?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), newRequestId()));
   });
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     server.on(event, (req: IncomingMessage, res: ServerResponse) =>
@@ -218,7 +218,7 @@ export function createPort(parts: PortParts): Port {
     // The one whose body was being read when its connection broke the rules or the time was over.
     if (last && !last.isFinished && !last.req.complete) return refuseTransport(last, refusal);
     metrics.request('none', REFUSALS[refusal.refused].status, 0);
-    connection.end(rawRefusal(refusal, randomUUID()));
+    connection.end(rawRefusal(refusal, newRequestId()));
   });
 
   return {

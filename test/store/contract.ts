@@ -192,7 +192,12 @@ export function storeContract(makePlace: MakePlace): void {
       let counted = 0;
       const caller = async () => {
         while (isChanging) {
-          const caller = { authorization: `Bearer ${secret}`, origin: undefined, address: '127.0.0.1', memory: newMemory() };
+          const caller = {
+            authorization: `Bearer ${secret}`,
+            origin: undefined,
+            address: '127.0.0.1',
+            memory: newMemory(),
+          };
           expect(await admit.spend(caller)).toHaveProperty('allowance');
           counted++;
         }
@@ -239,7 +244,12 @@ export function storeContract(makePlace: MakePlace): void {
         let now = end - 1;
         const admit = createAdmit({ store, clock: () => now });
         const spend = () =>
-          admit.spend({ authorization: `Bearer ${secret}`, origin: undefined, address: '127.0.0.1', memory: newMemory() });
+          admit.spend({
+            authorization: `Bearer ${secret}`,
+            origin: undefined,
+            address: '127.0.0.1',
+            memory: newMemory(),
+          });
 
         const last = await spend();
         if (!('allowance' in last)) throw new Error('refused');

@@ -55,12 +55,14 @@ service again.</p>
 </html>
 `;
 
-/** One route for each file; without a built console, one page that says how to get it. */
+/** One route for each file; a page that is not built says how to get it, and never keeps the service from starting. */
 export function consoleRoutes({ docs, folder = builtFolder() }: { docs: boolean; folder?: string }): Route[] {
-  if (!existsSync(join(folder, PAGE))) return [fileRoute('/', '.html', Buffer.from(NOT_BUILT))];
-  const routeOf = (path: string, name: string) =>
-    fileRoute(path, extname(name), readFileSync(join(folder, name)));
-  const assets = readdirSync(join(folder, 'assets')).map(name => `assets/${name}`);
+  const routeOf = (path: string, name: string) => {
+    const file = join(folder, name);
+    return fileRoute(path, extname(name), existsSync(file) ? readFileSync(file) : Buffer.from(NOT_BUILT));
+  };
+  const assetsFolder = join(folder, 'assets');
+  const assets = existsSync(assetsFolder) ? readdirSync(assetsFolder).map(name => `assets/${name}`) : [];
   return [
     routeOf('/', PAGE),
     ...(docs ? [routeOf('/docs', REFERENCE)] : []),
