@@ -14,6 +14,8 @@ export interface Caller {
   readonly perSecond?: number;
   /** At most one request waits on each, as with real clients; an arrival that finds none free is not sent. */
   readonly connections: number;
+  /** Its connections are open before it begins, as those of a caller who was there before. */
+  readonly isThereBefore?: true;
   /** Source address. */
   readonly from: string;
   /** When it begins and ends, in ms from the start of the plan. */
@@ -54,8 +56,9 @@ export interface Seen {
   readonly refused: Readonly<Record<string, number>>;
   readonly p50: number;
   readonly p99: number;
-  /** Of every answer, whatever its status. */
+  /** Of every answer, whatever its status; those to the first request of a connection apart. */
   readonly slowest: number;
+  readonly slowestFirst: number;
   /** The answers of any status that took longer than a second. */
   readonly late: number;
 }
@@ -100,6 +103,7 @@ class Source {
     cut: 0,
     reopened: 0,
     slowest: 0,
+    slowestFirst: 0,
     late: 0,
   };
 
@@ -111,6 +115,7 @@ class Source {
     this.#request = Buffer.from(`GET ${caller.path} HTTP/1.1\r\nHost: load\r\n${door}\r\n`, 'latin1');
     this.lines = Array.from({ length: caller.connections }, () => new Line(this));
     this.#free = [...this.lines];
+    if (caller.isThereBefore) for (const line of this.lines) line.open();
   }
 
   /** Everything that is due by now. */
@@ -164,7 +169,8 @@ class Source {
     const { counts, caller } = this;
     const ms = now - line.sentAt;
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
-    if (ms > counts.slowest) counts.slowest = ms;
+    if (line.isFirst) counts.slowestFirst = Math.max(counts.slowestFirst, ms);
+    else counts.slowest = Math.max(counts.slowest, ms);
     if (ms > LATE_MS) counts.late++;
     if (status === '503' && !hasRetryAfter) counts.without++;
     if (status === '200') {
@@ -222,6 +228,8 @@ class Line {
   #isLeaving = false;
   #received = '';
   isWaiting = false;
+  /** The first of a connection waits until that is accepted, too: nobody can have read it before. */
+  isFirst = false;
   sentAt = 0;
 
   constructor(source: Source) {
@@ -231,11 +239,11 @@ class Line {
   send(now: number): void {
     this.isWaiting = true;
     this.sentAt = now;
-    if (this.#socket) this.#source.write(this.#socket);
-    else this.#open();
+    if (!this.#socket) this.open();
+    else if (this.#isOpen) this.#source.write(this.#socket);
   }
 
-  #open(): void {
+  open(): void {
     const socket = this.#source.open(bytes => this.#take(socket, bytes));
     this.#socket = socket;
     this.#isOpen = false;
@@ -245,8 +253,9 @@ class Line {
       this.#isOpen = true;
       if (this.#wasOpen) this.#source.counts.reopened++;
       this.#wasOpen = true;
-      // The time until a connection is accepted is not the time that an answer takes.
+      if (!this.isWaiting) return;
       this.sentAt = performance.now();
+      this.isFirst = true;
       this.#source.write(socket);
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -285,6 +294,7 @@ class Line {
     const hasRetryAfter = status === '503' && /\r\nretry-after: *\d+\r\n/i.test(head);
     const now = performance.now();
     this.#source.answered(this, status, now, hasRetryAfter);
+    this.isFirst = false;
     // Where the server announces that it closes, the place is free again once it has.
     this.#isLeaving = /\r\nconnection: *close\r\n/i.test(head);
     if (!this.#isLeaving) this.#source.freed(this, now);

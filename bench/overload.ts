@@ -30,7 +30,10 @@ interface Row {
   readonly name: string;
   readonly peak: number;
   readonly leastRatio: number;
-  /** By which every answer is there; one more second where connections may be left unread for one. */
+  /**
+   * By which every answer is there; one more second where connections may be left unread for one. The first request
+   * of a connection is not judged: it waits for the connection to be accepted, and nobody can have read it before.
+   */
   readonly slowestMs: number;
   readonly greedy: Seen;
   readonly other: Seen;
@@ -124,7 +127,17 @@ const unexpected = ({ statuses }: Seen) => sum(statuses) - (statuses['200'] ?? 0
 function print(rows: readonly Row[]): void {
   const columns = [
     ...['LOAD', 'OFFERED/S', 'SENT/S', 'GOOD/S', 'RATIO', '503/S', 'ELSE', 'UNSENT/S', 'LOST', 'TIMED OUT'],
-    ...['REFUSED', 'REOPENED', 'P50', 'P99', 'SLOWEST', 'FULL SPEED AFTER', 'OTHER 200', 'OTHER P99'],
+    ...[
+      'REFUSED',
+      'REOPENED',
+      'P50',
+      'P99',
+      'SLOWEST',
+      'SLOWEST FIRST',
+      'FULL SPEED AFTER',
+      'OTHER 200',
+      'OTHER P99',
+    ],
     ...['LIVEZ P99', 'LIVEZ MOST', 'READYZ P99', 'READYZ MOST', 'LAG'],
   ];
   printTable(
@@ -147,6 +160,7 @@ function print(rows: readonly Row[]): void {
         ms(greedy.p50),
         ms(greedy.p99),
         ms(greedy.slowest),
+        ms(greedy.slowestFirst),
         row.recoveryMs === Number.POSITIVE_INFINITY ? 'never' : ms(row.recoveryMs),
         `${(100 * shareOf(other)).toFixed(1)} %`,
         ms(other.p99),

@@ -135,7 +135,7 @@ export function closedLoop(rig: Rig, connections: number, ms: number): Caller {
 
 /** What another caller and whoever watches the service see meanwhile. */
 export function bystanders(rig: Rig, startMs: number, endMs: number): Caller[] {
-  const common = { from: MODEST_ADDRESS, startMs, endMs, goodMs: 1_000 };
+  const common = { from: MODEST_ADDRESS, startMs, endMs, goodMs: 1_000, isThereBefore: true as const };
   return [
     {
       ...common,

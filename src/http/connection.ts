@@ -210,7 +210,7 @@ export class Connection implements Job, Line {
       this.#refusedUnread = true;
       this.activeAt = performance.now();
       this.refused();
-      this.socket.write(refusal);
+      this.socket.write(refusal, 'latin1');
     }
     this.#goOn();
     return this.#isResting;
@@ -230,8 +230,15 @@ export class Connection implements Job, Line {
     if (this.#isDone()) return this.#pause();
     if (this.#held === undefined) this.#held = bytes;
     else if (this.#held.length > MOST_HELD) this.socket.destroy();
-    else this.#held = Buffer.concat([this.#held, bytes]);
+    else this.#hold(bytes);
     this.#goOn();
+  }
+
+  /** More than waits already: from here on it is not read. Before that, pausing costs more than reading does. */
+  #hold(bytes: Buffer): void {
+    this.#held = Buffer.concat([this.#held!, bytes]);
+    this.#pause();
+    this.#account();
   }
 
   /** Up to the end of one head, so that at most one request comes of it. */
@@ -255,7 +262,9 @@ export class Connection implements Job, Line {
   /** Reads what was received, now or in its turn, and receives more only when that is done. */
   #goOn(): void {
     if (this.#isEnding || this.#isWaiting || this.#isWorking) return;
-    if (this.#isResting || this.#isDone()) {
+    if (this.#isResting) {
+      this.#account();
+    } else if (this.#isDone()) {
       this.#pause();
     } else if (this.#held === undefined) {
       this.#resume();
@@ -266,7 +275,6 @@ export class Connection implements Job, Line {
       this.#awaitPeer();
     } else if (!this.#parts.fairness.arrive(this)) {
       this.#isWaiting = true;
-      this.#pause();
       this.#account();
     }
   }

@@ -20,10 +20,11 @@ export interface Job {
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
 const SHED_MS = 2.5;
+const MANY_LATE = 250;
 /** What a caller may use in one go before the next one's turn, in microseconds. */
 const QUANTUM = 500;
 /** A caller whose requests would wait longer than this … */
-const TARGET_MS = 50;
+const TARGET_MS = 30;
 /** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) gets 503 for some. */
 const STANDING_MS = 500;
 /** It is trusted again after so long without. */
@@ -32,17 +33,17 @@ const CALM_MS = 1_000;
 const MOST_WAIT_MS = 700;
 /**
  * A connection that was refused is left unread for a while (`Retry-After` asked for more): the longer the more of them
- * there are, so that refusing costs no more than some 6,000 a second, and never all at the same time.
+ * there are, so that refusing costs no more than some 1,200 a second where it can, and never all at the same time.
  */
 const LEAST_REST_MS = 100;
-const MOST_REST_MS = 900;
-const REFUSED_PER_MS = 6;
-const REST_STEP_MS = 50;
+const MOST_REST_MS = 780;
+const REFUSED_PER_MS = 1.2;
+const REST_STEP_MS = 20;
 /**
- * libuv accepts one connection in a turn of the loop, so while new ones come, turns are kept short: nothing is served,
- * for so long at the most. Otherwise 1,000 connections had to wait for four seconds (2026-11-15).
+ * libuv accepts one connection in a turn of the loop, so while new ones come, turns are kept short: nothing is served
+ * in so many of them at the most. Otherwise 1,000 connections had to wait for four seconds (2026-11-15).
  */
-const ACCEPT_MS = 5;
+const MOST_ACCEPTING = 64;
 /** How soon to look again while the store has all that it can take. */
 const FULL_MS = 5;
 
@@ -139,7 +140,7 @@ export function createFairness(isFull: () => boolean): Fairness {
   /** A connection came in this turn, or in the one before: there may be more behind it. */
   let isAccepting = false;
   let hasAccepted = false;
-  let acceptUntil = 0;
+  let acceptingTurns = 0;
   let timer: NodeJS.Timeout | undefined;
   let restTimer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
@@ -151,7 +152,8 @@ export function createFairness(isFull: () => boolean): Fairness {
       turnEnds = 0;
       isAccepting = hasAccepted;
       hasAccepted = false;
-      if (isAccepting && performance.now() < acceptUntil) return nextTurn();
+      if (isAccepting && ++acceptingTurns <= MOST_ACCEPTING) return nextTurn();
+      acceptingTurns = 0;
       if (waiting > 0) serve();
     });
   }
@@ -199,7 +201,6 @@ export function createFairness(isFull: () => boolean): Fairness {
     }
     if (isFull()) for (const account of row) setLateAside(account, performance.now());
     refuseLate();
-    acceptUntil = performance.now() + ACCEPT_MS;
     if (waiting > 0) soon();
     else nextTurn();
   }
@@ -223,7 +224,8 @@ export function createFairness(isFull: () => boolean): Fairness {
   }
 
   function refuseLate(): void {
-    const until = performance.now() + SHED_MS;
+    // Where they are many, they take as long as those that are served: nobody shall wait for a refusal.
+    const until = performance.now() + (late.size > MANY_LATE ? TURN_MS : SHED_MS);
     while (late.size > 0 && performance.now() < until) {
       waiting--;
       const job = late.shift()!;
@@ -233,7 +235,7 @@ export function createFairness(isFull: () => boolean): Fairness {
 
   function rest(job: Job): void {
     const ms = Math.min(MOST_REST_MS, LEAST_REST_MS + restingCount / REFUSED_PER_MS);
-    const steps = Math.ceil((ms * (0.5 + Math.random() / 2)) / REST_STEP_MS);
+    const steps = Math.ceil((ms * (0.95 + Math.random() / 20)) / REST_STEP_MS);
     resting[(restingAt + steps) % resting.length]!.push(job);
     restingCount++;
     restTimer ??= setInterval(wake, REST_STEP_MS);
@@ -268,7 +270,6 @@ export function createFairness(isFull: () => boolean): Fairness {
       return false;
     },
     accepted() {
-      if (!isAccepting && waiting === 0) acceptUntil = performance.now() + ACCEPT_MS;
       isAccepting = true;
       hasAccepted = true;
       nextTurn();
