@@ -131,8 +131,8 @@ export function createFairness(isFull: () => boolean): Fairness {
   const row = new Set<Account>();
   const late = new Queue<Job>();
   /** Connections left unread, by when they are read again. */
-  const resting: Job[][] = Array.from({ length: MOST_REST_MS / REST_STEP_MS + 1 }, () => []);
-  let restingAt = 0;
+  const resting: Job[][] = Array.from({ length: MOST_REST_MS / REST_STEP_MS + 2 }, () => []);
+  let restedSlot = 0;
   let restingCount = 0;
   let waiting = 0;
   /** When this turn of the event loop has served long enough; 0 before its first request. */
@@ -234,19 +234,25 @@ export function createFairness(isFull: () => boolean): Fairness {
   }
 
   function rest(job: Job): void {
+    const now = performance.now();
     const ms = Math.min(MOST_REST_MS, LEAST_REST_MS + restingCount / REFUSED_PER_MS);
-    const steps = Math.ceil((ms * (0.95 + Math.random() / 20)) / REST_STEP_MS);
-    resting[(restingAt + steps) % resting.length]!.push(job);
-    restingCount++;
+    const slot = Math.floor((now + ms * (0.95 + Math.random() / 20)) / REST_STEP_MS);
+    if (restingCount++ === 0) restedSlot = Math.floor(now / REST_STEP_MS);
+    resting[slot % resting.length]!.push(job);
     restTimer ??= setInterval(wake, REST_STEP_MS);
   }
 
+  /** By the clock, since the timer comes late when there is much to do. */
   function wake(): void {
-    restingAt = (restingAt + 1) % resting.length;
-    const rested = resting[restingAt]!;
-    resting[restingAt] = [];
-    restingCount -= rested.length;
-    for (const job of rested) job.rested();
+    const slot = Math.floor(performance.now() / REST_STEP_MS);
+    for (let past = 0; restedSlot < slot && past < resting.length; past++) {
+      const at = ++restedSlot % resting.length;
+      const rested = resting[at]!;
+      resting[at] = [];
+      restingCount -= rested.length;
+      for (const job of rested) job.rested();
+    }
+    restedSlot = slot;
     if (restingCount > 0) return;
     clearInterval(restTimer);
     restTimer = undefined;
