@@ -8,18 +8,52 @@ import { refuse } from '../core/refusal.ts';
 import { JSON_TYPE } from './reply.ts';
 import { errorJson } from './wire.ts';
 
-/** One head that ends with the bytes: a GET below `/v1/` with Host, and nothing that asks for another answer. */
-const PLAIN =
-  /^GET \/v1\/[!-~]{1,300} HTTP\/1\.1\r\n(?:(?:Host|User-Agent|Authorization|Accept|Accept-Encoding|Connection):[\t -~]*\r\n){1,8}\r\n$/i;
-const OTHER = /\r\n(?:connection: *(?!keep-alive\r)|accept:[^\r]*problem)/i;
-const HOST = /\r\nhost:/gi;
+const BEGIN = 'GET ';
+const END = ' HTTP/1.1';
+const EMPTY_LINE = '\r\n\r\n';
+const MOST_HEAD = 2_048;
+const VISIBLE = /^[!-~]+$/;
+const PRINTABLE = /^[\t -~]*$/;
 
-/** The whole answer, or undefined where the parser has to look. */
-export function plainRefusal(bytes: Buffer, requestId: string): string | undefined {
+/** Header lines that ask for nothing but the usual answer. */
+const PLAIN = new Map<string, (value: string) => boolean>([
+  ['host', () => true],
+  ['user-agent', () => true],
+  ['authorization', () => true],
+  ['accept-encoding', () => true],
+  ['accept', value => !value.toLowerCase().includes('problem')],
+  ['connection', value => value.toLowerCase() === 'keep-alive'],
+]);
+
+/** The whole answer, or undefined where the parser has to look. `isCall` knows the targets of the API. */
+export function plainRefusal(
+  bytes: Buffer,
+  isCall: (target: string) => boolean,
+  requestId: () => string,
+): string | undefined {
+  if (bytes.length > MOST_HEAD) return undefined;
   const text = bytes.toString('latin1');
-  if (!PLAIN.test(text) || OTHER.test(text) || text.match(HOST)?.length !== 1) return undefined;
-  const body = errorJson(OVERLOADED, requestId, false);
-  return `${HEAD}X-Request-Id: ${requestId}\r\nContent-Length: ${body.length}\r\nDate: ${date()}\r\n\r\n${body}`;
+  if (!text.startsWith(BEGIN) || text.indexOf(EMPTY_LINE) !== text.length - EMPTY_LINE.length)
+    return undefined;
+  const [request = '', ...fields] = text.slice(0, -EMPTY_LINE.length).split('\r\n');
+  const target = request.slice(BEGIN.length, -END.length);
+  if (!request.endsWith(END) || !VISIBLE.test(target) || !isCall(target) || !arePlain(fields))
+    return undefined;
+  const id = requestId();
+  const body = errorJson(OVERLOADED, id, false);
+  return `${HEAD}X-Request-Id: ${id}\r\nContent-Length: ${body.length}\r\nDate: ${date()}\r\n\r\n${body}`;
+}
+
+function arePlain(fields: readonly string[]): boolean {
+  let hosts = 0;
+  for (const field of fields) {
+    const colon = field.indexOf(':');
+    const name = field.slice(0, Math.max(0, colon)).toLowerCase();
+    const value = field.slice(colon + 1).trim();
+    if (!PRINTABLE.test(value) || !PLAIN.get(name)?.(value)) return false;
+    if (name === 'host') hosts++;
+  }
+  return hosts === 1;
 }
 
 const OVERLOADED = refuse('overloaded', null, 1);

@@ -24,7 +24,7 @@ import { createRouter, type Found } from './router.ts';
 import type { Route } from './routes.ts';
 import { createShedLog } from './shed.ts';
 import { type Sockets, watchSockets } from './sockets.ts';
-import { NO_TARGET, readTarget } from './target.ts';
+import { MOST_TARGET, NO_TARGET, readTarget } from './target.ts';
 import { parserRefusal, transportRefusal } from './transport.ts';
 
 export interface PortParts {
@@ -175,6 +175,12 @@ export function createPort(parts: PortParts): Port {
     sendRefusal(call, refuse('overloaded', null, 1));
   }
 
+  function isCall(raw: string): boolean {
+    const target = raw.length <= MOST_TARGET ? readTarget(raw) : undefined;
+    const place = target && find(target.path)?.place;
+    return place?.isApi === true && place.routes.has('GET');
+  }
+
   function noteShed(): void {
     metrics.shed();
     shedLog.note();
@@ -192,7 +198,7 @@ export function createPort(parts: PortParts): Port {
     fairness,
     noRoom: () => rawRefusal(refuse('overloaded', 'too many connections', 1), newRequestId()),
     plainRefusal(bytes) {
-      const refusal = plainRefusal(bytes, newRequestId());
+      const refusal = plainRefusal(bytes, isCall, newRequestId);
       if (refusal !== undefined) noteShed();
       return refusal;
     },
