@@ -46,6 +46,8 @@ export class Connection implements Job, Line {
   /** Node's own reader of requests. */
   readonly #feed: (bytes: Buffer) => void;
   #held: Buffer | undefined;
+  /** Tells Node that the peer has sent all, where that is so and Node does not know it yet. */
+  #passEnd: (() => void) | undefined;
   #isPaused = false;
   #isPausedByNode = false;
   #isWorking = false;
@@ -85,6 +87,13 @@ export class Connection implements Job, Line {
     this.#feed = feed;
     socket.removeListener('data', feed);
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    // The end of what is sent, too, comes behind everything that was: Node would close under what still waits.
+    const passEnd = socket.listeners('end').at(-1) as () => void;
+    socket.removeListener('end', passEnd);
+    socket.on('end', () => {
+      this.#passEnd = passEnd;
+      this.#goOn();
+    });
     // What Node asks for stands beside what is asked for here: it must not be fed while it wants nothing.
     socket.pause = () => {
       this.#isPausedByNode = true;
@@ -269,6 +278,9 @@ export class Connection implements Job, Line {
     } else if (this.#held === undefined) {
       this.#resume();
       if (this.#accounted > 0) this.#account();
+      const passEnd = this.#passEnd;
+      this.#passEnd = undefined;
+      passEnd?.();
     } else if (this.#isBlocked()) {
       this.#pause();
       this.#account();

@@ -175,16 +175,20 @@ function readAll(socket: Socket, isEnough: (text: string) => boolean = () => fal
 
 const answersIn = (text: string) => text.split('HTTP/1.1 200 OK\r\n').length - 1;
 
-test('a client that has said all it has to say and closed its half gets its answer', async () => {
+test('a client that has said all it has to say and closed its half gets its answers', async () => {
   const server = await startServer();
-  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
-  onTestFinished(() => void socket.destroy());
-  const reading = readAll(socket);
-  socket.end(get(API_PATH, server.firstKey!));
-  const { text, end } = await reading;
-  expect({ answers: answersIn(text), end }).toEqual({ answers: 1, end: 'end' });
-  expect(text).toContain('"mailinator.com"');
-  expect(countOf(server.folder, firstKeyId(server))).toBe(1);
+  let counted = 0;
+  for (const calls of [1, 5, 50, 300]) {
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    const reading = readAll(socket);
+    socket.end(get(API_PATH, server.firstKey!).repeat(calls));
+    const { text, end } = await reading;
+    expect({ answers: answersIn(text), end }).toEqual({ answers: calls, end: 'end' });
+    expect(text).toContain('"mailinator.com"');
+    counted += calls;
+    expect(countOf(server.folder, firstKeyId(server))).toBe(counted);
+  }
 });
 
 test('a transfer coding that does not end in chunked is a 400, whatever the path', async () => {
