@@ -52,8 +52,8 @@ export interface Admit {
   spend(caller: Caller): Promise<Admission | MeteredRefusal | Refusal>;
   /** The same door without counting: for what a key may ask about itself. */
   enter(caller: Caller): Promise<Admission | Refusal>;
-  /** The id of the key with this secret, where a call with it was let in before; asks nobody. */
-  known(secret: string): string | undefined;
+  /** The id of the key that an Authorization header holds, where a call with it was let in before; asks nobody. */
+  known(authorization: string): string | undefined;
   /** What was counted on each of the last so many days in UTC, the oldest first, today last. */
   days(key: KeyRecord, count: number): Promise<DayCount[]>;
 }
@@ -185,7 +185,10 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
       return { key, revision, allowance: await readAllowance(key) };
     },
 
-    known: secret => keys.peek(digestOf(secret))?.key.id,
+    known(authorization) {
+      const secret = bearerSecret(authorization);
+      return secret === undefined ? undefined : keys.peek(digestOf(secret))?.key.id;
+    },
 
     async days(key, count) {
       const days = lastDays(clock(), count);

@@ -176,7 +176,6 @@ function addressOf({ server }: Port): Bound {
 
 /** Calls that the store may be counting at a time. */
 const MOST_SPENDING = 2_000;
-const SECRET_LENGTH = 53;
 
 function portPartsOf(parts: {
   config: Config;
@@ -194,11 +193,7 @@ function portPartsOf(parts: {
     connectionsPerAddress: config.connectionsPerAddress,
     operatorRefusal: doors.operatorRefusal,
     isFull: () => doors.spending() >= MOST_SPENDING,
-    // Whoever puts the secret of a key elsewhere into a request has it, and may wait in that key's row.
-    keyIn(bytes) {
-      const at = bytes.indexOf('drk_');
-      return at < 0 ? undefined : admit.known(bytes.toString('latin1', at, at + SECRET_LENGTH));
-    },
+    keyOf: authorization => admit.known(authorization),
   };
 }
 

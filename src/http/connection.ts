@@ -5,6 +5,7 @@
 
 import { Socket } from 'node:net';
 import { newMemory } from '../admit.ts';
+import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness, Job } from './fairness.ts';
@@ -18,21 +19,21 @@ const UNREAD_MS = 10_000;
 /** After its end a connection is read for so long, so that what is still on its way does not reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
+/** A head is never larger: the parser refuses it. */
+const MOST_HEAD = 8 * 1024;
 /** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
 const MOST_HELD = 256 * 1024;
 const MOST_HELD_IN_ALL = 32 * 1024 * 1024;
 
 export interface ConnectionParts {
   readonly fairness: Fairness;
-  /** Of the caller who sent these bytes, where its key is known from before. */
-  readonly keyIn: (bytes: Buffer) => string | undefined;
+  /** The id of the key that an Authorization header holds, where it is known from before. */
+  readonly keyOf: (authorization: string) => string | undefined;
   readonly isProxy: boolean;
   /** Bytes that all connections together have received and not read. */
   readonly held: { bytes: number };
   /** What is said to one that cannot be kept. */
   readonly noRoom: () => string;
-  /** It takes no more requests. */
-  readonly ended: (connection: Connection) => void;
   /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
   readonly plainRefusal: (bytes: Buffer) => string | undefined;
 }
@@ -42,6 +43,7 @@ export class Connection implements Job, Line {
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
   readonly memory = newMemory();
+  readonly #network: string;
   readonly #parts: ConnectionParts;
   /** Node's own reader of requests. */
   readonly #feed: (bytes: Buffer) => void;
@@ -57,6 +59,8 @@ export class Connection implements Job, Line {
   #awaitsPeer = false;
   /** A part of a head has come, and not yet the rest. */
   #isInHead = false;
+  /** The parser is certainly between two requests: what comes next begins one. */
+  #isBetween = true;
   /** The last request has come. */
   #isLast = false;
   #refusedUnread = false;
@@ -79,9 +83,11 @@ export class Connection implements Job, Line {
   constructor(socket: Socket, parts: ConnectionParts) {
     this.socket = socket;
     this.address = plainAddress(socket.remoteAddress ?? '');
+    this.#network = networkOf(this.address);
     this.#parts = parts;
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
+    socket.on('timeout', () => socket.destroy());
     // A turn of Node's parser would take all requests of a chunk, thousands of them: here it gets one at a time.
     const [feed] = socket.listeners('data') as [(bytes: Buffer) => void];
     this.#feed = feed;
@@ -131,9 +137,10 @@ export class Connection implements Job, Line {
     const isUnread = socket.writableLength > 0;
     if (isUnread !== this.#isUnread) socket.setTimeout(isUnread ? UNREAD_MS : 0);
     this.#isUnread = isUnread;
+    if (this.#held !== undefined) this.#goOn(true);
     if (this.isIdle && now - this.activeAt > KEEP_ALIVE_SECONDS * 1_000) this.end();
     // What was answered long ago is not kept for the sake of a connection that idles.
-    if (this.open === 0 && this.last?.res.writableFinished) this.last = undefined;
+    if (this.open === 0 && this.last?.res.writableFinished && this.last.req.complete) this.last = undefined;
   }
 
   /** With last words, where there are any; in their order behind the answers that are still to come. */
@@ -143,7 +150,6 @@ export class Connection implements Job, Line {
     this.#isEnding = true;
     this.#held = undefined;
     this.#account();
-    this.#parts.ended(this);
     if (words !== undefined && last && !last.res.writableFinished && !last.res.destroyed) {
       last.res.once('close', () => this.#finish(words));
       return;
@@ -160,6 +166,12 @@ export class Connection implements Job, Line {
     this.#isPaused = false;
     this.#isPausedByNode = false;
     Socket.prototype.resume.call(socket);
+  }
+
+  /** Makes room: nothing is on its way over it, so nothing is lost, and its descriptor is free at once. */
+  evict(): void {
+    this.#isEnding = true;
+    this.socket.end(() => this.socket.destroy());
   }
 
   stop(): void {
@@ -185,9 +197,9 @@ export class Connection implements Job, Line {
 
   caller(): string {
     const { authorization, keyId } = this.memory;
-    if (!this.#held) return this.address;
-    if (keyId !== undefined && this.#held.includes(authorization!)) return keyId;
-    return this.#parts.keyIn(this.#held) ?? this.address;
+    const sent = this.#held && this.#isBetween ? authorizationIn(this.#held) : undefined;
+    if (sent === undefined) return this.#network;
+    return (sent === authorization ? keyId : this.#parts.keyOf(sent)) ?? this.#network;
   }
 
   work(until: number): number {
@@ -207,7 +219,8 @@ export class Connection implements Job, Line {
     this.#isWaiting = false;
     const bytes = this.#held;
     if (bytes === undefined) return false;
-    const refusal = this.open === 0 ? this.#parts.plainRefusal(bytes) : undefined;
+    const isAlone = this.open === 0 && this.#isBetween;
+    const refusal = isAlone ? this.#parts.plainRefusal(bytes) : undefined;
     if (refusal === undefined) {
       this.isShedding = true;
       this.#isWorking = true;
@@ -243,10 +256,10 @@ export class Connection implements Job, Line {
     this.#goOn();
   }
 
-  /** More than waits already: from here on it is not read. Before that, pausing costs more than reading does. */
+  /** More than a head waits already: from here on it is not read. Before that, pausing costs more than reading does. */
   #hold(bytes: Buffer): void {
     this.#held = Buffer.concat([this.#held!, bytes]);
-    this.#pause();
+    if (hasHead(this.#held)) this.#pause();
     this.#account();
   }
 
@@ -256,8 +269,11 @@ export class Connection implements Job, Line {
     const isLast = end === bytes.length;
     this.#held = isLast ? undefined : bytes.subarray(end);
     const before = this.requests;
+    const wasInBody = this.last?.req.complete === false;
     this.#feed(isLast ? bytes : bytes.subarray(0, end));
-    this.#isInHead = this.open === 0 && this.requests === before;
+    const isWhole = this.last?.req.complete !== false;
+    this.#isBetween = this.requests > before && isWhole;
+    this.#isInHead = this.requests === before && isWhole && !wasInBody;
     if (this.#isDone()) this.#held = undefined;
   }
 
@@ -269,7 +285,7 @@ export class Connection implements Job, Line {
   }
 
   /** Reads what was received, now or in its turn, and receives more only when that is done. */
-  #goOn(): void {
+  #goOn(isTended = false): void {
     if (this.#isEnding || this.#isWaiting || this.#isWorking) return;
     if (this.#isResting) {
       this.#account();
@@ -285,6 +301,9 @@ export class Connection implements Job, Line {
       this.#pause();
       this.#account();
       this.#awaitPeer();
+    } else if (this.#isBetween && !hasHead(this.#held) && this.#parts.fairness.isPressed() && !isTended) {
+      // Whose turn it takes is known when the head is whole.
+      this.#account();
     } else if (!this.#parts.fairness.arrive(this)) {
       this.#isWaiting = true;
       this.#account();
@@ -336,6 +355,19 @@ export class Connection implements Job, Line {
     this.#account();
   }
 }
+
+const hasHead = (bytes: Buffer) => bytes.length > MOST_HEAD || bytes.includes('\r\n\r\n');
+
+/** The value of the first Authorization line of the first head; undefined where there is none. */
+function authorizationIn(bytes: Buffer): string | undefined {
+  const text = bytes.toString('latin1', 0, MOST_HEAD);
+  const at = text.search(AUTHORIZATION);
+  if (at < 0 || at > (text.indexOf('\r\n\r\n') >>> 0)) return undefined;
+  const begin = text.indexOf(':', at) + 1;
+  return text.slice(begin, text.indexOf('\r', begin)).trim();
+}
+
+const AUTHORIZATION = /\r\nauthorization:/i;
 
 const CR = 0x0d;
 const LF = 0x0a;

@@ -121,13 +121,19 @@ export interface Fairness {
   /** A connection was taken. */
   accepted(): void;
   readonly waiting: () => number;
+  /** Whoever comes now has to wait. */
+  readonly isPressed: () => boolean;
   close(): void;
 }
 
 /** `isFull`: the store has as many calls as it can take. */
 export function createFairness(isFull: () => boolean): Fairness {
-  /** Those who waited of late, and of them those who wait now, in the order of their turns. */
   const accounts = new Map<string, Account>();
+  /**
+   * Those who wait, in the order of their turns: first who has just come, then who has had a turn already (after
+   * FQ-CoDel, RFC 8290). So one request now and then never waits for the queues of many.
+   */
+  const fresh = new Set<Account>();
   const row = new Set<Account>();
   const late = new Queue<Job>();
   /** Connections left unread, by when they are read again. */
@@ -182,7 +188,7 @@ export function createFairness(isFull: () => boolean): Fairness {
       late.push(job);
     } else {
       account.queue.push({ job, since: now });
-      row.add(account);
+      if (!row.has(account)) fresh.add(account);
     }
   }
 
@@ -192,17 +198,22 @@ export function createFairness(isFull: () => boolean): Fairness {
 
   function serve(): void {
     turnEnds = performance.now() + TURN_MS;
-    for (const account of row) {
-      if (isFull() || performance.now() >= turnEnds) break;
-      takeTurn(account);
-      // Who still waits goes to the end of the row, and this loop comes by again.
-      row.delete(account);
-      if (account.queue.size > 0) row.add(account);
-    }
-    if (isFull()) for (const account of row) setLateAside(account, performance.now());
+    serveFrom(fresh);
+    serveFrom(row);
+    if (isFull()) for (const account of [...fresh, ...row]) setLateAside(account, performance.now());
     refuseLate();
     if (waiting > 0) soon();
     else nextTurn();
+  }
+
+  function serveFrom(accounts: Set<Account>): void {
+    for (const account of accounts) {
+      if (isFull() || performance.now() >= turnEnds) break;
+      takeTurn(account);
+      // Who still waits goes to the end of the row, and its loop comes by again.
+      accounts.delete(account);
+      if (account.queue.size > 0) row.add(account);
+    }
   }
 
   function takeTurn(account: Account): void {
@@ -214,8 +225,10 @@ export function createFairness(isFull: () => boolean): Fairness {
       if (!next) return;
       account.served(now);
       waiting--;
-      account.credit -= next.job.work(turnEnds);
-      if (performance.now() >= turnEnds || isFull()) return;
+      const price = next.job.work(turnEnds);
+      const after = performance.now();
+      account.credit -= Math.max(price, (after - now) * 1_000);
+      if (after >= turnEnds || isFull()) return;
     }
   }
 
@@ -281,6 +294,7 @@ export function createFairness(isFull: () => boolean): Fairness {
       nextTurn();
     },
     waiting: () => waiting,
+    isPressed: () => waiting > 0 || isFull(),
     close() {
       clearTimeout(timer);
       clearInterval(restTimer);

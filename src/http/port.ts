@@ -33,8 +33,8 @@ export interface PortParts {
   readonly metrics: Metrics;
   /** Why a call does not come from an operator. */
   readonly operatorRefusal: (call: Call) => Refusal | undefined;
-  /** The id of the key in a request's bytes, where it is known from before. */
-  readonly keyIn: (bytes: Buffer) => string | undefined;
+  /** The id of the key that an Authorization header holds, where it is known from before. */
+  readonly keyOf: (authorization: string) => string | undefined;
   /** The store has as many calls as it can take. */
   readonly isFull: () => boolean;
   readonly isTrustedProxy: (address: string) => boolean;

@@ -7,7 +7,7 @@ import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 
-export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'ended'> {
+export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held'> {
   readonly isTrustedProxy: (address: string) => boolean;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
@@ -47,8 +47,7 @@ function descriptors(): number {
 export function watchSockets(server: Server, parts: SocketParts): Sockets {
   /** All that have a descriptor. */
   const connections = new Map<Socket, Connection>();
-  /** Those that take requests, by whom they belong to. */
-  const live = new Map<string, Set<Connection>>();
+  const byNetwork = new Map<string, Set<Connection>>();
   const most = Math.min(MOST_CONNECTIONS, Math.max(64, descriptors() - OTHER_DESCRIPTORS));
   const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
   const held = { bytes: 0 };
@@ -65,19 +64,19 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     const gone = idle.slice(0, Math.ceil(count * EVICTED_SHARE));
     if (gone.length === 0) noneIdleUntil = now + SCAN_MS;
     evicted += gone.length;
-    for (const connection of gone) connection.end();
+    for (const connection of gone) connection.evict();
     return gone.length > 0;
   }
 
   function leave(connection: Connection): void {
     const network = networkOf(connection.address);
-    const ofNetwork = live.get(network);
+    const ofNetwork = byNetwork.get(network);
     ofNetwork?.delete(connection);
-    if (ofNetwork?.size === 0) live.delete(network);
+    if (ofNetwork?.size === 0) byNetwork.delete(network);
   }
 
   function hasRoom(isProxy: boolean, network: string): boolean {
-    const ofNetwork = live.get(network);
+    const ofNetwork = byNetwork.get(network);
     if (!isProxy && ofNetwork && ofNetwork.size >= mostPerAddress) return evict(ofNetwork, ofNetwork.size);
     return connections.size < most || evict(connections.values(), most);
   }
@@ -85,7 +84,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   server.on('connection', (socket: Socket) => {
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
-    const connection = new Connection(socket, { ...parts, isProxy, held, ended: leave });
+    const connection = new Connection(socket, { ...parts, isProxy, held });
     const network = networkOf(connection.address);
     const isWelcome = hasRoom(isProxy, network);
     connections.set(socket, connection);
@@ -94,11 +93,8 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
       connection.closed();
       leave(connection);
     });
-    if (isWelcome) {
-      const ofNetwork = live.get(network) ?? new Set();
-      live.set(network, ofNetwork.add(connection));
-      return;
-    }
+    byNetwork.set(network, (byNetwork.get(network) ?? new Set()).add(connection));
+    if (isWelcome) return;
     refused++;
     // Whoever opens them faster than they can be told gets no word.
     if (connections.size > most + MOST_TOLD) socket.destroy();

@@ -1,0 +1,120 @@
+import { connect } from 'node:net';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { createMetrics } from '../../src/http/metrics.ts';
+import { createPort } from '../../src/http/port.ts';
+import { sendJson } from '../../src/http/reply.ts';
+import { page, type Route } from '../../src/http/routes.ts';
+import { parseAnswers } from '../support/answers.ts';
+import { eventually, pause } from '../support/scale.ts';
+
+const CALL = '/v1/usage';
+
+/** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
+async function startPort() {
+  const state = { isFull: false, asked: [] as string[] };
+  const port = createPort({
+    log: pino({ enabled: false }),
+    accessLog: 'off',
+    metrics: createMetrics(),
+    operatorRefusal: () => undefined,
+    keyOf: authorization => {
+      state.asked.push(authorization);
+      return undefined;
+    },
+    isFull: () => state.isFull,
+    isTrustedProxy: () => false,
+    connectionsPerAddress: 100,
+  });
+  const call: Route = {
+    method: 'GET',
+    path: CALL,
+    name: 'usage',
+    door: 'key',
+    price: 1,
+    answer: undefined,
+    handle: one => sendJson(one, 200, '{"called":true}'),
+  };
+  port.add([call, page('/livez', 'livez', 'application/json', one => sendJson(one, 200, '{"alive":true}'))]);
+  await port.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => port.drain());
+  const socket = connect((port.server.address() as { port: number }).port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let received = '';
+  socket.on('error', () => {});
+  socket.on('data', bytes => {
+    received += bytes.toString('latin1');
+  });
+  const statuses = () => parseAnswers(received).map(({ status }) => status);
+  return { state, socket, statuses };
+}
+
+const get = (path: string, ...more: string[]) =>
+  [`GET ${path} HTTP/1.1`, 'Host: x', ...more, '', ''].join('\r\n');
+
+/** Longer than anybody is kept waiting. */
+const LONG_MS = 1_500;
+
+test('while the store takes nothing a call is refused with 503, a probe is not, and both go on afterwards', async () => {
+  const { state, socket, statuses } = await startPort();
+  socket.write(get(CALL));
+  await eventually('it is answered', () => statuses().length === 1);
+  state.isFull = true;
+  socket.write(get(CALL));
+  await eventually('it is refused', () => statuses().length === 2);
+  socket.write(get('/livez'));
+  await eventually('it is answered', () => statuses().length === 3);
+  state.isFull = false;
+  socket.write(get(CALL));
+  await eventually('it is answered', () => statuses().length === 4);
+  expect(statuses()).toEqual([200, 503, 200, 200]);
+});
+
+test('the body of a request that looks like a call is never answered, overload or not', async () => {
+  const { state, socket, statuses } = await startPort();
+  const body = get(CALL);
+  socket.write(`POST ${CALL} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`);
+  await eventually('it is answered', () => statuses().length === 1);
+  state.isFull = true;
+  socket.write(body);
+  await pause(LONG_MS);
+  state.isFull = false;
+  socket.write(get(CALL));
+  await eventually('the next one is answered', () => statuses().length === 2);
+  await pause(200);
+  expect(statuses()).toEqual([405, 200]);
+});
+
+test('the rest of a head that looks like a call is the rest of a head, overload or not', async () => {
+  const { state, socket, statuses } = await startPort();
+  socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nX-Rest: ');
+  await pause(200);
+  state.isFull = true;
+  socket.write(get(CALL));
+  await pause(LONG_MS);
+  state.isFull = false;
+  await eventually('it is answered', () => statuses().length > 0);
+  await pause(200);
+  // A Host line for each of the two heads that somebody might see here.
+  expect(statuses()).toEqual([400]);
+});
+
+test('who waits is told apart by the Authorization line, whatever else a request holds', async () => {
+  const { state, socket, statuses } = await startPort();
+  state.isFull = true;
+  const lines = ['X-Other: Bearer drk_other', 'aUTHORIZATION:  Bearer drk_own '];
+  socket.write(get(`${CALL}?x=drk_url`, ...lines));
+  await eventually('it is refused', () => statuses().length === 1);
+  expect(state.asked).toEqual(['Bearer drk_own']);
+});
+
+test('a head that comes in pieces waits in the row of its key', async () => {
+  const { state, socket, statuses } = await startPort();
+  state.isFull = true;
+  socket.write(`GET ${CALL} HTTP/1.1\r\nHost: x\r\nAuthoriz`);
+  await pause(50);
+  socket.write('ation: Bearer drk_late\r\n\r\n');
+  await eventually('it is refused', () => statuses().length === 1);
+  expect(statuses()).toEqual([503]);
+  expect(state.asked).toEqual(['Bearer drk_late']);
+});
