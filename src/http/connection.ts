@@ -19,6 +19,8 @@ const UNREAD_MS = 10_000;
 /** After its end a connection is read for so long, so that what is still on its way does not reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
+/** A head that is not whole after so long makes room for others where that is scarce. */
+const SLOW_HEAD_MS = 1_000;
 /** A head is never larger: the parser refuses it. */
 const MOST_HEAD = 8 * 1024;
 /** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
@@ -59,12 +61,15 @@ export class Connection implements Job, Line {
   #awaitsPeer = false;
   /** A part of a head has come, and not yet the rest. */
   #isInHead = false;
+  #inHeadSince = 0;
   /** The parser is certainly between two requests: what comes next begins one. */
   #isBetween = true;
   /** The last request has come. */
   #isLast = false;
   #refusedUnread = false;
-  #isUnread = false;
+  /** How many bytes the peer has taken, and since when it is no more. */
+  #taken = 0;
+  #takenAt = performance.now();
   #endedAt = 0;
   /** Its share of what all hold. */
   #accounted = 0;
@@ -87,12 +92,17 @@ export class Connection implements Job, Line {
     this.#parts = parts;
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
-    socket.on('timeout', () => socket.destroy());
     // A turn of Node's parser would take all requests of a chunk, thousands of them: here it gets one at a time.
     const [feed] = socket.listeners('data') as [(bytes: Buffer) => void];
+    const [stop, start] = [...socket.listeners('pause'), ...socket.listeners('resume')] as [
+      () => void,
+      () => void,
+    ];
     this.#feed = feed;
     socket.removeListener('data', feed);
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    // Node takes these away with its own reading; without them a paused socket goes on filling its buffer.
+    if (!socket.listeners('pause').includes(stop)) socket.on('pause', stop).on('resume', start);
     // The end of what is sent, too, comes behind everything that was: Node would close under what still waits.
     const passEnd = socket.listeners('end').at(-1) as () => void;
     socket.removeListener('end', passEnd);
@@ -117,7 +127,22 @@ export class Connection implements Job, Line {
 
   /** No request is on its way over it. */
   get isIdle(): boolean {
-    return this.open === 0 && this.#held === undefined && !this.#isInHead && !this.#isEnding;
+    const isQuiet = this.open === 0 && this.#held === undefined && !this.#isInHead;
+    return isQuiet && this.#isWritten() && !this.#isEnding;
+  }
+
+  /** All of the last answer is on its way. */
+  #isWritten(): boolean {
+    const res = this.last?.res;
+    return res === undefined || res.writableFinished || res.destroyed;
+  }
+
+  /** It may go where others need its place: nothing was asked over it, or a head is late. */
+  isDispensable(now: number): boolean {
+    return (
+      this.isIdle ||
+      (this.#isInHead && this.open === 0 && this.#isWritten() && now - this.#inHeadSince > SLOW_HEAD_MS)
+    );
   }
 
   /** What came of late was refused without a look by the parser, which still waits for the first. */
@@ -134,9 +159,11 @@ export class Connection implements Job, Line {
   tend(now: number): void {
     const { socket } = this;
     if (this.#endedAt > 0 && now - this.#endedAt > LINGER_MS) return void socket.destroy();
-    const isUnread = socket.writableLength > 0;
-    if (isUnread !== this.#isUnread) socket.setTimeout(isUnread ? UNREAD_MS : 0);
-    this.#isUnread = isUnread;
+    const taken = socket.bytesWritten - socket.writableLength;
+    if (taken !== this.#taken || socket.writableLength === 0) {
+      this.#taken = taken;
+      this.#takenAt = now;
+    } else if (now - this.#takenAt > UNREAD_MS) return void socket.destroy();
     if (this.#held !== undefined) this.#goOn(true);
     if (this.isIdle && now - this.activeAt > KEEP_ALIVE_SECONDS * 1_000) this.end();
     // What was answered long ago is not kept for the sake of a connection that idles.
@@ -150,7 +177,7 @@ export class Connection implements Job, Line {
     this.#isEnding = true;
     this.#held = undefined;
     this.#account();
-    if (words !== undefined && last && !last.res.writableFinished && !last.res.destroyed) {
+    if (words !== undefined && last && !this.#isWritten()) {
       last.res.once('close', () => this.#finish(words));
       return;
     }
@@ -219,7 +246,7 @@ export class Connection implements Job, Line {
     this.#isWaiting = false;
     const bytes = this.#held;
     if (bytes === undefined) return false;
-    const isAlone = this.open === 0 && this.#isBetween;
+    const isAlone = this.open === 0 && this.#isBetween && this.#isWritten();
     const refusal = isAlone ? this.#parts.plainRefusal(bytes) : undefined;
     if (refusal === undefined) {
       this.isShedding = true;
@@ -273,7 +300,9 @@ export class Connection implements Job, Line {
     this.#feed(isLast ? bytes : bytes.subarray(0, end));
     const isWhole = this.last?.req.complete !== false;
     this.#isBetween = this.requests > before && isWhole;
-    this.#isInHead = this.requests === before && isWhole && !wasInBody;
+    const isInHead = this.requests === before && isWhole && !wasInBody && !isBlank(bytes);
+    if (isInHead && !this.#isInHead) this.#inHeadSince = performance.now();
+    this.#isInHead = isInHead;
     if (this.#isDone()) this.#held = undefined;
   }
 
@@ -281,7 +310,7 @@ export class Connection implements Job, Line {
   #isBlocked(): boolean {
     const { last } = this;
     if (this.open >= MOST_AHEAD || this.socket.writableNeedDrain || this.#isPausedByNode) return true;
-    return last?.isFinished === true && !last.res.writableFinished && !last.res.destroyed;
+    return last?.isFinished === true && !this.#isWritten();
   }
 
   /** Reads what was received, now or in its turn, and receives more only when that is done. */
@@ -356,13 +385,18 @@ export class Connection implements Job, Line {
   }
 }
 
+/** Empty lines between requests are no beginning of one (RFC 9112 2.2): Node passes over them, and so does its clock. */
+const isBlank = (bytes: Buffer) =>
+  bytes.length <= MOST_BLANK && bytes.every(byte => byte === CR || byte === LF);
+const MOST_BLANK = 64;
+
 const hasHead = (bytes: Buffer) => bytes.length > MOST_HEAD || bytes.includes('\r\n\r\n');
 
 /** The value of the first Authorization line of the first head; undefined where there is none. */
 function authorizationIn(bytes: Buffer): string | undefined {
   const text = bytes.toString('latin1', 0, MOST_HEAD);
   const at = text.search(AUTHORIZATION);
-  if (at < 0 || at > (text.indexOf('\r\n\r\n') >>> 0)) return undefined;
+  if (at < 0 || at > text.indexOf('\r\n\r\n') >>> 0) return undefined;
   const begin = text.indexOf(':', at) + 1;
   return text.slice(begin, text.indexOf('\r', begin)).trim();
 }

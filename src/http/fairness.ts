@@ -27,6 +27,8 @@ const QUANTUM = 500;
 const TARGET_MS = 30;
 /** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) gets 503 for some. */
 const STANDING_MS = 500;
+/** Not where they are few: on a slow machine everybody waits, and refusing some would make nobody faster. */
+const FEW = 64;
 /** It is trusted again after so long without. */
 const CALM_MS = 1_000;
 /** Nobody is kept waiting longer, burst or not. */
@@ -99,6 +101,7 @@ class Account {
 
   /** Whether one more would have to wait too long. */
   isTooLate(now: number): boolean {
+    if (this.queue.size < FEW) return false;
     const wait = this.queue.size * this.#pace;
     if (wait > TARGET_MS) {
       if (this.#lateSince === 0) this.#lateSince = now;

@@ -142,16 +142,22 @@ export function createPort(parts: PortParts): Port {
     const { req, connection } = call;
     const refusal = transportRefusal(req, call.head, call.target);
     if (refusal) return refuseTransport(call, refusal);
-    if (!found) return sendRefusal(call, refuse('not_found'));
+    if (!found) {
+      if (connection.isShedding) connection.refused();
+      return sendRefusal(call, refuse('not_found'));
+    }
     const { place } = found;
     const route = place.routes.get(req.method!);
     if (!route) {
       if (place.preflight && req.method === 'OPTIONS') return sendEmpty(call, 204, place.preflight);
       return sendRefusal(call, refuse('method_not_allowed'), ['Allow', place.allow]);
     }
-    // Operators are never shed: whoever comes in may be about to revoke the key that causes it.
-    if (connection.isShedding && route.door === 'key') return shed(call);
     const stranger = route.door === 'operator' ? parts.operatorRefusal(call) : undefined;
+    // Operators are never shed: whoever comes in may be about to revoke the key that causes it.
+    if (connection.isShedding && (route.door !== 'operator' || stranger)) {
+      connection.refused();
+      if (!route.isProbe) return shed(call);
+    }
     if (stranger) return sendRefusal(call, stranger);
     try {
       const running = route.body ? readThenHandle(call, route, route.body) : route.handle(call, undefined);
@@ -170,7 +176,6 @@ export function createPort(parts: PortParts): Port {
   }
 
   function shed(call: Call): void {
-    call.connection.refused();
     noteShed();
     sendRefusal(call, refuse('overloaded', null, 1));
   }

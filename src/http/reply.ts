@@ -1,5 +1,6 @@
 /** Writes answers: prepared header arrays and string bodies, the cheapest way that `node:http` has. */
 
+import type { ServerResponse } from 'node:http';
 import { type Allowance, secondsLeft } from '../core/quota.ts';
 import { REFUSALS, type Refusal } from '../core/refusal.ts';
 import type { Call, Headers } from './call.ts';
@@ -63,10 +64,20 @@ export function send(
   const length = Buffer.byteLength(body);
   headers.push('Content-Type', type, 'Content-Length', `${length}`);
   res.writeHead(status, headers);
+  if (call.req.method === 'HEAD') res.end();
+  else if (typeof body !== 'string') endInPieces(res, body, 0);
   // One byte for each character: nothing needs to be encoded.
-  if (typeof body === 'string' && length === body.length) res.end(body, 'latin1');
-  else res.end(body);
+  else res.end(body, length === body.length ? 'latin1' : 'utf8');
   call.finished(call, status);
+}
+
+/** Each piece when the one before was taken: so it shows whether a peer reads at all, slowly or not. */
+const PIECE = 16 * 1024;
+
+function endInPieces(res: ServerResponse, body: Buffer, from: number): void {
+  const next = from + PIECE;
+  if (next >= body.length) res.end(from === 0 ? body : body.subarray(from));
+  else res.write(body.subarray(from, next), error => error ?? endInPieces(res, body, next));
 }
 
 export function sendJson(call: Call, status: number, body: string | Buffer, extra: Headers = []): void {

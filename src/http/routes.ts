@@ -41,6 +41,8 @@ export interface Route {
   readonly door: 'none' | 'key' | 'operator';
   /** What one answer costs: see prices.ts. */
   readonly price: number;
+  /** Answered whatever the load: who watches the service would take a 503 for its death. */
+  readonly isProbe?: true;
   /** Of the request; without it no body is read. */
   readonly body?: Type.TObject;
   /** A schema, the media type of a page, or nothing. */
@@ -240,8 +242,8 @@ export function publicRoutes(handlers: {
         caching: NO_STORE,
       },
     },
-    page('/livez', 'livez', 'application/json', probes.livez),
-    page('/readyz', 'readyz', 'application/json', probes.readyz),
+    { ...page('/livez', 'livez', 'application/json', probes.livez), isProbe: true },
+    { ...page('/readyz', 'readyz', 'application/json', probes.readyz), isProbe: true },
   ];
 }
 

@@ -60,7 +60,9 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   function evict(candidates: Iterable<Connection>, count: number): boolean {
     const now = performance.now();
     if (now < noneIdleUntil) return false;
-    const idle = [...candidates].filter(one => one.isIdle).sort((a, b) => a.activeAt - b.activeAt);
+    const idle = [...candidates]
+      .filter(one => one.isDispensable(now))
+      .sort((a, b) => a.activeAt - b.activeAt);
     const gone = idle.slice(0, Math.ceil(count * EVICTED_SHARE));
     if (gone.length === 0) noneIdleUntil = now + SCAN_MS;
     evicted += gone.length;
