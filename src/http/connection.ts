@@ -8,10 +8,10 @@ import { newMemory } from '../admit.ts';
 import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Call, Line } from './call.ts';
-import type { Fairness, Job } from './fairness.ts';
+import type { Caller, Fairness, Job } from './fairness.ts';
 
 /** Answers to pipelined requests that are made before the first of them has been written. */
-const MOST_AHEAD = 4;
+const MOST_AHEAD = 2;
 /** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
 export const KEEP_ALIVE_SECONDS = 65;
 /** Without a byte taken by the peer for so long, an answer is dropped and its connection with it. */
@@ -222,11 +222,12 @@ export class Connection implements Job, Line {
     this.#isResting = !this.#parts.isProxy;
   }
 
-  caller(): string {
+  caller(): Caller {
     const { authorization, keyId } = this.memory;
     const sent = this.#held && this.#isBetween ? authorizationIn(this.#held) : undefined;
-    if (sent === undefined) return this.#network;
-    return (sent === authorization ? keyId : this.#parts.keyOf(sent)) ?? this.#network;
+    const known = sent === undefined || sent === authorization ? keyId : this.#parts.keyOf(sent);
+    if (sent === undefined || known === undefined) return { name: this.#network, isKnown: false };
+    return { name: known, isKnown: true };
   }
 
   work(until: number): number {

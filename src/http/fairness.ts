@@ -5,10 +5,15 @@
  * before anything is parsed, let alone counted.
  */
 
+export interface Caller {
+  readonly name: string;
+  readonly isKnown: boolean;
+}
+
 /** A connection with bytes to be read. */
 export interface Job {
-  /** Whose turn it takes. */
-  caller(): string;
+  /** Whose turn it takes, and whether that is a key that is known. */
+  caller(): Caller;
   /** Reads and answers until the moment given at the latest; gives the price of what it did. */
   work(until: number): number;
   /** Refuses one request with 503. True where it is to be left unread for a while. */
@@ -20,7 +25,8 @@ export interface Job {
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
 const SHED_MS = 2.5;
-const MANY_LATE = 250;
+/** Refusals that have waited for so long take as much time as is served, so that nobody waits for long. */
+const LATE_MS = 400;
 /** What a caller may use in one go before the next one's turn, in microseconds. */
 const QUANTUM = 500;
 /** A caller whose requests would wait longer than this … */
@@ -84,6 +90,7 @@ class Queue<T> {
 }
 
 class Account {
+  readonly isKnown: boolean;
   readonly queue = new Queue<Waiting>();
   /** What is left of its turn, in microseconds. */
   credit = 0;
@@ -93,6 +100,10 @@ class Account {
   /** Since when, and when last, a request would have had to wait too long. */
   #lateSince = 0;
   #lateAt = 0;
+
+  constructor(isKnown: boolean) {
+    this.isKnown = isKnown;
+  }
 
   served(now: number): void {
     if (this.#servedAt > 0) this.#pace += (now - this.#servedAt - this.#pace) / 16;
@@ -118,6 +129,19 @@ class Account {
   }
 }
 
+/**
+ * Those who wait, in the order of their turns: first who has just come, then who has had a turn already (after
+ * FQ-CoDel, RFC 8290). So one request now and then never waits for the queues of many.
+ */
+class Side {
+  readonly fresh = new Set<Account>();
+  readonly row = new Set<Account>();
+
+  get isWaiting(): boolean {
+    return this.fresh.size + this.row.size > 0;
+  }
+}
+
 export interface Fairness {
   /** It has bytes: they are read at once where nobody waits. False where it has to wait. */
   arrive(job: Job): boolean;
@@ -132,13 +156,9 @@ export interface Fairness {
 /** `isFull`: the store has as many calls as it can take. */
 export function createFairness(isFull: () => boolean): Fairness {
   const accounts = new Map<string, Account>();
-  /**
-   * Those who wait, in the order of their turns: first who has just come, then who has had a turn already (after
-   * FQ-CoDel, RFC 8290). So one request now and then never waits for the queues of many.
-   */
-  const fresh = new Set<Account>();
-  const row = new Set<Account>();
-  const late = new Queue<Job>();
+  const keys = new Side();
+  const strangers = new Side();
+  const late = new Queue<Waiting>();
   /** Connections left unread, by when they are read again. */
   const resting: Job[][] = Array.from({ length: MOST_REST_MS / REST_STEP_MS + 2 }, () => []);
   let restedSlot = 0;
@@ -178,44 +198,54 @@ export function createFairness(isFull: () => boolean): Fairness {
   }
 
   function wait(job: Job): void {
-    const name = job.caller();
+    const { name, isKnown } = job.caller();
     const now = performance.now();
     let account = accounts.get(name);
     if (!account) {
       if (accounts.size >= MOST_ACCOUNTS) forgetCalm(now);
-      account = new Account();
+      account = new Account(isKnown);
       accounts.set(name, account);
     }
     waiting++;
     if (account.isTooLate(now)) {
-      late.push(job);
+      late.push({ job, since: now });
     } else {
       account.queue.push({ job, since: now });
+      const { fresh, row } = sideOf(account);
       if (!row.has(account)) fresh.add(account);
     }
   }
+
+  const sideOf = ({ isKnown }: Account) => (isKnown ? keys : strangers);
 
   function forgetCalm(now: number): void {
     for (const [name, account] of accounts) if (account.isCalm(now)) accounts.delete(name);
   }
 
+  /** Keys that are known come first, and have half of the time where strangers wait, too. */
   function serve(): void {
-    turnEnds = performance.now() + TURN_MS;
-    serveFrom(fresh);
-    serveFrom(row);
-    if (isFull()) for (const account of [...fresh, ...row]) setLateAside(account, performance.now());
+    const begin = performance.now();
+    turnEnds = begin + TURN_MS;
+    serveFrom(keys.fresh, turnEnds);
+    serveFrom(keys.row, strangers.isWaiting ? begin + TURN_MS / 2 : turnEnds);
+    serveFrom(strangers.fresh, turnEnds);
+    serveFrom(strangers.row, turnEnds);
+    serveFrom(keys.row, turnEnds);
+    if (isFull())
+      for (const { fresh, row } of [keys, strangers])
+        for (const one of [...fresh, ...row]) setLateAside(one, begin);
     refuseLate();
     if (waiting > 0) soon();
     else nextTurn();
   }
 
-  function serveFrom(accounts: Set<Account>): void {
-    for (const account of accounts) {
-      if (isFull() || performance.now() >= turnEnds) break;
+  function serveFrom(those: Set<Account>, until: number): void {
+    for (const account of those) {
+      if (isFull() || performance.now() >= until) break;
       takeTurn(account);
       // Who still waits goes to the end of the row, and its loop comes by again.
-      accounts.delete(account);
-      if (account.queue.size > 0) row.add(account);
+      those.delete(account);
+      if (account.queue.size > 0) sideOf(account).row.add(account);
     }
   }
 
@@ -236,25 +266,26 @@ export function createFairness(isFull: () => boolean): Fairness {
   }
 
   function setLateAside({ queue }: Account, now: number): void {
-    while (queue.first && now - queue.first.since > MOST_WAIT_MS) late.push(queue.shift()!.job);
+    while (queue.first && now - queue.first.since > MOST_WAIT_MS) late.push(queue.shift()!);
   }
 
   function refuseLate(): void {
-    // Where they are many, they take as long as those that are served: nobody shall wait for a refusal.
-    const until = performance.now() + (late.size > MANY_LATE ? TURN_MS : SHED_MS);
+    const now = performance.now();
+    const isUrgent = now - (late.first?.since ?? now) > LATE_MS;
+    const until = now + (isUrgent ? TURN_MS : SHED_MS);
     while (late.size > 0 && performance.now() < until) {
       waiting--;
-      const job = late.shift()!;
-      if (job.shed()) rest(job);
+      const { job, since } = late.shift()!;
+      if (job.shed()) rest(job, since);
     }
   }
 
-  function rest(job: Job): void {
+  function rest(job: Job, since: number): void {
     const now = performance.now();
-    const ms = Math.min(MOST_REST_MS, LEAST_REST_MS + restingCount / REFUSED_PER_MS);
-    const slot = Math.floor((now + ms * (0.95 + Math.random() / 20)) / REST_STEP_MS);
+    const ms = Math.min(MOST_REST_MS, LEAST_REST_MS + restingCount / REFUSED_PER_MS) - (now - since);
+    const until = now + Math.max(REST_STEP_MS, ms * (0.95 + Math.random() / 20));
     if (restingCount++ === 0) restedSlot = Math.floor(now / REST_STEP_MS);
-    resting[slot % resting.length]!.push(job);
+    resting[Math.floor(until / REST_STEP_MS) % resting.length]!.push(job);
     restTimer ??= setInterval(wake, REST_STEP_MS);
   }
 

@@ -35,7 +35,13 @@ async function startPort() {
     answer: undefined,
     handle: one => sendJson(one, 200, '{"called":true}'),
   };
-  port.add([call, page('/livez', 'livez', 'application/json', one => sendJson(one, 200, '{"alive":true}'))]);
+  port.add([
+    call,
+    {
+      ...page('/livez', 'livez', 'application/json', one => sendJson(one, 200, '{"alive":true}')),
+      isProbe: true,
+    },
+  ]);
   await port.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => port.drain());
   const socket = connect((port.server.address() as { port: number }).port, '127.0.0.1');
