@@ -203,6 +203,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: read('LOG_LEVEL'),
     accessLog: read('ACCESS_LOG'),
   });
+  if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
+    problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');
   if (problems.length > 0) throw new ConfigRefused(problems.join('\n'));
   return config;
 }

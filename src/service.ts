@@ -115,11 +115,12 @@ export async function startService(parts: {
   // Whatever it says: the thread that counts is up before the first call comes.
   await store.ready().catch(() => {});
   try {
-    await port.listen({ host: config.host, port: config.port });
+    // Callers come last: no call is answered by a server that does not start.
     if (config.metricsPort !== undefined)
       await operators.listen({ host: config.metricsHost, port: config.metricsPort });
+    await port.listen({ host: config.host, port: config.port });
   } catch (error) {
-    port.server.close();
+    for (const one of ports) one.server.close();
     watchdog.close();
     await following.close();
     await resolver.close();

@@ -28,3 +28,11 @@ test('a bad token is refused with a command that makes a good one, and never sho
   const sent = ['x'.repeat(32), 'x'.repeat(31), 'x'.repeat(33), ''];
   expect(sent.map(token => isAdminToken!(token))).toEqual([true, false, false, false]);
 });
+
+test('operators cannot have a listener of their own at the address of callers', () => {
+  const read = (env: Record<string, string>) => () =>
+    readConfig({ PORT: '8080', METRICS_PORT: '8080', ...env });
+  expect(read({})).toThrow(/^METRICS_PORT: must be another port than PORT/);
+  expect(read({ METRICS_HOST: '127.0.0.2' })).not.toThrow();
+  expect(read({ PORT: '0', METRICS_PORT: '0' })).not.toThrow();
+});

@@ -72,16 +72,23 @@ async function serve(): Promise<void> {
 }
 
 function portProblem(error: unknown, config: Config): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  const where = `port ${config.port} on ${config.host}`;
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  const isOperators = config.metricsPort !== undefined && port === config.metricsPort;
+  const [tried, host, prefix] = isOperators
+    ? [config.metricsPort!, config.metricsHost, 'METRICS_']
+    : [config.port, config.host, ''];
+  const where = `port ${tried} on ${host}`;
   if (code === 'EADDRINUSE') {
-    const next = config.port < 65535 ? config.port + 1 : 8081;
-    return new CommandFailed(`${where} is in use: set PORT to another one, such as PORT=${next}`);
+    const next = tried < 65535 ? tried + 1 : 8081;
+    return new CommandFailed(
+      `${where} is in use: set ${prefix}PORT to another one, such as ${prefix}PORT=${next}`,
+    );
   }
-  if (code === 'EACCES') return new CommandFailed(`${where} needs more rights: set PORT to one above 1023`);
+  if (code === 'EACCES')
+    return new CommandFailed(`${where} needs more rights: set ${prefix}PORT to one above 1023`);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new CommandFailed(
-      `${where}: this machine has no such address: set HOST to one of its own, or 0.0.0.0`,
+      `${where}: this machine has no such address: set ${prefix}HOST to one of its own, or 0.0.0.0`,
     );
   }
   return error;

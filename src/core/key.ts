@@ -26,7 +26,8 @@ export interface KeyRecord {
 }
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const MARK = 'drk_';
+/** Every secret begins with it. */
+export const MARK = 'drk_';
 const RANDOM_LENGTH = 43; // 62^43 > 2^256
 const CHECK_LENGTH = 6; // 62^6 > 2^32
 const SECRET_LENGTH = MARK.length + RANDOM_LENGTH + CHECK_LENGTH;

@@ -1,6 +1,7 @@
 /** The request's header lines as they came. `req.headers` hides repetitions: it keeps the first Host and Authorization. */
 
 import type { IncomingMessage } from 'node:http';
+import { MARK } from '../core/key.ts';
 
 export interface Head {
   authorization: string | undefined;
@@ -81,7 +82,8 @@ function readLine(head: Head, name: string, value: string): void {
       head.contentType = join(head.contentType, value);
       break;
     case 'x-request-id':
-      head.requestId = SAFE_ID.test(value) ? value : undefined;
+      // A secret that was sent in the wrong place is not for the log.
+      head.requestId = SAFE_ID.test(value) && !value.includes(MARK) ? value : undefined;
       break;
     case 'traceparent':
       head.traceparent = TRACEPARENT.test(value) ? value : undefined;

@@ -136,7 +136,7 @@ const PARAMETERS = {
     name: 'id',
     in: 'path',
     required: true,
-    description: 'The id of a key, or its name where only one key has it.',
+    description: 'The id of a key.',
     schema: Type.String({ minLength: 1, examples: ['key_0123456789abcdef'] }),
   },
   overridden: {

@@ -86,6 +86,9 @@ test('a port in use is named, with the setting to change', async () => {
   expect(await refusedStart({ env: { PORT: `${port}` } })).toMatch(
     new RegExp(`port ${port} .*in use.*set PORT`),
   );
+  expect(await refusedStart({ env: { METRICS_PORT: `${port}` } })).toMatch(
+    new RegExp(`port ${port} .*in use.*set METRICS_PORT`),
+  );
 });
 
 test('an address that is not ours is named, with the setting to change', async () => {
