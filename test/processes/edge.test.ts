@@ -3,23 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { generate } from '../../bench/rig.ts';
 import { API_PATH, startBystander, statusesOf } from '../support/bystander.ts';
-import {
-  CLI,
-  countOf,
-  fatalLines,
-  hasTool,
-  makeKey,
-  NO_DNS,
-  output,
-  type Running,
-  read,
-  startChild,
-  startServer,
-} from '../support/process.ts';
+import { countOf, fatalLines, hasTool, type Running, read, startServer } from '../support/process.ts';
 import { eventually, pause, sized } from '../support/scale.ts';
-import { rawRequest, temporaryFolder } from '../support/service.ts';
+import { rawRequest } from '../support/service.ts';
 import { largestPage } from '../support/strangers.ts';
-import { connectionsFrom, megabytes, watchMemory } from '../support/vitals.ts';
+import { connectionsFrom, watchMemory } from '../support/vitals.ts';
 
 /** Nobody who calls the API comes from there. */
 const STRANGER = '127.0.0.2';
