@@ -26,7 +26,7 @@ export function watchLoop(metrics: Metrics, log: Logger): { close(): void } {
       ['max', longest],
     ],
   );
-  const timer = setInterval(() => {
+  function look(): void {
     const held = shown(recent.max);
     recent.reset();
     longest = Math.max(longest, held);
@@ -34,7 +34,10 @@ export function watchLoop(metrics: Metrics, log: Logger): { close(): void } {
     if (held * 1_000 < TOLD_MS || now < quietUntil) return;
     quietUntil = now + QUIET_MS;
     log.warn({ ms: Math.round(held * 1_000) }, 'the event loop was held: calls had to wait for so long');
-  }, LOOK_MS).unref();
+  }
+
+  // Behind all timers: the one that measures may be due at the same moment, and resetting it would lose what it saw.
+  const timer = setInterval(() => setImmediate(look), LOOK_MS).unref();
   return {
     close() {
       clearInterval(timer);

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createFairness, type Fairness, type Job } from '../../src/http/fairness.ts';
+import type { Job } from '../../src/http/accounts.ts';
+import { createFairness, type Fairness } from '../../src/http/fairness.ts';
 import { eventually, pause } from '../support/scale.ts';
 
 function fair(isFull: () => boolean = () => false): Fairness {

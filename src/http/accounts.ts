@@ -1,0 +1,116 @@
+/** Callers who have to wait: each has a queue of its own, and knows when it asks for more than there is. */
+
+export interface Caller {
+  readonly name: string;
+  readonly isKnown: boolean;
+}
+
+/** A connection with bytes to be read. */
+export interface Job {
+  /** Whose turn it takes, and whether that is a key that is known. */
+  caller(): Caller;
+  /** Reads and answers until the moment given at the latest; gives the price of what it did. */
+  work(until: number): number;
+  /** Refuses one request with 503. True where it is to be left unread for a while. */
+  shed(): boolean;
+  /** After so long without being read, it may be read again. */
+  rested(): void;
+}
+
+/** A caller whose requests would wait longer than this … */
+const TARGET_MS = 30;
+/** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) gets 503 for some. */
+const STANDING_MS = 500;
+/** Not where they are few: on a slow machine everybody waits, and refusing some would make nobody faster. */
+const FEW = 64;
+/** It is trusted again after so long without. */
+const CALM_MS = 1_000;
+/** Nobody is kept waiting longer, burst or not. */
+export const MOST_WAIT_MS = 700;
+
+export interface Waiting {
+  readonly job: Job;
+  readonly since: number;
+}
+
+/** First in, first out, without moving what is behind. */
+export class Queue<T> {
+  #items: T[] = [];
+  #head = 0;
+
+  get first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  get size(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head];
+    if (item === undefined) return undefined;
+    this.#head++;
+    if (this.#head > 1_000 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+}
+
+export class Account {
+  readonly isKnown: boolean;
+  readonly queue = new Queue<Waiting>();
+  /** What is left of its turn, in microseconds. */
+  credit = 0;
+  /** Milliseconds from one of its requests to the next, while it waits. */
+  #pace = 0;
+  #servedAt = 0;
+  /** Since when, and when last, a request would have had to wait too long. */
+  #lateSince = 0;
+  #lateAt = 0;
+
+  constructor(isKnown: boolean) {
+    this.isKnown = isKnown;
+  }
+
+  served(now: number): void {
+    if (this.#servedAt > 0) this.#pace += (now - this.#servedAt - this.#pace) / 16;
+    this.#servedAt = this.queue.size > 0 ? now : 0;
+  }
+
+  /** Whether one more would have to wait too long. */
+  isTooLate(now: number): boolean {
+    if (this.queue.size < FEW) return false;
+    const wait = this.queue.size * this.#pace;
+    if (wait > TARGET_MS) {
+      if (this.#lateSince === 0) this.#lateSince = now;
+      this.#lateAt = now;
+    } else if (this.isCalm(now)) {
+      this.#lateSince = 0;
+    }
+    const isStanding = this.#lateSince > 0 && now - this.#lateSince > STANDING_MS;
+    return wait > (isStanding ? TARGET_MS : MOST_WAIT_MS);
+  }
+
+  isCalm(now: number): boolean {
+    return this.queue.size === 0 && now - this.#lateAt > CALM_MS;
+  }
+}
+
+/**
+ * Those who wait, in the order of their turns: first who has just come, then who has had a turn already (after
+ * FQ-CoDel, RFC 8290). So one request now and then never waits for the queues of many.
+ */
+export class Side {
+  readonly fresh = new Set<Account>();
+  readonly row = new Set<Account>();
+
+  get isWaiting(): boolean {
+    return this.fresh.size + this.row.size > 0;
+  }
+}

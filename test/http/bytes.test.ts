@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { authorizationIn, hasHead, headEnd, isBlank } from '../../src/http/bytes.ts';
+
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+const pieces = fc
+  .array(fc.constantFrom('\r', '\n', '\r\n', '\r\n\r\n', 'a', 'ab', 'Authorization: x'), { maxLength: 20 })
+  .map(parts => parts.join(''));
+
+test('a head ends behind its first empty line, wherever that is', () => {
+  fc.assert(
+    fc.property(pieces, text => {
+      const at = text.indexOf('\r\n\r\n');
+      expect(headEnd(bytes(text))).toBe(at < 0 ? text.length : at + 4);
+      expect(hasHead(bytes(text))).toBe(at >= 0);
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(hasHead(Buffer.alloc(8_193, 'a'))).toBe(true);
+});
+
+test('only ends of lines are blank', () => {
+  for (const text of ['\r\n', '\n', '\r\n\r\n']) expect(isBlank(bytes(text))).toBe(true);
+  for (const text of [' ', '\r\nG', 'G\r\n']) expect(isBlank(bytes(text))).toBe(false);
+  expect(isBlank(Buffer.alloc(65, '\n'))).toBe(false);
+});
+
+test.each([
+  ['GET / HTTP/1.1\r\nAuthorization: Bearer a\r\n\r\n', 'Bearer a'],
+  ['GET / HTTP/1.1\r\nHost: x\r\naUTHORIZATION:Bearer a \r\n\r\n', 'Bearer a'],
+  ['GET /?authorization: HTTP/1.1\r\nX-Authorization: b\r\nAuthorization: c\r\n\r\n', 'c'],
+  ['GET / HTTP/1.1\r\nAuthorization: first\r\nAuthorization: second\r\n\r\n', 'first'],
+  ['GET / HTTP/1.1\r\nAuthorization: Bear', 'Bear'],
+  ['GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nAuthorization: next\r\n\r\n', undefined],
+  ['GET / HTTP/1.1\r\nAuthorization : a\r\n\r\n', undefined],
+  ['', undefined],
+])('%j is sent with %j', (text, authorization) => {
+  expect(authorizationIn(bytes(text))).toBe(authorization);
+});
