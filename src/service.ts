@@ -176,7 +176,7 @@ function addressOf({ server }: Port): Bound {
 }
 
 /** Calls that the store may be counting at a time. */
-const MOST_SPENDING = 2_000;
+const MOST_SPENDING = 8_000;
 
 function portPartsOf(parts: {
   config: Config;

@@ -41,3 +41,11 @@ export function authorizationIn(bytes: Buffer): string | undefined {
   const behind = head.indexOf('\r', begin);
   return head.slice(begin, behind < 0 ? undefined : behind).trim();
 }
+
+/** Both in memory of their own: what `concat` gives is a part of a pool of 64 KiB, and would keep the whole of it. */
+export function joined(first: Buffer, second: Buffer): Buffer {
+  const both = Buffer.allocUnsafeSlow(first.length + second.length);
+  first.copy(both);
+  second.copy(both, first.length);
+  return both;
+}

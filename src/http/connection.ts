@@ -8,7 +8,7 @@ import { newMemory } from '../admit.ts';
 import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Caller, Job } from './accounts.ts';
-import { authorizationIn, hasHead, headEnd, isBlank } from './bytes.ts';
+import { authorizationIn, hasHead, headEnd, isBlank, joined } from './bytes.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
 
@@ -26,6 +26,8 @@ const SLOW_HEAD_MS = 1_000;
 /** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
 const MOST_HELD = 256 * 1024;
 const MOST_HELD_IN_ALL = 32 * 1024 * 1024;
+/** Who holds no more than this is not the one who uses up the room for all. */
+const LITTLE_HELD = 4 * 1024;
 
 export interface ConnectionParts {
   readonly fairness: Fairness;
@@ -222,10 +224,10 @@ export class Connection implements Job, Line {
 
   caller(): Caller {
     const { authorization, keyId } = this.memory;
-    const sent = this.#held && this.#isBetween ? authorizationIn(this.#held) : undefined;
-    const known = sent === undefined || sent === authorization ? keyId : this.#parts.keyOf(sent);
-    if (sent === undefined || known === undefined) return { name: this.#network, isKnown: false };
-    return { name: known, isKnown: true };
+    // What belongs to a request that has begun is its caller's; what begins one tells by itself whose it is.
+    const sent = this.#held && this.#isBetween ? authorizationIn(this.#held) : authorization;
+    const known = sent === authorization ? keyId : sent && this.#parts.keyOf(sent);
+    return known === undefined ? { name: this.#network, isKnown: false } : { name: known, isKnown: true };
   }
 
   work(until: number): number {
@@ -284,7 +286,7 @@ export class Connection implements Job, Line {
 
   /** More than a head waits already: from here on it is not read. Before that, pausing costs more than reading does. */
   #hold(bytes: Buffer): void {
-    this.#held = Buffer.concat([this.#held!, bytes]);
+    this.#held = joined(this.#held!, bytes);
     if (hasHead(this.#held)) this.#pause();
     this.#account();
   }
@@ -374,7 +376,7 @@ export class Connection implements Job, Line {
     const bytes = this.#held?.buffer.byteLength ?? 0;
     held.bytes += bytes - this.#accounted;
     this.#accounted = bytes;
-    if (held.bytes > MOST_HELD_IN_ALL && bytes > 0) this.end(this.#parts.noRoom());
+    if (held.bytes > MOST_HELD_IN_ALL && bytes > LITTLE_HELD) this.end(this.#parts.noRoom());
   }
 
   /** It is gone: whatever it held is, too. */

@@ -23,8 +23,9 @@ const MOST_ACCEPTING = 64;
 /** Callers who waited once are forgotten when they are so many, and looked through so often at the most. */
 const MOST_ACCOUNTS = 10_000;
 const FORGET_MS = 100;
-/** How soon to look again while the store has all that it can take. */
+/** How soon to look again while the store has all that it can take, and how long to wait for it: it may be stuck. */
 const FULL_MS = 5;
+const MOST_FULL_MS = 100;
 
 export interface Fairness {
   /** It has bytes: they are read at once where nobody waits. False where it has to wait. */
@@ -113,9 +114,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     serveFrom(strangers.fresh, turnEnds);
     serveFrom(strangers.row, turnEnds);
     serveFrom(keys.row, turnEnds);
-    if (isFull())
-      for (const { fresh, row } of [keys, strangers])
-        for (const one of [...fresh, ...row]) setLateAside(one, begin);
+    if (isFull()) for (const one of [...keys.fresh, ...keys.row]) setLateAside(one, begin, MOST_FULL_MS);
     refuseLate();
     if (waiting > 0) soon();
     else nextTurn();
@@ -123,7 +122,8 @@ export function createFairness(isFull: () => boolean): Fairness {
 
   function serveFrom(those: Set<Account>, until: number): void {
     for (const account of those) {
-      if (isFull() || performance.now() >= until) break;
+      // Of those whom nobody knows few need the store: probes and pages do not wait for it.
+      if ((account.isKnown && isFull()) || performance.now() >= until) break;
       takeTurn(account);
       // Who still waits goes to the end of the row, and its loop comes by again.
       those.delete(account);
@@ -135,7 +135,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     account.credit = Math.min(QUANTUM, account.credit + QUANTUM);
     while (account.credit > 0) {
       const now = performance.now();
-      setLateAside(account, now);
+      setLateAside(account, now, MOST_WAIT_MS);
       const next = account.queue.shift();
       if (!next) return;
       account.served(now);
@@ -143,12 +143,12 @@ export function createFairness(isFull: () => boolean): Fairness {
       const price = next.job.work(turnEnds);
       const after = performance.now();
       account.credit -= Math.max(price, (after - now) * 1_000);
-      if (after >= turnEnds || isFull()) return;
+      if (after >= turnEnds || (account.isKnown && isFull())) return;
     }
   }
 
-  function setLateAside({ queue }: Account, now: number): void {
-    while (queue.first && now - queue.first.since > MOST_WAIT_MS) late.push(queue.shift()!);
+  function setLateAside({ queue }: Account, now: number, mostMs: number): void {
+    while (queue.first && now - queue.first.since > mostMs) late.push(queue.shift()!);
   }
 
   function refuseLate(): void {

@@ -16,6 +16,8 @@ export interface Head {
   traceparent: string | undefined;
   wantsProblem: boolean;
   hosts: number;
+  hasUpgrade: boolean;
+  hasBody: boolean;
   /** More body than is worth draining: the connection ends after the answer. */
   hasLargeBody: boolean;
 }
@@ -41,6 +43,8 @@ export function readHead(req: IncomingMessage): Head {
     traceparent: undefined,
     wantsProblem: false,
     hosts: 0,
+    hasUpgrade: false,
+    hasBody: false,
     hasLargeBody: false,
   };
   const lines = req.rawHeaders;
@@ -71,11 +75,16 @@ function readLine(head: Head, name: string, value: string): void {
     case 'host':
       head.hosts++;
       break;
+    case 'upgrade':
+      head.hasUpgrade = true;
+      break;
     case 'content-length':
+      head.hasBody ||= Number(value) > 0;
       head.hasLargeBody ||= Number(value) > MOST_DRAINED;
       break;
     case 'transfer-encoding':
       head.transferEncoding = join(head.transferEncoding, value);
+      head.hasBody = true;
       head.hasLargeBody = true;
       break;
     case 'content-type':

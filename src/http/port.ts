@@ -16,6 +16,7 @@ import { createFailureLog } from './failures.ts';
 import { createFairness } from './fairness.ts';
 import { readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
+import { createOften } from './often.ts';
 import { plainRefusal } from './plain.ts';
 import { PRICES } from './prices.ts';
 import { rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
@@ -77,6 +78,7 @@ export function createPort(parts: PortParts): Port {
   let inFlight = 0;
   let draining = false;
   const logFailure = createFailureLog(log);
+  const often = createOften();
   const shedLog = createShedLog(log);
   const fairness = createFairness(parts.isFull);
 
@@ -122,10 +124,15 @@ export function createPort(parts: PortParts): Port {
     const { connection, req, head, route, domain, degraded, keyId, requestId } = call;
     const notable = (status >= 500 && !connection.isShedding) || degraded || seconds > SLOW_SECONDS;
     if (parts.accessLog === 'off' || (parts.accessLog === 'errors' && !notable)) return;
+    const more = parts.accessLog === 'errors' ? often() : 0;
+    if (more === undefined) return;
     const ms = Math.round(seconds * 1e5) / 100;
     const trace = head.traceparent;
     log.info(
-      { method: req.method, route, domain, status, ms, degraded, key: keyId, request_id: requestId, trace },
+      {
+        ...{ method: req.method, route, domain, status, ms, degraded, key: keyId },
+        ...{ request_id: requestId, trace, more: more || undefined },
+      },
       'request',
     );
   }

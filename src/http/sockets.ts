@@ -47,30 +47,36 @@ function descriptors(): number {
 export function watchSockets(server: Server, parts: SocketParts): Sockets {
   /** All that have a descriptor. */
   const connections = new Map<Socket, Connection>();
+  const all = new Set<Connection>();
   const byNetwork = new Map<string, Set<Connection>>();
   const most = Math.min(MOST_CONNECTIONS, Math.max(64, descriptors() - OTHER_DESCRIPTORS));
   const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
   const held = { bytes: 0 };
   let evicted = 0;
   let refused = 0;
-  /** Until then nobody is idle, as far as is known: looking at all of them has its price. */
-  let noneIdleUntil = 0;
+  /** Until when nobody of them is idle, as far as is known: looking at all of them has its price. */
+  const noneIdleUntil = new WeakMap<object, number>();
+  /** Those that make room already, and are gone in a moment. */
+  const leaving = new Set<Connection>();
 
   /** Closes those that were idle longest, a few at once. False where none was idle. */
-  function evict(candidates: Iterable<Connection>, count: number): boolean {
+  function evict(those: Set<Connection>): boolean {
     const now = performance.now();
-    if (now < noneIdleUntil) return false;
-    const idle = [...candidates]
-      .filter(one => one.isDispensable(now))
-      .sort((a, b) => a.activeAt - b.activeAt);
-    const gone = idle.slice(0, Math.ceil(count * EVICTED_SHARE));
-    if (gone.length === 0) noneIdleUntil = now + SCAN_MS;
+    if (now < (noneIdleUntil.get(those) ?? 0)) return false;
+    const idle = [...those].filter(one => one.isDispensable(now)).sort((a, b) => a.activeAt - b.activeAt);
+    const gone = idle.slice(0, Math.ceil(those.size * EVICTED_SHARE));
+    if (gone.length === 0) noneIdleUntil.set(those, now + SCAN_MS);
     evicted += gone.length;
-    for (const connection of gone) connection.evict();
+    for (const connection of gone) {
+      leaving.add(connection);
+      connection.evict();
+    }
     return gone.length > 0;
   }
 
   function leave(connection: Connection): void {
+    all.delete(connection);
+    leaving.delete(connection);
     const network = networkOf(connection.address);
     const ofNetwork = byNetwork.get(network);
     ofNetwork?.delete(connection);
@@ -79,8 +85,8 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
 
   function hasRoom(isProxy: boolean, network: string): boolean {
     const ofNetwork = byNetwork.get(network);
-    if (!isProxy && ofNetwork && ofNetwork.size >= mostPerAddress) return evict(ofNetwork, ofNetwork.size);
-    return connections.size < most || evict(connections.values(), most);
+    if (!isProxy && ofNetwork && ofNetwork.size >= mostPerAddress) return evict(ofNetwork);
+    return all.size - leaving.size < most || evict(all);
   }
 
   server.on('connection', (socket: Socket) => {
@@ -90,6 +96,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     const network = networkOf(connection.address);
     const isWelcome = hasRoom(isProxy, network);
     connections.set(socket, connection);
+    all.add(connection);
     socket.once('close', () => {
       connections.delete(socket);
       connection.closed();

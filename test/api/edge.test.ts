@@ -45,6 +45,14 @@ test.each([
   expect(parseAnswers(bytes).map(({ status }) => status)).toEqual([400]);
 });
 
+test('a request to upgrade that has a body is a 400, and ends the connection', async () => {
+  const head =
+    'POST /v1/usage HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 5\r\n\r\n';
+  const bytes = await rawRequest(shared().port, `${head}helloGET /livez HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const [answer, ...more] = parseAnswers(bytes);
+  expect([answer!.status, answer!.headers.get('connection'), more.length]).toEqual([400, 'close', 0]);
+});
+
 test('with METRICS_PORT the operator has a listener of its own, and callers see nothing of that side', async () => {
   const service = await startTestService({ env: { METRICS_PORT: '0', ADMIN_TOKEN: TOKEN } });
   const { port, operatorPort } = service;

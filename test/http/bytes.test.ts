@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { authorizationIn, hasHead, headEnd, isBlank } from '../../src/http/bytes.ts';
+import { authorizationIn, hasHead, headEnd, isBlank, joined } from '../../src/http/bytes.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const pieces = fc
@@ -36,4 +36,10 @@ test.each([
   ['', undefined],
 ])('%j is sent with %j', (text, authorization) => {
   expect(authorizationIn(bytes(text))).toBe(authorization);
+});
+
+test('joined bytes take no more memory than they are', () => {
+  const both = joined(bytes('GET '), bytes('/ HTTP/1.1'));
+  expect(both.toString()).toBe('GET / HTTP/1.1');
+  expect(both.buffer.byteLength).toBe(both.length);
 });

@@ -97,13 +97,16 @@ test('a burst is worked off, a standing queue of one caller is refused, and anot
   expect(jobs.slice(0, 50).every(one => one.state === 'served')).toBe(true);
 });
 
-test('while the store has all that it can take nothing is begun, and who waits too long is refused', async () => {
+test('while the store has all that it can take no call is begun, and who waits too long is refused', async () => {
   let isFull = true;
   const fairness = fair(() => isFull);
-  const [early, late] = [job('a'), job('a')];
+  const [early, late, stranger] = [job('key a'), job('key a'), job('a')];
   expect(fairness.arrive(early)).toBe(false);
   await eventually('it is refused', () => early.state !== 'new', 10_000);
   expect(early.state).toBe('refused');
+  // Who is not known may want something that needs no store.
+  fairness.arrive(stranger);
+  await eventually('it is served', () => stranger.state === 'served');
   fairness.arrive(late);
   isFull = false;
   await eventually('it is served', () => late.state === 'served');

@@ -20,7 +20,7 @@ async function startPort() {
     operatorRefusal: () => undefined,
     keyOf: authorization => {
       state.asked.push(authorization);
-      return undefined;
+      return authorization.includes('drk_') ? 'key' : undefined;
     },
     isFull: () => state.isFull,
     isTrustedProxy: () => false,
@@ -33,7 +33,11 @@ async function startPort() {
     door: 'key',
     price: 1,
     answer: undefined,
-    handle: one => sendJson(one, 200, '{"called":true}'),
+    handle(one) {
+      // As whoever lets calls in does.
+      Object.assign(one.connection.memory, { authorization: one.head.authorization, keyId: 'key' });
+      sendJson(one, 200, '{"called":true}');
+    },
   };
   port.add([
     call,
@@ -55,61 +59,66 @@ async function startPort() {
   return { state, socket, statuses };
 }
 
-const get = (path: string, ...more: string[]) =>
+const head = (path: string, ...more: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Host: x', ...more, '', ''].join('\r\n');
+const call = () => head(CALL, 'Authorization: Bearer drk_own');
 
 /** Longer than anybody is kept waiting. */
 const LONG_MS = 1_500;
 
 test('while the store takes nothing a call is refused with 503, a probe is not, and both go on afterwards', async () => {
   const { state, socket, statuses } = await startPort();
-  socket.write(get(CALL));
+  socket.write(call());
   await eventually('it is answered', () => statuses().length === 1);
   state.isFull = true;
-  socket.write(get(CALL));
+  socket.write(call());
   await eventually('it is refused', () => statuses().length === 2);
-  socket.write(get('/livez'));
+  socket.write(head('/livez'));
   await eventually('it is answered', () => statuses().length === 3);
   state.isFull = false;
-  socket.write(get(CALL));
+  socket.write(call());
   await eventually('it is answered', () => statuses().length === 4);
   expect(statuses()).toEqual([200, 503, 200, 200]);
 });
 
 test('the body of a request that looks like a call is never answered, overload or not', async () => {
   const { state, socket, statuses } = await startPort();
-  const body = get(CALL);
+  socket.write(call());
+  await eventually('its key is known', () => statuses().length === 1);
+  const body = call();
   socket.write(`POST ${CALL} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`);
-  await eventually('it is answered', () => statuses().length === 1);
+  await eventually('it is answered', () => statuses().length === 2);
   state.isFull = true;
   socket.write(body);
   await pause(LONG_MS);
   state.isFull = false;
-  socket.write(get(CALL));
-  await eventually('the next one is answered', () => statuses().length === 2);
+  socket.write(call());
+  await eventually('the next one is answered', () => statuses().length === 3);
   await pause(200);
-  expect(statuses()).toEqual([405, 200]);
+  expect(statuses()).toEqual([200, 405, 200]);
 });
 
 test('the rest of a head that looks like a call is the rest of a head, overload or not', async () => {
   const { state, socket, statuses } = await startPort();
+  socket.write(call());
+  await eventually('its key is known', () => statuses().length === 1);
   socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nX-Rest: ');
   await pause(200);
   state.isFull = true;
-  socket.write(get(CALL));
+  socket.write(call());
   await pause(LONG_MS);
   state.isFull = false;
-  await eventually('it is answered', () => statuses().length > 0);
+  await eventually('it is answered', () => statuses().length > 1);
   await pause(200);
   // A Host line for each of the two heads that somebody might see here.
-  expect(statuses()).toEqual([400]);
+  expect(statuses()).toEqual([200, 400]);
 });
 
 test('who waits is told apart by the Authorization line, whatever else a request holds', async () => {
   const { state, socket, statuses } = await startPort();
   state.isFull = true;
   const lines = ['X-Other: Bearer drk_other', 'aUTHORIZATION:  Bearer drk_own '];
-  socket.write(get(`${CALL}?x=drk_url`, ...lines));
+  socket.write(head(`${CALL}?x=drk_url`, ...lines));
   await eventually('it is refused', () => statuses().length === 1);
   expect(state.asked).toEqual(['Bearer drk_own']);
 });

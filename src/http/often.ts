@@ -1,0 +1,25 @@
+/** Lines of the log that anybody can cause: so many a second, and the next one tells how many were left out. */
+
+const MOST_A_SECOND = 50;
+
+/** Gives how many were left out before this one, or undefined where this one is. */
+export function createOften(): () => number | undefined {
+  let second = 0;
+  let said = 0;
+  let more = 0;
+  return () => {
+    const now = Math.floor(performance.now() / 1_000);
+    if (now !== second) {
+      second = now;
+      said = 0;
+    }
+    if (said === MOST_A_SECOND) {
+      more++;
+      return undefined;
+    }
+    said++;
+    const left = more;
+    more = 0;
+    return left;
+  };
+}
