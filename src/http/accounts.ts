@@ -22,10 +22,10 @@ const TARGET_MS = 30;
 /** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) gets 503 for some. */
 const STANDING_MS = 500;
 /** Not where they are few: on a slow machine everybody waits, and refusing some would make nobody faster. */
-const FEW = 64;
+export const FEW = 64;
 /** It is trusted again after so long without. */
 const CALM_MS = 1_000;
-/** Nobody is kept waiting longer, burst or not. */
+/** Of many, none is kept waiting longer, burst or not. */
 export const MOST_WAIT_MS = 700;
 
 export interface Waiting {

@@ -5,7 +5,7 @@
  * before anything is parsed, let alone counted.
  */
 
-import { Account, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
+import { Account, FEW, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
 import { createRest } from './rest.ts';
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
@@ -135,7 +135,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     account.credit = Math.min(QUANTUM, account.credit + QUANTUM);
     while (account.credit > 0) {
       const now = performance.now();
-      setLateAside(account, now, MOST_WAIT_MS);
+      if (account.queue.size >= FEW) setLateAside(account, now, MOST_WAIT_MS);
       const next = account.queue.shift();
       if (!next) return;
       account.served(now);
