@@ -24,6 +24,7 @@ export interface Sockets {
 }
 
 const SWEEP_MS = 1_000;
+const SWEEPS = 10;
 /** Descriptors for everything else: the store, DNS questions, files. */
 const OTHER_DESCRIPTORS = 192;
 const MOST_CONNECTIONS = 20_000;
@@ -110,14 +111,22 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     else connection.end(parts.noRoom());
   });
 
+  // A tenth of them at a time: thousands at once would hold everybody up.
+  let round = all.values();
   const sweep = setInterval(() => {
     const now = performance.now();
-    for (const connection of connections.values()) connection.tend(now);
-  }, SWEEP_MS).unref();
+    for (let left = Math.ceil(all.size / SWEEPS); left > 0; left--) {
+      const { done, value } = round.next();
+      value?.tend(now);
+      if (!done) continue;
+      round = all.values();
+      return;
+    }
+  }, SWEEP_MS / SWEEPS).unref();
 
   return {
     of: socket => connections.get(socket),
-    all: () => connections.values(),
+    all: () => all,
     count: () => connections.size,
     evicted: () => evicted,
     refused: () => refused,

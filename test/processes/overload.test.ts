@@ -33,6 +33,9 @@ test('asked for five times what it can do, it goes on doing at least half of it,
   expect(seen.good / (MS / 1000)).toBeGreaterThan(0.5 * peak);
   const answered = [...warm.seen, ...best.seen, seen].map(one => one.statuses['200'] ?? 0);
   expect(rig.counted()).toBe(answered.reduce((sum, count) => sum + count, 0));
+  // What is shed costs no line of the log each.
+  expect(seen.statuses['503']).toBeGreaterThan(0);
+  expect(rig.loggedShed()).toBeLessThan(10);
   expect((other.statuses['200'] ?? 0) / other.offered).toBeGreaterThanOrEqual(0.99);
   for (const probe of ['livez', 'readyz']) {
     const { statuses, offered } = seenBy(watch, probe);
