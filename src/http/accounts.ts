@@ -35,7 +35,7 @@ export interface Waiting {
 
 /** First in, first out, without moving what is behind. */
 export class Queue<T> {
-  #items: T[] = [];
+  #items: (T | undefined)[] = [];
   #head = 0;
 
   get first(): T | undefined {
@@ -50,11 +50,12 @@ export class Queue<T> {
     this.#items.push(item);
   }
 
+  /** What is taken out is kept by nobody: it may be the last that holds on to a connection. */
   shift(): T | undefined {
     const item = this.#items[this.#head];
     if (item === undefined) return undefined;
-    this.#head++;
-    if (this.#head > 1_000 && this.#head * 2 > this.#items.length) {
+    this.#items[this.#head++] = undefined;
+    if (this.size === 0 || (this.#head > 1_000 && this.#head * 2 > this.#items.length)) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }
@@ -63,6 +64,7 @@ export class Queue<T> {
 }
 
 export class Account {
+  readonly name: string;
   readonly isKnown: boolean;
   readonly queue = new Queue<Waiting>();
   /** What is left of its turn, in microseconds. */
@@ -74,7 +76,8 @@ export class Account {
   #lateSince = 0;
   #lateAt = 0;
 
-  constructor(isKnown: boolean) {
+  constructor({ name, isKnown }: Caller) {
+    this.name = name;
     this.isKnown = isKnown;
   }
 
@@ -97,6 +100,7 @@ export class Account {
     return wait > (isStanding ? TARGET_MS : MOST_WAIT_MS);
   }
 
+  /** It needs not be remembered. */
   isCalm(now: number): boolean {
     return this.queue.size === 0 && now - this.#lateAt > CALM_MS;
   }

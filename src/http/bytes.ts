@@ -49,3 +49,9 @@ export function joined(first: Buffer, second: Buffer): Buffer {
   second.copy(both, first.length);
   return both;
 }
+
+export function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === LF) lines++;
+  return lines;
+}

@@ -8,7 +8,7 @@ import { newMemory } from '../admit.ts';
 import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Caller, Job } from './accounts.ts';
-import { authorizationIn, hasHead, headEnd, isBlank, joined } from './bytes.ts';
+import { authorizationIn, hasHead, headEnd, isBlank, joined, linesIn } from './bytes.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
 
@@ -21,6 +21,8 @@ const UNREAD_MS = 10_000;
 /** After its end a connection is read for so long, so that what is still on its way does not reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
+/** Node keeps each line of a head that is not whole as objects: 8 KB of short ones took 75 KB (2026-11-15). */
+const MOST_HEAD_LINES = 128;
 /** A head that is not whole after so long makes room for others where that is scarce. */
 const SLOW_HEAD_MS = 1_000;
 /** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
@@ -36,8 +38,9 @@ export interface ConnectionParts {
   readonly isProxy: boolean;
   /** Bytes that all connections together have received and not read. */
   readonly held: { bytes: number };
-  /** What is said to one that cannot be kept. */
+  /** What is said to one that cannot be kept, and to one whose head never ends. */
   readonly noRoom: () => string;
+  readonly tooManyLines: () => string;
   /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
   readonly plainRefusal: (bytes: Buffer) => string | undefined;
 }
@@ -64,6 +67,7 @@ export class Connection implements Job, Line {
   /** A part of a head has come, and not yet the rest. */
   #isInHead = false;
   #inHeadSince = 0;
+  #headLines = 0;
   /** The parser is certainly between two requests: what comes next begins one. */
   #isBetween = true;
   /** The last request has come. */
@@ -304,6 +308,8 @@ export class Connection implements Job, Line {
     const isInHead = this.requests === before && isWhole && !wasInBody && !isBlank(bytes);
     if (isInHead && !this.#isInHead) this.#inHeadSince = performance.now();
     this.#isInHead = isInHead;
+    this.#headLines = isInHead ? this.#headLines + linesIn(bytes) : 0;
+    if (this.#headLines > MOST_HEAD_LINES) this.end(this.#parts.tooManyLines());
     if (this.#isDone()) this.#held = undefined;
   }
 

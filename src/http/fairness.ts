@@ -20,8 +20,8 @@ const QUANTUM = 500;
  * in so many of them at the most. Otherwise 1,000 connections had to wait for four seconds (2026-11-15).
  */
 const MOST_ACCEPTING = 64;
-/** Callers who waited once are forgotten when they are so many, and looked through so often at the most. */
-const MOST_ACCOUNTS = 10_000;
+/** Callers who asked for too much are remembered for a while; when they are so many, those are looked for who did long ago. */
+const MOST_ACCOUNTS = 1_000;
 const FORGET_MS = 100;
 /** How soon to look again while the store has all that it can take, and how long to wait for it: it may be stuck. */
 const FULL_MS = 5;
@@ -80,13 +80,13 @@ export function createFairness(isFull: () => boolean): Fairness {
   }
 
   function wait(job: Job): void {
-    const { name, isKnown } = job.caller();
+    const caller = job.caller();
     const now = performance.now();
-    let account = accounts.get(name);
+    let account = accounts.get(caller.name);
     if (!account) {
       if (accounts.size >= MOST_ACCOUNTS && now > forgetAt) forgetCalm(now);
-      account = new Account(isKnown);
-      accounts.set(name, account);
+      account = new Account(caller);
+      accounts.set(caller.name, account);
     }
     waiting++;
     if (account.isTooLate(now)) {
@@ -128,6 +128,7 @@ export function createFairness(isFull: () => boolean): Fairness {
       // Who still waits goes to the end of the row, and its loop comes by again.
       those.delete(account);
       if (account.queue.size > 0) sideOf(account).row.add(account);
+      else if (account.isCalm(performance.now())) accounts.delete(account.name);
     }
   }
 

@@ -208,6 +208,7 @@ export function createPort(parts: PortParts): Port {
     ...parts,
     mostPerAddress: parts.connectionsPerAddress,
     fairness,
+    tooManyLines: () => rawRefusal(refuse('headers_too_large', 'at most 128 lines'), newRequestId()),
     noRoom: () => rawRefusal(refuse('overloaded', 'too many connections', 1), newRequestId()),
     plainRefusal(bytes) {
       const refusal = plainRefusal(bytes, isCall, newRequestId);

@@ -45,6 +45,22 @@ test.each([
   expect(parseAnswers(bytes).map(({ status }) => status)).toEqual([400]);
 });
 
+test('a head of many lines that comes in pieces is a 431, long before it takes memory', async () => {
+  const one = open(shared().port, '127.0.0.1');
+  one.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n');
+  for (let i = 0; i < 4; i++) {
+    one.socket.write('a:b\r\n'.repeat(50));
+    await pause(20);
+  }
+  await eventually('it is refused', () => one.isClosed());
+  const [refusal] = parseAnswers(one.received());
+  expect(refusal!.status).toBe(431);
+  expect(JSON.parse(refusal!.body)).toMatchObject({
+    error: 'headers_too_large',
+    detail: 'at most 128 lines',
+  });
+});
+
 test('a request to upgrade that has a body is a 400, and ends the connection', async () => {
   const head =
     'POST /v1/usage HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 5\r\n\r\n';

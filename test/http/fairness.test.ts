@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Job } from '../../src/http/accounts.ts';
+import { type Job, Queue } from '../../src/http/accounts.ts';
 import { createFairness, type Fairness } from '../../src/http/fairness.ts';
 import { eventually, pause } from '../support/scale.ts';
 
@@ -138,4 +140,32 @@ test('strangers are served beside a key that asks for more than can be done', as
   fairness.arrive(job('stranger', 0.5, () => order.push('stranger')));
   await eventually('all are served', () => order.length === 61);
   expect(order.indexOf('stranger')).toBeLessThan(40);
+});
+
+test('nobody who was served or refused is kept in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const fairness = fair();
+  const kept: WeakRef<Fake>[] = [];
+  // Whoever comes with a new connection waits for a turn.
+  for (let i = 0; i < 500; i++) {
+    fairness.accepted();
+    const one = job(`caller ${i % 50}`);
+    kept.push(new WeakRef(one));
+    fairness.arrive(one);
+  }
+  await eventually('none waits', () => fairness.waiting() === 0);
+  // Nor by a queue that is still there, of somebody who has more to come.
+  const queue = new Queue<Fake>();
+  for (let i = 0; i < 100; i++) {
+    const one = job('queued');
+    kept.push(new WeakRef(one));
+    queue.push(one);
+  }
+  for (let i = 0; i < 99; i++) queue.shift();
+  await eventually('none is kept', async () => {
+    await pause(20);
+    collect();
+    return kept.filter(one => one.deref() !== undefined).length < 5;
+  });
 });
