@@ -21,8 +21,9 @@ const UNREAD_MS = 10_000;
 /** After its end a connection is read for so long, so that what is still on its way does not reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
-/** Node keeps each line of a head that is not whole as objects: 8 KB of short ones took 75 KB (2026-11-15). */
+/** Node makes objects of each line of a head: 8 KB of short ones took 75 KB (2026-11-15). Shorter heads are not counted. */
 const MOST_HEAD_LINES = 128;
+const FEW_LINES = 1_024;
 /** A head that is not whole after so long makes room for others where that is scarce. */
 const SLOW_HEAD_MS = 1_000;
 /** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
@@ -299,17 +300,19 @@ export class Connection implements Job, Line {
   #feedOne(bytes: Buffer): void {
     const end = headEnd(bytes);
     const isLast = end === bytes.length;
-    this.#held = isLast ? undefined : bytes.subarray(end);
+    const piece = isLast ? bytes : bytes.subarray(0, end);
     const before = this.requests;
     const wasInBody = this.last?.req.complete === false;
-    this.#feed(isLast ? bytes : bytes.subarray(0, end));
+    this.#held = isLast ? undefined : bytes.subarray(end);
+    if (!wasInBody && (this.#isInHead || piece.length > FEW_LINES)) this.#headLines += linesIn(piece);
+    if (this.#headLines > MOST_HEAD_LINES) return this.end(this.#parts.tooManyLines());
+    this.#feed(piece);
     const isWhole = this.last?.req.complete !== false;
     this.#isBetween = this.requests > before && isWhole;
-    const isInHead = this.requests === before && isWhole && !wasInBody && !isBlank(bytes);
+    const isInHead = this.requests === before && isWhole && !wasInBody && !isBlank(piece);
     if (isInHead && !this.#isInHead) this.#inHeadSince = performance.now();
     this.#isInHead = isInHead;
-    this.#headLines = isInHead ? this.#headLines + linesIn(bytes) : 0;
-    if (this.#headLines > MOST_HEAD_LINES) this.end(this.#parts.tooManyLines());
+    if (!isInHead) this.#headLines = 0;
     if (this.#isDone()) this.#held = undefined;
   }
 

@@ -61,6 +61,14 @@ test('a head of many lines that comes in pieces is a 431, long before it takes m
   });
 });
 
+test('a head of many lines is a 431 at once as well', async () => {
+  const head = `GET /livez HTTP/1.1\r\nHost: x\r\n${'a:b\r\n'.repeat(1_000)}`;
+  for (const bytes of [head, `${head}\r\n`]) {
+    const [answer, ...more] = parseAnswers(await rawRequest(shared().port, bytes));
+    expect([answer!.status, more.length]).toEqual([431, 0]);
+  }
+});
+
 test('a request to upgrade that has a body is a 400, and ends the connection', async () => {
   const head =
     'POST /v1/usage HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 5\r\n\r\n';
