@@ -150,9 +150,9 @@ export class Connection implements Job, Line {
     );
   }
 
-  /** What came of late was refused without a look by the parser, which still waits for the first. */
-  get wasRefusedUnread(): boolean {
-    return this.#refusedUnread && this.requests === 0 && !this.#isInHead;
+  /** Something came in time that the parser has not seen: it waits here, or was refused without parsing. */
+  get isAheadOfParser(): boolean {
+    return this.#held !== undefined || (this.#refusedUnread && this.requests === 0 && !this.#isInHead);
   }
 
   /** It has its last answer, or gets it by `end`. */

@@ -120,15 +120,18 @@ export function createFairness(isFull: () => boolean): Fairness {
     else nextTurn();
   }
 
+  /** Who has had a turn goes to the end of the row, and is no newcomer again before it was passed there (RFC 8290 4.2). */
   function serveFrom(those: Set<Account>, until: number): void {
     for (const account of those) {
+      const now = performance.now();
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
-      if ((account.isKnown && isFull()) || performance.now() >= until) break;
-      takeTurn(account);
-      // Who still waits goes to the end of the row, and its loop comes by again.
+      if ((account.isKnown && isFull()) || now >= until) break;
       those.delete(account);
-      if (account.queue.size > 0) sideOf(account).row.add(account);
-      else if (account.isCalm(performance.now())) accounts.delete(account.name);
+      const { fresh, row } = sideOf(account);
+      if (those === fresh || account.queue.size > 0) {
+        takeTurn(account);
+        row.add(account);
+      } else if (account.isCalm(now)) accounts.delete(account.name);
     }
   }
 

@@ -230,8 +230,8 @@ export function createPort(parts: PortParts): Port {
     const connection = sockets.of(socket);
     if (!connection || connection.isEnding) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    // Node counts the time for a head from the first moment on, and has not seen what was refused without parsing.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.wasRefusedUnread) return;
+    // Node counts the time for a head from the first moment on, and knows nothing of one that waits for its turn.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isAheadOfParser) return;
     const refusal = parserRefusal(error.code);
     const { last } = connection;
     // The one whose body was being read when its connection broke the rules or the time was over.

@@ -169,3 +169,16 @@ test('nobody who was served or refused is kept in memory', async () => {
     return kept.filter(one => one.deref() !== undefined).length < 5;
   });
 });
+
+test('who has several requests waiting is served beside any number who come again and again with one', async () => {
+  const fairness = fair();
+  let isOver = false;
+  // Each comes again as soon as it was served.
+  const again = (name: string) =>
+    fairness.arrive(job(name, 0.5, () => void (isOver || setImmediate(() => again(name)))));
+  for (let i = 0; i < 100; i++) again(`one ${i}`);
+  const several = Array.from({ length: 5 }, () => job('several', 0.5));
+  for (const one of several) fairness.arrive(one);
+  await eventually('all of them are served', () => several.every(one => one.state === 'served'), 10_000);
+  isOver = true;
+});
