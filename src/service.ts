@@ -194,7 +194,9 @@ function portPartsOf(parts: {
     connectionsPerAddress: config.connectionsPerAddress,
     operatorRefusal: doors.operatorRefusal,
     isFull: () => doors.spending() >= MOST_SPENDING,
-    keyOf: authorization => admit.known(authorization),
+    // Operators wait with the keys that are known: they may be about to revoke one of them.
+    keyOf: authorization =>
+      admit.known(authorization) ?? (doors.isOperator(authorization) ? 'operator' : undefined),
   };
 }
 

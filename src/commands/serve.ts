@@ -61,7 +61,7 @@ async function serve(): Promise<void> {
   log.info({ ...service.address }, 'listening');
   endOn(['SIGTERM', 'SIGINT', 'SIGHUP'], service, log);
   try {
-    await welcome(service);
+    await welcome(service, config.docs);
   } catch (error) {
     await service.close();
     const { message } = error as Error;
@@ -104,10 +104,11 @@ function warnOfPrivateResolvers(config: Config, log: Logger): void {
 }
 
 /** The first key is shown here and nowhere else; it does not go through the logger. */
-async function welcome({ address, store }: Service): Promise<void> {
+async function welcome({ address, store }: Service, hasDocs: boolean): Promise<void> {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const base = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${address.port}`;
-  process.stderr.write(`ready: ${base} in a browser, API reference at ${base}/docs\n`);
+  const reference = hasDocs ? `, API reference at ${base}/docs` : '';
+  process.stderr.write(`ready: ${base} in a browser${reference}\n`);
   const actor = { who: 'domain-risk', via: 'first start' };
   const first = await operateOn(store).createFirstKey('first', actor);
   if (!first) return;

@@ -32,7 +32,7 @@ export function isBlank(bytes: Buffer): boolean {
 
 /** The value of the first Authorization line of the first head; undefined where there is none. */
 export function authorizationIn(bytes: Buffer): string | undefined {
-  const text = bytes.toString('latin1', 0, MOST_HEAD);
+  const text = bytes.toString('latin1', 0, MOST_HEAD).trimStart();
   const end = text.indexOf(EMPTY_LINE);
   const head = end < 0 ? text : text.slice(0, end + 2);
   const at = head.search(AUTHORIZATION);

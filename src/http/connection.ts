@@ -144,8 +144,9 @@ export class Connection implements Job, Line {
 
   /** It may go where others need its place: nothing was asked over it, or a head is late. */
   isDispensable(now: number): boolean {
+    const isNew = this.requests === 0 && now - this.activeAt < SLOW_HEAD_MS;
     return (
-      this.isIdle ||
+      (this.isIdle && !isNew) ||
       (this.#isInHead && this.open === 0 && this.#isWritten() && now - this.#inHeadSince > SLOW_HEAD_MS)
     );
   }
@@ -308,8 +309,9 @@ export class Connection implements Job, Line {
     if (this.#headLines > MOST_HEAD_LINES) return this.end(this.#parts.tooManyLines());
     this.#feed(piece);
     const isWhole = this.last?.req.complete !== false;
-    this.#isBetween = this.requests > before && isWhole;
-    const isInHead = this.requests === before && isWhole && !wasInBody && !isBlank(piece);
+    const isEmpty = isBlank(piece);
+    if (!isEmpty) this.#isBetween = this.requests > before && isWhole;
+    const isInHead = this.requests === before && isWhole && !wasInBody && !isEmpty;
     if (isInHead && !this.#isInHead) this.#inHeadSince = performance.now();
     this.#isInHead = isInHead;
     if (!isInHead) this.#headLines = 0;

@@ -17,6 +17,7 @@ export interface Doors {
   enter(call: Call): Promise<Admission | undefined>;
   /** Calls that the store is counting. */
   readonly spending: () => number;
+  isOperator(authorization: string): boolean;
   /** Why this is no operator: costs a comparison, no store, no body, no line in the log. */
   operatorRefusal(call: Call): Refusal | undefined;
   actorOf(call: Call): Checked<Actor>;
@@ -46,6 +47,11 @@ export function createDoors(parts: DoorParts): Doors {
   function callerOf(call: Call): Caller {
     const { authorization, origin } = call.head;
     return { authorization, origin, address: addressOf(call), memory: call.connection.memory };
+  }
+
+  function isOperator(authorization: string): boolean {
+    const isBearer = SCHEME.test(authorization.slice(0, SCHEME_LENGTH));
+    return isBearer && isAdminToken?.(authorization.slice(SCHEME_LENGTH)) === true;
   }
 
   return {
@@ -80,10 +86,10 @@ export function createDoors(parts: DoorParts): Doors {
       return admission;
     },
 
+    isOperator,
+
     operatorRefusal({ head }) {
-      const sent = head.authorization ?? '';
-      const isBearer = SCHEME.test(sent.slice(0, SCHEME_LENGTH));
-      return isBearer && isAdminToken?.(sent.slice(SCHEME_LENGTH))
+      return isOperator(head.authorization ?? '')
         ? undefined
         : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service');
     },

@@ -25,6 +25,7 @@ export interface Head {
 const MOST_DRAINED = 1024;
 const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 /** W3C Trace Context 3.2: version, trace, parent and flags. */
+const INVALID_TRACE = /^ff|-0{32}-|-0{16}-/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 const join = (before: string | undefined, value: string) =>
@@ -95,7 +96,7 @@ function readLine(head: Head, name: string, value: string): void {
       head.requestId = SAFE_ID.test(value) && !value.includes(MARK) ? value : undefined;
       break;
     case 'traceparent':
-      head.traceparent = TRACEPARENT.test(value) ? value : undefined;
+      head.traceparent = TRACEPARENT.test(value) && !INVALID_TRACE.test(value) ? value : undefined;
       break;
   }
 }

@@ -105,7 +105,8 @@ export function createPort(parts: PortParts): Port {
       finished: finish,
     };
     call.connection.begin(call, found?.place.price ?? PRICES.bytes);
-    if (draining || call.connection.requests >= MOST_REQUESTS_PER_SOCKET) endAfter(call);
+    const isLast = draining || call.connection.requests >= MOST_REQUESTS_PER_SOCKET;
+    if (isLast || !res.shouldKeepAlive) endAfter(call);
     return { call, found };
   }
 

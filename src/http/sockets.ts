@@ -28,6 +28,7 @@ const SWEEPS = 10;
 /** Descriptors for everything else: the store, DNS questions, files. */
 const OTHER_DESCRIPTORS = 192;
 const MOST_CONNECTIONS = 20_000;
+const OPEN_FILES = 'Max open files';
 /** Where the system does not say. */
 const LIKELY_DESCRIPTORS = 1_024;
 /** Looking for the longest idle costs a look at all, so several go at once. */
@@ -38,7 +39,12 @@ const MOST_TOLD = 64;
 /** How many descriptors this process may have. */
 function descriptors(): number {
   try {
-    const soft = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    const lines = readFileSync('/proc/self/limits', 'latin1').split('\n');
+    const soft = lines
+      .find(line => line.startsWith(OPEN_FILES))
+      ?.slice(OPEN_FILES.length)
+      .trim()
+      .split(' ', 1)[0];
     return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft ?? LIKELY_DESCRIPTORS);
   } catch {
     return LIKELY_DESCRIPTORS;

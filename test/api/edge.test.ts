@@ -26,6 +26,9 @@ test.each([
   ['X-Request-Id', 'a"b'],
   ['X-Request-Id', `drk_${'x'.repeat(49)}`],
   ['traceparent', '00-xyz-00f067aa0ba902b7-01'],
+  ['traceparent', `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01`],
+  ['traceparent', `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`],
+  ['traceparent', `00-${'a'.repeat(32)}-${'0'.repeat(16)}-01`],
   ['traceparent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01, x`],
 ])('%s: %s is not taken over', async (name, value) => {
   const answer = await ask(shared().port, '/livez', { headers: [`${name}: ${value}`] });
@@ -59,6 +62,11 @@ test('a head of many lines that comes in pieces is a 431, long before it takes m
     error: 'headers_too_large',
     detail: 'at most 128 lines',
   });
+});
+
+test('behind a request that closes the connection nothing is read, and nothing is answered', async () => {
+  const bytes = `GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${ALIVE}nonsense`;
+  expect(parseAnswers(await rawRequest(shared().port, bytes)).map(({ status }) => status)).toEqual([200]);
 });
 
 test('a head of many lines is a 431 at once as well', async () => {

@@ -33,6 +33,7 @@ test.each([
   ['GET / HTTP/1.1\r\nAuthorization: Bear', 'Bear'],
   ['GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nAuthorization: next\r\n\r\n', undefined],
   ['GET / HTTP/1.1\r\nAuthorization : a\r\n\r\n', undefined],
+  ['\r\n\r\nGET / HTTP/1.1\r\nAuthorization: behind\r\n\r\n', 'behind'],
   ['', undefined],
 ])('%j is sent with %j', (text, authorization) => {
   expect(authorizationIn(bytes(text))).toBe(authorization);
