@@ -2,12 +2,12 @@
 
 export interface Caller {
   readonly name: string;
-  readonly isKnown: boolean;
+  readonly kind: 'key' | 'stranger' | 'probe';
 }
 
 /** A connection with bytes to be read. */
 export interface Job {
-  /** Whose turn it takes, and whether that is a key that is known. */
+  /** Whose turn it takes: that of a key that is known, of a stranger, or of whoever watches the service. */
   caller(): Caller;
   /** Reads and answers until the moment given at the latest; gives the price of what it did. */
   work(until: number): number;
@@ -20,13 +20,13 @@ export interface Job {
 /** A caller whose requests would wait longer than this … */
 const TARGET_MS = 30;
 /** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) gets 503 for some. */
-const STANDING_MS = 500;
+const STANDING_MS = 800;
 /** Not where they are few: on a slow machine everybody waits, and refusing some would make nobody faster. */
 export const FEW = 64;
 /** It is trusted again after so long without. */
 const CALM_MS = 1_000;
 /** Of many, none is kept waiting longer, burst or not. */
-export const MOST_WAIT_MS = 700;
+export const MOST_WAIT_MS = 850;
 
 export interface Waiting {
   readonly job: Job;
@@ -65,7 +65,7 @@ export class Queue<T> {
 
 export class Account {
   readonly name: string;
-  readonly isKnown: boolean;
+  readonly kind: Caller['kind'];
   readonly queue = new Queue<Waiting>();
   /** What is left of its turn, in microseconds. */
   credit = 0;
@@ -76,9 +76,9 @@ export class Account {
   #lateSince = 0;
   #lateAt = 0;
 
-  constructor({ name, isKnown }: Caller) {
+  constructor({ name, kind }: Caller) {
     this.name = name;
-    this.isKnown = isKnown;
+    this.kind = kind;
   }
 
   served(now: number): void {

@@ -30,6 +30,13 @@ export function isBlank(bytes: Buffer): boolean {
   return bytes.length <= MOST_BLANK && bytes.every(byte => byte === CR || byte === LF);
 }
 
+const PROBES = ['GET /livez ', 'GET /readyz '];
+
+/** Whether somebody wants to know how the service is: the answer costs less than the wait. */
+export function isProbe(bytes: Buffer): boolean {
+  return PROBES.some(probe => bytes.toString('latin1', 0, probe.length) === probe);
+}
+
 /** The value of the first Authorization line of the first head; undefined where there is none. */
 export function authorizationIn(bytes: Buffer): string | undefined {
   const text = bytes.toString('latin1', 0, MOST_HEAD).trimStart();

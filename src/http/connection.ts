@@ -8,7 +8,7 @@ import { newMemory } from '../admit.ts';
 import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Caller, Job } from './accounts.ts';
-import { authorizationIn, hasHead, headEnd, isBlank, joined, linesIn } from './bytes.ts';
+import { authorizationIn, hasHead, headEnd, isBlank, isProbe, joined, linesIn } from './bytes.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
 
@@ -229,11 +229,13 @@ export class Connection implements Job, Line {
   }
 
   caller(): Caller {
-    const { authorization, keyId } = this.memory;
+    const begins = this.#isBetween ? this.#held : undefined;
+    if (begins && isProbe(begins)) return { name: `probe ${this.#network}`, kind: 'probe' };
     // What belongs to a request that has begun is its caller's; what begins one tells by itself whose it is.
-    const sent = this.#held && this.#isBetween ? authorizationIn(this.#held) : authorization;
+    const { authorization, keyId } = this.memory;
+    const sent = begins ? authorizationIn(begins) : authorization;
     const known = sent === authorization ? keyId : sent && this.#parts.keyOf(sent);
-    return known === undefined ? { name: this.#network, isKnown: false } : { name: known, isKnown: true };
+    return known === undefined ? { name: this.#network, kind: 'stranger' } : { name: known, kind: 'key' };
   }
 
   work(until: number): number {

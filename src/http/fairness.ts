@@ -20,6 +20,9 @@ const QUANTUM = 500;
  * in so many of them at the most. Otherwise 1,000 connections had to wait for four seconds (2026-11-15).
  */
 const MOST_ACCEPTING = 64;
+/** Where turns are slow, fewer of them. */
+const LEAST_ACCEPTING = 8;
+const ACCEPTING_MS = 20;
 /** Callers who asked for too much are remembered for a while; when they are so many, those are looked for who did long ago. */
 const MOST_ACCOUNTS = 1_000;
 const FORGET_MS = 100;
@@ -41,8 +44,7 @@ export interface Fairness {
 /** `isFull`: the store has as many calls as it can take. */
 export function createFairness(isFull: () => boolean): Fairness {
   const accounts = new Map<string, Account>();
-  const keys = new Side();
-  const strangers = new Side();
+  const sides = { key: new Side(), stranger: new Side(), probe: new Side() };
   const late = new Queue<Waiting>();
   const rest = createRest();
   let waiting = 0;
@@ -53,6 +55,7 @@ export function createFairness(isFull: () => boolean): Fairness {
   let isAccepting = false;
   let hasAccepted = false;
   let acceptingTurns = 0;
+  let acceptingSince = 0;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
 
@@ -63,10 +66,17 @@ export function createFairness(isFull: () => boolean): Fairness {
       turnEnds = 0;
       isAccepting = hasAccepted;
       hasAccepted = false;
-      if (isAccepting && ++acceptingTurns <= MOST_ACCEPTING) return nextTurn();
+      if (isAccepting && goesOnAccepting()) return nextTurn();
       acceptingTurns = 0;
       if (waiting > 0) serve();
     });
+  }
+
+  function goesOnAccepting(): boolean {
+    const now = performance.now();
+    if (acceptingTurns++ === 0) acceptingSince = now;
+    if (acceptingTurns <= LEAST_ACCEPTING) return true;
+    return acceptingTurns <= MOST_ACCEPTING && now - acceptingSince < ACCEPTING_MS;
   }
 
   function soon(): void {
@@ -93,28 +103,30 @@ export function createFairness(isFull: () => boolean): Fairness {
       late.push({ job, since: now });
     } else {
       account.queue.push({ job, since: now });
-      const { fresh, row } = sideOf(account);
+      const { fresh, row } = sides[account.kind];
       if (!row.has(account)) fresh.add(account);
     }
   }
-
-  const sideOf = ({ isKnown }: Account) => (isKnown ? keys : strangers);
 
   function forgetCalm(now: number): void {
     forgetAt = now + FORGET_MS;
     for (const [name, account] of accounts) if (account.isCalm(now)) accounts.delete(name);
   }
 
-  /** Keys that are known come first, and have half of the time where strangers wait, too. */
+  /** Who watches comes first, for a tenth of the time; keys that are known have half of it where strangers wait, too. */
   function serve(): void {
+    const { key, stranger, probe } = sides;
     const begin = performance.now();
     turnEnds = begin + TURN_MS;
-    serveFrom(keys.fresh, turnEnds);
-    serveFrom(keys.row, strangers.isWaiting ? begin + TURN_MS / 2 : turnEnds);
-    serveFrom(strangers.fresh, turnEnds);
-    serveFrom(strangers.row, turnEnds);
-    serveFrom(keys.row, turnEnds);
-    if (isFull()) for (const one of [...keys.fresh, ...keys.row]) setLateAside(one, begin, MOST_FULL_MS);
+    serveFrom(probe.fresh, begin + TURN_MS / 10);
+    serveFrom(probe.row, begin + TURN_MS / 10);
+    serveFrom(key.fresh, turnEnds);
+    serveFrom(key.row, stranger.isWaiting ? begin + TURN_MS / 2 : turnEnds);
+    serveFrom(stranger.fresh, turnEnds);
+    serveFrom(stranger.row, turnEnds);
+    serveFrom(key.row, turnEnds);
+    serveFrom(probe.row, turnEnds);
+    if (isFull()) for (const one of [...key.fresh, ...key.row]) setLateAside(one, begin, MOST_FULL_MS);
     refuseLate();
     if (waiting > 0) soon();
     else nextTurn();
@@ -125,9 +137,9 @@ export function createFairness(isFull: () => boolean): Fairness {
     for (const account of those) {
       const now = performance.now();
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
-      if ((account.isKnown && isFull()) || now >= until) break;
+      if ((account.kind === 'key' && isFull()) || now >= until) break;
       those.delete(account);
-      const { fresh, row } = sideOf(account);
+      const { fresh, row } = sides[account.kind];
       if (those === fresh || account.queue.size > 0) {
         takeTurn(account);
         row.add(account);
@@ -147,7 +159,7 @@ export function createFairness(isFull: () => boolean): Fairness {
       const price = next.job.work(turnEnds);
       const after = performance.now();
       account.credit -= Math.max(price, (after - now) * 1_000);
-      if (after >= turnEnds || (account.isKnown && isFull())) return;
+      if (after >= turnEnds || (account.kind === 'key' && isFull())) return;
     }
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { authorizationIn, hasHead, headEnd, isBlank, joined } from '../../src/http/bytes.ts';
+import { authorizationIn, hasHead, headEnd, isBlank, isProbe, joined } from '../../src/http/bytes.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const pieces = fc
@@ -43,4 +43,10 @@ test('joined bytes take no more memory than they are', () => {
   const both = joined(bytes('GET '), bytes('/ HTTP/1.1'));
   expect(both.toString()).toBe('GET / HTTP/1.1');
   expect(both.buffer.byteLength).toBe(both.length);
+});
+
+test('who asks how the service is, is told from others', () => {
+  for (const text of ['GET /livez HTTP/1.1', 'GET /readyz HTTP/1.1']) expect(isProbe(bytes(text))).toBe(true);
+  for (const text of ['GET /livezx HTTP/1.1', 'GET /v1/usage HTTP/1.1', ''])
+    expect(isProbe(bytes(text))).toBe(false);
 });

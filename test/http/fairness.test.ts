@@ -21,7 +21,10 @@ function job(caller: string, ms = 0, onServed: (one: Fake) => void = () => {}): 
   const one: Fake = {
     state: 'new',
     at: 0,
-    caller: () => ({ name: caller, isKnown: caller.startsWith('key') }),
+    caller: () => ({
+      name: caller,
+      kind: (['key', 'probe'] as const).find(kind => caller.startsWith(kind)) ?? 'stranger',
+    }),
     work() {
       const until = performance.now() + ms;
       while (performance.now() < until);
@@ -181,4 +184,14 @@ test('who has several requests waiting is served beside any number who come agai
   for (const one of several) fairness.arrive(one);
   await eventually('all of them are served', () => several.every(one => one.state === 'served'), 10_000);
   isOver = true;
+});
+
+test('who watches the service is answered beside any number of strangers and keys', async () => {
+  const fairness = fair();
+  const order: string[] = [];
+  for (let i = 0; i < 1_000; i++) fairness.arrive(job(`stranger ${i}`, 0.5, () => order.push('other')));
+  for (let i = 0; i < 1_000; i++) fairness.arrive(job(`key ${i}`, 0.5, () => order.push('other')));
+  fairness.arrive(job('probe', 0.1, () => order.push('probe')));
+  await eventually('it is answered', () => order.includes('probe'));
+  expect(order.indexOf('probe')).toBeLessThan(60);
 });
