@@ -19,7 +19,7 @@ const SAME_SIGNAL_MS = 1_000;
  * How much the heap may grow before it is swept whole. V8 by itself lets it grow up to fourfold, and new names leave
  * garbage there: 200,000 of them grew memory by 110 MiB without this (one run), by 62 and 63 with it (2026-11-15).
  */
-const HEAP_GROWTH = '--heap-growing-percent=100';
+const HEAP_GROWTH = '--heap-growing-percent=50';
 
 export function addServe(program: Command): void {
   program
