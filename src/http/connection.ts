@@ -153,7 +153,8 @@ export class Connection implements Job, Line {
 
   /** Something came in time that the parser has not seen: it waits here, or was refused without parsing. */
   get isAheadOfParser(): boolean {
-    return this.#held !== undefined || (this.#refusedUnread && this.requests === 0 && !this.#isInHead);
+    if (this.#held !== undefined) return this.#isBetween;
+    return this.#refusedUnread && this.requests === 0 && !this.#isInHead;
   }
 
   /** It has its last answer, or gets it by `end`. */

@@ -110,7 +110,12 @@ export function createFairness(isFull: () => boolean): Fairness {
 
   function forgetCalm(now: number): void {
     forgetAt = now + FORGET_MS;
-    for (const [name, account] of accounts) if (account.isCalm(now)) accounts.delete(name);
+    for (const account of accounts.values()) forget(account, now);
+  }
+
+  /** Not somebody who came anew under the same name meanwhile. */
+  function forget(account: Account, now: number): void {
+    if (account.isCalm(now) && accounts.get(account.name) === account) accounts.delete(account.name);
   }
 
   /** Who watches comes first, for a tenth of the time; keys that are known have half of it where strangers wait, too. */
@@ -143,7 +148,7 @@ export function createFairness(isFull: () => boolean): Fairness {
       if (those === fresh || account.queue.size > 0) {
         takeTurn(account);
         row.add(account);
-      } else if (account.isCalm(now)) accounts.delete(account.name);
+      } else forget(account, now);
     }
   }
 

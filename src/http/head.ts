@@ -24,9 +24,9 @@ export interface Head {
 
 const MOST_DRAINED = 1024;
 const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
-/** W3C Trace Context 3.2: version, trace, parent and flags. */
-const INVALID_TRACE = /^ff|-0{32}-|-0{16}-/;
+/** W3C Trace Context 3.2: version, trace, parent and flags; of these some values stand for nothing. */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const INVALID_TRACE = /^ff|-0{32}-|-0{16}-/;
 
 const join = (before: string | undefined, value: string) =>
   before === undefined ? value : `${before}, ${value}`;

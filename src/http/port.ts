@@ -148,12 +148,11 @@ export function createPort(parts: PortParts): Port {
 
   function handle(call: Call, found: Found | undefined): void {
     const { req, connection } = call;
+    // Whatever it gets: what comes next over this connection is left unread for a while.
+    if (connection.isShedding) connection.refused();
     const refusal = transportRefusal(req, call.head, call.target);
     if (refusal) return refuseTransport(call, refusal);
-    if (!found) {
-      if (connection.isShedding) connection.refused();
-      return sendRefusal(call, refuse('not_found'));
-    }
+    if (!found) return sendRefusal(call, refuse('not_found'));
     const { place } = found;
     const route = place.routes.get(req.method!);
     if (!route) {
@@ -162,10 +161,8 @@ export function createPort(parts: PortParts): Port {
     }
     const stranger = route.door === 'operator' ? parts.operatorRefusal(call) : undefined;
     // Operators are never shed: whoever comes in may be about to revoke the key that causes it.
-    if (connection.isShedding && (route.door !== 'operator' || stranger)) {
-      connection.refused();
-      if (!route.isProbe) return shed(call);
-    }
+    const isExempt = route.isProbe || (route.door === 'operator' && !stranger);
+    if (connection.isShedding && !isExempt) return shed(call);
     if (stranger) return sendRefusal(call, stranger);
     try {
       const running = route.body ? readThenHandle(call, route, route.body) : route.handle(call, undefined);
