@@ -76,6 +76,8 @@ describe('feeds update', () => {
 
     await eventually('the server follows', async () => (await answered(name)).reason === 'disposable');
     const age = new RegExp(`^domain_risk_feed_age_seconds\\{feed="${FEED}"\\} (\\S+)$`, 'm');
+    // The metrics are made once a second.
+    await eventually('the metrics follow', async () => age.test(await metrics()));
     expect(Number(age.exec(await metrics())?.[1])).toBeLessThan(60);
     expect(await metrics()).toContain(`domain_risk_feed_names{feed="${FEED}"} ${now}`);
     const { stdout } = await run(['feeds', 'status'], beside());
