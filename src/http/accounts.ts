@@ -11,15 +11,15 @@ export interface Job {
   caller(): Caller;
   /** Reads and answers until the moment given at the latest; gives the price of what it did. */
   work(until: number): number;
-  /** Refuses one request with 503. True where it is to be left unread for a while. */
-  shed(): boolean;
-  /** After so long without being read, it may be read again. */
-  rested(): void;
+  /** Refuses one request with 503. */
+  shed(): void;
+  /** Others wait behind it for what it carries: it is refused at once where it would be later. */
+  readonly isProxy: boolean;
 }
 
 /** A caller whose requests would wait longer than this … */
 const TARGET_MS = 30;
-/** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) gets 503 for some. */
+/** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) asks for too much. */
 const STANDING_MS = 800;
 /** Not where they are few: on a slow machine everybody waits, and refusing some would make nobody faster. */
 export const FEW = 64;
@@ -27,6 +27,8 @@ export const FEW = 64;
 const CALM_MS = 1_000;
 /** Of many, none is kept waiting longer, burst or not. */
 export const MOST_WAIT_MS = 850;
+/** As many as are refused in any case; more only so that none waits longer. Each refusal costs somebody an answer. */
+const REFUSED_PER_MS = 1.2;
 
 export interface Waiting {
   readonly job: Job;
@@ -55,11 +57,23 @@ export class Queue<T> {
     const item = this.#items[this.#head];
     if (item === undefined) return undefined;
     this.#items[this.#head++] = undefined;
+    this.#tidy();
+    return item;
+  }
+
+  /** The newest. */
+  pop(): T | undefined {
+    if (this.size === 0) return undefined;
+    const item = this.#items.pop();
+    this.#tidy();
+    return item;
+  }
+
+  #tidy(): void {
     if (this.size === 0 || (this.#head > 1_000 && this.#head * 2 > this.#items.length)) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }
-    return item;
   }
 }
 
@@ -75,6 +89,9 @@ export class Account {
   /** Since when, and when last, a request would have had to wait too long. */
   #lateSince = 0;
   #lateAt = 0;
+  /** When some were last refused, and how many more are due. */
+  #refusedAt = 0;
+  #due = 0;
 
   constructor({ name, kind }: Caller) {
     this.name = name;
@@ -86,8 +103,11 @@ export class Account {
     this.#servedAt = this.queue.size > 0 ? now : 0;
   }
 
-  /** Whether one more would have to wait too long. */
-  isTooLate(now: number): boolean {
+  /**
+   * Whether it asks for more than there is. Its newest are served first then (the oldest have waited for nothing, and
+   * whoever sent them may be gone), and the oldest are refused, no faster than they must be.
+   */
+  isTooMuch(now: number): boolean {
     if (this.queue.size < FEW) return false;
     const wait = this.queue.size * this.#pace;
     if (wait > TARGET_MS) {
@@ -98,6 +118,19 @@ export class Account {
     }
     const isStanding = this.#lateSince > 0 && now - this.#lateSince > STANDING_MS;
     return wait > (isStanding ? TARGET_MS : MOST_WAIT_MS);
+  }
+
+  /** Takes out the oldest, as many as are to be refused by now. */
+  refuseOldest(now: number, refuse: (job: Job) => void): void {
+    const { queue } = this;
+    const perMs = Math.max(REFUSED_PER_MS, queue.size / MOST_WAIT_MS);
+    // Who comes back to this after a while owes nothing for the time between.
+    this.#due = Math.min(FEW, this.#due + (now - this.#refusedAt) * perMs);
+    this.#refusedAt = now;
+    while (queue.size >= FEW && (this.#due >= 1 || now - queue.first!.since > MOST_WAIT_MS)) {
+      this.#due = Math.max(0, this.#due - 1);
+      refuse(queue.shift()!.job);
+    }
   }
 
   /** It needs not be remembered. */

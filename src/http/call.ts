@@ -44,7 +44,6 @@ export interface Line {
   /** One has its answer, at this moment. */
   answered(now: number): void;
   /** One was refused because others wait. */
-  refused(): void;
 }
 
 /** Names and values in turn, as `writeHead` takes them. */

@@ -24,6 +24,11 @@ const MOST_LINGERING = 1024 * 1024;
 /** Node makes objects of each line of a head: 8 KB of short ones took 75 KB (2026-11-15). Shorter heads are not counted. */
 const MOST_HEAD_LINES = 128;
 const FEW_LINES = 1_024;
+/**
+ * A request that comes in more pieces than this is read when it is tended from then on: thousands of peers that sent byte
+ * by byte kept the event loop reading for a second at a time (2026-11-15). A head in whole packets has six at the most.
+ */
+const MOST_PIECES = 8;
 /** A head that is not whole after so long makes room for others where that is scarce. */
 const SLOW_HEAD_MS = 1_000;
 /** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
@@ -62,7 +67,10 @@ export class Connection implements Job, Line {
   #isPausedByNode = false;
   #isWorking = false;
   #isWaiting = false;
-  #isResting = false;
+  /** It is not read before it is tended again. */
+  #isSlowed = false;
+  /** Pieces that have come since the last request was whole. */
+  #pieces = 0;
   #isEnding = false;
   #awaitsPeer = false;
   /** A part of a head has come, and not yet the rest. */
@@ -115,6 +123,10 @@ export class Connection implements Job, Line {
       this.#passEnd = passEnd;
       this.#goOn();
     });
+    // A paused stream goes on reading until 64 KiB wait in it, and each byte may be an object of its own.
+    socket._read = size => {
+      if (!this.#isPaused && !this.#isPausedByNode) Socket.prototype._read.call(socket, size);
+    };
     // What Node asks for stands beside what is asked for here: it must not be fed while it wants nothing.
     socket.pause = () => {
       this.#isPausedByNode = true;
@@ -171,7 +183,10 @@ export class Connection implements Job, Line {
       this.#taken = taken;
       this.#takenAt = now;
     } else if (now - this.#takenAt > UNREAD_MS) return void socket.destroy();
-    if (this.#held !== undefined) this.#goOn(true);
+    if (this.#isSlowed || this.#held !== undefined) {
+      this.#isSlowed = false;
+      this.#goOn(true);
+    }
     if (this.isIdle && now - this.activeAt > KEEP_ALIVE_SECONDS * 1_000) this.end();
     // What was answered long ago is not kept for the sake of a connection that idles.
     if (this.open === 0 && this.last?.res.writableFinished && this.last.req.complete) this.last = undefined;
@@ -199,6 +214,8 @@ export class Connection implements Job, Line {
     else socket.end(words);
     this.#isPaused = false;
     this.#isPausedByNode = false;
+    this.#isSlowed = false;
+    this.#pieces = 0;
     Socket.prototype.resume.call(socket);
   }
 
@@ -215,6 +232,7 @@ export class Connection implements Job, Line {
   begin(call: Call, price: number): void {
     this.requests++;
     this.open++;
+    this.#pieces = 0;
     this.last = call;
     this.#price += price;
   }
@@ -225,8 +243,8 @@ export class Connection implements Job, Line {
     if (this.#held !== undefined) this.#goOn();
   }
 
-  refused(): void {
-    this.#isResting = !this.#parts.isProxy;
+  get isProxy(): boolean {
+    return this.#parts.isProxy;
   }
 
   caller(): Caller {
@@ -252,10 +270,10 @@ export class Connection implements Job, Line {
     return this.#price;
   }
 
-  shed(): boolean {
+  shed(): void {
     this.#isWaiting = false;
     const bytes = this.#held;
-    if (bytes === undefined) return false;
+    if (bytes === undefined) return;
     const isAlone = this.open === 0 && this.#isBetween && this.#isWritten();
     const refusal = isAlone ? this.#parts.plainRefusal(bytes) : undefined;
     if (refusal === undefined) {
@@ -268,19 +286,16 @@ export class Connection implements Job, Line {
       this.#held = undefined;
       this.#refusedUnread = true;
       this.activeAt = performance.now();
-      this.refused();
       this.socket.write(refusal, 'latin1');
     }
-    this.#goOn();
-    return this.#isResting;
-  }
-
-  rested(): void {
-    this.#isResting = false;
     this.#goOn();
   }
 
   #take(bytes: Buffer): void {
+    if (++this.#pieces > MOST_PIECES) {
+      this.#isSlowed = true;
+      this.#pause();
+    }
     if (this.#isEnding) {
       this.#lingering += bytes.length;
       if (this.#lingering > MOST_LINGERING) this.socket.destroy();
@@ -331,9 +346,7 @@ export class Connection implements Job, Line {
   /** Reads what was received, now or in its turn, and receives more only when that is done. */
   #goOn(isTended = false): void {
     if (this.#isEnding || this.#isWaiting || this.#isWorking) return;
-    if (this.#isResting) {
-      this.#account();
-    } else if (this.#isDone()) {
+    if (this.#isDone()) {
       this.#pause();
     } else if (this.#held === undefined) {
       this.#resume();
@@ -350,6 +363,8 @@ export class Connection implements Job, Line {
       this.#account();
     } else if (!this.#parts.fairness.arrive(this)) {
       this.#isWaiting = true;
+      // libuv would read up to 32 times in a row where there is so much.
+      if (this.#held.length > LITTLE_HELD) this.#pause();
       this.#account();
     }
   }
@@ -379,7 +394,7 @@ export class Connection implements Job, Line {
   }
 
   #resume(): void {
-    if (!this.#isPaused) return;
+    if (!this.#isPaused || this.#isSlowed) return;
     this.#isPaused = false;
     if (!this.#isPausedByNode) Socket.prototype.resume.call(this.socket);
   }

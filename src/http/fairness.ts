@@ -6,13 +6,14 @@
  */
 
 import { Account, FEW, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
-import { createRest } from './rest.ts';
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
 const SHED_MS = 2.5;
-/** Refusals that have waited for so long take as much time as is served, so that nobody waits for long. */
-const LATE_MS = 400;
+/** Refusals that are late by so long take as much time as is served. */
+const LATE_MS = 40;
+/** The kernel may have more for one turn than can be read in this time; who waits is served in between then. */
+const LONG_POLL_MS = 20;
 /** What a caller may use in one go before the next one's turn, in microseconds. */
 const QUANTUM = 500;
 /**
@@ -45,10 +46,14 @@ export interface Fairness {
 export function createFairness(isFull: () => boolean): Fairness {
   const accounts = new Map<string, Account>();
   const sides = { key: new Side(), stranger: new Side(), probe: new Side() };
+  /** Those who ask for too much. */
+  const greedy = new Set<Account>();
   const late = new Queue<Waiting>();
-  const rest = createRest();
   let waiting = 0;
   let forgetAt = 0;
+  let isServing = false;
+  /** When the last turn was over: what has come since was read in one go. */
+  let turnedAt = 0;
   /** When this turn of the event loop has served long enough; 0 before its first request. */
   let turnEnds = 0;
   /** A connection came in this turn, or in the one before: there may be more behind it. */
@@ -66,7 +71,11 @@ export function createFairness(isFull: () => boolean): Fairness {
       turnEnds = 0;
       isAccepting = hasAccepted;
       hasAccepted = false;
-      if (isAccepting && goesOnAccepting()) return nextTurn();
+      if (isAccepting && goesOnAccepting()) {
+        serveFrom(sides.probe.fresh, performance.now() + TURN_MS / 10);
+        turnedAt = performance.now();
+        return nextTurn();
+      }
       acceptingTurns = 0;
       if (waiting > 0) serve();
     });
@@ -99,13 +108,12 @@ export function createFairness(isFull: () => boolean): Fairness {
       accounts.set(caller.name, account);
     }
     waiting++;
-    if (account.isTooLate(now)) {
-      late.push({ job, since: now });
-    } else {
-      account.queue.push({ job, since: now });
-      const { fresh, row } = sides[account.kind];
-      if (!row.has(account)) fresh.add(account);
-    }
+    const isTooMuch = account.isTooMuch(now);
+    if (isTooMuch && job.isProxy) return void late.push({ job, since: now });
+    if (isTooMuch) greedy.add(account);
+    account.queue.push({ job, since: now });
+    const { fresh, row } = sides[account.kind];
+    if (!row.has(account)) fresh.add(account);
   }
 
   function forgetCalm(now: number): void {
@@ -122,6 +130,7 @@ export function createFairness(isFull: () => boolean): Fairness {
   function serve(): void {
     const { key, stranger, probe } = sides;
     const begin = performance.now();
+    isServing = true;
     turnEnds = begin + TURN_MS;
     serveFrom(probe.fresh, begin + TURN_MS / 10);
     serveFrom(probe.row, begin + TURN_MS / 10);
@@ -132,7 +141,10 @@ export function createFairness(isFull: () => boolean): Fairness {
     serveFrom(key.row, turnEnds);
     serveFrom(probe.row, turnEnds);
     if (isFull()) for (const one of [...key.fresh, ...key.row]) setLateAside(one, begin, MOST_FULL_MS);
+    for (const account of greedy) refuseOldest(account);
     refuseLate();
+    isServing = false;
+    turnedAt = performance.now();
     if (waiting > 0) soon();
     else nextTurn();
   }
@@ -157,7 +169,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     while (account.credit > 0) {
       const now = performance.now();
       if (account.queue.size >= FEW) setLateAside(account, now, MOST_WAIT_MS);
-      const next = account.queue.shift();
+      const next = greedy.has(account) ? account.queue.pop() : account.queue.shift();
       if (!next) return;
       account.served(now);
       waiting--;
@@ -166,6 +178,12 @@ export function createFairness(isFull: () => boolean): Fairness {
       account.credit -= Math.max(price, (after - now) * 1_000);
       if (after >= turnEnds || (account.kind === 'key' && isFull())) return;
     }
+  }
+
+  function refuseOldest(account: Account): void {
+    const now = performance.now();
+    account.refuseOldest(now, job => late.push({ job, since: now }));
+    if (account.queue.size < FEW) greedy.delete(account);
   }
 
   function setLateAside({ queue }: Account, now: number, mostMs: number): void {
@@ -178,8 +196,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     const until = now + (isUrgent ? TURN_MS : SHED_MS);
     while (late.size > 0 && performance.now() < until) {
       waiting--;
-      const { job, since } = late.shift()!;
-      if (job.shed()) rest.begin(job, since);
+      late.shift()!.job.shed();
     }
   }
 
@@ -196,6 +213,7 @@ export function createFairness(isFull: () => boolean): Fairness {
           return true;
         }
       }
+      if (waiting > 0 && !isServing && !isFull() && performance.now() - turnedAt > LONG_POLL_MS) serve();
       wait(job);
       soon();
       return false;
@@ -209,7 +227,6 @@ export function createFairness(isFull: () => boolean): Fairness {
     isPressed: () => waiting > 0 || isFull(),
     close() {
       clearTimeout(timer);
-      rest.close();
       clearImmediate(immediate);
     },
   };

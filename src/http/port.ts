@@ -148,8 +148,6 @@ export function createPort(parts: PortParts): Port {
 
   function handle(call: Call, found: Found | undefined): void {
     const { req, connection } = call;
-    // Whatever it gets: what comes next over this connection is left unread for a while.
-    if (connection.isShedding) connection.refused();
     const refusal = transportRefusal(req, call.head, call.target);
     if (refusal) return refuseTransport(call, refusal);
     if (!found) return sendRefusal(call, refuse('not_found'));

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
+import { watchFlood } from './flood.ts';
 
 export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held'> {
   readonly isTrustedProxy: (address: string) => boolean;
@@ -119,8 +120,10 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
 
   // A tenth of them at a time: thousands at once would hold everybody up.
   let round = all.values();
+  const flood = watchFlood();
   const sweep = setInterval(() => {
     const now = performance.now();
+    flood(all.size, now);
     for (let left = Math.ceil(all.size / SWEEPS); left > 0; left--) {
       const { done, value } = round.next();
       value?.tend(now);

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask, parseAnswers } from '../support/answers.ts';
@@ -182,6 +183,54 @@ test('a loop that was held shows in the metrics, and is told of in the log', asy
   expect(longest).toBeGreaterThan(0.5);
 });
 
+/** The server's sides of connections from now on. */
+function serverSockets(onSocket: (socket: Socket) => void): void {
+  const take = (message: unknown) => onSocket((message as { socket: Socket }).socket);
+  subscribe('net.server.socket', take);
+  onTestFinished(() => void unsubscribe('net.server.socket', take));
+}
+
+test('a request that comes byte by byte is answered, and read in few pieces', async () => {
+  const { port } = await startTestService();
+  let pieces = 0;
+  // Not by a listener: Node reads otherwise where it sees one more.
+  serverSockets(socket => {
+    const emit = socket.emit.bind(socket);
+    socket.emit = (name: string, ...rest: unknown[]) => {
+      if (name === 'data') pieces++;
+      return emit(name, ...rest);
+    };
+  });
+  const one = open(port, '127.0.0.1');
+  const begun = performance.now();
+  for (const byte of `GET /livez HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(60)}\r\n\r\n`) {
+    one.socket.write(byte);
+    await pause(2);
+  }
+  await eventually('it is answered', () => one.received().includes('HTTP/1.1 200'));
+  one.socket.destroy();
+  // Eight at once, then one whenever it is looked after: ten times a second where there are few connections.
+  expect(pieces).toBeLessThanOrEqual(10 + (performance.now() - begun) / 100);
+});
+
+test('bytes that come one by one behind answers that nobody takes stay with the kernel', async () => {
+  const { port } = await startTestService();
+  const sockets: Socket[] = [];
+  serverSockets(socket => sockets.push(socket));
+  const one = open(port, '127.0.0.1');
+  one.socket.pause();
+  one.socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(900));
+  await eventually('its answers are not taken', () => (sockets[0]?.writableLength ?? 0) > 0);
+  await pause(300);
+  for (let i = 0; i < 200; i++) {
+    one.socket.write('G');
+    await pause(1);
+  }
+  // Each would be an object of a few hundred bytes.
+  expect(sockets[0]!.readableLength).toBeLessThan(20);
+  one.socket.destroy();
+});
+
 test('/metrics is made once a second, however many ask', { timeout: 120_000 }, async () => {
   const { port } = await startTestService();
   const times = 200;
@@ -189,7 +238,10 @@ test('/metrics is made once a second, however many ask', { timeout: 120_000 }, a
   const begun = performance.now();
   one.socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(times));
   const bodies = () => one.received().split('HTTP/1.1 200').slice(1);
-  await eventually('all are answered', () => bodies().length === times && bodies()[times - 1]!.endsWith('\n'));
+  await eventually(
+    'all are answered',
+    () => bodies().length === times && bodies()[times - 1]!.endsWith('\n'),
+  );
   const seconds = (performance.now() - begun) / 1_000;
   one.socket.destroy();
   // Every text differs from the one before: it tells of the processor time that was used.

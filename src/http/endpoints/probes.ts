@@ -11,17 +11,27 @@ const NO_STORE = ['Cache-Control', 'no-store'];
 /** Anybody may ask, as often as they like: what costs something is made once in so long. */
 const MADE_MS = 1_000;
 
-/** Whoever asks while it is being made, or shortly after, gets the same. */
-function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+/** Whoever asks while it is being made, or shortly after, gets the same: at once where it is there. */
+function madeOnce<T>(make: () => Promise<T>): (give: (made: T) => void) => Promise<void> | undefined {
+  let making: Promise<T> | undefined;
+  let made: { readonly it: T } | undefined;
   let madeAt = 0;
-  return () => {
+  return give => {
     const now = performance.now();
-    if (!made || now - madeAt > MADE_MS) {
-      made = make();
+    if (now - madeAt > MADE_MS) {
       madeAt = now;
+      made = undefined;
+      making = make();
+      making.then(
+        it => {
+          made = { it };
+        },
+        () => {},
+      );
     }
-    return made;
+    if (!made) return making!.then(give);
+    give(made.it);
+    return undefined;
   };
 }
 
@@ -46,7 +56,7 @@ export function probeEndpoints(parts: {
   /** DNS is shown and never fails it: the service answers without, and says so. */
   const readiness = madeOnce(async () => {
     const problem = await storeProblem();
-    if (problem) return { problem };
+    if (problem) return { problem, body: '' };
     const { degraded, servers, inFlight, cached } = resolver.health();
     const shown = {
       status: 'ready',
@@ -54,7 +64,7 @@ export function probeEndpoints(parts: {
       catalog: { snapshot: catalog().generation, domains: catalog().size },
       dns: { status: degraded ? 'degraded' : 'ok', servers, in_flight: inFlight, cached },
     };
-    return { body: JSON.stringify(shown) };
+    return { problem: undefined, body: JSON.stringify(shown) };
   });
   const measured = madeOnce(async () => {
     const { type, body } = await metrics.text();
@@ -66,15 +76,16 @@ export function probeEndpoints(parts: {
       sendJson(call, 200, '{"status":"alive"}', NO_STORE);
     },
 
-    async readyz(call: Call): Promise<void> {
-      const state = isDraining() ? { problem: 'the service is shutting down' } : await readiness();
-      if (state.problem !== undefined) return sendRefusal(call, refuse('not_ready', state.problem, 1));
-      sendJson(call, 200, state.body, NO_STORE);
+    readyz(call: Call): Promise<void> | undefined {
+      return readiness(({ problem, body }) => {
+        const why = isDraining() ? 'the service is shutting down' : problem;
+        if (why === undefined) sendJson(call, 200, body, NO_STORE);
+        else sendRefusal(call, refuse('not_ready', why, 1));
+      });
     },
 
-    async metrics(call: Call): Promise<void> {
-      const { type, body } = await measured();
-      send(call, 200, type, body, NO_STORE);
+    metrics(call: Call): Promise<void> | undefined {
+      return measured(({ type, body }) => send(call, 200, type, body, NO_STORE));
     },
   };
 }
