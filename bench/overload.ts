@@ -119,7 +119,8 @@ async function overload(rig: Rig, peak: number, times: number, connections: numb
 
 const perSecond = (count: number) => (count / SECONDS).toFixed(0);
 const ms = (value: number) => value.toFixed(value < 10 ? 1 : 0);
-const ratioOf = ({ greedy, peak }: Row) => greedy.good / SECONDS / peak;
+/** All that was of use to somebody: the other caller's answers cost as much as the greedy one's. */
+const ratioOf = ({ greedy, other, peak }: Row) => (greedy.good + other.good) / SECONDS / peak;
 const shareOf = ({ statuses, offered }: Seen) => (statuses['200'] ?? 0) / offered;
 const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((a, b) => a + b, 0);
 const unexpected = ({ statuses }: Seen) => sum(statuses) - (statuses['200'] ?? 0) - (statuses['503'] ?? 0);

@@ -26,7 +26,7 @@ export const FEW = 64;
 /** It is trusted again after so long without. */
 const CALM_MS = 1_000;
 /** Of many, none is kept waiting longer, burst or not. */
-export const MOST_WAIT_MS = 850;
+export const MOST_WAIT_MS = 900;
 /** As many as are refused in any case; more only so that none waits longer. Each refusal costs somebody an answer. */
 const REFUSED_PER_MS = 1.2;
 

@@ -31,10 +31,22 @@ export function isBlank(bytes: Buffer): boolean {
 }
 
 const PROBES = ['GET /livez ', 'GET /readyz '];
+/** Where the letters are that no call of the API has there. */
+const TELLING = 'GET /'.length;
+const TELLING_BYTES = PROBES.map(probe => probe.charCodeAt(TELLING));
 
 /** Whether somebody wants to know how the service is: the answer costs less than the wait. */
 export function isProbe(bytes: Buffer): boolean {
+  if (!TELLING_BYTES.includes(bytes[TELLING]!)) return false;
   return PROBES.some(probe => bytes.toString('latin1', 0, probe.length) === probe);
+}
+
+/** Whether both have the same header lines, whatever they ask for. */
+export function hasSameFields(bytes: Buffer, before: Buffer): boolean {
+  const begin = bytes.indexOf(LF);
+  const beginBefore = before.indexOf(LF);
+  if (begin < 0 || beginBefore < 0) return false;
+  return before.compare(bytes, begin, bytes.length, beginBefore) === 0;
 }
 
 /** The value of the first Authorization line of the first head; undefined where there is none. */

@@ -8,7 +8,16 @@ import { newMemory } from '../admit.ts';
 import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Caller, Job } from './accounts.ts';
-import { authorizationIn, hasHead, headEnd, isBlank, isProbe, joined, linesIn } from './bytes.ts';
+import {
+  authorizationIn,
+  hasHead,
+  hasSameFields,
+  headEnd,
+  isBlank,
+  isProbe,
+  joined,
+  linesIn,
+} from './bytes.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
 
@@ -69,6 +78,8 @@ export class Connection implements Job, Line {
   #isWaiting = false;
   /** It is not read before it is tended again. */
   #isSlowed = false;
+  /** The last request that waited, where it was a known key's. */
+  #waited: { readonly bytes: Buffer; readonly caller: Caller } | undefined;
   /** Pieces that have come since the last request was whole. */
   #pieces = 0;
   #isEnding = false;
@@ -251,10 +262,14 @@ export class Connection implements Job, Line {
     const begins = this.#isBetween ? this.#held : undefined;
     if (begins && isProbe(begins)) return { name: `probe ${this.#network}`, kind: 'probe' };
     // What belongs to a request that has begun is its caller's; what begins one tells by itself whose it is.
+    if (begins && this.#waited && hasSameFields(begins, this.#waited.bytes)) return this.#waited.caller;
     const { authorization, keyId } = this.memory;
     const sent = begins ? authorizationIn(begins) : authorization;
     const known = sent === authorization ? keyId : sent && this.#parts.keyOf(sent);
-    return known === undefined ? { name: this.#network, kind: 'stranger' } : { name: known, kind: 'key' };
+    if (known === undefined) return { name: this.#network, kind: 'stranger' };
+    const caller: Caller = { name: known, kind: 'key' };
+    if (begins && begins.length < FEW_LINES) this.#waited = { bytes: begins, caller };
+    return caller;
   }
 
   work(until: number): number {
@@ -285,6 +300,7 @@ export class Connection implements Job, Line {
     } else {
       this.#held = undefined;
       this.#refusedUnread = true;
+      this.#pieces = 0;
       this.activeAt = performance.now();
       this.socket.write(refusal, 'latin1');
     }

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { authorizationIn, hasHead, headEnd, isBlank, isProbe, joined } from '../../src/http/bytes.ts';
+import {
+  authorizationIn,
+  hasHead,
+  hasSameFields,
+  headEnd,
+  isBlank,
+  isProbe,
+  joined,
+} from '../../src/http/bytes.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const pieces = fc
@@ -37,6 +45,25 @@ test.each([
   ['', undefined],
 ])('%j is sent with %j', (text, authorization) => {
   expect(authorizationIn(bytes(text))).toBe(authorization);
+});
+
+test('two requests have the same header lines where all behind their first lines is the same', () => {
+  const behind = (text: string) => (text.includes('\n') ? text.slice(text.indexOf('\n')) : undefined);
+  fc.assert(
+    fc.property(pieces, pieces, pieces, (one, other, fields) => {
+      for (const [a, b] of [
+        [one, other],
+        [one + fields, other + fields],
+      ] as const) {
+        const isSame = behind(a) !== undefined && behind(a) === behind(b);
+        expect(hasSameFields(bytes(a), bytes(b))).toBe(isSame);
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+  const key = 'GET /a HTTP/1.1\r\nAuthorization: Bearer a\r\nHost: x\r\n\r\n';
+  expect(hasSameFields(bytes(key.replace('/a', '/bcd')), bytes(key))).toBe(true);
+  expect(hasSameFields(bytes('GET /a HTTP/1.1\r\nHost: x\r\n\r\n'), bytes(key))).toBe(false);
 });
 
 test('joined bytes take no more memory than they are', () => {

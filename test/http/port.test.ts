@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMetrics } from '../../src/http/metrics.ts';
@@ -48,6 +48,8 @@ async function startPort() {
   ]);
   await port.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => port.drain());
+  const sockets: Socket[] = [];
+  port.server.on('connection', one => sockets.push(one));
   const socket = connect((port.server.address() as { port: number }).port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   let received = '';
@@ -56,7 +58,7 @@ async function startPort() {
     received += bytes.toString('latin1');
   });
   const statuses = () => parseAnswers(received).map(({ status }) => status);
-  return { state, socket, statuses };
+  return { state, socket, statuses, sockets };
 }
 
 const head = (path: string, ...more: string[]) =>
@@ -132,4 +134,14 @@ test('a head that comes in pieces waits in the row of its key', async () => {
   await eventually('it is refused', () => statuses().length === 1);
   expect(statuses()).toEqual([503]);
   expect(state.asked).toEqual(['Bearer drk_late']);
+});
+
+test('who was refused many times is read as soon as anybody', async () => {
+  const { state, socket, statuses, sockets } = await startPort();
+  state.isFull = true;
+  for (let i = 1; i <= 12; i++) {
+    socket.write(call());
+    await eventually('it is refused', () => statuses().length === i);
+  }
+  expect(sockets.map(one => one.isPaused())).toEqual([false]);
 });
