@@ -78,9 +78,15 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const dialog = page.getByRole('dialog', { name: `The secret of ${name}` });
     const secret = await dialog.getByRole('region', { name: 'API key' }).innerText();
     expect(secret).toMatch(/^drk_\w{49}$/);
-    await button(dialog, 'I have copied it').click();
+    // Read in the task of the click itself: the dialog leaves the page together with its secret.
+    await button(dialog, 'I have copied it').focus();
+    const after = await page.evaluate(`(async () => {
+      document.activeElement.click();
+      for (let turn = 0; turn < 20; turn++) await undefined;
+      return document.documentElement.outerHTML;
+    })()`);
+    expect(after).not.toContain(secret);
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.content()).not.toContain(secret);
     return secret;
   }
 

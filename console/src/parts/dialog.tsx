@@ -20,6 +20,7 @@ export function Dialog({ title, onClosed, isWide, isBusy, isInsistent, children 
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const opener = useRef<Element>(null);
+  const isClosed = useRef(false);
   const titleId = useId();
   useEffect(() => {
     opener.current = document.activeElement;
@@ -28,10 +29,17 @@ export function Dialog({ title, onClosed, isWide, isBusy, isInsistent, children 
     const field = dialog.current?.querySelector<HTMLElement>('form :is(input, select, textarea)');
     (field ?? heading.current)?.focus();
   }, []);
-  const close = () => dialog.current?.close();
   const isHeld = isBusy || isInsistent;
 
+  /** The browser tells of it in a later task: until then what the dialog shows, a secret too, would stay in the page. */
+  function close(): void {
+    dialog.current?.close();
+    closed();
+  }
+
   function closed(): void {
+    if (isClosed.current) return;
+    isClosed.current = true;
     onClosed();
     if (!opener.current?.isConnected) focusHeading();
   }
