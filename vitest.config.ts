@@ -1,5 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
+import { SETTINGS } from './src/config.ts';
+
+// An operator's own store is nothing that a test may reach (`scripts/boot.mjs` does the same for everything else).
+for (const name of Object.keys(SETTINGS)) delete process.env[name];
 
 /**
  * The longest begin and the short ones fill the gaps at the end, so that no core is idle for long. Those that need a

@@ -16,6 +16,7 @@ import { openPostgresStore } from '../src/store/postgres.ts';
 import { openConnections } from '../src/store/postgres-connect.ts';
 import { COUNT, count, countValues } from '../src/store/postgres-spender.ts';
 import { ACT } from '../test/support/act.ts';
+import { bareEnvironment } from '../test/support/environment.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { type Figures, put } from './load.ts';
 
@@ -173,7 +174,7 @@ async function main(): Promise<void> {
 
 function startServer(env: Record<string, string>): Promise<{ child: ChildProcess; base: string }> {
   const child = spawn(process.execPath, ['src/cli.ts', 'serve'], {
-    env: { ...process.env, ...env, PORT: '0', DNS_SERVERS: '127.0.0.1:1' },
+    env: bareEnvironment({ ...env, PORT: '0', DNS_SERVERS: '127.0.0.1:1' }),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   return new Promise((resolve, reject) => {

@@ -10,6 +10,7 @@ import { openStore } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { newKey } from '../src/operate.ts';
 import { ACT } from '../test/support/act.ts';
+import { bareEnvironment } from '../test/support/environment.ts';
 import type { Caller, Plan, Report, Seen } from './open-loop.ts';
 import { pinned } from './pinned.ts';
 
@@ -40,14 +41,13 @@ export interface RigOptions {
 
 export async function startRig({ cost, pin }: RigOptions): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-overload-'));
-  // The tester's own settings stay out: their store would be filled in place of the temporary one.
   const env = { DATA_DIR: folder, DNS_SERVERS: '127.0.0.1:1', PORT: '0' };
   const keys = await makeKeys(env);
   const server = new URL('./overload-server.ts', import.meta.url).pathname;
   const node = [process.execPath, '--max-semi-space-size=8', server, String(cost)];
   const [program, ...args] = [...(pin ? pinned(0) : []), ...node];
   const child = spawn(program!, args, {
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    env: bareEnvironment(env),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let loggedShed = 0;

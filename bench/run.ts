@@ -14,6 +14,7 @@ import { readConfig } from '../src/config.ts';
 import { newKey } from '../src/operate.ts';
 import { ACT } from '../test/support/act.ts';
 import { mx, startDns } from '../test/support/dns.ts';
+import { bareEnvironment } from '../test/support/environment.ts';
 import { type Figures, hasWrk, put } from './load.ts';
 import { pinned } from './pinned.ts';
 
@@ -26,18 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), 'domain-risk-bench-'));
 const dns = await startDns();
 const unlisted = Array.from({ length: UNLISTED }, (_, i) => `company-${i}.example.com`);
 for (const name of unlisted) dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com', 86_400)] });
-/** The tester's own settings stay out: their store would be measured and filled in place of the temporary one. */
-const env = {
-  DATABASE_URL: '',
-  DATA_DIR: folder,
-  DNS_SERVERS: dns.address,
-  HOST: '127.0.0.1',
-  PORT: '0',
-  TRUST_PROXY: '',
-  ADMIN_TOKEN: '',
-  LOG_LEVEL: 'info',
-  ACCESS_LOG: 'errors',
-};
+const env = { DATA_DIR: folder, DNS_SERVERS: dns.address, PORT: '0' };
 
 async function makeKeys() {
   const store = await openStore(readConfig(env), error => {
@@ -54,7 +44,7 @@ async function makeKeys() {
 function startService(): Promise<{ child: ChildProcess; url: string }> {
   const [program, ...args] = [...pinned(0), process.execPath, ...process.execArgv, 'src/cli.ts', 'serve'];
   const child = spawn(program!, args, {
-    env: { ...process.env, ...env },
+    env: bareEnvironment(env),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return new Promise((resolve, reject) => {

@@ -65,13 +65,21 @@ function buildConsole(node) {
   );
 }
 
+/** The service's settings by name, as `.env.example` has them. */
+function settingNames() {
+  return readFileSync(join(root, '.env.example'), 'utf8').match(/^[A-Z_]+(?==)/gm);
+}
+
 const [script, ...args] = process.argv.slice(2);
 install(script.startsWith('src/') ? 'runtime' : 'all');
 const node = ownNode();
 // Every start after the first takes a third less time with it.
 const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env };
-if (script === 'src/cli.ts' && args[0] === 'serve') buildConsole(node);
-const settings = existsSync('.env') ? ['--env-file=.env'] : [];
+const isCommand = script === 'src/cli.ts';
+if (isCommand && args[0] === 'serve') buildConsole(node);
+// The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
+if (!isCommand) for (const name of settingNames()) delete env[name];
+const settings = isCommand && existsSync('.env') ? ['--env-file=.env'] : [];
 const child = spawn(node, [...NODE_FLAGS, ...settings, join(root, script), ...args], {
   stdio: 'inherit',
   env,

@@ -16,6 +16,7 @@ import {
   rateValue,
 } from '../../src/commands/values.ts';
 import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
+import { bareEnvironment } from '../support/environment.ts';
 import { CLI, hasTool, ROOT, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -41,7 +42,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
 
 test('whoever has read enough, as in "| head -1", ends no command with a failure', async () => {
   const folder = temporaryFolder();
-  const env = { ...process.env, DATA_DIR: folder };
+  const env = bareEnvironment({ DATA_DIR: folder });
   for (const args of [
     ['feeds', 'update', '--help'],
     ['overrides', 'set', 'a.example.com', 'deny'],

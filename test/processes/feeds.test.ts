@@ -4,6 +4,7 @@ import { cleaning, reading, textOf } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { ACT } from '../support/act.ts';
+import { bareEnvironment } from '../support/environment.ts';
 import { catalogOf } from '../support/internet.ts';
 import { CALM, callMany } from '../support/load.ts';
 import { openBeside, output, read, startChild } from '../support/process.ts';
@@ -20,7 +21,7 @@ test(`killed ${KILLS} times in the middle of an import (seed ${SEED}), the store
   const random = randomFrom(SEED);
   for (let kill = 0; kill < KILLS; kill++) {
     const path = join(temporaryFolder(), 'domain-risk.db');
-    const started = startChild([process.execPath, IMPORTING, path], process.env);
+    const started = startChild([process.execPath, IMPORTING, path], bareEnvironment({}));
     await output(started, /^0$/m);
     await pause(250 * random());
     started.child.kill('SIGKILL');

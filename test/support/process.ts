@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { bareEnvironment } from './environment.ts';
 import { temporaryFolder } from './service.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
@@ -16,8 +17,7 @@ export const NO_DNS = '127.0.0.1:1';
 export const SECRET = /drk_[0-9A-Za-z]{49}/;
 
 /** Starting takes a third less time with it, for processes and for the store's threads, and tests start many. */
-const COMPILED = join(ROOT, 'node_modules', '.cache', 'compiled');
-process.env.NODE_COMPILE_CACHE ??= COMPILED;
+process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules', '.cache', 'compiled');
 
 /** What ends with the test, or with the file when it is shared. */
 type Cleanup = (end: () => void | Promise<void>) => void;
@@ -53,17 +53,8 @@ export interface ProcessOptions {
   readonly cleanup?: Cleanup;
 }
 
-/** Nothing of the tester's own settings may leak in. */
 function environment(folder: string, env: ProcessOptions['env']): NodeJS.ProcessEnv {
-  return {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
-    NODE_COMPILE_CACHE: COMPILED,
-    PORT: '0',
-    DATA_DIR: folder,
-    DNS_SERVERS: NO_DNS,
-    ...env,
-  };
+  return bareEnvironment({ PORT: '0', DATA_DIR: folder, DNS_SERVERS: NO_DNS, ...env });
 }
 
 export interface Child {

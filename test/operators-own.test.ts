@@ -1,0 +1,86 @@
+/** What is the operator's own, settings and store, is out of reach for every test, script and benchmark. */
+
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { bareEnvironment } from './support/environment.ts';
+import { ROOT, startChild } from './support/process.ts';
+import { temporaryFolder } from './support/service.ts';
+
+/** A store that must not be touched: a folder that is not there, and a database that notices whoever comes. */
+async function startTrap() {
+  const folder = temporaryFolder();
+  const visits: string[] = [];
+  const database = createServer(socket => {
+    visits.push('visited');
+    socket.destroy();
+  });
+  await new Promise<void>(resolve => database.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void database.close());
+  const { port } = database.address() as { port: number };
+  const settings = {
+    DATA_DIR: join(folder, 'var'),
+    DATABASE_URL: `postgres://trap:trap@127.0.0.1:${port}/trap`,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  writeFileSync(join(folder, '.env'), lines.join('\n'));
+  return { folder, settings, isTouched: () => visits.length > 0 || existsSync(settings.DATA_DIR) };
+}
+
+/** By `scripts/boot.mjs`, as npm does it, in a folder that holds the operator's `.env`. */
+async function boot(cwd: string, args: readonly string[], env: Record<string, string>) {
+  const command = [process.execPath, join(ROOT, 'scripts/boot.mjs'), ...args];
+  const started = startChild(command, bareEnvironment({ ...env, NO_COLOR: '1' }), cwd);
+  const { code } = await started.exited;
+  return { code, said: started.stdout() + started.stderr() };
+}
+
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--root', ROOT];
+/** It sets an override by the command line. */
+const WRITER = ['test/commands/usage.test.ts', '-t', 'whoever has read enough'];
+
+test('a test that writes does so beside the store that .env, DATA_DIR and DATABASE_URL name', {
+  timeout: 120_000,
+}, async () => {
+  const trap = await startTrap();
+  const { code, said } = await boot(trap.folder, [...VITEST, ...WRITER], trap.settings);
+  expect([code, said]).toEqual([0, expect.stringContaining('1 passed')]);
+  expect(trap.isTouched()).toBe(false);
+});
+
+test('so it is where vitest is started by hand', { timeout: 120_000 }, async () => {
+  const trap = await startTrap();
+  const [program, ...args] = VITEST;
+  const command = [process.execPath, join(ROOT, program!), ...args, ...WRITER];
+  const started = startChild(command, bareEnvironment({ ...trap.settings, NO_COLOR: '1' }), trap.folder);
+  const { code } = await started.exited;
+  expect([code, started.stdout() + started.stderr()]).toEqual([0, expect.stringContaining('1 passed')]);
+  expect(trap.isTouched()).toBe(false);
+});
+
+test('the command line reads .env of the folder that it is called in', { timeout: 60_000 }, async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, '.env'), `DATA_DIR=${join(folder, 'own')}\n`);
+  const { code, said } = await boot(folder, ['src/cli.ts', 'keys', 'list'], {});
+  expect([code, said]).toEqual([1, expect.stringContaining(join(folder, 'own', 'domain-risk.db'))]);
+});
+
+test('no test, script or benchmark passes its own environment on, or makes a configuration of it', () => {
+  const files = globSync(['{test,bench,scripts}/**/*.{ts,mjs}', 'client/runtimes/*.mjs'], { cwd: ROOT });
+  expect(files.length).toBeGreaterThan(100);
+  const found = files.filter(file =>
+    /\.\.\.process\.env|(?<!Object\.assign)[(,]\s*process\.env\s*[,)]/.test(
+      readFileSync(join(ROOT, file), 'utf8'),
+    ),
+  );
+  expect(found.sort()).toEqual([
+    // Is itself started with an environment that was made for it.
+    'bench/overload-server.ts',
+    // Takes the settings out.
+    'scripts/boot.mjs',
+    // Starts vitest, which takes them out, and apt.
+    'scripts/chaos.ts',
+    'scripts/system-parts.ts',
+  ]);
+});
