@@ -2,7 +2,8 @@
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { resolve } from 'node:path';
-import { type Checked, networkMatcher, parseNetwork } from './core/origin.ts';
+import { bad, type Checked, good } from './core/checked.ts';
+import { networkMatcher, parseNetwork } from './core/origin.ts';
 import { parseServers } from './dns/servers.ts';
 
 type Setting<T> = {
@@ -12,9 +13,6 @@ type Setting<T> = {
   readonly secret?: boolean;
   parse(text: string): Checked<T>;
 };
-
-const good = <T>(value: T): Checked<T> => ({ ok: true, value });
-const bad = (problem: string): Checked<never> => ({ ok: false, problem });
 
 function oneOf<const T extends readonly string[]>(...values: T) {
   return (text: string): Checked<T[number]> =>
@@ -91,8 +89,7 @@ export const SETTINGS = {
     help: "Resolvers to ask, comma-separated `ip[:port]` or `[ipv6]:port`; empty asks the system's.",
     parse: (text: string): Checked<readonly string[] | undefined> => {
       if (text === '') return good(undefined);
-      const parsed = parseServers(text);
-      return parsed.ok ? good(parsed.servers) : parsed;
+      return parseServers(text);
     },
   },
   TRUST_PROXY: {

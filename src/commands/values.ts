@@ -1,7 +1,7 @@
 /** Values that people type on the command line, checked, with a message that names the fix. */
 
+import type { Checked } from '../core/checked.ts';
 import { type Domain, parseDomain } from '../core/domain.ts';
-import type { Checked } from '../core/origin.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
 import { parseHost, parseLabel, parseMoment } from '../core/typed.ts';

@@ -1,11 +1,8 @@
 /** From where a key may be used: web origins and client networks. */
 
 import { BlockList, isIP } from 'node:net';
+import { bad, type Checked, good } from './checked.ts';
 import { parseDomain, registrableDomain } from './domain.ts';
-
-export type Checked<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: string };
 
 const WILDCARD = '://*.';
 
@@ -14,14 +11,14 @@ export function parseOrigin(text: string): Checked<string> {
   const problem = `the origin ${JSON.stringify(text.slice(0, 100))} must be scheme://host[:port], such as https://app.example.com or https://*.example.com`;
   const wildcard = text.includes(WILDCARD);
   const plain = wildcard ? text.replace(WILDCARD, '://') : text;
-  if (!URL.canParse(plain)) return { ok: false, problem };
+  if (!URL.canParse(plain)) return bad(problem);
   const url = new URL(plain);
-  if (!/^https?:\/\/[^/?#@\\*\s]+$/i.test(plain)) return { ok: false, problem };
-  if (!wildcard) return { ok: true, value: url.origin };
+  if (!/^https?:\/\/[^/?#@\\*\s]+$/i.test(plain)) return bad(problem);
+  if (!wildcard) return good(url.origin);
   if (!parseDomain(url.hostname).ok || registrableDomain(url.hostname) === undefined) {
-    return { ok: false, problem: `${problem}; a wildcard needs a registered domain behind it` };
+    return bad(`${problem}; a wildcard needs a registered domain behind it`);
   }
-  return { ok: true, value: url.origin.replace('://', WILDCARD) };
+  return good(url.origin.replace('://', WILDCARD));
 }
 
 /**
@@ -54,9 +51,9 @@ export function parseNetwork(text: string): Checked<string> {
   const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : -1;
   if (family === 0 || more !== undefined || bits < 0 || bits > most || address.includes('%')) {
     const shown = JSON.stringify(text.slice(0, 60));
-    return { ok: false, problem: `the network ${shown} must be an address or CIDR, such as 192.0.2.0/24` };
+    return bad(`the network ${shown} must be an address or CIDR, such as 192.0.2.0/24`);
   }
-  return { ok: true, value: `${address}/${bits}` };
+  return good(`${address}/${bits}`);
 }
 
 /** Folds checked networks for matching. */

@@ -1,11 +1,8 @@
 /** Values that operators type, on the command line or into a form, checked with a problem that names the fix. */
 
 import { isIP } from 'node:net';
+import { bad, type Checked, good } from './checked.ts';
 import { isHostName } from './domain.ts';
-import type { Checked } from './origin.ts';
-
-const good = <T>(value: T): Checked<T> => ({ ok: true, value });
-const bad = (problem: string): Checked<never> => ({ ok: false, problem });
 
 export const MOST_LABEL = 200;
 

@@ -3,6 +3,7 @@
 import { getServers } from 'node:dns';
 import { isIP } from 'node:net';
 import { isPrivateNetwork } from '../core/address.ts';
+import { bad, type Checked, good } from '../core/checked.ts';
 import type { Ticks } from '../core/ports.ts';
 
 export interface Server {
@@ -12,10 +13,6 @@ export interface Server {
   readonly port: number;
   readonly version: 4 | 6;
 }
-
-export type ParsedServers =
-  | { readonly ok: true; readonly servers: readonly string[] }
-  | { readonly ok: false; readonly problem: string };
 
 const SHAPE = /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[^:]+))(?::(?<port>\d{1,5}))?$/;
 
@@ -30,20 +27,19 @@ function parseServer(item: string): Server | undefined {
 }
 
 /** Reads `DNS_SERVERS`: one or more `ip`, `ip:port` or `[ipv6]:port`, separated by commas. */
-export function parseServers(text: string): ParsedServers {
+export function parseServers(text: string): Checked<readonly string[]> {
   const servers = new Set<string>();
   for (const item of text.split(',').map(part => part.trim())) {
     const server = parseServer(item);
     if (!server) {
       const shown = JSON.stringify(item.slice(0, 60));
-      return {
-        ok: false,
-        problem: `${shown} is not a DNS server: write an IP address with an optional port, separated by commas, such as 9.9.9.9,127.0.0.1:5353,[2620:fe::fe]:53`,
-      };
+      return bad(
+        `${shown} is not a DNS server: write an IP address with an optional port, separated by commas, such as 9.9.9.9,127.0.0.1:5353,[2620:fe::fe]:53`,
+      );
     }
     servers.add(server.text);
   }
-  return { ok: true, servers: [...servers] };
+  return good([...servers]);
 }
 
 /** Those inside private networks, where names of one organisation only could leak into answers. */

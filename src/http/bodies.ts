@@ -2,7 +2,8 @@
 
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { type Checked, parseNetwork, parseOrigin } from '../core/origin.ts';
+import { bad, type Checked, good } from '../core/checked.ts';
+import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import { OVERRIDE_ACTIONS, type Override } from '../core/override.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
@@ -88,9 +89,6 @@ export const OverrideBody = Type.Object(
   },
   strict('NewOverride'),
 );
-
-const good = <T>(value: T): Checked<T> => ({ ok: true, value });
-const bad = (problem: string): Checked<never> => ({ ok: false, problem });
 
 /** The shape alone; the problem names the member and what it must be. */
 export function readBody<T extends Type.TObject>(schema: T, body: unknown): Checked<Type.Static<T>> {

@@ -2,7 +2,8 @@
 
 import type { Admission, Admit, Caller } from '../admit.ts';
 import type { Actor } from '../core/audit.ts';
-import { type Checked, clientAddress } from '../core/origin.ts';
+import { bad, type Checked, good } from '../core/checked.ts';
+import { clientAddress } from '../core/origin.ts';
 import type { Clock } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import { parseLabel } from '../core/typed.ts';
@@ -96,7 +97,7 @@ export function createDoors(parts: DoorParts): Doors {
 
     actorOf(call) {
       const who = operatorOf(call.req.rawHeaders);
-      return who.ok ? { ok: true, value: { who: who.value, via: addressOf(call) } } : who;
+      return who.ok ? good({ who: who.value, via: addressOf(call) }) : who;
     },
   };
 }
@@ -105,9 +106,9 @@ export function createDoors(parts: DoorParts): Doors {
 function operatorOf(rawHeaders: readonly string[]): Checked<string> {
   const sent = rawHeaders.filter((_, at) => at % 2 === 1 && /^x-operator$/i.test(rawHeaders[at - 1]!));
   const [value, ...more] = sent;
-  if (value === undefined) return { ok: true, value: 'operator' };
-  if (more.length > 0) return { ok: false, problem: 'X-Operator must be sent once' };
+  if (value === undefined) return good('operator');
+  if (more.length > 0) return bad('X-Operator must be sent once');
   const text = Buffer.from(value, 'latin1').toString('utf8');
   const label = parseLabel(text, MOST_OPERATOR);
-  return label.ok ? label : { ok: false, problem: `X-Operator ${label.problem}` };
+  return label.ok ? label : bad(`X-Operator ${label.problem}`);
 }

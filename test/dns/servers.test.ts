@@ -16,7 +16,7 @@ describe('DNS_SERVERS', () => {
     ['[::1]:5353,127.0.0.1', ['[::1]:5353', '127.0.0.1:53']],
     ['fe80::1%eth0', ['[fe80::1%eth0]:53']],
   ])('%s', (text, servers) => {
-    expect(parseServers(text)).toEqual({ ok: true, servers });
+    expect(parseServers(text)).toEqual({ ok: true, value: servers });
   });
 
   test.each([

@@ -2,7 +2,7 @@
 
 import type { Actor } from '../../core/audit.ts';
 import type { Catalog } from '../../core/catalog.ts';
-import type { Checked } from '../../core/origin.ts';
+import { bad, type Checked } from '../../core/checked.ts';
 import type { Store } from '../../core/ports.ts';
 import { parseHost } from '../../core/typed.ts';
 import type { Operate } from '../../operate.ts';
@@ -37,6 +37,6 @@ function hostFrom(segment: string): Checked<string> {
   try {
     return parseHost(decodeURIComponent(segment));
   } catch {
-    return { ok: false, problem: 'is not valid percent-encoding' };
+    return bad('is not valid percent-encoding');
   }
 }
