@@ -1,0 +1,51 @@
+/** How a connection ends: its last answer arrives, and no peer keeps it by not reading or by going on to send. */
+
+import type { Socket } from 'node:net';
+
+/** Without a byte taken by the peer for so long, an answer is dropped and its connection with it. */
+const UNREAD_MS = 10_000;
+/** After its end a connection is read for so long, so that what is still on its way does not reset it. */
+const LINGER_MS = 1_000;
+const MOST_LINGERING = 1024 * 1024;
+
+export class Farewell {
+  readonly #socket: Socket;
+  /** How many bytes the peer has taken, and since when it is no more. */
+  #taken = 0;
+  #takenAt = performance.now();
+  #endedAt = 0;
+  #lingering = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Called about once a second. False where the peer has had its time, and is gone. */
+  tend(now: number): boolean {
+    const socket = this.#socket;
+    const taken = socket.bytesWritten - socket.writableLength;
+    if (taken !== this.#taken || socket.writableLength === 0) {
+      this.#taken = taken;
+      this.#takenAt = now;
+    }
+    const isOver = this.#endedAt > 0 && now - this.#endedAt > LINGER_MS;
+    if (!isOver && now - this.#takenAt <= UNREAD_MS) return true;
+    socket.destroy();
+    return false;
+  }
+
+  /** The last words, where there are any, then the end of what is sent. False where nobody is there any more. */
+  say(words: string | undefined): boolean {
+    this.#endedAt = performance.now();
+    if (this.#socket.destroyed) return false;
+    if (words === undefined) this.#socket.end();
+    else this.#socket.end(words);
+    return true;
+  }
+
+  /** The peer goes on sending, which nobody reads any more. */
+  overheard(bytes: Buffer): void {
+    this.#lingering += bytes.length;
+    if (this.#lingering > MOST_LINGERING) this.#socket.destroy();
+  }
+}

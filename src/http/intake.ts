@@ -1,0 +1,156 @@
+/**
+ * The reading half of a connection: what has come and the parser has not seen, and whether more is taken from the
+ * kernel. Node's own reading is taken over, so that nothing is read faster than it is served.
+ */
+
+import { Socket } from 'node:net';
+import { hasHead, joined } from './bytes.ts';
+
+/**
+ * A request that comes in more pieces than this is read when it is tended from then on: thousands of peers that sent byte
+ * by byte kept the event loop reading for a second at a time (2026-11-15). A head in whole packets has six at the most.
+ */
+const MOST_PIECES = 8;
+/** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
+const MOST_HELD = 256 * 1024;
+const MOST_HELD_IN_ALL = 32 * 1024 * 1024;
+/** Who holds no more than this is not the one who uses up the room for all. */
+const LITTLE_HELD = 4 * 1024;
+
+export class Intake {
+  /** Received, and not yet read. */
+  held: Buffer | undefined;
+  /** Gives bytes to Node's parser. */
+  readonly feed: (bytes: Buffer) => void;
+  isPausedByNode = false;
+  readonly #socket: Socket;
+  /** Bytes that all connections together hold, and this one's share of them. */
+  readonly #all: { bytes: number };
+  #share = 0;
+  #isPaused = false;
+  /** It is not read before it is tended again. */
+  #isSlowed = false;
+  /** Pieces that have come since the last request was whole. */
+  #pieces = 0;
+  /** Tells Node that the peer has sent all, where that is so and Node does not know it yet. */
+  #passEnd: (() => void) | undefined;
+
+  /** `take` gets every piece; `goOn` is called when Node wants to be fed again, or nothing more will come. */
+  constructor(socket: Socket, all: { bytes: number }, take: (bytes: Buffer) => void, goOn: () => void) {
+    this.#socket = socket;
+    this.#all = all;
+    // A turn of Node's parser would take all requests of a chunk, thousands of them: here it gets one at a time.
+    const [feed] = socket.listeners('data') as [(bytes: Buffer) => void];
+    const [stops, starts] = [socket.listeners('pause'), socket.listeners('resume')] as (() => void)[][];
+    this.feed = feed;
+    socket.removeListener('data', feed);
+    socket.on('data', (bytes: Buffer) => {
+      if (++this.#pieces > MOST_PIECES) this.#slow();
+      take(bytes);
+    });
+    // Node takes these away with its own reading; without them a paused socket goes on filling its buffer.
+    for (const stop of stops!) if (!socket.listeners('pause').includes(stop)) socket.on('pause', stop);
+    for (const start of starts!) if (!socket.listeners('resume').includes(start)) socket.on('resume', start);
+    // The end of what is sent, too, comes behind everything that was: Node would close under what still waits.
+    const passEnd = socket.listeners('end').at(-1) as () => void;
+    socket.removeListener('end', passEnd);
+    socket.on('end', () => {
+      this.#passEnd = passEnd;
+      goOn();
+    });
+    // A paused stream goes on reading until 64 KiB wait in it, and each byte may be an object of its own.
+    socket._read = size => {
+      if (!this.#isPaused && !this.isPausedByNode) Socket.prototype._read.call(socket, size);
+    };
+    // What Node asks for stands beside what is asked for here: it must not be fed while it wants nothing.
+    socket.pause = () => {
+      this.isPausedByNode = true;
+      return Socket.prototype.pause.call(socket);
+    };
+    socket.resume = () => {
+      const wasPaused = this.isPausedByNode;
+      this.isPausedByNode = false;
+      if (wasPaused && this.held !== undefined) process.nextTick(goOn);
+      return this.#isPaused ? socket : Socket.prototype.resume.call(socket);
+    };
+  }
+
+  /** Behind what waits already. False where that is more than anybody may send ahead. */
+  add(bytes: Buffer): boolean {
+    if (this.held === undefined) {
+      this.held = bytes;
+      return true;
+    }
+    if (this.held.length > MOST_HELD) return false;
+    this.held = joined(this.held, bytes);
+    // More than a head waits: from here on it is not read. Before that, pausing costs more than reading does.
+    if (hasHead(this.held)) this.pause();
+    return true;
+  }
+
+  /** Tells all how much it holds. False where all hold too much, and this one is no small part of it. */
+  account(): boolean {
+    // A part of a chunk keeps the whole of it in memory.
+    const bytes = this.held?.buffer.byteLength ?? 0;
+    this.#all.bytes += bytes - this.#share;
+    this.#share = bytes;
+    return this.#all.bytes <= MOST_HELD_IN_ALL || bytes <= LITTLE_HELD;
+  }
+
+  /** Others come first. */
+  wait(): boolean {
+    // libuv would read up to 32 times in a row where there is so much.
+    if (this.held !== undefined && this.held.length > LITTLE_HELD) this.pause();
+    return this.account();
+  }
+
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    Socket.prototype.pause.call(this.#socket);
+  }
+
+  /** Nothing waits: more may come, or that was all. */
+  more(): void {
+    if (this.#isPaused && !this.#isSlowed) {
+      this.#isPaused = false;
+      if (!this.isPausedByNode) Socket.prototype.resume.call(this.#socket);
+    }
+    if (this.#share > 0) this.account();
+    const passEnd = this.#passEnd;
+    this.#passEnd = undefined;
+    passEnd?.();
+  }
+
+  /** A request was whole. */
+  begun(): void {
+    this.#pieces = 0;
+  }
+
+  /** Called now and then: a slow sender may be read again. True where there is something to do. */
+  tended(): boolean {
+    const wasSlowed = this.#isSlowed;
+    this.#isSlowed = false;
+    return wasSlowed || this.held !== undefined;
+  }
+
+  /** Drops what waits. */
+  forget(): void {
+    this.held = undefined;
+    this.account();
+  }
+
+  /** From here on everything is read and thrown away. */
+  drain(): void {
+    this.#isPaused = false;
+    this.isPausedByNode = false;
+    this.#isSlowed = false;
+    this.#pieces = 0;
+    Socket.prototype.resume.call(this.#socket);
+  }
+
+  #slow(): void {
+    this.#isSlowed = true;
+    this.pause();
+  }
+}
