@@ -16,7 +16,7 @@ export function referenceRoutes(): Route[] {
       domain: nothing,
       top: nothing,
       usage: nothing,
-      probes: { livez: nothing, readyz: async () => {}, metrics: async () => {} },
+      probes: { readyz: async () => {}, metrics: async () => {} },
     }),
     ...operatorRoutes(
       { actorOf: () => ({ ok: false, problem: '' }) },

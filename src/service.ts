@@ -18,8 +18,9 @@ import { topEndpoint } from './http/endpoints/top.ts';
 import { usageEndpoint } from './http/endpoints/usage.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createPort, type Port, type PortParts } from './http/port.ts';
-import { page, publicRoutes, type Route } from './http/routes.ts';
+import { LIVEZ, page, publicRoutes, type Route } from './http/routes.ts';
 import { watchLoop } from './http/watchdog.ts';
+import { observeFeeds, observePorts, observeResolver } from './observe.ts';
 
 interface Bound {
   readonly host: string;
@@ -35,21 +36,85 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export async function startService(parts: {
-  config: Config;
-  store: Store;
-  catalog: Catalog;
-  clock: Clock;
+interface Parts {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
   /** The process's own where left out. */
-  ticks?: Ticks | undefined;
-  log: Logger;
+  readonly ticks?: Ticks | undefined;
   /** How often to look for feed updates. */
-  followMs?: number | undefined;
-}): Promise<Service> {
-  const { config, store, clock, ticks, log } = parts;
+  readonly followMs?: number | undefined;
+}
+
+/** The ports of a service that has not started: whoever asks is told to come again. */
+export interface Binding {
+  start(parts: Parts): Promise<Service>;
+  /** Where it does not come to that. */
+  close(): Promise<void>;
+}
+
+export async function startService(parts: Parts & { config: Config; log: Logger }): Promise<Service> {
+  const binding = await bindService(parts);
+  try {
+    return await binding.start(parts);
+  } catch (error) {
+    await binding.close();
+    throw error;
+  }
+}
+
+/** What the ports know of callers, once there is a store. */
+interface World {
+  readonly admit: Admit;
+  readonly doors: Doors;
+}
+
+/** First of all, so that a server that cannot have its port changes nothing in the store. */
+export async function bindService({ config, log }: { config: Config; log: Logger }): Promise<Binding> {
+  const metrics = createMetrics();
+  let world: World | undefined;
+  const portParts = portPartsOf({ config, log, metrics, world: () => world });
+  const port = createPort(portParts);
+  const operators = config.metricsPort === undefined ? port : createPort(portParts);
+  const ports = new Set([port, operators]);
+  for (const one of ports) one.add([LIVEZ]);
+  const close = async () => void (await Promise.all([...ports].map(one => one.drain())));
+  try {
+    await port.listen({ host: config.host, port: config.port });
+    if (config.metricsPort !== undefined)
+      await operators.listen({ host: config.metricsHost, port: config.metricsPort });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    close,
+    start: parts =>
+      start({
+        ...parts,
+        ...{ config, log, metrics, port, operators },
+        open(opened) {
+          world = opened;
+          for (const one of ports) one.open();
+        },
+      }),
+  };
+}
+
+async function start(
+  parts: Parts & {
+    config: Config;
+    log: Logger;
+    metrics: Metrics;
+    port: Port;
+    operators: Port;
+    open: (world: World) => void;
+  },
+): Promise<Service> {
+  const { config, store, clock, ticks, log, metrics, port, operators } = parts;
+  const ports = new Set([port, operators]);
   let current = parts.catalog;
   const catalog = () => current;
-  const metrics = createMetrics();
   const tell = tellOfDns(log);
   const resolver: DnsResolver = openResolver(
     config,
@@ -69,11 +134,7 @@ export async function startService(parts: {
   const admit = createAdmit({ store, clock, ticks });
   const { isAdminToken, isTrustedProxy } = config;
   const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });
-  const portParts = portPartsOf({ config, log, metrics, admit, doors });
-  const port = createPort(portParts);
-  const operators = config.metricsPort === undefined ? port : createPort(portParts);
-  const ports = new Set([port, operators]);
-  observe(metrics, resolver, catalog);
+  observeResolver(metrics, resolver);
   observeFeeds(metrics, catalog, clock);
   observePorts(metrics, [...ports]);
   const watchdog = watchLoop(metrics, log);
@@ -94,10 +155,9 @@ export async function startService(parts: {
   ];
   const acts = () => actsOf(doors, { store, catalog, clock });
   if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));
-  for (const one of ports) one.add(callers);
   // Without a token there is no such side.
-  if (isAdminToken) operators.add(await acts());
-  if (config.hasMetrics) operators.add([page('/metrics', 'metrics', 'text/plain', probes.metrics)]);
+  const ofOperators = isAdminToken ? await acts() : [];
+  if (config.hasMetrics) ofOperators.push(page('/metrics', 'metrics', 'text/plain', probes.metrics));
   const following = followStore({
     store,
     catalog,
@@ -114,20 +174,9 @@ export async function startService(parts: {
   });
   // Whatever it says: the thread that counts is up before the first call comes.
   await store.ready().catch(() => {});
-  try {
-    // Callers come last: no call is answered by a server that does not start.
-    if (config.metricsPort !== undefined)
-      await operators.listen({ host: config.metricsHost, port: config.metricsPort });
-    await port.listen({ host: config.host, port: config.port });
-  } catch (error) {
-    for (const one of ports) one.server.close();
-    watchdog.close();
-    await following.close();
-    await resolver.close();
-    await rank.close();
-    await learn.close();
-    throw error;
-  }
+  parts.open({ admit, doors });
+  for (const one of ports) one.add(callers);
+  operators.add(ofOperators);
 
   return {
     address: addressOf(port),
@@ -182,21 +231,25 @@ function portPartsOf(parts: {
   config: Config;
   log: Logger;
   metrics: Metrics;
-  admit: Admit;
-  doors: Doors;
+  world: () => World | undefined;
 }): PortParts {
-  const { config, log, metrics, admit, doors } = parts;
+  const { config, log, metrics, world } = parts;
   return {
     log,
     metrics,
     accessLog: config.accessLog,
     isTrustedProxy: config.isTrustedProxy,
     connectionsPerAddress: config.connectionsPerAddress,
-    operatorRefusal: doors.operatorRefusal,
-    isFull: () => doors.spending() >= MOST_SPENDING,
+    // Asked for routes of operators only, and those come with the world.
+    operatorRefusal: call => world()!.doors.operatorRefusal(call),
+    isFull: () => (world()?.doors.spending() ?? 0) >= MOST_SPENDING,
     // Operators wait with the keys that are known: they may be about to revoke one of them.
-    keyOf: authorization =>
-      admit.known(authorization) ?? (doors.isOperator(authorization) ? 'operator' : undefined),
+    keyOf(authorization) {
+      const known = world();
+      return (
+        known?.admit.known(authorization) ?? (known?.doors.isOperator(authorization) ? 'operator' : undefined)
+      );
+    },
   };
 }
 
@@ -216,66 +269,4 @@ function openapiRoute(routes: () => Promise<readonly Route[]>): Route {
     return openapiOf(await routes(), VERSION);
   });
   return page('/openapi.json', 'openapi', 'application/json', document);
-}
-
-function observe(metrics: Metrics, resolver: DnsResolver, catalog: () => Catalog): void {
-  const { counters } = resolver;
-  metrics.counters('domain_risk_dns_questions_total', 'Questions to DNS servers by outcome.', 'outcome', () =>
-    Object.entries(counters.questions),
-  );
-  metrics.counters('domain_risk_dns_lookups_total', 'How lookups got their DNS answer.', 'how', () => [
-    ['hit', counters.hits],
-    ['miss', counters.misses],
-    ['joined', counters.joined],
-    ['background', counters.background],
-    ['stale', counters.stale],
-    ['capped', counters.capped],
-  ]);
-  metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
-  metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
-  metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size);
-}
-
-function observePorts(metrics: Metrics, ports: readonly Port[]): void {
-  const sum = (read: (port: Port) => number) => () => ports.reduce((total, port) => total + read(port), 0);
-  const { gauge, counters } = metrics;
-  gauge(
-    'domain_risk_requests_in_flight',
-    'Requests being answered.',
-    sum(port => port.inFlight()),
-  );
-  gauge(
-    'domain_risk_connections',
-    'Open connections.',
-    sum(port => port.sockets.count()),
-  );
-  gauge(
-    'domain_risk_connections_waiting',
-    'Connections whose requests wait for their turn.',
-    sum(port => port.waiting()),
-  );
-  counters(
-    'domain_risk_connections_closed_total',
-    'Connections closed for want of room: idle ones, to take others (evicted), and new ones (refused).',
-    'why',
-    () => [
-      ['evicted', sum(port => port.sockets.evicted())()],
-      ['refused', sum(port => port.sockets.refused())()],
-    ],
-  );
-}
-
-function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Clock): void {
-  metrics.gauges('domain_risk_feed_names', 'Names of each feed that count.', 'feed', () =>
-    catalog().status.map(({ feed, names }) => [feed.id, names]),
-  );
-  metrics.gauges(
-    'domain_risk_feed_age_seconds',
-    'Time since an update last changed a feed; feeds as installed are not there.',
-    'feed',
-    () =>
-      catalog().status.flatMap(({ feed, updatedAt }) =>
-        updatedAt === null ? [] : [[feed.id, Math.max(0, clock() - updatedAt) / 1000]],
-      ),
-  );
 }

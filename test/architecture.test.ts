@@ -37,7 +37,7 @@ function importsOf(from: string): Import[] {
 
 /** The rooms of the house: folders of src/, and for files at its top what they are. */
 type Room = 'core' | 'verb' | 'root' | 'commands' | 'http' | 'dns' | 'feeds' | 'store';
-const ROOTS = new Set(['cli.ts', 'compose.ts', 'config.ts', 'service.ts']);
+const ROOTS = new Set(['cli.ts', 'compose.ts', 'config.ts', 'observe.ts', 'service.ts']);
 
 function roomOf(path: string): Room {
   const [folder, file] = path.split('/');

@@ -5,8 +5,9 @@ import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { loadCatalog, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
+import type { Store } from '../core/ports.ts';
 import { serversInPrivateNetworks } from '../dns/servers.ts';
-import type { Service } from '../service.ts';
+import type { Binding, Service } from '../service.ts';
 import { CommandFailed, startProgress } from './print.ts';
 import { operateOn, readWorld } from './world.ts';
 
@@ -31,7 +32,7 @@ export function addServe(program: Command): void {
 async function serve(): Promise<void> {
   setFlagsFromString(HEAP_GROWTH);
   // Every other command starts twice as fast without what only a server needs.
-  const [{ startService }, { createLog }] = await Promise.all([import('../service.ts'), import('./log.ts')]);
+  const [{ bindService }, { createLog }] = await Promise.all([import('../service.ts'), import('./log.ts')]);
   const config = readWorld();
   const log = createLog(config.logLevel);
   let service: Service | undefined;
@@ -43,8 +44,15 @@ async function serve(): Promise<void> {
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
 
-  const store = await openStore(config, die);
+  let binding: Binding;
   try {
+    binding = await bindService({ config, log });
+  } catch (error) {
+    throw portProblem(error, config);
+  }
+  let store: Store | undefined;
+  try {
+    store = await openStore(config, die);
     const bar = startProgress('Building the catalog');
     const catalog = await loadCatalog(
       (feed, done, total) => bar.at(feed, done, total),
@@ -52,10 +60,11 @@ async function serve(): Promise<void> {
       error => log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),
     );
     bar.end(`catalog: ${catalog.size} disposable domains from ${catalog.status.length} feeds`);
-    service = await startService({ config, store, catalog, clock: Date.now, log });
+    service = await binding.start({ store, catalog, clock: Date.now });
   } catch (error) {
-    await store.close();
-    throw portProblem(error, config);
+    await binding.close();
+    await store?.close();
+    throw error;
   }
   warnOfPrivateResolvers(config, log);
   log.info({ ...service.address }, 'listening');

@@ -46,6 +46,8 @@ export interface Port {
   readonly server: Server;
   readonly sockets: Sockets;
   add(routes: readonly Route[]): void;
+  /** All routes are there: until then who asks for one that is not is told to come again. */
+  open(): void;
   listen(options: { readonly host: string; readonly port: number }): Promise<void>;
   readonly isDraining: () => boolean;
   readonly inFlight: () => number;
@@ -55,6 +57,7 @@ export interface Port {
   drain(): Promise<void>;
 }
 
+const STARTING = refuse('not_ready', 'the service is starting', 1);
 const SLOW_SECONDS = 0.5;
 const BACKLOG = 1024;
 
@@ -77,6 +80,7 @@ export function createPort(parts: PortParts): Port {
   let find = createRouter(routes);
   let inFlight = 0;
   let draining = false;
+  let isOpen = false;
   const logFailure = createFailureLog(log);
   const often = createOften();
   const shedLog = createShedLog(log);
@@ -150,7 +154,7 @@ export function createPort(parts: PortParts): Port {
     const { req, connection } = call;
     const refusal = transportRefusal(req, call.head, call.target);
     if (refusal) return refuseTransport(call, refusal);
-    if (!found) return sendRefusal(call, refuse('not_found'));
+    if (!found) return sendRefusal(call, isOpen ? refuse('not_found') : STARTING);
     const { place } = found;
     const route = place.routes.get(req.method!);
     if (!route) {
@@ -242,6 +246,9 @@ export function createPort(parts: PortParts): Port {
     add(list) {
       routes.push(...list);
       find = createRouter(routes);
+    },
+    open() {
+      isOpen = true;
     },
     async listen({ host, port }) {
       server.listen({ host, port, backlog: BACKLOG });

@@ -10,7 +10,7 @@ import type { feedEndpoints } from './endpoints/feeds.ts';
 import type { hostEndpoints } from './endpoints/hosts.ts';
 import type { keyEndpoints } from './endpoints/keys.ts';
 import type { overrideEndpoints } from './endpoints/overrides.ts';
-import type { probeEndpoints } from './endpoints/probes.ts';
+import { livez, type probeEndpoints } from './endpoints/probes.ts';
 import { operated, type Work } from './operators.ts';
 import { PRICES } from './prices.ts';
 import {
@@ -242,7 +242,7 @@ export function publicRoutes(handlers: {
         caching: NO_STORE,
       },
     },
-    { ...page('/livez', 'livez', 'application/json', probes.livez), isProbe: true },
+    LIVEZ,
     { ...page('/readyz', 'readyz', 'application/json', probes.readyz), isProbe: true },
   ];
 }
@@ -251,6 +251,9 @@ export function publicRoutes(handlers: {
 export function page(path: string, name: string, answer: string, handle: Handle): Route {
   return { method: 'GET', path, name, door: 'none', price: PRICES.bytes, answer, handle };
 }
+
+/** There from the first moment on. */
+export const LIVEZ: Route = { ...page('/livez', 'livez', 'application/json', livez), isProbe: true };
 
 /** What operators ask and do; there only where a token is set. */
 export function operatorRoutes(

@@ -35,6 +35,10 @@ function madeOnce<T>(make: () => Promise<T>): (give: (made: T) => void) => Promi
   };
 }
 
+export function livez(call: Call): void {
+  sendJson(call, 200, '{"status":"alive"}', NO_STORE);
+}
+
 export function probeEndpoints(parts: {
   store: Store;
   catalog: () => Catalog;
@@ -72,10 +76,6 @@ export function probeEndpoints(parts: {
   });
 
   return {
-    livez(call: Call): void {
-      sendJson(call, 200, '{"status":"alive"}', NO_STORE);
-    },
-
     readyz(call: Call): Promise<void> | undefined {
       return readiness(({ problem, body }) => {
         const why = isDraining() ? 'the service is shutting down' : problem;

@@ -1,0 +1,69 @@
+/** What the metrics show of the parts of a running service. */
+
+import type { Catalog } from './core/catalog.ts';
+import type { Clock } from './core/ports.ts';
+import type { DnsResolver } from './dns/resolver.ts';
+import type { Metrics } from './http/metrics.ts';
+import type { Port } from './http/port.ts';
+
+export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
+  const { counters } = resolver;
+  metrics.counters('domain_risk_dns_questions_total', 'Questions to DNS servers by outcome.', 'outcome', () =>
+    Object.entries(counters.questions),
+  );
+  metrics.counters('domain_risk_dns_lookups_total', 'How lookups got their DNS answer.', 'how', () => [
+    ['hit', counters.hits],
+    ['miss', counters.misses],
+    ['joined', counters.joined],
+    ['background', counters.background],
+    ['stale', counters.stale],
+    ['capped', counters.capped],
+  ]);
+  metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
+  metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
+}
+
+export function observePorts(metrics: Metrics, ports: readonly Port[]): void {
+  const sum = (read: (port: Port) => number) => () => ports.reduce((total, port) => total + read(port), 0);
+  const { gauge, counters } = metrics;
+  gauge(
+    'domain_risk_requests_in_flight',
+    'Requests being answered.',
+    sum(port => port.inFlight()),
+  );
+  gauge(
+    'domain_risk_connections',
+    'Open connections.',
+    sum(port => port.sockets.count()),
+  );
+  gauge(
+    'domain_risk_connections_waiting',
+    'Connections whose requests wait for their turn.',
+    sum(port => port.waiting()),
+  );
+  counters(
+    'domain_risk_connections_closed_total',
+    'Connections closed for want of room: idle ones, to take others (evicted), and new ones (refused).',
+    'why',
+    () => [
+      ['evicted', sum(port => port.sockets.evicted())()],
+      ['refused', sum(port => port.sockets.refused())()],
+    ],
+  );
+}
+
+export function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Clock): void {
+  metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size);
+  metrics.gauges('domain_risk_feed_names', 'Names of each feed that count.', 'feed', () =>
+    catalog().status.map(({ feed, names }) => [feed.id, names]),
+  );
+  metrics.gauges(
+    'domain_risk_feed_age_seconds',
+    'Time since an update last changed a feed; feeds as installed are not there.',
+    'feed',
+    () =>
+      catalog().status.flatMap(({ feed, updatedAt }) =>
+        updatedAt === null ? [] : [[feed.id, Math.max(0, clock() - updatedAt) / 1000]],
+      ),
+  );
+}

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { bareEnvironment } from '../support/environment.ts';
+import { CLI, NO_DNS, output, startChild } from '../support/process.ts';
+import { eventually, pause } from '../support/scale.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+async function takePort(): Promise<{ port: number; free: () => Promise<void> }> {
+  const server = createServer();
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const free = () => new Promise<void>(resolve => server.close(() => resolve()));
+  onTestFinished(free);
+  return { port: (server.address() as { port: number }).port, free };
+}
+
+function serveOn(port: number, folder: string) {
+  const settings = { PORT: String(port), DATA_DIR: folder, DNS_SERVERS: NO_DNS };
+  return startChild([process.execPath, CLI, 'serve'], bareEnvironment(settings));
+}
+
+test('while it starts, a caller is told to come again in JSON, who watches sees that it lives, and then all is there', async () => {
+  const { port, free } = await takePort();
+  await free();
+  const server = serveOn(port, temporaryFolder());
+  const statuses: Record<string, number[]> = { '/livez': [], '/readyz': [], '/v1/usage': [] };
+  const isReady = async () => {
+    for (const [path, seen] of Object.entries(statuses)) {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+      if (!answer || seen.at(-1) === answer.status) continue;
+      seen.push(answer.status);
+      const body = (await answer.json()) as { error?: string };
+      if (answer.status === 503)
+        expect([body.error, answer.headers.get('retry-after')]).toEqual(['not_ready', '1']);
+    }
+    return statuses['/v1/usage']!.at(-1) === 401;
+  };
+  await eventually('it is ready', isReady, 60_000);
+  await output(server, /"msg":"listening"/);
+  expect(statuses).toEqual({ '/livez': [200], '/readyz': [503, 200], '/v1/usage': [503, 401] });
+});
+
+test('a server that cannot have its port touches no store', async () => {
+  const { port } = await takePort();
+  const folder = join(temporaryFolder(), 'var');
+  const server = serveOn(port, folder);
+  const { code } = await server.exited;
+  expect([code, server.stderr()]).toEqual([1, expect.stringContaining(`port ${port}`)]);
+  await pause(100);
+  expect(existsSync(folder)).toBe(false);
+});
