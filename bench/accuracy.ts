@@ -10,7 +10,7 @@ import { isSpecialUse, lineage, parseDomain, registrableDomain } from '../src/co
 import { takeSnapshot } from '../src/core/snapshot.ts';
 import { SOURCES } from '../src/feeds/sources.ts';
 import { buildCatalog } from '../src/refresh.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { startDns } from '../test/support/dns.ts';
 import { FULL, type Observed, simulateInternet, visit } from '../test/support/internet.ts';
 import { DISPOSABLE, FREE, INNOCENT, installSets, type LabelledSet } from './sets.ts';

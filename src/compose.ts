@@ -22,7 +22,7 @@ import {
   type Progress,
   type Stored,
 } from './refresh.ts';
-import { openSqliteStore } from './store/sqlite.ts';
+import { openSqliteStore } from './store/sqlite/store.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')).version;
 
@@ -30,7 +30,7 @@ export async function openStore(config: Config, onDeath: (error: Error) => void)
   const { database } = config;
   if (database.kind === 'sqlite') return openSqliteStore(database.path, onDeath);
   // Most commands run on the file, and start faster without the driver.
-  const { openPostgresStore } = await import('./store/postgres.ts');
+  const { openPostgresStore } = await import('./store/postgres/store.ts');
   return openPostgresStore(database.url);
 }
 

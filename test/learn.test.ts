@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../src/core/ports.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { ACT } from './support/act.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
 import { FULL, type Kind, type Site, type Size, simulateInternet, visit } from './support/internet.ts';

@@ -7,7 +7,7 @@ import { reading } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { type UpdateParts, updateFeeds } from '../src/update.ts';
 import { temporaryFolder } from './support/service.ts';
 

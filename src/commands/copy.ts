@@ -4,8 +4,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
-import { examine, isMarked } from '../store/open.ts';
 import { StoreRefused } from '../store/refused.ts';
+import { examine, isMarked } from '../store/sqlite/open.ts';
 import { CommandFailed, printJson, startProgress } from './print.ts';
 import { actor, readWorld, withStore, withStoreOrNew } from './world.ts';
 

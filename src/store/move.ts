@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Client } from 'pg';
 import type { Act } from '../core/audit.ts';
-import { examine, isMarked, openDatabase } from './open.ts';
-import { writeAct } from './postgres-audit.ts';
-import { withConnection } from './postgres-connect.ts';
-import { NEXT_REVISION } from './postgres-records.ts';
-import { bringUpToDate, checkServer } from './postgres-schema.ts';
+import { writeAct } from './postgres/audit.ts';
+import { withConnection } from './postgres/open.ts';
+import { NEXT_REVISION } from './postgres/revision.ts';
+import { bringUpToDate, checkServer } from './postgres/schema.ts';
 import { StoreRefused } from './refused.ts';
+import { examine, isMarked, openDatabase } from './sqlite/open.ts';
 
 const CHUNK = 1_000;
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { a, mx, startDns } from '../support/dns.ts';
 import { CLI, makeKey, output, run, runJson, startChild } from '../support/process.ts';
 import { realCatalog, temporaryFolder } from '../support/service.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { KeyRecord } from '../../src/core/key.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { ACT } from '../support/act.ts';
 import { breakAndRepair } from '../support/breaking.ts';
 import { CALM, callMany, tally } from '../support/load.ts';

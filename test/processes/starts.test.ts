@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigRefused, readConfig, SETTINGS } from '../../src/config.ts';
-import { MIGRATIONS } from '../../src/store/schema.ts';
+import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openBeside, type ProcessOptions, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 

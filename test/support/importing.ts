@@ -1,7 +1,7 @@
 /** A process that accepts one version of a feed after the other, until it is killed: `importing.ts <database>`. */
 
 import { PACKING } from '../../src/feeds/pack.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { updateFeeds } from '../../src/update.ts';
 import { IMPORTED, versionOf } from './versions.ts';
 

@@ -1,8 +1,8 @@
 /** The tables of the shared store, as steps that each run once, however many servers start together. */
 
 import type { ClientBase } from 'pg';
-import { SCHEMA } from './postgres-connect.ts';
-import { StoreRefused } from './refused.ts';
+import { StoreRefused } from '../refused.ts';
+import { SCHEMA } from './session.ts';
 
 /** Whoever holds this advisory lock changes the tables. Any fixed number does; this one reads "DRSK". */
 const MIGRATION_LOCK = 0x4452534b;

@@ -1,8 +1,8 @@
 /** Accepted versions of feeds in the embedded store. */
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { Act } from '../core/audit.ts';
-import type { AcceptedSnapshot, SnapshotHead } from '../core/feed.ts';
+import type { Act } from '../../core/audit.ts';
+import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
 import { writeAct } from './audit.ts';
 import { inTransaction } from './transaction.ts';
 

@@ -1,7 +1,7 @@
 /** Counts calls in the shared store: one statement, one commit, whatever number of calls and keys. */
 
 import type { ClientBase } from 'pg';
-import type { SpendGroup, SpendResult } from './batch.ts';
+import type { SpendGroup, SpendResult } from '../batch.ts';
 
 /**
  * Exact for any number of servers, because each of its three questions is answered by something that cannot be wrong:

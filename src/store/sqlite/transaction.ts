@@ -27,3 +27,19 @@ export function inChunk<T>(db: DatabaseSync, work: () => T): T {
   letOthersIn();
   return result;
 }
+
+/** Rows written or removed in one transaction, so that counting never waits long for the lock. */
+export const CHUNK = 500;
+
+export function inChunks<T>(db: DatabaseSync, items: readonly T[], work: (item: T) => void): void {
+  for (let i = 0; i < items.length; i += CHUNK)
+    inChunk(db, () => {
+      for (const item of items.slice(i, i + CHUNK)) work(item);
+    });
+}
+
+/** `statement` removes at most so many (its last place) of the rows from before a day (its first). */
+export function removeInChunks(db: DatabaseSync, statement: string, sinceDay: string): void {
+  const remove = db.prepare(statement);
+  while (inChunk(db, () => Number(remove.run(sinceDay, CHUNK).changes)) === CHUNK);
+}

@@ -1,7 +1,7 @@
 /** The audit in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import { type Act, type Action, MOST_ACTS } from '../core/audit.ts';
+import { type Act, type Action, MOST_ACTS } from '../../core/audit.ts';
 
 /** Inside the transaction of the change that it tells of. */
 export function writeAct(db: DatabaseSync, { at, who, via, action, subject, detail }: Act): void {
@@ -18,18 +18,23 @@ export function writeAct(db: DatabaseSync, { at, who, via, action, subject, deta
   ).run(MOST_ACTS);
 }
 
-export function readActs(db: DatabaseSync, most: number): Act[] {
-  return db
-    .prepare('SELECT at, who, via, action, subject, detail FROM audit ORDER BY at DESC, id DESC LIMIT ?')
-    .all(most)
-    .map(row => ({
-      at: Number(row.at),
-      who: String(row.who),
-      via: String(row.via),
-      action: row.action as Action,
-      subject: String(row.subject),
-      detail: row.detail === null ? null : String(row.detail),
-    }));
+export type Audit = ReturnType<typeof createAudit>;
+
+export function createAudit(db: DatabaseSync) {
+  return {
+    audit: (most: number): Act[] =>
+      db
+        .prepare('SELECT at, who, via, action, subject, detail FROM audit ORDER BY at DESC, id DESC LIMIT ?')
+        .all(most)
+        .map(row => ({
+          at: Number(row.at),
+          who: String(row.who),
+          via: String(row.via),
+          action: row.action as Action,
+          subject: String(row.subject),
+          detail: row.detail === null ? null : String(row.detail),
+        })),
+  };
 }
 
 /** For `restore`: what happened has happened, so nothing is taken away and what only the backup knows is added. */

@@ -1,18 +1,16 @@
 /** What was learned about mail hosts in the embedded store: their guests, and how far the sweep came. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { Act } from '../core/audit.ts';
-import { type Guest, type HostRecord, LEARNING } from '../core/guest.ts';
-import type { SweepMark } from '../core/ports.ts';
+import type { Act } from '../../core/audit.ts';
+import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
+import type { SweepMark } from '../../core/ports.ts';
 import { writeAct } from './audit.ts';
-import { inChunk, inTransaction } from './transaction.ts';
+import { inChunks, inTransaction, removeInChunks } from './transaction.ts';
 
 /** Guests of all hosts together; the first to go are the longest unseen of hosts that have no listed guest. */
 const MOST_GUESTS = 200_000;
 /** Hosts that are only remembered because they must not be learned. */
 const MOST_SHARED = 20_000;
-/** Rows written or removed in one transaction, so that counting never waits long for the lock. */
-const CHUNK = 500;
 /** How many listed neighbours are shown of a host. */
 const NEIGHBOURS = 3;
 
@@ -41,41 +39,11 @@ export function createHosts(db: DatabaseSync) {
     putGuest.run(host, domain, entry, day);
   }
 
-  function inChunks<T>(items: readonly T[], work: (item: T) => void): void {
-    for (let i = 0; i < items.length; i += CHUNK)
-      inChunk(db, () => {
-        for (const item of items.slice(i, i + CHUNK)) work(item);
-      });
-  }
-
-  function prune(sinceDay: string): void {
-    const forget = db.prepare(
-      'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
-    );
-    while (inChunk(db, () => Number(forget.run(sinceDay, CHUNK).changes)) === CHUNK);
-    const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(sinceDay);
-    const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
-    inChunks(outdated, row => void unshare.run(String(row.name)));
-    const excess = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n) - MOST_GUESTS;
-    if (excess > 0) removeGuests(excess);
-  }
-
-  /** The margin keeps a flood of names from paying for this scan with every flush. */
-  function removeGuests(excess: number): void {
-    const least = db
-      .prepare(`
-        SELECT guest.host, guest.domain FROM guest JOIN host ON host.name = guest.host
-        ORDER BY host.flagged > 0, guest.day LIMIT ?`)
-      .all(excess + MOST_GUESTS / 20);
-    const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
-    inChunks(least, row => void remove.run(String(row.host), String(row.domain)));
-  }
-
   return {
     learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): void {
-      inChunks(guests, take);
-      inChunks(shared, name => void share.run(name, day, MOST_SHARED));
-      prune(sinceDay);
+      inChunks(db, guests, take);
+      inChunks(db, shared, name => void share.run(name, day, MOST_SHARED));
+      prune(db, sinceDay);
     },
 
     // Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest.
@@ -120,6 +88,30 @@ export function createHosts(db: DatabaseSync) {
       );
     },
   };
+}
+
+function prune(db: DatabaseSync, sinceDay: string): void {
+  removeInChunks(
+    db,
+    'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
+    sinceDay,
+  );
+  const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(sinceDay);
+  const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
+  inChunks(db, outdated, row => void unshare.run(String(row.name)));
+  const excess = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n) - MOST_GUESTS;
+  if (excess > 0) removeGuests(db, excess);
+}
+
+/** The margin keeps a flood of names from paying for this scan with every flush. */
+function removeGuests(db: DatabaseSync, excess: number): void {
+  const least = db
+    .prepare(`
+      SELECT guest.host, guest.domain FROM guest JOIN host ON host.name = guest.host
+      ORDER BY host.flagged > 0, guest.day LIMIT ?`)
+    .all(excess + MOST_GUESTS / 20);
+  const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
+  inChunks(db, least, row => void remove.run(String(row.host), String(row.domain)));
 }
 
 /** For `restore`: everything that a backup knows of hosts. The triggers count the guests anew. */

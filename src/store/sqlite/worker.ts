@@ -2,12 +2,18 @@
 
 import { backup, DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { type Audit, createAudit } from './audit.ts';
+import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
+import { createKeys, type Keys } from './keys.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { openDatabase } from './open.ts';
-import { createRecords, type Records } from './records.ts';
+import { createOverrides, type Overrides } from './overrides.ts';
+import { createRestore, type Restore } from './restore.ts';
+import { createRevisions, type Revisions } from './revision.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createSpender, type Spender } from './spender.ts';
+import { createUsage, type Usage } from './usage.ts';
 
 export interface WorkerData {
   readonly path: string;
@@ -33,7 +39,17 @@ interface Connection {
 
 export interface Counter extends Connection, Spender {}
 
-export interface Clerk extends Connection, Records, Hosts, Snapshots {
+export interface Clerk
+  extends Connection,
+    Pick<Revisions, 'revision'>,
+    Keys,
+    Usage,
+    Overrides,
+    Flags,
+    Hosts,
+    Snapshots,
+    Audit,
+    Restore {
   backup(path: string): Promise<void>;
 }
 
@@ -43,10 +59,24 @@ const db = openDatabase(path);
 let current = 0;
 
 const close = () => db.close();
-const ops: Counter | Clerk =
-  role === 'counter'
-    ? { ...createSpender(db), close }
-    : { ...createRecords(db), ...createHosts(db), ...createSnapshots(db), backup: backUp, close };
+const ops: Counter | Clerk = role === 'counter' ? { ...createSpender(db), close } : clerkOn();
+
+function clerkOn(): Clerk {
+  const revisions = createRevisions(db);
+  return {
+    revision: revisions.revision,
+    ...createKeys(db, revisions),
+    ...createUsage(db),
+    ...createOverrides(db, revisions),
+    ...createFlags(db),
+    ...createHosts(db),
+    ...createSnapshots(db),
+    ...createAudit(db),
+    ...createRestore(db, revisions),
+    backup: backUp,
+    close,
+  };
+}
 
 /**
  * From a connection of its own that stays in one read transaction: SQLite starts a backup anew whenever another

@@ -1,7 +1,8 @@
 /** The audit in the shared store. */
 
 import type { ClientBase } from 'pg';
-import { type Act, MOST_ACTS } from '../core/audit.ts';
+import { type Act, MOST_ACTS } from '../../core/audit.ts';
+import { type Connections, LISTING_MS } from './connect.ts';
 
 /** Inside the transaction of the change that it tells of. */
 export async function writeAct(client: ClientBase, act: Act): Promise<void> {
@@ -16,10 +17,15 @@ export async function writeAct(client: ClientBase, act: Act): Promise<void> {
   );
 }
 
-export async function readActs(client: ClientBase, most: number): Promise<Act[]> {
-  const { rows } = await client.query<Act>(
-    'SELECT at, who, via, action, subject, detail FROM audit ORDER BY at DESC, id DESC LIMIT $1',
-    [most],
-  );
-  return rows;
+export function createAudit({ run }: Connections) {
+  return {
+    audit: (most: number) =>
+      run(async client => {
+        const { rows } = await client.query<Act>(
+          'SELECT at, who, via, action, subject, detail FROM audit ORDER BY at DESC, id DESC LIMIT $1',
+          [most],
+        );
+        return rows;
+      }, LISTING_MS),
+  };
 }

@@ -1,8 +1,8 @@
 /** Counts calls in the embedded store: many calls, one transaction, one fsync. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import { monthOfDay } from '../core/quota.ts';
-import type { SpendGroup, SpendResult } from './batch.ts';
+import { monthOfDay } from '../../core/quota.ts';
+import type { SpendGroup, SpendResult } from '../batch.ts';
 import { takeLock } from './lock.ts';
 
 const SYNCHRONOUS_FULL = 2;

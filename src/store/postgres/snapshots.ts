@@ -1,11 +1,11 @@
 /** Accepted versions of feeds in the shared store. */
 
 import type { ClientBase } from 'pg';
-import type { Act } from '../core/audit.ts';
-import type { AcceptedSnapshot, SnapshotHead } from '../core/feed.ts';
-import { writeAct } from './postgres-audit.ts';
-import type { Connections } from './postgres-connect.ts';
-import { BACKGROUND_MS, inTurn, TURN } from './postgres-records.ts';
+import type { Act } from '../../core/audit.ts';
+import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
+import { writeAct } from './audit.ts';
+import { BACKGROUND_MS, type Connections } from './connect.ts';
+import { inTurn, TURN } from './turn.ts';
 
 /** As the core names them, so that a row is a head. */
 const HEAD = 'feed, version, digest, names, accepted_at AS "acceptedAt"';

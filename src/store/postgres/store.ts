@@ -1,15 +1,22 @@
 /** The shared store: one PostgreSQL database for any number of servers. */
 
-import { type Clock, type Store, StoreUnavailable } from '../core/ports.ts';
-import { Batcher } from './batch.ts';
-import { DEADLINE_MS, openConnections, SCHEMA, withConnection } from './postgres-connect.ts';
-import { createHosts } from './postgres-hosts.ts';
-import { createRecords } from './postgres-records.ts';
-import { bringUpToDate, checkServer } from './postgres-schema.ts';
-import { createSnapshots } from './postgres-snapshots.ts';
-import { count, prove } from './postgres-spender.ts';
-import { provedOnce } from './proof.ts';
-import { StoreRefused } from './refused.ts';
+import { type Clock, type Store, StoreUnavailable } from '../../core/ports.ts';
+import { Batcher } from '../batch.ts';
+import { provedOnce } from '../proof.ts';
+import { StoreRefused } from '../refused.ts';
+import { createAudit } from './audit.ts';
+import { DEADLINE_MS, openConnections } from './connect.ts';
+import { createFlags } from './flags.ts';
+import { createHosts } from './hosts.ts';
+import { createKeys } from './keys.ts';
+import { withConnection } from './open.ts';
+import { createOverrides } from './overrides.ts';
+import { createRevisions } from './revision.ts';
+import { bringUpToDate, checkServer } from './schema.ts';
+import { SCHEMA } from './session.ts';
+import { createSnapshots } from './snapshots.ts';
+import { count, prove } from './spender.ts';
+import { createUsage } from './usage.ts';
 
 /**
  * Batches under way at a time. For speed one would do (measured alike, November 2026); with two, a batch that waits for
@@ -35,7 +42,8 @@ export async function openPostgresStore(url: string, clock: Clock = Date.now): P
     lanes: LANES,
     deadlineMs: DEADLINE_MS,
   });
-  const records = createRecords(clerks);
+  const revisions = createRevisions(clerks);
+  const flags = createFlags(clerks);
   const hosts = createHosts(clerks);
   let closing: Promise<void> | undefined;
   let isClockRight = true;
@@ -54,10 +62,15 @@ export async function openPostgresStore(url: string, clock: Clock = Date.now): P
   }
 
   return {
-    ...records,
+    revision: revisions.revision,
+    ...createKeys(clerks, revisions),
+    ...createUsage(clerks),
+    ...createOverrides(clerks, revisions),
+    ...flags,
     ...hosts,
     ...createSnapshots(clerks),
-    flag: (flags, sinceDay) => records.flag(flags, keptSince(sinceDay)),
+    ...createAudit(clerks),
+    flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision) => batcher.spend(spend, revision),
     ready: provedOnce(proveAndCompareClocks),

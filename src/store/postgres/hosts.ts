@@ -1,18 +1,17 @@
 /** What was learned about mail hosts in the shared store: their guests, and how far the sweep came. */
 
 import type { ClientBase } from 'pg';
-import type { Act } from '../core/audit.ts';
-import { type Guest, type HostRecord, LEARNING } from '../core/guest.ts';
-import type { SweepMark } from '../core/ports.ts';
-import { writeAct } from './postgres-audit.ts';
-import type { Connections } from './postgres-connect.ts';
-import { BACKGROUND_MS, inTurn, LISTING_MS, TURN } from './postgres-records.ts';
+import type { Act } from '../../core/audit.ts';
+import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
+import type { SweepMark } from '../../core/ports.ts';
+import { writeAct } from './audit.ts';
+import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
+import { CHUNK, inTurn, TURN } from './turn.ts';
 
 /** Guests of all hosts together; the first to go are the longest unseen of hosts that have no listed guest. */
 const MOST_GUESTS = 200_000;
 /** Hosts that are only remembered because they must not be learned. */
 const MOST_SHARED = 20_000;
-const CHUNK = 1_000;
 /** How many listed neighbours are shown of a host. */
 const NEIGHBOURS = 3;
 

@@ -3,8 +3,8 @@
 import { chmodSync, existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { StoreRefused } from '../refused.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { StoreRefused } from './refused.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
 
 /** What a thousand pages need, after which SQLite empties the journal by itself. */

@@ -1,0 +1,130 @@
+/** Connections to PostgreSQL: one deadline over all that a call may wait for, and none is kept that failed once. */
+
+import pg from 'pg';
+import { StoreUnavailable } from '../../core/ports.ts';
+import { type Wait, waitAtMost } from '../wait.ts';
+import { messageOf, prepare, settings } from './session.ts';
+
+/** Over the wait for a connection, connecting and the statement: the caller has its 500 within a second. */
+export const DEADLINE_MS = 800;
+/** For long lists, after the call was counted: 0.4 s for the fullest tables (November 2026); the server ends it at 1 s. */
+export const LISTING_MS = 1_500;
+/** For what nobody waits for. */
+export const BACKGROUND_MS = 60_000;
+/** One that comes too late for its caller serves the next; one that never comes makes room soon after a failover. */
+const CONNECT_MS = 2_000;
+/** After a connection was refused, nobody tries again for so long: many servers must not hammer one that starts. */
+const REST_MS = 100;
+/** After the database let no further connection in, no further one is tried for so long. */
+const CRAMPED_MS = 1_000;
+
+export interface Connections {
+  /** Runs on a connection of its own. When it rejects, whatever was not committed is undone, and nothing is repeated. */
+  run<T>(work: (client: pg.ClientBase) => Promise<T>, ms?: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+export function openConnections(url: string, most: number): Connections {
+  const pool = openPool(url, most);
+  return {
+    async run(work, ms = DEADLINE_MS) {
+      let late = false;
+      const { passed, wait } = deadlineIn(ms, () => {
+        late = true;
+      });
+      let client: pg.PoolClient | undefined;
+      try {
+        const connecting = pool.connect(wait);
+        connecting.then(
+          one => late && one.release(),
+          () => {},
+        );
+        client = await Promise.race([connecting, passed]);
+        const result = await Promise.race([work(client), passed]);
+        client.release();
+        return result;
+      } catch (error) {
+        // After any error at all: a read-only or dying server (25006, 57P0x, 08xxx), an open transaction, a statement
+        // that may still run. A new connection starts from what is known.
+        client?.release(true);
+        throw error instanceof StoreUnavailable
+          ? error
+          : new StoreUnavailable(messageOf(error), { cause: error });
+      } finally {
+        wait.end();
+      }
+    },
+    close: pool.close,
+  };
+}
+
+interface Pool {
+  connect(wait: Wait): Promise<pg.PoolClient>;
+  close(): Promise<void>;
+}
+
+function openPool(url: string, most: number): Pool {
+  const pool = new pg.Pool({
+    ...settings(url),
+    max: most,
+    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: CONNECT_MS,
+    onConnect: client => within(CONNECT_MS, prepare(client)),
+  });
+  /** The pool's own count has those that are still being tried. */
+  const open = new Set<pg.PoolClient>();
+  // Idle connections die with their server; the pool has dropped them already when it says so.
+  pool.on('error', () => {});
+  // One that dies in a caller's hands fails that caller's statement, which is all that must happen.
+  pool.on('connect', client => {
+    open.add(client);
+    client.on('error', () => {});
+  });
+  pool.on('remove', client => void open.delete(client));
+  let restUntil = 0;
+  let widening: NodeJS.Timeout | undefined;
+
+  /** The pool's own timers know nothing of a held event loop: what it gave up for that is tried once more. */
+  function fromPool(wait: Wait): Promise<pg.PoolClient> {
+    return pool.connect().catch(error => {
+      if (wait.held() < CONNECT_MS / 2) throw error;
+      return pool.connect();
+    });
+  }
+
+  async function connect(wait: Wait): Promise<pg.PoolClient> {
+    if (performance.now() < restUntil)
+      throw new StoreUnavailable('the database could not be reached just now');
+    try {
+      return await fromPool(wait);
+    } catch (error) {
+      if (open.size === 0) restUntil = performance.now() + REST_MS;
+      // With all of them at work it was only the wait for one that took too long.
+      if (open.size === 0 || open.size === most) throw error;
+      // No more are let in (`max_connections`, a limit of the role): those that are there do the work for a while.
+      pool.options.max = open.size;
+      clearTimeout(widening);
+      widening = setTimeout(() => {
+        pool.options.max = most;
+      }, CRAMPED_MS).unref();
+      return pool.connect();
+    }
+  }
+
+  return { connect, close: () => pool.end() };
+}
+
+function deadlineIn(ms: number, onPassed = () => {}): { passed: Promise<never>; wait: Wait } {
+  const { promise: passed, reject } = Promise.withResolvers<never>();
+  passed.catch(() => {});
+  const wait = waitAtMost(ms, () => {
+    onPassed();
+    reject(new StoreUnavailable(`the database did not answer within ${Math.round(ms)} ms`));
+  });
+  return { passed, wait };
+}
+
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { passed, wait } = deadlineIn(ms);
+  return Promise.race([work, passed]).finally(wait.end);
+}

@@ -1,0 +1,82 @@
+/** Reaches the database for the start or for a move, or says in one line with the fix why it cannot be used. */
+
+import pg from 'pg';
+import { StoreUnavailable } from '../../core/ports.ts';
+import { StoreRefused } from '../refused.ts';
+import { messageOf, prepare, settings } from './session.ts';
+
+const START_MS = 3_000;
+
+/** Reads the files that the address names, such as a certificate. */
+function newClient(url: string): pg.Client {
+  try {
+    return new pg.Client({ ...settings(url), connectionTimeoutMillis: START_MS });
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (path === undefined) throw error;
+    throw new StoreRefused(
+      `cannot read ${path} (${code}): correct sslrootcert, sslcert or sslkey (DATABASE_URL)`,
+    );
+  }
+}
+
+/** One connection for the start or for a long move, without our short limits. Throws StoreRefused. */
+export async function withConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = newClient(url);
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await prepare(client);
+    await client.query(
+      `SET statement_timeout = 0; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = 0`,
+    );
+    return await work(client);
+  } catch (error) {
+    throw explain(error, client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+const REFUSALS: Readonly<Record<string, (where: Where) => string>> = {
+  '28P01': ({ server, user }) => `${server} refuses the user "${user}": correct the user and the password`,
+  '28000': ({ server, user }) =>
+    `${server} does not let the user "${user}" in: allow it in pg_hba.conf, or correct the user`,
+  '3D000': ({ server, database }) =>
+    `${server} has no database "${database}": create it (createdb ${database}), or correct its name`,
+  '42501': ({ user, database }) =>
+    `the user "${user}" may not make tables in the database "${database}": as its owner run GRANT CREATE ON DATABASE "${database}" TO "${user}"`,
+  '53300': ({ server }) => `${server} has no connection left: raise max_connections, or run fewer servers`,
+  '57P03': ({ server }) => `${server} is still starting or stopping: start again in a moment`,
+};
+
+interface Where {
+  readonly server: string;
+  readonly user: string;
+  readonly database: string;
+}
+
+/** One line with the fix. Never the password: neither pg's messages nor ours hold it. */
+function explain(error: unknown, client: pg.Client): unknown {
+  if (error instanceof StoreRefused) return error;
+  const where = {
+    server: `PostgreSQL at ${client.host}:${client.port}`,
+    user: String(client.user),
+    database: String(client.database),
+  };
+  const told = (text: string) => new StoreRefused(`${text} (DATABASE_URL)`, { cause: error });
+  if (error instanceof StoreUnavailable)
+    return told(`${where.server} only reads (a standby?): name the primary`);
+  const code = String((error as { code?: unknown }).code ?? '');
+  const refusal = REFUSALS[code];
+  if (refusal) return told(refusal(where));
+  const message = messageOf(error).split('\n')[0]!;
+  if (/password/.test(message) && message.startsWith('SASL'))
+    return told(`${where.server} asks for the password of "${where.user}": add it`);
+  if (/SSL|certificate|self-signed/i.test(message))
+    return told(`${where.server}: ${message}: correct sslmode or sslrootcert`);
+  // Anything but a lost or never made connection is our fault, and its stack is wanted.
+  if (error instanceof pg.DatabaseError || !(code || /^Connection terminated|timeout/.test(message)))
+    return error;
+  return told(`cannot reach ${where.server} (${code || message}): start it, or correct its address`);
+}

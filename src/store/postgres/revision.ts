@@ -1,0 +1,44 @@
+/** The revision of keys and overrides in the shared store: raised with every change, one change after the other. */
+
+import type { ClientBase } from 'pg';
+import type { Act } from '../../core/audit.ts';
+import { StoreUnavailable } from '../../core/ports.ts';
+import { writeAct } from './audit.ts';
+import type { Connections } from './connect.ts';
+
+/** SQLSTATE of a wait for a lock that took too long. */
+const LOCKED = '55P03';
+/** For what an operator waits for, not a caller. */
+const PATIENT_MS = 5_000;
+
+/**
+ * Changes take the lock of this row first: they go one after the other, and the revision grows in the order in which
+ * they can be seen. By the clock, so that it also differs from every one that was handed out before a restore or a
+ * failover has taken the database back.
+ */
+export const NEXT_REVISION =
+  'UPDATE revision SET value = greatest(value + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)';
+
+export type Revisions = ReturnType<typeof createRevisions>;
+
+export function createRevisions({ run }: Connections) {
+  return {
+    revision: () =>
+      run(async client => Number((await client.query('SELECT value FROM revision')).rows[0]?.value)),
+
+    /** A change that running servers must see before they answer their next call; false when there was nothing to do. */
+    change: (act: Act, work: (client: ClientBase) => Promise<boolean>): Promise<boolean> =>
+      run(async client => {
+        await client.query(`BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '4500ms'`);
+        await client.query(NEXT_REVISION).catch(error => {
+          throw error.code === LOCKED
+            ? new StoreUnavailable('another change is still under way: try again in a moment')
+            : error;
+        });
+        const changed = await work(client);
+        if (changed) await writeAct(client, act);
+        await client.query(changed ? 'COMMIT' : 'ROLLBACK');
+        return changed;
+      }, PATIENT_MS),
+  };
+}

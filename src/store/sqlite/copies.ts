@@ -1,0 +1,58 @@
+/** The files of `backup` and `restore`: none has the name of a backup before it is a whole one, none is left behind. */
+
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
+import type { Store } from '../../core/ports.ts';
+import { StoreRefused } from '../refused.ts';
+import { examine, isMarked, openDatabase } from './open.ts';
+import { NO_DEADLINE, type Thread } from './thread.ts';
+import type { Clerk } from './worker.ts';
+
+/** For the store at `path`. */
+export function createCopies(path: string, ask: Thread<Clerk>['ask']): Pick<Store, 'backup' | 'restore'> {
+  return {
+    async backup(target, progress) {
+      if (existsSync(target)) throw new StoreRefused(`${target} exists already: name a new file`);
+      // Nothing has the name of a backup before it is a whole one.
+      const partial = `${target}.partial`;
+      await makeFile(partial);
+      try {
+        await ask('backup', [partial], NO_DEADLINE, progress);
+        await rename(partial, target);
+      } catch (error) {
+        for (const end of ['', '-journal']) await rm(partial + end, { force: true });
+        throw error;
+      }
+    },
+    async restore(source, act) {
+      // From a copy: the backup may be on a medium that is only read, and an older one is brought up to date.
+      const copy = `${path}.restoring-${process.pid}`;
+      try {
+        await copyFile(source, copy).catch(error => {
+          throw new StoreRefused(`cannot read ${source} (${error.code}): name a file made by backup`);
+        });
+        await chmod(copy, 0o600);
+        examine(copy, source);
+        if (!isMarked(copy)) throw new StoreRefused(`${source} is empty: name a file made by backup`);
+        openDatabase(copy).close();
+        await ask('restore', [copy, act], NO_DEADLINE);
+      } finally {
+        for (const end of ['', '-wal', '-shm']) await rm(copy + end, { force: true });
+      }
+    },
+  };
+}
+
+/** Made here and not by SQLite, so that nobody else can read it while it is being written. */
+async function makeFile(path: string): Promise<void> {
+  try {
+    await (await open(path, 'wx', 0o600)).close();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StoreRefused(
+      code === 'EEXIST'
+        ? `${path} exists already: remove it if no other backup is writing it`
+        : `cannot write ${path} (${code}): name a file in a directory that exists and that this user can write to`,
+    );
+  }
+}

@@ -1,0 +1,83 @@
+/** Verdicts that were given, and the ranking made of them, in the embedded store. */
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { Flag, FlagReason } from '../../core/ranking.ts';
+import { toLines } from '../lines.ts';
+import { CHUNK, inChunk, inChunks, removeInChunks } from './transaction.ts';
+
+/** The table of flags stays below this; the least counted names go first. */
+const MOST_FLAGS = 100_000;
+
+export type Flags = ReturnType<typeof createFlags>;
+
+export function createFlags(db: DatabaseSync) {
+  const insertFlag = db.prepare(`
+    INSERT INTO flag (day, domain, key_id, listed, reason, score) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET listed = excluded.listed, reason = excluded.reason, score = excluded.score`);
+
+  return {
+    flag(flags: readonly Flag[], sinceDay: string): void {
+      inChunks(db, flags, f => {
+        insertFlag.run(f.day, f.domain, f.keyId, Number(f.listed), f.reason, f.score);
+      });
+      prune(db, sinceDay);
+    },
+    // With a single max(), SQLite takes the other columns from that row: the latest day's verdict.
+    ranking(sinceDay: string, most: number, reason: string | undefined): string {
+      const rows = db
+        .prepare(`
+          SELECT domain, count(*) AS times, sum(listed) > 0 AS listed, reason, score, max(day) FROM flag WHERE day >= ?1
+          GROUP BY domain
+          HAVING (sum(listed) > 0 OR count(DISTINCT key_id) > 1) AND (?3 IS NULL OR reason = ?3)
+          ORDER BY times DESC, score DESC, domain LIMIT ?2`)
+        .all(sinceDay, most, reason ?? null);
+      return toLines(
+        rows.map(row => ({
+          domain: String(row.domain),
+          times: Number(row.times),
+          listed: row.listed === 1,
+          reason: row.reason as FlagReason,
+          score: Number(row.score),
+        })),
+      );
+    },
+  };
+}
+
+function prune(db: DatabaseSync, sinceDay: string): void {
+  removeInChunks(
+    db,
+    'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE day < ? LIMIT ?)',
+    sinceDay,
+  );
+  removeInChunks(
+    db,
+    'DELETE FROM usage_day WHERE (key_id, day) IN (SELECT key_id, day FROM usage_day WHERE day < ? LIMIT ?)',
+    sinceDay,
+  );
+  const excess = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n) - MOST_FLAGS;
+  if (excess > 0) removeLeastCounted(db, excess + MOST_FLAGS / 20);
+}
+
+/** More rows than must go, so that a flood of names does not pay for this scan with every flush. */
+function removeLeastCounted(db: DatabaseSync, rows: number): void {
+  const least = db
+    .prepare(
+      'SELECT domain FROM flag GROUP BY domain ORDER BY max(listed), count(*), max(day), domain LIMIT ?',
+    )
+    .all(rows);
+  const remove = db.prepare(
+    'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE domain = ? ORDER BY day LIMIT ?)',
+  );
+  let removed = 0;
+  for (let i = 0; removed < rows && i < least.length; ) {
+    inChunk(db, () => {
+      const until = Math.min(rows, removed + CHUNK);
+      while (removed < until && i < least.length) {
+        const changes = Number(remove.run(String(least[i]!.domain), until - removed).changes);
+        removed += changes;
+        if (removed < until) i++;
+      }
+    });
+  }
+}

@@ -1,0 +1,29 @@
+/** How many calls were counted, read from the embedded store. Its spender counts them. */
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { DayUsage } from '../../core/ports.ts';
+
+export type Usage = ReturnType<typeof createUsage>;
+
+export function createUsage(db: DatabaseSync) {
+  const selectUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
+
+  return {
+    used: (keyId: string, month: string) => Number(selectUsed.get(keyId, month)?.used ?? 0),
+    usedInMonth: (month: string): ReadonlyMap<string, number> =>
+      new Map(
+        db
+          .prepare('SELECT key_id, used FROM usage WHERE month = ?')
+          .all(month)
+          .map(row => [String(row.key_id), Number(row.used)]),
+      ),
+    usageDays: (sinceDay: string, keyId: string | undefined): DayUsage[] =>
+      db
+        .prepare(
+          `SELECT key_id, day, used FROM usage_day WHERE day >= ?1 ${keyId === undefined ? '' : 'AND key_id = ?2'}
+          ORDER BY key_id, day`,
+        )
+        .all(...(keyId === undefined ? [sinceDay] : [sinceDay, keyId]))
+        .map(row => ({ keyId: String(row.key_id), day: String(row.day), used: Number(row.used) })),
+  };
+}
