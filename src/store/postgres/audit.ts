@@ -1,17 +1,16 @@
 /** The audit in the shared store. */
 
-import type { ClientBase } from 'pg';
 import { type Act, MOST_ACTS } from '../../core/audit.ts';
+import { ACT } from '../columns.ts';
 import { type Connections, LISTING_MS } from './connect.ts';
+import type { Session } from './session.ts';
+
+const { names, postgres } = ACT;
 
 /** Inside the transaction of the change that it tells of. */
-export async function writeAct(client: ClientBase, act: Act): Promise<void> {
-  const { at, who, via, action, subject, detail } = act;
-  await client.query(
-    'INSERT INTO audit (at, who, via, action, subject, detail) VALUES ($1, $2, $3, $4, $5, $6)',
-    [at, who, via, action, subject, detail],
-  );
-  await client.query(
+export async function writeAct(session: Session, act: Act): Promise<void> {
+  await session.query(`INSERT INTO audit (${names}) VALUES (${postgres.places()})`, postgres.values(act));
+  await session.query(
     'DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY at DESC, id DESC OFFSET $1)',
     [MOST_ACTS],
   );
@@ -19,13 +18,13 @@ export async function writeAct(client: ClientBase, act: Act): Promise<void> {
 
 export function createAudit({ run }: Connections) {
   return {
-    audit: (most: number) =>
-      run(async client => {
-        const { rows } = await client.query<Act>(
-          'SELECT at, who, via, action, subject, detail FROM audit ORDER BY at DESC, id DESC LIMIT $1',
+    audit: (most: number): Promise<Act[]> =>
+      run(async session => {
+        const { rows } = await session.query(
+          `SELECT ${names} FROM audit ORDER BY at DESC, id DESC LIMIT $1`,
           [most],
         );
-        return rows;
+        return rows.map(postgres.record);
       }, LISTING_MS),
   };
 }

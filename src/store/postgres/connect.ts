@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { type Wait, waitAtMost } from '../wait.ts';
-import { messageOf, prepare, settings } from './session.ts';
+import { messageOf, prepare, type Session, sessionOn, settings } from './session.ts';
 
 /** Over the wait for a connection, connecting and the statement: the caller has its 500 within a second. */
 export const DEADLINE_MS = 800;
@@ -20,7 +20,7 @@ const CRAMPED_MS = 1_000;
 
 export interface Connections {
   /** Runs on a connection of its own. When it rejects, whatever was not committed is undone, and nothing is repeated. */
-  run<T>(work: (client: pg.ClientBase) => Promise<T>, ms?: number): Promise<T>;
+  run<T>(work: (session: Session) => Promise<T>, ms?: number): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function openConnections(url: string, most: number): Connections {
           () => {},
         );
         client = await Promise.race([connecting, passed]);
-        const result = await Promise.race([work(client), passed]);
+        const result = await Promise.race([work(sessionOn(client)), passed]);
         client.release();
         return result;
       } catch (error) {
@@ -69,7 +69,7 @@ function openPool(url: string, most: number): Pool {
     max: most,
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: CONNECT_MS,
-    onConnect: client => within(CONNECT_MS, prepare(client)),
+    onConnect: client => within(CONNECT_MS, prepare(sessionOn(client))),
   });
   /** The pool's own count has those that are still being tried. */
   const open = new Set<pg.PoolClient>();

@@ -1,8 +1,11 @@
 /** Verdicts that were given, and the ranking made of them, in the shared store. */
 
-import type { ClientBase } from 'pg';
-import type { Flag, Ranked } from '../../core/ranking.ts';
+import type { Flag } from '../../core/ranking.ts';
+import { FLAG, RANKED } from '../columns.ts';
+import { replaced } from '../table.ts';
 import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
+import { arraysOf, givenRows } from './rows.ts';
+import type { Session } from './session.ts';
 import { CHUNK, inTurn, TURN } from './turn.ts';
 
 /** The table of flags stays about here; the least counted names go first. */
@@ -16,45 +19,39 @@ export function createFlags({ run }: Connections) {
 
   return {
     flag: (flags: readonly Flag[], sinceDay: string) =>
-      run(async client => {
+      run(async session => {
         for (let i = 0; i < flags.length; i += CHUNK) {
-          await inTurn(client, TURN.flags, () =>
-            client.query(PUT_FLAGS, flagValues(flags.slice(i, i + CHUNK))),
+          await inTurn(session, TURN.flags, () =>
+            session.query(PUT_FLAGS, arraysOf(FLAG, flags.slice(i, i + CHUNK))),
           );
         }
         written += flags.length;
         if (written < PRUNE_EVERY && prunedSince === sinceDay) return;
-        await inTurn(client, TURN.flags, () => prune(client, sinceDay));
+        await inTurn(session, TURN.flags, () => prune(session, sinceDay));
         written = 0;
         prunedSince = sinceDay;
       }, BACKGROUND_MS),
-    ranking: (sinceDay: string, most: number, reason: string | undefined): Promise<Ranked[]> =>
-      run(async client => {
-        const { rows } = await client.query<Ranked>(RANKING, [sinceDay, most, reason ?? null]);
-        return rows;
+    ranking: (sinceDay: string, most: number, reason: string | undefined) =>
+      run(async session => {
+        const { rows } = await session.query(RANKING, [sinceDay, most, reason ?? null]);
+        return rows.map(RANKED.postgres.record);
       }, LISTING_MS),
   };
 }
 
-async function prune(client: ClientBase, sinceDay: string): Promise<void> {
-  await client.query('DELETE FROM flag WHERE day < $1', [sinceDay]);
-  await client.query('DELETE FROM usage_day WHERE day < $1', [sinceDay]);
-  const { rows } = await client.query('SELECT count(*) AS n FROM flag');
+async function prune(session: Session, sinceDay: string): Promise<void> {
+  await session.query('DELETE FROM flag WHERE day < $1', [sinceDay]);
+  await session.query('DELETE FROM usage_day WHERE day < $1', [sinceDay]);
+  const { rows } = await session.query('SELECT count(*) AS n FROM flag');
   const excess = Number(rows[0]?.n) - MOST_FLAGS;
   if (excess <= 0) return;
   // More than must go, so that a flood of names does not pay for this scan each time.
-  await client.query(REMOVE_LEAST_COUNTED, [excess + MOST_FLAGS / 20]);
+  await session.query(REMOVE_LEAST_COUNTED, [excess + MOST_FLAGS / 20]);
 }
 
-/** Of equal rows in one batch the last one counts: a statement may touch a row only once. */
 const PUT_FLAGS = `
-  INSERT INTO flag (day, domain, key_id, listed, reason, score)
-  SELECT DISTINCT ON (domain, day, key_id) day, domain, key_id, listed, reason, score
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[], $6::integer[])
-    WITH ORDINALITY AS f (day, domain, key_id, listed, reason, score, n)
-  ORDER BY domain, day, key_id, n DESC
-  ON CONFLICT (domain, day, key_id) DO UPDATE SET (listed, reason, score) =
-    (excluded.listed, excluded.reason, excluded.score)`;
+  INSERT INTO flag (${FLAG.names}) ${givenRows(FLAG)}
+  ON CONFLICT (${FLAG.key}) DO UPDATE SET ${replaced(FLAG, FLAG.key)}`;
 
 /** Whole names from the least counted on, and of the last one its oldest days, until $1 rows are gone. */
 const REMOVE_LEAST_COUNTED = `
@@ -79,14 +76,3 @@ const RANKING = `
   ) AS candidate
   WHERE $3::text IS NULL OR reason = $3
   ORDER BY times DESC, score DESC, domain LIMIT $2`;
-
-function flagValues(flags: readonly Flag[]): unknown[] {
-  return [
-    flags.map(flag => flag.day),
-    flags.map(flag => flag.domain),
-    flags.map(flag => flag.keyId),
-    flags.map(flag => flag.listed),
-    flags.map(flag => flag.reason),
-    flags.map(flag => flag.score),
-  ];
-}

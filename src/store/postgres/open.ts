@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
-import { messageOf, prepare, settings } from './session.ts';
+import { messageOf, prepare, type Session, sessionOn, settings } from './session.ts';
 
 const START_MS = 3_000;
 
@@ -21,16 +21,17 @@ function newClient(url: string): pg.Client {
 }
 
 /** One connection for the start or for a long move, without our short limits. Throws StoreRefused. */
-export async function withConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withConnection<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
   const client = newClient(url);
   client.on('error', () => {});
   try {
     await client.connect();
-    await prepare(client);
-    await client.query(
+    const session = sessionOn(client);
+    await prepare(session);
+    await session.query(
       `SET statement_timeout = 0; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = 0`,
     );
-    return await work(client);
+    return await work(session);
   } catch (error) {
     throw explain(error, client);
   } finally {

@@ -1,10 +1,10 @@
 /** The revision of keys and overrides in the shared store: raised with every change, one change after the other. */
 
-import type { ClientBase } from 'pg';
 import type { Act } from '../../core/audit.ts';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { writeAct } from './audit.ts';
 import type { Connections } from './connect.ts';
+import type { Session } from './session.ts';
 
 /** SQLSTATE of a wait for a lock that took too long. */
 const LOCKED = '55P03';
@@ -24,20 +24,20 @@ export type Revisions = ReturnType<typeof createRevisions>;
 export function createRevisions({ run }: Connections) {
   return {
     revision: () =>
-      run(async client => Number((await client.query('SELECT value FROM revision')).rows[0]?.value)),
+      run(async session => Number((await session.query('SELECT value FROM revision')).rows[0]?.value)),
 
     /** A change that running servers must see before they answer their next call; false when there was nothing to do. */
-    change: (act: Act, work: (client: ClientBase) => Promise<boolean>): Promise<boolean> =>
-      run(async client => {
-        await client.query(`BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '4500ms'`);
-        await client.query(NEXT_REVISION).catch(error => {
+    change: (act: Act, work: (session: Session) => Promise<boolean>): Promise<boolean> =>
+      run(async session => {
+        await session.query(`BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '4500ms'`);
+        await session.query(NEXT_REVISION).catch(error => {
           throw error.code === LOCKED
             ? new StoreUnavailable('another change is still under way: try again in a moment')
             : error;
         });
-        const changed = await work(client);
-        if (changed) await writeAct(client, act);
-        await client.query(changed ? 'COMMIT' : 'ROLLBACK');
+        const changed = await work(session);
+        if (changed) await writeAct(session, act);
+        await session.query(changed ? 'COMMIT' : 'ROLLBACK');
         return changed;
       }, PATIENT_MS),
   };

@@ -1,7 +1,7 @@
 /** The tables of the shared store, as steps that each run once, however many servers start together. */
 
-import type { ClientBase } from 'pg';
 import { StoreRefused } from '../refused.ts';
+import type { Session } from './session.ts';
 import { SCHEMA } from './session.ts';
 
 /** Whoever holds this advisory lock changes the tables. Any fixed number does; this one reads "DRSK". */
@@ -170,8 +170,8 @@ export const MIGRATIONS: readonly string[] = [
  * Asked from the catalog's tables, which show what is committed: to_regclass and its like answer from a cache that
  * a wait for the advisory lock does not refresh.
  */
-async function isMade(client: ClientBase, what: 'schema' | 'table'): Promise<boolean> {
-  const { rows } = await client.query(
+async function isMade(session: Session, what: 'schema' | 'table'): Promise<boolean> {
+  const { rows } = await session.query(
     what === 'schema'
       ? 'SELECT 1 FROM pg_namespace WHERE nspname = $1'
       : "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version'",
@@ -180,9 +180,9 @@ async function isMade(client: ClientBase, what: 'schema' | 'table'): Promise<boo
   return rows.length > 0;
 }
 
-async function versionOf(client: ClientBase): Promise<number> {
-  if (!(await isMade(client, 'table'))) return 0;
-  const { rows: versions } = await client.query(`SELECT version FROM ${SCHEMA}.schema_version`);
+async function versionOf(session: Session): Promise<number> {
+  if (!(await isMade(session, 'table'))) return 0;
+  const { rows: versions } = await session.query(`SELECT version FROM ${SCHEMA}.schema_version`);
   const version = Number(versions[0]?.version);
   if (version > MIGRATIONS.length) {
     throw new StoreRefused(
@@ -193,25 +193,25 @@ async function versionOf(client: ClientBase): Promise<number> {
 }
 
 /** Where the tables are up to date this only reads: it takes no lock and needs no right to make tables. */
-export async function bringUpToDate(client: ClientBase): Promise<void> {
-  if ((await versionOf(client)) === MIGRATIONS.length) return;
-  await client.query('BEGIN');
-  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  const version = await versionOf(client);
+export async function bringUpToDate(session: Session): Promise<void> {
+  if ((await versionOf(session)) === MIGRATIONS.length) return;
+  await session.query('BEGIN');
+  await session.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  const version = await versionOf(session);
   if (version === 0) {
-    if (!(await isMade(client, 'schema'))) await client.query(`CREATE SCHEMA ${SCHEMA}`);
-    await client.query(`
+    if (!(await isMade(session, 'schema'))) await session.query(`CREATE SCHEMA ${SCHEMA}`);
+    await session.query(`
       CREATE TABLE ${SCHEMA}.schema_version (id smallint PRIMARY KEY CHECK (id = 1), version integer NOT NULL);
       INSERT INTO ${SCHEMA}.schema_version VALUES (1, 0)`);
   }
-  for (const step of MIGRATIONS.slice(version)) await client.query(step);
-  await client.query(`UPDATE ${SCHEMA}.schema_version SET version = $1`, [MIGRATIONS.length]);
-  await client.query('COMMIT');
+  for (const step of MIGRATIONS.slice(version)) await session.query(step);
+  await session.query(`UPDATE ${SCHEMA}.schema_version SET version = $1`, [MIGRATIONS.length]);
+  await session.query('COMMIT');
 }
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */
-export async function checkServer(client: ClientBase): Promise<void> {
-  const { rows } = await client.query(
+export async function checkServer(session: Session): Promise<void> {
+  const { rows } = await session.query(
     "SELECT current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync",
   );
   const { encoding, fsync } = rows[0] ?? {};

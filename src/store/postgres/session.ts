@@ -1,7 +1,28 @@
-/** What every connection to PostgreSQL of ours is: where it looks, how long it waits, what it can rely on. */
+/** A connection to PostgreSQL in somebody's hands: where it looks, how long it waits, what it can rely on. */
 
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
+import type { PostgresRow } from '../table.ts';
+
+export interface Session {
+  /** Nothing is known of what a row holds: whoever reads it says so, most by the codecs of `columns.ts`. */
+  query(statement: string | pg.QueryConfig, values?: readonly unknown[]): Promise<Result>;
+}
+
+export interface Result {
+  readonly rows: readonly PostgresRow[];
+  /** Rows that were read or changed. */
+  readonly count: number;
+}
+
+export function sessionOn(client: pg.ClientBase): Session {
+  return {
+    async query(statement, values) {
+      const { rows, rowCount } = await client.query<PostgresRow>(statement, values && [...values]);
+      return { rows, count: rowCount ?? 0 };
+    },
+  };
+}
 
 /** Everything of ours lies in one schema, so that the database may be shared with other programs. */
 export const SCHEMA = 'domain_risk';
@@ -38,8 +59,8 @@ const PREPARE = `
     current_setting('transaction_read_only') AS read_only`;
 
 /** Fails on a standby and on a database that only reads, so that a pool never fills with such connections. */
-export async function prepare(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query(PREPARE);
+export async function prepare(session: Session): Promise<void> {
+  const { rows } = await session.query(PREPARE);
   if (rows[0]?.read_only === 'on') throw new StoreUnavailable('the database is read-only');
 }
 

@@ -1,7 +1,7 @@
 /** Counts calls in the shared store: one statement, one commit, whatever number of calls and keys. */
 
-import type { ClientBase } from 'pg';
 import type { SpendGroup, SpendResult } from '../batch.ts';
+import type { Session } from './session.ts';
 
 /**
  * Exact for any number of servers, because each of its three questions is answered by something that cannot be wrong:
@@ -62,14 +62,16 @@ export function countValues(groups: readonly SpendGroup[]): unknown[] {
   ];
 }
 
-export async function count(client: ClientBase, groups: readonly SpendGroup[]): Promise<SpendResult[]> {
-  const { rows } = await client.query({ name: 'count', text: COUNT, values: countValues(groups) });
-  return rows.map(({ current, granted, used }) => (current ? { granted, used } : 'changed'));
+export async function count(session: Session, groups: readonly SpendGroup[]): Promise<SpendResult[]> {
+  const { rows } = await session.query({ name: 'count', text: COUNT, values: countValues(groups) });
+  return rows.map(({ current, granted, used }) =>
+    current === true ? { granted: Number(granted), used: Number(used) } : 'changed',
+  );
 }
 
 /** Writes durably, as a count would, and tells the database's time. */
-export async function prove(client: ClientBase): Promise<number> {
-  const { rows } = await client.query(
+export async function prove(session: Session): Promise<number> {
+  const { rows } = await session.query(
     'UPDATE proof SET at = clock_timestamp() RETURNING (extract(epoch FROM at) * 1000)::double precision AS now',
   );
   return Number(rows[0]?.now);

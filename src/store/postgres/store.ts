@@ -30,15 +30,15 @@ const MOST_SKEW_MS = 2_000;
 
 /** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
 export async function openPostgresStore(url: string, clock: Clock = Date.now): Promise<Store> {
-  await withConnection(url, async client => {
-    await checkServer(client);
-    await bringUpToDate(client);
+  await withConnection(url, async session => {
+    await checkServer(session);
+    await bringUpToDate(session);
   });
   const counters = openConnections(url, LANES);
   const clerks = openConnections(url, CLERKS);
   const batcher = new Batcher({
     // Never tried again: a count whose commit is in doubt may stand, and the caller has got no answer for it.
-    count: (groups, ms) => counters.run(client => count(client, groups), ms),
+    count: (groups, ms) => counters.run(session => count(session, groups), ms),
     lanes: LANES,
     deadlineMs: DEADLINE_MS,
   });

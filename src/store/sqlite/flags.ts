@@ -1,8 +1,10 @@
 /** Verdicts that were given, and the ranking made of them, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { Flag, FlagReason } from '../../core/ranking.ts';
+import type { Flag } from '../../core/ranking.ts';
+import { FLAG, RANKED } from '../columns.ts';
 import { toLines } from '../lines.ts';
+import { upsert } from '../table.ts';
 import { CHUNK, inChunk, inChunks, removeInChunks } from './transaction.ts';
 
 /** The table of flags stays below this; the least counted names go first. */
@@ -11,15 +13,12 @@ const MOST_FLAGS = 100_000;
 export type Flags = ReturnType<typeof createFlags>;
 
 export function createFlags(db: DatabaseSync) {
-  const insertFlag = db.prepare(`
-    INSERT INTO flag (day, domain, key_id, listed, reason, score) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET listed = excluded.listed, reason = excluded.reason, score = excluded.score`);
+  const { places, values } = FLAG.sqlite;
+  const putFlag = db.prepare(upsert(FLAG, places));
 
   return {
     flag(flags: readonly Flag[], sinceDay: string): void {
-      inChunks(db, flags, f => {
-        insertFlag.run(f.day, f.domain, f.keyId, Number(f.listed), f.reason, f.score);
-      });
+      inChunks(db, flags, flag => void putFlag.run(...values(flag)));
       prune(db, sinceDay);
     },
     // With a single max(), SQLite takes the other columns from that row: the latest day's verdict.
@@ -31,15 +30,7 @@ export function createFlags(db: DatabaseSync) {
           HAVING (sum(listed) > 0 OR count(DISTINCT key_id) > 1) AND (?3 IS NULL OR reason = ?3)
           ORDER BY times DESC, score DESC, domain LIMIT ?2`)
         .all(sinceDay, most, reason ?? null);
-      return toLines(
-        rows.map(row => ({
-          domain: String(row.domain),
-          times: Number(row.times),
-          listed: row.listed === 1,
-          reason: row.reason as FlagReason,
-          score: Number(row.score),
-        })),
-      );
+      return toLines(rows.map(RANKED.sqlite.record));
     },
   };
 }

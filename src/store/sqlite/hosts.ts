@@ -4,6 +4,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
+import { GUEST, HOST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
+import { replaced, upsert, without } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { inChunks, inTransaction, removeInChunks } from './transaction.ts';
 
@@ -22,8 +24,7 @@ export function createHosts(db: DatabaseSync) {
       EXISTS (SELECT 1 FROM guest WHERE host = name AND domain = ?2) AS known
     FROM host WHERE name = ?1`);
   const putGuest = db.prepare(`
-    INSERT INTO guest (host, domain, entry, day) VALUES (?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET entry = excluded.entry, day = excluded.day
+    ${upsert(GUEST, GUEST.sqlite.places)}
       WHERE entry IS NOT excluded.entry OR day <> excluded.day`);
   const share = db.prepare(`
     INSERT INTO host (name, shared_day) SELECT ?1, ?2
@@ -31,12 +32,12 @@ export function createHosts(db: DatabaseSync) {
     ON CONFLICT DO UPDATE SET shared_day = excluded.shared_day`);
 
   /** Nothing of a host that an operator took out, and no more of one kind than tell enough. */
-  function take({ host, domain, entry, day }: Guest): void {
-    const row = selectHost.get(host, domain);
+  function take(guest: Guest): void {
+    const row = selectHost.get(guest.host, guest.domain);
     if (row && row.forgotten_at !== null) return;
-    const ofKind = Number(row?.[entry === null ? 'innocent' : 'flagged'] ?? 0);
+    const ofKind = Number(row?.[guest.entry === null ? 'innocent' : 'flagged'] ?? 0);
     if (row?.known !== 1 && ofKind >= LEARNING.mostGuests) return;
-    putGuest.run(host, domain, entry, day);
+    putGuest.run(...GUEST.sqlite.values(guest));
   }
 
   return {
@@ -56,15 +57,7 @@ export function createHosts(db: DatabaseSync) {
           FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
           ORDER BY flagged DESC, name LIMIT ?2`)
         .all(fewestFlagged, most)
-        .map(row => ({
-          name: String(row.name),
-          flagged: Number(row.flagged),
-          innocent: Number(row.innocent),
-          shared: row.shared === 1,
-          forgotten: row.forgotten === 1,
-          neighbours: JSON.parse(String(row.neighbours)),
-          lastDay: row.last_day === null ? null : String(row.last_day),
-        })),
+        .map(LISTED_HOST.sqlite.record),
 
     forgetHost: (name: string, at: number | null, act: Act): boolean =>
       inTransaction(db, () => {
@@ -75,17 +68,12 @@ export function createHosts(db: DatabaseSync) {
       }),
 
     sweepMark(): SweepMark | undefined {
-      const row = db.prepare('SELECT generation, last, ended_at FROM sweep').get();
-      if (!row) return undefined;
-      const endedAt = row.ended_at === null ? null : Number(row.ended_at);
-      return { generation: String(row.generation), last: String(row.last), endedAt };
+      const row = db.prepare(`SELECT ${SWEEP_MARK.names} FROM sweep`).get();
+      return row && SWEEP_MARK.sqlite.record(row);
     },
-    markSweep({ generation, last, endedAt }: SweepMark): void {
-      db.prepare('INSERT OR REPLACE INTO sweep (id, generation, last, ended_at) VALUES (1, ?, ?, ?)').run(
-        generation,
-        last,
-        endedAt,
-      );
+    markSweep(mark: SweepMark): void {
+      const { places, values } = SWEEP.sqlite;
+      db.prepare(upsert(SWEEP, places)).run(...values({ id: 1, ...mark }));
     },
   };
 }
@@ -114,15 +102,16 @@ function removeGuests(db: DatabaseSync, excess: number): void {
   inChunks(db, least, row => void remove.run(String(row.host), String(row.domain)));
 }
 
+const UNCOUNTED = without(HOST, 'flagged', 'innocent');
+
 /** For `restore`: everything that a backup knows of hosts. The triggers count the guests anew. */
 export const RESTORE_HOSTS = `
   DELETE FROM guest;
   DELETE FROM host;
-  INSERT INTO guest SELECT * FROM backup.guest;
-  INSERT INTO host (name, last_day, shared_day, forgotten_at)
-    SELECT name, last_day, shared_day, forgotten_at FROM backup.host
+  INSERT INTO guest (${GUEST.names}) SELECT ${GUEST.names} FROM backup.guest;
+  INSERT INTO host (${UNCOUNTED.names})
+    SELECT ${UNCOUNTED.names} FROM backup.host
     WHERE shared_day IS NOT NULL OR forgotten_at IS NOT NULL
-    ON CONFLICT DO UPDATE SET
-      last_day = excluded.last_day, shared_day = excluded.shared_day, forgotten_at = excluded.forgotten_at;
+    ON CONFLICT DO UPDATE SET ${replaced(UNCOUNTED, HOST.key)};
   DELETE FROM sweep;
-  INSERT INTO sweep SELECT * FROM backup.sweep;`;
+  INSERT INTO sweep (${SWEEP.names}) SELECT ${SWEEP.names} FROM backup.sweep;`;

@@ -1,39 +1,31 @@
 /** The operator's overrides in the embedded store. */
 
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import type { Override, OverrideAction } from '../../core/override.ts';
+import type { Override } from '../../core/override.ts';
+import { OVERRIDE } from '../columns.ts';
+import { upsert } from '../table.ts';
 import type { Revisions } from './revision.ts';
 
 export type Overrides = ReturnType<typeof createOverrides>;
 
 export function createOverrides(db: DatabaseSync, { revision, change, together }: Revisions) {
   return {
-    setOverride: (o: Override, act: Act) =>
+    setOverride: (override: Override, act: Act) =>
       void change(act, () => {
-        db.prepare(
-          'INSERT OR REPLACE INTO override (domain, action, below, note, author, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-        ).run(o.domain, o.action, Number(o.below), o.note, o.author, o.createdAt, o.expiresAt);
+        const { places, values } = OVERRIDE.sqlite;
+        db.prepare(upsert(OVERRIDE, places)).run(...values(override));
         return true;
       }),
     removeOverride: (domain: string, act: Act) =>
       change(act, () => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1),
     listOverrides: () =>
       together(() => ({
-        overrides: db.prepare('SELECT * FROM override ORDER BY domain').all().map(overrideFrom),
+        overrides: db
+          .prepare(`SELECT ${OVERRIDE.names} FROM override ORDER BY domain`)
+          .all()
+          .map(OVERRIDE.sqlite.record),
         revision: revision(),
       })),
-  };
-}
-
-function overrideFrom(row: Record<string, SQLOutputValue>): Override {
-  return {
-    domain: String(row.domain),
-    action: row.action as OverrideAction,
-    below: row.below === 1,
-    note: row.note === null ? null : String(row.note),
-    author: row.author === null ? null : String(row.author),
-    createdAt: Number(row.created_at),
-    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
   };
 }

@@ -2,29 +2,30 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
+import { FLAG, OVERRIDE, USAGE, USAGE_DAY } from '../columns.ts';
+import type { Table } from '../table.ts';
 import { RESTORE_AUDIT } from './audit.ts';
 import { RESTORE_HOSTS } from './hosts.ts';
 import { RESTORE_KEYS } from './keys.ts';
 import type { Revisions } from './revision.ts';
 import { RESTORE_SNAPSHOTS } from './snapshots.ts';
 
-/** Counts are never lowered. */
-const RESTORE_USAGE = `
-  INSERT INTO usage (key_id, month, used) SELECT key_id, month, used FROM backup.usage WHERE true
-    ON CONFLICT DO UPDATE SET used = max(used, excluded.used);
-  INSERT INTO usage_day (key_id, day, used) SELECT key_id, day, used FROM backup.usage_day WHERE true
+/** A count is never lowered. */
+const countsOf = ({ name, names }: Table<object>) => `
+  INSERT INTO ${name} (${names}) SELECT ${names} FROM backup.${name} WHERE true
     ON CONFLICT DO UPDATE SET used = max(used, excluded.used);`;
 
-const RESTORE = `
-  ${RESTORE_KEYS}
-  ${RESTORE_USAGE}
-  DELETE FROM override;
-  INSERT INTO override SELECT * FROM backup.override;
-  DELETE FROM flag;
-  INSERT INTO flag SELECT * FROM backup.flag;
-  ${RESTORE_HOSTS}
-  ${RESTORE_SNAPSHOTS}
-  ${RESTORE_AUDIT}`;
+/** As the backup has it. */
+const allOf = ({ name, names }: Table<object>) => `
+  DELETE FROM ${name};
+  INSERT INTO ${name} (${names}) SELECT ${names} FROM backup.${name};`;
+
+const RESTORE = [
+  RESTORE_KEYS,
+  ...[USAGE, USAGE_DAY].map(countsOf),
+  ...[OVERRIDE, FLAG].map(allOf),
+  ...[RESTORE_HOSTS, RESTORE_SNAPSHOTS, RESTORE_AUDIT],
+].join('\n');
 
 export type Restore = ReturnType<typeof createRestore>;
 

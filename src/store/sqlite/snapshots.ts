@@ -1,8 +1,10 @@
 /** Accepted versions of feeds in the embedded store. */
 
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
+import { SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
+import { replaced, upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -15,19 +17,18 @@ export function createSnapshots(db: DatabaseSync) {
   return {
     snapshots: (): SnapshotHead[] =>
       db
-        .prepare('SELECT feed, version, digest, names, accepted_at FROM snapshot ORDER BY feed')
+        .prepare(`SELECT ${SNAPSHOT_HEAD.names} FROM snapshot ORDER BY feed`)
         .all()
-        .map(headFrom),
+        .map(SNAPSHOT_HEAD.sqlite.record),
     snapshot(feed: string): AcceptedSnapshot | undefined {
-      const row = db.prepare('SELECT * FROM snapshot WHERE feed = ?').get(feed);
-      return row && { ...headFrom(row), body: String(row.body) };
+      const row = db.prepare(`SELECT ${SNAPSHOT.names} FROM snapshot WHERE feed = ?`).get(feed);
+      return row && SNAPSHOT.sqlite.record(row);
     },
-    acceptSnapshot: (s: AcceptedSnapshot, was: string | null, act: Act): boolean =>
+    acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act): boolean =>
       inTransaction(db, () => {
-        if (digestOf(s.feed) !== was) return false;
-        db.prepare(
-          'INSERT OR REPLACE INTO snapshot (feed, version, digest, names, accepted_at, body) VALUES (?, ?, ?, ?, ?, ?)',
-        ).run(s.feed, s.version, s.digest, s.names, s.acceptedAt, s.body);
+        if (digestOf(snapshot.feed) !== was) return false;
+        const { places, values } = SNAPSHOT.sqlite;
+        db.prepare(upsert(SNAPSHOT, places)).run(...values(snapshot));
         writeAct(db, act);
         return true;
       }),
@@ -41,20 +42,8 @@ export function createSnapshots(db: DatabaseSync) {
   };
 }
 
-function headFrom(row: Record<string, SQLOutputValue>): SnapshotHead {
-  return {
-    feed: String(row.feed),
-    version: String(row.version),
-    digest: String(row.digest),
-    names: Number(row.names),
-    acceptedAt: Number(row.accepted_at),
-  };
-}
-
 /** For `restore`: lists do not grow old again. */
 export const RESTORE_SNAPSHOTS = `
-  INSERT INTO snapshot SELECT * FROM backup.snapshot WHERE true
-    ON CONFLICT DO UPDATE SET
-      version = excluded.version, digest = excluded.digest, names = excluded.names,
-      accepted_at = excluded.accepted_at, body = excluded.body
+  INSERT INTO snapshot (${SNAPSHOT.names}) SELECT ${SNAPSHOT.names} FROM backup.snapshot WHERE true
+    ON CONFLICT DO UPDATE SET ${replaced(SNAPSHOT, SNAPSHOT.key)}
     WHERE excluded.accepted_at > accepted_at;`;

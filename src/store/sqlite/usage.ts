@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { DayUsage } from '../../core/ports.ts';
+import { USAGE, USAGE_DAY } from '../columns.ts';
 
 export type Usage = ReturnType<typeof createUsage>;
 
@@ -13,17 +14,18 @@ export function createUsage(db: DatabaseSync) {
     usedInMonth: (month: string): ReadonlyMap<string, number> =>
       new Map(
         db
-          .prepare('SELECT key_id, used FROM usage WHERE month = ?')
+          .prepare(`SELECT ${USAGE.names} FROM usage WHERE month = ?`)
           .all(month)
-          .map(row => [String(row.key_id), Number(row.used)]),
+          .map(USAGE.sqlite.record)
+          .map(({ keyId, used }) => [keyId, used]),
       ),
     usageDays: (sinceDay: string, keyId: string | undefined): DayUsage[] =>
       db
         .prepare(
-          `SELECT key_id, day, used FROM usage_day WHERE day >= ?1 ${keyId === undefined ? '' : 'AND key_id = ?2'}
+          `SELECT ${USAGE_DAY.names} FROM usage_day WHERE day >= ?1 ${keyId === undefined ? '' : 'AND key_id = ?2'}
           ORDER BY key_id, day`,
         )
         .all(...(keyId === undefined ? [sinceDay] : [sinceDay, keyId]))
-        .map(row => ({ keyId: String(row.key_id), day: String(row.day), used: Number(row.used) })),
+        .map(USAGE_DAY.sqlite.record),
   };
 }

@@ -1,0 +1,143 @@
+/**
+ * The one table of columns: what both stores keep, member by member of the core's nouns. Both make their statements of
+ * it, and so do `restore`, `migrate` and its check; `test/store/columns.test.ts` holds it against both schemas.
+ */
+
+import type { Act, Action } from '../core/audit.ts';
+import type { AcceptedSnapshot } from '../core/feed.ts';
+import type { Guest, HostRecord } from '../core/guest.ts';
+import type { KeyRecord } from '../core/key.ts';
+import type { Override, OverrideAction } from '../core/override.ts';
+import type { DayUsage, SweepMark } from '../core/ports.ts';
+import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
+import { orNull, text, texts, whole, word, yesNo } from './codecs.ts';
+import { shape, type Table, table, without } from './table.ts';
+
+export const KEY = table<KeyRecord>('key', ['id'], {
+  id: text,
+  name: text,
+  digest: text,
+  prefix: text,
+  last4: text,
+  previousDigest: orNull(text),
+  previousUntil: orNull(whole),
+  quota: orNull(whole),
+  rate: orNull(whole),
+  origins: texts,
+  networks: texts,
+  createdAt: whole,
+  expiresAt: orNull(whole),
+  revokedAt: orNull(whole),
+});
+
+/** The row that a quota is held against. */
+interface MonthUsage extends Omit<DayUsage, 'day'> {
+  readonly month: string;
+}
+
+export const USAGE = table<MonthUsage>('usage', ['keyId', 'month'], {
+  keyId: text,
+  month: text,
+  used: whole,
+});
+
+export const USAGE_DAY = table<DayUsage>('usage_day', ['keyId', 'day'], {
+  keyId: text,
+  day: text,
+  used: whole,
+});
+
+export const OVERRIDE = table<Override>('override', ['domain'], {
+  domain: text,
+  action: word<OverrideAction>(),
+  below: yesNo,
+  note: orNull(text),
+  author: orNull(text),
+  createdAt: whole,
+  expiresAt: orNull(whole),
+});
+
+export const FLAG = table<Flag>('flag', ['domain', 'day', 'keyId'], {
+  day: text,
+  domain: text,
+  keyId: text,
+  listed: yesNo,
+  reason: word<FlagReason>(),
+  score: whole,
+});
+
+/** Not kept but made of flags. */
+export const RANKED = shape<Ranked>({
+  domain: text,
+  times: whole,
+  listed: yesNo,
+  reason: word<FlagReason>(),
+  score: whole,
+});
+
+export const GUEST = table<Guest>('guest', ['host', 'domain'], {
+  host: text,
+  domain: text,
+  entry: orNull(text),
+  day: text,
+});
+
+/** The counts follow the guests by triggers. */
+interface KeptHost extends Pick<HostRecord, 'name' | 'flagged' | 'innocent' | 'lastDay'> {
+  readonly sharedDay: string | null;
+  readonly forgottenAt: number | null;
+}
+
+export const HOST = table<KeptHost>('host', ['name'], {
+  name: text,
+  flagged: whole,
+  innocent: whole,
+  lastDay: orNull(text),
+  sharedDay: orNull(text),
+  forgottenAt: orNull(whole),
+});
+
+/** Not kept but made of hosts and their guests. */
+export const LISTED_HOST = shape<HostRecord>({
+  name: text,
+  flagged: whole,
+  innocent: whole,
+  shared: yesNo,
+  forgotten: yesNo,
+  neighbours: texts,
+  lastDay: orNull(text),
+});
+
+export const SWEEP = table<SweepMark & { readonly id: number }>('sweep', ['id'], {
+  id: whole,
+  generation: text,
+  last: text,
+  endedAt: orNull(whole),
+});
+export const SWEEP_MARK = without(SWEEP, 'id');
+
+export const SNAPSHOT = table<AcceptedSnapshot>('snapshot', ['feed'], {
+  feed: text,
+  version: text,
+  digest: text,
+  names: whole,
+  acceptedAt: whole,
+  body: text,
+});
+export const SNAPSHOT_HEAD = without(SNAPSHOT, 'body');
+
+export const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
+  id: whole,
+  at: whole,
+  who: text,
+  via: text,
+  action: word<Action>(),
+  subject: text,
+  detail: orNull(text),
+});
+export const ACT = without(AUDIT, 'id');
+
+/** In an order in which every row finds what it refers to; a host's counts follow its guests. */
+export const TABLES: readonly Table<object>[] = [
+  ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT],
+];
