@@ -8,6 +8,7 @@ export interface Codec<V> {
   readonly fromSqlite: (kept: SQLOutputValue) => V;
   readonly toPostgres: (value: V) => unknown;
   readonly fromPostgres: (kept: unknown) => V;
+  readonly isLater?: true;
 }
 
 export const text: Codec<string> = {
@@ -59,3 +60,10 @@ export const orNull = <V>(codec: Codec<V>): Codec<V | null> => ({
   toPostgres: value => (value === null ? null : codec.toPostgres(value)),
   fromPostgres: kept => (kept === null ? null : codec.fromPostgres(kept)),
 });
+
+/**
+ * A column that came after its table. Each store adds it where it is missing and leaves the version of its tables as it
+ * was: the version of this program before does not miss it, keeps what is in it, and can take over again at any time.
+ * Null in rows from before, so it needs no other step.
+ */
+export const later = <V>(codec: Codec<V | null>): Codec<V | null> => ({ ...codec, isLater: true });

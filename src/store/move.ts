@@ -11,7 +11,7 @@ import { NEXT_REVISION } from './postgres/revision.ts';
 import { bringUpToDate, checkServer } from './postgres/schema.ts';
 import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
-import { examine, isMarked, openDatabase } from './sqlite/open.ts';
+import { examine, isMarked, openDatabase, refuseStrangers } from './sqlite/open.ts';
 import { replaced, type Table } from './table.ts';
 
 const CHUNK = 1_000;
@@ -77,6 +77,7 @@ export async function moveStore(
     throw new StoreRefused(`${path} is no store of this program: name the SQLite file to move`);
   const db = openDatabase(path);
   try {
+    refuseStrangers(db, path);
     hold(db, path);
     return await withConnection(url, async session => {
       await checkServer(session);

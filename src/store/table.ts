@@ -12,6 +12,7 @@ export type PostgresRow = Readonly<Record<string, unknown>>;
 export interface Column {
   readonly name: string;
   readonly types: Codec<unknown>['types'];
+  readonly isLater: boolean;
 }
 
 export interface Shape<R> {
@@ -37,7 +38,10 @@ const columnName = (member: string) => member.replaceAll(/[A-Z]/g, letter => `_$
 
 export function shape<R extends object>(codecs: Codecs<R>): Shape<R> {
   const members = Object.keys(codecs) as (keyof R & string)[];
-  const columns = members.map(member => ({ name: columnName(member), types: codecs[member].types }));
+  const columns = members.map(member => {
+    const { types, isLater = false } = codecs[member];
+    return { name: columnName(member), types, isLater };
+  });
   const recordOf = (read: <M extends keyof R>(member: M, name: string) => R[M]) =>
     Object.fromEntries(members.map((member, at) => [member, read(member, columns[at]!.name)])) as R;
   return {
@@ -96,4 +100,17 @@ export function replaced({ columns }: Pick<Shape<object>, 'columns'>, key = ''):
 export function upsert(into: Table<object>, places: string): string {
   const { name, names, key } = into;
   return `INSERT INTO ${name} (${names}) VALUES (${places}) ON CONFLICT (${key}) DO UPDATE SET ${replaced(into, key)}`;
+}
+
+/** Statements that add the later columns which a store does not have yet. */
+export function additionsTo(
+  store: 'sqlite' | 'postgres',
+  tables: readonly Table<object>[],
+  isThere: (table: string, column: string) => boolean,
+): string[] {
+  return tables.flatMap(({ name, columns }) =>
+    columns
+      .filter(column => column.isLater && !isThere(name, column.name))
+      .map(column => `ALTER TABLE ${name} ADD COLUMN ${column.name} ${column.types[store]}`),
+  );
 }

@@ -159,6 +159,15 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     expect([empty.code, empty.stderr]).toEqual([1, expect.stringMatching(/is no store of this program/)]);
     rmSync(file());
     await (await source()).close();
+    const newer = new DatabaseSync(file());
+    newer.exec('ALTER TABLE key ADD COLUMN later TEXT');
+    const unknown = await migrate();
+    newer.exec('ALTER TABLE key DROP COLUMN later');
+    newer.close();
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      expect.stringMatching(/does not know \(key\.later\): update/),
+    ]);
     const other = new DatabaseSync(file());
     other.exec('BEGIN IMMEDIATE');
     const locked = await migrate();

@@ -613,6 +613,12 @@ describe('a restore', () => {
       db.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
       db.close();
     },
+    'a backup with what a newer version has added': (path, good) => {
+      writeFileSync(path, good);
+      const db = new DatabaseSync(path);
+      db.exec('PRAGMA journal_mode = DELETE; ALTER TABLE key ADD COLUMN later TEXT');
+      db.close();
+    },
   };
   test.each(Object.keys(noBackups))('of %s is refused: every key stays as it was', async name => {
     const { store, key, target } = await backedUp();

@@ -1,8 +1,9 @@
 /** The tables of the shared store, as steps that each run once, however many servers start together. */
 
+import { TABLES } from '../columns.ts';
 import { StoreRefused } from '../refused.ts';
-import type { Session } from './session.ts';
-import { SCHEMA } from './session.ts';
+import { additionsTo } from '../table.ts';
+import { SCHEMA, type Session } from './session.ts';
 
 /** Whoever holds this advisory lock changes the tables. Any fixed number does; this one reads "DRSK". */
 const MIGRATION_LOCK = 0x4452534b;
@@ -192,9 +193,22 @@ async function versionOf(session: Session): Promise<number> {
   return version;
 }
 
+/** Steps that leave the version as it is. */
+async function additions(session: Session): Promise<string[]> {
+  const { rows } = await session.query(
+    `SELECT pg_class.relname, attname FROM pg_attribute
+      JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = $1 AND attnum > 0`,
+    [SCHEMA],
+  );
+  const present = new Set(rows.map(row => `${row.relname}.${row.attname}`));
+  return additionsTo('postgres', TABLES, (table, column) => present.has(`${table}.${column}`));
+}
+
 /** Where the tables are up to date this only reads: it takes no lock and needs no right to make tables. */
 export async function bringUpToDate(session: Session): Promise<void> {
-  if ((await versionOf(session)) === MIGRATIONS.length) return;
+  const isCurrent = (await versionOf(session)) === MIGRATIONS.length;
+  if (isCurrent && (await additions(session)).length === 0) return;
   await session.query('BEGIN');
   await session.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   const version = await versionOf(session);
@@ -205,6 +219,7 @@ export async function bringUpToDate(session: Session): Promise<void> {
       INSERT INTO ${SCHEMA}.schema_version VALUES (1, 0)`);
   }
   for (const step of MIGRATIONS.slice(version)) await session.query(step);
+  for (const step of await additions(session)) await session.query(step);
   await session.query(`UPDATE ${SCHEMA}.schema_version SET version = $1`, [MIGRATIONS.length]);
   await session.query('COMMIT');
 }

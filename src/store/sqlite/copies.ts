@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
-import { examine, isMarked, openDatabase } from './open.ts';
+import { examine, isMarked, openDatabase, refuseStrangers } from './open.ts';
 import { NO_DEADLINE, type Thread } from './thread.ts';
 import type { Clerk } from './worker.ts';
 
@@ -34,13 +34,22 @@ export function createCopies(path: string, ask: Thread<Clerk>['ask']): Pick<Stor
         await chmod(copy, 0o600);
         examine(copy, source);
         if (!isMarked(copy)) throw new StoreRefused(`${source} is empty: name a file made by backup`);
-        openDatabase(copy).close();
+        bringUpToDate(copy, source);
         await ask('restore', [copy, act], NO_DEADLINE);
       } finally {
         for (const end of ['', '-wal', '-shm']) await rm(copy + end, { force: true });
       }
     },
   };
+}
+
+function bringUpToDate(copy: string, source: string): void {
+  const db = openDatabase(copy);
+  try {
+    refuseStrangers(db, source);
+  } finally {
+    db.close();
+  }
 }
 
 /** Made here and not by SQLite, so that nobody else can read it while it is being written. */

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreRefused } from '../refused.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+import { APPLICATION_ID, additions, MIGRATIONS, strangersIn } from './schema.ts';
 
 /** What a thousand pages need, after which SQLite empties the journal by itself. */
 const JOURNAL_BYTES = 5 * 1024 * 1024;
@@ -126,18 +126,28 @@ function checkSchema(db: DatabaseSync, path: string): void {
 }
 
 function migrate(db: DatabaseSync, path: string): void {
-  if (versionOf(db) === MIGRATIONS.length) return;
+  if (versionOf(db) === MIGRATIONS.length && additions(db).length === 0) return;
   // Several processes may start together: the version is read again under the lock.
   db.exec('BEGIN IMMEDIATE');
   try {
     checkSchema(db, path);
     for (const step of MIGRATIONS.slice(versionOf(db))) db.exec(step);
+    for (const step of additions(db)) db.exec(step);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`);
     db.exec('COMMIT');
   } catch (error) {
     db.exec('ROLLBACK');
     throw error;
   }
+}
+
+/** Before everything is taken over into another store: what a newer version has added would be lost without a word. */
+export function refuseStrangers(db: DatabaseSync, path: string): void {
+  const strangers = strangersIn(db);
+  if (strangers.length === 0) return;
+  throw new StoreRefused(
+    `${path} holds what this version does not know (${strangers.join(', ')}): update domain-risk`,
+  );
 }
 
 function corrupt(path: string): StoreRefused {

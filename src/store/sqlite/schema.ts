@@ -1,5 +1,9 @@
 /** The tables of the embedded store, as steps that each run once. */
 
+import type { DatabaseSync } from 'node:sqlite';
+import { TABLES } from '../columns.ts';
+import { additionsTo } from '../table.ts';
+
 /** Marks a file as ours ("DRSK"), so that another program's database is never written to. */
 export const APPLICATION_ID = 0x4452534b;
 
@@ -139,3 +143,23 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   `,
 ];
+
+const columnsIn = (db: DatabaseSync, table: string) =>
+  db
+    .prepare('SELECT name FROM pragma_table_info(?)')
+    .all(table)
+    .map(({ name }) => String(name));
+
+/** Steps that leave the version as it is. */
+export function additions(db: DatabaseSync): string[] {
+  return additionsTo('sqlite', TABLES, (table, column) => columnsIn(db, table).includes(column));
+}
+
+/** Columns that a newer version has added. */
+export function strangersIn(db: DatabaseSync): string[] {
+  return TABLES.flatMap(({ name, columns }) =>
+    columnsIn(db, name)
+      .filter(column => !columns.some(known => known.name === column))
+      .map(column => `${name}.${column}`),
+  );
+}
