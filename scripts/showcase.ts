@@ -1,7 +1,8 @@
 /** A service that looks as if it had been used for a month: keys, calls, overrides, flags, learned hosts, an audit. */
 
+import type { Limits } from '../src/core/key.ts';
 import { dayOf, lastDays } from '../src/core/quota.ts';
-import { createOperate, type Limits } from '../src/operate.ts';
+import { createOperate } from '../src/operate.ts';
 import { a, mx, type Zone } from '../test/support/dns.ts';
 import { randomFrom } from '../test/support/scale.ts';
 import { realCatalog, startTestService, type TestService } from '../test/support/service.ts';

@@ -3,13 +3,19 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Act, type Action, type Actor, shortDetail } from './core/audit.ts';
-import { digestOf, type KeyRecord, secretFrom, shownParts } from './core/key.ts';
+import {
+  changesIn,
+  digestOf,
+  type KeyRecord,
+  type Limits,
+  limitsIn,
+  NO_LIMITS,
+  secretFrom,
+  shownParts,
+} from './core/key.ts';
 import type { Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { lastDays, monthOf, WINDOW_DAYS } from './core/quota.ts';
-
-/** What an operator decides about a key. */
-export type Limits = Pick<KeyRecord, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'>;
+import { lastDays, monthOf, toSecond, WINDOW_DAYS } from './core/quota.ts';
 
 export interface MadeKey {
   readonly key: KeyRecord;
@@ -56,8 +62,6 @@ export interface Operate {
 
 /** Of an act that others get in the way of. */
 const MOST_TRIES = 20;
-
-const NO_LIMITS = { quota: null, rate: null, origins: [], networks: [], expiresAt: null };
 
 export function newKey(limits: Partial<Limits> & { name: string }, now: number): MadeKey {
   const secret = secretFrom(randomBytes(32));
@@ -159,7 +163,8 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
           previousUntil: overlap > 0 ? now + overlap : null,
         }),
         (_before, { previousUntil }) => {
-          const until = previousUntil === null ? 'ends at once' : `stays valid until ${shown(previousUntil)}`;
+          const until =
+            previousUntil === null ? 'ends at once' : `stays valid until ${toSecond(previousUntil)}`;
           return actOf('key.rotate', id, actor, `the old secret ${until}`);
         },
       );
@@ -179,7 +184,7 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
       const detail = [
         action,
         below ? 'the names below it too' : [],
-        expiresAt === null ? [] : `until ${shown(expiresAt)}`,
+        expiresAt === null ? [] : `until ${toSecond(expiresAt)}`,
         note === null ? [] : `note ${JSON.stringify(note)}`,
       ];
       await store.setOverride(override, actOf('override.set', domain, actor, detail.flat().join(', ')));
@@ -208,30 +213,3 @@ function problem(kind: Problem['problem'], detail: string): Problem {
 }
 
 const NO_SUCH_KEY = problem('not_found', 'there is no such key');
-
-const shown = (at: number) => `${new Date(at).toISOString().slice(0, 19)}Z`;
-
-/** As the audit writes them. */
-function inWords(limits: Limits): Record<string, string> {
-  return {
-    name: JSON.stringify(limits.name),
-    quota: String(limits.quota ?? 'unlimited'),
-    rate: String(limits.rate ?? 'unlimited'),
-    origins: limits.origins.join(' ') || 'any',
-    networks: limits.networks.join(' ') || 'any',
-    expires: limits.expiresAt === null ? 'never' : shown(limits.expiresAt),
-  };
-}
-
-function changesIn(before: Limits, after: Limits): string {
-  const [was, is] = [inWords(before), inWords(after)];
-  const changed = Object.keys(is).filter(name => is[name] !== was[name]);
-  return changed.map(name => `${name} ${was[name]} → ${is[name]}`).join(', ');
-}
-
-/** The limits that are set. */
-function limitsIn(limits: Limits): string {
-  const none = inWords({ ...NO_LIMITS, name: '' });
-  const set = Object.entries(inWords(limits)).filter(([name, value]) => value !== none[name]);
-  return set.map(([name, value]) => `${name} ${value}`).join(', ');
-}

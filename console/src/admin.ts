@@ -32,7 +32,11 @@ export const door: Shared<Door> = share<Door>('closed');
 export type { Feeds, Key, MadeKey, Override } from './wire.ts';
 /** In the list a key has its last 30 days with it. */
 export type ListedKey = Keys['keys'][number];
-export type KeyLimits = Pick<Key, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expires_at'>;
+/** What an operator decides about a key; the rest is what became of it. */
+export type KeyLimits = Omit<
+  Key,
+  'id' | 'shown_as' | 'used' | 'created_at' | 'revoked_at' | 'previous_until'
+>;
 export type OverrideAction = Override['action'];
 export type FeedStatus = Feeds['feeds'][number];
 export type Host = Hosts['hosts'][number];

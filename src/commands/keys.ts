@@ -1,11 +1,11 @@
 /** `domain-risk keys`: who may call, from where, and how often. */
 
 import type { Command } from 'commander';
-import type { KeyRecord } from '../core/key.ts';
+import type { KeyRecord, Limits } from '../core/key.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
 import { shownKey } from '../http/shown.ts';
-import type { Limits, Operate, Problem } from '../operate.ts';
+import type { Operate, Problem } from '../operate.ts';
 import { printFields, printJson, printTable, UsageProblem } from './print.ts';
 import {
   checkedList,

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { toSecond } from './quota.ts';
 
 export interface KeyRecord {
   readonly id: string;
@@ -24,6 +25,18 @@ export interface KeyRecord {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }
+
+/** What an operator decides about a key. */
+export type Limits = Pick<KeyRecord, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'>;
+
+/** Of a key about which nothing was decided but its name. */
+export const NO_LIMITS: Omit<Limits, 'name'> = {
+  quota: null,
+  rate: null,
+  origins: [],
+  networks: [],
+  expiresAt: null,
+};
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Every secret begins with it. */
@@ -85,4 +98,30 @@ export function bearerSecret(authorization: string): string | undefined {
   return isBearer && authorization.startsWith(MARK, SCHEME_LENGTH)
     ? authorization.slice(SCHEME_LENGTH)
     : undefined;
+}
+
+/** As the audit writes them. */
+function inWords(limits: Limits): Readonly<Record<string, string>> {
+  return {
+    name: JSON.stringify(limits.name),
+    quota: String(limits.quota ?? 'unlimited'),
+    rate: String(limits.rate ?? 'unlimited'),
+    origins: limits.origins.join(' ') || 'any',
+    networks: limits.networks.join(' ') || 'any',
+    expires: limits.expiresAt === null ? 'never' : toSecond(limits.expiresAt),
+  };
+}
+
+/** What differs, for the audit. */
+export function changesIn(before: Limits, after: Limits): string {
+  const [was, is] = [inWords(before), inWords(after)];
+  const changed = Object.keys(is).filter(name => is[name] !== was[name]);
+  return changed.map(name => `${name} ${was[name]} → ${is[name]}`).join(', ');
+}
+
+/** The limits that are set, for the audit. */
+export function limitsIn(limits: Limits): string {
+  const none = inWords({ ...NO_LIMITS, name: '' });
+  const set = Object.entries(inWords(limits)).filter(([name, value]) => value !== none[name]);
+  return set.map(([name, value]) => `${name} ${value}`).join(', ');
 }

@@ -63,7 +63,11 @@ export function secondsLeft(month: Month, now: number): number {
   return Math.max(1, Math.ceil((month.end - now) / 1000));
 }
 
-/** `2026-12-01T00:00:00Z`. */
+/** A moment as people and programs read it, in UTC: `2026-12-01T00:00:00Z`. */
+export function toSecond(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
 export function resetAt(month: Month): string {
-  return `${new Date(month.end).toISOString().slice(0, 19)}Z`;
+  return toSecond(month.end);
 }

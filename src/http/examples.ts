@@ -3,7 +3,8 @@
 import type { Type } from 'typebox';
 import { allowanceOf, monthOf, secondsLeft } from '../core/quota.ts';
 import { type Refusal, type RefusalCode, refuse } from '../core/refusal.ts';
-import type { KeyBody, NewKeyBody, OverrideBody, RotationBody } from './bodies.ts';
+import type { OverrideBody } from './bodies.ts';
+import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId, Refused, Route } from './routes.ts';
 import type {
   ActsSchema,
@@ -11,9 +12,6 @@ import type {
   FeedsSchema,
   HostStateSchema,
   HostsSchema,
-  KeySchema,
-  KeysSchema,
-  MadeKeySchema,
   OverrideSchema,
   OverridesSchema,
   TopDomainsSchema,

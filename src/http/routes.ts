@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox';
 import { WINDOW_DAYS } from '../core/quota.ts';
-import { KeyBody, NewKeyBody, NoBody, OverrideBody, RotationBody } from './bodies.ts';
+import { NoBody, OverrideBody } from './bodies.ts';
 import type { Call } from './call.ts';
 import type { Doors } from './doors.ts';
 import { type auditEndpoints, MOST_ACTS_SHOWN } from './endpoints/audit.ts';
@@ -11,6 +11,7 @@ import type { hostEndpoints } from './endpoints/hosts.ts';
 import type { keyEndpoints } from './endpoints/keys.ts';
 import type { overrideEndpoints } from './endpoints/overrides.ts';
 import { livez, type probeEndpoints } from './endpoints/probes.ts';
+import { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import { operated, type Work } from './operators.ts';
 import { PRICES } from './prices.ts';
 import {
@@ -20,9 +21,6 @@ import {
   FlagReasonSchema,
   HostStateSchema,
   HostsSchema,
-  KeySchema,
-  KeysSchema,
-  MadeKeySchema,
   OverrideSchema,
   OverridesSchema,
   TopDomainsSchema,

@@ -74,43 +74,7 @@ export const UsageSchema = Type.Object(
   { title: 'Usage' },
 );
 
-const Moment = Type.String({ format: 'date-time' });
-
-const KEY_MEMBERS = {
-  id: Type.String(),
-  name: Type.String(),
-  shown_as: Type.String({ description: 'The first and the last characters of the secret.' }),
-  quota: nullable(Type.Integer({ description: 'Calls per calendar month in UTC; null is unlimited.' })),
-  used: Type.Optional(Type.Integer({ description: 'Calls counted in this month.' })),
-  rate: nullable(Type.Integer({ description: 'Calls per second; null is no limit.' })),
-  origins: Type.Array(Type.String()),
-  networks: Type.Array(Type.String()),
-  created_at: Moment,
-  expires_at: nullable(Moment),
-  revoked_at: nullable(Moment),
-  previous_until: Type.Optional(
-    nullable(Type.String({ format: 'date-time', description: 'Until then the secret before works too.' })),
-  ),
-};
-
-export const KeySchema = Type.Object(KEY_MEMBERS, { title: 'Key' });
-export const MadeKeySchema = Type.Object(
-  { ...KEY_MEMBERS, key: Type.String({ description: 'The secret: in this answer and never again.' }) },
-  { title: 'MadeKey' },
-);
-export const KeysSchema = Type.Object(
-  {
-    keys: Type.Array(
-      Type.Object({
-        ...KEY_MEMBERS,
-        days: Type.Array(Type.Integer(), {
-          description: 'Calls of the last 30 days, the oldest first, today last.',
-        }),
-      }),
-    ),
-  },
-  { title: 'Keys' },
-);
+export const Moment = Type.String({ format: 'date-time' });
 
 const OVERRIDE_MEMBERS = {
   domain: Type.String(),

@@ -7,12 +7,13 @@ import type { HostRecord } from '../core/guest.ts';
 import { isLearned } from '../core/infra.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override } from '../core/override.ts';
+import { toSecond } from '../core/quota.ts';
 
 /** To the second, in UTC. */
 export function shownDate(ms: number): string;
 export function shownDate(ms: number | null): string | null;
 export function shownDate(ms: number | null): string | null {
-  return ms === null ? null : `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return ms === null ? null : toSecond(ms);
 }
 
 /** No digest, and the secret only when it was just made. */

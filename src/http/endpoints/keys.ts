@@ -4,7 +4,8 @@ import type { KeyRecord } from '../../core/key.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Operate, Problem } from '../../operate.ts';
-import { type KeyBody, limitsFrom, type NewKeyBody, type NoBody, type RotationBody } from '../bodies.ts';
+import type { NoBody } from '../bodies.ts';
+import { type KeyBody, limitsFrom, type NewKeyBody, type RotationBody } from '../key.ts';
 import { type Done, invalid, ok, refusalOf, type Work } from '../operators.ts';
 import { shownKey } from '../shown.ts';
 
