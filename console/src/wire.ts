@@ -7,6 +7,8 @@ export interface Keys {
   readonly keys: readonly {
     readonly id: string;
     readonly name: string;
+    /** Your own words about it; null is none. */
+    readonly note: string | null;
     /** The first and the last characters of the secret. */
     readonly shown_as: string;
     /** Calls per calendar month in UTC; null is unlimited. */
@@ -31,6 +33,7 @@ export const isKeys: Check = /* @__PURE__ */ object({
   keys: array(object({
     id: string,
     name: string,
+    note: either(string, nothing),
     shown_as: string,
     quota: either(integer(), nothing),
     used: optional(integer()),
@@ -48,6 +51,8 @@ export const isKeys: Check = /* @__PURE__ */ object({
 export interface MadeKey {
   readonly id: string;
   readonly name: string;
+  /** Your own words about it; null is none. */
+  readonly note: string | null;
   /** The first and the last characters of the secret. */
   readonly shown_as: string;
   /** Calls per calendar month in UTC; null is unlimited. */
@@ -70,6 +75,7 @@ export interface MadeKey {
 export const isMadeKey: Check = /* @__PURE__ */ object({
   id: string,
   name: string,
+  note: either(string, nothing),
   shown_as: string,
   quota: either(integer(), nothing),
   used: optional(integer()),
@@ -86,6 +92,8 @@ export const isMadeKey: Check = /* @__PURE__ */ object({
 export interface Key {
   readonly id: string;
   readonly name: string;
+  /** Your own words about it; null is none. */
+  readonly note: string | null;
   /** The first and the last characters of the secret. */
   readonly shown_as: string;
   /** Calls per calendar month in UTC; null is unlimited. */
@@ -106,6 +114,7 @@ export interface Key {
 export const isKey: Check = /* @__PURE__ */ object({
   id: string,
   name: string,
+  note: either(string, nothing),
   shown_as: string,
   quota: either(integer(), nothing),
   used: optional(integer()),

@@ -12,6 +12,7 @@ import {
   dateValue,
   durationValue,
   labelValue,
+  NONE,
   type OrNone,
   orNull,
   quotaValue,
@@ -24,6 +25,7 @@ const LISTING = 'keys list';
 /** As typed: what is not there stays as it is. */
 interface Typed {
   name?: string;
+  note?: OrNone<string>;
   quota?: OrNone<number>;
   rate?: OrNone<number>;
   origin?: string[];
@@ -35,6 +37,7 @@ interface Typed {
 function limitsFrom(typed: Typed): Partial<Limits> {
   return {
     ...(typed.name === undefined ? {} : { name: typed.name }),
+    ...(typed.note === undefined ? {} : { note: orNull(typed.note) }),
     ...(typed.quota === undefined ? {} : { quota: orNull(typed.quota) }),
     ...(typed.rate === undefined ? {} : { rate: orNull(typed.rate) }),
     ...(typed.origin === undefined ? {} : { origins: typed.origin }),
@@ -67,8 +70,11 @@ function onKey<T>(wanted: string, work: (operate: Operate, id: string) => Promis
   });
 }
 
+const noteValue = (text: string): OrNone<string> => (text.trim() === '' ? NONE : labelValue(text));
+
 function withLimits(command: Command): Command {
   return command
+    .option('--note <text>', 'your own words about the key, one line; "" for none', noteValue)
     .option('--quota <calls>', 'calls per calendar month in UTC; 0 is none, "unlimited" no limit', quotaValue)
     .option('--rate <calls>', 'calls per second and server; "none" for no limit', rateValue)
     .option(
@@ -109,7 +115,7 @@ export function addKeys(program: Command): void {
       const limits = limitsFrom(typed);
       if (Object.keys(limits).length === 0)
         throw new UsageProblem(
-          'nothing to change: name --name, --quota, --rate, --origin, --network or --expires',
+          'nothing to change: name --name, --note, --quota, --rate, --origin, --network or --expires',
         );
       printKey(await onKey(wanted, (operate, id) => operate.updateKey(id, limits, actor())), typed.json);
     });
@@ -140,7 +146,7 @@ async function list(store: Store, json: boolean | undefined): Promise<void> {
   const shown = (await operateOn(store).listKeys()).map(({ key, used }) => shownKey(key, used));
   if (json) return printJson(shown);
   printTable(
-    ['ID', 'NAME', 'KEY', 'USED', 'QUOTA', 'ORIGINS', 'NETWORKS', 'STATE'],
+    ['ID', 'NAME', 'KEY', 'USED', 'QUOTA', 'ORIGINS', 'NETWORKS', 'STATE', 'NOTE'],
     shown.map(key => [
       key.id,
       key.name,
@@ -150,6 +156,7 @@ async function list(store: Store, json: boolean | undefined): Promise<void> {
       key.origins.join(' ') || 'any',
       key.networks.join(' ') || 'any',
       key.revoked_at ? 'revoked' : key.expires_at ? `until ${key.expires_at}` : 'live',
+      key.note,
     ]),
   );
 }

@@ -7,6 +7,8 @@ import { toSecond } from './quota.ts';
 export interface KeyRecord {
   readonly id: string;
   readonly name: string;
+  /** The operator's own words about it, one line. */
+  readonly note: string | null;
   /** SHA-256 of the secret, in hex. The secret itself is never stored. */
   readonly digest: string;
   /** What may be shown to tell keys apart: the first and the last characters of the secret. */
@@ -27,10 +29,14 @@ export interface KeyRecord {
 }
 
 /** What an operator decides about a key. */
-export type Limits = Pick<KeyRecord, 'name' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'>;
+export type Limits = Pick<
+  KeyRecord,
+  'name' | 'note' | 'quota' | 'rate' | 'origins' | 'networks' | 'expiresAt'
+>;
 
 /** Of a key about which nothing was decided but its name. */
 export const NO_LIMITS: Omit<Limits, 'name'> = {
+  note: null,
   quota: null,
   rate: null,
   origins: [],
@@ -104,6 +110,7 @@ export function bearerSecret(authorization: string): string | undefined {
 function inWords(limits: Limits): Readonly<Record<string, string>> {
   return {
     name: JSON.stringify(limits.name),
+    note: limits.note === null ? 'none' : JSON.stringify(limits.note),
     quota: String(limits.quota ?? 'unlimited'),
     rate: String(limits.rate ?? 'unlimited'),
     origins: limits.origins.join(' ') || 'any',

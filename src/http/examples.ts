@@ -89,6 +89,7 @@ const DAYS: Type.Static<typeof UsageSchema> = {
 const KEY: Type.Static<typeof KeySchema> = {
   id: 'key_0123456789abcdef',
   name: 'signup',
+  note: 'the form on the front page; ask Ann',
   shown_as: 'drk_q2LD…b6o1',
   quota: QUOTA,
   used: 1_234,
@@ -213,6 +214,7 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
 
 const NEW_KEY: Type.Static<typeof NewKeyBody> = {
   name: 'signup',
+  note: 'the form on the front page; ask Ann',
   quota: QUOTA,
   rate: 50,
   origins: ['https://app.example.com'],

@@ -26,6 +26,7 @@ export const KEY_MUST_BE = {
 
 const Name = Type.String({ description: 'Your name for it, one line.' });
 const LIMITS = {
+  note: orNull(Type.String({ description: 'Your own words about it, one line. Null: none.' })),
   quota: orNull(
     Type.Integer({
       minimum: 0,
@@ -70,6 +71,8 @@ export const RotationBody = Type.Object(
 export function limitsFrom(body: Type.Static<typeof KeyBody>, now: number): Checked<Partial<Limits>> {
   const name = body.name === undefined ? good(undefined) : parseLabel(body.name);
   if (!name.ok) return bad(`name ${name.problem}`);
+  const note = labelOrNull(body.note ?? null);
+  if (!note.ok) return bad(`note ${note.problem}`);
   const origins = allOf(body.origins ?? [], parseOrigin);
   if (!origins.ok) return bad(`origins: ${origins.problem}`);
   const networks = allOf(body.networks ?? [], parseNetwork);
@@ -78,12 +81,17 @@ export function limitsFrom(body: Type.Static<typeof KeyBody>, now: number): Chec
   if (!moment.ok) return bad(`expires_at ${moment.problem}`);
   return good({
     ...(name.value === undefined ? {} : { name: name.value }),
+    ...(body.note === undefined ? {} : { note: note.value }),
     ...(body.quota === undefined ? {} : { quota: body.quota }),
     ...(body.rate === undefined ? {} : { rate: body.rate }),
     ...(body.origins === undefined ? {} : { origins: origins.value }),
     ...(body.networks === undefined ? {} : { networks: networks.value }),
     ...(body.expires_at === undefined ? {} : { expiresAt: moment.value }),
   });
+}
+
+function labelOrNull(text: string | null): Checked<string | null> {
+  return text === null ? good(null) : parseLabel(text);
 }
 
 function allOf(texts: readonly string[], parse: (text: string) => Checked<string>): Checked<string[]> {
@@ -99,6 +107,7 @@ function allOf(texts: readonly string[], parse: (text: string) => Checked<string
 const KEY_MEMBERS = {
   id: Type.String(),
   name: Type.String(),
+  note: nullable(Type.String({ description: 'Your own words about it; null is none.' })),
   shown_as: Type.String({ description: 'The first and the last characters of the secret.' }),
   quota: nullable(Type.Integer({ description: 'Calls per calendar month in UTC; null is unlimited.' })),
   used: Type.Optional(Type.Integer({ description: 'Calls counted in this month.' })),

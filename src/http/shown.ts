@@ -22,6 +22,7 @@ export function shownKey(key: KeyRecord, used: number | undefined, secret?: stri
     id: key.id,
     ...(secret === undefined ? {} : { key: secret }),
     name: key.name,
+    note: key.note,
     shown_as: `${key.prefix}…${key.last4}`,
     quota: key.quota,
     ...(used === undefined ? {} : { used }),

@@ -10,7 +10,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
-import { orNull, text, texts, whole, word, yesNo } from './codecs.ts';
+import { later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
 import { shape, type Table, table, without } from './table.ts';
 
 export const KEY = table<KeyRecord>('key', ['id'], {
@@ -28,6 +28,7 @@ export const KEY = table<KeyRecord>('key', ['id'], {
   createdAt: whole,
   expiresAt: orNull(whole),
   revokedAt: orNull(whole),
+  note: later(orNull(text)),
 });
 
 /** The row that a quota is held against. */

@@ -251,6 +251,11 @@ describe('bodies', () => {
       [{ name: 'a\nb' }, /^name must be/],
       [{ name: '\ud800' }, /^name must be/],
       [{ name: 'x'.repeat(201) }, /^name must be/],
+      [{ note: '' }, /^note must be one line of 1 to 200 printable characters$/],
+      [{ note: 5 }, /^note must be one line of 1 to 200 printable characters, or null$/],
+      [{ note: 'a\nb' }, /^note must be/],
+      [{ note: 'a\u0007b' }, /^note must be/],
+      [{ note: 'x'.repeat(201) }, /^note must be/],
       [{ quota: '5' }, /^quota must be a whole number from 0 to 2147483648, or null$/],
       [{ quota: -1 }, /^quota must be/],
       [{ quota: 1.5 }, /^quota must be/],
@@ -264,7 +269,7 @@ describe('bodies', () => {
       [{ expires_at: 0 }, /^expires_at must be like/],
       [{ expires_at: 'tomorrow' }, /^expires_at must be like/],
       [{ expires_at: '2020-01-01' }, /^expires_at must lie ahead \(2020-01-01 is over/],
-      [{ colour: 1 }, /^"colour" has no place in the body; it takes name, quota, rate, /],
+      [{ colour: 1 }, /^"colour" has no place in the body; it takes name, note, quota, rate, /],
       [{ [`${'\u202e'.repeat(80)}`]: 1 }, /has no place in the body/],
       [{ revoked_at: null }, /^"revoked_at" has no place/],
     ];
@@ -311,13 +316,19 @@ describe('bodies', () => {
 describe('keys', () => {
   test('a new key has its limits, works at once, and is listed without its secret', async () => {
     const limits = { quota: 2, rate: 50, networks: ['127.0.0.1'], expires_at: '2099-01-31' };
-    const json = { name: 'web', ...limits, origins: ['https://APP.example.com', 'https://*.example.org'] };
+    const json = {
+      name: 'web',
+      note: ' ask Ann ',
+      ...limits,
+      origins: ['https://APP.example.com', 'https://*.example.org'],
+    };
     const answer = await admin('POST', '/admin/keys', { json });
     expect(answer.status).toBe(201);
     const made = JSON.parse(answer.body) as ShownKey;
     const shown = {
       id: expect.stringMatching(/^key_[0-9a-f]{16}$/),
       name: 'web',
+      note: 'ask Ann',
       shown_as: `${made.key.slice(0, 8)}…${made.key.slice(-4)}`,
       quota: 2,
       rate: 50,
@@ -350,7 +361,10 @@ describe('keys', () => {
     expect(await done('PATCH', `/admin/keys/${id}`, { json: { quota: 2 } })).toMatchObject({ quota: 2 });
     expect(await done('GET', '/admin/audit')).toEqual(acts);
     expect([await status(key), await status(key)]).toEqual([200, 429]);
-    const all = { quota: null, rate: null, origins: null, networks: null, expires_at: null };
+    const noted = await done('PATCH', `/admin/keys/${id}`, { json: { note: 'x'.repeat(200) } });
+    expect(noted).toMatchObject({ name: 'renamed', note: 'x'.repeat(200), quota: 2 });
+    expect(await latest()).toMatchObject({ detail: `note none → "${'x'.repeat(200)}"` });
+    const all = { note: null, quota: null, rate: null, origins: null, networks: null, expires_at: null };
     const limited = {
       rate: 100,
       origins: ['https://a.example'],
@@ -363,7 +377,7 @@ describe('keys', () => {
     });
     expect(await status(key)).toBe(403);
     expect(await done('PATCH', `/admin/keys/${id}`, { json: all })).toMatchObject({
-      ...{ quota: null, rate: null, origins: [], networks: [], expires_at: null },
+      ...{ note: null, quota: null, rate: null, origins: [], networks: [], expires_at: null },
     });
     expect(await status(key)).toBe(200);
     await done('PATCH', `/admin/keys/${id}`, { json: { quota: 0 } });

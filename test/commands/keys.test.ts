@@ -21,6 +21,7 @@ test('a created key is printed once with its limits, and works with the next req
     id: expect.stringMatching(/^key_/),
     key: expect.stringMatching(SECRET),
     name: 'web',
+    note: null,
     shown_as: `${made.key.slice(0, 8)}…${made.key.slice(-4)}`,
     quota: 2,
     rate: 50,
@@ -45,17 +46,18 @@ test('a created key is printed once with its limits, and works with the next req
 
 test('for people there are tables, and the secret only when it is made', async () => {
   const { code, stdout, stderr } = await run(
-    ['keys', 'create', '--name', 'for people', '--quota', 'unlimited'],
+    ['keys', 'create', '--name', 'for people', '--note', ' ask Ann ', '--quota', 'unlimited'],
     folder(),
   );
   expect(code).toBe(0);
   expect(stdout.match(new RegExp(SECRET, 'g'))).toHaveLength(1);
   expect(stdout).toMatch(/^quota +unlimited$/m);
+  expect(stdout).toMatch(/^note +ask Ann$/m);
   expect(stderr).toContain('cannot be shown again');
   const list = await run(['keys', 'list'], folder());
   expect(list.code).toBe(0);
   expect(list.stdout).toMatch(/^ID +NAME +KEY +USED +QUOTA/);
-  expect(list.stdout).toMatch(/for people +drk_\w{4}….{4} +0 +unlimited +any +any +live/);
+  expect(list.stdout).toMatch(/for people +drk_\w{4}….{4} +0 +unlimited +any +any +live +ask Ann$/m);
   expect(list.stdout).not.toMatch(SECRET);
 });
 
@@ -67,9 +69,31 @@ test('updated limits reach a running server with the next request; what is not n
   expect(raised).toMatchObject({ id: key.id, quota: 2, origins: ['https://app.example.com'] });
   expect(raised).not.toHaveProperty('key');
   expect([await status(secret, origin), await status(secret)]).toEqual([200, 403]);
-  const free = ['--origin', 'any', '--quota', 'unlimited', '--rate', 'none', '--expires', 'never'];
+  const noted = await runJson(['keys', 'update', key.id, '--note', 'ask Ann'], folder());
+  expect(noted).toMatchObject({ id: key.id, note: 'ask Ann', quota: 2 });
+  const long = await run(['keys', 'update', key.id, '--note', 'x'.repeat(201)], folder());
+  expect([long.code, long.stderr]).toEqual([2, expect.stringMatching(/note must be one line of 1 to 200/)]);
+  const free = [
+    '--note',
+    '',
+    '--origin',
+    'any',
+    '--quota',
+    'unlimited',
+    '--rate',
+    'none',
+    '--expires',
+    'never',
+  ];
   const freed = await runJson(['keys', 'update', key.id, '--name', 'renamed', ...free], folder());
-  expect(freed).toMatchObject({ name: 'renamed', quota: null, rate: null, expires_at: null, origins: [] });
+  expect(freed).toMatchObject({
+    name: 'renamed',
+    note: null,
+    quota: null,
+    rate: null,
+    expires_at: null,
+    origins: [],
+  });
   expect(await status(secret)).toBe(200);
   const response = await shared().get('/v1/usage', secret);
   expect(await response.json()).toMatchObject({ monthly_limit: null, month_count: 3 });

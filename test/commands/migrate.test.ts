@@ -16,7 +16,10 @@ const DAY = '2026-11-15';
 const SINCE = '2026-08-17';
 
 async function fill(store: Store) {
-  const { key, secret } = newKey({ name: 'Müller "\u{1f511}"', quota: 2_000_000_000 }, Date.now());
+  const { key, secret } = newKey(
+    { name: 'Müller "\u{1f511}"', note: 'ask "Ann"', quota: 2_000_000_000 },
+    Date.now(),
+  );
   const full = someKey({
     previousDigest: someKey().digest,
     previousUntil: 5,

@@ -135,8 +135,18 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
 
     await button(page, 'Edit shop').click();
     expect(await page.getByRole('dialog').getByLabel('Calls per month').inputValue()).toBe('2');
-    await send(page, 'Save', { Name: 'big shop', 'Calls per month': '', 'Calls per second': '50' });
+    await send(page, 'Save', {
+      Name: 'big shop',
+      Note: ' ask Ann ',
+      'Calls per month': '',
+      'Calls per second': '50',
+    });
     await soon(() => rowOf(page, 'big shop')).toContain('50 per second');
+    expect((await rowOf(page, 'big shop'))?.[0]).toMatch(/ask Ann$/);
+    await button(page, 'Edit big shop').click();
+    expect(await page.getByRole('dialog').getByLabel('Note').inputValue()).toBe('ask Ann');
+    await send(page, 'Save', { Note: '' });
+    await soon(async () => (await rowOf(page, 'big shop'))?.[0]).not.toMatch(/Ann/);
     expect(await status(first)).toBe(200);
 
     await button(page, 'Rotate big shop').click();
@@ -163,8 +173,8 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
 
     const audit = await rowsOf((await chooseTab(page, 'Audit')).getByRole('table'));
     const mine = audit.filter(([, who]) => who === 'Ann').map(([, , action]) => action);
-    const actions = ['key.revoke', 'key.rotate', 'key.rotate', 'key.update', 'key.create'];
-    expect(mine.slice(0, 5)).toEqual(actions);
+    const actions = ['key.revoke', 'key.rotate', 'key.rotate', 'key.update', 'key.update', 'key.create'];
+    expect(mine.slice(0, 6)).toEqual(actions);
     expect(audit[0]?.at(-1)).toBe('127.0.0.1');
   });
 

@@ -304,6 +304,7 @@ export function storeContract(makePlace: MakePlace): void {
     const full = (): KeyRecord => ({
       ...someKey(),
       name: 'Müller & "Söhne" \u{1f511}',
+      note: 'ask Ann; \'"$1? \u{1f511}',
       previousDigest: digestOf(secretFrom(randomBytes(32))),
       previousUntil: NOW + 5,
       quota: 0,
@@ -343,6 +344,8 @@ export function storeContract(makePlace: MakePlace): void {
       const changes: [string, (key: KeyRecord) => Partial<KeyRecord>][] = [
         ['rotated', key => ({ ...fresh, previousDigest: key.digest, previousUntil: NOW + 1 })],
         ['a quota', () => ({ quota: 7 })],
+        ['a note', () => ({ note: 'later' })],
+        ['no note', () => ({ note: null })],
         ['origins', () => ({ origins: ['https://a.example.com', 'https://b.example.com'] })],
         ['no networks', () => ({ networks: [] })],
         ['no end', () => ({ expiresAt: null })],

@@ -74,6 +74,26 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       expect(await store.listKeys()).toHaveLength(2);
     });
 
+    test('get what came later, and servers of the version before go on beside it', async () => {
+      const { store: running, key } = await withKey();
+      await query('ALTER TABLE domain_risk.key DROP COLUMN note');
+      const [store] = await Promise.all([open(), open(), open()]);
+      expect(await store!.listKeys()).toEqual([key]);
+      const noted = { ...key, note: 'ask Ann' };
+      expect(await store!.updateKey(noted, key, ACT)).toBe(true);
+      // What the version without notes opens, and does with the columns that it knows.
+      expect(await query('SELECT version FROM domain_risk.schema_version')).toEqual([{ version: 2 }]);
+      const known =
+        'id, name, digest, prefix, last4, previous_digest, previous_until, quota, rate, origins, networks, created_at, expires_at, revoked_at';
+      await query(`UPDATE domain_risk.key SET (${known}) = (SELECT ${known.replace('quota', '7')})`);
+      await query(`INSERT INTO domain_risk.key (${known})
+        VALUES ('key_2', 'two', 'd2', 'p', 'l', NULL, NULL, NULL, NULL, '{}', '{}', 9, NULL, NULL)`);
+      expect(await running.listKeys()).toEqual([
+        expect.objectContaining({ id: 'key_2', note: null }),
+        { ...noted, quota: 7 },
+      ]);
+    });
+
     test('are left alone by a start where nothing is to do, even by a user who may make none', async () => {
       await withKey();
       const name = `reader_${process.pid}`;

@@ -151,6 +151,28 @@ describe('the file', () => {
     expect(read(path, 'PRAGMA application_id')[0]).toEqual({ application_id: APPLICATION_ID });
   });
 
+  test('what came later is added to the keys of before, and the version before goes on beside it', async () => {
+    const { path, key } = await writtenFile();
+    const before = new DatabaseSync(path);
+    onTestFinished(() => before.close());
+    before.exec('ALTER TABLE key DROP COLUMN note');
+    const store = await open(path);
+    expect(await store.listKeys()).toEqual([key]);
+    const noted = { ...key, note: 'ask Ann' };
+    expect(await store.updateKey(noted, key, ACT)).toBe(true);
+    // What the version without notes opens, and does with the columns that it knows.
+    expect(read(path, 'PRAGMA user_version')[0]).toEqual({ user_version: 3 });
+    const known =
+      'id, name, digest, prefix, last4, previous_digest, previous_until, quota, rate, origins, networks, created_at, expires_at, revoked_at';
+    before.exec(`
+      UPDATE key SET (${known}) = (SELECT ${known.replace('quota', '7')} FROM key);
+      INSERT INTO key (${known}) VALUES ('key_2', 'two', 'd2', 'p', 'l', NULL, NULL, NULL, NULL, '[]', '[]', 9, NULL, NULL)`);
+    expect(await store.listKeys()).toEqual([
+      expect.objectContaining({ id: 'key_2', note: null }),
+      { ...noted, quota: 7 },
+    ]);
+  });
+
   test('a directory in its place is refused with the setting to change', async () => {
     const path = join(temporaryFolder(), 'domain-risk.db');
     mkdirSync(path);
@@ -487,7 +509,7 @@ describe('a backup', () => {
 describe('a restore', () => {
   async function backedUp() {
     const { path, store } = await newStore();
-    const key = someKey({ quota: 10 });
+    const key = someKey({ note: 'ask Ann', quota: 10 });
     await store.createKey(key, ACT);
     const spend = async (day: string) =>
       store.spend({ keyId: key.id, day, quota: null }, await store.revision());
@@ -573,7 +595,14 @@ describe('a restore', () => {
     const { store, key, target } = await backedUp();
     const secret = { digest: digestOf('new'), prefix: 'drk_new1', last4: 'new4' };
     const overlap = { previousDigest: digestOf('before'), previousUntil: 9 };
-    const limits = { name: 'later', quota: 99, rate: 9, origins: ['https://a.example.com'], expiresAt: 9 };
+    const limits = {
+      name: 'later',
+      note: 'later',
+      quota: 99,
+      rate: 9,
+      origins: ['https://a.example.com'],
+      expiresAt: 9,
+    };
     await store.updateKey({ ...key, ...secret, ...overlap, ...limits, networks: ['192.0.2.0/24'] }, key, ACT);
     await store.restore(target, ACT);
     expect((await store.keyByDigest(key.digest)).key).toBeUndefined();

@@ -19,6 +19,7 @@ interface KeyFormProps<T> {
 /** All as text, the way it is typed. */
 interface Typed {
   readonly name: string;
+  readonly note: string;
   readonly quota: string;
   readonly rate: string;
   readonly origins: string;
@@ -29,6 +30,7 @@ interface Typed {
 function typedFrom(before: KeyLimits | undefined): Typed {
   return {
     name: before?.name ?? '',
+    note: before?.note ?? '',
     quota: before?.quota?.toString() ?? '',
     rate: before?.rate?.toString() ?? '',
     origins: before?.origins.join('\n') ?? '',
@@ -47,6 +49,7 @@ function limitsFrom(typed: Typed, before: KeyLimits | undefined): KeyLimits {
   const had = before?.expires_at ?? '';
   return {
     name: typed.name.trim(),
+    note: typed.note.trim() || null,
     quota: numberOrNone(typed.quota),
     rate: numberOrNone(typed.rate),
     origins: items(typed.origins),
@@ -73,6 +76,9 @@ export function KeyForm<T>({ before, send, ...rest }: KeyFormProps<T>) {
     <Confirm {...rest} act={() => send(limitsFrom(typed, before))}>
       <Field label="Name" hint="Which application uses it.">
         {ids => <input {...ids} {...bind('name')} required maxLength={100} autocomplete="off" />}
+      </Field>
+      <Field label="Note" hint="For you and other operators. Callers never see it.">
+        {ids => <input {...ids} {...bind('note')} maxLength={200} autocomplete="off" />}
       </Field>
       <div class="form-row">
         <Field label="Calls per month" hint="Empty: no limit.">
