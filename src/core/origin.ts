@@ -78,6 +78,9 @@ export function plainAddress(address: string): string {
     : address;
 }
 
+/** So much of X-Forwarded-For is read, from its end. */
+const MOST_FORWARDED = 1024;
+
 /**
  * The client's address: the socket's, unless the socket belongs to a trusted proxy. Then the right-most
  * address of X-Forwarded-For that is not itself a trusted proxy: everything left of it can be forged.
@@ -89,7 +92,10 @@ export function clientAddress(
 ): string {
   let client = plainAddress(socketAddress);
   if (forwardedFor === undefined || !isTrusted(client)) return client;
-  for (const hop of forwardedFor.slice(-1024).split(',').reverse()) {
+  const hops = forwardedFor.slice(-MOST_FORWARDED).split(',');
+  // The first one may be the end of an address only, which is another address.
+  if (forwardedFor.length > MOST_FORWARDED) hops.shift();
+  for (const hop of hops.reverse()) {
     const address = plainAddress(hop.trim());
     if (isIP(address) === 0) return client;
     client = address;

@@ -104,6 +104,105 @@ describe('score and reason of each fact alone', () => {
   });
 });
 
+describe('what explains a verdict', () => {
+  const neighbours = {
+    learned: {
+      by: 'name' as const,
+      hosts: ['a.net', 'b.net', 'c.net', 'd.net'],
+      neighbours: ['x.com', 'y.com'],
+    },
+  };
+  it.each<[string, Partial<Evidence>, string[]]>([
+    ['an override', { override: override('deny') }, ['override for acme.com']],
+    [
+      'an override of names below too',
+      { override: { ...override('deny'), below: true, note: 'our own business' } },
+      ['override for acme.com and names below it'],
+    ],
+    ['every feed once', { lists: by('a', 'b', 'a') }, ['acme.com is in a, b']],
+    [
+      'a name that a broad feed lists itself',
+      { lists: by('a') },
+      ['acme.com is in a', 'acme.com is named itself, not only a host above it'],
+    ],
+    [
+      'a registrable name above it that a broad feed lists',
+      { domain: 'x.acme.com' as Domain, lists: by('a') },
+      ['acme.com is in a', 'acme.com is named itself, not only a host above it'],
+    ],
+    [
+      'a listed host that gives subdomains away, asked for itself',
+      { domain: 'cc.cd' as Domain, lists: [{ feed: 'a', entry: 'cc.cd', since: null }] },
+      ['cc.cd is in a', 'cc.cd is named itself, not only a host above it'],
+    ],
+    [
+      'a listed host that gives subdomains away, above the name',
+      { domain: 'x.cc.cd' as Domain, lists: [{ feed: 'a', entry: 'cc.cd', since: null }] },
+      ['cc.cd is in a'],
+    ],
+    ['special use', { specialUse: true }, ['reserved name that is not in the public DNS']],
+    ['NXDOMAIN', { mail: mail('nxdomain'), ...none }, ['the name does not exist']],
+    ['null MX', { mail: mail('null_mx'), ...none }, ['the domain says that it accepts no mail (RFC 7505)']],
+    ['no mail host', { mail: mail('no_mail'), ...none }, ['no valid mail exchanger and no public address']],
+    ['the receiver', received('hosting', 2), ['label of hosting (mx0.host.net, mx1.host.net)']],
+    [
+      'three of its hosts',
+      received('hosting', 4),
+      ['label of hosting (mx0.host.net, mx1.host.net, mx2.host.net)'],
+    ],
+    [
+      'a receiver from the table',
+      { wellKnown: true, ...received('hosting', 0) },
+      ['label of hosting, a well-known domain'],
+    ],
+    [
+      'a receiver whom nobody knows',
+      { receiver: { ...receiver('third_party', 1), label: null } },
+      ['unrecognised hosts (mx0.host.net)', 'one exchange only'],
+    ],
+    [
+      'three of the learned hosts, and their neighbours',
+      neighbours,
+      ['a.net, b.net, c.net also for x.com, y.com'],
+    ],
+    ['a role word', { roleWord: 'noreply' }, ['"noreply" stands for automated mail']],
+    ['a relay', { relay: 'Relay', ...received('forwarding') }, ['address of Relay']],
+    [
+      'an implicit MX',
+      { mail: mail('implicit_mx'), ...none },
+      ['no mail exchanger, only an address (RFC 5321 5.1)'],
+    ],
+    ['what is not known', { mail: mail('unknown'), ...none }, ['who receives the mail is not known']],
+  ])('names %s', (_, facts, details) => {
+    expect(judge(evidence(facts)).signals.map(({ detail }) => detail)).toEqual(details);
+  });
+});
+
+describe('where DNS has no answer', () => {
+  it.each<[string, Partial<Evidence>, string]>([
+    [
+      'what was learned about hosts says nothing',
+      { ...learnedBy('name'), mail: mail('unknown') },
+      'mail_unknown',
+    ],
+    ['parking hosts say nothing', { ...received('parked'), mail: mail('unknown') }, 'mail_unknown'],
+    ['disposable hosts say nothing', { ...received('disposable'), mail: mail('not_asked') }, 'mail_unknown'],
+    [
+      'a receiver from the table still does',
+      { ...received('hosting'), mail: mail('not_asked'), wellKnown: true },
+      'hosting',
+    ],
+    [
+      'a relay with an address only is one',
+      { relay: 'Relay', mail: mail('implicit_mx'), ...none },
+      'privacy_relay',
+    ],
+    ['a relay on parking hosts is none', { relay: 'Relay', ...received('parked') }, 'parked'],
+  ])('%s', (_, facts, signal) => {
+    expect(judge(evidence(facts)).signals[0]?.signal).toBe(signal);
+  });
+});
+
 describe('precedence, highest first', () => {
   const ladder: [string, Partial<Evidence>][] = [
     ['operator_allow', { override: override('allow') }],
@@ -158,6 +257,26 @@ describe('free, corporate and the label', () => {
       false,
       true,
     ],
+    [
+      'a role by the operator, special use',
+      { override: override('role'), specialUse: true, free: true },
+      false,
+      false,
+    ],
+    ['allowed, parked', { override: override('allow'), free: true, ...received('parked') }, false, false],
+    [
+      'allowed, dead',
+      { override: override('allow'), free: true, mail: mail('nxdomain'), ...none },
+      false,
+      false,
+    ],
+    [
+      'allowed, own hosts behind an implicit MX',
+      { override: override('allow'), mail: mail('implicit_mx'), ...received('self_hosted') },
+      false,
+      false,
+    ],
+    ['free relay on a platform', { relay: 'R', free: true, ...received('business_platform') }, false, false],
     ['denied, on a platform', { override: override('deny'), ...received('business_platform') }, false, false],
     [
       'well-known free',

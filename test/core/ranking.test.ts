@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { type ListParts, makingList, type Ranked, type TopDomain } from '../../src/core/ranking.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
+
+const row = (domain: string, times: number, score = 90): Ranked => ({
+  domain,
+  times,
+  listed: true,
+  reason: 'disposable',
+  score,
+});
+const shown = ({ domain, score }: Ranked): TopDomain => ({ domain, riskScore: score, reason: 'disposable' });
+const names = (rows: readonly TopDomain[]) => rows.map(({ domain }) => domain);
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+function making(facts: Partial<ListParts> = {}) {
+  return makingList({
+    rows: [],
+    today: shown,
+    fillers: () => [],
+    filler: name => ({ domain: name, riskScore: 90, reason: 'disposable' }),
+    ...facts,
+  });
+}
+const listOf = (facts: Partial<ListParts>) => allAtOnce(making(facts));
+
+test('the most often flagged come first, then the highest score, then the name', () => {
+  const rows = [row('b.com', 1), row('a.com', 1), row('often.com', 5, 80), row('bad.com', 1, 100)];
+  expect(names(listOf({ rows }).first(10))).toEqual(['often.com', 'bad.com', 'a.com', 'b.com']);
+  expect(names(listOf({ rows }).first(2))).toEqual(['often.com', 'bad.com']);
+});
+
+test('of two rows of one name the last one counts', () => {
+  const rows = [row('a.com', 9, 80), row('b.com', 5), row('a.com', 1, 95)];
+  expect(listOf({ rows }).first(10)).toEqual([shown(row('b.com', 5)), shown(row('a.com', 1, 95))]);
+});
+
+test('what would not be flagged today is left out', () => {
+  const rows = [row('cleared.com', 9), row('a.com', 1)];
+  const today = (one: Ranked) => (one.domain === 'cleared.com' ? undefined : shown(one));
+  expect(names(listOf({ rows, today }).first(10))).toEqual(['a.com']);
+});
+
+test('places that traffic has not filled go to what most feeds agree on, the best of them first', () => {
+  const scores: Record<string, number> = { 'f1.com': 90, 'f2.com': 100, 'f3.com': 100 };
+  const list = listOf({
+    rows: [row('a.com', 1)],
+    fillers: () => ['f1.com', 'a.com', 'gone.com', 'f3.com', 'f2.com'],
+    filler: name =>
+      name === 'gone.com' ? undefined : { domain: name, riskScore: scores[name]!, reason: 'disposable' },
+  });
+  // For two places the first by feeds; shown are those that were chosen by score and name.
+  expect(names(list.first(1))).toEqual(['a.com']);
+  expect(names(list.first(2))).toEqual(['a.com', 'f1.com']);
+  expect(names(list.first(3))).toEqual(['a.com', 'f3.com', 'f1.com']);
+  expect(names(list.first(4))).toEqual(['a.com', 'f2.com', 'f3.com', 'f1.com']);
+  expect(names(list.first(1_000))).toEqual(['a.com', 'f2.com', 'f3.com', 'f1.com']);
+});
+
+test('fillers are asked for only where places are left, and for enough to leave some out', () => {
+  const asked: number[] = [];
+  const fillers = (count: number) => {
+    asked.push(count);
+    return [];
+  };
+  listOf({ rows: upTo(1_000).map(at => row(`d${at}.com`, 1)), fillers });
+  expect(asked).toEqual([]);
+  listOf({ rows: upTo(999).map(at => row(`d${at}.com`, 1)), fillers });
+  listOf({ rows: [], fillers });
+  expect(asked).toEqual([1_001, 2_000]);
+});
+
+test('a list has a thousand rows at most, the best of all', () => {
+  const rows = upTo(2_345).map(at => row(`d${at}.com`, 1 + ((at * 8) % 2_345)));
+  const best = [...rows].sort((a, b) => b.times - a.times).slice(0, 1_000);
+  expect(names(listOf({ rows }).first(5_000))).toEqual(names(best.map(shown)));
+  const filled = listOf({ fillers: () => upTo(3_000).map(at => `f${at}.com`) });
+  expect(filled.first(5_000)).toHaveLength(1_000);
+});
+
+test('no more fillers are judged than there are places', () => {
+  let judged = 0;
+  listOf({
+    rows: upTo(900).map(at => row(`d${at}.com`, 1)),
+    fillers: () => upTo(500).map(at => `f${at}.com`),
+    filler: name => {
+      judged++;
+      return { domain: name, riskScore: 90, reason: 'disposable' };
+    },
+  });
+  expect(judged).toBe(100);
+});
+
+test('others are answered while a list is made: after each hundred rows read, and each hundred judged', () => {
+  const steps = (count: number) => {
+    const list = making({ rows: upTo(count).map(at => row(`d${at}.com`, 1)) });
+    let yields = 0;
+    while (!list.next().done) yields++;
+    return yields;
+  };
+  expect([0, 99, 100, 199, 200, 1_000].map(steps)).toEqual([0, 0, 2, 2, 4, 20]);
+});
+
+test('the same length is the same frozen array, of the 32 lengths that were asked for first', () => {
+  const list = listOf({ rows: upTo(50).map(at => row(`d${at}.com`, 1)) });
+  const one = list.first(1);
+  expect(Object.isFrozen(one)).toBe(true);
+  for (let limit = 2; limit <= 32; limit++) list.first(limit);
+  const last = list.first(32);
+  expect(list.first(1)).toBe(one);
+  list.first(33);
+  expect(list.first(32)).toBe(last);
+  expect(list.first(1)).not.toBe(one);
+  expect(list.first(1)).toEqual(one);
+});
