@@ -1,0 +1,226 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Caller, createAdmit, newMemory } from '../src/admit.ts';
+import { digestOf, type KeyRecord, secretFrom } from '../src/core/key.ts';
+import type { Spend, Spent, Store } from '../src/core/ports.ts';
+import { secondsLeft } from '../src/core/quota.ts';
+
+const NOVEMBER = Date.UTC(2026, 10, 15, 12);
+const SECRET = secretFrom(new Uint8Array(32).fill(7));
+
+/** One key in a store that a test can change at any moment, two clocks, and what was asked of the store. */
+function world(facts: Partial<KeyRecord> = {}) {
+  const at = {
+    now: NOVEMBER,
+    ticks: 0,
+    revision: 1,
+    used: 0,
+    key: {
+      id: 'k1',
+      name: 'Shop',
+      digest: digestOf(SECRET),
+      prefix: 'drk_0000',
+      last4: '0000',
+      previousDigest: null,
+      previousUntil: null,
+      quota: null,
+      rate: null,
+      origins: [],
+      networks: [],
+      createdAt: 0,
+      expiresAt: null,
+      revokedAt: null,
+      ...facts,
+    } as KeyRecord,
+    reads: 0,
+    /** What comes between reading a key and counting its call. */
+    beforeSpend: () => {},
+  };
+  const store = {
+    async keyByDigest(digest: string) {
+      at.reads++;
+      return { key: at.key.digest === digest ? at.key : undefined, revision: at.revision };
+    },
+    async spend({ quota }: Spend, revision: number): Promise<Spent> {
+      at.beforeSpend();
+      if (revision !== at.revision) return { outcome: 'changed' };
+      if (quota !== null && at.used >= quota) return { outcome: 'exhausted', used: at.used };
+      return { outcome: 'granted', used: ++at.used };
+    },
+    revision: async () => at.revision,
+    used: async () => at.used,
+    usageDays: async () => [
+      { keyId: 'k1', day: '2026-11-13', used: 4 },
+      { keyId: 'k1', day: '2026-11-15', used: 2 },
+    ],
+  } as unknown as Store;
+  const admit = createAdmit({ store, clock: () => at.now, ticks: () => at.ticks });
+  const change = (changed: Partial<KeyRecord>) => {
+    at.key = { ...at.key, ...changed };
+    at.revision++;
+  };
+  const memory = newMemory();
+  const caller = (shown: Partial<Caller> = {}): Caller => ({
+    authorization: `Bearer ${SECRET}`,
+    origin: undefined,
+    address: '192.0.2.1',
+    memory,
+    ...shown,
+  });
+  const call = async (shown: Partial<Caller> = {}) => {
+    const result = await admit.spend(caller(shown));
+    return 'refused' in result ? result.refused : 'served';
+  };
+  return { at, admit, change, caller, call };
+}
+
+describe('a call that is judged anew because an operator changed something', () => {
+  test('costs one token of the rate limit, not one for each time', async () => {
+    const { at, call } = world({ rate: 2 });
+    let changes = 3;
+    at.beforeSpend = () => {
+      if (changes-- > 0) at.revision++;
+    };
+    expect([await call(), await call(), await call()]).toEqual(['served', 'served', 'rate_limited']);
+    expect(at.used).toBe(2);
+  });
+
+  test('is refused by the key as it is now', async () => {
+    const { at, call, change } = world();
+    expect(await call()).toBe('served');
+    at.beforeSpend = () => {
+      if (at.revision === 1) change({ revokedAt: at.now });
+    };
+    expect(await call()).toBe('unauthorized');
+    expect(at.used).toBe(1);
+  });
+
+  test('ends in a failure of ours where it changes without end', async () => {
+    const { at, admit, caller } = world();
+    let elapsed = 0;
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => elapsed);
+    onTestFinished(() => now.mockRestore());
+    at.beforeSpend = () => {
+      at.revision++;
+      elapsed += 100;
+    };
+    await expect(admit.spend(caller())).rejects.toThrow('the store changed again and again');
+    expect(at.used).toBe(0);
+  });
+});
+
+describe('the rate limit', () => {
+  test('knows nothing of the clock that can be set: set back it drains nothing, set forward it fills nothing', async () => {
+    const { at, call } = world({ rate: 2 });
+    expect([await call(), await call(), await call()]).toEqual(['served', 'served', 'rate_limited']);
+    at.now += 3_600_000;
+    expect(await call()).toBe('rate_limited');
+    at.now -= 7_200_000;
+    expect(await call()).toBe('rate_limited');
+    at.ticks += 500;
+    expect([await call(), await call()]).toEqual(['served', 'rate_limited']);
+  });
+
+  test('that was raised since serves at once the call that the old one would have refused', async () => {
+    const { call, change } = world({ rate: 1 });
+    expect([await call(), await call()]).toEqual(['served', 'rate_limited']);
+    change({ rate: null });
+    expect(await call()).toBe('served');
+  });
+
+  test('does not tell who is refused by it that a revoked key is one', async () => {
+    const { at, call, change } = world({ rate: 1 });
+    expect([await call(), await call()]).toEqual(['served', 'rate_limited']);
+    change({ revokedAt: at.now });
+    expect(await call()).toBe('unauthorized');
+  });
+
+  test('tells the quota as the last counted call left it, and reads it in a new month', async () => {
+    const { at, admit, call, caller } = world({ rate: 1, quota: 10 });
+    await call();
+    expect(await admit.spend(caller())).toMatchObject({
+      refused: 'rate_limited',
+      retryAfter: 1,
+      detail: 'limit: 1 calls per second',
+      allowance: { limit: 10, used: 1, remaining: 9 },
+    });
+    at.now = Date.UTC(2026, 11, 1);
+    at.used = 0;
+    expect(await admit.spend(caller())).toMatchObject({ allowance: { used: 0, month: { name: '2026-12' } } });
+  });
+});
+
+describe('who is let in', () => {
+  test.each<[string, Partial<KeyRecord>, Partial<Caller>, string]>([
+    ['whoever has the secret', {}, {}, 'served'],
+    ['nobody without it', {}, { authorization: undefined }, 'unauthorized'],
+    ['nobody with what is no secret', {}, { authorization: 'Bearer x' }, 'unauthorized'],
+    ['nobody with a mistyped one', {}, { authorization: `Bearer ${SECRET.slice(0, -1)}_` }, 'unauthorized'],
+    ['nobody with the secret of no key', { digest: 'another' }, {}, 'unauthorized'],
+    ['a page of an allowed origin', { origins: ['https://a.com'] }, { origin: 'https://a.com' }, 'served'],
+    ['no page of another', { origins: ['https://a.com'] }, { origin: 'https://b.com' }, 'forbidden'],
+    ['no program where origins are named', { origins: ['https://a.com'] }, {}, 'forbidden'],
+    ['a client of an allowed network', { networks: ['192.0.2.0/24'] }, {}, 'served'],
+    ['no client of another', { networks: ['198.51.100.0/24'] }, {}, 'forbidden'],
+    ['nobody whose quota is used up', { quota: 0 }, {}, 'quota_exceeded'],
+  ])('%s', async (_, facts, shown, outcome) => {
+    const { at, call } = world(facts);
+    expect(await call(shown)).toBe(outcome);
+    expect(at.used).toBe(outcome === 'served' ? 1 : 0);
+  });
+
+  test('is known from the call before, until the key ends', async () => {
+    const { at, call } = world({ expiresAt: NOVEMBER + 10 });
+    expect([await call(), await call(), at.reads]).toEqual(['served', 'served', 1]);
+    at.now += 10;
+    expect(await call()).toBe('unauthorized');
+  });
+
+  test('is told by each secret that comes over one connection', async () => {
+    const { call, caller } = world();
+    const { memory } = caller();
+    const other = `Bearer ${secretFrom(new Uint8Array(32).fill(8))}`;
+    expect(await call()).toBe('served');
+    expect(memory.keyId).toBe('k1');
+    expect(await call({ authorization: other })).toBe('unauthorized');
+    expect(memory.keyId).toBeUndefined();
+    expect(await call()).toBe('served');
+  });
+});
+
+test('a key whose quota is used up is told when to come back', async () => {
+  const { at, admit, caller } = world({ quota: 1 });
+  const first = await admit.spend(caller());
+  expect(first).toMatchObject({ revision: 1, allowance: { limit: 1, used: 1, remaining: 0 } });
+  const { month } = (first as { allowance: { month: Parameters<typeof secondsLeft>[0] } }).allowance;
+  expect(await admit.spend(caller())).toMatchObject({
+    refused: 'quota_exceeded',
+    detail: 'quota: 1 calls per month, used up',
+    retryAfter: secondsLeft(month, at.now),
+  });
+});
+
+test('asking about the own key counts nothing, and needs the same door', async () => {
+  const { at, admit, caller } = world({ quota: 10 });
+  expect(await admit.enter(caller())).toMatchObject({ key: { id: 'k1' }, allowance: { used: 0 } });
+  expect(await admit.enter(caller({ authorization: undefined }))).toMatchObject({ refused: 'unauthorized' });
+  at.key = { ...at.key, revokedAt: at.now };
+  expect(await admit.enter(caller())).toMatchObject({ refused: 'unauthorized' });
+  expect(at.used).toBe(0);
+});
+
+test('a secret is known once a call with it was let in', async () => {
+  const { admit, call } = world();
+  expect(admit.known(`Bearer ${SECRET}`)).toBeUndefined();
+  await call();
+  expect(admit.known(`Bearer ${SECRET}`)).toBe('k1');
+  expect(admit.known('Bearer x')).toBeUndefined();
+});
+
+test('days without a call are told as days without a call', async () => {
+  const { at, admit } = world();
+  expect(await admit.days(at.key, 3)).toEqual([
+    { day: '2026-11-13', count: 4 },
+    { day: '2026-11-14', count: 0 },
+    { day: '2026-11-15', count: 2 },
+  ]);
+});

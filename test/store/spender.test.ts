@@ -1,0 +1,37 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { MIGRATIONS } from '../../src/store/schema.ts';
+import { createSpender } from '../../src/store/spender.ts';
+
+/** In memory: what is tested is what the database says of itself, not what the disk does. */
+function world(synchronous: string) {
+  const db = new DatabaseSync(':memory:');
+  onTestFinished(() => db.close());
+  for (const step of MIGRATIONS) db.exec(step);
+  db.exec(
+    `INSERT INTO key VALUES ('k1', 'Shop', 'd', 'p', 'l', NULL, NULL, NULL, NULL, '[]', '[]', 0, NULL, NULL)`,
+  );
+  db.exec(`PRAGMA synchronous = ${synchronous}`);
+  const revision = Number(db.prepare('SELECT value FROM revision').get()?.value);
+  return { db, revision, spender: createSpender(db) };
+}
+
+const call = (revision: number) => [{ keyId: 'k1', day: '2026-11-15', quota: null, revision, calls: 2 }];
+
+test.each(['OFF', 'NORMAL'])(
+  'a store that would lose calls (synchronous = %s) confirms none of them',
+  level => {
+    const { revision, spender } = world(level);
+    const NOT_DURABLE = 'the store is not durable: PRAGMA synchronous is not FULL';
+    expect(() => spender.spend(call(revision))).toThrow(NOT_DURABLE);
+    expect(() => spender.prove()).toThrow(NOT_DURABLE);
+  },
+);
+
+test('a store that keeps what it confirms counts calls, and leaves everything as it was when it is tried', () => {
+  const { db, revision, spender } = world('FULL');
+  spender.prove();
+  expect(spender.spend(call(revision))).toEqual([{ granted: 2, used: 2 }]);
+  expect(spender.spend(call(revision + 1))).toEqual(['changed']);
+  expect(db.prepare('SELECT value FROM revision').get()?.value).toBe(revision);
+});
