@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageFeeds } from '../../src/feeds/packages.ts';
-import { catalogOf } from '../support/internet.ts';
+import { catalogOf } from '../support/catalog.ts';
 import { read, run, runJson } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { catalogOf } from '../support/internet.ts';
+import { catalogOf } from '../support/catalog.ts';
 import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { runJson } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';

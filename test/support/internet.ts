@@ -1,16 +1,13 @@
 /** A simulated internet on loopback DNS: disposable domains on hosts of their own and on shared ones, and innocent ones. */
 
 import { openVerdicts } from '../../src/compose.ts';
-import type { Catalog } from '../../src/core/catalog.ts';
 import type { Domain } from '../../src/core/domain.ts';
-import type { FeedSource } from '../../src/core/feed.ts';
 import type { Store } from '../../src/core/ports.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { createResolver } from '../../src/dns/resolver.ts';
-import { readTables } from '../../src/feeds/tables.ts';
 import type { Answer } from '../../src/lookup.ts';
-import { buildCatalog } from '../../src/refresh.ts';
 import { sweep } from '../../src/sweep.ts';
+import { catalogOf } from './catalog.ts';
 import { a, type DnsServer, mx, type Zone } from './dns.ts';
 import { randomFrom } from './scale.ts';
 
@@ -110,20 +107,6 @@ function shuffle(items: unknown[], random: () => number): void {
     const other = Math.floor(random() * (last + 1));
     [items[last], items[other]] = [items[other], items[last]];
   }
-}
-
-/** The lists of that internet, with the real tables. */
-export function catalogOf(listed: readonly string[]): Promise<Catalog> {
-  const feed = {
-    id: 'simulated',
-    kind: 'disposable',
-    verified: false,
-    licence: 'none',
-    origin: 'here',
-    atLeast: 0,
-  } as const;
-  const source: FeedSource = { feed, read: async () => ({ version: '1', names: listed }) };
-  return buildCatalog({ feeds: [source], tables: () => readTables() }, () => {});
 }
 
 export interface Observed {
