@@ -26,11 +26,17 @@ interface Today {
 function world(
   facts: { rows?: Ranked[]; today?: Record<string, Today>; isProtected?: (name: string) => boolean } = {},
 ) {
-  const at = { written: [] as Flag[][], since: [] as string[], failure: undefined as Error | undefined };
+  const at = {
+    written: [] as Flag[][],
+    since: [] as string[],
+    failure: undefined as Error | undefined,
+    slowMs: 0,
+  };
   const errors: unknown[] = [];
   const rank = createRank({
     store: {
       async flag(flags: readonly Flag[], sinceDay: string) {
+        if (at.slowMs > 0) await new Promise(resolve => setTimeout(resolve, at.slowMs));
         if (at.failure) throw at.failure;
         at.written.push([...flags]);
         at.since.push(sinceDay);
@@ -118,10 +124,13 @@ describe('a verdict other than safe', () => {
   test('waits for a store that fails, up to 5,000 of them, the oldest first', async () => {
     const { at, errors, rank, second } = world();
     at.failure = new Error('away');
+    at.slowMs = 500;
     for (let i = 0; i < 3_000; i++) rank.note(flagged(`a${i}.com`), 'k1');
     await second();
+    // Those that come while it is asked have a bound of their own until it has failed.
+    for (let i = 0; i < 4_000; i++) rank.note(flagged(`b${i}.com`), 'k1');
+    await vi.advanceTimersByTimeAsync(500);
     expect(errors).toEqual([at.failure]);
-    for (let i = 0; i < 3_000; i++) rank.note(flagged(`b${i}.com`), 'k1');
     at.failure = undefined;
     await second();
     expect(at.written.map(flags => flags.length)).toEqual([5_000]);

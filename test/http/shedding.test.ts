@@ -7,7 +7,7 @@ let now = 1_000;
 let turns: (() => void)[] = [];
 beforeEach(() => {
   vi.stubGlobal('performance', { now: () => now });
-  vi.stubGlobal('setImmediate', (turn: () => void) => void turns.push(turn));
+  vi.stubGlobal('setImmediate', (turn: () => void) => turns.push(turn));
   vi.stubGlobal('clearImmediate', () => {});
 });
 afterEach(() => {
@@ -19,19 +19,23 @@ interface Told {
   served: number;
   refused: number;
   longest: number;
+  /** Of those who were served in the last second. */
+  servedLast: number[];
 }
 
 /** So many jobs of a millisecond for each of so many milliseconds, and now and then one of somebody else. */
 function overload(ms: number, perMs: number, kind: Caller['kind'] = 'stranger', isProxy = false) {
   const fairness = createFairness(() => false);
+  const until = now + ms;
   const told: Record<string, Told> = {};
   const arrive = (name: string, proxy: boolean) => {
-    told[name] ??= { served: 0, refused: 0, longest: 0 };
+    told[name] ??= { served: 0, refused: 0, longest: 0, servedLast: [] };
     const of = told[name];
     const since = now;
     const deal = (outcome: 'served' | 'refused') => {
       of[outcome]++;
       of.longest = Math.max(of.longest, now - since);
+      if (outcome === 'served' && since > until - 1_000 && now < until) of.servedLast.push(now - since);
     };
     const job: Job = {
       caller: () => ({ name, kind }),
@@ -45,7 +49,6 @@ function overload(ms: number, perMs: number, kind: Caller['kind'] = 'stranger', 
     };
     fairness.arrive(job);
   };
-  const until = now + ms;
   let owed = 0;
   let modestAt = 0;
   while (now < until) {
@@ -81,6 +84,12 @@ test.each(['stranger', 'key'] as const)(
 
 test('nobody waits for much longer than a second, to be served or refused', () => {
   expect(overload(5_000, 3).greedy.longest).toBeLessThan(1_500);
+});
+
+test('of who asks for too much the newest are served: the oldest have waited for nothing', () => {
+  const waits = overload(5_000, 3).greedy.servedLast.sort((one, other) => one - other);
+  // 6 ms; 896 where the oldest come first (2026-11-15).
+  expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(100);
 });
 
 test('a burst that is worked off in time is served whole', () => {
