@@ -16,6 +16,7 @@ import {
   parseSegment,
   registrableDomain,
 } from '../../src/core/domain.ts';
+import { anyCharacter } from '../support/characters.ts';
 
 const label = (length: number) => 'a'.repeat(length);
 const name253 = `${label(63)}.${label(63)}.${label(63)}.${label(57)}.com`;
@@ -380,7 +381,7 @@ const piece = fc.constantFrom(
   ...['ｇ', '①', '💩', '\ud83d', '\udca9', '\ufffd', 'localhost', 'arpa', 'in-addr', '__proto__'],
 );
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc.string({ unit: 'grapheme', maxLength: 80 }),
   fc.string({ unit: piece, maxLength: 12 }),
   fc.domain(),
@@ -404,9 +405,9 @@ describe('for any text', () => {
         expect(outcome(parseDomain(parsed.domain))).toBe(parsed.domain);
         expect(outcome(parseSegment(parsed.domain))).toBe(parsed.domain);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
-    expect(accepted).toBeGreaterThan(200);
+    expect(accepted).toBeGreaterThan(70);
   });
 
   test('what is accepted is a host name that DNS can carry', () => {
@@ -421,7 +422,7 @@ describe('for any text', () => {
         const wire = packet.encode({ type: 'query', questions: [{ type: 'MX', name: domain }] });
         expect(packet.decode(wire).questions?.[0]?.name).toBe(domain);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -440,7 +441,7 @@ describe('for any text', () => {
         registrableDomain(text);
         lineage(text);
       }),
-      { numRuns: 5000 },
+      { numRuns: 1000 },
     );
     expect(sentences.size).toBeGreaterThan(5);
   });
@@ -451,7 +452,7 @@ describe('for any text', () => {
         fc.pre(text.isWellFormed() && encodeURIComponent(text).length <= 1024);
         expect(parseSegment(encodeURIComponent(text))).toEqual(parseDomain(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -469,7 +470,7 @@ describe('for any text', () => {
           expect(name.endsWith(`.${icann}`)).toBe(true);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import type { Catalog } from '../../src/core/catalog.ts';
+import type { HostRecord } from '../../src/core/guest.ts';
+import type { KeyRecord } from '../../src/core/key.ts';
+import { shownAct, shownDate, shownFeeds, shownHost, shownKey, shownOverride } from '../../src/http/shown.ts';
+
+const AT = Date.UTC(2026, 10, 15, 12, 0, 0, 999);
+const DATE = '2026-11-15T12:00:00Z';
+
+test('a moment is shown to the second in UTC, and none as none', () => {
+  expect([shownDate(AT), shownDate(0), shownDate(null)]).toEqual([DATE, '1970-01-01T00:00:00Z', null]);
+});
+
+describe('a key', () => {
+  const key: KeyRecord = {
+    id: 'k1',
+    name: 'Shop',
+    digest: 'the digest',
+    prefix: 'drk_abcd',
+    last4: 'wxyz',
+    previousDigest: 'the digest before',
+    previousUntil: null,
+    quota: 10,
+    rate: null,
+    origins: ['https://a.com'],
+    networks: [],
+    createdAt: AT,
+    expiresAt: null,
+    revokedAt: null,
+  };
+  const shown = {
+    id: 'k1',
+    name: 'Shop',
+    shown_as: 'drk_abcd…wxyz',
+    quota: 10,
+    rate: null,
+    origins: ['https://a.com'],
+    networks: [],
+    created_at: DATE,
+    expires_at: null,
+    revoked_at: null,
+  };
+
+  test('is shown without its digests, its secret only when it was just made', () => {
+    expect(shownKey(key, undefined)).toStrictEqual(shown);
+    expect(shownKey(key, 0)).toStrictEqual({ ...shown, used: 0 });
+    expect(shownKey(key, undefined, 'drk_secret')).toStrictEqual({ ...shown, key: 'drk_secret' });
+  });
+
+  test('is shown with the moment until which the secret before is taken', () => {
+    expect(shownKey({ ...key, previousUntil: AT, revokedAt: AT }, undefined)).toStrictEqual({
+      ...shown,
+      revoked_at: DATE,
+      previous_until: DATE,
+    });
+  });
+});
+
+describe('a mail host', () => {
+  const host: HostRecord = {
+    name: 'mx.box.net',
+    flagged: 1,
+    innocent: 2,
+    shared: false,
+    forgotten: false,
+    neighbours: [],
+    lastDay: '2026-11-15',
+  };
+  const catalog = {} as Catalog;
+  test.each<[Partial<HostRecord>, string]>([
+    [{}, 'undecided'],
+    [{ shared: true }, 'shared'],
+    [{ forgotten: true }, 'forgotten'],
+    [{ forgotten: true, shared: true }, 'forgotten'],
+  ])('%j is shown as %s', (facts, state) => {
+    expect(shownHost({ ...host, ...facts }, catalog)).toEqual({
+      host: 'mx.box.net',
+      state,
+      flagged: 1,
+      innocent: 2,
+      last_seen: '2026-11-15',
+      neighbours: [],
+    });
+  });
+});
+
+test('an override and an act are shown with their moments', () => {
+  const override = { domain: 'a.com', action: 'deny', below: true, note: 'n', author: 'me' } as const;
+  expect(shownOverride({ ...override, createdAt: AT, expiresAt: null })).toEqual({
+    ...override,
+    created_at: DATE,
+    expires_at: null,
+  });
+  const act = { who: 'me', via: 'command line', action: 'key.create', subject: 'k1', detail: null } as const;
+  expect(shownAct({ ...act, at: AT })).toEqual({ ...act, at: DATE });
+});
+
+test('feeds are shown with what was left out of them', () => {
+  const feed = { id: 'a', kind: 'disposable', verified: true, licence: 'MIT', origin: 'a list', atLeast: 5 };
+  const dropped = { malformed: 1, suffix: 2, specialUse: 3, duplicate: 4, protected: 5 };
+  const status = [{ feed, version: '1', names: 9, dropped, updatedAt: AT }];
+  expect(shownFeeds({ generation: 'g', size: 9, status } as unknown as Catalog)).toEqual({
+    snapshot: 'g',
+    domains: 9,
+    feeds: [
+      {
+        feed: 'a',
+        kind: 'disposable',
+        verified: true,
+        licence: 'MIT',
+        origin: 'a list',
+        version: '1',
+        names: 9,
+        dropped: { malformed: 1, suffix: 2, special_use: 3, duplicate: 4, protected: 5 },
+        updated_at: DATE,
+      },
+    ],
+  });
+});

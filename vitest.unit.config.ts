@@ -1,0 +1,15 @@
+/** The inner loop: what is pure, or made so by parts of the test's own. No files, sockets, threads or packages of lists. */
+
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: [
+      'test/core/*.test.ts',
+      'test/{admit,config,flags,overrides}.test.ts',
+      'test/dns/finding.test.ts',
+      'test/http/{answer-headers,bytes,console,etag,flood,head,log,query,reply,router,shedding,shown,target,transport,wire}.test.ts',
+    ],
+    isolate: false,
+  },
+});
