@@ -41,10 +41,12 @@ describe('a new version of a feed', () => {
 
   it('of more names than any list has is refused, though it is the first one', () => {
     // Not cleaned: that would take seconds.
-    const of = (count: number): Snapshot => ({ ...clean(many(10)), names: Array(count).fill('a.com') });
+    const of = (count: number): Snapshot => ({
+      ...clean(many(10), { ...FEED, kind: 'free' }),
+      names: Array(count).fill('a.com'),
+    });
     expect(problemsOf(of(1_000_000), undefined, CANARIES)).toEqual([]);
     expect(problemsOf(of(1_000_001), undefined, CANARIES)).toEqual(['1000001 names, more than any list has']);
-    expect(problemsOf(of(2_000_000), undefined, CANARIES)).toHaveLength(1);
   });
 
   it('is told everything that is wrong with it', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { roleWord } from '../../src/core/role.ts';
 
-const WORDS = new Set(['noreply', 'bounces']);
+const WORDS = new Set(['noreply', 'bounces', 'a']);
 
 test.each<[string, string | undefined, string | undefined]>([
   ['noreply.acme.com', 'acme.com', 'noreply'],
@@ -15,6 +15,7 @@ test.each<[string, string | undefined, string | undefined]>([
   // Whole labels only.
   ['noreply2.acme.com', 'acme.com', undefined],
   ['my-noreply.acme.com', 'acme.com', undefined],
+  ['eu.acme.com', 'acme.com', undefined],
   ['acme.com', 'acme.com', undefined],
   ['noreply', undefined, undefined],
   ['noreply.github.io', undefined, undefined],

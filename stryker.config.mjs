@@ -1,0 +1,21 @@
+/** Mutants of the pure code, held against the unit tests (`npm run mutants`, docs/mutants.md). */
+export default {
+  testRunner: 'vitest',
+  // All unit tests, not only those that import a file: the runner finds out itself which of them reach a mutant.
+  vitest: { configFile: 'vitest.unit.config.ts', related: false },
+  mutate: [
+    'src/core/*.ts',
+    'src/{admit,overrides}.ts',
+    'src/dns/finding.ts',
+    'src/http/{etag,failures,head,often,query,reply,request-id,router,shed,shown,target,transport,wire}.ts',
+    '!src/core/*.d.ts',
+  ],
+  // Tables of words and numbers are made when a file is loaded: each mutant there would run all tests anew, for hours.
+  ignoreStatic: true,
+  reporters: ['clear-text', 'progress'],
+  clearTextReporter: { allowColor: true, logTests: false, reportTests: false },
+  // A file that is not there: it would be rewritten by the compiler's API, which TypeScript 7 does not have.
+  tsconfigFile: 'none',
+  tempDirName: 'var/mutants',
+  ignorePatterns: ['bench', 'client', 'console', 'docs', 'var'],
+};
