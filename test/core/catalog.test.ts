@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
 import { lineage } from '../../src/core/domain.ts';
 import type { FeedKind, Snapshot } from '../../src/core/feed.ts';
-import { makingCatalog } from '../../src/core/folding.ts';
+import { canariesOf, makingCatalog } from '../../src/core/folding.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import type { Tables } from '../../src/core/tables.ts';
@@ -175,4 +175,100 @@ describe('relays', () => {
     expect(entries(catalog, 'broad.com')).toEqual([]);
     expect(entries(catalog, 'relay.net')).toEqual([]);
   });
+});
+
+describe('what else a catalog knows', () => {
+  const catalog = catalogOf([
+    list('bad', ['spammy.com', 'innocent.org', 'uni.org', 'throwaway.com']),
+    list('free', ['webmail.com'], { kind: 'free' }),
+    list('register', ['uni.org'], { kind: 'academic' }),
+  ]);
+
+  it('who is no guest of a disposable host: protected by hand or register, relays, and consumer webmail', () => {
+    expect([...catalog.innocentNames()].sort()).toEqual(
+      ['added.com', 'big-mail.com', 'innocent.org', 'it.com', 'relay.net', 'uni.org', 'webmail.com'].sort(),
+    );
+    expect(['uni.org', 'innocent.org', 'spammy.com'].map(name => catalog.isGuarded(name))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(['uni.org', 'innocent.org', 'spammy.com'].map(name => catalog.isProtected(name))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('every listed name that counts', () => {
+    expect([...catalog.disposableNames()]).toEqual(['spammy.com', 'throwaway.com']);
+    expect(catalog.size).toBe(2);
+  });
+
+  it('well-known mailbox domains, by their exact name', () => {
+    expect(catalog.mailbox('big-mail.com')).toEqual({
+      label: 'Big Mail',
+      class: 'consumer_webmail',
+      canary: true,
+    });
+    expect(catalog.mailbox('x.big-mail.com')).toBeUndefined();
+    expect(canariesOf(TABLES)).toEqual(new Set(['big-mail.com']));
+  });
+
+  it('that a name which belongs to nobody is no free provider, nor below a relay', () => {
+    expect(catalog.isFree(undefined)).toBe(false);
+    expect(catalog.relay([])).toBeUndefined();
+    expect(catalog.relay(['webmail.com'])).toBeUndefined();
+  });
+
+  it('of each feed how much of it counts; the protected names of other kinds do not count as left out', () => {
+    const status = catalog.status.map(({ feed, names, dropped, updatedAt }) => [
+      feed.id,
+      names,
+      dropped.protected,
+      updatedAt,
+    ]);
+    expect(status).toEqual([
+      ['bad', 2, 2, null],
+      ['free', 1, 0, null],
+      ['register', 1, 0, null],
+    ]);
+    const accepted = { ...list('a', ['spam.com']), acceptedAt: 7 };
+    expect(catalogOf([accepted]).status[0]?.updatedAt).toBe(7);
+  });
+});
+
+describe('names that most feeds agree on', () => {
+  const named = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, at) => `${prefix}${String((at * 7_919) % count).padStart(6, '0')}.com`);
+
+  it('are five thousand at most, in order, from lists of any order', () => {
+    const all = named(6_100, 'd');
+    const catalog = catalogOf([list('a', all), list('b', all.slice(0, 1_200))]);
+    const both = all.slice(0, 1_200).sort();
+    const rest = all.slice(1_200).sort();
+    expect(catalog.mostAgreed(10_000)).toEqual([...both, ...rest].slice(0, 5_000));
+  });
+
+  it('leave out what only one feed names where there are enough', () => {
+    const all = named(5_500, 'd');
+    const catalog = catalogOf([list('a', [...all, 'aaa.com']), list('b', all)]);
+    expect(catalog.mostAgreed(10_000)).toEqual([...all].sort().slice(0, 5_000));
+  });
+});
+
+it('is folded in steps of 500 names, so that a server answers in between', () => {
+  const yields = (count: number, kind: FeedKind) => {
+    const names = Array.from({ length: count }, (_, at) => `d${at}.com`);
+    const making = makingCatalog([list('a', names, { kind })], TABLES, 'g');
+    let steps = 0;
+    while (!making.next().done) steps++;
+    return steps;
+  };
+  const more = (kind: FeedKind, one: number, other: number) => yields(other, kind) - yields(one, kind);
+  // Folding, counting feeds, the first by name, what is protected.
+  expect([more('disposable', 1, 499), more('disposable', 1, 500), more('disposable', 1, 1_000)]).toEqual([
+    0, 3, 7,
+  ]);
+  expect([more('free', 1, 499), more('free', 1, 500), more('free', 1, 1_000)]).toEqual([0, 1, 2]);
 });

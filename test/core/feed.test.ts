@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Feed } from '../../src/core/feed.ts';
-import { reading, takeSnapshot, textOf } from '../../src/core/snapshot.ts';
+import { cleaning, reading, takeSnapshot, textOf } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
 const FEED: Feed = {
@@ -59,6 +60,68 @@ describe('a snapshot of a feed', () => {
   });
 });
 
+describe('names of a feed', () => {
+  it.each<[string, string[], string[], number]>([
+    ['in order', ['a.com', 'b.com', 'c.com'], ['a.com', 'b.com', 'c.com'], 0],
+    ['in order, each twice', ['a.com', 'a.com', 'b.com', 'b.com'], ['a.com', 'b.com'], 2],
+    ['out of order', ['c.com', 'a.com', 'b.com'], ['c.com', 'a.com', 'b.com'], 0],
+    [
+      'out of order, some twice',
+      ['b.com', 'a.com', 'b.com', 'a.com', 'c.com', 'c.com'],
+      ['b.com', 'a.com', 'c.com'],
+      3,
+    ],
+    ['that come again much later', ['a.com', 'b.com', 'c.com', 'a.com'], ['a.com', 'b.com', 'c.com'], 1],
+    [
+      'in order again behind one that was not',
+      ['b.com', 'a.com', 'c.com', 'd.com', 'c.com'],
+      ['b.com', 'a.com', 'c.com', 'd.com'],
+      1,
+    ],
+  ])('%s count once each', (_, names, kept, duplicate) => {
+    const snapshot = takeSnapshot(FEED, { version: '1', names });
+    expect(snapshot.names).toEqual(kept);
+    expect(snapshot.dropped.duplicate).toBe(duplicate);
+  });
+
+  it('are as many as expected where they are exactly so many', () => {
+    expect(
+      takeSnapshot({ ...FEED, atLeast: 2 }, { version: '1', names: ['a.com', 'b.com'] }).names,
+    ).toHaveLength(2);
+  });
+
+  it('have a day where the feed tells one, under the name as it stands there', () => {
+    const since = new Map([
+      ['A.com', '2026-01-01'],
+      ['b.com', '2026-01-02'],
+    ]);
+    const snapshot = takeSnapshot(FEED, { version: '1', names: ['A.com', 'B.com', 'c.com'], since });
+    expect([...snapshot.since]).toEqual([['a.com', '2026-01-01']]);
+    expect(snapshot.acceptedAt).toBeNull();
+  });
+
+  it('are read in steps of 500, and told in lines of 500', () => {
+    const yields = (count: number) => {
+      const names = Array.from({ length: count }, (_, at) => `d${at}.com`);
+      const cleaned = cleaning(FEED, { version: '1', names });
+      let steps = 0;
+      for (;;) {
+        const step = cleaned.next();
+        if (step.done) return { steps, lines: textOf(step.value).split('\n').length - 1 };
+        steps++;
+      }
+    };
+    // A line of the head and one for each 500 names; a step for each line, and for each 500 names that were read.
+    expect([1, 499, 500, 501, 1_000].map(yields)).toEqual([
+      { steps: 2, lines: 2 },
+      { steps: 2, lines: 2 },
+      { steps: 3, lines: 2 },
+      { steps: 4, lines: 3 },
+      { steps: 5, lines: 3 },
+    ]);
+  });
+});
+
 describe('the text that a snapshot is kept as', () => {
   const taken = (names: readonly string[]) =>
     takeSnapshot(FEED, {
@@ -91,5 +154,31 @@ describe('the text that a snapshot is kept as', () => {
     const snapshot = taken(['a.com']);
     const text = spoil(textOf(snapshot));
     expect(() => allAtOnce(reading(FEED, text, snapshot.digest, 7))).toThrow('digest');
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['names only', '{"names":["a.com"]}\n'],
+    ['no count of what was dropped', '{"version":"1"}\n{"names":["a.com"]}\n'],
+    ['no version', '{"dropped":{}}\n{"names":["a.com"]}\n'],
+    ['a version too late', '{"names":["a.com"]}\n{"version":"1","dropped":{}}\n'],
+  ])('is refused when it holds %s, though the digest is right', (_, text) => {
+    expect(() => allAtOnce(reading(FEED, text, hash('sha256', text), 7))).toThrow('it has no version');
+  });
+
+  it('holds every fact in lines, and is read one line a step', () => {
+    const snapshot = taken(['a.com']);
+    expect(textOf(snapshot).split('\n')).toEqual([
+      '{"version":"1.2.3","dropped":{"malformed":0,"suffix":0,"specialUse":0,"duplicate":0}}',
+      '{"names":["known.com","a.com"]}',
+      '{"since":[["known.com","2026-11-01"]]}',
+      '{"labels":[["known.com","A \\"label\\""]]}',
+      '',
+    ]);
+    expect(snapshot.digest).toBe(hash('sha256', textOf(snapshot)));
+    const steps = reading(FEED, textOf(snapshot), snapshot.digest, null);
+    let yields = 0;
+    while (!steps.next().done) yields++;
+    expect(yields).toBe(1 + 4);
   });
 });

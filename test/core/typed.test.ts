@@ -79,6 +79,10 @@ describe('a moment that an operator types', () => {
     ['x2027-01-02'],
     ['x2027-01-02T12:00:00Z'],
     ['2027-01-02T12:00:00Zx'],
+    // Date.parse takes what stands in brackets for a remark.
+    ['2027-01-02T12:00:00Z (noon)'],
+    ['2027-01-02 (2027-01-02'],
+    ['2027-01-02 (2027-01-02T12:00:00Z'],
   ])('%j is no moment', typed => {
     expect(parseMoment(typed, NOW)).toEqual({
       ok: false,
