@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
   bearerSecret,
@@ -113,6 +114,20 @@ describe('a secret', () => {
     ['its last character mistyped', SECRET.slice(0, -1) + (SECRET.endsWith('a') ? 'b' : 'a')],
   ])('with %s is known to be none without asking the store', (_, text) => {
     expect(isWellFormedSecret(text)).toBe(false);
+  });
+
+  test.each([
+    ['another mark', `drx_${'0'.repeat(43)}`],
+    ['one character less', `drk_${'0'.repeat(42)}`],
+    ['one character more', `drk_${'0'.repeat(44)}`],
+  ])('with %s is none, though its checksum is right', (_, body) => {
+    let checksum = '';
+    for (let rest = crc32(body); checksum.length < 6; rest = Math.floor(rest / 62)) {
+      const digit = rest % 62;
+      // The digits, then the letters, capitals first.
+      checksum = (digit < 36 ? digit.toString(36).toUpperCase() : (digit - 26).toString(36)) + checksum;
+    }
+    expect(isWellFormedSecret(body + checksum)).toBe(false);
   });
 
   test('is kept as its SHA-256, and shown by its first and last characters', () => {
