@@ -169,4 +169,80 @@ describe('who receives the mail', () => {
     expect(providers.receiver('acme.com', mail)?.kind).toBe('self_hosted');
     expect(providers.receiver('other.com', mail)?.kind).toBe('third_party');
   });
+
+  it.each<[string, string | undefined, Mail, object]>([
+    [
+      'own hosts among equals speak before unknown ones',
+      'acme.com',
+      mx(['mx.unknown.net', 5], ['mail.acme.com', 5]),
+      { kind: 'self_hosted', hosts: ['mail.acme.com'] },
+    ],
+    [
+      'own hosts further down do not speak',
+      'acme.com',
+      mx('mx.unknown.net', 'mail.acme.com'),
+      { kind: 'third_party', hosts: ['mx.unknown.net'] },
+    ],
+    [
+      'of equals the first unknown one speaks',
+      'acme.com',
+      mx(['mx.one.net', 5], ['mx.two.net', 5]),
+      { kind: 'third_party', label: 'one.net', hosts: ['mx.one.net', 'mx.two.net'] },
+    ],
+    [
+      'the unknown one of lowest preference comes first',
+      'acme.com',
+      mx(['mx.two.net', 9], ['mx.one.net', 5]),
+      { label: 'one.net', hosts: ['mx.one.net', 'mx.two.net'] },
+    ],
+    [
+      'nobody has own hosts who has no registrable domain',
+      undefined,
+      mx('mail.acme.com'),
+      { kind: 'third_party', label: 'acme.com' },
+    ],
+    [
+      'a host that nobody registered has no label',
+      'acme.com',
+      mx('github.io'),
+      { kind: 'third_party', label: null },
+    ],
+    [
+      'hosts of the same provider are counted, others not',
+      'acme.com',
+      mx('aspmx.l.google.com', 'mx.zoho.com', 'alt1.aspmx.l.google.com'),
+      { hosts: ['aspmx.l.google.com', 'alt1.aspmx.l.google.com'] },
+    ],
+    [
+      'hosts of the gateway are counted, those of the platform not',
+      'acme.com',
+      mx('acme-com.mail.protection.outlook.com', 'eu-smtp-1.mimecast.com', 'eu-smtp-2.mimecast.com'),
+      { label: 'Mimecast', hosts: ['eu-smtp-1.mimecast.com', 'eu-smtp-2.mimecast.com'] },
+    ],
+    [
+      'a parking host beside own ones is not counted',
+      'acme.com',
+      mx('mail.h-email.net', 'mail.acme.com'),
+      { kind: 'self_hosted', hosts: ['mail.acme.com'] },
+    ],
+    [
+      'every parking host is named',
+      'acme.com',
+      mx('mail.h-email.net', 'park-mx.above.com'),
+      { hosts: ['mail.h-email.net', 'park-mx.above.com'] },
+    ],
+    [
+      'a provider that has the domain itself as its host is the provider',
+      'google.com',
+      mx('aspmx.l.google.com'),
+      { kind: 'business_platform' },
+    ],
+  ])('%s', (_, registrable, mail, expected) => {
+    expect(providers.receiver(registrable, mail)).toMatchObject(expected);
+  });
+
+  it('is found once for the same answer and domain', () => {
+    const mail = mx('mail.acme.com');
+    expect(providers.receiver('acme.com', mail)).toBe(providers.receiver('acme.com', mail));
+  });
 });

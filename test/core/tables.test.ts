@@ -134,3 +134,90 @@ describe('a malformed row ends the start and names its file and line', () => {
     ]);
   });
 });
+
+describe('what is wrong with a table is told whole', () => {
+  it.each<[() => unknown, string]>([
+    [() => parseProviders('x'), 'data/providers.csv:1: the first row must be suffix,label,class'],
+    [() => parseProviders('\n\nx'), 'data/providers.csv:3: the first row must be suffix,label,class'],
+    [() => parseMailboxes('x'), 'data/mailboxes.csv:1: the first row must be domain,label,class,canary'],
+    [() => parseProtected('x'), 'data/protected.csv:1: the first row must be domain,kind,label'],
+    [() => parseFree('x'), 'data/free.csv:1: the first row must be domain,change,note'],
+    [() => parseFree(FREE), 'data/free.csv:1: the table has no rows'],
+    [() => parseRoles('# nothing'), 'data/roles.txt:1: the table has no rows'],
+    [() => parseRoles('No-Reply'), 'data/roles.txt:1: not one lower-case label: "No-Reply"'],
+    [() => parseRoles('-noreply'), 'data/roles.txt:1: not one lower-case label: "-noreply"'],
+    [() => parseRoles('noreply-'), 'data/roles.txt:1: not one lower-case label: "noreply-"'],
+    [() => parseRoles('no--reply'), 'data/roles.txt:1: not one lower-case label: "no--reply"'],
+    [() => parseRoles('no.reply'), 'data/roles.txt:1: not one lower-case label: "no.reply"'],
+    [
+      () => parseProviders(`${PROVIDERS}a.com,A`),
+      'data/providers.csv:2: 2 cells, must be 3: suffix,label,class',
+    ],
+    [
+      () => parseProviders(`${PROVIDERS}a.com,A,x`),
+      'data/providers.csv:2: class "x": must be one of business_platform, security_gateway, consumer_webmail, hosting, forwarding, transactional, parked, disposable',
+    ],
+    [
+      () => parseProviders(`${PROVIDERS}A.com,A,hosting`),
+      'data/providers.csv:2: suffix "A.com": write it as a.com',
+    ],
+    [
+      () => parseProviders(`${PROVIDERS}com,A,hosting`),
+      'data/providers.csv:2: suffix "com": The name has one label only: send a full domain such as gmail.com.',
+    ],
+    [() => parseMailboxes(`${MAILBOXES}a.com,,hosting,no`), 'data/mailboxes.csv:2: label is empty'],
+    [
+      () => parseMailboxes(`${MAILBOXES}A.com,A,hosting,no`),
+      'data/mailboxes.csv:2: domain "A.com": write it as a.com',
+    ],
+    [
+      () => parseMailboxes(`${MAILBOXES}a.com,A,x,no`),
+      'data/mailboxes.csv:2: class "x": must be one of business_platform, security_gateway, consumer_webmail, hosting, forwarding, transactional, parked, disposable',
+    ],
+    [
+      () => parseMailboxes(`${MAILBOXES}a.com,A,hosting,x`),
+      'data/mailboxes.csv:2: canary "x": must be one of yes, no',
+    ],
+    [
+      () => parseProtected(`${PROTECTED}A.com,name,`),
+      'data/protected.csv:2: domain "A.com": write it as a.com',
+    ],
+    [
+      () => parseProtected(`${PROTECTED}a.com,x,`),
+      'data/protected.csv:2: kind "x": must be one of name, suffix, relay',
+    ],
+    [() => parseProtected(`${PROTECTED}a.com,suffix,A`), 'data/protected.csv:2: only a relay has a label'],
+    [() => parseFree(`${FREE}A.com,add,`), 'data/free.csv:2: domain "A.com": write it as a.com'],
+    [() => parseFree(`${FREE}x.a.com,add,`), 'data/free.csv:2: x.a.com is not a registrable domain'],
+    [() => parseFree(`${FREE}a.com,x,`), 'data/free.csv:2: change "x": must be one of add, remove'],
+    [() => parseFree(`${FREE}a.com,add,\na.com,remove,`), 'data/free.csv:3: a.com stands in line 2 already'],
+  ])('case %#', (parse, problem) => {
+    expect(parse).toThrow(expect.objectContaining({ name: 'TableError', message: problem }));
+  });
+});
+
+describe('a table is read into rows', () => {
+  it('of mailboxes, protected names, relays, free providers and role words', () => {
+    const tables = parseTables({
+      'providers.csv': `${PROVIDERS}mx.net,The Host,hosting\n  # a remark\nmx.org,Other,parked`,
+      'mailboxes.csv': `${MAILBOXES}a.com,A,consumer_webmail,yes\nb.com,B,disposable,no`,
+      'protected.csv': `${PROTECTED}c.com,name,\nd.com,suffix,\ne.com,relay,The Relay`,
+      'free.csv': `${FREE}f.com,add,why\ng.com,remove,`,
+      'roles.txt': 'noreply\nno-reply\n\n# more\nbounce2',
+    });
+    expect(tables).toEqual({
+      providers: [
+        { suffix: 'mx.net', label: 'The Host', class: 'hosting' },
+        { suffix: 'mx.org', label: 'Other', class: 'parked' },
+      ],
+      mailboxes: new Map([
+        ['a.com', { label: 'A', class: 'consumer_webmail', canary: true }],
+        ['b.com', { label: 'B', class: 'disposable', canary: false }],
+      ]),
+      protected: new Set(['c.com', 'd.com']),
+      relays: new Map([['e.com', 'The Relay']]),
+      free: { add: new Set(['f.com']), remove: new Set(['g.com']) },
+      roles: new Set(['noreply', 'no-reply', 'bounce2']),
+    });
+  });
+});
