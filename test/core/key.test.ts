@@ -17,6 +17,7 @@ const OLD = 'digest of the secret before';
 const key = (facts: Partial<KeyRecord> = {}): KeyRecord => ({
   id: 'k1',
   name: 'Shop',
+  note: null,
   digest: DIGEST,
   prefix: 'drk_0000',
   last4: '0000',

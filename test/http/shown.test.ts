@@ -15,6 +15,7 @@ describe('a key', () => {
   const key: KeyRecord = {
     id: 'k1',
     name: 'Shop',
+    note: 'of the shop',
     digest: 'the digest',
     prefix: 'drk_abcd',
     last4: 'wxyz',
@@ -31,6 +32,7 @@ describe('a key', () => {
   const shown = {
     id: 'k1',
     name: 'Shop',
+    note: 'of the shop',
     shown_as: 'drk_abcd…wxyz',
     quota: 10,
     rate: null,

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { MIGRATIONS } from '../../src/store/schema.ts';
-import { createSpender } from '../../src/store/spender.ts';
+import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
+import { createSpender } from '../../src/store/sqlite/spender.ts';
 
 /** In memory: what is tested is what the database says of itself, not what the disk does. */
 function world(synchronous: string) {
