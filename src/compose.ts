@@ -22,16 +22,21 @@ import {
   type Progress,
   type Stored,
 } from './refresh.ts';
+import { type OnFormChange, toldOf } from './store/form.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')).version;
 
-export async function openStore(config: Config, onDeath: (error: Error) => void): Promise<Store> {
+export async function openStore(
+  config: Config,
+  onDeath: (error: Error) => void,
+  onFormChange: OnFormChange = change => process.stderr.write(`domain-risk: ${toldOf(change)}\n`),
+): Promise<Store> {
   const { database } = config;
-  if (database.kind === 'sqlite') return openSqliteStore(database.path, onDeath);
+  if (database.kind === 'sqlite') return openSqliteStore(database.path, onDeath, onFormChange);
   // Most commands run on the file, and start faster without the driver.
   const { openPostgresStore } = await import('./store/postgres/store.ts');
-  return openPostgresStore(database.url);
+  return openPostgresStore(database.url, Date.now, onFormChange);
 }
 
 /** What is installed, and in its place what updates brought into the store. */

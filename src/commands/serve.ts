@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import type { Store } from '../core/ports.ts';
 import { serversInPrivateNetworks } from '../dns/servers.ts';
 import type { Binding, Service } from '../service.ts';
+import { toldOf } from '../store/form.ts';
 import { CommandFailed, startProgress } from './print.ts';
 import { operateOn, readWorld } from './world.ts';
 
@@ -52,7 +53,7 @@ async function serve(): Promise<void> {
   }
   let store: Store | undefined;
   try {
-    store = await openStore(config, die);
+    store = await openStore(config, die, change => log.warn({ copy: change.copy }, toldOf(change)));
     const bar = startProgress('Building the catalog');
     const catalog = await loadCatalog(
       (feed, done, total) => bar.at(feed, done, total),

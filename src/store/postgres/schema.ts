@@ -1,6 +1,7 @@
 /** The tables of the shared store, as steps that each run once, however many servers start together. */
 
 import { TABLES } from '../columns.ts';
+import type { OnFormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { additionsTo } from '../table.ts';
 import { SCHEMA, type Session } from './session.ts';
@@ -206,9 +207,11 @@ async function additions(session: Session): Promise<string[]> {
 }
 
 /** Where the tables are up to date this only reads: it takes no lock and needs no right to make tables. */
-export async function bringUpToDate(session: Session): Promise<void> {
-  const isCurrent = (await versionOf(session)) === MIGRATIONS.length;
+export async function bringUpToDate(session: Session, onFormChange: OnFormChange = () => {}): Promise<void> {
+  const before = await versionOf(session);
+  const isCurrent = before === MIGRATIONS.length;
   if (isCurrent && (await additions(session)).length === 0) return;
+  if (before > 0) onFormChange({ copy: null, suitsPrevious: isCurrent });
   await session.query('BEGIN');
   await session.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   const version = await versionOf(session);

@@ -2,6 +2,7 @@
 
 import { type Clock, type Store, StoreUnavailable } from '../../core/ports.ts';
 import { Batcher } from '../batch.ts';
+import type { OnFormChange } from '../form.ts';
 import { provedOnce } from '../proof.ts';
 import { StoreRefused } from '../refused.ts';
 import { createAudit } from './audit.ts';
@@ -29,10 +30,14 @@ const CLERKS = 8;
 const MOST_SKEW_MS = 2_000;
 
 /** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
-export async function openPostgresStore(url: string, clock: Clock = Date.now): Promise<Store> {
+export async function openPostgresStore(
+  url: string,
+  clock: Clock = Date.now,
+  onFormChange: OnFormChange = () => {},
+): Promise<Store> {
   await withConnection(url, async session => {
     await checkServer(session);
-    await bringUpToDate(session);
+    await bringUpToDate(session, onFormChange);
   });
   const counters = openConnections(url, LANES);
   const clerks = openConnections(url, CLERKS);

@@ -3,6 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { APPLICATION_ID, additions, MIGRATIONS, strangersIn } from './schema.ts';
@@ -123,6 +124,14 @@ function checkSchema(db: DatabaseSync, path: string): void {
       `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): update domain-risk, or restore a backup made by this version`,
     );
   }
+}
+
+/** What opening it for writing would change; undefined where that is nothing, or there is nothing to be changed. */
+export function pendingChange(db: DatabaseSync): Omit<FormChange, 'copy'> | undefined {
+  const version = versionOf(db);
+  if (version === 0) return undefined;
+  if (version < MIGRATIONS.length) return { suitsPrevious: false };
+  return additions(db).length > 0 ? { suitsPrevious: true } : undefined;
 }
 
 function migrate(db: DatabaseSync, path: string): void {

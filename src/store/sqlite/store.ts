@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs';
 import type { Store } from '../../core/ports.ts';
 import { Batcher } from '../batch.ts';
+import type { OnFormChange } from '../form.ts';
 import { fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
+import { copyBeforeChange } from './before.ts';
 import { createCopies } from './copies.ts';
 import { examine, openDatabase } from './open.ts';
 import { DEADLINE_MS, LateThread, NO_DEADLINE, Thread } from './thread.ts';
@@ -13,8 +15,15 @@ import type { Clerk, Counter } from './worker.ts';
 type Ask = Thread<Clerk>['ask'];
 
 /** Opens the file at `path`, or throws StoreRefused with a message that names the fix. */
-export async function openSqliteStore(path: string, onDeath: (error: Error) => void): Promise<Store> {
-  if (existsSync(path)) examine(path);
+export async function openSqliteStore(
+  path: string,
+  onDeath: (error: Error) => void,
+  onFormChange: OnFormChange = () => {},
+): Promise<Store> {
+  if (existsSync(path)) {
+    examine(path);
+    copyBeforeChange(path, onFormChange);
+  }
   const db = openDatabase(path);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
