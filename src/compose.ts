@@ -22,7 +22,7 @@ import {
   type Progress,
   type Stored,
 } from './refresh.ts';
-import { type OnFormChange, toldOf } from './store/form.ts';
+import { type FormChange, type OnFormChange, toldOf } from './store/form.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')).version;
@@ -30,7 +30,7 @@ export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.me
 export async function openStore(
   config: Config,
   onDeath: (error: Error) => void,
-  onFormChange: OnFormChange = change => process.stderr.write(`domain-risk: ${toldOf(change)}\n`),
+  onFormChange: OnFormChange = tellFormChange,
 ): Promise<Store> {
   const { database } = config;
   if (database.kind === 'sqlite') return openSqliteStore(database.path, onDeath, onFormChange);
@@ -46,6 +46,11 @@ export function loadCatalog(
   onError: Stored['onError'] = tellOnStderr,
 ): Promise<Catalog> {
   return buildCatalog(SOURCES, progress, store && { store, unpack: PACKING.unpack, onError });
+}
+
+/** For commands; a server has a log. */
+export function tellFormChange(change: FormChange): void {
+  process.stderr.write(`domain-risk: ${toldOf(change)}\n`);
 }
 
 function tellOnStderr(error: unknown): void {

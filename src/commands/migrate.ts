@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { tellFormChange } from '../compose.ts';
 import { type Database, parseDatabase } from '../config.ts';
 import { printJson, startProgress, UsageProblem } from './print.ts';
 import { actor } from './world.ts';
@@ -48,13 +49,20 @@ async function migrate(options: { from: Of<'sqlite'>; to?: Of<'postgres'>; json?
     databaseValue('DATABASE_URL (or --to in its place)', 'postgres', process.env.DATABASE_URL ?? '');
   const bar = startProgress('Moving');
   const { moveStore } = await import('../store/move.ts');
-  const moved = await moveStore(from.path, to.url, (table, done, total) => bar.at(table, done, total), {
+  const act = {
     ...actor(),
     at: Date.now(),
     action: 'store.move',
     subject: basename(from.path),
     detail: null,
-  });
+  } as const;
+  const moved = await moveStore(
+    from.path,
+    to.url,
+    (table, done, total) => bar.at(table, done, total),
+    act,
+    tellFormChange,
+  );
   const rows = Object.entries(moved).map(([table, count]) => `${count} in ${table}`);
   bar.end(`moved and verified: ${rows.join(', ')}`);
   if (options.json) printJson({ from: from.path, moved });

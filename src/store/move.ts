@@ -5,12 +5,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import type { Act } from '../core/audit.ts';
 import { HOST, TABLES } from './columns.ts';
+import type { OnFormChange } from './form.ts';
 import { writeAct } from './postgres/audit.ts';
 import { withConnection } from './postgres/open.ts';
 import { NEXT_REVISION } from './postgres/revision.ts';
 import { bringUpToDate, checkServer } from './postgres/schema.ts';
 import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
+import { copyBeforeChange } from './sqlite/before.ts';
 import { examine, isMarked, openDatabase, refuseStrangers } from './sqlite/open.ts';
 import { replaced, type Table } from './table.ts';
 
@@ -64,24 +66,26 @@ function differs(table: string): StoreRefused {
 
 export type MoveProgress = (table: string, done: number, total: number) => void;
 
-/** How many rows of each table were moved. All of it or nothing; the file stays as it is. */
+/** How many rows of each table were moved. All of it or nothing; the file keeps what it holds. */
 export async function moveStore(
   path: string,
   url: string,
   progress: MoveProgress,
   act: Act,
+  onFormChange: OnFormChange,
 ): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new StoreRefused(`${path} does not exist: name the SQLite file to move`);
   examine(path);
   if (!isMarked(path))
     throw new StoreRefused(`${path} is no store of this program: name the SQLite file to move`);
+  copyBeforeChange(path, onFormChange);
   const db = openDatabase(path);
   try {
     refuseStrangers(db, path);
     hold(db, path);
     return await withConnection(url, async session => {
       await checkServer(session);
-      await bringUpToDate(session);
+      await bringUpToDate(session, onFormChange);
       await session.query(`BEGIN; ${NEXT_REVISION}`);
       await refuseUnlessEmpty(session);
       const moved = await copyAll(session, db, progress);
