@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Feed, Snapshot } from '../../src/core/feed.ts';
+import type { Content, Feed, Snapshot } from '../../src/core/feed.ts';
 import { isSame, keepingNames, problemsOf } from '../../src/core/gate.ts';
 import { cleaning } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
@@ -58,6 +58,11 @@ describe('a new version of a feed', () => {
     ['20 % smaller', many(800), 1_000],
     ['50 % larger', many(1_500), 1_000],
     ['of 1 % unusable lines', [...many(990), ...Array(10).fill('com')], 1_000],
+    [
+      'of 1 % unusable lines, duplicates counted',
+      [...many(900), ...many(900), ...Array(18).fill('com')],
+      1_000,
+    ],
     ['full of duplicates', [...many(900), ...many(900)], 1_000],
   ])('%s is taken', (_, names, inUse) => {
     expect(problems(names, inUse)).toEqual([]);
@@ -137,8 +142,67 @@ describe('a list that rotates', () => {
     expect(next.names.filter(name => next.since.get(name) === '2026-06-01')).toHaveLength(20_000);
   });
 
+  it('begins with what it names, since the day on which it was first seen', () => {
+    const first = keepingNames(clean(['b.com', 'a.com'], ROTATING), undefined, '2026-11-01');
+    expect([...first.since]).toEqual([
+      ['b.com', '2026-11-01'],
+      ['a.com', '2026-11-01'],
+    ]);
+    const raw = { version: '1', names: ['a.com'], since: new Map([['a.com', '2026-05-05']]) };
+    const dated = allAtOnce(cleaning(ROTATING, raw));
+    expect([...keepingNames(dated, undefined, '2026-11-01').since]).toEqual([['a.com', '2026-05-05']]);
+    expect(keepingNames(dated, first, '2026-11-02').since.get('a.com')).toBe('2026-11-01');
+  });
+
+  it('forgets of names of one day the last by name', () => {
+    const same = many(29_990, 'o').sort();
+    const since = new Map(same.toReversed().map(name => [name, '2026-06-01']));
+    since.set('zzz.com', '2026-06-02');
+    const full: Snapshot = { ...day1, names: [...since.keys()], since };
+    const next = keepingNames(clean(many(20, 'n'), ROTATING), full, '2026-11-02');
+    expect(next.names.slice(20)).toEqual(['zzz.com', ...same.slice(0, 29_979)]);
+  });
+
   it('is no rule for other lists: what they no longer name is gone', () => {
     const fresh = clean(many(100));
     expect(keepingNames(fresh, clean(many(120)), '2026-11-02')).toBe(fresh);
+  });
+});
+
+describe('two versions of a feed', () => {
+  const a = {
+    version: '1',
+    names: ['a.com', 'b.com'],
+    since: new Map([['a.com', '1']]),
+    labels: new Map([['b.com', 'B']]),
+  };
+  const dropped = { malformed: 0, suffix: 0, specialUse: 0, duplicate: 0 };
+
+  it.each<[string, Partial<Content>, boolean]>([
+    ['of another number', { version: '2' }, true],
+    ['of another order', { names: ['b.com', 'a.com'] }, true],
+    ['of other counts of what was left out', { dropped: { ...dropped, malformed: 9 } }, true],
+    ['with a name more', { names: ['a.com', 'b.com', 'c.com'] }, false],
+    ['with a name less', { names: ['a.com'] }, false],
+    ['with another name', { names: ['a.com', 'c.com'] }, false],
+    ['with other days', { since: new Map([['a.com', '2']]) }, false],
+    [
+      'with a day more',
+      {
+        since: new Map([
+          ['a.com', '1'],
+          ['b.com', '1'],
+        ]),
+      },
+      false,
+    ],
+    ['with a day less', { since: new Map() }, false],
+    ['with the day at another name', { since: new Map([['b.com', '1']]) }, false],
+    ['with other labels', { labels: new Map([['b.com', 'C']]) }, false],
+    ['with a label less', { labels: new Map() }, false],
+  ])('%s say the same: %s', (_, facts, same) => {
+    const one = { ...a, dropped };
+    expect(isSame(one, { ...one, ...facts })).toBe(same);
+    expect(isSame({ ...one, ...facts }, one)).toBe(same);
   });
 });

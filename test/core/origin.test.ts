@@ -217,9 +217,13 @@ describe("the client's address", () => {
     },
   );
 
-  test('is read from a header of a kilobyte as a whole', () => {
-    const forwarded = `198.51.100.77,${'10.0.0.2,'.repeat(112)}10`;
-    expect(forwarded).toHaveLength(1_024);
-    expect(clientAddress('10.0.0.1', forwarded.replace(/,10$/, '  '), isTrusted)).toBe('198.51.100.77');
+  test('is read from a header of a kilobyte as a whole, and of a longer one in its last kilobyte', () => {
+    const hops = '10.0.0.2,'.repeat(112);
+    const whole = `198.51.100.77,${hops} 1`.replace(/, 1$/, '   ');
+    expect(whole).toHaveLength(1_024);
+    expect(clientAddress('10.0.0.1', whole, isTrusted)).toBe('198.51.100.77');
+    expect(clientAddress('10.0.0.1', `198.51.100.77,198.51.100.78,${hops}10.0.0.2`, isTrusted)).toBe(
+      '10.0.0.2',
+    );
   });
 });

@@ -30,6 +30,15 @@ test('the most often flagged come first, then the highest score, then the name',
   expect(names(listOf({ rows }).first(2))).toEqual(['often.com', 'bad.com']);
 });
 
+test.each([
+  [['a.com', 'b.com', 'c.com', 'd.com']],
+  [['d.com', 'c.com', 'b.com', 'a.com']],
+  [['c.com', 'a.com', 'd.com', 'b.com']],
+])('names of the same number and score come in their order, whatever the order of %j', given => {
+  const rows = given.map(name => row(name, 1));
+  expect(names(listOf({ rows }).first(10))).toEqual(['a.com', 'b.com', 'c.com', 'd.com']);
+});
+
 test('of two rows of one name the last one counts', () => {
   const rows = [row('a.com', 9, 80), row('b.com', 5), row('a.com', 1, 95)];
   expect(listOf({ rows }).first(10)).toEqual([shown(row('b.com', 5)), shown(row('a.com', 1, 95))]);
