@@ -106,7 +106,10 @@ export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [left = '', right] = address.split('%', 1)[0]!.split('::');
   const groups = left === '' ? [] : left.split(':');
-  const behind = right === undefined || right === '' ? 0 : right.split(':').length;
-  if (right !== undefined) for (let zeros = 8 - groups.length - behind; zeros > 0; zeros--) groups.push('0');
+  if (right !== undefined) {
+    const behind = right === '' ? [] : right.split(':');
+    while (groups.length + behind.length < 8) groups.push('0');
+    groups.push(...behind);
+  }
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
