@@ -52,6 +52,18 @@ describe('a host is recognised by its longest suffix on label borders', () => {
   });
 });
 
+it('a table of two rows knows their hosts and no others', () => {
+  const row = (suffix: string) => ({ suffix, label: suffix, class: 'hosting' }) as const;
+  const two = new Providers([row('a.net'), row('mx.a.net')]);
+  expect(['mx.a.net', 'x.mx.a.net', 'y.a.net', 'b.net', 'net'].map(host => two.match(host)?.label)).toEqual([
+    'mx.a.net',
+    'mx.a.net',
+    'a.net',
+    undefined,
+    undefined,
+  ]);
+});
+
 describe('who receives the mail', () => {
   it.each<[string, Mail, string, string | null]>([
     [
