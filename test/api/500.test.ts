@@ -98,6 +98,26 @@ test('a table that is gone is 500 and uncounted on every endpoint, and its retur
   expect(await used(made.key)).toBe(2);
 });
 
+test('what our own code stumbles over is not taken for a store that does not answer: the log has the stack', async () => {
+  const { port, key, logged } = shared();
+  const made = await key();
+  const db = neighbour();
+  const set = db.prepare('UPDATE key SET origins = ? WHERE id = ?');
+  set.run('no JSON', made.key.id);
+  await vi.waitFor(async () => {
+    const answer = await ask(port, PATH, { key: made.secret });
+    expectOpaque(answer);
+    const line = logged.find(text => text.includes(answer.headers.get('x-request-id')!));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      msg: 'a request failed',
+      err: { type: 'SyntaxError', stack: expect.stringMatching(/^ +at .*\/src\/store\/codecs\.ts:\d/m) },
+    });
+  }, 10_000);
+  set.run('[]', made.key.id);
+  db.close();
+  expect((await ask(port, PATH, { key: made.secret })).status).toBe(200);
+});
+
 /** Everything that may be in an error and must not be in its answer. */
 const INSIDE = 'SELECT digest FROM key -- /var/lib/secret.db at Spender (/srv/src/store/spender.ts:12:3)';
 

@@ -1,11 +1,13 @@
-import { expect, test } from 'vitest';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
 import { digestOf } from '../../src/core/key.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { createOperate } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import { type MadeKey, openBeside, run, runJson, SECRET } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
-import { sharedService } from '../support/service.ts';
+import { sharedService, temporaryFolder } from '../support/service.ts';
 
 const shared = sharedService();
 const PATH = '/v1/public/domain/gmail.com';
@@ -190,4 +192,18 @@ test('a key may be named by its name while only one has it', async () => {
   const none = await run(['keys', 'revoke', 'nobody'], folder());
   expect([none.code, none.stdout]).toEqual([1, '']);
   expect(none.stderr).toMatch(/no such key.*keys list/);
+});
+
+test('a mistake of ours shows its stack; a store that another program holds one line', async () => {
+  const own = { folder: temporaryFolder() };
+  await runJson(['keys', 'create', '--name', 'web'], own);
+  const db = new DatabaseSync(join(own.folder, 'domain-risk.db'));
+  onTestFinished(() => db.close());
+  db.exec("UPDATE key SET origins = 'no JSON'");
+  const broken = await run(['keys', 'list'], own);
+  expect(broken).toMatchObject({ code: 1, stdout: '' });
+  expect(broken.stderr).toMatch(/^domain-risk: SyntaxError: .*\n(.*\n)*domain-risk: +at .*\/store\//m);
+  db.exec("UPDATE key SET origins = '[]'; BEGIN IMMEDIATE");
+  const held = await run(['keys', 'update', 'web', '--quota', '5'], own);
+  expect([held.code, held.stderr]).toEqual([1, expect.stringMatching(/^domain-risk: database is locked\n$/)]);
 });

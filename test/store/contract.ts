@@ -9,7 +9,7 @@ import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Override } from '../../src/core/override.ts';
-import type { Spent, Store } from '../../src/core/ports.ts';
+import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
 import type { Flag } from '../../src/core/ranking.ts';
 import { newKey } from '../../src/operate.ts';
@@ -297,6 +297,30 @@ export function storeContract(makePlace: MakePlace): void {
         }),
         { numRuns: 15 },
       );
+    });
+  });
+
+  describe('failures', () => {
+    test('a mistake of ours is told as what it is, with its stack, and the store goes on', async () => {
+      const { store, key, revision } = await withKey();
+      const noFlags = undefined as unknown as readonly Flag[];
+      const mistake: unknown = await store.flag(noFlags, DAY).catch(error => error);
+      expect(mistake).toBeInstanceOf(TypeError);
+      expect((mistake as Error).stack).toMatch(/^ +at .*\/src\/store\/(sqlite|postgres)\/\w+\.ts:\d/m);
+      // A statement that the tables do not allow is no sign that they cannot be reached.
+      const twice: unknown = await store.createKey(key, ACT).catch(error => error);
+      expect(twice).toBeInstanceOf(Error);
+      expect(twice).not.toBeInstanceOf(StoreUnavailable);
+      expect(await store.listKeys()).toEqual([key]);
+      const [spent] = await spendMany(store, 1, key.id, null, revision);
+      expect(spent).toEqual({ outcome: 'granted', used: 1 });
+    });
+
+    test('a store that is closed is unavailable', async () => {
+      const store = await empty();
+      await store.close();
+      await expect(store.listKeys()).rejects.toThrow(StoreUnavailable);
+      await expect(store.ready()).rejects.toThrow(StoreUnavailable);
     });
   });
 

@@ -1,7 +1,7 @@
 /** For machines that watch the service: is it alive, is it ready, how is it doing. */
 
 import type { Catalog } from '../../core/catalog.ts';
-import type { Resolver, Store } from '../../core/ports.ts';
+import { type Resolver, type Store, StoreUnavailable } from '../../core/ports.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { Call } from '../call.ts';
 import type { Metrics } from '../metrics.ts';
@@ -53,7 +53,7 @@ export function probeEndpoints(parts: {
       await store.ready();
       return undefined;
     } catch (error) {
-      return (error as Error).name === 'StoreUnavailable' ? 'the store does not answer' : 'the store failed';
+      return error instanceof StoreUnavailable ? 'the store does not answer' : 'the store failed';
     }
   }
 

@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { type Wait, waitAtMost } from '../wait.ts';
-import { messageOf, prepare, type Session, sessionOn, settings } from './session.ts';
+import { prepare, rethrow, type Session, sessionOn, settings } from './session.ts';
 
 /** Over the wait for a connection, connecting and the statement: the caller has its 500 within a second. */
 export const DEADLINE_MS = 800;
@@ -34,7 +34,7 @@ export function openConnections(url: string, most: number): Connections {
       });
       let client: pg.PoolClient | undefined;
       try {
-        const connecting = pool.connect(wait);
+        const connecting = pool.connect(wait).catch(rethrow);
         connecting.then(
           one => late && one.release(),
           () => {},
@@ -47,9 +47,7 @@ export function openConnections(url: string, most: number): Connections {
         // After any error at all: a read-only or dying server (25006, 57P0x, 08xxx), an open transaction, a statement
         // that may still run. A new connection starts from what is known.
         client?.release(true);
-        throw error instanceof StoreUnavailable
-          ? error
-          : new StoreUnavailable(messageOf(error), { cause: error });
+        throw error;
       } finally {
         wait.end();
       }

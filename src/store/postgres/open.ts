@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
-import { messageOf, prepare, type Session, sessionOn, settings } from './session.ts';
+import { messageOf, OnlyReads, prepare, rethrow, type Session, sessionOn, settings } from './session.ts';
 
 const START_MS = 3_000;
 
@@ -25,7 +25,7 @@ export async function withConnection<T>(url: string, work: (session: Session) =>
   const client = newClient(url);
   client.on('error', () => {});
   try {
-    await client.connect();
+    await client.connect().catch(rethrow);
     const session = sessionOn(client);
     await prepare(session);
     await session.query(
@@ -59,25 +59,24 @@ interface Where {
 
 /** One line with the fix. Never the password: neither pg's messages nor ours hold it. */
 function explain(error: unknown, client: pg.Client): unknown {
-  if (error instanceof StoreRefused) return error;
+  // Anything else is our fault, and its stack is wanted.
+  if (!(error instanceof StoreUnavailable)) return error;
   const where = {
     server: `PostgreSQL at ${client.host}:${client.port}`,
     user: String(client.user),
     database: String(client.database),
   };
   const told = (text: string) => new StoreRefused(`${text} (DATABASE_URL)`, { cause: error });
-  if (error instanceof StoreUnavailable)
-    return told(`${where.server} only reads (a standby?): name the primary`);
-  const code = String((error as { code?: unknown }).code ?? '');
+  if (error instanceof OnlyReads) return told(`${where.server} only reads (a standby?): name the primary`);
+  const { cause = error } = error;
+  const code = String((cause as { code?: unknown }).code ?? '');
   const refusal = REFUSALS[code];
   if (refusal) return told(refusal(where));
-  const message = messageOf(error).split('\n')[0]!;
+  const message = messageOf(cause).split('\n')[0]!;
   if (/password/.test(message) && message.startsWith('SASL'))
     return told(`${where.server} asks for the password of "${where.user}": add it`);
   if (/SSL|certificate|self-signed/i.test(message))
     return told(`${where.server}: ${message}: correct sslmode or sslrootcert`);
-  // Anything but a lost or never made connection is our fault, and its stack is wanted.
-  if (error instanceof pg.DatabaseError || !(code || /^Connection terminated|timeout/.test(message)))
-    return error;
+  if (cause instanceof pg.DatabaseError) return told(`${where.server}: ${message}`);
   return told(`cannot reach ${where.server} (${code || message}): start it, or correct its address`);
 }

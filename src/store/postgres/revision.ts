@@ -4,7 +4,7 @@ import type { Act } from '../../core/audit.ts';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { writeAct } from './audit.ts';
 import type { Connections } from './connect.ts';
-import type { Session } from './session.ts';
+import { type Session, sqlStateOf } from './session.ts';
 
 /** SQLSTATE of a wait for a lock that took too long. */
 const LOCKED = '55P03';
@@ -31,7 +31,7 @@ export function createRevisions({ run }: Connections) {
       run(async session => {
         await session.query(`BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '4500ms'`);
         await session.query(NEXT_REVISION).catch(error => {
-          throw error.code === LOCKED
+          throw sqlStateOf(error) === LOCKED
             ? new StoreUnavailable('another change is still under way: try again in a moment')
             : error;
         });

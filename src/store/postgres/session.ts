@@ -18,7 +18,8 @@ export interface Result {
 export function sessionOn(client: pg.ClientBase): Session {
   return {
     async query(statement, values) {
-      const { rows, rowCount } = await client.query<PostgresRow>(statement, values && [...values]);
+      const asked = client.query<PostgresRow>(statement, values && [...values]);
+      const { rows, rowCount } = await asked.catch(rethrow);
       return { rows, count: rowCount ?? 0 };
     },
   };
@@ -58,10 +59,41 @@ const PREPARE = `
       CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
     current_setting('transaction_read_only') AS read_only`;
 
+/** A standby, or a database that was set so. */
+export class OnlyReads extends StoreUnavailable {}
+
 /** Fails on a standby and on a database that only reads, so that a pool never fills with such connections. */
 export async function prepare(session: Session): Promise<void> {
   const { rows } = await session.query(PREPARE);
-  if (rows[0]?.read_only === 'on') throw new StoreUnavailable('the database is read-only');
+  if (rows[0]?.read_only === 'on') throw new OnlyReads('the database is read-only');
+}
+
+/** Classes of SQLSTATE that we are to blame for: values, constraints, statements (PostgreSQL, appendix A). */
+const OUR_FAULTS = new Set(['22', '23', '42']);
+/** In one of them, but what a role may do is the operator's affair. */
+const NOT_ALLOWED = '42501';
+
+/**
+ * For what the driver rejects with: the server or the way to it is to blame, but for what it cannot send (TypeError and
+ * its like) and statements of ours that are wrong. Told here, where it was thrown; what a caller of a session throws is
+ * never taken for it.
+ */
+export function rethrow(error: unknown): never {
+  throw isOurFault(error) || error instanceof StoreUnavailable
+    ? error
+    : new StoreUnavailable(messageOf(error), { cause: error });
+}
+
+function isOurFault(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError)
+    return error.code !== NOT_ALLOWED && OUR_FAULTS.has(String(error.code).slice(0, 2));
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
+/** What the server said, where it was the server. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const { cause } = error instanceof StoreUnavailable ? error : { cause: error };
+  return cause instanceof pg.DatabaseError ? cause.code : undefined;
 }
 
 /** Where several addresses were tried, the error that holds them all has no message of its own. */

@@ -1,9 +1,10 @@
 /** Taking the write lock of the embedded store beside other processes and threads that want it too. */
 
+import { codeOf, SQLITE } from './codes.ts';
+
 /** How long one statement waits for another process's lock. Two waits in a row stay below a second. */
 export const LOCK_WAIT_MS = 400;
 
-const SQLITE_BUSY = 5;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /**
@@ -17,8 +18,7 @@ export function takeLock(begin: () => void): void {
       begin();
       return;
     } catch (error) {
-      const busy = (Number((error as { errcode?: number }).errcode) & 0xff) === SQLITE_BUSY;
-      if (!busy || performance.now() > deadline) throw error;
+      if (codeOf(error) !== SQLITE.busy || performance.now() > deadline) throw error;
       Atomics.wait(pause, 0, 0, 0.5 + Math.random());
     }
   }

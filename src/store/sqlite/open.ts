@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
+import { codeOf, SQLITE } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { APPLICATION_ID, additions, MIGRATIONS, strangersIn } from './schema.ts';
 
@@ -165,30 +166,21 @@ function corrupt(path: string): StoreRefused {
   );
 }
 
-/** SQLite's primary result codes; the extended ones carry more bits above. */
-const SQLITE_BUSY = 5;
-const SQLITE_PERM = 3;
-const SQLITE_READONLY = 8;
-const SQLITE_IOERR = 10;
-const SQLITE_CORRUPT = 11;
-const SQLITE_CANTOPEN = 14;
-const SQLITE_NOTADB = 26;
-
 function explain(error: unknown, path: string): unknown {
   if (error instanceof StoreRefused) return error;
-  const code = Number((error as { errcode?: number }).errcode ?? 0) & 0xff;
-  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return corrupt(path);
-  if (code === SQLITE_CANTOPEN || code === SQLITE_READONLY || code === SQLITE_PERM) {
+  const code = codeOf(error);
+  if (code === SQLITE.corrupt || code === SQLITE.notadb) return corrupt(path);
+  if (code === SQLITE.cantopen || code === SQLITE.readonly || code === SQLITE.perm) {
     return new StoreRefused(
       `cannot write to the database ${path}: give this user write access to its directory, or set DATA_DIR to another one`,
     );
   }
-  if (code === SQLITE_IOERR) {
+  if (code === SQLITE.ioerr) {
     return new StoreRefused(
       `cannot read the database ${path} (${(error as Error).message}): check the disk, or set DATA_DIR to another one`,
     );
   }
-  if (code === SQLITE_BUSY) {
+  if (code === SQLITE.busy) {
     return new StoreRefused(`another program holds a lock on ${path}: end it, then start again`);
   }
   return error;

@@ -1,6 +1,7 @@
 /** Counts calls in the embedded store: many calls, one transaction, one fsync. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { StoreUnavailable } from '../../core/ports.ts';
 import { monthOfDay } from '../../core/quota.ts';
 import type { SpendGroup, SpendResult } from '../batch.ts';
 import { takeLock } from './lock.ts';
@@ -48,7 +49,7 @@ export function createSpender(db: DatabaseSync): Spender {
       commit.run();
       // The pragma can be lost silently (a build default, a later statement), so it is read back once.
       durable ||= Number(db.prepare('PRAGMA synchronous').get()?.synchronous) === SYNCHRONOUS_FULL;
-      if (!durable) throw new Error('the store is not durable: PRAGMA synchronous is not FULL');
+      if (!durable) throw new StoreUnavailable('the store is not durable: PRAGMA synchronous is not FULL');
       return result;
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');

@@ -55,7 +55,8 @@ export class Thread<T extends { close(): void }> {
       return;
     }
     this.#waiting.delete(reply.id);
-    if ('error' in reply) call.reject(new StoreUnavailable(reply.error));
+    if ('unavailable' in reply) call.reject(new StoreUnavailable(reply.unavailable));
+    else if ('fault' in reply) call.reject(reply.fault);
     else call.resolve(reply.value as never);
   }
 

@@ -3,6 +3,7 @@
 import { backup, DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Audit, createAudit } from './audit.ts';
+import { isUnavailable } from './codes.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
@@ -30,7 +31,9 @@ export interface Question {
 export type Reply =
   | { readonly isUp: true }
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: string }
+  | { readonly id: number; readonly unavailable: string }
+  /** Of ours: it crosses the threads with its kind and its stack. */
+  | { readonly id: number; readonly fault: Error }
   | { readonly id: number; readonly done: number; readonly total: number };
 
 interface Connection {
@@ -102,7 +105,11 @@ port.on('message', async ({ id, op, args }: Question) => {
     const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
     port.postMessage({ id, value } satisfies Reply);
   } catch (error) {
-    port.postMessage({ id, error: (error as Error).message } satisfies Reply);
+    // Judged here, where it was thrown: on the way an error loses all but its kind, its message and its stack.
+    const reply: Reply = isUnavailable(error)
+      ? { id, unavailable: error.message }
+      : { id, fault: error as Error };
+    port.postMessage(reply);
   }
 });
 port.postMessage({ isUp: true } satisfies Reply);
