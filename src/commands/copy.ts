@@ -61,9 +61,8 @@ function checkBackup(path: string): void {
     examine(url, path);
   } catch (error) {
     if (!(error instanceof StoreRefused)) throw error;
-    // Its advice after the colon is about the store, and this is none.
-    const problem = error.message.slice(0, error.message.lastIndexOf(': '));
-    throw new CommandFailed(`${problem}: ${WANTED}`);
+    // Its advice is about the store, and this is none.
+    throw new CommandFailed(`${error.problem}: ${WANTED}`);
   }
   if (!isMarked(url)) throw new CommandFailed(`${path} is empty: ${WANTED}`);
 }

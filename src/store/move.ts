@@ -30,7 +30,8 @@ async function refuseUnlessEmpty(session: Session): Promise<void> {
   );
   if (rows.length === 0) return;
   throw new StoreRefused(
-    `the target is not empty (it has rows in: ${rows.map(row => row.name).join(', ')}): name an empty database, before any server was started on it`,
+    `the target is not empty (it has rows in: ${rows.map(row => row.name).join(', ')})`,
+    'name an empty database, before any server was started on it',
   );
 }
 
@@ -61,7 +62,7 @@ async function verify<R>(session: Session, db: DatabaseSync, table: Table<R>): P
 }
 
 function differs(table: string): StoreRefused {
-  return new StoreRefused(`what arrived in "${table}" differs from what was sent: nothing was kept`);
+  return new StoreRefused(`what arrived in "${table}" differs from what was sent`, 'nothing was kept');
 }
 
 export type MoveProgress = (table: string, done: number, total: number) => void;
@@ -74,10 +75,10 @@ export async function moveStore(
   act: Act,
   onFormChange: OnFormChange,
 ): Promise<Record<string, number>> {
-  if (!existsSync(path)) throw new StoreRefused(`${path} does not exist: name the SQLite file to move`);
+  if (!existsSync(path)) throw new StoreRefused(`${path} does not exist`, 'name the SQLite file to move');
   examine(path);
   if (!isMarked(path))
-    throw new StoreRefused(`${path} is no store of this program: name the SQLite file to move`);
+    throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');
   copyBeforeChange(path, onFormChange);
   const db = openDatabase(path);
   try {
@@ -105,7 +106,7 @@ function hold(db: DatabaseSync, path: string): void {
   try {
     db.exec('BEGIN IMMEDIATE');
   } catch (error) {
-    throw new StoreRefused(`${path} is in use (${(error as Error).message}): stop the servers on it first`);
+    throw new StoreRefused(`${path} is in use (${(error as Error).message})`, 'stop the servers on it first');
   }
 }
 

@@ -150,6 +150,17 @@ test('where there is no store, commands that need one make none and name the pat
   expect(existsSync(folder)).toBe(false);
 });
 
+test.runIf(existsSync('/proc/self'))(
+  'where no directory can be made, a command says so at once',
+  async () => {
+    const { code, stderr } = await run(['keys', 'create', '--name', 'x'], { folder: '/proc/x/y' });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('set DATA_DIR to a directory that this user'),
+    ]);
+  },
+);
+
 const isRoot = process.getuid?.() === 0;
 test.skipIf(isRoot && !hasTool('setpriv'))(
   'a store of another user is not taken for a missing one',

@@ -15,7 +15,8 @@ function newClient(url: string): pg.Client {
     const { code, path } = error as NodeJS.ErrnoException;
     if (path === undefined) throw error;
     throw new StoreRefused(
-      `cannot read ${path} (${code}): correct sslrootcert, sslcert or sslkey (DATABASE_URL)`,
+      `cannot read ${path} (${code})`,
+      'correct sslrootcert, sslcert or sslkey (DATABASE_URL)',
     );
   }
 }
@@ -39,16 +40,29 @@ export async function withConnection<T>(url: string, work: (session: Session) =>
   }
 }
 
-const REFUSALS: Readonly<Record<string, (where: Where) => string>> = {
-  '28P01': ({ server, user }) => `${server} refuses the user "${user}": correct the user and the password`,
-  '28000': ({ server, user }) =>
-    `${server} does not let the user "${user}" in: allow it in pg_hba.conf, or correct the user`,
-  '3D000': ({ server, database }) =>
-    `${server} has no database "${database}": create it (createdb ${database}), or correct its name`,
-  '42501': ({ user, database }) =>
-    `the user "${user}" may not make tables in the database "${database}": as its owner run GRANT CREATE ON DATABASE "${database}" TO "${user}"`,
-  '53300': ({ server }) => `${server} has no connection left: raise max_connections, or run fewer servers`,
-  '57P03': ({ server }) => `${server} is still starting or stopping: start again in a moment`,
+/** The problem and its fix, by PostgreSQL's code. */
+const REFUSALS: Readonly<Record<string, (where: Where) => readonly [problem: string, fix: string]>> = {
+  '28P01': ({ server, user }) => [
+    `${server} refuses the user "${user}"`,
+    'correct the user and the password',
+  ],
+  '28000': ({ server, user }) => [
+    `${server} does not let the user "${user}" in`,
+    'allow it in pg_hba.conf, or correct the user',
+  ],
+  '3D000': ({ server, database }) => [
+    `${server} has no database "${database}"`,
+    `create it (createdb ${database}), or correct its name`,
+  ],
+  '42501': ({ user, database }) => [
+    `the user "${user}" may not make tables in the database "${database}"`,
+    `as its owner run GRANT CREATE ON DATABASE "${database}" TO "${user}"`,
+  ],
+  '53300': ({ server }) => [
+    `${server} has no connection left`,
+    'raise max_connections, or run fewer servers',
+  ],
+  '57P03': ({ server }) => [`${server} is still starting or stopping`, `start again in a moment`],
 };
 
 interface Where {
@@ -66,17 +80,19 @@ function explain(error: unknown, client: pg.Client): unknown {
     user: String(client.user),
     database: String(client.database),
   };
-  const told = (text: string) => new StoreRefused(`${text} (DATABASE_URL)`, { cause: error });
-  if (error instanceof OnlyReads) return told(`${where.server} only reads (a standby?): name the primary`);
+  const told = (problem: string, fix: string) =>
+    new StoreRefused(problem, `${fix} (DATABASE_URL)`, { cause: error });
+  if (error instanceof OnlyReads) return told(`${where.server} only reads (a standby?)`, 'name the primary');
   const { cause = error } = error;
   const code = String((cause as { code?: unknown }).code ?? '');
   const refusal = REFUSALS[code];
-  if (refusal) return told(refusal(where));
+  if (refusal) return told(...refusal(where));
   const message = messageOf(cause).split('\n')[0]!;
   if (/password/.test(message) && message.startsWith('SASL'))
-    return told(`${where.server} asks for the password of "${where.user}": add it`);
+    return told(`${where.server} asks for the password of "${where.user}"`, 'add it');
   if (/SSL|certificate|self-signed/i.test(message))
-    return told(`${where.server}: ${message}: correct sslmode or sslrootcert`);
-  if (cause instanceof pg.DatabaseError) return told(`${where.server}: ${message}`);
-  return told(`cannot reach ${where.server} (${code || message}): start it, or correct its address`);
+    return told(`${where.server}: ${message}`, 'correct sslmode or sslrootcert');
+  if (cause instanceof pg.DatabaseError)
+    return told(`${where.server}: ${message}`, 'correct it there, or name another');
+  return told(`cannot reach ${where.server} (${code || message})`, 'start it, or correct its address');
 }

@@ -188,7 +188,8 @@ async function versionOf(session: Session): Promise<number> {
   const version = Number(versions[0]?.version);
   if (version > MIGRATIONS.length) {
     throw new StoreRefused(
-      `the database was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): update domain-risk, or restore a dump made before`,
+      `the database was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length})`,
+      'update domain-risk, or restore a dump made before',
     );
   }
   return version;
@@ -234,9 +235,13 @@ export async function checkServer(session: Session): Promise<void> {
   );
   const { encoding, fsync } = rows[0] ?? {};
   if (encoding !== 'UTF8')
-    throw new StoreRefused(`the database is in ${encoding}: create one with ENCODING 'UTF8' (DATABASE_URL)`);
+    throw new StoreRefused(
+      `the database is in ${encoding}`,
+      `create one with ENCODING 'UTF8' (DATABASE_URL)`,
+    );
   if (fsync === 'off')
     throw new StoreRefused(
-      'PostgreSQL runs with fsync = off and may lose counts: set fsync = on in postgresql.conf',
+      'PostgreSQL runs with fsync = off and may lose counts',
+      'set fsync = on in postgresql.conf',
     );
 }

@@ -46,7 +46,7 @@ export const settings = (url: string) => ({
 
 /**
  * The server gives up by itself soon after we have, and an operator's defaults can neither weaken the count
- * (`synchronous_commit`) nor break it (isolation levels in which two servers would abort each other).
+ * ('synchronous_commit') nor break it (isolation levels in which two servers would abort each other).
  */
 const PREPARE = `
   SELECT

@@ -29,7 +29,7 @@ const CLERKS = 8;
 /** Calls near a month's end would be counted in the wrong month. */
 const MOST_SKEW_MS = 2_000;
 
-/** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
+/** Opens the database at 'url', or throws StoreRefused with a message that names the fix. */
 export async function openPostgresStore(
   url: string,
   clock: Clock = Date.now,
@@ -81,12 +81,14 @@ export async function openPostgresStore(
     ready: provedOnce(proveAndCompareClocks),
     async backup() {
       throw new StoreRefused(
-        `this store is PostgreSQL, which has its own backup: pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
+        'this store is PostgreSQL, which has its own backup',
+        `pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
       );
     },
     async restore() {
       throw new StoreRefused(
-        `this store is PostgreSQL, which has its own restore: stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump`,
+        'this store is PostgreSQL, which has its own restore',
+        `stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump`,
       );
     },
     close() {

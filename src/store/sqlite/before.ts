@@ -39,7 +39,8 @@ function write(db: DatabaseSync, copy: string): void {
   } catch (error) {
     rmSync(partial, { force: true });
     throw new StoreRefused(
-      `the tables have to change for this version, and the copy ${copy} cannot be written before (${(error as Error).message}): free as much space as the database takes, or give this user write access to its directory`,
+      `the tables have to change for this version, and the copy ${copy} cannot be written before (${(error as Error).message})`,
+      'free as much space as the database takes, or give this user write access to its directory',
     );
   }
 }

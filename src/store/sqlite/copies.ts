@@ -12,7 +12,7 @@ import type { Clerk } from './worker.ts';
 export function createCopies(path: string, ask: Thread<Clerk>['ask']): Pick<Store, 'backup' | 'restore'> {
   return {
     async backup(target, progress) {
-      if (existsSync(target)) throw new StoreRefused(`${target} exists already: name a new file`);
+      if (existsSync(target)) throw new StoreRefused(`${target} exists already`, 'name a new file');
       // Nothing has the name of a backup before it is a whole one.
       const partial = `${target}.partial`;
       await makeFile(partial);
@@ -29,11 +29,11 @@ export function createCopies(path: string, ask: Thread<Clerk>['ask']): Pick<Stor
       const copy = `${path}.restoring-${process.pid}`;
       try {
         await copyFile(source, copy).catch(error => {
-          throw new StoreRefused(`cannot read ${source} (${error.code}): name a file made by backup`);
+          throw new StoreRefused(`cannot read ${source} (${error.code})`, 'name a file made by backup');
         });
         await chmod(copy, 0o600);
         examine(copy, source);
-        if (!isMarked(copy)) throw new StoreRefused(`${source} is empty: name a file made by backup`);
+        if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, 'name a file made by backup');
         bringUpToDate(copy, source);
         await ask('restore', [copy, act], NO_DEADLINE);
       } finally {
@@ -58,10 +58,11 @@ async function makeFile(path: string): Promise<void> {
     await (await open(path, 'wx', 0o600)).close();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw new StoreRefused(`${path} exists already`, 'remove it if no other backup is writing it');
     throw new StoreRefused(
-      code === 'EEXIST'
-        ? `${path} exists already: remove it if no other backup is writing it`
-        : `cannot write ${path} (${code}): name a file in a directory that exists and that this user can write to`,
+      `cannot write ${path} (${code})`,
+      'name a file in a directory that exists and that this user can write to',
     );
   }
 }

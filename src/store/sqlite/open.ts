@@ -74,18 +74,32 @@ export function isMarked(path: string): boolean {
   }
 }
 
+/** From the top down: Node's own way never ends where a file system such as /proc has no room for folders. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
 function prepareFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (error) {
     throw new StoreRefused(
-      `cannot create the data directory ${folder} (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a directory that this user can write to`,
+      `cannot create the data directory ${folder} (${(error as NodeJS.ErrnoException).code})`,
+      'set DATA_DIR to a directory that this user can write to',
     );
   }
   const kind = NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type);
   if (kind) {
     throw new StoreRefused(
-      `the data directory ${folder} is on a network file system (${kind}), where SQLite cannot lock safely: set DATA_DIR to a local disk, or use PostgreSQL`,
+      `the data directory ${folder} is on a network file system (${kind}), where SQLite cannot lock safely`,
+      'set DATA_DIR to a local disk, or use PostgreSQL',
     );
   }
 }
@@ -96,7 +110,8 @@ function checkVersion(db: DatabaseSync): void {
   const older = OLDEST_SQLITE.findIndex((wanted, i) => (parts[i] ?? 0) !== wanted);
   if (older >= 0 && (parts[older] ?? 0) < OLDEST_SQLITE[older]!) {
     throw new StoreRefused(
-      `SQLite ${version} is too old (need ${OLDEST_SQLITE.join('.')}): use the Node that npm start brings`,
+      `SQLite ${version} is too old (need ${OLDEST_SQLITE.join('.')})`,
+      'use the Node that npm start brings',
     );
   }
 }
@@ -109,7 +124,8 @@ function checkOwner(db: DatabaseSync, path: string): void {
   const tables = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
   if (ownerOf(db) !== APPLICATION_ID && tables > 0) {
     throw new StoreRefused(
-      `${path} is a database of another program: set DATA_DIR or DATABASE_URL to another place`,
+      `${path} is a database of another program`,
+      'set DATA_DIR or DATABASE_URL to another place',
     );
   }
 }
@@ -122,7 +138,8 @@ function checkSchema(db: DatabaseSync, path: string): void {
   const version = versionOf(db);
   if (version > MIGRATIONS.length) {
     throw new StoreRefused(
-      `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): update domain-risk, or restore a backup made by this version`,
+      `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length})`,
+      'update domain-risk, or restore a backup made by this version',
     );
   }
 }
@@ -156,13 +173,15 @@ export function refuseStrangers(db: DatabaseSync, path: string): void {
   const strangers = strangersIn(db);
   if (strangers.length === 0) return;
   throw new StoreRefused(
-    `${path} holds what this version does not know (${strangers.join(', ')}): update domain-risk`,
+    `${path} holds what this version does not know (${strangers.join(', ')})`,
+    'update domain-risk',
   );
 }
 
 function corrupt(path: string): StoreRefused {
   return new StoreRefused(
-    `${path} is not a usable database (corrupt or not SQLite): move it away and restore a backup over it; nothing was overwritten`,
+    `${path} is not a usable database (corrupt or not SQLite)`,
+    'move it away and restore a backup over it; nothing was overwritten',
   );
 }
 
@@ -172,16 +191,18 @@ function explain(error: unknown, path: string): unknown {
   if (code === SQLITE.corrupt || code === SQLITE.notadb) return corrupt(path);
   if (code === SQLITE.cantopen || code === SQLITE.readonly || code === SQLITE.perm) {
     return new StoreRefused(
-      `cannot write to the database ${path}: give this user write access to its directory, or set DATA_DIR to another one`,
+      `cannot write to the database ${path}`,
+      'give this user write access to its directory, or set DATA_DIR to another one',
     );
   }
   if (code === SQLITE.ioerr) {
     return new StoreRefused(
-      `cannot read the database ${path} (${(error as Error).message}): check the disk, or set DATA_DIR to another one`,
+      `cannot read the database ${path} (${(error as Error).message})`,
+      'check the disk, or set DATA_DIR to another one',
     );
   }
   if (code === SQLITE.busy) {
-    return new StoreRefused(`another program holds a lock on ${path}: end it, then start again`);
+    return new StoreRefused(`another program holds a lock on ${path}`, 'end it, then start again');
   }
   return error;
 }
