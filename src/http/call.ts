@@ -23,6 +23,8 @@ export interface Call {
   degraded: boolean;
   /** The quota headers, on every answer from the moment that the allowance is known. */
   quota: Headers;
+  /** Its body is waited for. */
+  isReading: boolean;
   isFinished: boolean;
   /** Every answer is told here; the first time counts. */
   readonly finished: (call: Call, status: number) => void;

@@ -149,6 +149,10 @@ export class Connection implements Job, Line {
     this.#isLast = true;
   }
 
+  get isStopped(): boolean {
+    return this.#isLast;
+  }
+
   begin(call: Call, price: number): void {
     this.requests++;
     this.open++;
@@ -214,6 +218,7 @@ export class Connection implements Job, Line {
     if (!intake.add(bytes)) return void this.socket.destroy();
     if (intake.held !== bytes) this.#hold(intake.account());
     this.#goOn();
+    this.#parts.fairness.polled();
   }
 
   /** Up to the end of one head, so that at most one request comes of it. */

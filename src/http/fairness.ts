@@ -12,7 +12,7 @@ const TURN_MS = 10;
 const SHED_MS = 2.5;
 /** Refusals that are late by so long take as much time as is served. */
 const LATE_MS = 40;
-/** The kernel may have more for one turn than can be read in this time; who waits is served in between then. */
+/** The kernel may have more for one turn than can be read in this time. */
 const LONG_POLL_MS = 20;
 /** What a caller may use in one go before the next one's turn, in microseconds. */
 const QUANTUM = 500;
@@ -34,6 +34,11 @@ const MOST_FULL_MS = 100;
 export interface Fairness {
   /** It has bytes: they are read at once where nobody waits. False where it has to wait. */
   arrive(job: Job): boolean;
+  /**
+   * The kernel has told of one more socket. Where it has told of many in one turn, who watches and known keys that come
+   * now and then are not kept waiting for the rest. Nobody else: whoever is served sends again, and the turn never ends.
+   */
+  polled(): void;
   /** A connection was taken. */
   accepted(): void;
   readonly waiting: () => number;
@@ -213,10 +218,17 @@ export function createFairness(isFull: () => boolean): Fairness {
           return true;
         }
       }
-      if (waiting > 0 && !isServing && !isFull() && performance.now() - turnedAt > LONG_POLL_MS) serve();
       wait(job);
       soon();
       return false;
+    },
+    polled() {
+      if (waiting === 0 || isServing || performance.now() - turnedAt < LONG_POLL_MS) return;
+      isServing = true;
+      turnedAt = performance.now();
+      serveFrom(sides.probe.fresh, turnedAt + TURN_MS / 10);
+      serveFrom(sides.key.fresh, turnedAt + TURN_MS / 5);
+      isServing = false;
     },
     accepted() {
       isAccepting = true;

@@ -28,10 +28,10 @@ export class Farewell {
       this.#taken = taken;
       this.#takenAt = now;
     }
-    const isOver = this.#endedAt > 0 && now - this.#endedAt > LINGER_MS;
-    if (!isOver && now - this.#takenAt <= UNREAD_MS) return true;
-    socket.destroy();
-    return false;
+    // By a reset: otherwise the kernel keeps what nobody reads, 4 MB a socket, for as long as the peer likes.
+    if (now - this.#takenAt > UNREAD_MS) socket.resetAndDestroy();
+    else if (this.#endedAt > 0 && now - this.#endedAt > LINGER_MS) socket.destroy();
+    return !socket.destroyed;
   }
 
   /** The last words, where there are any, then the end of what is sent. False where nobody is there any more. */

@@ -6,7 +6,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const FLOOD = 1_000;
+const FLOOD = 500;
 /** So much of a flood has to be gone, and for so long. */
 const GONE_SHARE = 0.9;
 const CALM_MS = 3_000;

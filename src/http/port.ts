@@ -105,12 +105,14 @@ export function createPort(parts: PortParts): Port {
       domain: undefined,
       degraded: false,
       quota: [],
+      isReading: false,
       isFinished: false,
       finished: finish,
     };
     call.connection.begin(call, found?.place.price ?? PRICES.bytes);
     const isLast = draining || call.connection.requests >= MOST_REQUESTS_PER_SOCKET;
-    if (isLast || !res.shouldKeepAlive) endAfter(call);
+    // A large body that nobody reads is not worth draining for the sake of the connection.
+    if (isLast || head.hasLargeBody || !res.shouldKeepAlive) endAfter(call);
     return { call, found };
   }
 
@@ -175,7 +177,9 @@ export function createPort(parts: PortParts): Port {
   }
 
   async function readThenHandle(call: Call, route: Route, schema: Type.TObject): Promise<void> {
+    call.isReading = true;
     const body = await readJson(call.req, call.head, schema);
+    call.isReading = false;
     // Whoever sent it broke off, or was refused by the parser: nobody is there to be answered.
     if (!body || call.isFinished) return finish(call, REFUSALS.bad_request.status);
     if ('refused' in body) return sendRefusal(call, body);
@@ -198,7 +202,11 @@ export function createPort(parts: PortParts): Port {
     shedLog.note();
   }
 
+  /** Nothing is carried out behind the last request of a connection, though the parser may see it before its end. */
+  const isBehindLast = (req: IncomingMessage) => sockets.of(req.socket)!.isStopped;
+
   const server = createServer(LIMITS, (req, res) => {
+    if (isBehindLast(req)) return;
     const { call, found } = begin(req, res);
     handle(call, found);
   });
@@ -222,9 +230,9 @@ export function createPort(parts: PortParts): Port {
       ?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), newRequestId()));
   });
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
-    server.on(event, (req: IncomingMessage, res: ServerResponse) =>
-      refuseTransport(begin(req, res).call, refuse('expectation_failed')),
-    );
+    server.on(event, (req: IncomingMessage, res: ServerResponse) => {
+      if (!isBehindLast(req)) refuseTransport(begin(req, res).call, refuse('expectation_failed'));
+    });
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const connection = sockets.of(socket);
@@ -234,8 +242,13 @@ export function createPort(parts: PortParts): Port {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isAheadOfParser) return;
     const refusal = parserRefusal(error.code);
     const { last } = connection;
-    // The one whose body was being read when its connection broke the rules or the time was over.
-    if (last && !last.isFinished && !last.req.complete) return refuseTransport(last, refusal);
+    // The one whose body was coming when its connection broke the rules or the time was over.
+    if (last && !last.req.complete) {
+      if (last.isFinished) return connection.end();
+      if (last.isReading) return refuseTransport(last, refusal);
+      // Nobody waits for its body: it gets the answer that is being made, and that is the last one.
+      return endAfter(last);
+    }
     metrics.request('none', REFUSALS[refusal.refused].status, 0);
     connection.end(rawRefusal(refusal, newRequestId()));
   });

@@ -57,9 +57,7 @@ export function send(
   body: string | Buffer,
   extra: Headers = [],
 ): void {
-  const { res, head } = call;
-  // The body of the request is never read. A large one is not worth draining for the sake of the connection.
-  if (head.hasLargeBody) res.shouldKeepAlive = false;
+  const { res } = call;
   const headers = headersOf(call, extra);
   const length = Buffer.byteLength(body);
   headers.push('Content-Type', type, 'Content-Length', `${length}`);

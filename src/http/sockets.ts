@@ -18,6 +18,8 @@ export interface Sockets {
   of(socket: Socket): Connection | undefined;
   readonly all: () => Iterable<Connection>;
   readonly count: () => number;
+  /** Since the start. */
+  readonly accepted: () => number;
   /** Idle ones that were closed to make room for others, and new ones that found none. */
   readonly evicted: () => number;
   readonly refused: () => number;
@@ -60,6 +62,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   const most = Math.min(MOST_CONNECTIONS, Math.max(64, descriptors() - OTHER_DESCRIPTORS));
   const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
   const held = { bytes: 0 };
+  let accepted = 0;
   let evicted = 0;
   let refused = 0;
   /** Until when nobody of them is idle, as far as is known: looking at all of them has its price. */
@@ -98,6 +101,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   }
 
   server.on('connection', (socket: Socket) => {
+    accepted++;
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
     const connection = new Connection(socket, { ...parts, isProxy, held });
@@ -109,6 +113,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
       connections.delete(socket);
       connection.closed();
       leave(connection);
+      parts.fairness.polled();
     });
     byNetwork.set(network, (byNetwork.get(network) ?? new Set()).add(connection));
     if (isWelcome) return;
@@ -137,6 +142,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     of: socket => connections.get(socket),
     all: () => all,
     count: () => connections.size,
+    accepted: () => accepted,
     evicted: () => evicted,
     refused: () => refused,
     close: () => clearInterval(sweep),

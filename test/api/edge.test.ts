@@ -231,6 +231,30 @@ test('bytes that come one by one behind answers that nobody takes stay with the 
   one.socket.destroy();
 });
 
+test.each([
+  ['a chunked body', 'Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n'],
+  ['a large body', `Content-Length: 2000\r\n\r\n${'x'.repeat(2_000)}`],
+])('behind a call with %s, which is the last one, nothing is carried out or counted', async (_, rest) => {
+  const { port, key, used } = await startTestService();
+  const { secret, key: made } = await key();
+  const begin = `GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
+  const bytes = await rawRequest(port, `${begin}${rest}${`${begin}\r\n`.repeat(3)}`);
+  expect(parseAnswers(bytes).map(({ status }) => status)).toEqual([200]);
+  expect(await used(made)).toBe(1);
+});
+
+test('a call whose body never ends gets one answer, and that is counted', async () => {
+  const { port, key, used } = await startTestService();
+  const { secret, key: made } = await key();
+  const one = open(port, '127.0.0.1');
+  one.socket.end(
+    `GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Length: 5\r\n\r\nhi`,
+  );
+  await eventually('it is over', () => one.isClosed());
+  expect(parseAnswers(one.received()).map(({ status }) => status)).toEqual([200]);
+  expect(await used(made)).toBe(1);
+});
+
 test('/metrics is made once a second, however many ask', { timeout: 120_000 }, async () => {
   const { port } = await startTestService();
   const times = 200;

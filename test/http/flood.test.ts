@@ -15,7 +15,7 @@ const seconds = (count: number, connections: number) => Array<number>(count).fil
 
 describe('memory is given back', () => {
   test.each<[string, number[], number]>([
-    ['never where there are few connections', [...seconds(10, 900), ...seconds(10, 1)], 0],
+    ['never where there are few connections', [...seconds(10, 450), ...seconds(10, 1)], 0],
     ['not while a flood lasts', seconds(20, 5_000), 0],
     ['not while most of them are still there', [...seconds(5, 5_000), ...seconds(20, 600)], 0],
     ['once when a flood is over', [...seconds(5, 5_000), ...seconds(50, 10)], 1],

@@ -110,13 +110,6 @@ describe('every answer', () => {
     expect(header('Keep-Alive')).toMatch(/^timeout=\d+$/);
   });
 
-  test('ends the connection where the body of the request is not worth draining', () => {
-    const { call, header } = request({ sent: { hasLargeBody: true }, keepsAlive: true });
-    sendJson(call, 200, '{}');
-    expect(call.res.shouldKeepAlive).toBe(false);
-    expect(header('Keep-Alive')).toBeUndefined();
-  });
-
   test('without content has no type and no length', () => {
     const { call, written } = request();
     sendEmpty(call, 304, ['ETag', '"a"']);

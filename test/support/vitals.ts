@@ -24,9 +24,13 @@ export function descriptors(pid: number): { all: number; sockets: number } {
 }
 
 const ESTABLISHED = '01';
+const FIN_WAIT = '04';
 
-/** Connections to a port that are open on the server's side, by the address that they come from. */
-export function connectionsFrom(address: string, port: number): number {
+/**
+ * Connections to a port that are open on the server's side, by the address that they come from; with `kept` also those
+ * that only the kernel still has, for what their peers have not read.
+ */
+export function connectionsFrom(address: string, port: number, which: 'open' | 'kept' = 'open'): number {
   const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
   // The kernel shows addresses in the order of the machine, which is the little-endian one wherever Node runs.
   const remote = address
@@ -37,7 +41,8 @@ export function connectionsFrom(address: string, port: number): number {
   const rows = readFileSync('/proc/net/tcp', 'latin1').split('\n').slice(1);
   return rows.filter(row => {
     const [, local, from, state] = row.trim().split(/\s+/);
-    return local?.endsWith(`:${hex(port, 4)}`) && from?.startsWith(`${remote}:`) && state === ESTABLISHED;
+    const isWanted = state === ESTABLISHED || (which === 'kept' && state === FIN_WAIT);
+    return local?.endsWith(`:${hex(port, 4)}`) && from?.startsWith(`${remote}:`) && isWanted;
   }).length;
 }
 
