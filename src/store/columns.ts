@@ -1,6 +1,6 @@
 /**
  * The one table of columns: what both stores keep, member by member of the core's nouns. Both make their statements of
- * it, and so do 'restore', `migrate` and its check; `test/store/columns.test.ts` holds it against both schemas.
+ * it, and so do `restore`, `migrate` and its check; `test/store/columns.test.ts` holds it against both schemas.
  */
 
 import type { Act, Action } from '../core/audit.ts';

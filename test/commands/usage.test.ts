@@ -186,7 +186,7 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
   ['keys create --name a --key drk_abc', /unknown option/],
   ['keys create --name a drk_abc', /too many arguments/],
   ['keys create --name a --quota -1', /whole number/],
-  ['keys update a', /--name, --quota, --rate, --origin, --network or --expires/],
+  ['keys update a', /--name, --note, --quota, --rate, --origin, --network or --expires/],
   ['overrides set example.com perhaps', /allow, deny, role/],
   ['keys create --name a --expires 2020-01-01', /2020-01-01 is over/],
   ['overrides set example.com deny --expires 2020-01-01', /2020-01-01 is over/],

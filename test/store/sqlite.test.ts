@@ -472,6 +472,16 @@ describe('a backup', () => {
     expect(readFileSync(target, 'utf8')).toBe('precious');
   });
 
+  test('whose place is taken meanwhile fails by what the disk says, and leaves nothing', async () => {
+    const { store } = await newStore();
+    const target = join(temporaryFolder(), 'copy.db');
+    const failed: unknown = store.backup(target, () => {}).catch(error => error);
+    mkdirSync(target);
+    expect(await failed).toBeInstanceOf(StoreUnavailable);
+    expect(await failed).toMatchObject({ message: expect.stringContaining('EISDIR') });
+    expect(readdirSync(join(target, '..'))).toEqual(['copy.db']);
+  });
+
   test('into a directory that is not there fails and leaves the store working', async () => {
     const { store } = await newStore();
     const target = join(temporaryFolder(), 'no', 'copy.db');

@@ -99,7 +99,7 @@ function openPool(url: string, most: number): Pool {
       if (open.size === 0) restUntil = performance.now() + REST_MS;
       // With all of them at work it was only the wait for one that took too long.
       if (open.size === 0 || open.size === most) throw error;
-      // No more are let in ('max_connections', a limit of the role): those that are there do the work for a while.
+      // No more are let in (`max_connections`, a limit of the role): those that are there do the work for a while.
       pool.options.max = open.size;
       clearTimeout(widening);
       widening = setTimeout(() => {

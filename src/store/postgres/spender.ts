@@ -13,7 +13,7 @@ import type { Session } from './session.ts';
  *   nor polled: a lost connection cannot make a server miss a change.
  * - *Is there anything left?* `seen` may be old, but a count only grows: what is used up in an old snapshot is used up.
  *   Those calls are refused without a write.
- * - *How much is granted?* That is computed by DO UPDATE from the row as it stands under its lock ('u.used'), however
+ * - *How much is granted?* That is computed by DO UPDATE from the row as it stands under its lock (`u.used`), however
  *   long the statement had to wait for it, or by the INSERT where the unique index proves that there was no row.
  *   `least` ignores NULL, so an unlimited key is granted what it asks for.
  *

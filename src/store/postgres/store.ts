@@ -29,7 +29,23 @@ const CLERKS = 8;
 /** Calls near a month's end would be counted in the wrong month. */
 const MOST_SKEW_MS = 2_000;
 
-/** Opens the database at 'url', or throws StoreRefused with a message that names the fix. */
+/** PostgreSQL has its own. */
+const NO_COPIES: Pick<Store, 'backup' | 'restore'> = {
+  async backup() {
+    throw new StoreRefused(
+      'this store is PostgreSQL, which has its own backup',
+      `pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
+    );
+  },
+  async restore() {
+    throw new StoreRefused(
+      'this store is PostgreSQL, which has its own restore',
+      'stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump',
+    );
+  },
+};
+
+/** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
 export async function openPostgresStore(
   url: string,
   clock: Clock = Date.now,
@@ -79,18 +95,7 @@ export async function openPostgresStore(
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision) => batcher.spend(spend, revision),
     ready: provedOnce(proveAndCompareClocks),
-    async backup() {
-      throw new StoreRefused(
-        'this store is PostgreSQL, which has its own backup',
-        `pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
-      );
-    },
-    async restore() {
-      throw new StoreRefused(
-        'this store is PostgreSQL, which has its own restore',
-        `stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump`,
-      );
-    },
+    ...NO_COPIES,
     close() {
       closing ??= Promise.all([counters.close(), clerks.close()]).then(() => {});
       return closing;

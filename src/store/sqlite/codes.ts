@@ -26,10 +26,13 @@ export function codeOf(error: unknown): number | undefined {
   return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
-/** Whether the store could not do it, and not we. The operating system's own errors name the call that failed. */
-export function isUnavailable(error: unknown): error is Error {
-  if (error instanceof StoreUnavailable) return true;
+/**
+ * What the store could not do; undefined where we are to blame. The operating system's own errors, such as of a full
+ * disk, name the call that failed.
+ */
+export function unavailabilityOf(error: unknown): StoreUnavailable | undefined {
+  if (error instanceof StoreUnavailable) return error;
   const code = codeOf(error);
-  if (code !== undefined) return UNAVAILABLE.has(code);
-  return error instanceof Error && 'syscall' in error;
+  const isTheirs = code === undefined ? error instanceof Error && 'syscall' in error : UNAVAILABLE.has(code);
+  return isTheirs ? new StoreUnavailable((error as Error).message, { cause: error }) : undefined;
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
+import { unavailabilityOf } from './codes.ts';
 import { examine, isMarked, openDatabase, refuseStrangers } from './open.ts';
 import { NO_DEADLINE, type Thread } from './thread.ts';
 import type { Clerk } from './worker.ts';
@@ -21,7 +22,7 @@ export function createCopies(path: string, ask: Thread<Clerk>['ask']): Pick<Stor
         await rename(partial, target);
       } catch (error) {
         for (const end of ['', '-journal']) await rm(partial + end, { force: true });
-        throw error;
+        throw unavailabilityOf(error) ?? error;
       }
     },
     async restore(source, act) {
@@ -36,6 +37,8 @@ export function createCopies(path: string, ask: Thread<Clerk>['ask']): Pick<Stor
         if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, 'name a file made by backup');
         bringUpToDate(copy, source);
         await ask('restore', [copy, act], NO_DEADLINE);
+      } catch (error) {
+        throw unavailabilityOf(error) ?? error;
       } finally {
         for (const end of ['', '-wal', '-shm']) await rm(copy + end, { force: true });
       }

@@ -14,7 +14,7 @@ import type { Clerk, Counter } from './worker.ts';
 
 type Ask = Thread<Clerk>['ask'];
 
-/** Opens the file at 'path', or throws StoreRefused with a message that names the fix. */
+/** Opens the file at `path`, or throws StoreRefused with a message that names the fix. */
 export async function openSqliteStore(
   path: string,
   onDeath: (error: Error) => void,

@@ -3,7 +3,7 @@
 import { backup, DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Audit, createAudit } from './audit.ts';
-import { isUnavailable } from './codes.ts';
+import { unavailabilityOf } from './codes.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
@@ -106,8 +106,9 @@ port.on('message', async ({ id, op, args }: Question) => {
     port.postMessage({ id, value } satisfies Reply);
   } catch (error) {
     // Judged here, where it was thrown: on the way an error loses all but its kind, its message and its stack.
-    const reply: Reply = isUnavailable(error)
-      ? { id, unavailable: error.message }
+    const unavailable = unavailabilityOf(error);
+    const reply: Reply = unavailable
+      ? { id, unavailable: unavailable.message }
       : { id, fault: error as Error };
     port.postMessage(reply);
   }
