@@ -116,6 +116,9 @@ const ACCEPTED: readonly (readonly [typed: string, canonical: string])[] = [
 ];
 
 const REFUSED: readonly (readonly [typed: string, rule: DomainRule])[] = [
+  // The longest text that is looked at, and one more
+  [label(1024), 'label_too_long'],
+  [label(1025), 'too_long'],
   ['', 'empty'],
   ['.', 'empty'],
   // Not well-formed Unicode, or percent signs left
@@ -613,6 +616,7 @@ describe('a mail exchange', () => {
     'mx.a',
     'mx-1.example.com',
     '_dc-mx.0123456789ab.example.com',
+    '_.example.com',
     'xn--mnchen-3ya.de',
     'co.uk',
     name253,
@@ -631,6 +635,7 @@ describe('a mail exchange', () => {
       'mx..example.com',
     ],
     ...['1.2.3.4', '127.1', '2130706433', '0x7f.1', '0x7f000001', 'mx.1', '[::1]', '::1', 'mx.ex_ample.com'],
+    ...['_dc-mx..example.com', '_dc-mx-.example.com', `${'_'.repeat(64)}.example.com`],
     ...[
       '-mx.example.com',
       'mx-.example.com',
