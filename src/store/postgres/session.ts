@@ -56,7 +56,7 @@ const PREPARE = `
     set_config('idle_in_transaction_session_timeout', '5s', false),
     set_config('default_transaction_isolation', 'read committed', false),
     set_config('synchronous_commit',
-      CASE current_setting(`synchronous_commit`) WHEN 'off' THEN 'on' ELSE current_setting(`synchronous_commit`) END, false),
+      CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
     current_setting('transaction_read_only') AS read_only`;
 
 /** A standby, or a database that was set so. */
