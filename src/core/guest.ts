@@ -34,6 +34,15 @@ export const LEARNING = Object.freeze({
   /** Exchanges of one domain and addresses of one host that are looked at: nobody may fill the store with one name. */
   mostExchanges: 4,
   mostAddresses: 4,
+  /**
+   * Guests of all hosts together that a store keeps, about one for each listed name; the first to go are the longest
+   * unseen of hosts that have no listed guest, which tell nothing.
+   */
+  mostGuestsInAll: 200_000,
+  /** Hosts that are only remembered because they must not be learned. One forgotten is seen again with its next guest. */
+  mostShared: 20_000,
+  /** How many listed neighbours are shown of a host: enough to look up by hand. */
+  neighbours: 3,
 });
 
 /** A domain whose mail a host receives. */

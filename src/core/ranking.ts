@@ -32,6 +32,12 @@ export interface TopDomain {
   readonly reason: FlagReason;
 }
 
+/**
+ * How many flags a store keeps: a hundred times the longest list. Beyond it the least counted names go first, since
+ * those are the ones that a flood of made-up names brings.
+ */
+export const MOST_FLAGS = 100_000;
+
 /** The longest list that anybody can ask for. */
 export const MOST_TOP = 1_000;
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Guest } from '../../src/core/guest.ts';
+import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { createHosts } from '../../src/store/sqlite/hosts.ts';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
@@ -12,8 +12,7 @@ import { temporaryFolder } from '../support/service.ts';
 
 const DAY = '2026-11-15';
 const SINCE = '2026-08-17';
-/** What hosts.ts allows for all hosts together. */
-const BOUND = 200_000;
+const BOUND = LEARNING.mostGuestsInAll;
 
 let path: string;
 let store: Store;

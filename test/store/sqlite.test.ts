@@ -15,6 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { digestOf } from '../../src/core/key.ts';
 import { StoreUnavailable } from '../../src/core/ports.ts';
+import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -319,7 +320,7 @@ test('a journal that a standing reader made grow is cut back when the reader is 
 });
 
 describe('flags', () => {
-  const BOUND = 100_000;
+  const BOUND = MOST_FLAGS;
   const rows = (path: string) => Number(read(path, 'SELECT count(*) AS n FROM flag')[0]?.n);
   async function flood(store: Awaited<ReturnType<typeof open>>, names: number) {
     for (let from = 0; from < names; from += 5_000) {

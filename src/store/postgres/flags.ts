@@ -1,15 +1,14 @@
 /** Verdicts that were given, and the ranking made of them, in the shared store. */
 
-import type { Flag } from '../../core/ranking.ts';
+import { type Flag, MOST_FLAGS } from '../../core/ranking.ts';
 import { FLAG, RANKED } from '../columns.ts';
+import { rowsToRemove } from '../prune.ts';
 import { replaced } from '../table.ts';
 import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
 import { arraysOf, givenRows } from './rows.ts';
 import type { Session } from './session.ts';
 import { CHUNK, inTurn, TURN } from './turn.ts';
 
-/** The table of flags stays about here; the least counted names go first. */
-const MOST_FLAGS = 100_000;
 /** Counting the table with every flush of every server would cost more than writing to it. */
 const PRUNE_EVERY = 1_000;
 
@@ -43,10 +42,8 @@ async function prune(session: Session, sinceDay: string): Promise<void> {
   await session.query('DELETE FROM flag WHERE day < $1', [sinceDay]);
   await session.query('DELETE FROM usage_day WHERE day < $1', [sinceDay]);
   const { rows } = await session.query('SELECT count(*) AS n FROM flag');
-  const excess = Number(rows[0]?.n) - MOST_FLAGS;
-  if (excess <= 0) return;
-  // More than must go, so that a flood of names does not pay for this scan each time.
-  await session.query(REMOVE_LEAST_COUNTED, [excess + MOST_FLAGS / 20]);
+  const excess = rowsToRemove(Number(rows[0]?.n), MOST_FLAGS);
+  if (excess > 0) await session.query(REMOVE_LEAST_COUNTED, [excess]);
 }
 
 const PUT_FLAGS = `

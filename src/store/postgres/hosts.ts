@@ -4,19 +4,13 @@ import type { Act } from '../../core/audit.ts';
 import { type Guest, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
+import { rowsToRemove } from '../prune.ts';
 import { replaced, upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
 import { arraysOf, givenRows } from './rows.ts';
 import type { Session } from './session.ts';
 import { CHUNK, inTurn, TURN } from './turn.ts';
-
-/** Guests of all hosts together; the first to go are the longest unseen of hosts that have no listed guest. */
-const MOST_GUESTS = 200_000;
-/** Hosts that are only remembered because they must not be learned. */
-const MOST_SHARED = 20_000;
-/** How many listed neighbours are shown of a host. */
-const NEIGHBOURS = 3;
 
 export function createHosts(connections: Connections) {
   const { run } = connections;
@@ -25,9 +19,8 @@ export function createHosts(connections: Connections) {
     await session.query('DELETE FROM guest WHERE day < $1', [sinceDay]);
     await session.query('UPDATE host SET shared_day = NULL WHERE shared_day < $1', [sinceDay]);
     const { rows } = await session.query('SELECT count(*) AS n FROM guest');
-    const excess = Number(rows[0]?.n) - MOST_GUESTS;
-    // The margin keeps a flood of names from paying for this scan with every flush.
-    if (excess > 0) await session.query(REMOVE_GUESTS, [excess + MOST_GUESTS / 20]);
+    const excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
+    if (excess > 0) await session.query(REMOVE_GUESTS, [excess]);
   }
 
   return {
@@ -38,7 +31,7 @@ export function createHosts(connections: Connections) {
           await inTurn(session, TURN.hosts, () => session.query(TAKE, [...values, LEARNING.mostGuests]));
         }
         await inTurn(session, TURN.hosts, async () => {
-          await session.query(SHARE, [shared, day, MOST_SHARED]);
+          await session.query(SHARE, [shared, day, LEARNING.mostShared]);
           await prune(session, sinceDay);
         });
       }, BACKGROUND_MS),
@@ -109,6 +102,6 @@ const REMOVE_GUESTS = `
 
 const LIST = `
   SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
-    ARRAY(SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL ORDER BY domain LIMIT ${NEIGHBOURS}) AS neighbours
+    ARRAY(SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL ORDER BY domain LIMIT ${LEARNING.neighbours}) AS neighbours
   FROM host WHERE flagged >= $1 OR forgotten_at IS NOT NULL
   ORDER BY flagged DESC, name LIMIT $2`;

@@ -1,14 +1,12 @@
 /** Verdicts that were given, and the ranking made of them, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { Flag } from '../../core/ranking.ts';
+import { type Flag, MOST_FLAGS } from '../../core/ranking.ts';
 import { FLAG, RANKED } from '../columns.ts';
 import { toLines } from '../lines.ts';
+import { rowsToRemove } from '../prune.ts';
 import { upsert } from '../table.ts';
 import { CHUNK, inChunk, inChunks, removeInChunks } from './transaction.ts';
-
-/** The table of flags stays below this; the least counted names go first. */
-const MOST_FLAGS = 100_000;
 
 export type Flags = ReturnType<typeof createFlags>;
 
@@ -46,12 +44,12 @@ function prune(db: DatabaseSync, sinceDay: string): void {
     'DELETE FROM usage_day WHERE (key_id, day) IN (SELECT key_id, day FROM usage_day WHERE day < ? LIMIT ?)',
     sinceDay,
   );
-  const excess = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n) - MOST_FLAGS;
-  if (excess > 0) removeLeastCounted(db, excess + MOST_FLAGS / 20);
+  const present = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n);
+  removeLeastCounted(db, rowsToRemove(present, MOST_FLAGS));
 }
 
-/** More rows than must go, so that a flood of names does not pay for this scan with every flush. */
 function removeLeastCounted(db: DatabaseSync, rows: number): void {
+  if (rows === 0) return;
   const least = db
     .prepare(
       'SELECT domain FROM flag GROUP BY domain ORDER BY max(listed), count(*), max(day), domain LIMIT ?',

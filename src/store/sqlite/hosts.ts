@@ -5,16 +5,10 @@ import type { Act } from '../../core/audit.ts';
 import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, HOST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
+import { rowsToRemove } from '../prune.ts';
 import { replaced, upsert, without } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { inChunks, inTransaction, removeInChunks } from './transaction.ts';
-
-/** Guests of all hosts together; the first to go are the longest unseen of hosts that have no listed guest. */
-const MOST_GUESTS = 200_000;
-/** Hosts that are only remembered because they must not be learned. */
-const MOST_SHARED = 20_000;
-/** How many listed neighbours are shown of a host. */
-const NEIGHBOURS = 3;
 
 export type Hosts = ReturnType<typeof createHosts>;
 
@@ -43,7 +37,7 @@ export function createHosts(db: DatabaseSync) {
   return {
     learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): void {
       inChunks(db, guests, take);
-      inChunks(db, shared, name => void share.run(name, day, MOST_SHARED));
+      inChunks(db, shared, name => void share.run(name, day, LEARNING.mostShared));
       prune(db, sinceDay);
     },
 
@@ -53,7 +47,7 @@ export function createHosts(db: DatabaseSync) {
         .prepare(`
           SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
             (SELECT json_group_array(entry) FROM
-              (SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL LIMIT ${NEIGHBOURS})) AS neighbours
+              (SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL LIMIT ${LEARNING.neighbours})) AS neighbours
           FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
           ORDER BY flagged DESC, name LIMIT ?2`)
         .all(fewestFlagged, most)
@@ -87,17 +81,17 @@ function prune(db: DatabaseSync, sinceDay: string): void {
   const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(sinceDay);
   const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
   inChunks(db, outdated, row => void unshare.run(String(row.name)));
-  const excess = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n) - MOST_GUESTS;
-  if (excess > 0) removeGuests(db, excess);
+  const present = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n);
+  removeGuests(db, rowsToRemove(present, LEARNING.mostGuestsInAll));
 }
 
-/** The margin keeps a flood of names from paying for this scan with every flush. */
-function removeGuests(db: DatabaseSync, excess: number): void {
+function removeGuests(db: DatabaseSync, rows: number): void {
+  if (rows === 0) return;
   const least = db
     .prepare(`
       SELECT guest.host, guest.domain FROM guest JOIN host ON host.name = guest.host
       ORDER BY host.flagged > 0, guest.day LIMIT ?`)
-    .all(excess + MOST_GUESTS / 20);
+    .all(rows);
   const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
   inChunks(db, least, row => void remove.run(String(row.host), String(row.domain)));
 }
