@@ -189,7 +189,7 @@ test('the client package imports nothing at all', () => {
 
 /** What one of the two stores has to do that the other need not. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
-  'store/sqlite': ['codes', 'copies', 'lock', 'restore', 'thread', 'transaction', 'worker'],
+  'store/sqlite': ['before', 'codes', 'copies', 'lock', 'restore', 'thread', 'transaction', 'worker'],
   'store/postgres': ['connect', 'rows', 'session', 'turn'],
 };
 
