@@ -160,7 +160,10 @@ describe('a list that rotates', () => {
     since.set('zzz.com', '2026-06-02');
     const full: Snapshot = { ...day1, names: [...since.keys()], since };
     const next = keepingNames(clean(many(20, 'n'), ROTATING), full, '2026-11-02');
-    expect(next.names.slice(20)).toEqual(['zzz.com', ...same.slice(0, 29_979)]);
+    const kept = ['zzz.com', ...same.slice(0, 29_979)];
+    // Not as arrays: showing how two of this length differ takes a minute.
+    expect(next.names.slice(20).findIndex((name, at) => name !== kept[at])).toBe(-1);
+    expect(next.names).toHaveLength(30_000);
   });
 
   it('is no rule for other lists: what they no longer name is gone', () => {
