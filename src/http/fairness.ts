@@ -21,8 +21,8 @@ const QUANTUM = 500;
  * in so many of them at the most. Otherwise 1,000 connections had to wait for four seconds (2026-11-15).
  */
 const MOST_ACCEPTING = 64;
-/** Where turns are slow, fewer of them. */
-const LEAST_ACCEPTING = 8;
+/** Where turns are slow, since calls that were let in before are answered in them, fewer. */
+const LEAST_ACCEPTING = 32;
 const ACCEPTING_MS = 20;
 /** Callers who asked for too much are remembered for a while; when they are so many, those are looked for who did long ago. */
 const MOST_ACCOUNTS = 1_000;
@@ -77,8 +77,7 @@ export function createFairness(isFull: () => boolean): Fairness {
       isAccepting = hasAccepted;
       hasAccepted = false;
       if (isAccepting && goesOnAccepting()) {
-        serveFrom(sides.probe.fresh, performance.now() + TURN_MS / 10);
-        turnedAt = performance.now();
+        serveNewcomers();
         return nextTurn();
       }
       acceptingTurns = 0;
@@ -154,6 +153,15 @@ export function createFairness(isFull: () => boolean): Fairness {
     else nextTurn();
   }
 
+  /** Who watches, and known keys that come now and then: they are few, or soon no newcomers any more. */
+  function serveNewcomers(): void {
+    isServing = true;
+    turnedAt = performance.now();
+    serveFrom(sides.probe.fresh, turnedAt + TURN_MS / 10);
+    serveFrom(sides.key.fresh, turnedAt + TURN_MS / 10);
+    isServing = false;
+  }
+
   /** Who has had a turn goes to the end of the row, and is no newcomer again before it was passed there (RFC 8290 4.2). */
   function serveFrom(those: Set<Account>, until: number): void {
     for (const account of those) {
@@ -223,12 +231,7 @@ export function createFairness(isFull: () => boolean): Fairness {
       return false;
     },
     polled() {
-      if (waiting === 0 || isServing || performance.now() - turnedAt < LONG_POLL_MS) return;
-      isServing = true;
-      turnedAt = performance.now();
-      serveFrom(sides.probe.fresh, turnedAt + TURN_MS / 10);
-      serveFrom(sides.key.fresh, turnedAt + TURN_MS / 5);
-      isServing = false;
+      if (waiting > 0 && !isServing && performance.now() - turnedAt > LONG_POLL_MS) serveNewcomers();
     },
     accepted() {
       isAccepting = true;
