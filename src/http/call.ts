@@ -45,7 +45,6 @@ export interface Line {
   stop(): void;
   /** One has its answer, at this moment. */
   answered(now: number): void;
-  /** One was refused because others wait. */
 }
 
 /** Names and values in turn, as `writeHead` takes them. */
