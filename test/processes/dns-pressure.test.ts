@@ -12,8 +12,8 @@ import { eventually, randomFrom, SEED, sized } from '../support/scale.ts';
 
 const HERD = 500;
 const TARPITS = sized(200, 1_000);
-const TORTURE = sized(1_000, 200_000);
-const HOSTILE = sized(1_000, 100_000);
+const TORTURE = sized(500, 200_000);
+const HOSTILE = sized(400, 100_000);
 const MINUTES = 60_000;
 /** Names that the resolver asks at one time, over all. */
 const CAP = 128;

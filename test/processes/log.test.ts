@@ -41,7 +41,7 @@ test('a log that cannot be written takes neither answers nor the clean end away'
 });
 
 test('a log that nobody reads is kept up to a bound, and its reader is told what is missing', async () => {
-  const CALLS = 15_000;
+  const CALLS = 12_000;
   const env = {
     PATH: process.env.PATH,
     PORT: '0',
@@ -62,7 +62,7 @@ test('a log that nobody reads is kept up to a bound, and its reader is told what
   child.stdout!.resume();
   const told = /\{"level":40,"time":\d+,"dropped":(\d+),"msg":"lines of this log were dropped/;
   const dropped = Number((await output(started, told))[1]);
-  // Of 15,000 lines, 140 bytes each, 1 MiB was kept, and what pipes and streams hold on the way.
+  // Of 12,000 lines, 140 bytes each, 1 MiB was kept, and what pipes and streams hold on the way.
   expect(stdout().length - before).toBeLessThan(2 ** 21);
   const requests = () => stdout().match(/"msg":"request"/g)?.length;
   expect(requests()! + dropped).toBe(CALLS);
