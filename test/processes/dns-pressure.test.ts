@@ -10,7 +10,7 @@ import { callMany, tally } from '../support/load.ts';
 import { openBeside, read, startServer } from '../support/process.ts';
 import { eventually, randomFrom, SEED, sized } from '../support/scale.ts';
 
-const HERD = 500;
+const HERD = sized(150, 500);
 const TARPITS = sized(200, 1_000);
 const TORTURE = sized(500, 200_000);
 const HOSTILE = sized(400, 100_000);
