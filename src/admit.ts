@@ -148,7 +148,11 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
       while (until === undefined || performance.now() < until) {
         const known = until === undefined ? recall(digest, caller) : undefined;
         const cached = known ?? (await inspect(secret, digest, caller));
-        if ('refused' in cached) return cached;
+        if ('refused' in cached) {
+          // From here on it waits among strangers.
+          caller.memory.keyId = undefined;
+          return cached;
+        }
         const { key, revision } = cached;
         const now = clock();
         if (key.rate !== null && !tokenTaken) {

@@ -3,6 +3,7 @@ import { type Caller, createAdmit, newMemory } from '../src/admit.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../src/core/key.ts';
 import type { Spend, Spent, Store } from '../src/core/ports.ts';
 import { secondsLeft } from '../src/core/quota.ts';
+import { keyRecord } from './support/records.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 15, 12);
 const SECRET = secretFrom(new Uint8Array(32).fill(7));
@@ -14,23 +15,7 @@ function world(facts: Partial<KeyRecord> = {}) {
     ticks: 0,
     revision: 1,
     used: 0,
-    key: {
-      id: 'k1',
-      name: 'Shop',
-      digest: digestOf(SECRET),
-      prefix: 'drk_0000',
-      last4: '0000',
-      previousDigest: null,
-      previousUntil: null,
-      quota: null,
-      rate: null,
-      origins: [],
-      networks: [],
-      createdAt: 0,
-      expiresAt: null,
-      revokedAt: null,
-      ...facts,
-    } as KeyRecord,
+    key: keyRecord({ digest: digestOf(SECRET), ...facts }),
     reads: 0,
     /** What comes between reading a key and counting its call. */
     beforeSpend: () => {},
@@ -223,4 +208,11 @@ test('days without a call are told as days without a call', async () => {
     { day: '2026-11-14', count: 0 },
     { day: '2026-11-15', count: 2 },
   ]);
+});
+
+test("a connection whose key was revoked is a stranger's from its next call on", async () => {
+  const { change, caller, call, at } = world();
+  expect([await call(), caller().memory.keyId]).toEqual(['served', 'k1']);
+  change({ revokedAt: at.now });
+  expect([await call(), caller().memory.keyId]).toEqual(['unauthorized', undefined]);
 });

@@ -10,6 +10,7 @@ import { SOURCES } from '../src/feeds/sources.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { type Answer, createLookup } from '../src/lookup.ts';
 import { buildCatalog } from '../src/refresh.ts';
+import { overrideOf } from './support/records.ts';
 
 let catalog: Catalog;
 beforeAll(async () => {
@@ -64,16 +65,7 @@ function world(
 }
 
 function override(name: string, action: OverrideAction, facts: Partial<Override> = {}): Override {
-  return {
-    domain: name,
-    action,
-    below: false,
-    note: null,
-    author: null,
-    createdAt: 0,
-    expiresAt: null,
-    ...facts,
-  };
+  return overrideOf(name, { action, ...facts });
 }
 
 const six = ({ verdict: v }: Answer) => [

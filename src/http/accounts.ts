@@ -35,7 +35,7 @@ export interface Waiting {
   readonly since: number;
 }
 
-/** First in, first out, without moving what is behind. */
+/** Taken from either end without moving the rest. */
 export class Queue<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -110,11 +110,11 @@ export class Account {
   isTooMuch(now: number): boolean {
     if (this.queue.size < FEW) return false;
     const wait = this.queue.size * this.#pace;
+    // After a while without, what comes is a burst again.
+    if (now - this.#lateAt > CALM_MS) this.#lateSince = 0;
     if (wait > TARGET_MS) {
       if (this.#lateSince === 0) this.#lateSince = now;
       this.#lateAt = now;
-    } else if (this.isCalm(now)) {
-      this.#lateSince = 0;
     }
     const isStanding = this.#lateSince > 0 && now - this.#lateSince > STANDING_MS;
     return wait > (isStanding ? TARGET_MS : MOST_WAIT_MS);

@@ -14,8 +14,8 @@ const MOST_KEPT = 1_024;
 export class Whose {
   readonly #network: string;
   readonly #keyOf: KeyOf;
-  /** The last request that waited, where it was a known key's. */
-  #before: { readonly bytes: Buffer; readonly caller: Caller } | undefined;
+  /** The last request that waited with a key, and its Authorization line. */
+  #before: { readonly bytes: Buffer; readonly authorization: string } | undefined;
 
   constructor(network: string, keyOf: KeyOf) {
     this.#network = network;
@@ -25,12 +25,15 @@ export class Whose {
   /** `begins`: bytes that begin a request; what belongs to one that has begun is the turn of whoever sent that. */
   of(begins: Buffer | undefined, { authorization, keyId }: Memory): Caller {
     if (begins && isProbe(begins)) return { name: `probe ${this.#network}`, kind: 'probe' };
-    if (begins && this.#before && hasSameFields(begins, this.#before.bytes)) return this.#before.caller;
-    const sent = begins ? authorizationIn(begins) : authorization;
+    const sent = begins ? this.#sentIn(begins) : authorization;
     const known = sent === authorization ? keyId : sent && this.#keyOf(sent);
-    if (known === undefined) return { name: this.#network, kind: 'stranger' };
-    const caller: Caller = { name: known, kind: 'key' };
-    if (begins && begins.length < MOST_KEPT) this.#before = { bytes: begins, caller };
-    return caller;
+    return known === undefined ? { name: this.#network, kind: 'stranger' } : { name: known, kind: 'key' };
+  }
+
+  #sentIn(bytes: Buffer): string | undefined {
+    if (this.#before && hasSameFields(bytes, this.#before.bytes)) return this.#before.authorization;
+    const authorization = authorizationIn(bytes);
+    if (authorization && bytes.length < MOST_KEPT) this.#before = { bytes, authorization };
+    return authorization;
   }
 }

@@ -9,29 +9,13 @@ import {
   secretFrom,
   shownParts,
 } from '../../src/core/key.ts';
+import { keyRecord } from '../support/records.ts';
 
 const NOW = 1_000;
 const DIGEST = 'digest';
 const OLD = 'digest of the secret before';
 
-const key = (facts: Partial<KeyRecord> = {}): KeyRecord => ({
-  id: 'k1',
-  name: 'Shop',
-  note: null,
-  digest: DIGEST,
-  prefix: 'drk_0000',
-  last4: '0000',
-  previousDigest: null,
-  previousUntil: null,
-  quota: null,
-  rate: null,
-  origins: [],
-  networks: [],
-  createdAt: 0,
-  expiresAt: null,
-  revokedAt: null,
-  ...facts,
-});
+const key = (facts: Partial<KeyRecord> = {}) => keyRecord({ digest: DIGEST, ...facts });
 
 describe('a key', () => {
   test.each<[string, Partial<KeyRecord>, string, boolean]>([

@@ -1,19 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { findOverride, type Override } from '../../src/core/override.ts';
+import { overrideOf as override } from '../support/records.ts';
 
 const NOW = 1_000;
 const LINEAGE = ['x.shop.acme.com', 'shop.acme.com', 'acme.com'];
-
-const override = (domain: string, facts: Partial<Override> = {}): Override => ({
-  domain,
-  action: 'deny',
-  below: false,
-  note: null,
-  author: null,
-  createdAt: 0,
-  expiresAt: null,
-  ...facts,
-});
 
 describe('what an operator decided about x.shop.acme.com', () => {
   test.each<[string, Override[], string | undefined]>([

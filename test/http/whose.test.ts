@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { newMemory } from '../../src/admit.ts';
+import { Whose } from '../../src/http/whose.ts';
+
+const head = (target: string, ...lines: string[]) =>
+  Buffer.from([`GET ${target} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n'));
+const STRANGER = { name: '192.0.2.1', kind: 'stranger' };
+
+test('a request takes the turn of its key for as long as that is known, of its address otherwise', () => {
+  let known: string | undefined = 'k1';
+  const whose = new Whose('192.0.2.1', sent => (sent === 'Bearer a' ? known : undefined));
+  const memory = newMemory();
+  const of = (bytes: Buffer) => whose.of(bytes, memory);
+  expect(of(head('/1', 'Authorization: Bearer a'))).toEqual({ name: 'k1', kind: 'key' });
+  expect(of(head('/2', 'Authorization: Bearer a'))).toEqual({ name: 'k1', kind: 'key' });
+  expect(of(head('/2', 'Authorization: Bearer b'))).toEqual(STRANGER);
+  expect(of(head('/2'))).toEqual(STRANGER);
+  expect(of(head('/2', 'Authorization: Bearer a'))).toEqual({ name: 'k1', kind: 'key' });
+  // Revoked meanwhile.
+  known = undefined;
+  expect(of(head('/3', 'Authorization: Bearer a'))).toEqual(STRANGER);
+});
+
+test('what the connection knows from its last call is not looked for again', () => {
+  const whose = new Whose('192.0.2.1', () => {
+    throw new Error('asked');
+  });
+  const memory = { ...newMemory(), authorization: 'Bearer a', keyId: 'k1' };
+  const bytes = head('/1', 'Authorization: Bearer a');
+  expect(whose.of(bytes, memory)).toEqual({ name: 'k1', kind: 'key' });
+  expect(whose.of(undefined, memory)).toEqual({ name: 'k1', kind: 'key' });
+  // A call that was refused takes the name away.
+  memory.keyId = undefined as never;
+  expect(whose.of(bytes, memory)).toEqual(STRANGER);
+});
+
+test('who watches the service has a row of its own, with a key or without', () => {
+  const whose = new Whose('192.0.2.1', () => 'k1');
+  const probe = { name: 'probe 192.0.2.1', kind: 'probe' };
+  expect(whose.of(head('/livez', 'Authorization: Bearer a'), newMemory())).toEqual(probe);
+});
