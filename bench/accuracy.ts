@@ -3,13 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildCatalog } from '../src/assemble.ts';
 import { printTable } from '../src/commands/print.ts';
 import { loadCatalog } from '../src/compose.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import { isSpecialUse, lineage, parseDomain, registrableDomain } from '../src/core/domain.ts';
 import { takeSnapshot } from '../src/core/snapshot.ts';
 import { SOURCES } from '../src/feeds/sources.ts';
-import { buildCatalog } from '../src/refresh.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { startDns } from '../test/support/dns.ts';
 import { FULL, type Observed, simulateInternet, visit } from '../test/support/internet.ts';

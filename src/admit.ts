@@ -1,4 +1,4 @@
-/** VERB 1: key → origin → rate → quota. A call gets an Admission, counted durably, or a Refusal without effect. */
+/** Key → origin → rate → quota. A call gets an Admission, counted durably, or a Refusal without effect. */
 
 import { LRUCache } from 'lru-cache';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';

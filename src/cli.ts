@@ -7,7 +7,7 @@ import { addCopies } from './commands/copy.ts';
 import { addFeeds } from './commands/feeds.ts';
 import { addInfra } from './commands/infra.ts';
 import { addKeys } from './commands/keys.ts';
-import { addLookups } from './commands/look.ts';
+import { addLookups } from './commands/lookup.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addOverrides } from './commands/overrides.ts';
 import { CommandFailed, clearProgress, UsageProblem } from './commands/print.ts';

@@ -2,6 +2,15 @@
 
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
+import {
+  buildCatalog,
+  type Following,
+  type FollowParts,
+  followFeeds,
+  inTurns,
+  type Progress,
+  type Stored,
+} from './assemble.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Resolver, Store } from './core/ports.ts';
@@ -11,17 +20,8 @@ import { PACKING } from './feeds/pack.ts';
 import { SOURCES } from './feeds/sources.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
-import { loadOverrides } from './overrides.ts';
+import { loadOverrides } from './overrule.ts';
 import { createRank } from './rank.ts';
-import {
-  buildCatalog,
-  type Following,
-  type FollowParts,
-  followFeeds,
-  inTurns,
-  type Progress,
-  type Stored,
-} from './refresh.ts';
 import { type FormChange, type OnFormChange, toldOf } from './store/form.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 

@@ -1,4 +1,4 @@
-/** VERB 5: guests → hosts → what lookups know of them. Learns off the hot path which mail hosts are disposable ones. */
+/** Guests → hosts → what lookups know of them. Learns off the hot path which mail hosts are disposable ones. */
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
@@ -20,7 +20,7 @@ export interface Learn {
   /** Writes what is pending; rejects when the store cannot, and keeps it then. */
   flush(): Promise<void>;
   /** Reads what all servers have learned. */
-  refresh(): Promise<void>;
+  reload(): Promise<void>;
   /** What was learned, as the next catalog has it; what it gives puts that in place, in one go with the catalog. */
   adopting(next: Catalog): Steps<() => void>;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000;
 /** After an answer, not within it; then addresses are asked, so that the next lookup may know them. */
 const SOON_MS = 20;
 const FLUSH_MS = 1_000;
-const REFRESH_MS = 60_000;
+const RELOAD_MS = 60_000;
 /** Beyond these the rest is dropped: what is worth learning is seen again. */
 const MOST_PENDING = 5_000;
 const MOST_GUESTS = 20_000;
@@ -60,7 +60,7 @@ interface Seen {
 
 export async function createLearn(parts: LearnParts): Promise<Learn> {
   const learner = new Learner(parts);
-  await learner.refresh();
+  await learner.reload();
   return learner;
 }
 
@@ -83,7 +83,7 @@ class Learner implements Learn {
     this.#infra = allAtOnce(this.#folding([], parts.catalog()));
     const every = (ms: number, work: () => Promise<void>) =>
       setInterval(() => void work().catch(parts.onError), ms).unref();
-    this.#timers = [every(FLUSH_MS, () => this.flush()), every(REFRESH_MS, () => this.refresh())];
+    this.#timers = [every(FLUSH_MS, () => this.flush()), every(RELOAD_MS, () => this.reload())];
   }
 
   infra(): Infra {
@@ -110,7 +110,7 @@ class Learner implements Learn {
     return this.#writing;
   }
 
-  async refresh(): Promise<void> {
+  async reload(): Promise<void> {
     const { store, catalog, inTurns } = this.#parts;
     const records = await store.listHosts(LEARNING.fewestFlaggedUnderListed, MOST_LEARNED);
     let under: Catalog;

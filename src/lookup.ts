@@ -1,4 +1,4 @@
-/** Verb 2: from a domain to its verdict. Facts are gathered here; the judging is core/verdict.ts. */
+/** From a domain to its verdict. Facts are gathered here; the judging is core/verdict.ts. */
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog, Listing, Relay } from './core/catalog.ts';

@@ -1,4 +1,4 @@
-/** VERB: what an operator may do, from the command line and over HTTP alike. Each act is audited with its change. */
+/** What an operator may do, from the command line and over HTTP alike. Each act is audited with its change. */
 
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';

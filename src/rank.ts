@@ -1,4 +1,4 @@
-/** VERB 4: flags → ranking → top domains. Remembers verdicts off the hot path and lists the most often flagged. */
+/** Flags → ranking → top domains. Remembers verdicts off the hot path and lists the most often flagged. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';

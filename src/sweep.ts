@@ -1,4 +1,4 @@
-/** VERB 6: listed names → their mail hosts → guests. Resolves what the lists name, slowly, so that hosts can be learned. */
+/** Listed names → their mail hosts → guests. Resolves what the lists name, slowly, so that hosts can be learned. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Catalog } from './core/catalog.ts';
@@ -14,7 +14,7 @@ export interface SweepParts {
   readonly clock: Clock;
 }
 
-export interface SweepWish {
+export interface SweepOptions {
   /** Names to ask at most; all that are left when undefined. */
   readonly limit: number | undefined;
   /** Names to begin in one second. */
@@ -49,16 +49,16 @@ const LARGEST_BATCH = 2_000;
 /** More unanswered names than this in a batch are no longer the fault of the names. */
 const MOST_UNANSWERED = 0.9;
 
-export async function sweep(parts: SweepParts, wish: SweepWish): Promise<Swept> {
+export async function sweep(parts: SweepParts, options: SweepOptions): Promise<Swept> {
   const { store, catalog, learn, clock } = parts;
   const names = await namesLeft(parts);
-  const total = Math.min(names.length, wish.limit ?? names.length);
-  const size = Math.min(LARGEST_BATCH, Math.max(SMALLEST_BATCH, Math.ceil(wish.rate * BATCH_SECONDS)));
+  const total = Math.min(names.length, options.limit ?? names.length);
+  const size = Math.min(LARGEST_BATCH, Math.max(SMALLEST_BATCH, Math.ceil(options.rate * BATCH_SECONDS)));
   const swept = { asked: 0, received: 0, unanswered: 0 };
-  while (swept.asked < total && !wish.stop.aborted) {
+  while (swept.asked < total && !options.stop.aborted) {
     const batch = names.slice(swept.asked, Math.min(total, swept.asked + size));
-    const done = await askAll(parts, wish, batch, at =>
-      wish.progress(batch[at]!.name, swept.asked + at, total),
+    const done = await askAll(parts, options, batch, at =>
+      options.progress(batch[at]!.name, swept.asked + at, total),
     );
     if (done.asked >= SMALLEST_BATCH && done.unanswered > MOST_UNANSWERED * done.asked)
       throw new SweepFailed(
@@ -73,7 +73,7 @@ export async function sweep(parts: SweepParts, wish: SweepWish): Promise<Swept> 
     const endedAt = swept.asked === names.length ? clock() : null;
     await store.markSweep({ generation: catalog.generation, last: names[swept.asked - 1]!.order, endedAt });
   }
-  await learn.refresh();
+  await learn.reload();
   return { ...swept, left: names.length - swept.asked };
 }
 
@@ -102,7 +102,7 @@ async function namesLeft({ store, catalog }: SweepParts): Promise<Target[]> {
 /** Begins them in order and at an even pace, a few at a time. */
 async function askAll(
   { resolver, learn }: SweepParts,
-  { rate, stop }: SweepWish,
+  { rate, stop }: SweepOptions,
   batch: readonly Target[],
   progress: (at: number) => void,
 ): Promise<{ asked: number; received: number; unanswered: number }> {

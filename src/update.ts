@@ -1,4 +1,4 @@
-/** VERB 7: a feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
+/** A feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
 import { type Act, type Actor, shortDetail } from './core/audit.ts';
 import {
@@ -52,7 +52,7 @@ export interface UpdateParts {
   readonly actor: Actor;
 }
 
-export interface UpdateWish {
+export interface UpdateOptions {
   /** Takes what can be read in spite of the gate. */
   readonly force: boolean;
   /** Says what would happen and changes nothing. */
@@ -60,12 +60,12 @@ export interface UpdateWish {
   readonly progress: (feed: string, done: number, total: number) => void;
 }
 
-export async function updateFeeds(parts: UpdateParts, wish: UpdateWish): Promise<Updated[]> {
+export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const canaries = canariesOf(parseTables(await parts.tables()));
   const done: Updated[] = [];
   for (const source of parts.sources) {
-    wish.progress(source.feed.id, done.length, parts.sources.length);
-    done.push(await update(source, canaries, parts, wish));
+    options.progress(source.feed.id, done.length, parts.sources.length);
+    done.push(await update(source, canaries, parts, options));
   }
   return done;
 }
@@ -74,7 +74,7 @@ async function update(
   source: FeedSource,
   canaries: ReadonlySet<string>,
   parts: UpdateParts,
-  { force, dryRun }: UpdateWish,
+  { force, dryRun }: UpdateOptions,
 ): Promise<Updated> {
   const { feed } = source;
   const inUse = await readInUse(feed, parts);

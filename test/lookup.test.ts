@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { buildCatalog } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import { type Domain, parseDomain } from '../src/core/domain.ts';
 import { Infra } from '../src/core/infra.ts';
@@ -9,7 +10,6 @@ import { parseTables } from '../src/core/tables.ts';
 import { SOURCES } from '../src/feeds/sources.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { type Answer, createLookup } from '../src/lookup.ts';
-import { buildCatalog } from '../src/refresh.ts';
 import { overrideOf } from './support/records.ts';
 
 let catalog: Catalog;

@@ -44,7 +44,7 @@ const source = (read: Read, of = feed): FeedSource => ({
   },
 });
 
-interface Wish {
+interface Options {
   force?: boolean;
   dryRun?: boolean;
   now?: number;
@@ -52,11 +52,11 @@ interface Wish {
   store?: UpdateParts['store'];
 }
 
-function updateAll(sources: readonly FeedSource[], wish: Wish = {}) {
-  const { force = false, dryRun = false, now = FIRST, installed = [source(many(100))] } = wish;
+function updateAll(sources: readonly FeedSource[], options: Options = {}) {
+  const { force = false, dryRun = false, now = FIRST, installed = [source(many(100))] } = options;
   return updateFeeds(
     {
-      store: wish.store ?? store,
+      store: options.store ?? store,
       sources,
       installed,
       tables: () => readTables(),
@@ -67,7 +67,7 @@ function updateAll(sources: readonly FeedSource[], wish: Wish = {}) {
     { force, dryRun, progress: () => {} },
   );
 }
-const update = async (read: Read, wish?: Wish) => (await updateAll([source(read)], wish))[0]!;
+const update = async (read: Read, options?: Options) => (await updateAll([source(read)], options))[0]!;
 
 async function stored(of = feed) {
   const accepted = await store.snapshot(of.id);
@@ -200,11 +200,11 @@ describe('an update of a feed', () => {
 
   it('of a rotating list adds to what it named before', async () => {
     feed = { ...feed, rotates: 100 };
-    const wish = (day: number) => ({ installed: [], now: FIRST + day * DAY });
-    expect(await update(many(100, 'a'), wish(0))).toMatchObject({ outcome: 'accepted', before: null });
-    await update([...many(50, 'a'), ...many(50, 'b')], wish(1));
-    expect(await update(many(200, 'c'), wish(2))).toMatchObject({ outcome: 'refused' });
-    expect(await update(many(120, 'd'), wish(3))).toMatchObject({
+    const options = (day: number) => ({ installed: [], now: FIRST + day * DAY });
+    expect(await update(many(100, 'a'), options(0))).toMatchObject({ outcome: 'accepted', before: null });
+    await update([...many(50, 'a'), ...many(50, 'b')], options(1));
+    expect(await update(many(200, 'c'), options(2))).toMatchObject({ outcome: 'refused' });
+    expect(await update(many(120, 'd'), options(3))).toMatchObject({
       outcome: 'accepted',
       before: { names: 150 },
       after: { names: 270 },

@@ -30,7 +30,7 @@ export interface Resolver {
   last(domain: Domain): Mail | undefined;
   /** The answer within the budget. Never rejects: trouble of any kind is the state `unknown`. */
   resolve(domain: Domain, keyId: string): Promise<Mail>;
-  /** Asks in the background, so that a later lookup finds it; drops the wish when a cap is reached. */
+  /** Asks in the background, so that a later lookup finds it; drops the question when a cap is reached. */
   prefetch(domain: Domain): void;
   /** The public addresses of a mail host, asked in the background; undefined when that is not known. */
   addressesOf(host: string): Promise<string[] | undefined>;
@@ -41,7 +41,7 @@ export interface Resolver {
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
 export interface AddressBook {
   known(host: string): readonly string[] | undefined;
-  /** Hands the addresses over, at once or when they are known; drops the wish when too many wait. */
+  /** Hands the addresses over, at once or when they are known; drops the question when too many wait. */
   want(host: string, take: (addresses: readonly string[]) => void): void;
   /** Waits until nothing is asked any more. */
   settle(): Promise<void>;

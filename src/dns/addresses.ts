@@ -10,7 +10,7 @@ type Take = (addresses: readonly string[]) => void;
 const KEPT_MS = 26 * 3_600_000;
 const FAILURE_KEPT_MS = 600_000;
 const MOST_KEPT = 20_000;
-/** Hosts that wait for their turn; beyond it wishes are dropped. */
+/** Hosts that wait for their turn; more are dropped. */
 const MOST_WAITING = 2_000;
 const MOST_TAKERS = 100;
 /** Half of what the resolver allows. */

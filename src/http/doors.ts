@@ -7,7 +7,7 @@ import { clientAddress } from '../core/origin.ts';
 import type { Clock } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import { parseLabel } from '../core/typed.ts';
-import type { Overrides } from '../overrides.ts';
+import type { Overrides } from '../overrule.ts';
 import type { Call } from './call.ts';
 import { quotaHeaders, sendRefusal } from './reply.ts';
 

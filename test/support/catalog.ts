@@ -1,9 +1,9 @@
 /** A catalog of a few listed names, with the real tables. */
 
+import { buildCatalog } from '../../src/assemble.ts';
 import type { Catalog } from '../../src/core/catalog.ts';
 import type { FeedSource } from '../../src/core/feed.ts';
 import { readTables } from '../../src/feeds/tables.ts';
-import { buildCatalog } from '../../src/refresh.ts';
 
 export function catalogOf(listed: readonly string[]): Promise<Catalog> {
   const feed = {

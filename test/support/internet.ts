@@ -150,7 +150,7 @@ export async function visit(dns: DnsServer, store: Store, sites: readonly Site[]
     async digest() {
       await learn.settle();
       await learn.flush();
-      await learn.refresh();
+      await learn.reload();
     },
     sweep: (limit?: number) =>
       sweep(

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from 'preact/hooks';
 import type { DomainRisk } from '../api.ts';
-import { cancelLook, type Look, look, lookUp, lookUpAll, typedNames } from '../look.ts';
+import { cancelLookup, type Lookup, lookUp, lookUpAll, lookup, typedNames } from '../lookup.ts';
 import { domainParts, MOST_NAMES, type Names, readNames } from '../names.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Field, SecretField } from '../parts/field.tsx';
@@ -19,7 +19,7 @@ const EXAMPLES = ['gmail.com', 'mailinator.com', 'nothing.invalid'];
 
 export function LookUp() {
   const list = useShared(run);
-  const one = useShared(look);
+  const one = useShared(lookup);
   return (
     <>
       <div class="intro">
@@ -30,7 +30,7 @@ export function LookUp() {
       </div>
       <div class="columns">
         <LookUpForm />
-        <div>{list ? <Results run={list} /> : one ? <Outcome look={one} /> : <Example />}</div>
+        <div>{list ? <Results run={list} /> : one ? <Outcome lookup={one} /> : <Example />}</div>
       </div>
     </>
   );
@@ -175,7 +175,7 @@ function NamesHint({
   return <span>One call against your quota. Up to {MOST_NAMES} at once: paste a list.</span>;
 }
 
-function Outcome({ look: { domain, result } }: { look: Look }) {
+function Outcome({ lookup: { domain, result } }: { lookup: Lookup }) {
   const { text: secret } = useShared(apiKey);
   const title = result?.ok ? result.data.domain : domain;
   return (
@@ -189,7 +189,7 @@ function Outcome({ look: { domain, result } }: { look: Look }) {
       {!result && (
         <>
           <Waiting for={domain} />
-          <button type="button" class="button" onClick={cancelLook}>
+          <button type="button" class="button" onClick={cancelLookup}>
             Cancel
           </button>
         </>

@@ -25,7 +25,7 @@ import { createUsage } from './usage.ts';
  */
 const LANES = 2;
 /** For all the rest. Ten connections per server in all; no listing ever keeps a call from being counted. */
-const CLERKS = 8;
+const RECORD_CONNECTIONS = 8;
 /** Calls near a month's end would be counted in the wrong month. */
 const MOST_SKEW_MS = 2_000;
 
@@ -56,16 +56,16 @@ export async function openPostgresStore(
     await bringUpToDate(session, onFormChange);
   });
   const counters = openConnections(url, LANES);
-  const clerks = openConnections(url, CLERKS);
+  const records = openConnections(url, RECORD_CONNECTIONS);
   const batcher = new Batcher({
     // Never tried again: a count whose commit is in doubt may stand, and the caller has got no answer for it.
     count: (groups, ms) => counters.run(session => count(session, groups), ms),
     lanes: LANES,
     deadlineMs: DEADLINE_MS,
   });
-  const revisions = createRevisions(clerks);
-  const flags = createFlags(clerks);
-  const hosts = createHosts(clerks);
+  const revisions = createRevisions(records);
+  const flags = createFlags(records);
+  const hosts = createHosts(records);
   let closing: Promise<void> | undefined;
   let isClockRight = true;
   /** By a wrong clock nothing is too old to be kept. */
@@ -84,20 +84,20 @@ export async function openPostgresStore(
 
   return {
     revision: revisions.revision,
-    ...createKeys(clerks, revisions),
-    ...createUsage(clerks),
-    ...createOverrides(clerks, revisions),
+    ...createKeys(records, revisions),
+    ...createUsage(records),
+    ...createOverrides(records, revisions),
     ...flags,
     ...hosts,
-    ...createSnapshots(clerks),
-    ...createAudit(clerks),
+    ...createSnapshots(records),
+    ...createAudit(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision) => batcher.spend(spend, revision),
     ready: provedOnce(proveAndCompareClocks),
     ...NO_COPIES,
     close() {
-      closing ??= Promise.all([counters.close(), clerks.close()]).then(() => {});
+      closing ??= Promise.all([counters.close(), records.close()]).then(() => {});
       return closing;
     },
   };

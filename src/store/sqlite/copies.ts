@@ -7,10 +7,10 @@ import { StoreRefused } from '../refused.ts';
 import { unavailabilityOf } from './codes.ts';
 import { examine, isMarked, openDatabase, refuseStrangers } from './open.ts';
 import { NO_DEADLINE, type Thread } from './thread.ts';
-import type { Clerk } from './worker.ts';
+import type { Records } from './worker.ts';
 
 /** For the store at `path`. */
-export function createCopies(path: string, ask: Thread<Clerk>['ask']): Pick<Store, 'backup' | 'restore'> {
+export function createCopies(path: string, ask: Thread<Records>['ask']): Pick<Store, 'backup' | 'restore'> {
   return {
     async backup(target, progress) {
       if (existsSync(target)) throw new StoreRefused(`${target} exists already`, 'name a new file');

@@ -18,8 +18,8 @@ import { createUsage, type Usage } from './usage.ts';
 
 export interface WorkerData {
   readonly path: string;
-  /** The counter counts calls and does nothing else; a clerk does all the rest. */
-  readonly role: 'counter' | 'clerk';
+  /** The counter counts calls and does nothing else; one of records does all the rest. */
+  readonly role: 'counter' | 'records';
 }
 
 export interface Question {
@@ -42,7 +42,7 @@ interface Connection {
 
 export interface Counter extends Connection, Spender {}
 
-export interface Clerk
+export interface Records
   extends Connection,
     Pick<Revisions, 'revision'>,
     Keys,
@@ -62,9 +62,9 @@ const db = openDatabase(path);
 let current = 0;
 
 const close = () => db.close();
-const ops: Counter | Clerk = role === 'counter' ? { ...createSpender(db), close } : clerkOn();
+const ops: Counter | Records = role === 'counter' ? { ...createSpender(db), close } : recordsOn();
 
-function clerkOn(): Clerk {
+function recordsOn(): Records {
   const revisions = createRevisions(db);
   return {
     revision: revisions.revision,

@@ -1,4 +1,4 @@
-/** Verb 3: from feeds to a catalog, and to the next one when an update was accepted. Whole or not at all. */
+/** From feeds to a catalog, and to the next one when an update was accepted. Whole or not at all. */
 
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';

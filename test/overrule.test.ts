@@ -9,7 +9,7 @@ import { takeSnapshot } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import type { Tables } from '../src/core/tables.ts';
 import { type Answer, createLookup } from '../src/lookup.ts';
-import { loadOverrides } from '../src/overrides.ts';
+import { loadOverrides } from '../src/overrule.ts';
 
 const TABLES: Tables = {
   providers: [],

@@ -4,14 +4,14 @@ import { askDomain, type DomainRisk, type Result } from './api.ts';
 import { forgetRun, startRun } from './run.ts';
 import { type Shared, share } from './shared.ts';
 
-export interface Look {
+export interface Lookup {
   readonly domain: string;
   /** Not there: it is being asked for. */
   readonly result?: Result<DomainRisk>;
 }
 
 export const typedNames = share('');
-export const look: Shared<Look | undefined> = share<Look | undefined>(undefined);
+export const lookup: Shared<Lookup | undefined> = share<Lookup | undefined>(undefined);
 let stop = new AbortController();
 
 export async function lookUp(domain: string, secret: string): Promise<void> {
@@ -19,18 +19,18 @@ export async function lookUp(domain: string, secret: string): Promise<void> {
   stop.abort();
   const mine = new AbortController();
   stop = mine;
-  look.set({ domain });
+  lookup.set({ domain });
   const result = await askDomain(domain, secret, mine.signal);
-  if (stop === mine) look.set({ domain, result });
+  if (stop === mine) lookup.set({ domain, result });
 }
 
-export function cancelLook(): void {
+export function cancelLookup(): void {
   stop.abort();
 }
 
 export function lookUpAll(domains: readonly string[], secret: string): void {
   stop.abort();
   stop = new AbortController();
-  look.set(undefined);
+  lookup.set(undefined);
   startRun(domains, secret);
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { buildCatalog, followFeeds, type Stored } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { AcceptedSnapshot, Feed, FeedSource } from '../src/core/feed.ts';
 import { cleaning, textOf } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
-import { buildCatalog, followFeeds, type Stored } from '../src/refresh.ts';
 import { eventually } from './support/scale.ts';
 
 const feedOf = (id: string): Feed => ({
