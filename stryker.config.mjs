@@ -5,7 +5,7 @@ export default {
   vitest: { configFile: 'vitest.unit.config.ts', related: false },
   mutate: [
     'src/core/*.ts',
-    'src/{admit,overrides}.ts',
+    'src/{admit,overrule}.ts',
     'src/dns/finding.ts',
     'src/http/{etag,failures,head,often,query,reply,request-id,router,shed,shown,target,transport,wire}.ts',
     '!src/core/*.d.ts',
