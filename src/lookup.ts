@@ -180,7 +180,7 @@ function answer(facts: Facts, mail: Mail): Answer {
     domain,
     override,
     lists: listing.hits,
-    verified: listing.verified,
+    families: listing.families,
     specialUse: facts.specialUse,
     roleWord: roleWord(domain, registrable, catalog.roles),
     mail,

@@ -11,7 +11,7 @@ import { eventually } from './support/scale.ts';
 const feedOf = (id: string): Feed => ({
   id,
   kind: 'disposable',
-  verified: false,
+  family: 'broad',
   licence: 'MIT',
   origin: `list ${id}`,
   atLeast: 1,

@@ -22,7 +22,7 @@ const TABLES: Tables = {
 const FEED = {
   id: 'a',
   kind: 'disposable',
-  verified: true,
+  family: 'verified',
   licence: 'MIT',
   origin: 'a',
   atLeast: 0,

@@ -32,7 +32,7 @@ let feed: Feed;
 let count = 0;
 beforeEach(() => {
   const id = `list-${count++}`;
-  feed = { id, kind: 'disposable', verified: false, licence: 'MIT', origin: `list ${id}`, atLeast: 10 };
+  feed = { id, kind: 'disposable', family: 'broad', licence: 'MIT', origin: `list ${id}`, atLeast: 10 };
 });
 
 type Read = RawFeed | FeedError | readonly string[];

@@ -179,6 +179,8 @@ export interface Feeds {
   readonly feeds: readonly {
     readonly feed: string;
     readonly kind: string;
+    /** Whose word it is: verified, telemetry or broad. */
+    readonly family: string;
     readonly verified: boolean;
     readonly licence: string;
     readonly origin: string;
@@ -204,6 +206,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
   feeds: array(object({
     feed: string,
     kind: string,
+    family: string,
     verified: boolean,
     licence: string,
     origin: string,

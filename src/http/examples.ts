@@ -147,6 +147,7 @@ const FEEDS: Type.Static<typeof FeedsSchema> = {
     {
       feed: 'disposable-email-domains',
       kind: 'disposable',
+      family: 'verified',
       verified: true,
       licence: 'CC0-1.0',
       origin: 'npm package disposable-email-domains-js',

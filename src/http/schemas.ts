@@ -113,6 +113,7 @@ export const FeedsSchema = Type.Object(
       Type.Object({
         feed: Type.String(),
         kind: Type.String(),
+        family: Type.String({ description: 'Whose word it is: verified, telemetry or broad.' }),
         verified: Type.Boolean(),
         licence: Type.String(),
         origin: Type.String(),

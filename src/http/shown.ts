@@ -74,10 +74,11 @@ export function shownDropped<T extends Dropped>({ specialUse, ...others }: T) {
 
 export function shownFeeds({ generation, size, status }: Catalog) {
   const feeds = status.map(({ feed, version, names, updatedAt, ...rest }) => {
-    const { id, kind, verified, licence, origin } = feed;
+    const { id, kind, family, licence, origin } = feed;
+    const verified = family === 'verified';
     const dropped = shownDropped(rest.dropped);
     const updated_at = shownDate(updatedAt);
-    return { feed: id, kind, verified, licence, origin, version, names, dropped, updated_at };
+    return { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
   });
   return { snapshot: generation, domains: size, feeds };
 }

@@ -532,6 +532,7 @@ describe('feeds, mail hosts and the audit', () => {
       expect(feed).toEqual({
         feed: expect.any(String),
         kind: expect.stringMatching(/^(disposable|free|relay|academic)$/),
+        family: expect.any(String),
         verified: expect.any(Boolean),
         licence: expect.any(String),
         origin: expect.any(String),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
 import { lineage } from '../../src/core/domain.ts';
-import type { FeedKind, Snapshot } from '../../src/core/feed.ts';
+import type { Family, FeedKind, Snapshot } from '../../src/core/feed.ts';
 import { canariesOf, makingCatalog } from '../../src/core/folding.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
@@ -22,10 +22,10 @@ const TABLES: Tables = {
 function list(
   id: string,
   names: string[],
-  facts: { kind?: FeedKind; verified?: boolean; since?: Map<string, string> } = {},
+  facts: { kind?: FeedKind; family?: Family; since?: Map<string, string> } = {},
 ) {
-  const { kind = 'disposable', verified = false, since } = facts;
-  const feed = { id, kind, verified, licence: 'MIT', origin: id, atLeast: 0 };
+  const { kind = 'disposable', family = 'broad', since } = facts;
+  const feed = { id, kind, family, licence: 'MIT', origin: id, atLeast: 0 };
   return takeSnapshot(feed, { version: '1', names, ...(since ? { since } : {}) });
 }
 
@@ -38,7 +38,7 @@ const entries = (catalog: Catalog, name: string) =>
 describe('what the lists say', () => {
   it('names every feed and since when, where the feed knows', () => {
     const catalog = catalogOf([
-      list('seen', ['spam.com'], { verified: true, since: new Map([['spam.com', '2025-11-03']]) }),
+      list('seen', ['spam.com'], { family: 'verified', since: new Map([['spam.com', '2025-11-03']]) }),
       list('broad', ['spam.com', 'other.com']),
     ]);
     expect(listed(catalog, 'spam.com')).toEqual({
@@ -46,10 +46,10 @@ describe('what the lists say', () => {
         { feed: 'seen', entry: 'spam.com', since: '2025-11-03' },
         { feed: 'broad', entry: 'spam.com', since: null },
       ],
-      verified: true,
+      families: new Set(['verified', 'broad']),
     });
-    expect(listed(catalog, 'other.com').verified).toBe(false);
-    expect(listed(catalog, 'clean.com')).toEqual({ hits: [], verified: false });
+    expect(listed(catalog, 'other.com').families).toEqual(new Set(['broad']));
+    expect(listed(catalog, 'clean.com')).toEqual({ hits: [], families: new Set() });
   });
 
   it('reaches below a listed name, private suffixes included, never above it or sideways', () => {
@@ -112,7 +112,7 @@ it('a university in a register is flagged by a verified feed only', () => {
   const catalog = catalogOf([
     list('register', ['uni-of-x.com', 'sold-uni.com'], { kind: 'academic' }),
     list('broad', ['uni-of-x.com', 'sold-uni.com']),
-    list('looked-at', ['sold-uni.com'], { verified: true }),
+    list('looked-at', ['sold-uni.com'], { family: 'verified' }),
   ]);
   expect(entries(catalog, 'mail.uni-of-x.com')).toEqual([]);
   expect(entries(catalog, 'sold-uni.com')).toEqual(['broad sold-uni.com', 'looked-at sold-uni.com']);
@@ -153,7 +153,7 @@ describe('relays', () => {
     const feed = {
       id: 'r',
       kind: 'relay' as const,
-      verified: false,
+      family: 'broad' as const,
       licence: 'MIT',
       origin: 'r',
       atLeast: 0,
@@ -166,14 +166,14 @@ describe('relays', () => {
   });
 
   it('of a verified feed of relays are relays all the same', () => {
-    const catalog = catalogOf([list('relays', ['alias.org'], { kind: 'relay', verified: true })]);
+    const catalog = catalogOf([list('relays', ['alias.org'], { kind: 'relay', family: 'verified' })]);
     expect(catalog.relay(['alias.org'])).toEqual({ label: 'alias.org', exact: true });
   });
 
   it('of a feed clear nothing that a verified feed names; those of the table do', () => {
     const catalog = catalogOf([
       list('relays', ['spam.com', 'broad.com'], { kind: 'relay' }),
-      list('seen', ['spam.com', 'relay.net'], { verified: true }),
+      list('seen', ['spam.com', 'relay.net'], { family: 'verified' }),
       list('broad', ['broad.com']),
     ]);
     expect(entries(catalog, 'spam.com')).toEqual(['seen spam.com']);

@@ -8,7 +8,7 @@ import { allAtOnce } from '../../src/core/steps.ts';
 const FEED: Feed = {
   id: 'list',
   kind: 'disposable',
-  verified: false,
+  family: 'broad',
   licence: 'MIT',
   origin: 'npm package list',
   atLeast: 1,

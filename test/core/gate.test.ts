@@ -9,7 +9,7 @@ import { anyCharacter } from '../support/characters.ts';
 const FEED: Feed = {
   id: 'list',
   kind: 'disposable',
-  verified: false,
+  family: 'broad',
   licence: 'MIT',
   origin: 'a list',
   atLeast: 10,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../src/core/domain.ts';
+import { FAMILIES, type Family } from '../../src/core/feed.ts';
 import { MAIL_STATES, type Mail, type MailState } from '../../src/core/mail.ts';
 import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from '../../src/core/override.ts';
 import type { Receiver, ReceiverKind } from '../../src/core/provider.ts';
@@ -30,7 +31,7 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
     domain: DOMAIN,
     override: undefined,
     lists: [],
-    verified: false,
+    families: new Set<Family>(),
     specialUse: false,
     roleWord: undefined,
     mail: mail('mx', 'mx0.host.net', 'mx1.host.net'),
@@ -55,7 +56,7 @@ describe('score and reason of each fact alone', () => {
     ['operator allows', { override: override('allow') }, 'safe', 0],
     ['operator denies', { override: override('deny') }, 'disposable', 100],
     ['operator marks a role', { override: override('role') }, 'role_account', 60],
-    ['a verified feed', { lists: by('a'), verified: true }, 'disposable', 100],
+    ['a verified feed', { lists: by('a'), families: new Set<Family>(['verified']) }, 'disposable', 100],
     ['two feeds', { lists: by('a', 'b') }, 'disposable', 100],
     ['one broad feed names it', { lists: by('a') }, 'disposable', 95],
     [
@@ -325,7 +326,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
     }),
     { maxLength: 4 },
   ),
-  verified: fc.boolean(),
+  families: fc.subarray([...FAMILIES]).map(some => new Set(some)),
   specialUse: fc.boolean(),
   roleWord: fc.option(fc.constant('noreply'), { nil: undefined }),
   mail: fc.record({

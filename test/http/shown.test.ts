@@ -98,7 +98,14 @@ test('an override and an act are shown with their moments', () => {
 });
 
 test('feeds are shown with what was left out of them', () => {
-  const feed = { id: 'a', kind: 'disposable', verified: true, licence: 'MIT', origin: 'a list', atLeast: 5 };
+  const feed = {
+    id: 'a',
+    kind: 'disposable',
+    family: 'verified',
+    licence: 'MIT',
+    origin: 'a list',
+    atLeast: 5,
+  };
   const dropped = { malformed: 1, suffix: 2, specialUse: 3, duplicate: 4, protected: 5 };
   const status = [{ feed, version: '1', names: 9, dropped, updatedAt: AT }];
   expect(shownFeeds({ generation: 'g', size: 9, status } as unknown as Catalog)).toEqual({
@@ -108,6 +115,7 @@ test('feeds are shown with what was left out of them', () => {
       {
         feed: 'a',
         kind: 'disposable',
+        family: 'verified',
         verified: true,
         licence: 'MIT',
         origin: 'a list',

@@ -9,7 +9,7 @@ export function catalogOf(listed: readonly string[]): Promise<Catalog> {
   const feed = {
     id: 'simulated',
     kind: 'disposable',
-    verified: false,
+    family: 'broad',
     licence: 'none',
     origin: 'here',
     atLeast: 0,

@@ -5,7 +5,7 @@ import type { Feed, RawFeed } from '../../src/core/feed.ts';
 export const IMPORTED: Feed = {
   id: 'castle',
   kind: 'disposable',
-  verified: false,
+  family: 'broad',
   licence: 'MIT',
   origin: 'here',
   atLeast: 1,

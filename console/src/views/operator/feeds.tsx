@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<FeedStatus>[] = [
     by: feed => feed.kind,
     show: feed => (
       <>
-        {feed.kind} {feed.verified && <span class="badge">verified</span>}
+        {feed.kind} {feed.kind === 'disposable' && <span class="badge">{feed.family}</span>}
       </>
     ),
   },
