@@ -5,32 +5,32 @@
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Type } from 'typebox';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
+import { type AccessLog, createAccessLog } from './access.ts';
 import { readJson } from './body.ts';
+import { answerBroken } from './broken.ts';
 import type { Call } from './call.ts';
 import { drainServer } from './drain.ts';
 import { createFailureLog } from './failures.ts';
 import { createFairness } from './fairness.ts';
 import { readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
-import { createOften } from './often.ts';
 import { plainRefusal } from './plain.ts';
 import { PRICES } from './prices.ts';
-import { rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
+import { endAfter, rawRefusal, refuseLast, sendEmpty, sendRefusal } from './reply.ts';
 import { newRequestId } from './request-id.ts';
 import { createRouter, type Found } from './router.ts';
 import type { Route } from './routes.ts';
 import { createShedLog } from './shed.ts';
 import { type Sockets, watchSockets } from './sockets.ts';
 import { MOST_TARGET, NO_TARGET, readTarget } from './target.ts';
-import { parserRefusal, transportRefusal } from './transport.ts';
+import { transportRefusal } from './transport.ts';
 
 export interface PortParts {
   readonly log: Logger;
-  readonly accessLog: 'errors' | 'all' | 'off';
+  readonly accessLog: AccessLog;
   readonly metrics: Metrics;
   /** Why a call does not come from an operator. */
   readonly operatorRefusal: (call: Call) => Refusal | undefined;
@@ -58,7 +58,6 @@ export interface Port {
 }
 
 const STARTING = refuse('not_ready', 'the service is starting', 1);
-const SLOW_SECONDS = 0.5;
 const BACKLOG = 1024;
 
 const LIMITS = {
@@ -82,7 +81,7 @@ export function createPort(parts: PortParts): Port {
   let draining = false;
   let isOpen = false;
   const logFailure = createFailureLog(log);
-  const often = createOften();
+  const access = createAccessLog(log, parts.accessLog);
   const shedLog = createShedLog(log);
   const fairness = createFairness(parts.isFull);
 
@@ -123,25 +122,8 @@ export function createPort(parts: PortParts): Port {
     const now = performance.now();
     const seconds = (now - call.startedAt) / 1000;
     metrics.request(call.route, status, seconds);
-    logCall(call, status, seconds);
+    access(call, status, seconds);
     call.connection.answered(now);
-  }
-
-  function logCall(call: Call, status: number, seconds: number): void {
-    const { connection, req, head, route, domain, degraded, keyId, requestId } = call;
-    const notable = (status >= 500 && !connection.isShedding) || degraded || seconds > SLOW_SECONDS;
-    if (parts.accessLog === 'off' || (parts.accessLog === 'errors' && !notable)) return;
-    const more = parts.accessLog === 'errors' ? often() : 0;
-    if (more === undefined) return;
-    const ms = Math.round(seconds * 1e5) / 100;
-    const trace = head.traceparent;
-    log.info(
-      {
-        ...{ method: req.method, route, domain, status, ms, degraded, key: keyId },
-        ...{ request_id: requestId, trace, more: more || undefined },
-      },
-      'request',
-    );
   }
 
   /** Anything that is not a Refusal is our fault, and opaque to the caller. */
@@ -155,7 +137,7 @@ export function createPort(parts: PortParts): Port {
   function handle(call: Call, found: Found | undefined): void {
     const { req, connection } = call;
     const refusal = transportRefusal(req, call.head, call.target);
-    if (refusal) return refuseTransport(call, refusal);
+    if (refusal) return refuseLast(call, refusal);
     if (!found) return sendRefusal(call, isOpen ? refuse('not_found') : STARTING);
     const { place } = found;
     const route = place.routes.get(req.method!);
@@ -224,34 +206,12 @@ export function createPort(parts: PortParts): Port {
       return refusal;
     },
   });
-  server.on('connect', (_req, socket) => {
-    sockets
-      .of(socket as Socket)
-      ?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), newRequestId()));
-  });
+  answerBroken(server, sockets, metrics);
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     server.on(event, (req: IncomingMessage, res: ServerResponse) => {
-      if (!isBehindLast(req)) refuseTransport(begin(req, res).call, refuse('expectation_failed'));
+      if (!isBehindLast(req)) refuseLast(begin(req, res).call, refuse('expectation_failed'));
     });
   }
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const connection = sockets.of(socket);
-    if (!connection || connection.isEnding) return;
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    // Node counts the time for a head from the first moment on, and knows nothing of one that waits for its turn.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isAheadOfParser) return;
-    const refusal = parserRefusal(error.code);
-    const { last } = connection;
-    // The one whose body was coming when its connection broke the rules or the time was over.
-    if (last && !last.req.complete) {
-      if (last.isFinished) return connection.end();
-      if (last.isReading) return refuseTransport(last, refusal);
-      // Nobody waits for its body: it gets the answer that is being made, and that is the last one.
-      return endAfter(last);
-    }
-    metrics.request('none', REFUSALS[refusal.refused].status, 0);
-    connection.end(rawRefusal(refusal, newRequestId()));
-  });
 
   return {
     server,
@@ -278,15 +238,4 @@ export function createPort(parts: PortParts): Port {
       shedLog.close();
     },
   };
-}
-
-/** Whoever sends such a request may disagree with us on where the next one begins. */
-function refuseTransport(call: Call, refusal: Refusal): void {
-  endAfter(call);
-  sendRefusal(call, refusal);
-}
-
-function endAfter({ res, connection }: Call): void {
-  res.shouldKeepAlive = false;
-  connection.stop();
 }

@@ -100,6 +100,18 @@ export function sendRefusal(call: Call, refusal: Refusal, extra: Headers = [], a
   send(call, status, head.wantsProblem ? PROBLEM_TYPE : JSON_TYPE, body, headers);
 }
 
+/** Whoever sends such a request may disagree with us on where the next one begins (RFC 9112 11.2). */
+export function refuseLast(call: Call, refusal: Refusal): void {
+  endAfter(call);
+  sendRefusal(call, refusal);
+}
+
+/** No request behind this one is answered. */
+export function endAfter({ res, connection }: Call): void {
+  res.shouldKeepAlive = false;
+  connection.stop();
+}
+
 /** RFC 6750 3.1: an error code only where a bearer token was sent, be it badly spaced. */
 function challenge(head: Head): string {
   const realm = 'Bearer realm="domain-risk"';
