@@ -216,3 +216,87 @@ test("a connection whose key was revoked is a stranger's from its next call on",
   change({ revokedAt: at.now });
   expect([await call(), caller().memory.keyId]).toEqual(['unauthorized', undefined]);
 });
+
+test('who is refused is told what to change, and nothing without end is repeated', async () => {
+  const detail = async (facts: Partial<KeyRecord>, shown: Partial<Caller>) => {
+    const { admit, caller } = world(facts);
+    const refused = await admit.spend(caller(shown));
+    return 'refused' in refused ? refused.detail : undefined;
+  };
+  const site = { origins: ['https://a.example'] };
+  expect(await detail(site, {})).toBe(
+    'this key is limited to web origins and the request has no Origin header',
+  );
+  expect(await detail(site, { origin: `https://${'b'.repeat(300)}` })).toBe(
+    `the origin "https://${'b'.repeat(192)}" is not allowed for this key`,
+  );
+  expect(await detail({ networks: ['198.51.100.0/24'] }, {})).toBe(
+    'the client address 192.0.2.1 is not in the networks of this key',
+  );
+});
+
+test('what cannot be a secret is not looked for in the store', async () => {
+  const { at, call } = world();
+  expect(await call({ authorization: 'Bearer drk_short' })).toBe('unauthorized');
+  expect(at.reads).toBe(0);
+});
+
+test('a key that is gone from the store is forgotten', async () => {
+  const { at, admit, call, change } = world();
+  expect(await call()).toBe('served');
+  change({ digest: 'another' });
+  expect(await call()).toBe('unauthorized');
+  expect(admit.known(`Bearer ${SECRET}`)).toBeUndefined();
+  expect(at.used).toBe(1);
+});
+
+test('a flood beyond the rate reads neither key nor count for each of its calls', async () => {
+  const { at, admit, caller, call } = world({ rate: 1, quota: 10 });
+  expect(await call()).toBe('served');
+  const { reads } = at;
+  // What another server has counted since shows with the next call that is counted.
+  at.used = 5;
+  expect(await admit.spend(caller())).toMatchObject({ refused: 'rate_limited', allowance: { used: 1 } });
+  expect(at.reads).toBe(reads);
+});
+
+test('a quota that was changed since is told as it is now, to who is beyond the rate as well', async () => {
+  const { at, admit, caller, call, change } = world({ rate: 1, quota: 10 });
+  expect(await call()).toBe('served');
+  at.used = 5;
+  change({ quota: 20 });
+  expect(await admit.spend(caller())).toMatchObject({
+    refused: 'rate_limited',
+    allowance: { limit: 20, used: 5 },
+  });
+});
+
+test('a call that another one overtook on the same connection does not say whose it is', async () => {
+  const { at, caller, admit } = world();
+  const { memory } = caller();
+  at.beforeSpend = () => {
+    memory.digest = 'of another secret';
+  };
+  expect(await admit.spend(caller())).toMatchObject({ key: { id: 'k1' } });
+  expect(memory.keyId).toBeUndefined();
+});
+
+test('time that is not given is the time of the process', async () => {
+  const { at } = world({ rate: 1 });
+  const store = {
+    keyByDigest: async () => ({ key: at.key, revision: 1 }),
+    spend: async (): Promise<Spent> => ({ outcome: 'granted', used: 1 }),
+    revision: async () => 1,
+    used: async () => 1,
+  } as unknown as Store;
+  const admit = createAdmit({ store, clock: () => NOVEMBER });
+  const call = () =>
+    admit.spend({
+      authorization: `Bearer ${SECRET}`,
+      origin: undefined,
+      address: '192.0.2.1',
+      memory: newMemory(),
+    });
+  expect(await call()).toMatchObject({ key: { id: 'k1' } });
+  expect(await call()).toMatchObject({ refused: 'rate_limited', retryAfter: 1 });
+});

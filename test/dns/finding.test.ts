@@ -83,6 +83,10 @@ describe('exchanges', () => {
     expect(said(reply(answers))).toBe(expected);
   });
 
+  test('are as fresh as the answer', () => {
+    expect(mailFromMx(find(reply([mx('a.net')]), NAME, 'MX')!, LIMITS)!.mail.stale).toBe(false);
+  });
+
   test('are twenty at most, the first by preference', () => {
     const many = Array.from({ length: 30 }, (_, at) => mx(`mx${at}.net`, 30 - at));
     const finding = mailFromMx(find(reply(many), NAME, 'MX')!, LIMITS)!;
@@ -139,6 +143,22 @@ describe('aliases', () => {
     ['are followed eight times', reply([...chain(8), end(8)]), 'mx mx.net 300'],
     ['are not followed a ninth time', reply([...chain(9), end(9)]), 'open'],
     ['that lead in a circle leave it open', reply([cname(NAME, 'b.net'), cname('b.net', NAME)]), 'open'],
+    [
+      'of a whole zone to nothing say so with an SOA',
+      reply(
+        [
+          { type: 'DNAME', name: NAME, class: 'IN', ttl: 300, data: 'b.net' } as unknown as Answer,
+          cname(NAME, 'b.net'),
+        ],
+        { negativeTtl: 300 },
+      ),
+      'ask',
+    ],
+    [
+      'are no other records of the name',
+      reply([a('192.0.2.9'), cname(NAME, 'b.net'), mx('a.net', 1, { name: 'b.net' })]),
+      'mx a.net 300',
+    ],
     ['to nothing leave it open', reply([cname(NAME, 'b.net')]), 'open'],
     ['to nothing say so with an SOA', reply([cname(NAME, 'b.net')], { negativeTtl: 300 }), 'ask'],
     [
