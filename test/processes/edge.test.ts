@@ -55,9 +55,7 @@ describe.each([
   });
 });
 
-test('strangers who ask for large pages and read nothing, whatever else they send: the API goes on, memory stays bounded, they are dropped', {
-  timeout: 180_000,
-}, async () => {
+test('strangers who ask for large pages and read nothing, whatever else they send: the API goes on, memory stays bounded, they are dropped', async () => {
   const page = await largestPage(server.base);
   const bystander = startBystander(server, { secret: server.firstKey! });
   await eventually('the first calls are answered', () => bystander.seen.length > 5);
@@ -91,9 +89,7 @@ test('strangers who ask for large pages and read nothing, whatever else they sen
   expect(memory.growth()).toBeLessThan(128);
 });
 
-test('strangers who read nothing and send on and on are not read, and cost no memory', {
-  timeout: 120_000,
-}, async () => {
+test('strangers who read nothing and send on and on are not read, and cost no memory', async () => {
   const page = await largestPage(server.base);
   const memory = watchMemory(server.pid);
   onTestFinished(memory.stop);
@@ -109,9 +105,7 @@ test('strangers who read nothing and send on and on are not read, and cost no me
   for (const socket of strangers) socket.destroy();
 });
 
-test('an empty line behind a request makes no connection immortal: it goes where others need its place', {
-  timeout: 60_000,
-}, async () => {
+test('an empty line behind a request makes no connection immortal: it goes where others need its place', async () => {
   const server = await startServer({ env: { CONNECTIONS_PER_ADDRESS: '20' } });
   const strangers = Array.from({ length: 20 }, () => open(server.port));
   for (const socket of strangers) socket.write(`${get('/livez')}\r\n`);
@@ -126,9 +120,7 @@ test('an empty line behind a request makes no connection immortal: it goes where
 });
 
 describe.each(['/metrics', '/readyz'])('64 callers who ask for %s all the time', path => {
-  test('slow another caller down no more than 64 who ask for the cheapest page', {
-    timeout: 60_000,
-  }, async () => {
+  test('slow another caller down no more than 64 who ask for the cheapest page', async () => {
     const beside = async (busy: string) => {
       const span = { startMs: 0, endMs: sized(1_500, 5_000), goodMs: 1_000 };
       const load = { name: 'load', path: busy, connections: 64, from: STRANGER, ...span };

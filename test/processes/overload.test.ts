@@ -13,9 +13,7 @@ async function startLowered(): Promise<Rig> {
   return rig;
 }
 
-test('asked for five times what it can do, it goes on doing at least half of it, says 503 to the rest, counts what it answered 200, and serves another caller', {
-  timeout: 120_000,
-}, async () => {
+test('asked for five times what it can do, it goes on doing at least half of it, says 503 to the rest, counts what it answered 200, and serves another caller', async () => {
   const rig = await startLowered();
   const run = (...callers: Parameters<typeof generate>[0]['callers']) =>
     generate({ port: rig.port, callers }, false);
