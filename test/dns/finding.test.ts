@@ -51,6 +51,11 @@ describe('exchanges', () => {
       'mx a.net b.net 300',
     ],
     [
+      'that come again with a higher preference keep their place',
+      [mx('b.net', 20), mx('c.net', 22), mx('b.net', 25)],
+      'mx b.net c.net 300',
+    ],
+    [
       'are kept as long as the shortest of them',
       [mx('a.net', 1, { ttl: 3_000 }), mx('b.net', 2, { ttl: 200 })],
       'mx a.net b.net 200',

@@ -19,6 +19,7 @@ function request(
     body: '',
     coding: '',
     pieces: 0,
+    isEnded: false,
     finished: [] as number[],
   };
   const take = (part: string | Buffer | undefined, coding?: string) => {
@@ -37,7 +38,10 @@ function request(
       take(part);
       next();
     },
-    end: take,
+    end(part?: string | Buffer, coding?: string) {
+      take(part, coding);
+      written.isEnded = true;
+    },
   };
   const call = {
     req: { method } as IncomingMessage,
@@ -96,6 +100,7 @@ describe('every answer', () => {
     const { call, written, header } = request({ method: 'HEAD' });
     sendJson(call, 200, '{"a":1}');
     expect([header('Content-Length'), written.body, written.pieces]).toEqual(['7', '', 0]);
+    expect(written.isEnded).toBe(true);
     expect(written.finished).toEqual([200]);
   });
 
@@ -113,7 +118,7 @@ describe('every answer', () => {
   test('without content has no type and no length', () => {
     const { call, written } = request();
     sendEmpty(call, 304, ['ETag', '"a"']);
-    expect(written).toMatchObject({ status: 304, body: '', pieces: 0, finished: [304] });
+    expect(written).toMatchObject({ status: 304, body: '', pieces: 0, isEnded: true, finished: [304] });
     expect(written.headers).toEqual([
       'X-Request-Id',
       'r1',
@@ -215,6 +220,7 @@ describe('a refusal', () => {
       'Connection: close',
     ]);
     expect(JSON.parse(body)).toMatchObject({ error: refused, detail: 'ü', request_id: 'r1' });
+    expect(JSON.parse(body)).not.toHaveProperty('type');
     expect(rawRefusal({ refused, detail: null, retryAfter: 3 }, 'r1')).toContain('\r\nRetry-After: 3\r\n');
   });
 });
