@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { bystanders, closedLoop, generate, inDoubt, type Rig, seenBy, startRig } from '../../bench/rig.ts';
 import { sized } from '../support/scale.ts';
+import { runSeconds } from '../support/vitals.ts';
 
 /** `npm run bench:overload` measures all of it against the clock; here it is compared with itself only. */
 const COST_MICROS = 500;
@@ -18,17 +19,26 @@ test('asked for five times what it can do, it goes on doing at least half of it,
   const run = (...callers: Parameters<typeof generate>[0]['callers']) =>
     generate({ port: rig.port, callers }, false);
   const warm = await run(closedLoop(rig, 64, 1_000));
-  const best = await run(closedLoop(rig, 64, 1_500));
-  const peak = best.seen[0]!.good / 1.5;
+  // By the time that it has had a processor: how many others want one changes from second to second.
+  const spent = async <T>(work: Promise<T>) => {
+    const before = runSeconds(rig.pid);
+    return [await work, runSeconds(rig.pid) - before] as const;
+  };
+  const [best, bestSeconds] = await spent(run(closedLoop(rig, 64, 1_500)));
+  const peak = best.seen[0]!.good / bestSeconds;
 
-  const greedy = { ...closedLoop(rig, CONNECTIONS, MS), name: 'greedy', perSecond: 5 * peak };
-  const [load, watch] = await Promise.all([run(greedy), run(...bystanders(rig, 0, MS))]);
+  const greedy = {
+    ...closedLoop(rig, CONNECTIONS, MS),
+    name: 'greedy',
+    perSecond: (5 * best.seen[0]!.good) / 1.5,
+  };
+  const [[load, watch], seconds] = await spent(Promise.all([run(greedy), run(...bystanders(rig, 0, MS))]));
   const seen = seenBy(load, 'greedy');
   const other = seenBy(watch, 'other');
 
   expect(Object.keys(seen.statuses).filter(status => status !== '200' && status !== '503')).toEqual([]);
   expect({ without: seen.without, unanswered: inDoubt([seen]) }).toEqual({ without: 0, unanswered: 0 });
-  expect(seen.good / (MS / 1000)).toBeGreaterThan(0.5 * peak);
+  expect((seen.good + other.good) / seconds).toBeGreaterThan(0.5 * peak);
   const answered = [...warm.seen, ...best.seen, seen].map(one => one.statuses['200'] ?? 0);
   expect(rig.counted()).toBe(answered.reduce((sum, count) => sum + count, 0));
   // What is shed costs no line of the log each.

@@ -275,8 +275,15 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
     const bases = () => [server.base, servers[1]!.base];
     for (let kill = 0; kill < KILLS; kill++) {
       let going = true;
-      const load = callMany({ bases: bases(), secret, callers: 24, calls: 1e9, goOn: () => going });
-      await pause(20 + 180 * random());
+      let isAnswering = false;
+      const load = callMany({
+        ...{ bases: bases(), secret, callers: 24, calls: 1e9, goOn: () => going },
+        onSeen: ({ status }) => {
+          isAnswering ||= status === 200 || status === 429;
+        },
+      });
+      await eventually('calls are answered', () => isAnswering);
+      await pause(180 * random());
       await victims[names[kill % names.length]!]!(server);
       await pause(50);
       going = false;

@@ -29,8 +29,18 @@ export function descriptors(pid: number): { all: number; sockets: number } {
  * Documentation/scheduler/sched-stats.)
  */
 export function stretch(pid: number): number {
+  const { run, waited } = schedule(pid);
+  return run > 0 ? (run + waited) / run : 1;
+}
+
+/** Seconds that the main thread of a process has had a processor. */
+export function runSeconds(pid: number): number {
+  return schedule(pid).run / 1e9;
+}
+
+function schedule(pid: number): { run: number; waited: number } {
   const [run, waited] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
-  return run ? (run + waited!) / run : 1;
+  return { run: run!, waited: waited! };
 }
 
 const ESTABLISHED = '01';
