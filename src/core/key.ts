@@ -85,7 +85,7 @@ export function shownParts(secret: string): { prefix: string; last4: string } {
 
 /**
  * Whether the secret with this digest opens the door now. Plain comparison: a caller cannot steer the digest of a secret
- * that he does not have, so how long it takes tells him nothing.
+ * that he does not have, so how long it takes tells him nothing (no timing attack).
  */
 export function isLive(key: KeyRecord, digest: string, now: number): boolean {
   if (key.revokedAt !== null && key.revokedAt <= now) return false;

@@ -1,6 +1,6 @@
 /**
- * Gives memory back after a flood of connections. V8 sweeps its heap when that grows, and when a flood is over it does
- * not grow: 70 to 90 MiB stayed taken for as long as anybody looked (2026-11-15).
+ * Gives memory back after a flood of connections. V8 sweeps its heap (garbage collection) when that grows, and when a
+ * flood is over it does not grow: 70 to 90 MiB stayed taken for as long as anybody looked (2026-11-15).
  */
 
 import { setFlagsFromString } from 'node:v8';

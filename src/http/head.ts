@@ -28,6 +28,7 @@ const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const INVALID_TRACE = /^ff|-0{32}-|-0{16}-/;
 
+/** As one field with a list (RFC 9110 5.3): what may come only once then matches nothing. */
 const join = (before: string | undefined, value: string) =>
   before === undefined ? value : `${before}, ${value}`;
 

@@ -32,7 +32,7 @@ function headersOf(call: Call, extra: Headers): Headers {
   return headers;
 }
 
-/** The IETF draft's fields and the older ones that clients know; none for an unlimited key. */
+/** Fields of draft-ietf-httpapi-ratelimit-headers and the older ones that clients know; none for an unlimited key. */
 export function quotaHeaders({ limit, remaining, month }: Allowance, now: number): Headers {
   if (limit === null) return [];
   const window = (month.end - month.start) / 1000;

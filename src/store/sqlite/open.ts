@@ -9,7 +9,7 @@ import { codeOf, SQLITE } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { APPLICATION_ID, additions, MIGRATIONS, strangersIn } from './schema.ts';
 
-/** What a thousand pages need, after which SQLite empties the journal by itself. */
+/** What a thousand pages need, after which SQLite empties the journal (the WAL) by itself: a checkpoint. */
 const JOURNAL_BYTES = 5 * 1024 * 1024;
 
 /** Older versions can corrupt a WAL that two processes write to (sqlite.org, release 3.51.3). */
@@ -48,7 +48,7 @@ export function openDatabase(path: string): DatabaseSync {
 
 /**
  * Reads every page once. For start-up only: a damaged file must be found before it is written to. Opened for
- * reading, because closing a connection that may write would move a crash's journal into the damaged file.
+ * reading, because closing a connection that may write would move a crash's journal into the damaged file (a checkpoint).
  */
 export function examine(path: string, shownAs = path): void {
   let db: DatabaseSync | undefined;
