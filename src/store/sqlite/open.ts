@@ -7,7 +7,7 @@ import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { codeOf, SQLITE } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { APPLICATION_ID, additions, MIGRATIONS, strangersIn } from './schema.ts';
+import { APPLICATION_ID, additions, MIGRATIONS, unknownColumnsIn } from './schema.ts';
 
 /** What a thousand pages need, after which SQLite empties the journal (the WAL) by itself: a checkpoint. */
 const JOURNAL_BYTES = 5 * 1024 * 1024;
@@ -169,11 +169,11 @@ function migrate(db: DatabaseSync, path: string): void {
 }
 
 /** Before everything is taken over into another store: what a newer version has added would be lost without a word. */
-export function refuseStrangers(db: DatabaseSync, path: string): void {
-  const strangers = strangersIn(db);
-  if (strangers.length === 0) return;
+export function refuseUnknownColumns(db: DatabaseSync, path: string): void {
+  const unknown = unknownColumnsIn(db);
+  if (unknown.length === 0) return;
   throw new StoreRefused(
-    `${path} holds what this version does not know (${strangers.join(', ')})`,
+    `${path} holds what this version does not know (${unknown.join(', ')})`,
     'update domain-risk',
   );
 }
