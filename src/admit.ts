@@ -17,7 +17,7 @@ import { type Bucket, takeToken } from './core/rate.ts';
 import { type Refusal, refuse } from './core/refusal.ts';
 
 /** What a request shows at the door. Repeated headers arrive joined by ", " and so match nothing. */
-export interface Caller {
+export interface Credentials {
   readonly authorization: string | undefined;
   readonly origin: string | undefined;
   readonly address: string;
@@ -49,9 +49,9 @@ export interface MeteredRefusal extends Refusal {
 
 export interface Admit {
   /** Counts the call. Rejects with StoreUnavailable when the count cannot be confirmed. */
-  spend(caller: Caller): Promise<Admission | MeteredRefusal | Refusal>;
+  spend(caller: Credentials): Promise<Admission | MeteredRefusal | Refusal>;
   /** The same door without counting: for what a key may ask about itself. */
-  enter(caller: Caller): Promise<Admission | Refusal>;
+  enter(caller: Credentials): Promise<Admission | Refusal>;
   /** The id of the key that an Authorization header holds, where a call with it was let in before; asks nobody. */
   known(authorization: string): string | undefined;
   /** What was counted on each of the last so many days in UTC, the oldest first, today last. */
@@ -108,12 +108,12 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
   }
 
   /** A cached record may admit, because the spend proves its revision; it may never refuse: that needs a fresh one. */
-  function recall(digest: string, caller: Caller): CachedKey | undefined {
+  function recall(digest: string, caller: Credentials): CachedKey | undefined {
     const known = keys.get(digest);
     return known && refusalOf(known, digest, caller, clock()) === undefined ? known : undefined;
   }
 
-  async function inspect(secret: string, digest: string, caller: Caller): Promise<CachedKey | Refusal> {
+  async function inspect(secret: string, digest: string, caller: Credentials): Promise<CachedKey | Refusal> {
     if (!isWellFormedSecret(secret)) return refuse('unauthorized');
     const cached = await read(digest);
     if (!cached) return refuse('unauthorized');
@@ -202,12 +202,12 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
   };
 }
 
-function secretOf({ authorization }: Caller): string | undefined {
+function secretOf({ authorization }: Credentials): string | undefined {
   return authorization === undefined ? undefined : bearerSecret(authorization);
 }
 
 /** A digest takes 2.7 µs, of a call of 80 (2026-11-15). */
-function remembered({ authorization, memory }: Caller, secret: string): string {
+function remembered({ authorization, memory }: Credentials, secret: string): string {
   if (memory.authorization !== authorization) {
     memory.authorization = authorization;
     memory.digest = digestOf(secret);
@@ -221,7 +221,7 @@ function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredR
   return { refused: 'quota_exceeded', detail, retryAfter: secondsLeft(month, now), allowance };
 }
 
-function refusalOf(cached: CachedKey, digest: string, caller: Caller, now: number): Refusal | undefined {
+function refusalOf(cached: CachedKey, digest: string, caller: Credentials, now: number): Refusal | undefined {
   const { key } = cached;
   if (!isLive(key, digest, now)) return refuse('unauthorized');
   if (key.origins.length > 0) {

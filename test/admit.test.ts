@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type Caller, createAdmit, newMemory } from '../src/admit.ts';
+import { type Credentials, createAdmit, newMemory } from '../src/admit.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../src/core/key.ts';
 import type { Spend, Spent, Store } from '../src/core/ports.ts';
 import { secondsLeft } from '../src/core/quota.ts';
@@ -44,14 +44,14 @@ function world(facts: Partial<KeyRecord> = {}) {
     at.revision++;
   };
   const memory = newMemory();
-  const caller = (shown: Partial<Caller> = {}): Caller => ({
+  const caller = (shown: Partial<Credentials> = {}): Credentials => ({
     authorization: `Bearer ${SECRET}`,
     origin: undefined,
     address: '192.0.2.1',
     memory,
     ...shown,
   });
-  const call = async (shown: Partial<Caller> = {}) => {
+  const call = async (shown: Partial<Credentials> = {}) => {
     const result = await admit.spend(caller(shown));
     return 'refused' in result ? result.refused : 'served';
   };
@@ -135,7 +135,7 @@ describe('the rate limit', () => {
 });
 
 describe('who is let in', () => {
-  test.each<[string, Partial<KeyRecord>, Partial<Caller>, string]>([
+  test.each<[string, Partial<KeyRecord>, Partial<Credentials>, string]>([
     ['whoever has the secret', {}, {}, 'served'],
     ['nobody without it', {}, { authorization: undefined }, 'unauthorized'],
     ['nobody with what is no secret', {}, { authorization: 'Bearer x' }, 'unauthorized'],
@@ -218,7 +218,7 @@ test("a connection whose key was revoked is a stranger's from its next call on",
 });
 
 test('who is refused is told what to change, and nothing without end is repeated', async () => {
-  const detail = async (facts: Partial<KeyRecord>, shown: Partial<Caller>) => {
+  const detail = async (facts: Partial<KeyRecord>, shown: Partial<Credentials>) => {
     const { admit, caller } = world(facts);
     const refused = await admit.spend(caller(shown));
     return 'refused' in refused ? refused.detail : undefined;

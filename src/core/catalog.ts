@@ -46,7 +46,7 @@ export interface Folded {
   /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
   readonly guarded: ReadonlySet<string>;
   readonly free: ReadonlySet<string>;
-  /** Name to a bit per disposable feed, in the order of `lists`: 172,000 names in 20 MB. */
+  /** Name to a bit mask, one bit per disposable feed, in the order of `lists`: 172,000 names in 20 MB. */
   readonly disposable: ReadonlyMap<string, number>;
   readonly lists: readonly Snapshot[];
   readonly agreed: readonly string[];

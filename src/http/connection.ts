@@ -1,6 +1,6 @@
 /**
- * One connection, from its first byte to its last: it reads no faster than it is answered and served in turn, has an
- * error listener whatever becomes of it, and ends so that its last answer arrives.
+ * One connection, from its first byte to its last: it reads no faster than it is answered (backpressure) and served in
+ * turn, has an error listener whatever becomes of it, and ends so that its last answer arrives.
  */
 
 import type { Socket } from 'node:net';
@@ -16,11 +16,11 @@ import { Intake } from './intake.ts';
 import { type Made, Parsing } from './parsing.ts';
 import { type KeyOf, Whose } from './whose.ts';
 
-/** Answers to pipelined requests that are made before the first of them has been written. */
+/** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
 const MOST_AHEAD = 2;
 /** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
 export const KEEP_ALIVE_SECONDS = 65;
-/** A head that is not whole after so long makes room for others where that is scarce. */
+/** A head that is not whole after so long (slow loris) makes room for others where that is scarce. */
 const SLOW_HEAD_MS = 1_000;
 
 export interface ConnectionParts {

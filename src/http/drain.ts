@@ -1,4 +1,4 @@
-/** The end of the port: requests that are on their way when it is told to end are not lost. */
+/** The end of the port (graceful shutdown): requests that are on their way when it is told to end are not lost. */
 
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';

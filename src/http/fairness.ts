@@ -1,8 +1,8 @@
 /**
- * Who is served when not all can be. Connections whose bytes wait to be read are queued by caller: its key where that is
- * known from before, else its address. Each turn of the event loop serves for a few milliseconds, callers in turn, so
- * that nobody waits for somebody else's queue. Who would have to wait too long takes more than there is, and is shed:
- * before anything is parsed, let alone counted.
+ * Who is served when not all can be: admission control and load shedding. Connections whose bytes wait to be read are
+ * queued by caller: its key where that is known from before, else its address. Each turn of the event loop serves for
+ * a few milliseconds, callers in turn, so that nobody waits for somebody else's queue. Who would have to wait too long
+ * takes more than there is, and is shed: before anything is parsed, let alone counted.
  */
 
 import { Account, FEW, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
@@ -14,7 +14,7 @@ const SHED_MS = 2.5;
 const LATE_MS = 40;
 /** The kernel may have more for one turn than can be read in this time. */
 const LONG_POLL_MS = 20;
-/** What a caller may use in one go before the next one's turn, in microseconds. */
+/** What a caller may use before the next one's turn, in microseconds: the quantum of a deficit round robin. */
 const QUANTUM = 500;
 /**
  * libuv accepts one connection in a turn of the loop, so while new ones come, turns are kept short: nothing is served

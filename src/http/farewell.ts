@@ -2,9 +2,9 @@
 
 import type { Socket } from 'node:net';
 
-/** Without a byte taken by the peer for so long, an answer is dropped and its connection with it. */
+/** Without a byte taken by the peer for so long (a slow read attack), an answer is dropped and its connection with it. */
 const UNREAD_MS = 10_000;
-/** After its end a connection is read for so long, so that what is still on its way does not reset it. */
+/** A connection is read for so long after its end (lingering close, RFC 9112 9.6), or what comes would reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
 

@@ -60,6 +60,7 @@ export interface Port {
 const STARTING = refuse('not_ready', 'the service is starting', 1);
 const BACKLOG = 1024;
 
+/** Whoever sends slowly (slow loris) or without end is refused: every head and body has its time and its size. */
 const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -184,7 +185,7 @@ export function createPort(parts: PortParts): Port {
     shedLog.note();
   }
 
-  /** Nothing is carried out behind the last request of a connection, though the parser may see it before its end. */
+  /** Nothing is carried out behind the last request (RFC 9112 9.6), though the parser may see it before the end. */
   const isBehindLast = (req: IncomingMessage) => sockets.of(req.socket)!.isStopped;
 
   const server = createServer(LIMITS, (req, res) => {
@@ -192,7 +193,8 @@ export function createPort(parts: PortParts): Port {
     const { call, found } = begin(req, res);
     handle(call, found);
   });
-  // A client may close its side of the connection as soon as it has sent its request: it still waits for the answer.
+  // A client may close its side of the connection (half-close) as soon as it has sent its request: it still waits for
+  // the answer.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   const sockets = watchSockets(server, {
     ...parts,
@@ -207,6 +209,7 @@ export function createPort(parts: PortParts): Port {
     },
   });
   answerBroken(server, sockets, metrics);
+  // Expect, RFC 9110 10.1.1: a final status in place of `100 Continue`.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     server.on(event, (req: IncomingMessage, res: ServerResponse) => {
       if (!isBehindLast(req)) refuseLast(begin(req, res).call, refuse('expectation_failed'));

@@ -32,7 +32,7 @@ function headersOf(call: Call, extra: Headers): Headers {
   return headers;
 }
 
-/** The IETF draft's fields and the older ones that clients know; none for an unlimited key. */
+/** Fields of draft-ietf-httpapi-ratelimit-headers and the older ones that clients know; none for an unlimited key. */
 export function quotaHeaders({ limit, remaining, month }: Allowance, now: number): Headers {
   if (limit === null) return [];
   const window = (month.end - month.start) / 1000;
@@ -100,7 +100,7 @@ export function sendRefusal(call: Call, refusal: Refusal, extra: Headers = [], a
   send(call, status, head.wantsProblem ? PROBLEM_TYPE : JSON_TYPE, body, headers);
 }
 
-/** Whoever sends such a request may disagree with us on where the next one begins (RFC 9112 11.2). */
+/** Whoever sends such a request may disagree with us on where the next one begins (request smuggling, RFC 9112 11.2). */
 export function refuseLast(call: Call, refusal: Refusal): void {
   endAfter(call);
   sendRefusal(call, refusal);

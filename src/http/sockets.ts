@@ -26,8 +26,8 @@ export interface Sockets {
   close(): void;
 }
 
-const SWEEP_MS = 1_000;
-const SWEEPS = 10;
+const TEND_MS = 1_000;
+const TEND_PARTS = 10;
 /** Descriptors for everything else: the store, DNS questions, files. */
 const OTHER_DESCRIPTORS = 192;
 const MOST_CONNECTIONS = 20_000;
@@ -126,17 +126,17 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   // A tenth of them at a time: thousands at once would hold everybody up.
   let round = all.values();
   const flood = watchFlood();
-  const sweep = setInterval(() => {
+  const tending = setInterval(() => {
     const now = performance.now();
     flood(all.size, now);
-    for (let left = Math.ceil(all.size / SWEEPS); left > 0; left--) {
+    for (let left = Math.ceil(all.size / TEND_PARTS); left > 0; left--) {
       const { done, value } = round.next();
       value?.tend(now);
       if (!done) continue;
       round = all.values();
       return;
     }
-  }, SWEEP_MS / SWEEPS).unref();
+  }, TEND_MS / TEND_PARTS).unref();
 
   return {
     of: socket => connections.get(socket),
@@ -145,6 +145,6 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     accepted: () => accepted,
     evicted: () => evicted,
     refused: () => refused,
-    close: () => clearInterval(sweep),
+    close: () => clearInterval(tending),
   };
 }
