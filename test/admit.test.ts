@@ -17,13 +17,15 @@ function world(facts: Partial<KeyRecord> = {}) {
     used: 0,
     key: keyRecord({ digest: digestOf(SECRET), ...facts }),
     reads: 0,
+    /** A digest that the store finds it by beside its own. */
+    found: '',
     /** What comes between reading a key and counting its call. */
     beforeSpend: () => {},
   };
   const store = {
     async keyByDigest(digest: string) {
       at.reads++;
-      return { key: at.key.digest === digest ? at.key : undefined, revision: at.revision };
+      return { key: [at.key.digest, at.found].includes(digest) ? at.key : undefined, revision: at.revision };
     },
     async spend({ quota }: Spend, revision: number): Promise<Spent> {
       at.beforeSpend();
@@ -165,9 +167,9 @@ describe('who is let in', () => {
     const { memory } = caller();
     const other = `Bearer ${secretFrom(new Uint8Array(32).fill(8))}`;
     expect(await call()).toBe('served');
-    expect(memory.keyId).toBe('k1');
+    expect(memory.row).toBe('k1');
     expect(await call({ authorization: other })).toBe('unauthorized');
-    expect(memory.keyId).toBeUndefined();
+    expect(memory.row).toBeUndefined();
     expect(await call()).toBe('served');
   });
 });
@@ -195,10 +197,53 @@ test('asking about the own key counts nothing, and needs the same door', async (
 
 test('a secret is known once a call with it was let in', async () => {
   const { admit, call } = world();
-  expect(admit.known(`Bearer ${SECRET}`)).toBeUndefined();
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
   await call();
-  expect(admit.known(`Bearer ${SECRET}`)).toBe('k1');
-  expect(admit.known('Bearer x')).toBeUndefined();
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBe('k1');
+  expect(admit.known('Bearer x', '192.0.2.1')).toBeUndefined();
+});
+
+test.each<[string, Partial<KeyRecord>, string | undefined, string | undefined]>([
+  ['waits in the row of its key', {}, '192.0.2.1', 'k1'],
+  [
+    'of a web page waits apart from who sends it elsewhere',
+    { origins: ['https://a.example'] },
+    '192.0.2.1',
+    'k1 192.0.2.1',
+  ],
+  [
+    'of a network waits there, each address in its row',
+    { networks: ['192.0.2.0/24'] },
+    '192.0.2.1',
+    'k1 192.0.2.1',
+  ],
+  ['of a network is a stranger elsewhere', { networks: ['192.0.2.0/24'] }, '198.51.100.1', undefined],
+  ['of a network behind a proxy waits with its key', { networks: ['192.0.2.0/24'] }, undefined, 'k1'],
+  ['that has expired is a stranger', { expiresAt: NOVEMBER + 1_000 }, '192.0.2.1', undefined],
+  [
+    'that was replaced is a stranger when its time is over',
+    { digest: 'new', previousDigest: digestOf(SECRET), previousUntil: NOVEMBER + 1_000 },
+    '192.0.2.1',
+    undefined,
+  ],
+])('a caller whose key %s', async (_, facts, address, row) => {
+  const { at, admit, call, caller } = world(facts);
+  const byPrevious = facts.previousDigest !== undefined;
+  // As the store finds a key: by its secret or by the one before.
+  if (byPrevious) at.found = digestOf(SECRET);
+  expect(await call({ origin: 'https://a.example', address: '192.0.2.1' })).toBe('served');
+  expect(caller().memory.row).toBe(facts.origins || facts.networks ? 'k1 192.0.2.1' : 'k1');
+  at.now += 2_000;
+  expect(admit.known(`Bearer ${SECRET}`, address)).toBe(row);
+});
+
+test('who may not even ask about the own key is a stranger from then on', async () => {
+  const { at, admit, caller, call, change } = world();
+  expect([await call(), caller().memory.row]).toEqual(['served', 'k1']);
+  change({ revokedAt: at.now });
+  expect(await admit.enter(caller())).toMatchObject({ refused: 'unauthorized' });
+  expect(caller().memory.row).toBeUndefined();
+  expect(admit.known(`bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
 });
 
 test('days without a call are told as days without a call', async () => {
@@ -212,9 +257,9 @@ test('days without a call are told as days without a call', async () => {
 
 test("a connection whose key was revoked is a stranger's from its next call on", async () => {
   const { change, caller, call, at } = world();
-  expect([await call(), caller().memory.keyId]).toEqual(['served', 'k1']);
+  expect([await call(), caller().memory.row]).toEqual(['served', 'k1']);
   change({ revokedAt: at.now });
-  expect([await call(), caller().memory.keyId]).toEqual(['unauthorized', undefined]);
+  expect([await call(), caller().memory.row]).toEqual(['unauthorized', undefined]);
 });
 
 test('who is refused is told what to change, and nothing without end is repeated', async () => {
@@ -246,7 +291,7 @@ test('a key that is gone from the store is forgotten', async () => {
   expect(await call()).toBe('served');
   change({ digest: 'another' });
   expect(await call()).toBe('unauthorized');
-  expect(admit.known(`Bearer ${SECRET}`)).toBeUndefined();
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
   expect(at.used).toBe(1);
 });
 
@@ -278,7 +323,7 @@ test('a call that another one overtook on the same connection does not say whose
     memory.digest = 'of another secret';
   };
   expect(await admit.spend(caller())).toMatchObject({ key: { id: 'k1' } });
-  expect(memory.keyId).toBeUndefined();
+  expect(memory.row).toBeUndefined();
 });
 
 test('time that is not given is the time of the process', async () => {

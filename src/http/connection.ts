@@ -13,8 +13,9 @@ import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
 import { Farewell } from './farewell.ts';
 import { Intake } from './intake.ts';
+import type { LargeAnswers } from './large.ts';
 import { type Made, Parsing } from './parsing.ts';
-import { type KeyOf, Whose } from './whose.ts';
+import { type RowOf, Whose } from './whose.ts';
 
 /** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
 const MOST_AHEAD = 2;
@@ -25,10 +26,11 @@ const SLOW_HEAD_MS = 1_000;
 
 export interface ConnectionParts {
   readonly fairness: Fairness;
-  readonly keyOf: KeyOf;
+  readonly rowOf: RowOf;
   readonly isProxy: boolean;
   /** Bytes that all connections together have received and not read. */
   readonly held: { bytes: number };
+  readonly large: LargeAnswers;
   /** What is said to one that cannot be kept, and to one whose head never ends. */
   readonly noRoom: () => string;
   readonly tooManyLines: () => string;
@@ -46,6 +48,7 @@ export class Connection implements Job, Line {
   readonly #farewell: Farewell;
   readonly #intake: Intake;
   readonly #parsing = new Parsing();
+  readonly #network: string;
   #isWorking = false;
   #isWaiting = false;
   #isEnding = false;
@@ -68,7 +71,8 @@ export class Connection implements Job, Line {
     this.socket = socket;
     this.address = plainAddress(socket.remoteAddress ?? '');
     this.#parts = parts;
-    this.#whose = new Whose(networkOf(this.address), parts.keyOf);
+    this.#network = networkOf(this.address);
+    this.#whose = new Whose(this.address, parts.isProxy, parts.rowOf);
     this.#farewell = new Farewell(socket);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
@@ -117,9 +121,17 @@ export class Connection implements Job, Line {
   tend(now: number): void {
     if (!this.#farewell.tend(now)) return;
     if (this.#intake.tended()) this.#goOn(true);
-    if (this.isIdle && now - this.activeAt > KEEP_ALIVE_SECONDS * 1_000) this.end();
+    if (this.isIdle && now - this.activeAt > KEEP_ALIVE_SECONDS * 1_000) {
+      this.#farewell.isIdle = true;
+      this.end();
+    }
     // What was answered long ago is not kept for the sake of a connection that idles.
     if (this.open === 0 && this.last?.res.writableFinished && this.last.req.complete) this.last = undefined;
+  }
+
+  /** It has ended, as far as that lies with us. */
+  hasLeft(now: number): boolean {
+    return this.#farewell.isLong(now);
   }
 
   /** With last words, where there are any; in their order behind the answers that are still to come. */
@@ -147,6 +159,13 @@ export class Connection implements Job, Line {
 
   stop(): void {
     this.#isLast = true;
+  }
+
+  takeLarge(isLimited: boolean): boolean {
+    const { large, isProxy } = this.#parts;
+    if (!large.take(this.#network, isLimited && !isProxy)) return false;
+    this.#farewell.isLarge = true;
+    return true;
   }
 
   get isStopped(): boolean {
@@ -295,6 +314,7 @@ export class Connection implements Job, Line {
 
   /** It is gone: whatever it held is, too. */
   closed(): void {
+    if (this.#farewell.isLarge) this.#parts.large.give(this.#network);
     this.#intake.forget();
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import { Account, FEW, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
+import { PRICES } from './prices.ts';
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
@@ -167,7 +168,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     for (const account of those) {
       const now = performance.now();
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
-      if ((account.kind === 'key' && isFull()) || now >= until) break;
+      if ((account.kind === 'key' && isFull()) || now >= until || now >= turnEnds) break;
       those.delete(account);
       const { fresh, row } = sides[account.kind];
       if (those === fresh || account.queue.size > 0) {
@@ -188,7 +189,10 @@ export function createFairness(isFull: () => boolean): Fairness {
       waiting--;
       const price = next.job.work(turnEnds);
       const after = performance.now();
-      account.credit -= Math.max(price, (after - now) * 1_000);
+      const spent = (after - now) * 1_000;
+      account.credit -= Math.max(price, spent);
+      // A large answer goes on being written when its turn is over: what that takes is taken from this one.
+      if (price > PRICES.read) turnEnds -= Math.max(0, price - spent) / 1_000;
       if (after >= turnEnds || (account.kind === 'key' && isFull())) return;
     }
   }

@@ -6,6 +6,8 @@ import type { Socket } from 'node:net';
 const UNREAD_MS = 10_000;
 /** A connection is read for so long after its end (lingering close, RFC 9112 9.6), or what comes would reset it. */
 const LINGER_MS = 1_000;
+/** For so long where its last answer was a large one: whoever reads it at 10 KB/s or more gets all of it. */
+const LARGE_LINGER_MS = 15_000;
 const MOST_LINGERING = 1024 * 1024;
 
 export class Farewell {
@@ -15,6 +17,10 @@ export class Farewell {
   #takenAt = performance.now();
   #endedAt = 0;
   #lingering = 0;
+  /** Its last answer may still be on its way. */
+  isLarge = false;
+  /** It had long been idle: whoever was there has read all. */
+  isIdle = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -28,10 +34,22 @@ export class Farewell {
       this.#taken = taken;
       this.#takenAt = now;
     }
+    const isUnread = now - this.#takenAt > UNREAD_MS;
     // By a reset: otherwise the kernel keeps what nobody reads, 4 MB a socket, for as long as the peer likes.
-    if (now - this.#takenAt > UNREAD_MS) socket.resetAndDestroy();
-    else if (this.#endedAt > 0 && now - this.#endedAt > LINGER_MS) socket.destroy();
+    if (isUnread || this.#isOver(now, this.isLarge ? LARGE_LINGER_MS : LINGER_MS)) {
+      if (isUnread || this.isLarge || this.isIdle) socket.resetAndDestroy();
+      else socket.destroy();
+    }
     return !socket.destroyed;
+  }
+
+  /** It has said all, and whoever wanted to go has had the time to. */
+  isLong(now: number): boolean {
+    return this.#isOver(now, LINGER_MS);
+  }
+
+  #isOver(now: number, ms: number): boolean {
+    return this.#endedAt > 0 && now - this.#endedAt > ms;
   }
 
   /** The last words, where there are any, then the end of what is sent. False where nobody is there any more. */

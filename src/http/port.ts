@@ -27,6 +27,7 @@ import { createShedLog } from './shed.ts';
 import { type Sockets, watchSockets } from './sockets.ts';
 import { MOST_TARGET, NO_TARGET, readTarget } from './target.ts';
 import { transportRefusal } from './transport.ts';
+import type { RowOf } from './whose.ts';
 
 export interface PortParts {
   readonly log: Logger;
@@ -34,8 +35,7 @@ export interface PortParts {
   readonly metrics: Metrics;
   /** Why a call does not come from an operator. */
   readonly operatorRefusal: (call: Call) => Refusal | undefined;
-  /** The id of the key that an Authorization header holds, where it is known from before. */
-  readonly keyOf: (authorization: string) => string | undefined;
+  readonly rowOf: RowOf;
   /** The store has as many calls as it can take. */
   readonly isFull: () => boolean;
   readonly isTrustedProxy: (address: string) => boolean;
@@ -203,6 +203,8 @@ export function createPort(parts: PortParts): Port {
     tooManyLines: () => rawRefusal(refuse('headers_too_large', 'at most 128 lines'), newRequestId()),
     noRoom: () => rawRefusal(refuse('overloaded', 'too many connections', 1), newRequestId()),
     plainRefusal(bytes) {
+      // Whoever is told that the connection stays sends again over it.
+      if (draining) return undefined;
       const refusal = plainRefusal(bytes, isCall, newRequestId);
       if (refusal !== undefined) noteShed();
       return refusal;

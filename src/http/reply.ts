@@ -2,10 +2,11 @@
 
 import type { ServerResponse } from 'node:http';
 import { type Allowance, secondsLeft } from '../core/quota.ts';
-import { REFUSALS, type Refusal } from '../core/refusal.ts';
+import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import type { Call, Headers } from './call.ts';
 import { KEEP_ALIVE_SECONDS } from './connection.ts';
 import type { Head } from './head.ts';
+import { LARGE_BYTES } from './large.ts';
 import { errorJson } from './wire.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -58,8 +59,12 @@ export function send(
   extra: Headers = [],
 ): void {
   const { res } = call;
-  const headers = headersOf(call, extra);
   const length = Buffer.byteLength(body);
+  if (length > LARGE_BYTES && call.req.method !== 'HEAD') {
+    if (!call.connection.takeLarge(!call.isApi)) return sendRefusal(call, UNREAD);
+    endAfter(call);
+  }
+  const headers = headersOf(call, extra);
   headers.push('Content-Type', type, 'Content-Length', `${length}`);
   res.writeHead(status, headers);
   if (call.req.method === 'HEAD') res.end();
@@ -69,8 +74,10 @@ export function send(
   call.finished(call, status);
 }
 
+const UNREAD = refuse('overloaded', 'read the large answers that you have asked for first', 1);
+
 /** Each piece when the one before was taken: so it shows whether a peer reads at all, slowly or not. */
-const PIECE = 16 * 1024;
+const PIECE = 64 * 1024;
 
 function endInPieces(res: ServerResponse, body: Buffer, from: number): void {
   const next = from + PIECE;

@@ -7,8 +7,9 @@ import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { watchFlood } from './flood.ts';
+import { LargeAnswers } from './large.ts';
 
-export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held'> {
+export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'large'> {
   readonly isTrustedProxy: (address: string) => boolean;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
@@ -62,6 +63,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   const most = Math.min(MOST_CONNECTIONS, Math.max(64, descriptors() - OTHER_DESCRIPTORS));
   const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
   const held = { bytes: 0 };
+  const large = new LargeAnswers();
   let accepted = 0;
   let evicted = 0;
   let refused = 0;
@@ -104,7 +106,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     accepted++;
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
-    const connection = new Connection(socket, { ...parts, isProxy, held });
+    const connection = new Connection(socket, { ...parts, isProxy, held, large });
     const network = networkOf(connection.address);
     const isWelcome = hasRoom(isProxy, network);
     connections.set(socket, connection);

@@ -10,9 +10,14 @@ const MONTH = monthOf(NOVEMBER);
 
 /** One request, and what was written in answer to it. */
 function request(
-  facts: Partial<Call> & { method?: string; sent?: Partial<Head>; keepsAlive?: boolean } = {},
+  facts: Partial<Call> & {
+    method?: string;
+    sent?: Partial<Head>;
+    keepsAlive?: boolean;
+    hasRoom?: boolean;
+  } = {},
 ) {
-  const { method = 'GET', sent = {}, keepsAlive = false, ...more } = facts;
+  const { method = 'GET', sent = {}, keepsAlive = false, hasRoom = true, ...more } = facts;
   const written = {
     status: 0,
     headers: [] as Headers,
@@ -49,6 +54,7 @@ function request(
     head: { ...readHead({ rawHeaders: [] } as unknown as IncomingMessage), ...sent },
     requestId: 'r1',
     isApi: false,
+    connection: { takeLarge: (isLimited: boolean) => !isLimited || hasRoom, stop: () => {} },
     quota: [],
     finished: (_: Call, status: number) => written.finished.push(status),
     ...more,
@@ -85,15 +91,29 @@ describe('every answer', () => {
 
   test.each([
     [0, 1],
-    [16 * 1024, 1],
-    [16 * 1024 + 1, 2],
-    [40_000, 3],
+    [64 * 1024, 1],
+    [64 * 1024 + 1, 2],
+    [150_000, 3],
   ])('of %i prepared bytes goes out whole, in %i pieces', (length, pieces) => {
     const { call, written } = request();
     const body = Array.from({ length }, (_, at) => at % 10).join('');
     send(call, 200, 'text/plain', Buffer.from(body));
     expect(written.body).toBe(body);
     expect(written.pieces).toBe(pieces);
+  });
+
+  test.each<[string, number, Parameters<typeof request>[0], number, boolean]>([
+    ['of 32 KiB leaves the connection open', 32 * 1024, {}, 200, true],
+    ['of more is its last', 32 * 1024 + 1, {}, 200, false],
+    ['of more that has no body is not', 32 * 1024 + 1, { method: 'HEAD' }, 200, true],
+    ['of more waits until others are read', 32 * 1024 + 1, { hasRoom: false }, 503, true],
+    ['of more that a key has paid for does not', 32 * 1024 + 1, { hasRoom: false, isApi: true }, 200, false],
+  ])('%s', (_, length, facts, status, keepsAlive) => {
+    const { call, written, header } = request({ ...facts, keepsAlive: true });
+    send(call, 200, 'text/plain', 'x'.repeat(length));
+    expect([written.status, call.res.shouldKeepAlive]).toEqual([status, keepsAlive]);
+    expect(header('Retry-After')).toBe(status === 503 ? '1' : undefined);
+    expect(written.finished).toEqual([status]);
   });
 
   test('to HEAD has the headers of GET and no body', () => {

@@ -70,10 +70,13 @@ test('a log that nobody reads is kept up to a bound, and its reader is told what
   // Of 6,000 lines, 280 bytes each, 1 MiB was kept, and what pipes and streams hold on the way.
   expect(stdout().length - before).toBeLessThan(2 ** 21);
   const requests = () => stdout().match(/"msg":"request"/g)?.length;
-  expect(requests()! + dropped).toBe(CALLS);
+  // A busy machine may have made it log something else, and that may be among what is missing.
+  const others = requests()! + dropped - CALLS;
+  expect(others).toBeGreaterThanOrEqual(0);
+  expect(others).toBeLessThan(10);
   // From here on nothing is missing.
   await callMany({ ...load, calls: 100 });
-  await eventually('all is logged', () => requests()! + dropped === CALLS + 100);
+  await eventually('all is logged', () => requests()! + dropped - others === CALLS + 100);
   expect(stdout().match(/"dropped":/g)).toHaveLength(1);
 
   // A reader that is gone for good (EPIPE) takes nothing with it.

@@ -44,11 +44,12 @@ function schedule(pid: number): { run: number; waited: number } {
 }
 
 const ESTABLISHED = '01';
-const FIN_WAIT = '04';
+/** Ended by the server and not by its peer, who has not read all, or has and does not go. */
+const ENDED = ['04', '05'];
 
 /**
  * Connections to a port that are open on the server's side, by the address that they come from; with `kept` also those
- * that only the kernel still has, for what their peers have not read.
+ * that were ended on its side.
  */
 export function connectionsFrom(address: string, port: number, which: 'open' | 'kept' = 'open'): number {
   const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
@@ -61,7 +62,7 @@ export function connectionsFrom(address: string, port: number, which: 'open' | '
   const rows = readFileSync('/proc/net/tcp', 'latin1').split('\n').slice(1);
   return rows.filter(row => {
     const [, local, from, state] = row.trim().split(/\s+/);
-    const isWanted = state === ESTABLISHED || (which === 'kept' && state === FIN_WAIT);
+    const isWanted = state === ESTABLISHED || (which === 'kept' && ENDED.includes(state!));
     return local?.endsWith(`:${hex(port, 4)}`) && from?.startsWith(`${remote}:`) && isWanted;
   }).length;
 }
