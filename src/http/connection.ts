@@ -13,7 +13,7 @@ import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
 import { Farewell } from './farewell.ts';
 import { Intake } from './intake.ts';
-import type { LargeAnswers } from './large.ts';
+import { LARGE_IDLE_MS, type LargeAnswers, MOST_LARGE } from './large.ts';
 import { type Made, Parsing } from './parsing.ts';
 import { type RowOf, Whose } from './whose.ts';
 
@@ -56,6 +56,7 @@ export class Connection implements Job, Line {
   /** The last request has come. */
   #isLast = false;
   #refusedUnread = false;
+  #large = 0;
   /** Price of what is being worked off. */
   #price = 0;
   requests = 0;
@@ -121,7 +122,8 @@ export class Connection implements Job, Line {
   tend(now: number): void {
     if (!this.#farewell.tend(now)) return;
     if (this.#intake.tended()) this.#goOn(true);
-    if (this.isIdle && now - this.activeAt > KEEP_ALIVE_SECONDS * 1_000) {
+    const mostIdle = this.#large > 0 ? LARGE_IDLE_MS : KEEP_ALIVE_SECONDS * 1_000;
+    if (this.isIdle && now - this.activeAt > mostIdle) {
       this.#farewell.isIdle = true;
       this.end();
     }
@@ -163,9 +165,15 @@ export class Connection implements Job, Line {
 
   takeLarge(isLimited: boolean): boolean {
     const { large, isProxy } = this.#parts;
-    if (!large.take(this.#network, isLimited && !isProxy)) return false;
+    if (this.#large === 0 && !large.take(this.#network, isLimited && !isProxy)) return false;
+    this.#large++;
     this.#farewell.isLarge = true;
     return true;
+  }
+
+  /** Large answers that came over it are as many as it gets. */
+  get hasHadLarge(): boolean {
+    return this.#large >= MOST_LARGE;
   }
 
   get isStopped(): boolean {
@@ -314,7 +322,7 @@ export class Connection implements Job, Line {
 
   /** It is gone: whatever it held is, too. */
   closed(): void {
-    if (this.#farewell.isLarge) this.#parts.large.give(this.#network);
+    if (this.#large > 0) this.#parts.large.give(this.#network);
     this.#intake.forget();
   }
 }

@@ -1,13 +1,12 @@
 /** How a connection ends: its last answer arrives, and no peer keeps it by not reading or by going on to send. */
 
 import type { Socket } from 'node:net';
+import { LARGE_IDLE_MS } from './large.ts';
 
 /** Without a byte taken by the peer for so long (a slow read attack), an answer is dropped and its connection with it. */
 const UNREAD_MS = 10_000;
 /** A connection is read for so long after its end (lingering close, RFC 9112 9.6), or what comes would reset it. */
 const LINGER_MS = 1_000;
-/** For so long where its last answer was a large one: whoever reads it at 10 KB/s or more gets all of it. */
-const LARGE_LINGER_MS = 15_000;
 const MOST_LINGERING = 1024 * 1024;
 
 export class Farewell {
@@ -17,7 +16,7 @@ export class Farewell {
   #takenAt = performance.now();
   #endedAt = 0;
   #lingering = 0;
-  /** Its last answer may still be on its way. */
+  /** There was a large answer, which may still be on its way. */
   isLarge = false;
   /** It had long been idle: whoever was there has read all. */
   isIdle = false;
@@ -36,7 +35,7 @@ export class Farewell {
     }
     const isUnread = now - this.#takenAt > UNREAD_MS;
     // By a reset: otherwise the kernel keeps what nobody reads, 4 MB a socket, for as long as the peer likes.
-    if (isUnread || this.#isOver(now, this.isLarge ? LARGE_LINGER_MS : LINGER_MS)) {
+    if (isUnread || this.#isOver(now, this.isLarge && !this.isIdle ? LARGE_IDLE_MS : LINGER_MS)) {
       if (isUnread || this.isLarge || this.isIdle) socket.resetAndDestroy();
       else socket.destroy();
     }

@@ -62,7 +62,7 @@ export function send(
   const length = Buffer.byteLength(body);
   if (length > LARGE_BYTES && call.req.method !== 'HEAD') {
     if (!call.connection.takeLarge(!call.isApi)) return sendRefusal(call, UNREAD);
-    endAfter(call);
+    if (call.connection.hasHadLarge) endAfter(call);
   }
   const headers = headersOf(call, extra);
   headers.push('Content-Type', type, 'Content-Length', `${length}`);

@@ -23,6 +23,7 @@ test.each<[string, Parameters<typeof ended>[0], number, string]>([
   ['an answer of the usual size is left to the kernel after a second', {}, 1_100, 'closed'],
   ['who idled has read all, and keeps nothing of ours', { isIdle: true }, 1_100, 'reset'],
   ['a large answer has a quarter of a minute to be read', { isLarge: true }, 15_100, 'reset'],
+  ['and has had it where its connection idled', { isLarge: true, isIdle: true }, 1_100, 'reset'],
 ])('%s', (_, facts, ms, done) => {
   const { socket, farewell, after } = ended(facts);
   expect(farewell.say(undefined)).toBe(true);

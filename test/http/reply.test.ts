@@ -15,9 +15,17 @@ function request(
     sent?: Partial<Head>;
     keepsAlive?: boolean;
     hasRoom?: boolean;
+    hasHadLarge?: boolean;
   } = {},
 ) {
-  const { method = 'GET', sent = {}, keepsAlive = false, hasRoom = true, ...more } = facts;
+  const {
+    method = 'GET',
+    sent = {},
+    keepsAlive = false,
+    hasRoom = true,
+    hasHadLarge = false,
+    ...more
+  } = facts;
   const written = {
     status: 0,
     headers: [] as Headers,
@@ -54,7 +62,7 @@ function request(
     head: { ...readHead({ rawHeaders: [] } as unknown as IncomingMessage), ...sent },
     requestId: 'r1',
     isApi: false,
-    connection: { takeLarge: (isLimited: boolean) => !isLimited || hasRoom, stop: () => {} },
+    connection: { takeLarge: (isLimited: boolean) => !isLimited || hasRoom, hasHadLarge, stop: () => {} },
     quota: [],
     finished: (_: Call, status: number) => written.finished.push(status),
     ...more,
@@ -104,10 +112,11 @@ describe('every answer', () => {
 
   test.each<[string, number, Parameters<typeof request>[0], number, boolean]>([
     ['of 32 KiB leaves the connection open', 32 * 1024, {}, 200, true],
-    ['of more is its last', 32 * 1024 + 1, {}, 200, false],
-    ['of more that has no body is not', 32 * 1024 + 1, { method: 'HEAD' }, 200, true],
+    ['of more does too', 32 * 1024 + 1, {}, 200, true],
+    ['of more is the last where there were enough', 32 * 1024 + 1, { hasHadLarge: true }, 200, false],
+    ['of more that has no body is not', 32 * 1024 + 1, { hasHadLarge: true, method: 'HEAD' }, 200, true],
     ['of more waits until others are read', 32 * 1024 + 1, { hasRoom: false }, 503, true],
-    ['of more that a key has paid for does not', 32 * 1024 + 1, { hasRoom: false, isApi: true }, 200, false],
+    ['of more that a key has paid for does not', 32 * 1024 + 1, { hasRoom: false, isApi: true }, 200, true],
   ])('%s', (_, length, facts, status, keepsAlive) => {
     const { call, written, header } = request({ ...facts, keepsAlive: true });
     send(call, 200, 'text/plain', 'x'.repeat(length));
