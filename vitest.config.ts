@@ -25,8 +25,10 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // They end what hangs; how fast something must be is for the test to say. A test of 2 s takes 40 on a machine with ten
+    // times more to do than it can (2026-11-15).
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     sequence: { sequencer: LongestFirst },
     // Files share the modules and the catalog of their worker: without that, half of the time went into loading them
     // (November 2026).

@@ -16,6 +16,7 @@ import { pinned } from './pinned.ts';
 
 export interface Rig {
   readonly port: number;
+  readonly pid: number;
   /** Header values of two callers. */
   readonly greedy: string;
   readonly modest: string;
@@ -61,6 +62,7 @@ export async function startRig({ cost, pin }: RigOptions): Promise<Rig> {
   });
   return {
     port,
+    pid: child.pid!,
     greedy: keys.greedy.authorization,
     modest: keys.modest.authorization,
     loggedShed: () => loggedShed,

@@ -1,6 +1,7 @@
 /** Key → origin → rate → quota. A call gets an Admission, counted durably, or a Refusal without effect. */
 
 import { LRUCache } from 'lru-cache';
+import { networkOf } from './core/address.ts';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
 import { networkMatcher, originAllowed } from './core/origin.ts';
 import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
@@ -17,7 +18,7 @@ import { type Bucket, takeToken } from './core/rate.ts';
 import { type Refusal, refuse } from './core/refusal.ts';
 
 /** What a request shows at the door. Repeated headers arrive joined by ", " and so match nothing. */
-export interface Caller {
+export interface Credentials {
   readonly authorization: string | undefined;
   readonly origin: string | undefined;
   readonly address: string;
@@ -25,14 +26,15 @@ export interface Caller {
   readonly memory: Memory;
 }
 
-/** The digest of the last secret that came over a connection, and whose it was: most connections bring only one. */
+/** The digest of the last secret that came over a connection, and where its calls wait: most bring only one. */
 export interface Memory {
   authorization: string | undefined;
   digest: string;
-  keyId: string | undefined;
+  /** Undefined where the last call was not let in: it waits among strangers from then on. */
+  row: string | undefined;
 }
 
-export const newMemory = (): Memory => ({ authorization: undefined, digest: '', keyId: undefined });
+export const newMemory = (): Memory => ({ authorization: undefined, digest: '', row: undefined });
 
 export interface Admission {
   readonly key: KeyRecord;
@@ -49,11 +51,14 @@ export interface MeteredRefusal extends Refusal {
 
 export interface Admit {
   /** Counts the call. Rejects with StoreUnavailable when the count cannot be confirmed. */
-  spend(caller: Caller): Promise<Admission | MeteredRefusal | Refusal>;
+  spend(caller: Credentials): Promise<Admission | MeteredRefusal | Refusal>;
   /** The same door without counting: for what a key may ask about itself. */
-  enter(caller: Caller): Promise<Admission | Refusal>;
-  /** The id of the key that an Authorization header holds, where a call with it was let in before; asks nobody. */
-  known(authorization: string): string | undefined;
+  enter(caller: Credentials): Promise<Admission | Refusal>;
+  /**
+   * In which row calls with this Authorization header wait, where their key is known from before and would let them in
+   * from that address (undefined: who it really is stands in the header of a proxy). Asks nobody.
+   */
+  known(authorization: string, address: string | undefined): string | undefined;
   /** What was counted on each of the last so many days in UTC, the oldest first, today last. */
   days(key: KeyRecord, count: number): Promise<DayCount[]>;
 }
@@ -108,12 +113,12 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
   }
 
   /** A cached record may admit, because the spend proves its revision; it may never refuse: that needs a fresh one. */
-  function recall(digest: string, caller: Caller): CachedKey | undefined {
+  function recall(digest: string, caller: Credentials): CachedKey | undefined {
     const known = keys.get(digest);
     return known && refusalOf(known, digest, caller, clock()) === undefined ? known : undefined;
   }
 
-  async function inspect(secret: string, digest: string, caller: Caller): Promise<CachedKey | Refusal> {
+  async function inspect(secret: string, digest: string, caller: Credentials): Promise<CachedKey | Refusal> {
     if (!isWellFormedSecret(secret)) return refuse('unauthorized');
     const cached = await read(digest);
     if (!cached) return refuse('unauthorized');
@@ -148,11 +153,7 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
       while (until === undefined || performance.now() < until) {
         const known = until === undefined ? recall(digest, caller) : undefined;
         const cached = known ?? (await inspect(secret, digest, caller));
-        if ('refused' in cached) {
-          // From here on it waits among strangers.
-          caller.memory.keyId = undefined;
-          return cached;
-        }
+        if ('refused' in cached) return turnedAway(caller, cached);
         const { key, revision } = cached;
         const now = clock();
         if (key.rate !== null && !tokenTaken) {
@@ -173,7 +174,7 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
         }
         const allowance = allowanceOf(key.quota, spent.used, month);
         if (key.rate !== null) meterOf(key).allowance = allowance;
-        if (caller.memory.digest === digest) caller.memory.keyId = key.id;
+        if (caller.memory.digest === digest) caller.memory.row = rowOf(key, caller.address);
         if (spent.outcome === 'exhausted') return quotaRefusal(allowance, month, now);
         return { key, revision, allowance };
       }
@@ -183,15 +184,21 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
     async enter(caller) {
       const secret = secretOf(caller);
       if (secret === undefined) return refuse('unauthorized');
-      const passed = await inspect(secret, digestOf(secret), caller);
-      if ('refused' in passed) return passed;
+      const passed = await inspect(secret, remembered(caller, secret), caller);
+      if ('refused' in passed) return turnedAway(caller, passed);
       const { key, revision } = passed;
       return { key, revision, allowance: await readAllowance(key) };
     },
 
-    known(authorization) {
+    known(authorization, address) {
       const secret = bearerSecret(authorization);
-      return secret === undefined ? undefined : keys.peek(digestOf(secret))?.key.id;
+      const digest = secret === undefined ? undefined : digestOf(secret);
+      const cached = digest && keys.peek(digest);
+      // A secret that opens nothing any more must not fill the row of whoever has the new one.
+      if (!cached || !isLive(cached.key, digest, clock())) return undefined;
+      const { key, inNetwork } = cached;
+      if (address !== undefined && key.networks.length > 0 && !inNetwork(address)) return undefined;
+      return rowOf(key, address);
     },
 
     async days(key, count) {
@@ -202,18 +209,32 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
   };
 }
 
-function secretOf({ authorization }: Caller): string | undefined {
+function secretOf({ authorization }: Credentials): string | undefined {
   return authorization === undefined ? undefined : bearerSecret(authorization);
 }
 
 /** A digest takes 2.7 µs, of a call of 80 (2026-11-15). */
-function remembered({ authorization, memory }: Caller, secret: string): string {
+function remembered({ authorization, memory }: Credentials, secret: string): string {
   if (memory.authorization !== authorization) {
     memory.authorization = authorization;
     memory.digest = digestOf(secret);
-    memory.keyId = undefined;
+    memory.row = undefined;
   }
   return memory.digest;
+}
+
+/**
+ * The key's own; a key of a web page is no secret, and a key of some networks may be one no longer: whoever else sends it
+ * must not fill the row of those whom it is for.
+ */
+function rowOf({ id, origins, networks }: KeyRecord, address: string | undefined): string {
+  const isBound = origins.length > 0 || networks.length > 0;
+  return isBound && address !== undefined ? `${id} ${networkOf(address)}` : id;
+}
+
+function turnedAway({ memory }: Credentials, refusal: Refusal): Refusal {
+  memory.row = undefined;
+  return refusal;
 }
 
 function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredRefusal {
@@ -221,7 +242,7 @@ function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredR
   return { refused: 'quota_exceeded', detail, retryAfter: secondsLeft(month, now), allowance };
 }
 
-function refusalOf(cached: CachedKey, digest: string, caller: Caller, now: number): Refusal | undefined {
+function refusalOf(cached: CachedKey, digest: string, caller: Credentials, now: number): Refusal | undefined {
   const { key } = cached;
   if (!isLive(key, digest, now)) return refuse('unauthorized');
   if (key.origins.length > 0) {

@@ -185,7 +185,7 @@ function fold(snapshots: readonly Snapshot[], { tables, digest }: Read): Promise
 /** With the step that goes beyond it still no wait that anybody notices; a catalog takes no longer for it (2026-11-15). */
 const TURN_MS = 1;
 
-/** Lets everybody else have a turn between steps. */
+/** Lets everybody else have a turn between steps (cooperative multitasking). */
 export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const until = performance.now() + TURN_MS;

@@ -88,7 +88,7 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
 
   const creation = (key: KeyRecord, actor: Actor) => actOf('key.create', key.id, actor, limitsIn(key));
 
-  /** Somebody else may change the key between the reading and the writing: then again, from what stands there now. */
+  /** Optimistic concurrency: who finds the key changed between reading and writing begins again from what stands. */
   async function change(
     id: string,
     edit: (key: KeyRecord) => Partial<KeyRecord>,

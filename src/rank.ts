@@ -91,7 +91,7 @@ export function createRank(parts: {
     }
   }
 
-  /** All that come while one is under way share the next. */
+  /** All that come while one is under way share the next (request coalescing). */
   function flush(): Promise<void> {
     next ??= writing.then(() => {
       next = undefined;

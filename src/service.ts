@@ -244,10 +244,11 @@ function portPartsOf(parts: {
     operatorRefusal: call => world()!.doors.operatorRefusal(call),
     isFull: () => (world()?.doors.spending() ?? 0) >= MOST_SPENDING,
     // Operators wait with the keys that are known: they may be about to revoke one of them.
-    keyOf(authorization) {
+    rowOf(authorization, address) {
       const known = world();
       return (
-        known?.admit.known(authorization) ?? (known?.doors.isOperator(authorization) ? 'operator' : undefined)
+        known?.admit.known(authorization, address) ??
+        (known?.doors.isOperator(authorization) ? 'operator' : undefined)
       );
     },
   };

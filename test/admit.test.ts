@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type Caller, createAdmit, newMemory } from '../src/admit.ts';
+import { type Credentials, createAdmit, newMemory } from '../src/admit.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../src/core/key.ts';
 import type { Spend, Spent, Store } from '../src/core/ports.ts';
 import { secondsLeft } from '../src/core/quota.ts';
@@ -17,13 +17,15 @@ function world(facts: Partial<KeyRecord> = {}) {
     used: 0,
     key: keyRecord({ digest: digestOf(SECRET), ...facts }),
     reads: 0,
+    /** A digest that the store finds it by beside its own. */
+    found: '',
     /** What comes between reading a key and counting its call. */
     beforeSpend: () => {},
   };
   const store = {
     async keyByDigest(digest: string) {
       at.reads++;
-      return { key: at.key.digest === digest ? at.key : undefined, revision: at.revision };
+      return { key: [at.key.digest, at.found].includes(digest) ? at.key : undefined, revision: at.revision };
     },
     async spend({ quota }: Spend, revision: number): Promise<Spent> {
       at.beforeSpend();
@@ -44,14 +46,14 @@ function world(facts: Partial<KeyRecord> = {}) {
     at.revision++;
   };
   const memory = newMemory();
-  const caller = (shown: Partial<Caller> = {}): Caller => ({
+  const caller = (shown: Partial<Credentials> = {}): Credentials => ({
     authorization: `Bearer ${SECRET}`,
     origin: undefined,
     address: '192.0.2.1',
     memory,
     ...shown,
   });
-  const call = async (shown: Partial<Caller> = {}) => {
+  const call = async (shown: Partial<Credentials> = {}) => {
     const result = await admit.spend(caller(shown));
     return 'refused' in result ? result.refused : 'served';
   };
@@ -135,7 +137,7 @@ describe('the rate limit', () => {
 });
 
 describe('who is let in', () => {
-  test.each<[string, Partial<KeyRecord>, Partial<Caller>, string]>([
+  test.each<[string, Partial<KeyRecord>, Partial<Credentials>, string]>([
     ['whoever has the secret', {}, {}, 'served'],
     ['nobody without it', {}, { authorization: undefined }, 'unauthorized'],
     ['nobody with what is no secret', {}, { authorization: 'Bearer x' }, 'unauthorized'],
@@ -165,9 +167,9 @@ describe('who is let in', () => {
     const { memory } = caller();
     const other = `Bearer ${secretFrom(new Uint8Array(32).fill(8))}`;
     expect(await call()).toBe('served');
-    expect(memory.keyId).toBe('k1');
+    expect(memory.row).toBe('k1');
     expect(await call({ authorization: other })).toBe('unauthorized');
-    expect(memory.keyId).toBeUndefined();
+    expect(memory.row).toBeUndefined();
     expect(await call()).toBe('served');
   });
 });
@@ -195,10 +197,53 @@ test('asking about the own key counts nothing, and needs the same door', async (
 
 test('a secret is known once a call with it was let in', async () => {
   const { admit, call } = world();
-  expect(admit.known(`Bearer ${SECRET}`)).toBeUndefined();
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
   await call();
-  expect(admit.known(`Bearer ${SECRET}`)).toBe('k1');
-  expect(admit.known('Bearer x')).toBeUndefined();
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBe('k1');
+  expect(admit.known('Bearer x', '192.0.2.1')).toBeUndefined();
+});
+
+test.each<[string, Partial<KeyRecord>, string | undefined, string | undefined]>([
+  ['waits in the row of its key', {}, '192.0.2.1', 'k1'],
+  [
+    'of a web page waits apart from who sends it elsewhere',
+    { origins: ['https://a.example'] },
+    '192.0.2.1',
+    'k1 192.0.2.1',
+  ],
+  [
+    'of a network waits there, each address in its row',
+    { networks: ['192.0.2.0/24'] },
+    '192.0.2.1',
+    'k1 192.0.2.1',
+  ],
+  ['of a network is a stranger elsewhere', { networks: ['192.0.2.0/24'] }, '198.51.100.1', undefined],
+  ['of a network behind a proxy waits with its key', { networks: ['192.0.2.0/24'] }, undefined, 'k1'],
+  ['that has expired is a stranger', { expiresAt: NOVEMBER + 1_000 }, '192.0.2.1', undefined],
+  [
+    'that was replaced is a stranger when its time is over',
+    { digest: 'new', previousDigest: digestOf(SECRET), previousUntil: NOVEMBER + 1_000 },
+    '192.0.2.1',
+    undefined,
+  ],
+])('a caller whose key %s', async (_, facts, address, row) => {
+  const { at, admit, call, caller } = world(facts);
+  const byPrevious = facts.previousDigest !== undefined;
+  // As the store finds a key: by its secret or by the one before.
+  if (byPrevious) at.found = digestOf(SECRET);
+  expect(await call({ origin: 'https://a.example', address: '192.0.2.1' })).toBe('served');
+  expect(caller().memory.row).toBe(facts.origins || facts.networks ? 'k1 192.0.2.1' : 'k1');
+  at.now += 2_000;
+  expect(admit.known(`Bearer ${SECRET}`, address)).toBe(row);
+});
+
+test('who may not even ask about the own key is a stranger from then on', async () => {
+  const { at, admit, caller, call, change } = world();
+  expect([await call(), caller().memory.row]).toEqual(['served', 'k1']);
+  change({ revokedAt: at.now });
+  expect(await admit.enter(caller())).toMatchObject({ refused: 'unauthorized' });
+  expect(caller().memory.row).toBeUndefined();
+  expect(admit.known(`bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
 });
 
 test('days without a call are told as days without a call', async () => {
@@ -212,7 +257,91 @@ test('days without a call are told as days without a call', async () => {
 
 test("a connection whose key was revoked is a stranger's from its next call on", async () => {
   const { change, caller, call, at } = world();
-  expect([await call(), caller().memory.keyId]).toEqual(['served', 'k1']);
+  expect([await call(), caller().memory.row]).toEqual(['served', 'k1']);
   change({ revokedAt: at.now });
-  expect([await call(), caller().memory.keyId]).toEqual(['unauthorized', undefined]);
+  expect([await call(), caller().memory.row]).toEqual(['unauthorized', undefined]);
+});
+
+test('who is refused is told what to change, and nothing without end is repeated', async () => {
+  const detail = async (facts: Partial<KeyRecord>, shown: Partial<Credentials>) => {
+    const { admit, caller } = world(facts);
+    const refused = await admit.spend(caller(shown));
+    return 'refused' in refused ? refused.detail : undefined;
+  };
+  const site = { origins: ['https://a.example'] };
+  expect(await detail(site, {})).toBe(
+    'this key is limited to web origins and the request has no Origin header',
+  );
+  expect(await detail(site, { origin: `https://${'b'.repeat(300)}` })).toBe(
+    `the origin "https://${'b'.repeat(192)}" is not allowed for this key`,
+  );
+  expect(await detail({ networks: ['198.51.100.0/24'] }, {})).toBe(
+    'the client address 192.0.2.1 is not in the networks of this key',
+  );
+});
+
+test('what cannot be a secret is not looked for in the store', async () => {
+  const { at, call } = world();
+  expect(await call({ authorization: 'Bearer drk_short' })).toBe('unauthorized');
+  expect(at.reads).toBe(0);
+});
+
+test('a key that is gone from the store is forgotten', async () => {
+  const { at, admit, call, change } = world();
+  expect(await call()).toBe('served');
+  change({ digest: 'another' });
+  expect(await call()).toBe('unauthorized');
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
+  expect(at.used).toBe(1);
+});
+
+test('a flood beyond the rate reads neither key nor count for each of its calls', async () => {
+  const { at, admit, caller, call } = world({ rate: 1, quota: 10 });
+  expect(await call()).toBe('served');
+  const { reads } = at;
+  // What another server has counted since shows with the next call that is counted.
+  at.used = 5;
+  expect(await admit.spend(caller())).toMatchObject({ refused: 'rate_limited', allowance: { used: 1 } });
+  expect(at.reads).toBe(reads);
+});
+
+test('a quota that was changed since is told as it is now, to who is beyond the rate as well', async () => {
+  const { at, admit, caller, call, change } = world({ rate: 1, quota: 10 });
+  expect(await call()).toBe('served');
+  at.used = 5;
+  change({ quota: 20 });
+  expect(await admit.spend(caller())).toMatchObject({
+    refused: 'rate_limited',
+    allowance: { limit: 20, used: 5 },
+  });
+});
+
+test('a call that another one overtook on the same connection does not say whose it is', async () => {
+  const { at, caller, admit } = world();
+  const { memory } = caller();
+  at.beforeSpend = () => {
+    memory.digest = 'of another secret';
+  };
+  expect(await admit.spend(caller())).toMatchObject({ key: { id: 'k1' } });
+  expect(memory.row).toBeUndefined();
+});
+
+test('time that is not given is the time of the process', async () => {
+  const { at } = world({ rate: 1 });
+  const store = {
+    keyByDigest: async () => ({ key: at.key, revision: 1 }),
+    spend: async (): Promise<Spent> => ({ outcome: 'granted', used: 1 }),
+    revision: async () => 1,
+    used: async () => 1,
+  } as unknown as Store;
+  const admit = createAdmit({ store, clock: () => NOVEMBER });
+  const call = () =>
+    admit.spend({
+      authorization: `Bearer ${SECRET}`,
+      origin: undefined,
+      address: '192.0.2.1',
+      memory: newMemory(),
+    });
+  expect(await call()).toMatchObject({ key: { id: 'k1' } });
+  expect(await call()).toMatchObject({ refused: 'rate_limited', retryAfter: 1 });
 });

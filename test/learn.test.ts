@@ -89,7 +89,7 @@ describe(`the simulated internet: ${SIZE.onOwn} disposable on ${SIZE.hosts} own 
     const renamed = await world.observe();
     expect(renamed).toMatchObject({ innocentFlagged: [], unasked: 0, hiddenFound: 0 });
     expect(renamed.found / renamed.wanted).toBeGreaterThanOrEqual(0.9);
-  }, 120_000);
+  });
 
   it('learns from lookups alone, without a sweep', async () => {
     const internet = simulateInternet({ hosts: 10, onOwn: 500, onShared: 50, innocent: 500 }, 7);

@@ -40,16 +40,14 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--root', ROOT];
 /** It sets an override by the command line. */
 const WRITER = ['test/commands/usage.test.ts', '-t', 'whoever has read enough'];
 
-test('a test that writes does so beside the store that .env, DATA_DIR and DATABASE_URL name', {
-  timeout: 120_000,
-}, async () => {
+test('a test that writes does so beside the store that .env, DATA_DIR and DATABASE_URL name', async () => {
   const trap = await startTrap();
   const { code, said } = await boot(trap.folder, [...VITEST, ...WRITER], trap.settings);
   expect([code, said]).toEqual([0, expect.stringContaining('1 passed')]);
   expect(trap.isTouched()).toBe(false);
 });
 
-test('so it is where vitest is started by hand', { timeout: 120_000 }, async () => {
+test('so it is where vitest is started by hand', async () => {
   const trap = await startTrap();
   const [program, ...args] = VITEST;
   const command = [process.execPath, join(ROOT, program!), ...args, ...WRITER];
@@ -59,7 +57,7 @@ test('so it is where vitest is started by hand', { timeout: 120_000 }, async () 
   expect(trap.isTouched()).toBe(false);
 });
 
-test('the command line reads .env of the folder that it is called in', { timeout: 60_000 }, async () => {
+test('the command line reads .env of the folder that it is called in', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, '.env'), `DATA_DIR=${join(folder, 'own')}\n`);
   const { code, said } = await boot(folder, ['src/cli.ts', 'keys', 'list'], {});

@@ -57,6 +57,7 @@ function server(facts: Partial<Override>, cached: Mail | undefined = MAIL) {
   });
   return {
     at,
+    override,
     ask: (name: string) => (lookup(name as Domain, 'key') as Answer).verdict.reason,
     last: (name: string) => last(name as Domain).verdict.reason,
   };
@@ -89,9 +90,24 @@ test('a store that has gone back behind a call refuses that call, and is not rea
     return { overrides: [], revision: 7 };
   };
   const overrides = await loadOverrides({ listOverrides } as Store);
-  await expect(overrides.reach(8)).rejects.toThrow(StoreUnavailable);
+  await expect(overrides.reach(8)).rejects.toThrow(
+    new StoreUnavailable('the store has gone back behind this call'),
+  );
   expect(reads).toBeLessThan(10);
   await overrides.reach(7);
+});
+
+test('a store that is behind a call for a moment is read again, and the call gets the override of its revision', async () => {
+  const { override } = server({});
+  let revision = 6;
+  const listOverrides: Store['listOverrides'] = async () => {
+    revision++;
+    return { overrides: revision < 9 ? [] : [override], revision };
+  };
+  const overrides = await loadOverrides({ listOverrides } as Store);
+  expect([overrides.revision(), overrides.current().size]).toEqual([7, 0]);
+  await overrides.reach(9);
+  expect([overrides.revision(), overrides.current().get('spam.com')]).toEqual([9, override]);
 });
 
 test('a store that was set back to an older revision is followed there', async () => {
@@ -102,6 +118,13 @@ test('a store that was set back to an older revision is followed there', async (
   revision = 5;
   await overrides.reach(5);
   expect(overrides.revision()).toBe(5);
+});
+
+test('overrides of a store that was never changed are read all the same', async () => {
+  const { override } = server({});
+  const listOverrides: Store['listOverrides'] = async () => ({ overrides: [override], revision: 0 });
+  const overrides = await loadOverrides({ listOverrides } as Store);
+  expect([...overrides.current().keys()]).toEqual(['spam.com']);
 });
 
 test('overrides are read once for all calls of a revision, and not for those that come later', async () => {

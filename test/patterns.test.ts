@@ -90,7 +90,7 @@ test('no pattern takes more than linear time, whatever text it is given', async 
   );
   expect(patterns.length).toBeGreaterThan(50);
   expect(await problemsIn(patterns)).toEqual([]);
-}, 120_000);
+});
 
 test('a pattern that chews is found however it is written, with its place and the text that it chews on', async () => {
   const code = `

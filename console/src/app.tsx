@@ -46,7 +46,7 @@ export function App() {
       </a>
       <Header current={current.path} />
       <main id="main" ref={main}>
-        <Guarded key={current.path} View={current.View} />
+        <Boundary key={current.path} View={current.View} />
       </main>
       <Footer />
     </>
@@ -74,7 +74,7 @@ function Header({ current }: { current: string }) {
 }
 
 /** A view that fails takes neither the page nor what was typed with it. */
-function Guarded({ View }: { View: () => preact.JSX.Element }) {
+function Boundary({ View }: { View: () => preact.JSX.Element }) {
   const [error, reset] = useErrorBoundary();
   if (!error) return <View />;
   return (

@@ -47,7 +47,7 @@ export interface Folded {
   readonly guarded: ReadonlySet<string>;
   readonly free: ReadonlySet<string>;
   readonly panel: ReadonlySet<string>;
-  /** Name to a bit per disposable feed, in the order of `lists`: 172,000 names in 20 MB. */
+  /** Name to a bit mask, one bit per disposable feed, in the order of `lists`: 172,000 names in 20 MB. */
   readonly disposable: ReadonlyMap<string, number>;
   readonly lists: readonly Snapshot[];
   readonly agreed: readonly string[];

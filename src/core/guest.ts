@@ -14,15 +14,16 @@
  * stands on a list already, where there is nothing left to find. Unlisted guests always count as innocent, those that
  * were flagged because of this very host included: a host that was learned by mistake unlearns itself.
  *
- * The number. Whoever owns listed domains can point them at a victim's host, and listed names are all resolved by a
- * sweep while innocent ones are only seen when somebody asks. Ten distinct registrable domains have a price, and ten
- * at one small host are no accident. Where the host's own domain is listed too, no stranger is the victim: five do.
+ * The number. Whoever owns listed domains can point them at a victim's host (poisoning), and listed names are all
+ * resolved by a sweep while innocent ones are only seen when somebody asks. Ten distinct registrable domains have a
+ * price, and ten at one small host are no accident. Where the host's own domain is listed too, no stranger is the
+ * victim: five do.
  *
  * Whom this cannot hit, whatever points at it: hosts that the provider table knows, hosts of protected, relay or
  * consumer mail domains, hosts that receive for a protected domain, addresses that any of these answer at, and a
- * domain's own hosts (see `isLearnable` and `Infra.find` in `infra.ts`). What is left is a small unknown host with fewer innocent
- * guests seen than listed ones: an attack there costs ten listed domains or more, scores below 85, stands with its
- * neighbours in the evidence and in `infra list`, and ends for good with `infra forget`.
+ * domain's own hosts (see `isLearnable` and `Infra.find` in `infra.ts`). What is left is a small unknown host with
+ * fewer innocent guests seen than listed ones: an attack there costs ten listed domains or more, scores below 85,
+ * stands with its neighbours in the evidence and in `infra list`, and ends for good with `infra forget`.
  */
 export const LEARNING = Object.freeze({
   fewestFlagged: 10,

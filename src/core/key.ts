@@ -46,10 +46,10 @@ export const NO_LIMITS: Omit<Limits, 'name'> = {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Every secret begins with it. */
-export const MARK = 'drk_';
+export const SECRET_PREFIX = 'drk_';
 const RANDOM_LENGTH = 43; // 62^43 > 2^256
 const CHECK_LENGTH = 6; // 62^6 > 2^32
-const SECRET_LENGTH = MARK.length + RANDOM_LENGTH + CHECK_LENGTH;
+const SECRET_LENGTH = SECRET_PREFIX.length + RANDOM_LENGTH + CHECK_LENGTH;
 
 function base62(value: bigint, length: number): string {
   let text = '';
@@ -64,13 +64,13 @@ function checksum(body: string): string {
 /** Makes a secret from 32 random bytes. */
 export function secretFrom(random: Uint8Array): string {
   if (random.length !== 32) throw new RangeError('a secret needs exactly 32 random bytes');
-  const body = MARK + base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), RANDOM_LENGTH);
+  const body = SECRET_PREFIX + base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), RANDOM_LENGTH);
   return body + checksum(body);
 }
 
 /** False for what cannot be a secret of ours: found out without asking the store. */
 export function isWellFormedSecret(text: string): boolean {
-  if (text.length !== SECRET_LENGTH || !text.startsWith(MARK)) return false;
+  if (text.length !== SECRET_LENGTH || !text.startsWith(SECRET_PREFIX)) return false;
   const body = text.slice(0, -CHECK_LENGTH);
   return checksum(body) === text.slice(-CHECK_LENGTH);
 }
@@ -80,12 +80,12 @@ export function digestOf(secret: string): string {
 }
 
 export function shownParts(secret: string): { prefix: string; last4: string } {
-  return { prefix: secret.slice(0, MARK.length + 4), last4: secret.slice(-4) };
+  return { prefix: secret.slice(0, SECRET_PREFIX.length + 4), last4: secret.slice(-4) };
 }
 
 /**
  * Whether the secret with this digest opens the door now. Plain comparison: a caller cannot steer the digest of a secret
- * that he does not have, so how long it takes tells him nothing.
+ * that he does not have, so how long it takes tells him nothing (no timing attack).
  */
 export function isLive(key: KeyRecord, digest: string, now: number): boolean {
   if (key.revokedAt !== null && key.revokedAt <= now) return false;
@@ -101,13 +101,15 @@ const SCHEME_LENGTH = 'Bearer '.length;
 export function bearerSecret(authorization: string): string | undefined {
   if (authorization.length !== SCHEME_LENGTH + SECRET_LENGTH) return undefined;
   const isBearer = SCHEME.test(authorization.slice(0, SCHEME_LENGTH));
-  return isBearer && authorization.startsWith(MARK, SCHEME_LENGTH)
+  return isBearer && authorization.startsWith(SECRET_PREFIX, SCHEME_LENGTH)
     ? authorization.slice(SCHEME_LENGTH)
     : undefined;
 }
 
-/** As the audit writes them. */
-function inWords(limits: Limits): Readonly<Record<string, string>> {
+/** By the words that the audit has for them: the compiler asks for a limit that would change unseen. */
+type Words = Readonly<Record<Exclude<keyof Limits, 'expiresAt'> | 'expires', string>>;
+
+function inWords(limits: Limits): Words {
   return {
     name: JSON.stringify(limits.name),
     note: limits.note === null ? 'none' : JSON.stringify(limits.note),
@@ -122,13 +124,13 @@ function inWords(limits: Limits): Readonly<Record<string, string>> {
 /** What differs, for the audit. */
 export function changesIn(before: Limits, after: Limits): string {
   const [was, is] = [inWords(before), inWords(after)];
-  const changed = Object.keys(is).filter(name => is[name] !== was[name]);
+  const changed = (Object.keys(is) as (keyof Words)[]).filter(name => is[name] !== was[name]);
   return changed.map(name => `${name} ${was[name]} → ${is[name]}`).join(', ');
 }
 
 /** The limits that are set, for the audit. */
 export function limitsIn(limits: Limits): string {
-  const none = inWords({ ...NO_LIMITS, name: '' });
-  const set = Object.entries(inWords(limits)).filter(([name, value]) => value !== none[name]);
-  return set.map(([name, value]) => `${name} ${value}`).join(', ');
+  const [is, none] = [inWords(limits), inWords({ ...NO_LIMITS, name: '' })];
+  const set = (Object.keys(is) as (keyof Words)[]).filter(name => is[name] !== none[name]);
+  return set.map(name => `${name} ${is[name]}`).join(', ');
 }

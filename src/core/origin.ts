@@ -1,4 +1,4 @@
-/** From where a key may be used: web origins and client networks. */
+/** From where a key may be used: web origins (RFC 6454) and client networks. */
 
 import { BlockList, isIP } from 'node:net';
 import { bad, type Checked, good } from './checked.ts';
@@ -71,7 +71,7 @@ export function networkMatcher(networks: readonly string[]): (address: string) =
 
 const MAPPED = '::ffff:';
 
-/** A dual-stack socket reports IPv4 clients as `::ffff:192.0.2.1`; rules are written without that. */
+/** A dual-stack socket reports IPv4 clients as `::ffff:192.0.2.1` (IPv4-mapped, RFC 4291 2.5.5.2); rules have no such. */
 export function plainAddress(address: string): string {
   return address.startsWith(MAPPED) && isIP(address.slice(MAPPED.length)) === 4
     ? address.slice(MAPPED.length)

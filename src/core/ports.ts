@@ -12,7 +12,7 @@ import type { Flag, Ranked } from './ranking.ts';
 /** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
 export type Clock = () => number;
 
-/** Milliseconds by a clock that nobody sets and that never goes back: for durations. Where it begins means nothing. */
+/** Milliseconds by a monotonic clock, which nobody sets: for durations. Where it begins means nothing. */
 export type Ticks = () => number;
 
 export interface ResolverHealth {
@@ -89,7 +89,8 @@ export interface SweepMark {
 export interface Store {
   /**
    * Counts one call durably, in one statement that checks and increments. `revision` is the one under which
-   * the key was judged; a grant proves that it is still the current one. Rejects with StoreUnavailable.
+   * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with
+   * StoreUnavailable.
    */
   spend(spend: Spend, revision: number): Promise<Spent>;
   /** Resolves when a call could be counted durably right now; rejects with StoreUnavailable. */
@@ -107,8 +108,8 @@ export interface Store {
   /** Only into a store that has no key at all; false when there is one. */
   createFirstKey(key: KeyRecord, act: Act): Promise<boolean>;
   /**
-   * Replaces the record `was`; false when it is not, or no longer, what is stored, and when it is revoked: that stays
-   * as it is. So of two operators at once none undoes what the other did.
+   * Compare and swap: replaces the record `was`; false when it is not, or no longer, what is stored, and when it is
+   * revoked: that stays as it is. So of two operators at once none undoes what the other did.
    */
   updateKey(key: KeyRecord, was: KeyRecord, act: Act): Promise<boolean>;
   listKeys(): Promise<KeyRecord[]>;

@@ -106,13 +106,13 @@ export function* reading(
 ): Steps<Snapshot> {
   if (hash('sha256', text) !== digest) throw new FeedError('its digest is another one');
   yield;
-  let head: Line | undefined;
+  let head: Part | undefined;
   const names: string[] = [];
   const since = new Map<string, string>();
   const labels = new Map<string, string>();
   for (let from = 0, end = 0; from < text.length; from = end) {
     end = text.indexOf('\n', from) + 1;
-    const line = JSON.parse(text.slice(from, end)) as Line;
+    const line = JSON.parse(text.slice(from, end)) as Part;
     head ??= line;
     for (const name of line.names ?? []) names.push(name);
     for (const [name, day] of line.since ?? []) since.set(name, day);
@@ -125,7 +125,7 @@ export function* reading(
 }
 
 /** The first line tells version and dropped, each other line one of the rest. */
-interface Line {
+interface Part {
   readonly version?: string;
   readonly dropped?: Dropped;
   readonly names?: readonly string[];

@@ -1,4 +1,4 @@
-/** Long work as a row of small steps, so that whoever does it may answer others in between. */
+/** Long work as a generator of small steps (cooperative multitasking): others may be answered in between. */
 
 export type Steps<T> = Generator<undefined, T, undefined>;
 

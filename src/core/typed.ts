@@ -6,7 +6,7 @@ import { isHostName } from './domain.ts';
 
 export const MOST_LABEL = 200;
 
-/** Signs that show as nothing or turn the text around would let one name look like another. */
+/** Signs that show as nothing or turn the text around (bidirectional controls) would let one name look like another. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\ufffd]/u;
 
 /** Names and notes are shown in tables and on pages: one line of text, bounded. */

@@ -28,7 +28,7 @@ export interface Asking {
 
 /**
  * One question goes out three times at most: to the next server when one keeps silent, and to the same server
- * again only after twice that time. Earlier sends are still listened to, so that a slow answer is not lost.
+ * again only after twice that time. Earlier sends are still listened to (hedged requests): no slow answer is lost.
  */
 function plan(servers: readonly Server[]): readonly (Server | undefined)[] {
   const [first, second, third] = servers;

@@ -1,4 +1,4 @@
-/** Keeps answers by name in bounded memory, in which names asked once cannot push out names asked often. */
+/** Keeps answers by name in bounded memory; names asked once cannot push out names asked often (scan resistance). */
 
 import { LRUCache } from 'lru-cache';
 import type { Mail } from '../core/mail.ts';

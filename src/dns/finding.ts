@@ -15,6 +15,7 @@ export interface Finding {
 /** Limits for how long an answer is kept, in seconds. */
 export interface TtlLimits {
   readonly positive: { readonly least: number; readonly most: number };
+  /** Of the answer that there is nothing (negative caching, RFC 2308 5). */
   readonly negative: { readonly least: number; readonly most: number };
 }
 
@@ -35,8 +36,8 @@ const MOST_EXCHANGES = 20;
 const MOST_ADDRESSES = 20;
 
 /**
- * Undefined when the reply leaves the question open. Follows aliases inside the answer section only; nothing more
- * is asked for them.
+ * Undefined when the reply leaves the question open. Follows aliases (CNAME chains, RFC 1034 3.6.2) inside the answer
+ * section only; nothing more is asked for them.
  */
 export function find(reply: Reply, name: string, type: QuestionType): Found | undefined {
   let owner = name;

@@ -1,9 +1,9 @@
-/** Counts the names being asked, over all, per registrable domain and per key, and refuses beyond the caps. */
+/** Admission control: counts names being asked, in all, per registrable domain and per key, and refuses beyond caps. */
 
 export interface FlightCaps {
   /** Names being asked at one time; each has two questions under way at most. */
   readonly inFlight: number;
-  /** Per ICANN-registrable domain. */
+  /** Per ICANN-registrable domain: all that a random subdomain attack on one can take. */
   readonly perZone: number;
   readonly perKey: number;
 }

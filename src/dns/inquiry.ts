@@ -1,4 +1,4 @@
-/** Asks what is needed to know who receives one name's mail: MX, and where there is none, A and AAAA. */
+/** Asks what is needed to know who receives one name's mail (RFC 5321 5.1): MX, and where there is none, A and AAAA. */
 
 import type { Asking } from './ask.ts';
 import {

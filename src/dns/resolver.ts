@@ -1,4 +1,4 @@
-/** The resolver: answers from the cache, asks once per name within the caps, and serves old answers in trouble. */
+/** The resolver: answers from the cache, asks once per name (single flight) within the caps, serves stale in trouble. */
 
 import { type Domain, isHostName, isSpecialUse, lineage } from '../core/domain.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
@@ -18,9 +18,9 @@ export interface DnsCaps extends FlightCaps {
   readonly cacheBytes: number;
   /** For all questions of one lookup together. */
   readonly budgetMs: number;
-  /** For how long a failure is not tried again. */
+  /** For how long a failure is not tried again (RFC 9520). */
   readonly failureMemoMs: number;
-  /** How old an answer may be that is served when asking fails. */
+  /** How old an answer may be that is served when asking fails (serve-stale, RFC 8767). */
   readonly staleMs: number;
   readonly ttl: TtlLimits;
 }
@@ -60,7 +60,7 @@ export function createResolver(options: ResolverOptions): DnsResolver {
   return new CachingResolver(options);
 }
 
-/** The share of its time to live after which an entry that is still asked for is refreshed. */
+/** The share of its time to live after which an entry that is still asked for is refreshed (refresh-ahead). */
 const REFRESH_AFTER = 0.9;
 
 /** When a refresh found no place. */
@@ -180,7 +180,7 @@ class CachingResolver implements DnsResolver {
     return true;
   }
 
-  /** One flight per name; undefined when a cap is reached. */
+  /** One flight per name (request coalescing); undefined when a cap is reached. */
   #start(domain: Domain, keyId: string, most: number): Promise<Mail> | undefined {
     const zone = lineage(domain).at(-1) ?? domain;
     const land = this.#flights.take(zone, keyId, most);

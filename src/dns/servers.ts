@@ -42,7 +42,7 @@ export function parseServers(text: string): Checked<readonly string[]> {
   return good([...servers]);
 }
 
-/** Those inside private networks, where names of one organisation only could leak into answers. */
+/** Those inside private networks, where names of one organisation only could leak into answers (split horizon). */
 export function serversInPrivateNetworks(servers: readonly string[] = getServers()): string[] {
   return servers.filter(text => isPrivateNetwork(parseServer(text)?.address ?? ''));
 }
@@ -75,7 +75,7 @@ export class Servers {
     if (this.#standings.length === 0) throw new Error('no DNS server to ask');
   }
 
-  /** The listed order, with those that rest last. One question at a time tries a server whose rest is over. */
+  /** The listed order, those that rest last. One question at a time tries one whose rest is over (half-open breaker). */
   inOrder(): Server[] {
     const now = this.#ticks();
     const awake = this.#standings.filter(one => one.restsUntil <= now);

@@ -18,8 +18,8 @@ export interface Carried {
 type Done = (told: Told) => void;
 
 /**
- * UDP first. An answer that is cut off, or that does not match id and question byte for byte (forged, garbled,
- * or from a server that changes the case), makes us ask the same server over TCP at once.
+ * UDP first. An answer that is cut off (the TC bit, RFC 7766), or that does not match id and question byte for byte
+ * (forged, garbled, or from a server that changes the case), makes us ask the same server over TCP at once.
  */
 export function carry(server: Server, name: string, type: QuestionType, done: Done): Carried {
   let current = overUdp(server, name, type, done, () => {
@@ -28,7 +28,7 @@ export function carry(server: Server, name: string, type: QuestionType, done: Do
   return { close: () => current.close() };
 }
 
-/** A fresh, connected socket for each question: the system picks a random port and drops other senders. */
+/** A fresh, connected socket for each question: the system picks a random port (RFC 5452) and drops other senders. */
 function overUdp(server: Server, name: string, type: QuestionType, done: Done, useTcp: () => void): Carried {
   const query = writeQuery(name, type);
   const socket = createSocket(server.version === 6 ? 'udp6' : 'udp4');
@@ -59,6 +59,7 @@ function overUdp(server: Server, name: string, type: QuestionType, done: Done, u
   return { close };
 }
 
+/** A message has its length in front (RFC 1035 4.2.2). */
 function overTcp(server: Server, name: string, type: QuestionType, done: Done): Carried {
   const query = writeQuery(name, type);
   const length = Buffer.alloc(2);

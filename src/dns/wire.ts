@@ -1,4 +1,4 @@
-/** One question and the answer to it as bytes; whatever is not an answer to this very question is a stranger. */
+/** One question and the answer to it as bytes; whatever answers another one (RFC 5452) is a stranger. */
 
 import { randomBytes, randomInt } from 'node:crypto';
 import dnsPacket, { type Answer } from 'dns-packet';
@@ -31,6 +31,7 @@ export type Read =
   | { readonly kind: 'stranger' };
 
 const HEADER = 12;
+/** What EDNS (RFC 6891) offers: the largest that is not cut into fragments on the way (DNS flag day 2020). */
 const UDP_PAYLOAD = 1232;
 
 /**
@@ -41,7 +42,7 @@ const MOST = { answers: 64, authorities: 16, additionals: 16 };
 
 const STRANGER: Read = { kind: 'stranger' };
 
-/** Random case in the name (0x20) makes a forged answer guess one more bit for each letter. */
+/** Random case in the name (DNS 0x20, against cache poisoning): a forged answer has to guess one more bit a letter. */
 function mixCase(name: string): string {
   const coins = randomBytes(name.length);
   return Array.from(name, (char, at) => ((coins[at] ?? 0) & 1 ? char.toUpperCase() : char)).join('');

@@ -1,4 +1,4 @@
-/** Callers who have to wait: each has a queue of its own, and knows when it asks for more than there is. */
+/** Callers who have to wait: each has its own queue (fair queuing), and knows when it asks for more than there is. */
 
 export interface Caller {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Job {
   work(until: number): number;
   /** Refuses one request with 503. */
   shed(): void;
-  /** Others wait behind it for what it carries: it is refused at once where it would be later. */
+  /** Others wait behind it for what it carries (head-of-line blocking): it is refused at once where it would be later. */
   readonly isProxy: boolean;
 }
 
@@ -81,7 +81,7 @@ export class Account {
   readonly name: string;
   readonly kind: Caller['kind'];
   readonly queue = new Queue<Waiting>();
-  /** What is left of its turn, in microseconds. */
+  /** What is left of its turn, in microseconds: the deficit of a deficit round robin. */
   credit = 0;
   /** Milliseconds from one of its requests to the next, while it waits. */
   #pace = 0;
@@ -104,8 +104,8 @@ export class Account {
   }
 
   /**
-   * Whether it asks for more than there is. Its newest are served first then (the oldest have waited for nothing, and
-   * whoever sent them may be gone), and the oldest are refused, no faster than they must be.
+   * Whether it asks for more than there is. Its newest are served first then (adaptive LIFO: the oldest have waited for
+   * nothing, and whoever sent them may be gone), and the oldest are refused, no faster than they must be.
    */
   isTooMuch(now: number): boolean {
     if (this.queue.size < FEW) return false;

@@ -5,12 +5,15 @@ import { Value } from 'typebox/value';
 import { bad, type Checked, good } from '../core/checked.ts';
 import { OVERRIDE_ACTIONS, type Override } from '../core/override.ts';
 import { MOST_LABEL, parseLabel } from '../core/typed.ts';
-import { KEY_MUST_BE } from './key.ts';
+import { KEY_MUST_BE, type NewKeyBody, type RotationBody } from './key.ts';
 import { Ending, momentOrNull, orNull, strict } from './members.ts';
 import { words } from './schemas.ts';
 
+type Members<T extends Type.TObject> = keyof T['properties'];
+type Member = Members<typeof NewKeyBody> | Members<typeof RotationBody> | Members<typeof OverrideBody>;
+
 /** What a caller reads who sent something else in a member of this name. */
-const MUST_BE: Readonly<Record<string, string>> = {
+const MUST_BE: Readonly<Record<Member, string>> = {
   ...KEY_MUST_BE,
   action: `must be one of ${OVERRIDE_ACTIONS.join(', ')}`,
   below: 'must be true or false',
@@ -46,7 +49,7 @@ export function readBody<T extends Type.TObject>(schema: T, body: unknown): Chec
     const isMissing = !Object.hasOwn(body, name);
     return isMissing ? schema.required?.includes(name) : !Value.Check(member, Reflect.get(body, name));
   });
-  return bad(`${wrong} ${MUST_BE[wrong!]}`);
+  return bad(`${wrong} ${MUST_BE[wrong as Member]}`);
 }
 
 type Decision = Pick<Override, 'action' | 'below' | 'note' | 'expiresAt'>;

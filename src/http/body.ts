@@ -27,7 +27,7 @@ export async function readJson(
   return checked.ok ? { sent: checked.value } : refuse('validation_error', checked.problem);
 }
 
-/** What would become the prototype of an object that is made from this one has no place in a body. */
+/** Against prototype pollution: what would become the prototype of an object has no place in a body. */
 function refuseProto(name: string, value: unknown): unknown {
   if (name === '__proto__') throw new SyntaxError('__proto__');
   return value;

@@ -5,7 +5,6 @@ const LF = 0x0a;
 const EMPTY_LINE = '\r\n\r\n';
 /** A head is never larger: the parser refuses it. */
 const MOST_HEAD = 8 * 1024;
-const MOST_BLANK = 64;
 const AUTHORIZATION = /\r\nauthorization:/i;
 
 /** Behind the first empty line, or the end of all. By hand: `indexOf` takes 1.3 µs for what this does in 0.2 (2026-11-15). */
@@ -27,7 +26,7 @@ export function hasHead(bytes: Buffer): boolean {
 
 /** Empty lines between requests are no beginning of one (RFC 9112 2.2): Node passes over them, and so does its clock. */
 export function isBlank(bytes: Buffer): boolean {
-  return bytes.length <= MOST_BLANK && bytes.every(byte => byte === CR || byte === LF);
+  return bytes.every(byte => byte === CR || byte === LF);
 }
 
 const PROBES = ['GET /livez ', 'GET /readyz '];

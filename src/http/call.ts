@@ -41,6 +41,10 @@ export interface Line {
   readonly isShedding: boolean;
   /** A request came, and costs so much. */
   begin(call: Call, price: number): void;
+  /** An answer that may stay unread for long. False where whoever asks has too many of those. */
+  takeLarge(isLimited: boolean): boolean;
+  /** It gets no more of them. */
+  readonly hasHadLarge: boolean;
   /** No request behind this one is read. */
   stop(): void;
   /** One has its answer, at this moment. */

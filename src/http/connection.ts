@@ -1,6 +1,6 @@
 /**
- * One connection, from its first byte to its last: it reads no faster than it is answered and served in turn, has an
- * error listener whatever becomes of it, and ends so that its last answer arrives.
+ * One connection, from its first byte to its last: it reads no faster than it is answered (backpressure) and served in
+ * turn, has an error listener whatever becomes of it, and ends so that its last answer arrives.
  */
 
 import type { Socket } from 'node:net';
@@ -13,22 +13,24 @@ import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
 import { Farewell } from './farewell.ts';
 import { Intake } from './intake.ts';
+import { LARGE_IDLE_MS, type LargeAnswers, MOST_LARGE } from './large.ts';
 import { type Made, Parsing } from './parsing.ts';
-import { type KeyOf, Whose } from './whose.ts';
+import { type RowOf, Whose } from './whose.ts';
 
-/** Answers to pipelined requests that are made before the first of them has been written. */
+/** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
 const MOST_AHEAD = 2;
 /** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
 export const KEEP_ALIVE_SECONDS = 65;
-/** A head that is not whole after so long makes room for others where that is scarce. */
+/** A head that is not whole after so long (slow loris) makes room for others where that is scarce. */
 const SLOW_HEAD_MS = 1_000;
 
 export interface ConnectionParts {
   readonly fairness: Fairness;
-  readonly keyOf: KeyOf;
+  readonly rowOf: RowOf;
   readonly isProxy: boolean;
   /** Bytes that all connections together have received and not read. */
   readonly held: { bytes: number };
+  readonly large: LargeAnswers;
   /** What is said to one that cannot be kept, and to one whose head never ends. */
   readonly noRoom: () => string;
   readonly tooManyLines: () => string;
@@ -46,6 +48,7 @@ export class Connection implements Job, Line {
   readonly #farewell: Farewell;
   readonly #intake: Intake;
   readonly #parsing = new Parsing();
+  readonly #network: string;
   #isWorking = false;
   #isWaiting = false;
   #isEnding = false;
@@ -53,6 +56,7 @@ export class Connection implements Job, Line {
   /** The last request has come. */
   #isLast = false;
   #refusedUnread = false;
+  #large = 0;
   /** Price of what is being worked off. */
   #price = 0;
   requests = 0;
@@ -68,7 +72,8 @@ export class Connection implements Job, Line {
     this.socket = socket;
     this.address = plainAddress(socket.remoteAddress ?? '');
     this.#parts = parts;
-    this.#whose = new Whose(networkOf(this.address), parts.keyOf);
+    this.#network = networkOf(this.address);
+    this.#whose = new Whose(this.address, parts.isProxy, parts.rowOf);
     this.#farewell = new Farewell(socket);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
@@ -117,9 +122,18 @@ export class Connection implements Job, Line {
   tend(now: number): void {
     if (!this.#farewell.tend(now)) return;
     if (this.#intake.tended()) this.#goOn(true);
-    if (this.isIdle && now - this.activeAt > KEEP_ALIVE_SECONDS * 1_000) this.end();
+    const mostIdle = this.#large > 0 ? LARGE_IDLE_MS : KEEP_ALIVE_SECONDS * 1_000;
+    if (this.isIdle && now - this.activeAt > mostIdle) {
+      this.#farewell.isIdle = true;
+      this.end();
+    }
     // What was answered long ago is not kept for the sake of a connection that idles.
     if (this.open === 0 && this.last?.res.writableFinished && this.last.req.complete) this.last = undefined;
+  }
+
+  /** It has ended, as far as that lies with us. */
+  hasLeft(now: number): boolean {
+    return this.#farewell.isLong(now);
   }
 
   /** With last words, where there are any; in their order behind the answers that are still to come. */
@@ -147,6 +161,19 @@ export class Connection implements Job, Line {
 
   stop(): void {
     this.#isLast = true;
+  }
+
+  takeLarge(isLimited: boolean): boolean {
+    const { large, isProxy } = this.#parts;
+    if (this.#large === 0 && !large.take(this.#network, isLimited && !isProxy)) return false;
+    this.#large++;
+    this.#farewell.isLarge = true;
+    return true;
+  }
+
+  /** Large answers that came over it are as many as it gets. */
+  get hasHadLarge(): boolean {
+    return this.#large >= MOST_LARGE;
   }
 
   get isStopped(): boolean {
@@ -295,6 +322,7 @@ export class Connection implements Job, Line {
 
   /** It is gone: whatever it held is, too. */
   closed(): void {
+    if (this.#large > 0) this.#parts.large.give(this.#network);
     this.#intake.forget();
   }
 }

@@ -1,6 +1,6 @@
 /** Who may come in: callers by their key, operators by their token. */
 
-import type { Admission, Admit, Caller } from '../admit.ts';
+import type { Admission, Admit, Credentials } from '../admit.ts';
 import type { Actor } from '../core/audit.ts';
 import { bad, type Checked, good } from '../core/checked.ts';
 import { clientAddress } from '../core/origin.ts';
@@ -45,7 +45,7 @@ export function createDoors(parts: DoorParts): Doors {
     return clientAddress(connection.address, head.forwardedFor, isTrustedProxy);
   }
 
-  function callerOf(call: Call): Caller {
+  function credentialsOf(call: Call): Credentials {
     const { authorization, origin } = call.head;
     return { authorization, origin, address: addressOf(call), memory: call.connection.memory };
   }
@@ -62,7 +62,7 @@ export function createDoors(parts: DoorParts): Doors {
       spending++;
       let admission: Awaited<ReturnType<Admit['spend']>>;
       try {
-        admission = await admit.spend(callerOf(call));
+        admission = await admit.spend(credentialsOf(call));
       } finally {
         spending--;
       }
@@ -78,7 +78,7 @@ export function createDoors(parts: DoorParts): Doors {
     },
 
     async enter(call) {
-      const admission = await admit.enter(callerOf(call));
+      const admission = await admit.enter(credentialsOf(call));
       if ('refused' in admission) {
         sendRefusal(call, admission);
         return undefined;

@@ -1,4 +1,4 @@
-/** The end of the port: requests that are on their way when it is told to end are not lost. */
+/** The end of the port (graceful shutdown): requests that are on their way when it is told to end are not lost. */
 
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
@@ -29,8 +29,7 @@ export async function drainServer(server: Server, sockets: Sockets): Promise<voi
   }
   // The HTTP server's own would destroy connections whose requests were received and wait for their turn.
   NetServer.prototype.close.call(server);
-  while (sockets.count() > 0 && performance.now() < until) {
-    const now = performance.now();
+  for (let now = performance.now(); isAnybodyThere(sockets, now) && now < until; now = performance.now()) {
     for (const connection of sockets.all()) {
       // One that was accepted just now may have sent a request that nobody has read.
       const isNew = connection.requests === 0 && now - connection.activeAt < NEW_MS;
@@ -40,4 +39,10 @@ export async function drainServer(server: Server, sockets: Sockets): Promise<voi
   }
   server.closeAllConnections();
   server.close();
+}
+
+/** Whoever only has not read its last answer yet gets it from the kernel. */
+function isAnybodyThere(sockets: Sockets, now: number): boolean {
+  for (const connection of sockets.all()) if (!connection.hasLeft(now)) return true;
+  return false;
 }

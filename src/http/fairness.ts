@@ -1,11 +1,12 @@
 /**
- * Who is served when not all can be. Connections whose bytes wait to be read are queued by caller: its key where that is
- * known from before, else its address. Each turn of the event loop serves for a few milliseconds, callers in turn, so
- * that nobody waits for somebody else's queue. Who would have to wait too long takes more than there is, and is shed:
- * before anything is parsed, let alone counted.
+ * Who is served when not all can be: admission control and load shedding. Connections whose bytes wait to be read are
+ * queued by caller: its key where that is known from before, else its address. Each turn of the event loop serves for
+ * a few milliseconds, callers in turn, so that nobody waits for somebody else's queue. Who would have to wait too long
+ * takes more than there is, and is shed: before anything is parsed, let alone counted.
  */
 
 import { Account, FEW, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
+import { PRICES } from './prices.ts';
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
@@ -14,7 +15,7 @@ const SHED_MS = 2.5;
 const LATE_MS = 40;
 /** The kernel may have more for one turn than can be read in this time. */
 const LONG_POLL_MS = 20;
-/** What a caller may use in one go before the next one's turn, in microseconds. */
+/** What a caller may use before the next one's turn, in microseconds: the quantum of a deficit round robin. */
 const QUANTUM = 500;
 /**
  * libuv accepts one connection in a turn of the loop, so while new ones come, turns are kept short: nothing is served
@@ -167,7 +168,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     for (const account of those) {
       const now = performance.now();
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
-      if ((account.kind === 'key' && isFull()) || now >= until) break;
+      if ((account.kind === 'key' && isFull()) || now >= until || now >= turnEnds) break;
       those.delete(account);
       const { fresh, row } = sides[account.kind];
       if (those === fresh || account.queue.size > 0) {
@@ -188,7 +189,10 @@ export function createFairness(isFull: () => boolean): Fairness {
       waiting--;
       const price = next.job.work(turnEnds);
       const after = performance.now();
-      account.credit -= Math.max(price, (after - now) * 1_000);
+      const spent = (after - now) * 1_000;
+      account.credit -= Math.max(price, spent);
+      // A large answer goes on being written when its turn is over: what that takes is taken from this one.
+      if (price > PRICES.read) turnEnds -= Math.max(0, price - spent) / 1_000;
       if (after >= turnEnds || (account.kind === 'key' && isFull())) return;
     }
   }

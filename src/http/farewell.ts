@@ -1,10 +1,11 @@
 /** How a connection ends: its last answer arrives, and no peer keeps it by not reading or by going on to send. */
 
 import type { Socket } from 'node:net';
+import { LARGE_IDLE_MS } from './large.ts';
 
-/** Without a byte taken by the peer for so long, an answer is dropped and its connection with it. */
+/** Without a byte taken by the peer for so long (a slow read attack), an answer is dropped and its connection with it. */
 const UNREAD_MS = 10_000;
-/** After its end a connection is read for so long, so that what is still on its way does not reset it. */
+/** A connection is read for so long after its end (lingering close, RFC 9112 9.6), or what comes would reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
 
@@ -15,6 +16,10 @@ export class Farewell {
   #takenAt = performance.now();
   #endedAt = 0;
   #lingering = 0;
+  /** There was a large answer, which may still be on its way. */
+  isLarge = false;
+  /** It had long been idle: whoever was there has read all. */
+  isIdle = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -28,10 +33,22 @@ export class Farewell {
       this.#taken = taken;
       this.#takenAt = now;
     }
+    const isUnread = now - this.#takenAt > UNREAD_MS;
     // By a reset: otherwise the kernel keeps what nobody reads, 4 MB a socket, for as long as the peer likes.
-    if (now - this.#takenAt > UNREAD_MS) socket.resetAndDestroy();
-    else if (this.#endedAt > 0 && now - this.#endedAt > LINGER_MS) socket.destroy();
+    if (isUnread || this.#isOver(now, this.isLarge && !this.isIdle ? LARGE_IDLE_MS : LINGER_MS)) {
+      if (isUnread || this.isLarge || this.isIdle) socket.resetAndDestroy();
+      else socket.destroy();
+    }
     return !socket.destroyed;
+  }
+
+  /** It has said all, and whoever wanted to go has had the time to. */
+  isLong(now: number): boolean {
+    return this.#isOver(now, LINGER_MS);
+  }
+
+  #isOver(now: number, ms: number): boolean {
+    return this.#endedAt > 0 && now - this.#endedAt > ms;
   }
 
   /** The last words, where there are any, then the end of what is sent. False where nobody is there any more. */

@@ -1,7 +1,7 @@
 /** The request's header lines as they came. `req.headers` hides repetitions: it keeps the first Host and Authorization. */
 
 import type { IncomingMessage } from 'node:http';
-import { MARK } from '../core/key.ts';
+import { SECRET_PREFIX } from '../core/key.ts';
 
 export interface Head {
   authorization: string | undefined;
@@ -28,6 +28,7 @@ const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const INVALID_TRACE = /^ff|-0{32}-|-0{16}-/;
 
+/** As one field with a list (RFC 9110 5.3): what may come only once then matches nothing. */
 const join = (before: string | undefined, value: string) =>
   before === undefined ? value : `${before}, ${value}`;
 
@@ -93,7 +94,7 @@ function readLine(head: Head, name: string, value: string): void {
       break;
     case 'x-request-id':
       // A secret that was sent in the wrong place is not for the log.
-      head.requestId = SAFE_ID.test(value) && !value.includes(MARK) ? value : undefined;
+      head.requestId = SAFE_ID.test(value) && !value.includes(SECRET_PREFIX) ? value : undefined;
       break;
     case 'traceparent':
       head.traceparent = TRACEPARENT.test(value) && !INVALID_TRACE.test(value) ? value : undefined;

@@ -1,14 +1,15 @@
 /**
  * The reading half of a connection: what has come and the parser has not seen, and whether more is taken from the
- * kernel. Node's own reading is taken over, so that nothing is read faster than it is served.
+ * kernel (backpressure). Node's own reading is taken over, so that nothing is read faster than it is served.
  */
 
 import { Socket } from 'node:net';
 import { hasHead, joined } from './bytes.ts';
 
 /**
- * A request that comes in more pieces than this is read when it is tended from then on: thousands of peers that sent byte
- * by byte kept the event loop reading for a second at a time (2026-11-15). A head in whole packets has six at the most.
+ * A request that comes in more pieces than this is read when it is tended from then on: thousands of peers that sent
+ * byte by byte (slow loris) kept the event loop reading for a second at a time (2026-11-15). A head in whole packets
+ * has six at the most.
  */
 const MOST_PIECES = 8;
 /** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */

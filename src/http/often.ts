@@ -1,4 +1,4 @@
-/** Lines of the log that anybody can cause: so many a second, and the next one tells how many were left out. */
+/** A rate limit for lines of the log that anybody can cause; the next line tells how many were left out. */
 
 const MOST_A_SECOND = 50;
 

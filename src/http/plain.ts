@@ -15,7 +15,7 @@ const MOST_HEAD = 2_048;
 const VISIBLE = /^[!-~]+$/;
 const PRINTABLE = /^[\t -~]*$/;
 
-/** Header lines that ask for nothing but the usual answer. */
+/** Header lines that ask for nothing but the usual answer; a folded one (obs-fold, RFC 9112 5.2) has no such name. */
 const PLAIN = new Map<string, (value: string) => boolean>([
   ['host', () => true],
   ['user-agent', () => true],

@@ -5,37 +5,37 @@
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Type } from 'typebox';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
+import { type AccessLog, createAccessLog } from './access.ts';
 import { readJson } from './body.ts';
+import { answerBroken } from './broken.ts';
 import type { Call } from './call.ts';
 import { drainServer } from './drain.ts';
 import { createFailureLog } from './failures.ts';
 import { createFairness } from './fairness.ts';
 import { readHead } from './head.ts';
 import type { Metrics } from './metrics.ts';
-import { createOften } from './often.ts';
 import { plainRefusal } from './plain.ts';
 import { PRICES } from './prices.ts';
-import { rawRefusal, sendEmpty, sendRefusal } from './reply.ts';
+import { endAfter, rawRefusal, refuseLast, sendEmpty, sendRefusal } from './reply.ts';
 import { newRequestId } from './request-id.ts';
 import { createRouter, type Found } from './router.ts';
 import type { Route } from './routes.ts';
 import { createShedLog } from './shed.ts';
 import { type Sockets, watchSockets } from './sockets.ts';
 import { MOST_TARGET, NO_TARGET, readTarget } from './target.ts';
-import { parserRefusal, transportRefusal } from './transport.ts';
+import { transportRefusal } from './transport.ts';
+import type { RowOf } from './whose.ts';
 
 export interface PortParts {
   readonly log: Logger;
-  readonly accessLog: 'errors' | 'all' | 'off';
+  readonly accessLog: AccessLog;
   readonly metrics: Metrics;
   /** Why a call does not come from an operator. */
   readonly operatorRefusal: (call: Call) => Refusal | undefined;
-  /** The id of the key that an Authorization header holds, where it is known from before. */
-  readonly keyOf: (authorization: string) => string | undefined;
+  readonly rowOf: RowOf;
   /** The store has as many calls as it can take. */
   readonly isFull: () => boolean;
   readonly isTrustedProxy: (address: string) => boolean;
@@ -58,9 +58,9 @@ export interface Port {
 }
 
 const STARTING = refuse('not_ready', 'the service is starting', 1);
-const SLOW_SECONDS = 0.5;
 const BACKLOG = 1024;
 
+/** Whoever sends slowly (slow loris) or without end is refused: every head and body has its time and its size. */
 const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -82,7 +82,7 @@ export function createPort(parts: PortParts): Port {
   let draining = false;
   let isOpen = false;
   const logFailure = createFailureLog(log);
-  const often = createOften();
+  const access = createAccessLog(log, parts.accessLog);
   const shedLog = createShedLog(log);
   const fairness = createFairness(parts.isFull);
 
@@ -123,25 +123,8 @@ export function createPort(parts: PortParts): Port {
     const now = performance.now();
     const seconds = (now - call.startedAt) / 1000;
     metrics.request(call.route, status, seconds);
-    logCall(call, status, seconds);
+    access(call, status, seconds);
     call.connection.answered(now);
-  }
-
-  function logCall(call: Call, status: number, seconds: number): void {
-    const { connection, req, head, route, domain, degraded, keyId, requestId } = call;
-    const notable = (status >= 500 && !connection.isShedding) || degraded || seconds > SLOW_SECONDS;
-    if (parts.accessLog === 'off' || (parts.accessLog === 'errors' && !notable)) return;
-    const more = parts.accessLog === 'errors' ? often() : 0;
-    if (more === undefined) return;
-    const ms = Math.round(seconds * 1e5) / 100;
-    const trace = head.traceparent;
-    log.info(
-      {
-        ...{ method: req.method, route, domain, status, ms, degraded, key: keyId },
-        ...{ request_id: requestId, trace, more: more || undefined },
-      },
-      'request',
-    );
   }
 
   /** Anything that is not a Refusal is our fault, and opaque to the caller. */
@@ -155,7 +138,7 @@ export function createPort(parts: PortParts): Port {
   function handle(call: Call, found: Found | undefined): void {
     const { req, connection } = call;
     const refusal = transportRefusal(req, call.head, call.target);
-    if (refusal) return refuseTransport(call, refusal);
+    if (refusal) return refuseLast(call, refusal);
     if (!found) return sendRefusal(call, isOpen ? refuse('not_found') : STARTING);
     const { place } = found;
     const route = place.routes.get(req.method!);
@@ -202,7 +185,7 @@ export function createPort(parts: PortParts): Port {
     shedLog.note();
   }
 
-  /** Nothing is carried out behind the last request of a connection, though the parser may see it before its end. */
+  /** Nothing is carried out behind the last request (RFC 9112 9.6), though the parser may see it before the end. */
   const isBehindLast = (req: IncomingMessage) => sockets.of(req.socket)!.isStopped;
 
   const server = createServer(LIMITS, (req, res) => {
@@ -210,7 +193,8 @@ export function createPort(parts: PortParts): Port {
     const { call, found } = begin(req, res);
     handle(call, found);
   });
-  // A client may close its side of the connection as soon as it has sent its request: it still waits for the answer.
+  // A client may close its side of the connection (half-close) as soon as it has sent its request: it still waits for
+  // the answer.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   const sockets = watchSockets(server, {
     ...parts,
@@ -219,39 +203,20 @@ export function createPort(parts: PortParts): Port {
     tooManyLines: () => rawRefusal(refuse('headers_too_large', 'at most 128 lines'), newRequestId()),
     noRoom: () => rawRefusal(refuse('overloaded', 'too many connections', 1), newRequestId()),
     plainRefusal(bytes) {
+      // Whoever is told that the connection stays sends again over it.
+      if (draining) return undefined;
       const refusal = plainRefusal(bytes, isCall, newRequestId);
       if (refusal !== undefined) noteShed();
       return refusal;
     },
   });
-  server.on('connect', (_req, socket) => {
-    sockets
-      .of(socket as Socket)
-      ?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), newRequestId()));
-  });
+  answerBroken(server, sockets, metrics);
+  // Expect, RFC 9110 10.1.1: a final status in place of `100 Continue`.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     server.on(event, (req: IncomingMessage, res: ServerResponse) => {
-      if (!isBehindLast(req)) refuseTransport(begin(req, res).call, refuse('expectation_failed'));
+      if (!isBehindLast(req)) refuseLast(begin(req, res).call, refuse('expectation_failed'));
     });
   }
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const connection = sockets.of(socket);
-    if (!connection || connection.isEnding) return;
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    // Node counts the time for a head from the first moment on, and knows nothing of one that waits for its turn.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isAheadOfParser) return;
-    const refusal = parserRefusal(error.code);
-    const { last } = connection;
-    // The one whose body was coming when its connection broke the rules or the time was over.
-    if (last && !last.req.complete) {
-      if (last.isFinished) return connection.end();
-      if (last.isReading) return refuseTransport(last, refusal);
-      // Nobody waits for its body: it gets the answer that is being made, and that is the last one.
-      return endAfter(last);
-    }
-    metrics.request('none', REFUSALS[refusal.refused].status, 0);
-    connection.end(rawRefusal(refusal, newRequestId()));
-  });
 
   return {
     server,
@@ -278,15 +243,4 @@ export function createPort(parts: PortParts): Port {
       shedLog.close();
     },
   };
-}
-
-/** Whoever sends such a request may disagree with us on where the next one begins. */
-function refuseTransport(call: Call, refusal: Refusal): void {
-  endAfter(call);
-  sendRefusal(call, refusal);
-}
-
-function endAfter({ res, connection }: Call): void {
-  res.shouldKeepAlive = false;
-  connection.stop();
 }

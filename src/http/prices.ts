@@ -5,7 +5,8 @@
 export const PRICES = {
   /** Prepared bytes: a probe, a refusal, a small page. */
   bytes: 60,
-  page: 100,
+  /** Of 95 KB: most of it is the kernel's, and comes when the turn is over. */
+  page: 300,
   /** Counted in the store and judged. */
   call: 100,
   /** Read from the store, and written as JSON. */

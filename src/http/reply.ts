@@ -2,10 +2,11 @@
 
 import type { ServerResponse } from 'node:http';
 import { type Allowance, secondsLeft } from '../core/quota.ts';
-import { REFUSALS, type Refusal } from '../core/refusal.ts';
+import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import type { Call, Headers } from './call.ts';
 import { KEEP_ALIVE_SECONDS } from './connection.ts';
 import type { Head } from './head.ts';
+import { LARGE_BYTES } from './large.ts';
 import { errorJson } from './wire.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -32,7 +33,7 @@ function headersOf(call: Call, extra: Headers): Headers {
   return headers;
 }
 
-/** The IETF draft's fields and the older ones that clients know; none for an unlimited key. */
+/** Fields of draft-ietf-httpapi-ratelimit-headers and the older ones that clients know; none for an unlimited key. */
 export function quotaHeaders({ limit, remaining, month }: Allowance, now: number): Headers {
   if (limit === null) return [];
   const window = (month.end - month.start) / 1000;
@@ -58,8 +59,12 @@ export function send(
   extra: Headers = [],
 ): void {
   const { res } = call;
-  const headers = headersOf(call, extra);
   const length = Buffer.byteLength(body);
+  if (length > LARGE_BYTES && call.req.method !== 'HEAD') {
+    if (!call.connection.takeLarge(!call.isApi)) return sendRefusal(call, UNREAD);
+    if (call.connection.hasHadLarge) endAfter(call);
+  }
+  const headers = headersOf(call, extra);
   headers.push('Content-Type', type, 'Content-Length', `${length}`);
   res.writeHead(status, headers);
   if (call.req.method === 'HEAD') res.end();
@@ -69,8 +74,10 @@ export function send(
   call.finished(call, status);
 }
 
+const UNREAD = refuse('overloaded', 'read the large answers that you have asked for first', 1);
+
 /** Each piece when the one before was taken: so it shows whether a peer reads at all, slowly or not. */
-const PIECE = 16 * 1024;
+const PIECE = 64 * 1024;
 
 function endInPieces(res: ServerResponse, body: Buffer, from: number): void {
   const next = from + PIECE;
@@ -98,6 +105,18 @@ export function sendRefusal(call: Call, refusal: Refusal, extra: Headers = [], a
   if (refusal.refused === 'unauthorized') headers.push('WWW-Authenticate', challenge(head));
   const body = errorJson(refusal, requestId, head.wantsProblem, allowance);
   send(call, status, head.wantsProblem ? PROBLEM_TYPE : JSON_TYPE, body, headers);
+}
+
+/** Whoever sends such a request may disagree with us on where the next one begins (request smuggling, RFC 9112 11.2). */
+export function refuseLast(call: Call, refusal: Refusal): void {
+  endAfter(call);
+  sendRefusal(call, refusal);
+}
+
+/** No request behind this one is answered. */
+export function endAfter({ res, connection }: Call): void {
+  res.shouldKeepAlive = false;
+  connection.stop();
 }
 
 /** RFC 6750 3.1: an error code only where a bearer token was sent, be it badly spaced. */

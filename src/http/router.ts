@@ -9,11 +9,11 @@ export interface Place {
   readonly name: string;
   readonly isApi: boolean;
   readonly price: number;
-  /** By method; HEAD is a GET whose body is not sent. */
+  /** By method; HEAD is a GET whose body is not sent (RFC 9110 9.3.2). */
   readonly routes: ReadonlyMap<string, Route>;
   /** What 405 and preflights name. */
   readonly allow: string;
-  /** The answer to a preflight; undefined where pages of other origins have no business. */
+  /** The answer to a CORS preflight (Fetch standard); undefined where pages of other origins have no business. */
   readonly preflight: Headers | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What was shed, in the log: one line in ten seconds with the count, since a line each would cost more than the call. */
+/** Load shedding in the log: one line in ten seconds with the count, since a line each would cost more than the call. */
 
 import type { Logger } from 'pino';
 

@@ -7,8 +7,9 @@ import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { watchFlood } from './flood.ts';
+import { LargeAnswers } from './large.ts';
 
-export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held'> {
+export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'large'> {
   readonly isTrustedProxy: (address: string) => boolean;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
@@ -26,8 +27,8 @@ export interface Sockets {
   close(): void;
 }
 
-const SWEEP_MS = 1_000;
-const SWEEPS = 10;
+const TEND_MS = 1_000;
+const TEND_PARTS = 10;
 /** Descriptors for everything else: the store, DNS questions, files. */
 const OTHER_DESCRIPTORS = 192;
 const MOST_CONNECTIONS = 20_000;
@@ -62,6 +63,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   const most = Math.min(MOST_CONNECTIONS, Math.max(64, descriptors() - OTHER_DESCRIPTORS));
   const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
   const held = { bytes: 0 };
+  const large = new LargeAnswers();
   let accepted = 0;
   let evicted = 0;
   let refused = 0;
@@ -104,7 +106,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     accepted++;
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
-    const connection = new Connection(socket, { ...parts, isProxy, held });
+    const connection = new Connection(socket, { ...parts, isProxy, held, large });
     const network = networkOf(connection.address);
     const isWelcome = hasRoom(isProxy, network);
     connections.set(socket, connection);
@@ -126,17 +128,17 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   // A tenth of them at a time: thousands at once would hold everybody up.
   let round = all.values();
   const flood = watchFlood();
-  const sweep = setInterval(() => {
+  const tending = setInterval(() => {
     const now = performance.now();
     flood(all.size, now);
-    for (let left = Math.ceil(all.size / SWEEPS); left > 0; left--) {
+    for (let left = Math.ceil(all.size / TEND_PARTS); left > 0; left--) {
       const { done, value } = round.next();
       value?.tend(now);
       if (!done) continue;
       round = all.values();
       return;
     }
-  }, SWEEP_MS / SWEEPS).unref();
+  }, TEND_MS / TEND_PARTS).unref();
 
   return {
     of: socket => connections.get(socket),
@@ -145,6 +147,6 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     accepted: () => accepted,
     evicted: () => evicted,
     refused: () => refused,
-    close: () => clearInterval(sweep),
+    close: () => clearInterval(tending),
   };
 }

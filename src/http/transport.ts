@@ -7,12 +7,13 @@ import { MOST_TARGET, NO_TARGET, type Target } from './target.ts';
 
 export function transportRefusal(req: IncomingMessage, head: Head, target: Target): Refusal | undefined {
   if (req.httpVersionMajor !== 1) return refuse('bad_request', 'the request must be HTTP/1.0 or HTTP/1.1');
+  // RFC 9112 3.2: exactly one Host; HTTP/1.0 may have none.
   if (head.hosts === 0 && req.httpVersionMinor > 0)
     return refuse('bad_request', 'the request has no Host header');
   if (head.hosts > 1) return refuse('bad_request', 'the request has more than one Host header');
   if (head.transferEncoding !== undefined && !isChunked(req, head.transferEncoding))
     return refuse('bad_request', 'Transfer-Encoding must be chunked, and needs HTTP/1.1');
-  // Node's parser takes what follows such a body for the other protocol, and drops it.
+  // Node's parser takes what follows such a body for the other protocol (RFC 9110 7.8), and drops it.
   if (head.hasUpgrade && head.hasBody) return refuse('bad_request', 'Upgrade is not supported: leave it out');
   if ((req.url ?? '').length > MOST_TARGET)
     return refuse('uri_too_long', `at most ${MOST_TARGET} characters`);

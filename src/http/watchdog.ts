@@ -1,4 +1,4 @@
-/** Watches how long the event loop is held: whoever holds it keeps every other caller waiting. */
+/** Watches how long the event loop is held (event loop lag): whoever holds it keeps every other caller waiting. */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Logger } from 'pino';

@@ -1,4 +1,4 @@
-/** Many calls, one commit: calls that arrive while the store is busy are counted together, in either store. */
+/** Group commit, for either store: calls that arrive while it is busy are counted together. */
 
 import type { Spend, Spent } from '../core/ports.ts';
 import { monthOfDay } from '../core/quota.ts';

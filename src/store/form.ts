@@ -1,4 +1,4 @@
-/** A change of the store's form, told before it begins: what is left for the version before (P22). */
+/** A change of the store's form, told before it begins: what is left for the version before. */
 
 export interface FormChange {
   /** Where the store is as it was before; null where it is in a database server, whose copies are the operator's. */

@@ -13,7 +13,7 @@ import { bringUpToDate, checkServer } from './postgres/schema.ts';
 import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
 import { copyBeforeChange } from './sqlite/before.ts';
-import { examine, isMarked, openDatabase, refuseStrangers } from './sqlite/open.ts';
+import { examine, isMarked, openDatabase, refuseUnknownColumns } from './sqlite/open.ts';
 import { replaced, type Table } from './table.ts';
 
 const CHUNK = 1_000;
@@ -82,7 +82,7 @@ export async function moveStore(
   copyBeforeChange(path, onFormChange);
   const db = openDatabase(path);
   try {
-    refuseStrangers(db, path);
+    refuseUnknownColumns(db, path);
     hold(db, path);
     return await withConnection(url, async session => {
       await checkServer(session);

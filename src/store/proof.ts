@@ -1,4 +1,4 @@
-/** Is the store ready? Anybody may ask, and each proof costs a durable write: one per second is enough. */
+/** Whether the store is ready. Anybody may ask, and each proof costs a durable write: one per second is enough. */
 
 const PROOF_MS = 1_000;
 

@@ -99,7 +99,7 @@ describe('feeds update', () => {
       ['feed.remove', 'command line'],
       ['feed.update', 'command line'],
     ]);
-  }, 60_000);
+  });
 
   it('refuses what is broken, says so and ends with 1, takes the others, and takes all by force', async () => {
     const bad = listWith('taken-by-force.com', 'gmail.com');
@@ -153,7 +153,7 @@ describe('feeds update', () => {
       return (await answered('taken-by-force.com')).reason === 'disposable';
     });
     expect((await answered('gmail.com')).reason).toBe('safe');
-  }, 60_000);
+  });
 
   it('without a network says how to go on', async () => {
     const env = { NODE_OPTIONS: `--import ${noNetwork()}` };

@@ -86,7 +86,7 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
   let folder: string;
   beforeAll(async () => {
     postgres = await anyPostgres();
-  }, 60_000);
+  });
   afterAll(() => postgres?.close());
   beforeEach(async () => {
     url = await postgres.newDatabase();

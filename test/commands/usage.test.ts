@@ -71,9 +71,7 @@ async function inPairs<T>(items: readonly T[], work: (item: T) => Promise<void>)
   await Promise.all([worker(), worker()]);
 }
 
-test('every command explains itself on stdout, with exit code 0, and touches nothing', {
-  timeout: 90_000,
-}, async () => {
+test('every command explains itself on stdout, with exit code 0, and touches nothing', async () => {
   const folder = join(temporaryFolder(), 'var');
   const helps = new Map<string, string>();
   for (let level = ['']; level.length > 0; ) {
@@ -134,9 +132,7 @@ const NEEDS_A_STORE = [
   'audit',
   'backup copy.db',
 ];
-test('where there is no store, commands that need one make none and name the path and the setting', {
-  timeout: 60_000,
-}, async () => {
+test('where there is no store, commands that need one make none and name the path and the setting', async () => {
   const folder = join(temporaryFolder(), 'var');
   await inPairs(NEEDS_A_STORE, async command => {
     const { code, stdout, stderr } = await run(command.split(' '), { folder });
@@ -197,9 +193,7 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
   ['top --reason safe', /disposable/],
 ];
 
-test('wrong usage ends with exit code 2, an explanation on stderr, and nothing on stdout', {
-  timeout: 60_000,
-}, async () => {
+test('wrong usage ends with exit code 2, an explanation on stderr, and nothing on stdout', async () => {
   const folder = join(temporaryFolder(), 'var');
   await inPairs(WRONG, async ([command, words]) => {
     const { code, stdout, stderr } = await run(command.split(' ').filter(Boolean), { folder });

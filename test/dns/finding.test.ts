@@ -51,6 +51,11 @@ describe('exchanges', () => {
       'mx a.net b.net 300',
     ],
     [
+      'that come again with a higher preference keep their place',
+      [mx('b.net', 20), mx('c.net', 22), mx('b.net', 25)],
+      'mx b.net c.net 300',
+    ],
+    [
       'are kept as long as the shortest of them',
       [mx('a.net', 1, { ttl: 3_000 }), mx('b.net', 2, { ttl: 200 })],
       'mx a.net b.net 200',
@@ -81,6 +86,10 @@ describe('exchanges', () => {
     ['of one dot among others are one more that is no host name', [mx('.', 0), mx('a.net')], 'mx a.net 300'],
   ])('%s', (_, answers, expected) => {
     expect(said(reply(answers))).toBe(expected);
+  });
+
+  test('are as fresh as the answer', () => {
+    expect(mailFromMx(find(reply([mx('a.net')]), NAME, 'MX')!, LIMITS)!.mail.stale).toBe(false);
   });
 
   test('are twenty at most, the first by preference', () => {
@@ -139,6 +148,22 @@ describe('aliases', () => {
     ['are followed eight times', reply([...chain(8), end(8)]), 'mx mx.net 300'],
     ['are not followed a ninth time', reply([...chain(9), end(9)]), 'open'],
     ['that lead in a circle leave it open', reply([cname(NAME, 'b.net'), cname('b.net', NAME)]), 'open'],
+    [
+      'of a whole zone to nothing say so with an SOA',
+      reply(
+        [
+          { type: 'DNAME', name: NAME, class: 'IN', ttl: 300, data: 'b.net' } as unknown as Answer,
+          cname(NAME, 'b.net'),
+        ],
+        { negativeTtl: 300 },
+      ),
+      'ask',
+    ],
+    [
+      'are no other records of the name',
+      reply([a('192.0.2.9'), cname(NAME, 'b.net'), mx('a.net', 1, { name: 'b.net' })]),
+      'mx a.net 300',
+    ],
     ['to nothing leave it open', reply([cname(NAME, 'b.net')]), 'open'],
     ['to nothing say so with an SOA', reply([cname(NAME, 'b.net')], { negativeTtl: 300 }), 'ask'],
     [

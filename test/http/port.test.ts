@@ -18,7 +18,7 @@ async function startPort() {
     accessLog: 'off',
     metrics: createMetrics(),
     operatorRefusal: () => undefined,
-    keyOf: authorization => {
+    rowOf: authorization => {
       state.asked.push(authorization);
       return authorization.includes('drk_') ? 'key' : undefined;
     },
@@ -35,7 +35,7 @@ async function startPort() {
     answer: undefined,
     handle(one) {
       // As whoever lets calls in does.
-      Object.assign(one.connection.memory, { authorization: one.head.authorization, keyId: 'key' });
+      Object.assign(one.connection.memory, { authorization: one.head.authorization, row: 'key' });
       sendJson(one, 200, '{"called":true}');
     },
   };

@@ -10,15 +10,29 @@ const MONTH = monthOf(NOVEMBER);
 
 /** One request, and what was written in answer to it. */
 function request(
-  facts: Partial<Call> & { method?: string; sent?: Partial<Head>; keepsAlive?: boolean } = {},
+  facts: Partial<Call> & {
+    method?: string;
+    sent?: Partial<Head>;
+    keepsAlive?: boolean;
+    hasRoom?: boolean;
+    hasHadLarge?: boolean;
+  } = {},
 ) {
-  const { method = 'GET', sent = {}, keepsAlive = false, ...more } = facts;
+  const {
+    method = 'GET',
+    sent = {},
+    keepsAlive = false,
+    hasRoom = true,
+    hasHadLarge = false,
+    ...more
+  } = facts;
   const written = {
     status: 0,
     headers: [] as Headers,
     body: '',
     coding: '',
     pieces: 0,
+    isEnded: false,
     finished: [] as number[],
   };
   const take = (part: string | Buffer | undefined, coding?: string) => {
@@ -37,7 +51,10 @@ function request(
       take(part);
       next();
     },
-    end: take,
+    end(part?: string | Buffer, coding?: string) {
+      take(part, coding);
+      written.isEnded = true;
+    },
   };
   const call = {
     req: { method } as IncomingMessage,
@@ -45,6 +62,7 @@ function request(
     head: { ...readHead({ rawHeaders: [] } as unknown as IncomingMessage), ...sent },
     requestId: 'r1',
     isApi: false,
+    connection: { takeLarge: (isLimited: boolean) => !isLimited || hasRoom, hasHadLarge, stop: () => {} },
     quota: [],
     finished: (_: Call, status: number) => written.finished.push(status),
     ...more,
@@ -81,9 +99,9 @@ describe('every answer', () => {
 
   test.each([
     [0, 1],
-    [16 * 1024, 1],
-    [16 * 1024 + 1, 2],
-    [40_000, 3],
+    [64 * 1024, 1],
+    [64 * 1024 + 1, 2],
+    [150_000, 3],
   ])('of %i prepared bytes goes out whole, in %i pieces', (length, pieces) => {
     const { call, written } = request();
     const body = Array.from({ length }, (_, at) => at % 10).join('');
@@ -92,10 +110,26 @@ describe('every answer', () => {
     expect(written.pieces).toBe(pieces);
   });
 
+  test.each<[string, number, Parameters<typeof request>[0], number, boolean]>([
+    ['of 32 KiB leaves the connection open', 32 * 1024, {}, 200, true],
+    ['of more does too', 32 * 1024 + 1, {}, 200, true],
+    ['of more is the last where there were enough', 32 * 1024 + 1, { hasHadLarge: true }, 200, false],
+    ['of more that has no body is not', 32 * 1024 + 1, { hasHadLarge: true, method: 'HEAD' }, 200, true],
+    ['of more waits until others are read', 32 * 1024 + 1, { hasRoom: false }, 503, true],
+    ['of more that a key has paid for does not', 32 * 1024 + 1, { hasRoom: false, isApi: true }, 200, true],
+  ])('%s', (_, length, facts, status, keepsAlive) => {
+    const { call, written, header } = request({ ...facts, keepsAlive: true });
+    send(call, 200, 'text/plain', 'x'.repeat(length));
+    expect([written.status, call.res.shouldKeepAlive]).toEqual([status, keepsAlive]);
+    expect(header('Retry-After')).toBe(status === 503 ? '1' : undefined);
+    expect(written.finished).toEqual([status]);
+  });
+
   test('to HEAD has the headers of GET and no body', () => {
     const { call, written, header } = request({ method: 'HEAD' });
     sendJson(call, 200, '{"a":1}');
     expect([header('Content-Length'), written.body, written.pieces]).toEqual(['7', '', 0]);
+    expect(written.isEnded).toBe(true);
     expect(written.finished).toEqual([200]);
   });
 
@@ -113,7 +147,7 @@ describe('every answer', () => {
   test('without content has no type and no length', () => {
     const { call, written } = request();
     sendEmpty(call, 304, ['ETag', '"a"']);
-    expect(written).toMatchObject({ status: 304, body: '', pieces: 0, finished: [304] });
+    expect(written).toMatchObject({ status: 304, body: '', pieces: 0, isEnded: true, finished: [304] });
     expect(written.headers).toEqual([
       'X-Request-Id',
       'r1',
@@ -215,6 +249,7 @@ describe('a refusal', () => {
       'Connection: close',
     ]);
     expect(JSON.parse(body)).toMatchObject({ error: refused, detail: 'ü', request_id: 'r1' });
+    expect(JSON.parse(body)).not.toHaveProperty('type');
     expect(rawRefusal({ refused, detail: null, retryAfter: 3 }, 'r1')).toContain('\r\nRetry-After: 3\r\n');
   });
 });

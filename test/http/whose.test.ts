@@ -8,7 +8,7 @@ const STRANGER = { name: '192.0.2.1', kind: 'stranger' };
 
 test('a request takes the turn of its key for as long as that is known, of its address otherwise', () => {
   let known: string | undefined = 'k1';
-  const whose = new Whose('192.0.2.1', sent => (sent === 'Bearer a' ? known : undefined));
+  const whose = new Whose('192.0.2.1', false, sent => (sent === 'Bearer a' ? known : undefined));
   const memory = newMemory();
   const of = (bytes: Buffer) => whose.of(bytes, memory);
   expect(of(head('/1', 'Authorization: Bearer a'))).toEqual({ name: 'k1', kind: 'key' });
@@ -22,20 +22,20 @@ test('a request takes the turn of its key for as long as that is known, of its a
 });
 
 test('what the connection knows from its last call is not looked for again', () => {
-  const whose = new Whose('192.0.2.1', () => {
+  const whose = new Whose('192.0.2.1', false, () => {
     throw new Error('asked');
   });
-  const memory = { ...newMemory(), authorization: 'Bearer a', keyId: 'k1' };
+  const memory = { ...newMemory(), authorization: 'Bearer a', row: 'k1' };
   const bytes = head('/1', 'Authorization: Bearer a');
   expect(whose.of(bytes, memory)).toEqual({ name: 'k1', kind: 'key' });
   expect(whose.of(undefined, memory)).toEqual({ name: 'k1', kind: 'key' });
   // A call that was refused takes the name away.
-  memory.keyId = undefined as never;
+  memory.row = undefined as never;
   expect(whose.of(bytes, memory)).toEqual(STRANGER);
 });
 
 test('who watches the service has a row of its own, with a key or without', () => {
-  const whose = new Whose('192.0.2.1', () => 'k1');
+  const whose = new Whose('192.0.2.1', false, () => 'k1');
   const probe = { name: 'probe 192.0.2.1', kind: 'probe' };
   expect(whose.of(head('/livez', 'Authorization: Bearer a'), newMemory())).toEqual(probe);
 });

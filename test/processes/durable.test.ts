@@ -25,9 +25,7 @@ function events(trace: string): ('synced' | 'answered')[] {
 
 test.skipIf(!hasTool('strace'))(
   `the count of each of ${CALLS} calls is on the disk before the first byte of its answer`,
-  {
-    timeout: 60_000,
-  },
+
   async () => {
     const server = await startServer();
     const file = join(temporaryFolder(), 'trace');

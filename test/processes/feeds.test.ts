@@ -16,7 +16,7 @@ const KILLS = sized(5, 50);
 const IMPORTING = join(import.meta.dirname, '../support/importing.ts');
 
 test(`killed ${KILLS} times in the middle of an import (seed ${SEED}), the store holds the old version or the new one, whole`, {
-  timeout: sized(60_000, 600_000),
+  timeout: sized(180_000, 600_000),
 }, async () => {
   const random = randomFrom(SEED);
   for (let kill = 0; kill < KILLS; kill++) {

@@ -41,7 +41,7 @@ test('a log that cannot be written takes neither answers nor the clean end away'
 });
 
 test('a log that nobody reads is kept up to a bound, and its reader is told what is missing', async () => {
-  const CALLS = 12_000;
+  const CALLS = 6_000;
   const env = {
     PATH: process.env.PATH,
     PORT: '0',
@@ -56,19 +56,27 @@ test('a log that nobody reads is kept up to a bound, and its reader is told what
   await output(started, /\n {2}curl .*\n\n/);
   child.stdout!.pause();
   const before = stdout().length;
-  const load = { bases: [`http://127.0.0.1:${port}`], secret: '', path: '/livez', callers: 16 };
+  // Lines as long as they can be, so that a few of them fill all that holds any.
+  const headers = {
+    'x-request-id': 'x'.repeat(64),
+    traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+  };
+  const load = { bases: [`http://127.0.0.1:${port}`], secret: '', path: '/livez', callers: 16, headers };
   expect(tally(await callMany({ ...load, calls: CALLS }))).toEqual({ 200: CALLS });
 
   child.stdout!.resume();
   const told = /\{"level":40,"time":\d+,"dropped":(\d+),"msg":"lines of this log were dropped/;
   const dropped = Number((await output(started, told))[1]);
-  // Of 12,000 lines, 140 bytes each, 1 MiB was kept, and what pipes and streams hold on the way.
+  // Of 6,000 lines, 280 bytes each, 1 MiB was kept, and what pipes and streams hold on the way.
   expect(stdout().length - before).toBeLessThan(2 ** 21);
   const requests = () => stdout().match(/"msg":"request"/g)?.length;
-  expect(requests()! + dropped).toBe(CALLS);
+  // A busy machine may have made it log something else, and that may be among what is missing.
+  const others = requests()! + dropped - CALLS;
+  expect(others).toBeGreaterThanOrEqual(0);
+  expect(others).toBeLessThan(10);
   // From here on nothing is missing.
   await callMany({ ...load, calls: 100 });
-  await eventually('all is logged', () => requests()! + dropped === CALLS + 100);
+  await eventually('all is logged', () => requests()! + dropped - others === CALLS + 100);
   expect(stdout().match(/"dropped":/g)).toHaveLength(1);
 
   // A reader that is gone for good (EPIPE) takes nothing with it.
@@ -76,4 +84,4 @@ test('a log that nobody reads is kept up to a bound, and its reader is told what
   expect(tally(await callMany({ ...load, calls: 1_000 }))).toEqual({ 200: 1_000 });
   child.kill('SIGTERM');
   expect(await exited).toEqual({ code: 0, signal: null });
-}, 100_000);
+});

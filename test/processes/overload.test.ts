@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { bystanders, closedLoop, generate, inDoubt, type Rig, seenBy, startRig } from '../../bench/rig.ts';
 import { sized } from '../support/scale.ts';
+import { runSeconds } from '../support/vitals.ts';
 
 /** `npm run bench:overload` measures all of it against the clock; here it is compared with itself only. */
 const COST_MICROS = 500;
@@ -13,32 +14,51 @@ async function startLowered(): Promise<Rig> {
   return rig;
 }
 
-test('asked for five times what it can do, it goes on doing at least half of it, says 503 to the rest, counts what it answered 200, and serves another caller', {
-  timeout: 120_000,
-}, async () => {
+/** Of one processor, that the server has had while something was done. */
+async function shareOf<T>(rig: Rig, work: Promise<T>): Promise<{ done: T; seconds: number; share: number }> {
+  const before = { run: runSeconds(rig.pid), at: performance.now() };
+  const done = await work;
+  const seconds = runSeconds(rig.pid) - before.run;
+  return { done, seconds, share: (1_000 * seconds) / (performance.now() - before.at) };
+}
+
+test('asked for five times what it can do, it goes on doing at least half of it, says 503 to the rest, counts what it answered 200, and serves another caller', async () => {
   const rig = await startLowered();
   const run = (...callers: Parameters<typeof generate>[0]['callers']) =>
     generate({ port: rig.port, callers }, false);
-  const warm = await run(closedLoop(rig, 64, 1_000));
-  const best = await run(closedLoop(rig, 64, 1_500));
-  const peak = best.seen[0]!.good / 1.5;
+  const calm = [await run(closedLoop(rig, 64, 1_000))];
 
-  const greedy = { ...closedLoop(rig, CONNECTIONS, MS), name: 'greedy', perSecond: 5 * peak };
-  const [load, watch] = await Promise.all([run(greedy), run(...bystanders(rig, 0, MS))]);
-  const seen = seenBy(load, 'greedy');
-  const other = seenBy(watch, 'other');
+  /** What it did for each second of a processor, at its best and when asked for five times that. */
+  const measure = async () => {
+    const best = await shareOf(rig, run(closedLoop(rig, 64, 1_500)));
+    calm.push(best.done);
+    const { good } = best.done.seen[0]!;
+    const greedy = { ...closedLoop(rig, CONNECTIONS, MS), name: 'greedy', perSecond: (5 * good) / 1.5 };
+    const load = await shareOf(rig, Promise.all([run(greedy), run(...bystanders(rig, 0, MS))]));
+    const [seen, other] = [seenBy(load.done[0], 'greedy'), seenBy(load.done[1], 'other')];
+    return {
+      // Where it had less of the machine than before, it was asked for far more than five times what it can do.
+      isFair: load.share > 0.8 * best.share,
+      ratio: (seen.good + other.good) / load.seconds / (good / best.seconds),
+      ...{ seen, other, watch: load.done[1] },
+    };
+  };
+  const tries = [await measure()];
+  while (!tries.at(-1)!.isFair && tries.length < 8) tries.push(await measure());
 
-  expect(Object.keys(seen.statuses).filter(status => status !== '200' && status !== '503')).toEqual([]);
-  expect({ without: seen.without, unanswered: inDoubt([seen]) }).toEqual({ without: 0, unanswered: 0 });
-  expect(seen.good / (MS / 1000)).toBeGreaterThan(0.5 * peak);
-  const answered = [...warm.seen, ...best.seen, seen].map(one => one.statuses['200'] ?? 0);
-  expect(rig.counted()).toBe(answered.reduce((sum, count) => sum + count, 0));
-  // What is shed costs no line of the log each.
-  expect(seen.statuses['503']).toBeGreaterThan(0);
-  expect(rig.loggedShed()).toBeLessThan(10);
-  expect((other.statuses['200'] ?? 0) / other.offered).toBeGreaterThanOrEqual(0.99);
-  for (const probe of ['livez', 'readyz']) {
-    const { statuses, offered } = seenBy(watch, probe);
-    expect((statuses['200'] ?? 0) / offered, probe).toBeGreaterThanOrEqual(0.99);
+  for (const { seen, other, watch } of tries) {
+    expect(Object.keys(seen.statuses).filter(status => status !== '200' && status !== '503')).toEqual([]);
+    expect({ without: seen.without, unanswered: inDoubt([seen]) }).toEqual({ without: 0, unanswered: 0 });
+    expect(seen.statuses['503']).toBeGreaterThan(0);
+    expect((other.statuses['200'] ?? 0) / other.offered).toBeGreaterThanOrEqual(0.99);
+    for (const probe of ['livez', 'readyz']) {
+      const { statuses, offered } = seenBy(watch, probe);
+      expect((statuses['200'] ?? 0) / offered, probe).toBeGreaterThanOrEqual(0.99);
+    }
   }
+  expect(tries.at(-1)!.ratio).toBeGreaterThan(0.5);
+  const answered = [...calm.flatMap(({ seen }) => seen), ...tries.map(({ seen }) => seen)];
+  expect(rig.counted()).toBe(answered.reduce((sum, one) => sum + (one.statuses['200'] ?? 0), 0));
+  // What is shed costs no line of the log each.
+  expect(rig.loggedShed()).toBeLessThan(10 * tries.length);
 });

@@ -41,5 +41,5 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
       (await answers()).every(({ reason }) => reason === 'undeliverable'),
     );
     await Promise.all(servers.map(server => server.close()));
-  }, 60_000);
+  });
 });

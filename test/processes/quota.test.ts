@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
+import { DEADLINE_MS } from '../../src/store/sqlite/thread.ts';
 import { ACT } from '../support/act.ts';
-import { callMany, tally } from '../support/load.ts';
+import { callMany, type Seen, tally } from '../support/load.ts';
 import { countOf, openBeside, type Running, read, startServer } from '../support/process.ts';
 import { sized } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -12,6 +13,9 @@ const QUOTAS = [0, 1, 100, 1003];
 /** The largest takes longest; in the short form the most servers have it, who disagree most easily. */
 const quotasFor = (processes: number) => sized(processes === 4 ? [0, 1, 303] : [1, 100], QUOTAS);
 const CALLERS = sized(48, 200);
+
+/** What the store took longer for than a call waits. */
+const late = ({ startedAt, endedAt }: Seen) => endedAt - startedAt > DEADLINE_MS / 2;
 
 let servers: Running[] = [];
 let folder = '';
@@ -25,7 +29,7 @@ beforeAll(async () => {
   const others = await Promise.all([1, 2, 3].map(() => startServer({ folder, cleanup })));
   servers = [first, ...others];
   store = await openBeside(folder, cleanup);
-}, 60_000);
+});
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
@@ -46,11 +50,17 @@ describe.each([1, 2, 4])('with %i servers on one store', processes => {
     const { key, secret } = await makeKey(quota);
     const bases = servers.slice(0, processes).map(server => server.base);
     const seen = await callMany({ bases, secret, callers: CALLERS, calls: 4 * quota + 8 });
-    const expected = { 200: quota, 429: 3 * quota + 8 };
-    expect(tally(seen)).toEqual(quota === 0 ? { 429: 8 } : expected);
-    const left = seen.filter(one => one.status === 200).map(one => one.remaining!);
-    expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: quota }, (_, i) => i));
-    expect(seen.filter(one => one.status === 429).every(one => one.remaining === 0)).toBe(true);
+    const of = (status: number) => seen.filter(one => one.status === status);
+    const left = of(200).map(one => one.remaining!);
+    const inDoubt = of(500);
+    expect(tally(seen)).toEqual(tally([...of(200), ...of(429), ...inDoubt]));
+    expect(new Set(left).size).toBe(left.length);
+    expect(left.every(count => count < quota)).toBe(true);
+    expect(of(429).every(one => one.remaining === 0)).toBe(true);
+    // On a machine so busy that the store is late: its call may be counted, and is one of the quota then.
+    expect(inDoubt.every(late)).toBe(true);
+    expect(left.length).toBeLessThanOrEqual(quota);
+    expect(left.length + inDoubt.length).toBeGreaterThanOrEqual(quota);
     expect(countOf(folder, key.id)).toBe(quota);
   });
 });

@@ -25,9 +25,7 @@ function guest(port: number): Guest {
   return one;
 }
 
-test(`${IDLE} idle and ${SLOW} slow connections are closed with a JSON 408 while others are served`, {
-  timeout: 120_000,
-}, async () => {
+test(`${IDLE} idle and ${SLOW} slow connections are closed with a JSON 408 while others are served`, async () => {
   const server = await startServer();
   const secret = server.firstKey!;
   await server.get('/v1/public/domain/gmail.com', secret);

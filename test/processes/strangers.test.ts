@@ -4,12 +4,12 @@ import { type Answer, API_PATH, percentile, startBystander, statusesOf } from '.
 import { countOf, fatalLines, read, startServer } from '../support/process.ts';
 import { eventually, SEED, sized } from '../support/scale.ts';
 import { pathsOf, sendStrangers } from '../support/strangers.ts';
-import { descriptors, megabytes, watchMemory } from '../support/vitals.ts';
+import { descriptors, megabytes, stretch, watchMemory } from '../support/vitals.ts';
 
 const CONNECTIONS = sized(1_500, 100_000);
 const AT_ONCE = sized(300, 5_000);
 const LONG_MS = sized(3_000, 15_000);
-/** The promise at full size; in the short form other tests run on the same cores at the same time. */
+/** The promise at full size; in the short form other tests run on the same cores, for which `stretch` allows. */
 const P99_MS = sized(5_000, 500);
 const LEAST_SHARE = sized(0.99, 1);
 /** The store's threads open theirs when there is first work for them. */
@@ -24,7 +24,7 @@ const DOCUMENTED = [
 ];
 
 test(`${CONNECTIONS} strangers send any bytes in any order at any speed: the process lives, another caller notices nothing, memory and descriptors come back`, {
-  timeout: sized(120_000, 1_800_000),
+  timeout: sized(180_000, 1_800_000),
 }, async () => {
   process.stdout.write(`SEED=${SEED}\n`);
   const server = await startServer();
@@ -46,6 +46,7 @@ test(`${CONNECTIONS} strangers send any bytes in any order at any speed: the pro
     onTestFinished,
   );
   const seen = await bystander.stop();
+  const mostMs = P99_MS * sized(stretch(server.pid), 1);
   memory.stop();
   const counts = Object.entries(aftermath.statuses).map(([status, { count }]) => `${count} × ${status}`);
   process.stdout.write(
@@ -59,7 +60,7 @@ test(`${CONNECTIONS} strangers send any bytes in any order at any speed: the pro
 
   const good = seen.filter(({ status }) => status === 200);
   expect(good.length / seen.length, JSON.stringify(statusesOf(seen))).toBeGreaterThanOrEqual(LEAST_SHARE);
-  expect(percentile(seen, 0.99)).toBeLessThan(P99_MS);
+  expect(percentile(seen, 0.99)).toBeLessThan(mostMs);
   const calls = (answers: readonly Answer[]) => answers.filter(({ path }) => path === API_PATH).length;
   const inDoubt = calls(seen.filter(({ status }) => status === 0 || status === 500));
   const id = String(read(join(server.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);

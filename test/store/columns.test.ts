@@ -47,7 +47,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
   let postgres: Postgres;
   beforeAll(async () => {
     postgres = await anyPostgres();
-  }, 60_000);
+  });
   afterAll(() => postgres?.close());
 
   test('of what the shared store keeps no column is forgotten, and each has the type that it is said to have', async () => {

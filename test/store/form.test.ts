@@ -89,7 +89,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
   let postgres: Postgres;
   beforeAll(async () => {
     postgres = await anyPostgres();
-  }, 60_000);
+  });
   afterAll(() => postgres?.close());
 
   test('tells before it begins that tables get new columns, once', async () => {

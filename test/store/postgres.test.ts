@@ -17,7 +17,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
   beforeAll(async () => {
     postgres = await anyPostgres();
     url = await postgres.newDatabase();
-  }, 60_000);
+  });
   afterAll(() => postgres?.close());
 
   const query = (text: string, values: unknown[] = []) => postgres.query(text, values, url);

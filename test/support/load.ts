@@ -23,6 +23,7 @@ export interface Load {
   readonly secret: string;
   readonly path?: string;
   readonly method?: 'GET' | 'HEAD';
+  readonly headers?: Readonly<Record<string, string>>;
   /** Calls in flight at a time. */
   readonly callers: number;
   /** Asked before each call; false ends that caller. `calls` bounds it in any case. */
@@ -61,7 +62,8 @@ function call(load: Load, base: string, agent: Agent): Promise<Seen> {
       resolve({ status, body, error, remaining, startedAt, endedAt: performance.now() });
     };
     const failed = (error: NodeJS.ErrnoException) => end(0, '', error.code ?? error.message);
-    const req = request(base + path, { agent, method, headers: { authorization: `Bearer ${secret}` } });
+    const headers = { authorization: `Bearer ${secret}`, ...load.headers };
+    const req = request(base + path, { agent, method, headers });
     req.on('error', failed);
     req.on('response', res => {
       let body = '';

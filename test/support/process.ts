@@ -80,7 +80,7 @@ export function startChild(command: readonly string[], env: NodeJS.ProcessEnv, c
 }
 
 /** Waits until the text is there, or fails with everything that the process said. */
-export async function output(from: Child, wanted: RegExp, ms = 25_000): Promise<RegExpMatchArray> {
+export async function output(from: Child, wanted: RegExp, ms = 90_000): Promise<RegExpMatchArray> {
   const until = performance.now() + ms;
   for (;;) {
     const found = from.stdout().match(wanted) ?? from.stderr().match(wanted);

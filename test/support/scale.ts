@@ -35,7 +35,7 @@ export function hold(ms: number): void {
 export async function eventually(
   what: string,
   isTrue: () => boolean | Promise<boolean>,
-  ms = 20_000,
+  ms = 90_000,
 ): Promise<void> {
   const until = performance.now() + ms;
   while (!(await isTrue())) {

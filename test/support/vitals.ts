@@ -23,12 +23,33 @@ export function descriptors(pid: number): { all: number; sockets: number } {
   return { all: names.length, sockets: names.filter(name => name.startsWith('socket:')).length };
 }
 
+/**
+ * How much longer everything took the main thread of a process since it began because others had the processors: 1 where
+ * it never waited for one, 10 where nine others wanted each. (Time run and time waited, in nanoseconds: Linux,
+ * Documentation/scheduler/sched-stats.)
+ */
+export function stretch(pid: number): number {
+  const { run, waited } = schedule(pid);
+  return run > 0 ? (run + waited) / run : 1;
+}
+
+/** Seconds that the main thread of a process has had a processor. */
+export function runSeconds(pid: number): number {
+  return schedule(pid).run / 1e9;
+}
+
+function schedule(pid: number): { run: number; waited: number } {
+  const [run, waited] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
+  return { run: run!, waited: waited! };
+}
+
 const ESTABLISHED = '01';
-const FIN_WAIT = '04';
+/** Ended by the server and not by its peer, who has not read all, or has and does not go. */
+const ENDED = ['04', '05'];
 
 /**
  * Connections to a port that are open on the server's side, by the address that they come from; with `kept` also those
- * that only the kernel still has, for what their peers have not read.
+ * that were ended on its side.
  */
 export function connectionsFrom(address: string, port: number, which: 'open' | 'kept' = 'open'): number {
   const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
@@ -41,7 +62,7 @@ export function connectionsFrom(address: string, port: number, which: 'open' | '
   const rows = readFileSync('/proc/net/tcp', 'latin1').split('\n').slice(1);
   return rows.filter(row => {
     const [, local, from, state] = row.trim().split(/\s+/);
-    const isWanted = state === ESTABLISHED || (which === 'kept' && state === FIN_WAIT);
+    const isWanted = state === ESTABLISHED || (which === 'kept' && ENDED.includes(state!));
     return local?.endsWith(`:${hex(port, 4)}`) && from?.startsWith(`${remote}:`) && isWanted;
   }).length;
 }

@@ -13,7 +13,7 @@ export const LISTING_MS = 1_500;
 export const BACKGROUND_MS = 60_000;
 /** One that comes too late for its caller serves the next; one that never comes makes room soon after a failover. */
 const CONNECT_MS = 2_000;
-/** After a connection was refused, nobody tries again for so long: many servers must not hammer one that starts. */
+/** After a connection was refused, nobody tries again for so long: no thundering herd on one that starts. */
 const REST_MS = 100;
 /** After the database let no further connection in, no further one is tried for so long. */
 const CRAMPED_MS = 1_000;

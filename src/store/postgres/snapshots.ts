@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 import { inTurn, TURN } from './turn.ts';
 
 export function createSnapshots({ run }: Connections) {
-  /** One updater at a time: so it is seen whether another came between. */
+  /** One updater at a time: so it is seen whether another came between (compare and swap). */
   const change = (work: (session: Session) => Promise<boolean>) =>
     run(session => inTurn(session, TURN.snapshots, () => work(session)), BACKGROUND_MS);
 

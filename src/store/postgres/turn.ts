@@ -1,4 +1,4 @@
-/** Servers take turns at work that nobody waits for: so they can neither deadlock nor do it twice at a time. */
+/** Servers take turns (advisory locks) at work that nobody waits for: no deadlock, and nothing twice at a time. */
 
 import type { Session } from './session.ts';
 

@@ -24,7 +24,7 @@ export function copyBeforeChange(path: string, onChange: OnFormChange): void {
   }
 }
 
-/** Nothing has the name of a copy before it is a whole one, and on the disk. */
+/** Nothing has the name of a copy before it is a whole one, and on the disk (atomic rename). */
 function write(db: DatabaseSync, copy: string): void {
   const partial = `${copy}.partial`;
   try {

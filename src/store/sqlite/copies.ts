@@ -5,7 +5,7 @@ import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
 import { unavailabilityOf } from './codes.ts';
-import { examine, isMarked, openDatabase, refuseStrangers } from './open.ts';
+import { examine, isMarked, openDatabase, refuseUnknownColumns } from './open.ts';
 import { NO_DEADLINE, type Thread } from './thread.ts';
 import type { Records } from './worker.ts';
 
@@ -49,7 +49,7 @@ export function createCopies(path: string, ask: Thread<Records>['ask']): Pick<St
 function bringUpToDate(copy: string, source: string): void {
   const db = openDatabase(copy);
   try {
-    refuseStrangers(db, source);
+    refuseUnknownColumns(db, source);
   } finally {
     db.close();
   }

@@ -7,9 +7,9 @@ import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { codeOf, SQLITE } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { APPLICATION_ID, additions, MIGRATIONS, strangersIn } from './schema.ts';
+import { APPLICATION_ID, additions, MIGRATIONS, unknownColumnsIn } from './schema.ts';
 
-/** What a thousand pages need, after which SQLite empties the journal by itself. */
+/** What a thousand pages need, after which SQLite empties the journal (the WAL) by itself: a checkpoint. */
 const JOURNAL_BYTES = 5 * 1024 * 1024;
 
 /** Older versions can corrupt a WAL that two processes write to (sqlite.org, release 3.51.3). */
@@ -48,7 +48,7 @@ export function openDatabase(path: string): DatabaseSync {
 
 /**
  * Reads every page once. For start-up only: a damaged file must be found before it is written to. Opened for
- * reading, because closing a connection that may write would move a crash's journal into the damaged file.
+ * reading, because closing a connection that may write would move a crash's journal into the damaged file (a checkpoint).
  */
 export function examine(path: string, shownAs = path): void {
   let db: DatabaseSync | undefined;
@@ -169,11 +169,11 @@ function migrate(db: DatabaseSync, path: string): void {
 }
 
 /** Before everything is taken over into another store: what a newer version has added would be lost without a word. */
-export function refuseStrangers(db: DatabaseSync, path: string): void {
-  const strangers = strangersIn(db);
-  if (strangers.length === 0) return;
+export function refuseUnknownColumns(db: DatabaseSync, path: string): void {
+  const unknown = unknownColumnsIn(db);
+  if (unknown.length === 0) return;
   throw new StoreRefused(
-    `${path} holds what this version does not know (${strangers.join(', ')})`,
+    `${path} holds what this version does not know (${unknown.join(', ')})`,
     'update domain-risk',
   );
 }

@@ -156,7 +156,7 @@ export function additions(db: DatabaseSync): string[] {
 }
 
 /** Columns that a newer version has added. */
-export function strangersIn(db: DatabaseSync): string[] {
+export function unknownColumnsIn(db: DatabaseSync): string[] {
   return TABLES.flatMap(({ name, columns }) =>
     columnsIn(db, name)
       .filter(column => !columns.some(known => known.name === column))

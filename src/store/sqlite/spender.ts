@@ -1,4 +1,4 @@
-/** Counts calls in the embedded store: many calls, one transaction, one fsync. */
+/** Counts calls in the embedded store by group commits: many calls, one transaction, one fsync. */
 
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../../core/ports.ts';

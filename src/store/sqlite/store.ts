@@ -47,7 +47,8 @@ export async function openSqliteStore(
     ...bulkWork(bulk.ask),
     ...createCopies(path, bulk.ask),
     close() {
-      // One after the other: the last one out empties the journal, and two at once each take the other for it.
+      // One after the other: the last one out empties the journal (a WAL checkpoint), and two at once each take the
+      // other for it.
       closing ??= counter
         .stop()
         .then(() => direct.stop())

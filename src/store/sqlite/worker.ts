@@ -82,7 +82,7 @@ function recordsOn(): Records {
 }
 
 /**
- * From a connection of its own that stays in one read transaction: SQLite starts a backup anew whenever another
+ * From a connection of its own that stays in one read transaction: SQLite's online backup starts anew whenever another
  * connection has written, and beside a busy server it would never end.
  */
 async function backUp(target: string): Promise<void> {
