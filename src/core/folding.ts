@@ -145,9 +145,10 @@ function* fold(
   const namings: (readonly Naming[])[] = [[]];
   for (const snapshot of lists) {
     const placeOf = addingTo(namings, snapshot);
-    for (const [at, name] of snapshot.names.entries()) {
-      if ((at + 1) % STEP === 0) yield;
+    let at = 0;
+    for (const name of snapshot.names) {
       if (!guarded.has(name)) disposable.set(name, placeOf(at, disposable.get(name) ?? 0));
+      if (++at % STEP === 0) yield;
     }
   }
   return { disposable, namings };
@@ -156,22 +157,21 @@ function* fold(
 /** From a name's place among what the feeds before say of it to the place with this feed's word added. */
 function addingTo(namings: (readonly Naming[])[], { feed, since, shown }: Snapshot) {
   const newest = shown?.last.reduce((most, day) => Math.max(most, day), 0);
-  const places = new Map<number, Map<number, number>>();
+  const places = new Map<number, number[]>();
+  // Nearly all neighbours were first named on the same day.
+  let lastWhen = -1;
+  let after: number[] = [];
   return (at: number, before: number): number => {
     const last = shown?.last[at];
     const until = last === newest ? undefined : last;
     const when = since[at]! * 2 ** 16 + (until ?? 0);
-    let after = places.get(when);
-    if (!after) {
-      after = new Map();
+    if (when !== lastWhen) {
+      after = places.get(when) ?? [];
       places.set(when, after);
+      lastWhen = when;
     }
-    let place = after.get(before);
-    if (place === undefined) {
-      place = namings.push([...namings[before]!, namingOf(feed, since[at]!, until)]) - 1;
-      after.set(before, place);
-    }
-    return place;
+    after[before] ??= namings.push([...namings[before]!, namingOf(feed, since[at]!, until)]) - 1;
+    return after[before]!;
   };
 }
 

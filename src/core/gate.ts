@@ -46,7 +46,18 @@ export function problemsOf(
     problems.push(`${unusable} of ${lines} lines are no usable names, more than 1 %`);
   const canary = feed.kind === 'disposable' ? names.find(name => canaries.has(name)) : undefined;
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
+  if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
   return problems;
+}
+
+/**
+ * Names of people's mailboxes are among the most used: 22 of the 50 largest providers were in a list of 25,000 (November
+ * 2026). Another column, or a list of something else, would clear what the disposable feeds name.
+ */
+function unpopular(names: readonly string[], canaries: ReadonlySet<string>): string[] {
+  const found = names.reduce((count, name) => (canaries.has(name) ? count + 1 : count), 0);
+  if (5 * found >= canaries.size) return [];
+  return [`it names ${found} of the ${canaries.size} largest mailbox providers: not what most people use`];
 }
 
 /** Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update. */

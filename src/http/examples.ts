@@ -51,10 +51,10 @@ const MAILINATOR: Type.Static<typeof DomainSchema> = {
       },
     ],
     lists: [
-      { feed: 'disposable-email-domains', entry: 'mailinator.com', since: null },
+      { feed: 'disposable-email-domains', entry: 'mailinator.com', since: '2026-09-21' },
       { feed: 'fakefilter', entry: 'mailinator.com', since: '2024-06-29' },
-      { feed: 'emailalias', entry: 'mailinator.com', since: null },
-      { feed: 'is-burner-email', entry: 'mailinator.com', since: null },
+      { feed: 'emailalias', entry: 'mailinator.com', since: '2026-09-23' },
+      { feed: 'is-burner-email', entry: 'mailinator.com', since: '2026-08-09' },
     ],
     dns: { state: 'not_asked', mx: [], stale: false },
     snapshot: 'aa6756337948',
@@ -143,6 +143,7 @@ const OVERRIDES: Type.Static<typeof OverridesSchema> = { overrides: [OVERRIDE] }
 const FEEDS: Type.Static<typeof FeedsSchema> = {
   snapshot: 'aa6756337948',
   domains: 172_026,
+  panel: 0,
   feeds: [
     {
       feed: 'disposable-email-domains',

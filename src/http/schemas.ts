@@ -109,6 +109,10 @@ export const FeedsSchema = Type.Object(
   {
     snapshot: Type.String(),
     domains: Type.Integer(),
+    panel: Type.Integer({
+      description:
+        'Widely used domains that only a verified list can flag; 0 before the first update of a popularity list.',
+    }),
     feeds: Type.Array(
       Type.Object({
         feed: Type.String(),

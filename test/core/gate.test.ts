@@ -73,6 +73,16 @@ describe('a new version of a feed', () => {
     expect(problems([...many(99), 'gmail.com'], 100, { ...FEED, kind: 'free' })).toEqual([]);
   });
 
+  it('of a popularity list must name some of the largest mailbox providers', () => {
+    const popular: Feed = { ...FEED, kind: 'popular' };
+    const large = many(10, 'large');
+    const check = (names: readonly string[]) => problemsOf(clean(names, popular), undefined, new Set(large));
+    expect(check([...many(99), ...large.slice(0, 2)])).toEqual([]);
+    expect(check([...many(99), large[0]!])).toEqual([
+      'it names 1 of the 10 largest mailbox providers: not what most people use',
+    ]);
+  });
+
   it('is taken exactly when its size is in the band, whatever the sizes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 10, max: 400 }), fc.integer({ min: 10, max: 700 }), (was, now) => {
