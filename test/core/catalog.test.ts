@@ -181,6 +181,16 @@ describe('the panel', () => {
     expect(catalog.isPanel(undefined)).toBe(false);
   });
 
+  it('ends with the hundred thousandth name', () => {
+    const names = Array.from({ length: 100_001 }, (_, at) => `n${at}.com`);
+    const catalog = catalogOf([list('popular', names, { kind: 'popular' })]);
+    expect([catalog.panelSize, catalog.isPanel('n99999.com'), catalog.isPanel('n100000.com')]).toEqual([
+      100_000,
+      true,
+      false,
+    ]);
+  });
+
   it('is empty where no popularity list was brought', () => {
     expect(catalogOf([list('broad', ['shop.com'])]).panelSize).toBe(0);
   });

@@ -278,6 +278,10 @@ describe('whether all mail goes to a business platform, a gateway or hosts of it
     expect(providers.settled('acme.com', mx(...hosts))).toBe(settled);
   });
 
+  it('hosts that the table calls a forwarder are that for their own domain too', () => {
+    expect(providers.settled('cloudflare.net', mx('route1.mx.cloudflare.net'))).toBeUndefined();
+  });
+
   it('a name that belongs to nobody has no hosts of its own', () => {
     expect(providers.settled(undefined, mx('mx1.cc.cd'))).toBeUndefined();
   });
