@@ -151,6 +151,7 @@ interface Facts extends Sources, Listed {
   /** The nearest name to the root that somebody registered. */
   readonly zone: string;
   readonly listing: Listing;
+  readonly typoOf: string | undefined;
   readonly specialUse: boolean;
   readonly relay: Relay | undefined;
   /** Who receives the mail of a domain that everybody knows. */
@@ -178,6 +179,7 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
   return {
     ...sources,
     ...listed,
+    typoOf: listing.hits.length > 0 ? catalog.typoOf(registrable) : undefined,
     domain,
     override,
     registrable,
@@ -208,7 +210,7 @@ function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
     families: facts.families,
     namedDays: facts.namedDays,
     popular: facts.popular,
-    typoOf: listing.hits.length > 0 ? catalog.typoOf(registrable) : undefined,
+    typoOf: facts.typoOf,
     settled: isWaiting ? catalog.providers.settled(registrable, mail) : undefined,
     dnsTrusted: !isWaiting || mail.state !== 'unknown' || isDnsTrusted(),
     specialUse: facts.specialUse,

@@ -4,7 +4,7 @@ import type { Day } from './days.ts';
 import type { Dropped, Family, Feed, Snapshot } from './feed.ts';
 import { Providers } from './provider.ts';
 import type { Mailbox, Tables } from './tables.ts';
-import { typoOf } from './typo.ts';
+import { typable, typoOf } from './typo.ts';
 
 /** One feed that names the domain or a parent of it. */
 export interface ListHit {
@@ -93,7 +93,7 @@ export class Catalog {
   readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
   readonly #panel: ReadonlySet<string>;
-  readonly #canaries: ReadonlySet<string>;
+  readonly #meant: readonly string[];
   readonly #disposable: ReadonlyMap<string, number>;
   readonly #namings: readonly (readonly Naming[])[];
   readonly #agreed: readonly string[];
@@ -110,7 +110,7 @@ export class Catalog {
     this.#guarded = folded.guarded;
     this.#free = folded.free;
     this.#panel = folded.panel;
-    this.#canaries = folded.canaries;
+    this.#meant = typable(folded.canaries);
     this.#disposable = folded.disposable;
     this.#namings = folded.namings;
     this.#agreed = folded.agreed;
@@ -133,23 +133,22 @@ export class Catalog {
 
   /** What the disposable feeds say about a lineage, up to the first protected name in it. */
   listed(names: readonly string[]): Listing {
-    const hits: ListHit[] = [];
-    const families = new Set<Family>();
-    const namings: Naming[] = [];
+    let found: { hits: ListHit[]; families: Set<Family>; namings: Naming[] } | undefined;
     for (const name of names) {
       const place = this.#disposable.get(name);
       if (place === undefined) {
         if (this.#guarded.has(name)) break;
         continue;
       }
+      found ??= { hits: [], families: new Set(), namings: [] };
       for (const naming of this.#namings[place]!) {
         const { feed, sinceText } = naming;
-        hits.push({ feed: feed.id, entry: name, since: sinceText });
-        families.add(feed.family);
-        namings.push(naming);
+        found.hits.push({ feed: feed.id, entry: name, since: sinceText });
+        found.families.add(feed.family);
+        found.namings.push(naming);
       }
     }
-    return hits.length > 0 ? { hits, families, namings } : UNLISTED;
+    return found ?? UNLISTED;
   }
 
   /** The row of a well-known mailbox domain: the exact name only. */
@@ -188,7 +187,7 @@ export class Catalog {
 
   /** The large mailbox provider that somebody may have meant by a registrable domain. */
   typoOf(registrable: string | undefined): string | undefined {
-    return registrable === undefined ? undefined : typoOf(registrable, this.#canaries);
+    return registrable === undefined ? undefined : typoOf(registrable, this.#meant);
   }
 
   isProtected(name: string): boolean {

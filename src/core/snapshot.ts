@@ -146,7 +146,7 @@ export function* reading(
   const { version, dropped } = head;
   const known = days.every(line => line.days)
     ? daysOf(feed, days, names.length)
-    : earlierDays(feed, names, told, acceptedAt);
+    : yield* earlierDays(feed, names, told, acceptedAt);
   return { feed, version, names, ...known, labels, dropped, digest, acceptedAt };
 }
 
@@ -169,14 +169,18 @@ function daysOf(feed: Feed, lines: readonly Line[], count: number): Known {
  * Texts of November 2026 and before tell a day for some names only. The others were there when it was accepted, which is
  * all that is known of them. Of a rotating list each counts as shown often enough to stay for its time.
  */
-function earlierDays(
+function* earlierDays(
   feed: Feed,
   names: readonly string[],
   told: ReadonlyMap<string, string>,
   acceptedAt: number | null,
-): Known {
+): Steps<Known> {
   const accepted = dayAt(acceptedAt ?? 0);
-  const since = Uint16Array.from(names, name => dayFrom(told.get(name) ?? '') || accepted);
+  const since = new Uint16Array(names.length);
+  for (const [at, name] of names.entries()) {
+    since[at] = dayFrom(told.get(name) ?? '') || accepted;
+    if ((at + 1) % STEP === 0) yield;
+  }
   if (feed.rotates === undefined) return { since };
   const last = new Uint16Array(names.length).fill(accepted);
   return { since, shown: { last, days: new Uint8Array(names.length).fill(SHOWN_TO_STAY) } };

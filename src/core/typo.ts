@@ -3,20 +3,28 @@
 /** Shorter ones, such as qq.com, are one letter away from too many. */
 const SHORTEST_LABEL = 5;
 
-/** The first of the names that somebody may have meant. */
-export function typoOf(name: string, meant: Iterable<string>): string | undefined {
-  for (const one of meant) if (one.indexOf('.') >= SHORTEST_LABEL && isSlip(name, one)) return one;
-  return undefined;
+/** Those of the names that a typing error can be told from. */
+export function typable(names: Iterable<string>): string[] {
+  return [...names].filter(name => name.indexOf('.') >= SHORTEST_LABEL);
 }
 
-/** One character more, less, another, or two that changed places. */
+/** The first of the names that somebody may have meant. */
+export function typoOf(name: string, meant: readonly string[]): string | undefined {
+  return meant.find(one => isSlip(name, one));
+}
+
+/** One character more, less, another, or two that changed places: what is left between a common head and tail. */
 function isSlip(typed: string, meant: string): boolean {
-  if (typed === meant || Math.abs(typed.length - meant.length) > 1) return false;
-  let at = 0;
-  while (typed[at] === meant[at]) at++;
-  const rest = (text: string, from: number) => text.slice(at + from);
-  if (typed.length > meant.length) return rest(typed, 1) === rest(meant, 0);
-  if (typed.length < meant.length) return rest(typed, 0) === rest(meant, 1);
-  if (rest(typed, 1) === rest(meant, 1)) return true;
-  return typed[at] === meant[at + 1] && typed[at + 1] === meant[at] && rest(typed, 2) === rest(meant, 2);
+  const more = typed.length - meant.length;
+  if (more < -1 || more > 1 || typed === meant) return false;
+  const shorter = more < 0 ? typed.length : meant.length;
+  let head = 0;
+  while (head < shorter && typed.charCodeAt(head) === meant.charCodeAt(head)) head++;
+  let end = meant.length;
+  while (end > head && end + more > head && typed.charCodeAt(end + more - 1) === meant.charCodeAt(end - 1))
+    end--;
+  // What is left of each begins at `head`.
+  if (Math.max(end, end + more) - head < 2) return true;
+  const isSwapped = typed[head] === meant[head + 1] && typed[head + 1] === meant[head];
+  return more === 0 && end - head === 2 && isSwapped;
 }

@@ -22,7 +22,11 @@ const EvidenceSchema = Type.Object({
     description: 'Every point of the score; the points add up to risk_score.',
   }),
   lists: Type.Array(
-    Type.Object({ feed: Type.String(), entry: Type.String(), since: nullable(Type.String()) }),
+    Type.Object({
+      feed: Type.String(),
+      entry: Type.String({ description: 'The name on the list: the domain or a parent of it.' }),
+      since: nullable(Type.String({ description: 'Since when the list names it, as far as is known.' })),
+    }),
   ),
   dns: Type.Object({
     state: words(MAIL_STATES),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { typoOf } from '../../src/core/typo.ts';
+import { typable, typoOf } from '../../src/core/typo.ts';
 
-const LARGE = ['gmail.com', 'hotmail.com', 'yahoo.com', 'qq.com'];
+const LARGE = typable(['gmail.com', 'hotmail.com', 'yahoo.com', 'qq.com', '163.com']);
 
 it.each([
   ['gmial.com', 'gmail.com'],
@@ -30,4 +30,8 @@ it.each([
   '',
 ])('%j is no typing error', typed => {
   expect(typoOf(typed, LARGE)).toBeUndefined();
+});
+
+it('names of few letters are not told from others', () => {
+  expect(LARGE).toEqual(['gmail.com', 'hotmail.com', 'yahoo.com']);
 });
