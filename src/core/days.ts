@@ -22,12 +22,12 @@ export function dayText(day: Day): string | null {
 /** Equal numbers that follow each other, as pairs of the number and how often it comes. */
 export type Runs = readonly (readonly [value: number, times: number])[];
 
-export function runsOf(values: Iterable<number>): Runs {
+export function runsOf(values: ArrayLike<number>): Runs {
   const runs: [number, number][] = [];
-  for (const value of values) {
-    const last = runs.at(-1);
-    if (last?.[0] === value) last[1]++;
-    else runs.push([value, 1]);
+  for (let from = 0, to = 0; from < values.length; from = to) {
+    const value = values[from]!;
+    while (values[to] === value) to++;
+    runs.push([value, to - from]);
   }
   return runs;
 }

@@ -161,21 +161,28 @@ function* fold(
 /** From a name's place among what the feeds before say of it to the place with this feed's word added. */
 function addingTo(namings: (readonly Naming[])[], { feed, since, shown }: Snapshot) {
   const newest = shown?.last.reduce((most, day) => Math.max(most, day), 0);
-  const places = new Map<number, number[]>();
-  // Nearly all neighbours were first named on the same day.
+  const places = new Map<number, Map<number, number>>();
+  // Most neighbours were first named on the same day, and by the same feeds before.
   let lastWhen = -1;
-  let after: number[] = [];
+  let lastBefore = -1;
+  let lastPlace = -1;
+  let after = new Map<number, number>();
   return (at: number, before: number): number => {
     const last = shown?.last[at];
     const until = last === newest ? undefined : last;
     const when = since[at]! * 2 ** 16 + (until ?? 0);
+    if (when === lastWhen && before === lastBefore) return lastPlace;
     if (when !== lastWhen) {
-      after = places.get(when) ?? [];
+      after = places.get(when) ?? new Map<number, number>();
       places.set(when, after);
-      lastWhen = when;
     }
-    after[before] ??= namings.push([...namings[before]!, namingOf(feed, since[at]!, until)]) - 1;
-    return after[before]!;
+    const place =
+      after.get(before) ?? namings.push([...namings[before]!, namingOf(feed, since[at]!, until)]) - 1;
+    after.set(before, place);
+    lastWhen = when;
+    lastBefore = before;
+    lastPlace = place;
+    return place;
   };
 }
 
