@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: [
       'test/core/*.test.ts',
-      'test/{admit,config,flags,overrule}.test.ts',
+      'test/{admit,config,corroboration,flags,overrule}.test.ts',
       'test/dns/finding.test.ts',
       'test/http/{accounts,answer-headers,bytes,console,etag,farewell,flood,head,large,log,query,reply,router,shedding,shown,target,transport,whose,wire}.test.ts',
     ],

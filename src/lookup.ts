@@ -1,7 +1,9 @@
 /** From a domain to its verdict. Facts are gathered here; the judging is core/verdict.ts. */
 
 import { LRUCache } from 'lru-cache';
-import type { Catalog, Listing, Relay } from './core/catalog.ts';
+import { type Catalog, daysNamed, type Listing, type Relay } from './core/catalog.ts';
+import { type Listed, waitsForDns } from './core/corroboration.ts';
+import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
 import type { Infra, LearnedHosts } from './core/infra.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
@@ -55,7 +57,13 @@ interface Remembered {
 export function createLookup(parts: LookupParts): Lookup {
   const { catalog, overrides, resolver, clock, infra, note } = parts;
   const remembered = new LRUCache<string, Remembered>({ max: MOST_REMEMBERED });
-  const sources = (): Sources => ({ catalog: catalog(), overrides: overrides(), infra: infra() });
+  const sources = (): Sources => ({
+    catalog: catalog(),
+    overrides: overrides(),
+    infra: infra(),
+    today: dayAt(clock()),
+  });
+  const isDnsTrusted = () => resolver.health().trusted ?? true;
   let rememberedFrom: Catalog | undefined;
 
   /** What was found stands while its sources do. */
@@ -75,9 +83,11 @@ export function createLookup(parts: LookupParts): Lookup {
 
   function answered(found: Remembered, mail: Mail): Answer {
     if (found.answer?.evidence.mail === mail) return found.answer;
-    const fresh = answer(found.facts, mail);
-    // Addresses of unrecognised hosts become known behind an answer, and the next one must use them.
-    found.answer = fresh.evidence.receiver?.kind === 'third_party' ? undefined : fresh;
+    const fresh = answer(found.facts, mail, isDnsTrusted);
+    // Addresses of unrecognised hosts become known behind an answer, and the next one must use them. Whether silence
+    // tells anything changes with the resolvers.
+    const mayChange = fresh.evidence.receiver?.kind === 'third_party' || mail.state === 'unknown';
+    found.answer = mayChange ? undefined : fresh;
     return fresh;
   }
 
@@ -100,17 +110,16 @@ export function createLookup(parts: LookupParts): Lookup {
   /** An operator's word says nothing about a host's other guests, so such a name is no guest. */
   function noted(found: Remembered, mail: Mail): Answer {
     const { facts } = found;
-    if (facts.override === undefined)
-      note(facts.domain, facts.zone, facts.listing.hits[0]?.entry ?? null, mail);
+    if (facts.override === undefined) note(facts.domain, facts.zone, listedEntry(facts), mail);
     return answered(found, mail);
   }
 
   /** Remembers nothing: a ranking of thousands of names would push out the hot ones. */
   function last(domain: Domain): Answer {
     const facts = known(domain, sources(), clock());
-    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED);
+    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED, isDnsTrusted);
     const nothing = facts.asks === 'wait' ? MAIL_UNKNOWN : MAIL_NOT_ASKED;
-    return answer(facts, resolver.last(domain) ?? nothing);
+    return answer(facts, resolver.last(domain) ?? nothing, isDnsTrusted);
   }
 
   return { lookup, last };
@@ -121,20 +130,28 @@ interface Sources {
   readonly catalog: Catalog;
   readonly overrides: ReadonlyMap<string, Override>;
   readonly infra: Infra;
+  /** A listing grows older. */
+  readonly today: Day;
 }
 
-function isCurrent(facts: Sources, { catalog, overrides, infra }: Sources): boolean {
-  return facts.catalog === catalog && facts.overrides === overrides && facts.infra === infra;
+function isCurrent(facts: Sources, { catalog, overrides, infra, today }: Sources): boolean {
+  return (
+    facts.catalog === catalog &&
+    facts.overrides === overrides &&
+    facts.infra === infra &&
+    facts.today === today
+  );
 }
 
 /** What is known before DNS, all of it from one catalog, so that no answer mixes two generations. */
-interface Facts extends Sources {
+interface Facts extends Sources, Listed {
   readonly domain: Domain;
   readonly override: Override | undefined;
   readonly registrable: string | undefined;
   /** The nearest name to the root that somebody registered. */
   readonly zone: string;
   readonly listing: Listing;
+  readonly typoOf: string | undefined;
   readonly specialUse: boolean;
   readonly relay: Relay | undefined;
   /** Who receives the mail of a domain that everybody knows. */
@@ -151,12 +168,21 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
   const listing = catalog.listed(names);
   const relay = catalog.relay(names);
   const row = tableRow(catalog, domain, relay);
-  const decided = override !== undefined || listing.hits.length > 0;
+  const registrable = registrableDomain(domain);
+  const { families } = listing;
+  const listed: Listed = {
+    families,
+    namedDays: daysNamed(listing, sources.today),
+    popular: listing.hits.length > 0 && catalog.isPanel(registrable),
+  };
+  const decided = override !== undefined || (listing.hits.length > 0 && !waitsForDns(listed));
   return {
     ...sources,
+    ...listed,
+    typoOf: listing.hits.length > 0 ? catalog.typoOf(registrable) : undefined,
     domain,
     override,
-    registrable: registrableDomain(domain),
+    registrable,
     zone: names.at(-1) ?? domain,
     listing,
     specialUse,
@@ -173,14 +199,20 @@ function tableRow(catalog: Catalog, domain: Domain, relay: Relay | undefined): R
   return mailbox && { kind: mailbox.class, label: mailbox.label, hosts: [] };
 }
 
-function answer(facts: Facts, mail: Mail): Answer {
+function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
   const { domain, catalog, override, registrable, listing, row } = facts;
+  const isWaiting = waitsForDns(facts);
   const receiver = row ?? catalog.providers.receiver(registrable, mail);
   const evidence: Evidence = {
     domain,
     override,
     lists: listing.hits,
-    families: listing.families,
+    families: facts.families,
+    namedDays: facts.namedDays,
+    popular: facts.popular,
+    typoOf: facts.typoOf,
+    settled: isWaiting ? catalog.providers.settled(registrable, mail) : undefined,
+    dnsTrusted: !isWaiting || mail.state !== 'unknown' || isDnsTrusted(),
     specialUse: facts.specialUse,
     roleWord: roleWord(domain, registrable, catalog.roles),
     mail,
@@ -198,6 +230,11 @@ function answer(facts: Facts, mail: Mail): Answer {
     degraded: mail.state === 'unknown' && listing.hits.length === 0 && override === undefined,
     flag: flagOf(facts, verdict),
   };
+}
+
+/** The name that a list speaks of, where it is believed; one that many people use is an innocent guest. */
+function listedEntry({ listing, popular }: Facts): string | null {
+  return popular && !listing.families.has('verified') ? null : (listing.hits[0]?.entry ?? null);
 }
 
 /** Only hosts that no table knows can be learned. What protects a name from every feed protects it here too. */

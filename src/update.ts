@@ -1,6 +1,7 @@
 /** A feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
 import { type Act, type Actor, shortDetail } from './core/audit.ts';
+import { dayAt } from './core/days.ts';
 import {
   type Dropped,
   type Feed,
@@ -12,7 +13,6 @@ import {
 import { canariesOf } from './core/folding.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { dayOf } from './core/quota.ts';
 import { cleaning, reading, takeSnapshot, textOf } from './core/snapshot.ts';
 import { allAtOnce } from './core/steps.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
@@ -85,7 +85,7 @@ async function update(
     return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
   }
   const problems = problemsOf(fresh, inUse.snapshot, canaries);
-  const next = keepingNames(fresh, inUse.snapshot, dayOf(parts.clock()));
+  const next = keepingNames(fresh, inUse.snapshot, dayAt(parts.clock()));
   const told = { feed: feed.id, before, after: versionOf(next), dropped: fresh.dropped, problems };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))

@@ -52,7 +52,7 @@ function world(
     catalog: () => catalog,
     overrides: () => overrides,
     resolver,
-    clock: () => 1_000,
+    clock: () => Date.parse('2026-11-15'),
     infra: () => infra,
     note: () => {},
   });

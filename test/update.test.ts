@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Act } from '../src/core/audit.ts';
+import { dayText } from '../src/core/days.ts';
 import { type Feed, FeedError, type FeedSource, type RawFeed } from '../src/core/feed.ts';
 import type { Store } from '../src/core/ports.ts';
 import { reading } from '../src/core/snapshot.ts';
@@ -198,24 +199,31 @@ describe('an update of a feed', () => {
     expect((await stored())?.names).toHaveLength(110);
   });
 
-  it('of a rotating list adds to what it named before', async () => {
+  it('of a rotating list keeps what it showed on three days, and no other', async () => {
     feed = { ...feed, rotates: 100 };
     const options = (day: number) => ({ installed: [], now: FIRST + day * DAY });
     expect(await update(many(100, 'a'), options(0))).toMatchObject({ outcome: 'accepted', before: null });
-    await update([...many(50, 'a'), ...many(50, 'b')], options(1));
-    expect(await update(many(200, 'c'), options(2))).toMatchObject({ outcome: 'refused' });
-    expect(await update(many(120, 'd'), options(3))).toMatchObject({
+    for (const day of [1, 2])
+      expect(await update([...many(50, 'a'), ...many(50, 'b')], options(day))).toMatchObject({
+        outcome: 'accepted',
+        after: { names: 100 },
+      });
+    expect(await update(many(200, 'c'), options(3))).toMatchObject({ outcome: 'refused' });
+    expect(await update(many(120, 'd'), options(4))).toMatchObject({
       outcome: 'accepted',
-      before: { names: 150 },
-      after: { names: 270 },
+      before: { names: 100 },
+      after: { names: 170 },
     });
     const { names, since } = (await stored())!;
-    expect(names).toHaveLength(270);
-    expect(['a0', 'a99', 'b0', 'd0'].map(name => since.get(`${name}.com`))).toEqual([
-      '2026-11-01',
-      '2026-11-01',
-      '2026-11-02',
-      '2026-11-04',
-    ]);
+    expect(names).toHaveLength(170);
+    const days = ['a0', 'a99', 'b0', 'd0'].map(name => since[names.indexOf(`${name}.com`)] ?? 0);
+    expect(days.map(dayText)).toEqual(['2026-11-01', null, null, '2026-11-05']);
+  });
+
+  it('tells since when it names what it did not name before', async () => {
+    await update(many(110), { now: FIRST });
+    await update(many(120), { now: FIRST + DAY });
+    const { since } = (await stored())!;
+    expect([since[0]!, since[105]!, since[115]!].map(dayText)).toEqual([null, '2026-11-01', '2026-11-02']);
   });
 });

@@ -24,7 +24,9 @@ export interface DomainRisk {
     }[];
     readonly lists: readonly {
       readonly feed: string;
+      /** The name on the list: the domain or a parent of it. */
       readonly entry: string;
+      /** Since when the list names it, as far as is known. */
       readonly since: string | null;
     }[];
     readonly dns: {

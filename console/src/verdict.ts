@@ -34,9 +34,13 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
 export const isNeutral = (reason: Reason, degraded: boolean) => degraded && reason === 'safe';
 
 /** One sentence for the reason. */
-export function meaning({ reason, risk_score }: DomainRisk, degraded: boolean): string {
+export function meaning({ reason, risk_score, evidence }: DomainRisk, degraded: boolean): string {
   if (isNeutral(reason, degraded))
     return 'DNS did not answer, so this is a neutral score and not a judgement.';
+  if (reason === 'disposable' && risk_score < 80)
+    return 'A list named it recently. Nobody has confirmed it yet.';
+  if (evidence?.signals[0]?.signal === 'popular_listing')
+    return 'A list names it, but many people use it and no verified list does.';
   if (reason === 'disposable') return 'Its addresses are made to be thrown away.';
   if (reason === 'undeliverable') return 'It cannot receive mail.';
   if (reason === 'role_account') return 'It is set aside for automated mail, not for people.';
@@ -50,9 +54,14 @@ const SIGNAL_WORDS: Readonly<Record<string, string>> = {
   operator_deny: 'Denied by an operator',
   operator_role: 'Marked as role account by an operator',
   verified_list: 'On a verified list',
-  several_lists: 'On several lists',
-  broad_list: 'On one broad list',
+  two_families: 'On lists of two kinds',
+  one_family: 'On lists of one kind',
   own_listing: 'Listed by its own name',
+  new_listing: 'Listed recently, not confirmed',
+  popular_listing: 'Listed, but widely used',
+  subdomain_farm: 'Below a host that gives away subdomains',
+  typo_domain: 'Typo of a large mailbox provider',
+  dead_name: 'Does not exist in DNS',
   special_use: 'Reserved name',
   nxdomain: 'Does not exist',
   null_mx: 'Says that it accepts no mail',

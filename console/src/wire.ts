@@ -176,6 +176,8 @@ export const isOverride: Check = /* @__PURE__ */ object({
 export interface Feeds {
   readonly snapshot: string;
   readonly domains: number;
+  /** Widely used domains that only a verified list can flag; 0 before the first update of a popularity list. */
+  readonly panel: number;
   readonly feeds: readonly {
     readonly feed: string;
     readonly kind: string;
@@ -203,6 +205,7 @@ export interface Feeds {
 export const isFeeds: Check = /* @__PURE__ */ object({
   snapshot: string,
   domains: integer(),
+  panel: integer(),
   feeds: array(object({
     feed: string,
     kind: string,

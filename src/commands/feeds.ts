@@ -88,7 +88,8 @@ async function status(options: { json?: boolean }): Promise<void> {
     );
     const missing = IDS.filter(id => !shown.feeds.some(({ feed }) => feed === id));
     const more = missing.length > 0 ? `; "domain-risk feeds update" adds ${missing.join(', ')}` : '';
-    process.stdout.write(`\n${shown.domains} disposable domains, snapshot ${shown.snapshot}${more}\n`);
+    const counts = `${shown.domains} disposable domains, ${shown.panel} popular ones in the panel`;
+    process.stdout.write(`\n${counts}, snapshot ${shown.snapshot}${more}\n`);
   } finally {
     await store?.close();
   }

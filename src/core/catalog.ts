@@ -1,15 +1,17 @@
 /** What the lists and tables say, folded for lookup. Built whole, swapped whole, never edited in place. */
 
+import type { Day } from './days.ts';
 import type { Dropped, Family, Feed, Snapshot } from './feed.ts';
 import { Providers } from './provider.ts';
 import type { Mailbox, Tables } from './tables.ts';
+import { typable, typoOf } from './typo.ts';
 
 /** One feed that names the domain or a parent of it. */
 export interface ListHit {
   readonly feed: string;
   /** The name that stands in the feed. */
   readonly entry: string;
-  /** Day since when the feed knows it, where it tells. */
+  /** Day since when the feed names it; null where nobody knows. */
   readonly since: string | null;
 }
 
@@ -18,6 +20,27 @@ export interface Listing {
   readonly hits: readonly ListHit[];
   /** Of the feeds that name it. */
   readonly families: ReadonlySet<Family>;
+  /** Each feed's word, in the order of the hits. */
+  readonly namings: readonly Naming[];
+}
+
+/** That a feed names something, and for how long. Names that came and went together share one. */
+export interface Naming {
+  readonly feed: Feed;
+  /** 0 where nobody knows. */
+  readonly since: Day;
+  /** The same for people. */
+  readonly sinceText: string | null;
+  /** The last day on which a rotating list showed it; undefined while it does, and for other lists. */
+  readonly until: Day | undefined;
+}
+
+/** For how many days the feeds have named something; a day that nobody knows is long ago. */
+export function daysNamed({ namings }: Listing, today: Day): number {
+  let most = 0;
+  for (const { since, until = today } of namings)
+    most = Math.max(most, since === 0 ? Number.POSITIVE_INFINITY : until - since);
+  return most;
 }
 
 /** A privacy relay; `exact` when the name is the relay's own and not one below it. */
@@ -36,7 +59,7 @@ export interface FeedStatus {
   readonly updatedAt: number | null;
 }
 
-const UNLISTED: Listing = Object.freeze({ hits: [], families: new Set<Family>() });
+const UNLISTED: Listing = Object.freeze({ hits: [], families: new Set<Family>(), namings: [] });
 
 /** What a catalog looks things up in. */
 export interface Folded {
@@ -47,9 +70,11 @@ export interface Folded {
   readonly guarded: ReadonlySet<string>;
   readonly free: ReadonlySet<string>;
   readonly panel: ReadonlySet<string>;
-  /** Name to a bit mask, one bit per disposable feed, in the order of `lists`: 172,000 names in 20 MB. */
+  readonly canaries: ReadonlySet<string>;
+  /** Name to its place in `namings`: 172,000 names in 20 MB. */
   readonly disposable: ReadonlyMap<string, number>;
-  readonly lists: readonly Snapshot[];
+  /** Who names it and since when. Most names share theirs with thousands. */
+  readonly namings: readonly (readonly Naming[])[];
   readonly agreed: readonly string[];
   readonly status: readonly FeedStatus[];
 }
@@ -68,8 +93,9 @@ export class Catalog {
   readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
   readonly #panel: ReadonlySet<string>;
+  readonly #meant: readonly string[];
   readonly #disposable: ReadonlyMap<string, number>;
-  readonly #lists: readonly Snapshot[];
+  readonly #namings: readonly (readonly Naming[])[];
   readonly #agreed: readonly string[];
 
   constructor(folded: Folded, tables: Tables, generation: string) {
@@ -84,8 +110,9 @@ export class Catalog {
     this.#guarded = folded.guarded;
     this.#free = folded.free;
     this.#panel = folded.panel;
+    this.#meant = typable(folded.canaries);
     this.#disposable = folded.disposable;
-    this.#lists = folded.lists;
+    this.#namings = folded.namings;
     this.#agreed = folded.agreed;
   }
 
@@ -106,23 +133,22 @@ export class Catalog {
 
   /** What the disposable feeds say about a lineage, up to the first protected name in it. */
   listed(names: readonly string[]): Listing {
-    let hits: ListHit[] | undefined;
-    const families = new Set<Family>();
+    let found: { hits: ListHit[]; families: Set<Family>; namings: Naming[] } | undefined;
     for (const name of names) {
-      const bits = this.#disposable.get(name);
-      if (bits === undefined) {
+      const place = this.#disposable.get(name);
+      if (place === undefined) {
         if (this.#guarded.has(name)) break;
         continue;
       }
-      hits ??= [];
-      for (let at = 0; at < this.#lists.length; at++) {
-        if ((bits & (1 << at)) === 0) continue;
-        const { feed, since } = this.#lists[at]!;
-        hits.push({ feed: feed.id, entry: name, since: since.get(name) ?? null });
-        families.add(feed.family);
+      found ??= { hits: [], families: new Set(), namings: [] };
+      for (const naming of this.#namings[place]!) {
+        const { feed, sinceText } = naming;
+        found.hits.push({ feed: feed.id, entry: name, since: sinceText });
+        found.families.add(feed.family);
+        found.namings.push(naming);
       }
     }
-    return hits ? { hits, families } : UNLISTED;
+    return found ?? UNLISTED;
   }
 
   /** The row of a well-known mailbox domain: the exact name only. */
@@ -152,6 +178,16 @@ export class Catalog {
   /** Whether so many people use a registrable domain that it is innocent unless a verified feed says otherwise. */
   isPanel(registrable: string | undefined): boolean {
     return registrable !== undefined && this.#panel.has(registrable);
+  }
+
+  /** How many names the panel has; none before the first update of a popularity list. */
+  get panelSize(): number {
+    return this.#panel.size;
+  }
+
+  /** The large mailbox provider that somebody may have meant by a registrable domain. */
+  typoOf(registrable: string | undefined): string | undefined {
+    return registrable === undefined ? undefined : typoOf(registrable, this.#meant);
   }
 
   isProtected(name: string): boolean {

@@ -33,6 +33,8 @@ export interface RawFeed {
   readonly names: readonly string[];
   /** Day (`YYYY-MM-DD`) since when the feed knows a name, where it tells. */
   readonly since?: ReadonlyMap<string, string>;
+  /** Day of the whole list, for names of which it does not tell. */
+  readonly dated?: string;
   /** Whose name it is, for relays. */
   readonly labels?: ReadonlyMap<string, string>;
 }
@@ -80,9 +82,20 @@ export interface Dropped {
 export interface Content {
   readonly version: string;
   readonly names: readonly string[];
-  readonly since: ReadonlyMap<string, string>;
+  /** Since when it names each of them, in their order; 0 where nobody knows. */
+  readonly since: Uint16Array;
+  /** Only of a rotating list, which keeps names that it no longer shows. */
+  readonly shown?: Shown;
   readonly labels: ReadonlyMap<string, string>;
   readonly dropped: Readonly<Dropped>;
+}
+
+/** Of each name, in their order. */
+export interface Shown {
+  /** The last day on which the list showed it. */
+  readonly last: Uint16Array;
+  /** On how many days it did, as far as updates have seen. */
+  readonly days: Uint8Array;
 }
 
 export interface Snapshot extends Content {

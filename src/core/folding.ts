@@ -1,8 +1,9 @@
 /** Makes a catalog: snapshots and tables, folded in steps, so that a server goes on answering meanwhile. */
 
-import { Catalog, type FeedStatus, type Folded } from './catalog.ts';
+import { Catalog, type FeedStatus, type Folded, type Naming } from './catalog.ts';
+import { type Day, dayText } from './days.ts';
 import { registrableDomain } from './domain.ts';
-import type { Snapshot } from './feed.ts';
+import type { Feed, Snapshot } from './feed.ts';
 import { STEP, type Steps } from './steps.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,9 +30,9 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
   const lists = snapshots.filter(({ feed }) => feed.kind === 'disposable');
   const guarded = protectedNames.union(yield* academicOf(snapshots, lists));
   yield;
-  const disposable = yield* fold(lists, guarded);
+  const { disposable, namings } = yield* fold(lists, guarded);
   const free = yield* freeOf(snapshots, tables, disposable, relays);
-  const agreed = yield* mostAgreed(disposable, lists.length);
+  const agreed = yield* mostAgreed(disposable, namings, lists.length);
   const status: FeedStatus[] = [];
   for (const snapshot of snapshots) status.push(yield* statusOf(snapshot, guarded));
   const panel = yield* panelOf(snapshots, lists, tables);
@@ -42,8 +43,9 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
     guarded,
     free,
     panel,
+    canaries: canariesOf(tables),
     disposable,
-    lists,
+    namings,
     agreed,
     status,
   };
@@ -99,9 +101,14 @@ function* academicOf(snapshots: readonly Snapshot[], lists: readonly Snapshot[])
   return names;
 }
 
-/** The most used names, less those that a verified feed names or that the tables call disposable. */
+/** Names further down are used by few; the lists name more and more disposable ones there. */
 const PANEL_SIZE = 100_000;
 
+/**
+ * The most used registrable names, less those that a verified feed names or that the tables call disposable. Kept as
+ * names: with the snapshot that holds them 100,000 take 7 MB. Hashes would take 1, but 0.1 s more of processor time, and
+ * neither the next catalog nor a sweep could be made from them (2026-11-15).
+ */
 function* panelOf(
   snapshots: readonly Snapshot[],
   lists: readonly Snapshot[],
@@ -109,11 +116,16 @@ function* panelOf(
 ): Steps<Set<string>> {
   const panel = new Set<string>();
   for (const { feed, names } of snapshots) {
-    if (feed.kind === 'popular') for (const name of names.slice(0, PANEL_SIZE)) panel.add(name);
-    yield;
+    if (feed.kind !== 'popular') continue;
+    for (const [at, name] of names.slice(0, PANEL_SIZE).entries()) {
+      if ((at + 1) % STEP === 0) yield;
+      if (registrableDomain(name) === name) panel.add(name);
+    }
   }
   yield* takeVerified(panel, lists);
   for (const [name, row] of tables.mailboxes) if (row.class === 'disposable') panel.delete(name);
+  for (const row of tables.providers)
+    if (row.class === 'disposable') panel.delete(registrableDomain(row.suffix) ?? row.suffix);
   return panel;
 }
 
@@ -128,17 +140,54 @@ function* takeVerified(
   }
 }
 
-function* fold(lists: readonly Snapshot[], guarded: ReadonlySet<string>): Steps<Map<string, number>> {
-  const folded = new Map<string, number>();
-  for (const [index, { names }] of lists.entries()) {
-    const bit = 1 << index;
+/** What several feeds say of a name is kept once for all names of which they say the same. */
+function* fold(
+  lists: readonly Snapshot[],
+  guarded: ReadonlySet<string>,
+): Steps<Pick<Folded, 'disposable' | 'namings'>> {
+  const disposable = new Map<string, number>();
+  const namings: (readonly Naming[])[] = [[]];
+  for (const snapshot of lists) {
+    const placeOf = addingTo(namings, snapshot);
     let at = 0;
-    for (const name of names) {
+    for (const name of snapshot.names) {
+      if (!guarded.has(name)) disposable.set(name, placeOf(at, disposable.get(name) ?? 0));
       if (++at % STEP === 0) yield;
-      if (!guarded.has(name)) folded.set(name, (folded.get(name) ?? 0) | bit);
     }
   }
-  return folded;
+  return { disposable, namings };
+}
+
+/** From a name's place among what the feeds before say of it to the place with this feed's word added. */
+function addingTo(namings: (readonly Naming[])[], { feed, since, shown }: Snapshot) {
+  const newest = shown?.last.reduce((most, day) => Math.max(most, day), 0);
+  const places = new Map<number, Map<number, number>>();
+  // Most neighbours were first named on the same day, and by the same feeds before.
+  let lastWhen = -1;
+  let lastBefore = -1;
+  let lastPlace = -1;
+  let after = new Map<number, number>();
+  return (at: number, before: number): number => {
+    const last = shown?.last[at];
+    const until = last === newest ? undefined : last;
+    const when = since[at]! * 2 ** 16 + (until ?? 0);
+    if (when === lastWhen && before === lastBefore) return lastPlace;
+    if (when !== lastWhen) {
+      after = places.get(when) ?? new Map<number, number>();
+      places.set(when, after);
+    }
+    const place =
+      after.get(before) ?? namings.push([...namings[before]!, namingOf(feed, since[at]!, until)]) - 1;
+    after.set(before, place);
+    lastWhen = when;
+    lastBefore = before;
+    lastPlace = place;
+    return place;
+  };
+}
+
+function namingOf(feed: Feed, since: Day, until: Day | undefined): Naming {
+  return { feed, since, sinceText: dayText(since), until };
 }
 
 /** Consumer webmail by feed and table, without what is disposable, a relay or taken out by hand. */
@@ -164,12 +213,16 @@ function* freeOf(
 }
 
 /** Of names that as many feeds name, the first by name. */
-function* mostAgreed(disposable: ReadonlyMap<string, number>, feeds: number): Steps<string[]> {
+function* mostAgreed(
+  disposable: ReadonlyMap<string, number>,
+  namings: Folded['namings'],
+  feeds: number,
+): Steps<string[]> {
   const byFeeds: string[][] = Array.from({ length: feeds }, () => []);
   let at = 0;
-  for (const [name, bits] of disposable) {
+  for (const [name, place] of disposable) {
     if (++at % STEP === 0) yield;
-    byFeeds[feedsIn(bits) - 1]!.push(name);
+    byFeeds[namings[place]!.length - 1]!.push(name);
   }
   const agreed: string[] = [];
   for (const names of byFeeds.reverse())
@@ -187,10 +240,4 @@ function* firstOf(names: readonly string[], most: number): Steps<string[]> {
     yield;
   }
   return first;
-}
-
-function feedsIn(bits: number): number {
-  let feeds = 0;
-  for (let rest = bits; rest !== 0; rest &= rest - 1) feeds++;
-  return feeds;
 }

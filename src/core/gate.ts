@@ -1,7 +1,8 @@
 /** The gate: whether a new version of a feed is plausible enough to take the place of the one in use. */
 
+import type { Day } from './days.ts';
 import type { Content, Snapshot } from './feed.ts';
-import { sealing } from './snapshot.ts';
+import { SHOWN_TO_STAY, sealing } from './snapshot.ts';
 import { allAtOnce } from './steps.ts';
 
 /**
@@ -9,6 +10,9 @@ import { allAtOnce } from './steps.ts';
  * hardly any disposable domain is in use for longer.
  */
 const MOST_KEPT = 30_000;
+
+/** For so long a name that left a rotating list stays; most disposable domains are in use for a shorter time. */
+const STAYS_DAYS = 90;
 
 /** Six times the longest list of November 2026; the first version of a feed has nothing else to be held against. */
 const MOST_NAMES = 1_000_000;
@@ -42,32 +46,91 @@ export function problemsOf(
     problems.push(`${unusable} of ${lines} lines are no usable names, more than 1 %`);
   const canary = feed.kind === 'disposable' ? names.find(name => canaries.has(name)) : undefined;
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
+  if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
   return problems;
 }
 
-/** A rotating list with what it named before: since the day on which it was first seen there, the oldest forgotten. */
-export function keepingNames(fresh: Snapshot, inUse: Snapshot | undefined, day: string): Snapshot {
-  if (fresh.feed.rotates === undefined) return fresh;
-  const since = new Map<string, string>();
-  for (const name of fresh.names) since.set(name, inUse?.since.get(name) ?? fresh.since.get(name) ?? day);
-  const before = [...(inUse?.since ?? [])].filter(([name]) => !since.has(name));
-  before.sort(([a, first], [b, second]) => (first === second ? order(a, b) : order(second, first)));
-  for (const [name, first] of before.slice(0, Math.max(0, MOST_KEPT - since.size))) since.set(name, first);
-  return allAtOnce(sealing(fresh.feed, { ...fresh, names: [...since.keys()], since }));
+/**
+ * Names of people's mailboxes are among the most used: 22 of the 50 largest providers were in a list of 25,000 (November
+ * 2026). Another column, or a list of something else, would clear what the disposable feeds name.
+ */
+function unpopular(names: readonly string[], canaries: ReadonlySet<string>): string[] {
+  const found = names.reduce((count, name) => (canaries.has(name) ? count + 1 : count), 0);
+  if (5 * found >= canaries.size) return [];
+  return [`it names ${found} of the ${canaries.size} largest mailbox providers: not what most people use`];
 }
 
-function order(a: string, b: string): number {
-  return a < b ? -1 : 1;
+/** Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update. */
+export function keepingNames(fresh: Snapshot, inUse: Snapshot | undefined, today: Day): Snapshot {
+  const before = placesOf(inUse);
+  const sinceOf = (name: string, at: number) => {
+    if (fresh.since[at] !== 0) return fresh.since[at]!;
+    const place = before.get(name);
+    return place === undefined ? today : inUse!.since[place]!;
+  };
+  if (fresh.feed.rotates === undefined) {
+    const since = Uint16Array.from(fresh.names, sinceOf);
+    return allAtOnce(sealing(fresh.feed, { ...fresh, since }));
+  }
+  const rows: Row[] = fresh.names.map((name, at) => {
+    const place = before.get(name);
+    before.delete(name);
+    const was = place === undefined ? undefined : rowAt(inUse!, place);
+    const days = (was?.days ?? 0) + (was?.last === today ? 0 : 1);
+    return { name, since: fresh.since[at] || was?.since || today, last: today, days: Math.min(255, days) };
+  });
+  const stay = [...before.values()].map(place => rowAt(inUse!, place)).filter(row => isToStay(row, today));
+  stay.sort((a, b) => b.last - a.last || (a.name < b.name ? -1 : 1));
+  return rotated(fresh, rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))));
+}
+
+/** One name of a rotating list. */
+interface Row {
+  readonly name: string;
+  readonly since: Day;
+  readonly last: Day;
+  readonly days: number;
+}
+
+function placesOf(snapshot: Snapshot | undefined): Map<string, number> {
+  return new Map(snapshot?.names.map((name, at) => [name, at]));
+}
+
+function rowAt({ names, since, shown }: Snapshot, at: number): Row {
+  return { name: names[at]!, since: since[at]!, last: shown?.last[at] ?? 0, days: shown?.days[at] ?? 0 };
+}
+
+function isToStay({ last, days }: Row, today: Day): boolean {
+  return days >= SHOWN_TO_STAY && today - last <= STAYS_DAYS;
+}
+
+function rotated(fresh: Snapshot, rows: readonly Row[]): Snapshot {
+  const shown = {
+    last: Uint16Array.from(rows, ({ last }) => last),
+    days: Uint8Array.from(rows, ({ days }) => days),
+  };
+  const since = Uint16Array.from(rows, row => row.since);
+  return allAtOnce(sealing(fresh.feed, { ...fresh, names: rows.map(({ name }) => name), since, shown }));
 }
 
 /** Whether two versions say the same, in whatever order and under whatever version. */
 export function isSame(a: Content, b: Content): boolean {
-  const names = new Set(a.names);
+  const places = new Map(a.names.map((name, at) => [name, at]));
   return (
     a.names.length === b.names.length &&
-    b.names.every(name => names.has(name)) &&
-    isSameMap(a.since, b.since) &&
+    b.names.every((name, at) => {
+      const place = places.get(name);
+      return place !== undefined && isSameAt(a, place, b, at);
+    }) &&
     isSameMap(a.labels, b.labels)
+  );
+}
+
+function isSameAt(a: Content, at: number, b: Content, place: number): boolean {
+  return (
+    a.since[at] === b.since[place] &&
+    a.shown?.last[at] === b.shown?.last[place] &&
+    a.shown?.days[at] === b.shown?.days[place]
   );
 }
 

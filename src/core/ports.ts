@@ -19,6 +19,8 @@ export interface ResolverHealth {
   readonly servers: readonly { readonly address: string; readonly healthy: boolean }[];
   /** True when the last questions to every server failed. Shown by /readyz, which does not fail for it. */
   readonly degraded: boolean;
+  /** False while no server is known to tell the truth: then no answer says nothing. Absent where nobody looks. */
+  readonly trusted?: boolean;
   readonly inFlight: number;
   readonly cached: number;
 }

@@ -49,6 +49,20 @@ export class Providers {
     return receiver;
   }
 
+  /** Whether every exchange belongs to a business platform or a gateway, or to these and to hosts of its own. */
+  settled(registrable: string | undefined, { exchanges }: Mail): 'platform' | 'own' | undefined {
+    if (exchanges.length === 0) return undefined;
+    let settled: 'platform' | 'own' = 'platform';
+    for (const { host } of exchanges) {
+      const provider = this.match(host)?.class;
+      if (provider === 'business_platform' || provider === 'security_gateway') continue;
+      if (provider !== undefined || registrable === undefined || !isBelow(host, registrable))
+        return undefined;
+      settled = 'own';
+    }
+    return settled;
+  }
+
   #find(registrable: string | undefined, mail: Mail): Receiver {
     const matched = mail.exchanges.map(({ host, preference }): Matched => {
       const provider = this.match(host);

@@ -1,8 +1,17 @@
 /** Making a snapshot: from a list as it was read, and from the text that one is kept as. */
 
 import { createHash, hash } from 'node:crypto';
+import { dayAt, dayFrom, type Runs, runsOf, spread } from './days.ts';
 import { isSpecialUse, parseDomain } from './domain.ts';
-import { type Content, type Dropped, type Feed, FeedError, type RawFeed, type Snapshot } from './feed.ts';
+import {
+  type Content,
+  type Dropped,
+  type Feed,
+  FeedError,
+  type RawFeed,
+  type Shown,
+  type Snapshot,
+} from './feed.ts';
 import { allAtOnce, STEP, type Steps } from './steps.ts';
 import { parseLabel } from './typed.ts';
 
@@ -42,7 +51,7 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
   const dropped: Dropped = { malformed: 0, suffix: 0, specialUse: 0, duplicate: 0 };
   const names: string[] = [];
   const isNew = newTo(names);
-  const since = new Map<string, string>();
+  const since = new Uint16Array(raw.names.length).fill(dayFrom(raw.dated ?? ''));
   const labels = new Map<string, string>();
   let at = 0;
   for (const text of raw.names) {
@@ -52,16 +61,22 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
     else if (isSpecialUse(parsed.domain)) dropped.specialUse++;
     else if (!isNew(parsed.domain)) dropped.duplicate++;
     else {
-      names.push(parsed.domain);
       const day = raw.since?.get(text);
-      if (day !== undefined) since.set(parsed.domain, day);
+      if (day !== undefined) since[names.length] = dayFrom(day);
+      names.push(parsed.domain);
       const label = raw.labels && parseLabel(raw.labels.get(text) ?? '', MOST_SHOWN);
       if (label?.ok) labels.set(parsed.domain, label.value);
     }
   }
   const version = parseLabel(raw.version, MOST_SHOWN);
   if (!version.ok) throw new FeedError(`${feed.origin}: its version ${version.problem}`);
-  return yield* sealing(feed, { version: version.value, names, since, labels, dropped });
+  return yield* sealing(feed, {
+    version: version.value,
+    names,
+    since: since.slice(0, names.length),
+    labels,
+    dropped,
+  });
 }
 
 function isSuffix(rule: string): boolean {
@@ -86,11 +101,17 @@ export function textOf(content: Content): string {
  * JSON lines of a bounded number of names each: parsing a whole list at once would hold the event loop for as long as
  * that takes, 20 ms for 160,000 names.
  */
-function* linesOf({ version, names, since, labels, dropped }: Content): Generator<string> {
+function* linesOf({ version, names, since, shown, labels, dropped }: Content): Generator<string> {
   yield `${JSON.stringify({ version, dropped })}\n`;
-  for (const part of inParts(names)) yield `${JSON.stringify({ names: part })}\n`;
-  for (const part of inParts([...since])) yield `${JSON.stringify({ since: part })}\n`;
+  for (let at = 0; at < names.length; at += STEP) {
+    const line: Part = { names: names.slice(at, at + STEP), days: runsOf(since.subarray(at, at + STEP)) };
+    yield `${JSON.stringify(shown ? { ...line, ...shownLine(shown, at) } : line)}\n`;
+  }
   for (const part of inParts([...labels])) yield `${JSON.stringify({ labels: part })}\n`;
+}
+
+function shownLine({ last, days }: Shown, at: number): Part {
+  return { last: runsOf(last.subarray(at, at + STEP)), shown: runsOf(days.subarray(at, at + STEP)) };
 }
 
 function* inParts<T>(items: readonly T[]): Generator<readonly T[]> {
@@ -108,27 +129,76 @@ export function* reading(
   yield;
   let head: Part | undefined;
   const names: string[] = [];
-  const since = new Map<string, string>();
+  const days: Part[] = [];
+  const told = new Map<string, string>();
   const labels = new Map<string, string>();
   for (let from = 0, end = 0; from < text.length; from = end) {
     end = text.indexOf('\n', from) + 1;
-    const line = JSON.parse(text.slice(from, end)) as Part;
+    const { names: some = [], ...line } = JSON.parse(text.slice(from, end)) as Part;
     head ??= line;
-    for (const name of line.names ?? []) names.push(name);
-    for (const [name, day] of line.since ?? []) since.set(name, day);
+    for (const name of some) names.push(name);
+    if (some.length > 0) days.push(line);
+    for (const [name, day] of line.since ?? []) told.set(name, day);
     for (const [name, label] of line.labels ?? []) labels.set(name, label);
     yield;
   }
   if (head?.version === undefined || !head.dropped) throw new FeedError('it has no version');
   const { version, dropped } = head;
-  return { feed, version, names, since, labels, dropped, digest, acceptedAt };
+  const known = days.every(line => line.days)
+    ? daysOf(feed, days, names.length)
+    : yield* earlierDays(feed, names, told, acceptedAt);
+  return { feed, version, names, ...known, labels, dropped, digest, acceptedAt };
 }
+
+type Known = Pick<Content, 'since' | 'shown'>;
+
+function daysOf(feed: Feed, lines: readonly Part[], count: number): Known {
+  const since = new Uint16Array(count);
+  const last = new Uint16Array(feed.rotates === undefined ? 0 : count);
+  const days = new Uint8Array(last.length);
+  let at = 0;
+  for (const line of lines) {
+    spread(line.last ?? [], last, at);
+    spread(line.shown ?? [], days, at);
+    at = spread(line.days ?? [], since, at);
+  }
+  return feed.rotates === undefined ? { since } : { since, shown: { last, days } };
+}
+
+/**
+ * Texts of November 2026 and before tell a day for some names only. The others were there when it was accepted, which is
+ * all that is known of them. Of a rotating list each counts as shown often enough to stay for its time.
+ */
+function* earlierDays(
+  feed: Feed,
+  names: readonly string[],
+  told: ReadonlyMap<string, string>,
+  acceptedAt: number | null,
+): Steps<Known> {
+  const accepted = dayAt(acceptedAt ?? 0);
+  const since = new Uint16Array(names.length);
+  for (const [at, name] of names.entries()) {
+    since[at] = dayFrom(told.get(name) ?? '') || accepted;
+    if ((at + 1) % STEP === 0) yield;
+  }
+  if (feed.rotates === undefined) return { since };
+  const last = new Uint16Array(names.length).fill(accepted);
+  return { since, shown: { last, days: new Uint8Array(names.length).fill(SHOWN_TO_STAY) } };
+}
+
+/** A rotating list's name that was shown on fewer days leaves with the list: one bad day of it is over with the next. */
+export const SHOWN_TO_STAY = 3;
 
 /** The first line tells version and dropped, each other line one of the rest. */
 interface Part {
   readonly version?: string;
   readonly dropped?: Dropped;
   readonly names?: readonly string[];
+  /** Of the names of the same line: since when, last shown, on how many days. */
+  readonly days?: Runs;
+  readonly last?: Runs;
+  readonly shown?: Runs;
+  /** In texts of earlier versions. */
   readonly since?: readonly (readonly [string, string])[];
   readonly labels?: readonly (readonly [string, string])[];
 }

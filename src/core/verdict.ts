@@ -1,10 +1,9 @@
 /** The judgement: facts in, score and reason out. Every point comes from one row of one table. */
 
 import type { ListHit } from './catalog.ts';
+import { type Listed, type Received, type Weight, weigh } from './corroboration.ts';
 import { type Domain, registrableDomain } from './domain.ts';
-import type { Family } from './feed.ts';
 import type { LearnedHosts } from './infra.ts';
-import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';
 import type { Receiver, ReceiverKind } from './provider.ts';
 
@@ -29,17 +28,16 @@ export interface Verdict {
 }
 
 /** The facts found about a domain. Gathering them is lookup's work; here nothing is asked any more. */
-export interface Evidence {
+export interface Evidence extends Listed, Received {
   readonly domain: Domain;
   readonly override: Override | undefined;
   /** Disposable feeds that name it or a parent, nearest entry first; empty where the protected list forbids it. */
   readonly lists: readonly ListHit[];
-  /** Of those feeds. */
-  readonly families: ReadonlySet<Family>;
+  /** The large mailbox provider that somebody may have meant by a listed name. */
+  readonly typoOf: string | undefined;
   readonly specialUse: boolean;
   /** A label below the registrable domain that stands for automated mail. */
   readonly roleWord: string | undefined;
-  readonly mail: Mail;
   /** Who receives the mail: from the exchanges, or for well-known domains from the table. */
   readonly receiver: Receiver | undefined;
   /** Answered from a table row for this very name, with no question to DNS. */
@@ -52,17 +50,25 @@ export interface Evidence {
   readonly learned: LearnedHosts | undefined;
 }
 
-/** Bands: safe below 50, role_account from 50, the rest from 80, 100 when confirmed. */
+/** Bands: safe below 50, role_account and new listings from 50, the rest from 80, 100 when confirmed. */
 export const SIGNALS = {
   operator_allow: { points: 0, reason: 'safe' },
   operator_deny: { points: 100, reason: 'disposable' },
   operator_role: { points: 60, reason: 'role_account' },
 
   verified_list: { points: 100, reason: 'disposable' },
-  several_lists: { points: 100, reason: 'disposable' },
-  broad_list: { points: 90, reason: 'disposable' },
-  // On top of broad_list: being below a host that gives subdomains away says less than being named.
+  two_families: { points: 100, reason: 'disposable' },
+  one_family: { points: 90, reason: 'disposable' },
+  // On top of one_family: being below a host that gives subdomains away says less than being named.
   own_listing: { points: 5, reason: 'disposable' },
+  // One family's word that is not a month old, against a name that looks like a company: a warning.
+  new_listing: { points: 60, reason: 'disposable' },
+  // Many people use it, and nobody who looked at it calls it disposable.
+  popular_listing: { points: 45, reason: 'safe' },
+  // What kind of a listed name it is: says nothing about how sure that is.
+  subdomain_farm: { points: 0, reason: 'disposable' },
+  typo_domain: { points: 0, reason: 'disposable' },
+  dead_name: { points: 0, reason: 'disposable' },
 
   special_use: { points: 95, reason: 'undeliverable' },
   nxdomain: { points: 90, reason: 'undeliverable' },
@@ -138,16 +144,37 @@ function byOperator({ override }: Evidence): Found[] | undefined {
   return [[`operator_${override.action}`, `override for ${override.domain}${reach}`]];
 }
 
-function byLists({ domain, lists, families }: Evidence): Found[] | undefined {
+/** Which signal each weight of the lists gives. */
+const BY_WEIGHT: Readonly<Record<Weight, SignalName>> = {
+  verified: 'verified_list',
+  popular: 'popular_listing',
+  two_families: 'two_families',
+  one_family: 'one_family',
+  unanswered: 'one_family',
+  new: 'new_listing',
+};
+
+const WHY: Readonly<Partial<Record<Weight, string>>> = {
+  popular: ', but many people use it and no verified list names it',
+  unanswered: ' only, for less than 30 days, and DNS does not answer for it',
+  new: ' only, for less than 30 days: not confirmed yet',
+};
+
+function byLists(evidence: Evidence): Found[] | undefined {
+  const { domain, lists } = evidence;
   if (lists.length === 0) return undefined;
-  const feeds = [...new Set(lists.map(({ feed }) => feed))];
-  const detail = `${lists[0]!.entry} is in ${feeds.join(', ')}`;
-  if (families.has('verified')) return [['verified_list', detail]];
-  if (feeds.length > 1) return [['several_lists', detail]];
-  const found: Found[] = [['broad_list', detail]];
   const { entry } = lists[0]!;
-  if (entry === domain || registrableDomain(entry) !== undefined)
+  const weight = weigh(evidence, evidence);
+  const feeds = [...new Set(lists.map(({ feed }) => feed))];
+  const found: Found[] = [[BY_WEIGHT[weight], `${entry} is in ${feeds.join(', ')}${WHY[weight] ?? ''}`]];
+  if (weight === 'popular') return found;
+  const isFarm = entry !== domain && registrableDomain(entry) === undefined;
+  if (weight === 'one_family' && !isFarm)
     found.push(['own_listing', `${entry} is named itself, not only a host above it`]);
+  if (isFarm) found.push(['subdomain_farm', `${entry} gives names below it to anybody`]);
+  if (evidence.typoOf !== undefined)
+    found.push(['typo_domain', `one slip of the finger away from ${evidence.typoOf}`]);
+  if (evidence.mail.state === 'nxdomain') found.push(['dead_name', 'the name does not exist']);
   return found;
 }
 

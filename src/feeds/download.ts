@@ -21,6 +21,8 @@ export interface DownloadOptions {
   readonly deadlineMs?: number;
   /** After decompression. */
   readonly mostBytes?: number;
+  /** Whole lines up to about so many bytes are wanted; the rest is not fetched. */
+  readonly firstBytes?: number | undefined;
 }
 
 /** Why an address is none that lists may come from, before anything is asked. */
@@ -38,10 +40,11 @@ export function addressProblem(url: URL, isNamed: boolean): string | undefined {
 
 /** The text; throws FeedError whatever goes wrong. */
 export async function download(address: URL, options: DownloadOptions): Promise<string> {
-  const { deadlineMs = DEADLINE_MS, mostBytes = MOST_BYTES } = options;
+  const { deadlineMs = DEADLINE_MS, mostBytes = MOST_BYTES, firstBytes } = options;
   const signal = AbortSignal.timeout(deadlineMs);
   try {
-    return asList(await readBody(await answered(address, options.isNamed, signal), mostBytes, signal));
+    const response = await answered(address, options.isNamed, signal);
+    return asList(await readBody(response, { mostBytes, firstBytes }, signal));
   } catch (error) {
     const { message } = error as Error;
     const why = signal.aborted ? `not complete within ${deadlineMs / 1000} s` : message;
@@ -52,6 +55,11 @@ export async function download(address: URL, options: DownloadOptions): Promise<
 /** Without what may be secret in it. */
 export function shownAddress({ origin, pathname }: URL): string {
   return origin + pathname;
+}
+
+/** Without the line in which it was cut off. */
+export function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf('\n') + 1);
 }
 
 /** What comes in place of a list when a server wants a login, has moved or fails: a page for people. */
@@ -102,7 +110,11 @@ const lookupPublic: LookupFunction = (host, options, found) => {
   });
 };
 
-async function readBody(response: IncomingMessage, mostBytes: number, signal: AbortSignal): Promise<string> {
+async function readBody(
+  response: IncomingMessage,
+  { mostBytes, firstBytes = Number.POSITIVE_INFINITY }: { mostBytes: number; firstBytes: number | undefined },
+  signal: AbortSignal,
+): Promise<string> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = response.headers;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -111,19 +123,26 @@ async function readBody(response: IncomingMessage, mostBytes: number, signal: Ab
       size += chunk.length;
       if (size > mostBytes) throw new FeedError(`larger than ${mostBytes / 2 ** 20} MiB`);
       chunks.push(chunk);
+      if (size >= firstBytes) return;
     }
   };
   if (/html/i.test(type)) {
     response.destroy();
     throw new FeedError('a web page, not a list');
   }
-  if (encoding === 'gzip') await pipeline(response as Readable, createGunzip(), collect, { signal });
-  else if (encoding === 'identity') await pipeline(response as Readable, collect, { signal });
-  else {
-    response.destroy();
-    throw new FeedError(`came as ${encoding}, which was not asked for`);
+  try {
+    if (encoding === 'gzip') await pipeline(response as Readable, createGunzip(), collect, { signal });
+    else if (encoding === 'identity') await pipeline(response as Readable, collect, { signal });
+    else {
+      response.destroy();
+      throw new FeedError(`came as ${encoding}, which was not asked for`);
+    }
+  } catch (error) {
+    // Whoever stops in the middle breaks the pipe itself.
+    if (size < firstBytes) throw error;
   }
-  return Buffer.concat(chunks).toString('utf8');
+  const text = Buffer.concat(chunks).toString('utf8');
+  return size >= firstBytes ? wholeLines(text) : text;
 }
 
 function hostOf({ hostname }: URL): string {

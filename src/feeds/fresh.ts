@@ -1,14 +1,25 @@
 /** Every feed as it is today: by https, from the npm registry, or from a place that an operator names. */
 
+import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { FeedError, type FeedSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
-import { addressProblem, asList, type DownloadOptions, download, shownAddress } from './download.ts';
+import {
+  addressProblem,
+  asList,
+  type DownloadOptions,
+  download,
+  shownAddress,
+  wholeLines,
+} from './download.ts';
 import { withNewest } from './npm.ts';
 import { packageFeeds } from './packages.ts';
 import { readLines, WEB_FEEDS, type WebFeed } from './web.ts';
 
-type Limits = Omit<DownloadOptions, 'isNamed'>;
+type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes'>;
+/** How a list is read. */
+type Shape = Pick<WebFeed, 'read' | 'firstBytes'>;
 
 /** `from`: feed to the file, folder or address that it is to come from in place of its own. */
 export function freshFeeds(from: ReadonlyMap<string, string> = new Map(), limits: Limits = {}): FeedSource[] {
@@ -16,8 +27,10 @@ export function freshFeeds(from: ReadonlyMap<string, string> = new Map(), limits
   const read = readingNewest();
   for (const { feed, package: name } of packageFeeds())
     byId.set(feed.id, { feed, read: () => read(name, feed.id) });
-  for (const { feed, read } of WEB_FEEDS)
-    byId.set(feed.id, { feed, read: () => readAddress(new URL(feed.origin), false, read, limits) });
+  for (const web of WEB_FEEDS) {
+    const { feed } = web;
+    byId.set(feed.id, { feed, read: () => readAddress(new URL(feed.origin), false, web, limits) });
+  }
   for (const [id, place] of from) {
     const origin = isAddress(place) ? shownAddress(new URL(place)) : place;
     byId.set(id, { feed: { ...byId.get(id)!.feed, origin }, read: () => readPlace(id, place, limits) });
@@ -54,17 +67,23 @@ const isAddress = (place: string) => /^[a-z][a-z0-9+.-]*:/i.test(place);
 
 /** A folder is an unpacked npm package; a file is the list as its makers publish it, or has one name per line. */
 async function readPlace(id: string, place: string, limits: Limits): Promise<RawFeed> {
-  const read = WEB_FEEDS.find(({ feed }) => feed.id === id)?.read ?? readLines;
-  if (isAddress(place)) return readAddress(new URL(place), true, read, limits);
+  const shape: Shape = WEB_FEEDS.find(({ feed }) => feed.id === id) ?? { read: readLines };
+  if (isAddress(place)) return readAddress(new URL(place), true, shape, limits);
   try {
     const file = await stat(place);
     if (file.isDirectory()) return await readPackageAt(id, join(place, 'package.json'));
     if (!file.isFile()) throw new FeedError('neither a file nor a folder');
-    if (file.size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
-    return { version: thisMinute(), ...read(asList(await readFile(place, 'utf8'))) };
+    return { version: thisMinute(), ...shape.read(asList(await readText(place, file.size, shape))) };
   } catch (error) {
     throw new FeedError(`${place}: ${problemOf(error)}`, { cause: error });
   }
+}
+
+async function readText(path: string, size: number, { firstBytes }: Shape): Promise<string> {
+  if (firstBytes !== undefined && size > firstBytes)
+    return wholeLines(await text(createReadStream(path, { end: firstBytes - 1 })));
+  if (size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
+  return readFile(path, 'utf8');
 }
 
 function problemOf(error: unknown): string {
@@ -77,10 +96,10 @@ function problemOf(error: unknown): string {
 async function readAddress(
   url: URL,
   isNamed: boolean,
-  read: WebFeed['read'],
+  { read, firstBytes }: Shape,
   limits: Limits,
 ): Promise<RawFeed> {
-  const text = await download(url, { ...limits, isNamed });
+  const text = await download(url, { ...limits, isNamed, firstBytes });
   try {
     return { version: thisMinute(), ...read(text) };
   } catch (error) {

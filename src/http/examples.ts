@@ -51,10 +51,10 @@ const MAILINATOR: Type.Static<typeof DomainSchema> = {
       },
     ],
     lists: [
-      { feed: 'disposable-email-domains', entry: 'mailinator.com', since: null },
+      { feed: 'disposable-email-domains', entry: 'mailinator.com', since: '2026-09-21' },
       { feed: 'fakefilter', entry: 'mailinator.com', since: '2024-06-29' },
-      { feed: 'emailalias', entry: 'mailinator.com', since: null },
-      { feed: 'is-burner-email', entry: 'mailinator.com', since: null },
+      { feed: 'emailalias', entry: 'mailinator.com', since: '2026-09-23' },
+      { feed: 'is-burner-email', entry: 'mailinator.com', since: '2026-08-09' },
     ],
     dns: { state: 'not_asked', mx: [], stale: false },
     snapshot: 'aa6756337948',
@@ -142,7 +142,8 @@ const OVERRIDES: Type.Static<typeof OverridesSchema> = { overrides: [OVERRIDE] }
 
 const FEEDS: Type.Static<typeof FeedsSchema> = {
   snapshot: 'aa6756337948',
-  domains: 172_026,
+  domains: 172_015,
+  panel: 0,
   feeds: [
     {
       feed: 'disposable-email-domains',
@@ -152,8 +153,8 @@ const FEEDS: Type.Static<typeof FeedsSchema> = {
       licence: 'CC0-1.0',
       origin: 'npm package disposable-email-domains-js',
       version: '1.26.0',
-      names: 8_883,
-      dropped: { malformed: 0, suffix: 0, duplicate: 0, protected: 0, special_use: 0 },
+      names: 8_881,
+      dropped: { malformed: 0, suffix: 0, duplicate: 0, protected: 2, special_use: 0 },
       updated_at: null,
     },
   ],

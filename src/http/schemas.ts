@@ -22,7 +22,11 @@ const EvidenceSchema = Type.Object({
     description: 'Every point of the score; the points add up to risk_score.',
   }),
   lists: Type.Array(
-    Type.Object({ feed: Type.String(), entry: Type.String(), since: nullable(Type.String()) }),
+    Type.Object({
+      feed: Type.String(),
+      entry: Type.String({ description: 'The name on the list: the domain or a parent of it.' }),
+      since: nullable(Type.String({ description: 'Since when the list names it, as far as is known.' })),
+    }),
   ),
   dns: Type.Object({
     state: words(MAIL_STATES),
@@ -109,6 +113,10 @@ export const FeedsSchema = Type.Object(
   {
     snapshot: Type.String(),
     domains: Type.Integer(),
+    panel: Type.Integer({
+      description:
+        'Widely used domains that only a verified list can flag; 0 before the first update of a popularity list.',
+    }),
     feeds: Type.Array(
       Type.Object({
         feed: Type.String(),

@@ -72,7 +72,7 @@ export function shownDropped<T extends Dropped>({ specialUse, ...others }: T) {
   return { ...others, special_use: specialUse };
 }
 
-export function shownFeeds({ generation, size, status }: Catalog) {
+export function shownFeeds({ generation, size, panelSize, status }: Catalog) {
   const feeds = status.map(({ feed, version, names, updatedAt, ...rest }) => {
     const { id, kind, family, licence, origin } = feed;
     const verified = family === 'verified';
@@ -80,5 +80,5 @@ export function shownFeeds({ generation, size, status }: Catalog) {
     const updated_at = shownDate(updatedAt);
     return { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
   });
-  return { snapshot: generation, domains: size, feeds };
+  return { snapshot: generation, domains: size, panel: panelSize, feeds };
 }

@@ -526,7 +526,7 @@ describe('overrides', () => {
 describe('feeds, mail hosts and the audit', () => {
   test('feeds are shown as they are now', async () => {
     const shown = await done<{ feeds: Record<string, unknown>[]; domains: number }>('GET', '/admin/feeds');
-    expect(Object.keys(shown)).toEqual(['snapshot', 'domains', 'feeds']);
+    expect(Object.keys(shown)).toEqual(['snapshot', 'domains', 'panel', 'feeds']);
     expect(shown.domains).toBeGreaterThan(100_000);
     for (const feed of shown.feeds) {
       expect(feed).toEqual({

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Catalog } from '../../src/core/catalog.ts';
+import { type Catalog, daysNamed } from '../../src/core/catalog.ts';
+import { dayFrom } from '../../src/core/days.ts';
 import { lineage } from '../../src/core/domain.ts';
 import type { Family, FeedKind, Snapshot } from '../../src/core/feed.ts';
 import { canariesOf, makingCatalog } from '../../src/core/folding.ts';
+import { keepingNames } from '../../src/core/gate.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import type { Tables } from '../../src/core/tables.ts';
@@ -41,7 +43,7 @@ describe('what the lists say', () => {
       list('seen', ['spam.com'], { family: 'verified', since: new Map([['spam.com', '2025-11-03']]) }),
       list('broad', ['spam.com', 'other.com']),
     ]);
-    expect(listed(catalog, 'spam.com')).toEqual({
+    expect(listed(catalog, 'spam.com')).toMatchObject({
       hits: [
         { feed: 'seen', entry: 'spam.com', since: '2025-11-03' },
         { feed: 'broad', entry: 'spam.com', since: null },
@@ -49,7 +51,7 @@ describe('what the lists say', () => {
       families: new Set(['verified', 'broad']),
     });
     expect(listed(catalog, 'other.com').families).toEqual(new Set(['broad']));
-    expect(listed(catalog, 'clean.com')).toEqual({ hits: [], families: new Set() });
+    expect(listed(catalog, 'clean.com')).toEqual({ hits: [], families: new Set(), namings: [] });
   });
 
   it('reaches below a listed name, private suffixes included, never above it or sideways', () => {
@@ -105,6 +107,96 @@ describe('what the lists say', () => {
     ]);
     expect(catalog.mostAgreed(10)).toEqual(['z.com', 'a.com', 'b.com']);
     expect(catalog.mostAgreed(2)).toEqual(['z.com', 'a.com']);
+  });
+});
+
+describe('for how long the lists name something', () => {
+  const since = (name: string, day: string) => new Map([[name, day]]);
+  const today = dayFrom('2026-11-15');
+  const days = (catalog: Catalog, name: string) => daysNamed(listed(catalog, name), today);
+
+  it('is counted from the first feed that names it or a parent; a day that nobody knows is long ago', () => {
+    const catalog = catalogOf([
+      list('a', ['spam.com', 'other.com'], { since: since('spam.com', '2026-11-01') }),
+      list('b', ['spam.com', 'x.new.com'], { since: since('spam.com', '2026-11-05') }),
+      list('c', ['new.com'], { since: since('new.com', '2026-11-15') }),
+    ]);
+    expect(days(catalog, 'spam.com')).toBe(14);
+    expect(days(catalog, 'y.new.com')).toBe(0);
+    expect(days(catalog, 'x.new.com')).toBe(Number.POSITIVE_INFINITY);
+    expect(days(catalog, 'other.com')).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('ends on the day on which a rotating list showed it last: being kept is not being named', () => {
+    const feed = { ...list('r', []).feed, rotates: 2 };
+    const show = (names: string[], before: Snapshot | undefined, day: number) =>
+      keepingNames(takeSnapshot(feed, { version: '1', names }), before, day);
+    let kept: Snapshot | undefined;
+    for (const day of [60, 59, 58]) kept = show(['gone.com', 'still.com'], kept, today - day);
+    const catalog = catalogOf([show(['still.com'], kept, today)]);
+    expect(days(catalog, 'gone.com')).toBe(2);
+    expect(days(catalog, 'still.com')).toBe(60);
+  });
+
+  it('is kept once for all names of which the feeds say the same', () => {
+    const catalog = catalogOf([
+      list('a', ['a.com', 'b.com', 'c.com']),
+      list('b', ['b.com', 'c.com'], { since: since('c.com', '2026-11-01') }),
+    ]);
+    const [a, b, c] = ['a.com', 'b.com', 'c.com'].map(name => listed(catalog, name).namings);
+    expect([a, b, c].map(namings => namings?.map(({ feed, sinceText }) => [feed.id, sinceText]))).toEqual([
+      [['a', null]],
+      [
+        ['a', null],
+        ['b', null],
+      ],
+      [
+        ['a', null],
+        ['b', '2026-11-01'],
+      ],
+    ]);
+    expect(a![0]).toBe(b![0]);
+  });
+});
+
+describe('the panel', () => {
+  const providers = [{ suffix: 'mx.hosted-bin.com', label: 'Bin', class: 'disposable' as const }];
+  const made = () =>
+    catalogOf(
+      [
+        list('popular', ['shop.com', 'seen.com', 'throwaway.com', 'hosted-bin.com', 'www.shop.com'], {
+          kind: 'popular',
+        }),
+        list('looked-at', ['seen.com'], { family: 'verified' }),
+        list('broad', ['shop.com']),
+      ],
+      { ...TABLES, providers },
+    );
+
+  it('is what a popularity list names, without what people looked at or the tables call disposable', () => {
+    const catalog = made();
+    const names = ['shop.com', 'seen.com', 'throwaway.com', 'hosted-bin.com', 'www.shop.com', 'other.com'];
+    expect(names.filter(name => catalog.isPanel(name))).toEqual(['shop.com']);
+    expect(catalog.panelSize).toBe(1);
+    expect(catalog.isPanel(undefined)).toBe(false);
+  });
+
+  it('ends with the hundred thousandth name', () => {
+    const names = Array.from({ length: 100_001 }, (_, at) => `n${at}.com`);
+    const catalog = catalogOf([list('popular', names, { kind: 'popular' })]);
+    expect([catalog.panelSize, catalog.isPanel('n99999.com'), catalog.isPanel('n100000.com')]).toEqual([
+      100_000,
+      true,
+      false,
+    ]);
+  });
+
+  it('is empty where no popularity list was brought', () => {
+    expect(catalogOf([list('broad', ['shop.com'])]).panelSize).toBe(0);
+  });
+
+  it('takes nothing off a list: who names it is still shown', () => {
+    expect(entries(made(), 'shop.com')).toEqual(['broad shop.com']);
   });
 });
 

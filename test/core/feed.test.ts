@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dayFrom, dayText } from '../../src/core/days.ts';
 import type { Feed } from '../../src/core/feed.ts';
+import { keepingNames } from '../../src/core/gate.ts';
 import { cleaning, reading, takeSnapshot, textOf } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
@@ -96,8 +98,21 @@ describe('names of a feed', () => {
       ['b.com', '2026-01-02'],
     ]);
     const snapshot = takeSnapshot(FEED, { version: '1', names: ['A.com', 'B.com', 'c.com'], since });
-    expect([...snapshot.since]).toEqual([['a.com', '2026-01-01']]);
+    expect([...snapshot.since]).toEqual([dayFrom('2026-01-01'), 0, 0]);
     expect(snapshot.acceptedAt).toBeNull();
+  });
+
+  it('have the day of the whole list where the feed tells none, or nonsense', () => {
+    const raw = {
+      version: '1',
+      names: ['b.com', 'x y', 'a.com', 'c.com', 'a.com'],
+      since: new Map([
+        ['a.com', '2026-01-01'],
+        ['c.com', 'yesterday'],
+      ]),
+      dated: '2026-08-09',
+    };
+    expect([...takeSnapshot(FEED, raw).since]).toEqual([dayFrom('2026-08-09'), dayFrom('2026-01-01'), 0]);
   });
 
   it('are read in steps of 500, and told in lines of 500', () => {
@@ -140,7 +155,7 @@ describe('the text that a snapshot is kept as', () => {
         const snapshot = taken(names);
         const again = allAtOnce(reading(FEED, textOf(snapshot), snapshot.digest, 7));
         expect(again).toEqual({ ...snapshot, acceptedAt: 7 });
-        expect(again.since.get('known.com')).toBe('2026-11-01');
+        expect(dayText(again.since[0]!)).toBe('2026-11-01');
       }),
       { numRuns: 10 },
     );
@@ -170,8 +185,7 @@ describe('the text that a snapshot is kept as', () => {
     const snapshot = taken(['a.com']);
     expect(textOf(snapshot).split('\n')).toEqual([
       '{"version":"1.2.3","dropped":{"malformed":0,"suffix":0,"specialUse":0,"duplicate":0}}',
-      '{"names":["known.com","a.com"]}',
-      '{"since":[["known.com","2026-11-01"]]}',
+      '{"names":["known.com","a.com"],"days":[[20758,1],[0,1]]}',
       '{"labels":[["known.com","A \\"label\\""]]}',
       '',
     ]);
@@ -179,6 +193,43 @@ describe('the text that a snapshot is kept as', () => {
     const steps = reading(FEED, textOf(snapshot), snapshot.digest, null);
     let yields = 0;
     while (!steps.next().done) yields++;
-    expect(yields).toBe(1 + 4);
+    expect(yields).toBe(1 + 3);
+  });
+
+  it('gives back of a rotating list what it showed when', () => {
+    const rotating = { ...FEED, rotates: 1_000 };
+    const names = Array.from({ length: 1_200 }, (_, at) => `d${at}.com`);
+    const first = keepingNames(takeSnapshot(rotating, { version: '1', names }), undefined, 20_000);
+    const next = keepingNames(takeSnapshot(rotating, { version: '2', names }), first, 20_001);
+    const again = allAtOnce(reading(rotating, textOf(next), next.digest, 7));
+    expect(again).toEqual({ ...next, acceptedAt: 7 });
+    expect([again.since[1_199], again.shown?.last[1_199], again.shown?.days[1_199]]).toEqual([
+      20_000, 20_001, 2,
+    ]);
+  });
+
+  describe('of an earlier version of the service', () => {
+    const text = [
+      '{"version":"1","dropped":{"malformed":0,"suffix":0,"specialUse":0,"duplicate":0}}',
+      '{"names":["a.com","b.com"]}',
+      '{"since":[["a.com","2026-10-01"]]}',
+      '',
+    ].join('\n');
+    const accepted = Date.parse('2026-11-15T12:00:00Z');
+    const read = (feed: Feed) => allAtOnce(reading(feed, text, hash('sha256', text), accepted));
+
+    it('has the days that it tells, and else the one on which it was accepted', () => {
+      expect([...read(FEED).since].map(dayText)).toEqual(['2026-10-01', '2026-11-15']);
+    });
+
+    it('keeps the names of a rotating list for their time', () => {
+      const rotating = { ...FEED, rotates: 1_000 };
+      const next = keepingNames(
+        takeSnapshot(rotating, { version: '2', names: ['x.com'] }),
+        read(rotating),
+        dayFrom('2026-11-16'),
+      );
+      expect(next.names).toEqual(['x.com', 'a.com', 'b.com']);
+    });
   });
 });

@@ -258,3 +258,31 @@ describe('who receives the mail', () => {
     expect(providers.receiver('acme.com', mail)).toBe(providers.receiver('acme.com', mail));
   });
 });
+
+describe('whether all mail goes to a business platform, a gateway or hosts of its own', () => {
+  const PLATFORM = 'aspmx.l.google.com';
+  const GATEWAY = 'mxa-00123456.gslb.pphosted.com';
+  it.each<[string, string[], 'platform' | 'own' | undefined]>([
+    ['a platform', [PLATFORM], 'platform'],
+    ['a platform and a gateway', [PLATFORM, GATEWAY], 'platform'],
+    ['own hosts', ['mx1.acme.com', 'acme.com'], 'own'],
+    ['own hosts and a gateway', [GATEWAY, 'mx1.acme.com'], 'own'],
+    ['hosts of somebody whose name ends alike', ['mx1.notacme.com'], undefined],
+    ['a stranger', ['mx.stranger.net'], undefined],
+    ['a platform, and a stranger behind it', [PLATFORM, 'mx.stranger.net'], undefined],
+    ['own hosts, and a stranger behind them', ['mx1.acme.com', 'mx.stranger.net'], undefined],
+    ['consumer webmail', ['gmail-smtp-in.l.google.com'], undefined],
+    ['a forwarder behind a platform', [PLATFORM, 'route1.mx.cloudflare.net'], undefined],
+    ['nobody', [], undefined],
+  ])('%s', (_, hosts, settled) => {
+    expect(providers.settled('acme.com', mx(...hosts))).toBe(settled);
+  });
+
+  it('hosts that the table calls a forwarder are that for their own domain too', () => {
+    expect(providers.settled('cloudflare.net', mx('route1.mx.cloudflare.net'))).toBeUndefined();
+  });
+
+  it('a name that belongs to nobody has no hosts of its own', () => {
+    expect(providers.settled(undefined, mx('mx1.cc.cd'))).toBeUndefined();
+  });
+});

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { waitsForDns } from '../../src/core/corroboration.ts';
 import type { Domain } from '../../src/core/domain.ts';
 import { FAMILIES, type Family } from '../../src/core/feed.ts';
 import { MAIL_STATES, type Mail, type MailState } from '../../src/core/mail.ts';
@@ -31,7 +32,12 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
     domain: DOMAIN,
     override: undefined,
     lists: [],
-    families: new Set<Family>(),
+    families: new Set<Family>(['broad']),
+    namedDays: 30,
+    popular: false,
+    typoOf: undefined,
+    settled: undefined,
+    dnsTrusted: true,
     specialUse: false,
     roleWord: undefined,
     mail: mail('mx', 'mx0.host.net', 'mx1.host.net'),
@@ -47,6 +53,7 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
 const learnedBy = (by: 'name' | 'address') => ({
   learned: { by, hosts: ['mx0.host.net'], neighbours: ['listed.com'] },
 });
+const twoFamilies = { families: new Set<Family>(['broad', 'telemetry']) };
 const by = (...feeds: string[]) => feeds.map(feed => ({ feed, entry: DOMAIN as string, since: null }));
 const received = (kind: ReceiverKind, hosts = 2) => ({ receiver: receiver(kind, hosts) });
 const none = { receiver: undefined };
@@ -57,7 +64,8 @@ describe('score and reason of each fact alone', () => {
     ['operator denies', { override: override('deny') }, 'disposable', 100],
     ['operator marks a role', { override: override('role') }, 'role_account', 60],
     ['a verified feed', { lists: by('a'), families: new Set<Family>(['verified']) }, 'disposable', 100],
-    ['two feeds', { lists: by('a', 'b') }, 'disposable', 100],
+    ['two families', { lists: by('a', 'b'), ...twoFamilies }, 'disposable', 100],
+    ['two feeds of one family', { lists: by('a', 'b') }, 'disposable', 95],
     ['one broad feed names it', { lists: by('a') }, 'disposable', 95],
     [
       'one broad feed names the host above it',
@@ -120,7 +128,32 @@ describe('what explains a verdict', () => {
       { override: { ...override('deny'), below: true, note: 'our own business' } },
       ['override for acme.com and names below it'],
     ],
-    ['every feed once', { lists: by('a', 'b', 'a') }, ['acme.com is in a, b']],
+    ['every feed once', { lists: by('a', 'b', 'a'), ...twoFamilies }, ['acme.com is in a, b']],
+    [
+      'a listing that nobody confirmed yet',
+      { lists: by('a'), namedDays: 29, settled: 'platform' },
+      ['acme.com is in a only, for less than 30 days: not confirmed yet'],
+    ],
+    [
+      'a new listing of a name for which DNS does not answer',
+      { lists: by('a'), namedDays: 29, mail: mail('unknown'), ...none },
+      ['acme.com is in a only, for less than 30 days, and DNS does not answer for it'],
+    ],
+    [
+      'a listed name that many people use',
+      { lists: by('a'), popular: true, typoOf: 'acne.com', mail: mail('nxdomain'), ...none },
+      ['acme.com is in a, but many people use it and no verified list names it'],
+    ],
+    [
+      'a listed typing error',
+      { lists: by('a'), ...twoFamilies, typoOf: 'acne.com' },
+      ['acme.com is in a', 'one slip of the finger away from acne.com'],
+    ],
+    [
+      'a listed name that is gone',
+      { lists: by('a'), ...twoFamilies, mail: mail('nxdomain'), ...none },
+      ['acme.com is in a', 'the name does not exist'],
+    ],
     [
       'a name that a broad feed lists itself',
       { lists: by('a') },
@@ -139,7 +172,7 @@ describe('what explains a verdict', () => {
     [
       'a listed host that gives subdomains away, above the name',
       { domain: 'x.cc.cd' as Domain, lists: [{ feed: 'a', entry: 'cc.cd', since: null }] },
-      ['cc.cd is in a'],
+      ['cc.cd is in a', 'cc.cd gives names below it to anybody'],
     ],
     ['special use', { specialUse: true }, ['reserved name that is not in the public DNS']],
     ['NXDOMAIN', { mail: mail('nxdomain'), ...none }, ['the name does not exist']],
@@ -207,7 +240,7 @@ describe('where DNS has no answer', () => {
 describe('precedence, highest first', () => {
   const ladder: [string, Partial<Evidence>][] = [
     ['operator_allow', { override: override('allow') }],
-    ['several_lists', { lists: by('a', 'b') }],
+    ['two_families', { lists: by('a', 'b'), ...twoFamilies }],
     ['null_mx', { mail: mail('null_mx') }],
     ['disposable_hosts', received('disposable')],
     ['learned_hosts', learnedBy('name')],
@@ -326,7 +359,12 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
     }),
     { maxLength: 4 },
   ),
-  families: fc.subarray([...FAMILIES]).map(some => new Set(some)),
+  families: fc.subarray([...FAMILIES], { minLength: 1 }).map(some => new Set(some)),
+  namedDays: fc.constantFrom(0, 29, 30, Number.POSITIVE_INFINITY),
+  popular: fc.boolean(),
+  typoOf: fc.option(fc.constant('acne.com'), { nil: undefined }),
+  settled: fc.constantFrom('platform', 'own', undefined),
+  dnsTrusted: fc.boolean(),
   specialUse: fc.boolean(),
   roleWord: fc.option(fc.constant('noreply'), { nil: undefined }),
   mail: fc.record({
@@ -376,8 +414,9 @@ describe('whatever the evidence', () => {
     for (const { signal } of signals) expect(SIGNALS[signal as keyof typeof SIGNALS].reason).toBe(reason);
   });
 
-  always('the bands hold: safe < 50 <= role_account < 80 <= the rest <= 100', facts => {
-    const { riskScore, reason } = judge(facts);
+  always('the bands hold: safe < 50 <= role_account and new listings < 80 <= the rest <= 100', facts => {
+    const { riskScore, reason, signals } = judge(facts);
+    if (signals[0]?.signal === 'new_listing') return expect([riskScore, reason]).toEqual([60, 'disposable']);
     const [low, high] = {
       safe: [0, 49],
       role_account: [50, 79],
@@ -398,10 +437,17 @@ describe('whatever the evidence', () => {
     expect([reason, riskScore]).toEqual(expected);
   });
 
-  always('a list is never outvoted by DNS', facts => {
-    if (facts.override || facts.lists.length === 0) return;
+  always('a list is never outvoted by DNS, save where one family alone names it and that is new', facts => {
+    if (facts.override || facts.lists.length === 0 || facts.popular) return;
     expect(judge(facts).reason).toBe('disposable');
-    expect(judge(facts).riskScore).toBeGreaterThanOrEqual(90);
+    expect(judge(facts).riskScore).toBeGreaterThanOrEqual(waitsForDns(facts) ? 60 : 90);
+  });
+
+  always('a name that many people use is not flagged by a list unless a verified one names it', facts => {
+    if (facts.override || facts.lists.length === 0 || !facts.popular) return;
+    const expected = facts.families.has('verified') ? ['disposable', 100] : ['safe', 45];
+    const { reason, riskScore } = judge(facts);
+    expect([reason, riskScore]).toEqual(expected);
   });
 
   always('free and disposable, free and corporate, undeliverable and either exclude each other', facts => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import { createGzip, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressProblem, download } from '../../src/feeds/download.ts';
 
@@ -32,6 +33,11 @@ const MODES: Record<string, Answer> = {
     res.on('drain', more);
     more();
   },
+  'endless packed body': (_, res) => {
+    res.writeHead(200, { 'content-encoding': 'gzip' });
+    const packed = createGzip();
+    pipeline(Readable.from(endless()), packed, res, () => {});
+  },
   'slow body': (_, res) => {
     const timer = setInterval(() => res.write('a.com\n'), 20);
     res.on('close', () => clearInterval(timer));
@@ -48,6 +54,10 @@ const MODES: Record<string, Answer> = {
   gone: (_, res) => res.writeHead(404).end('a.com\n'),
   broken: (_, res) => res.writeHead(500).end('a.com\n'),
 };
+
+function* endless() {
+  for (let at = 0; ; at++) yield `${at},name-${at}.com\n`.repeat(100);
+}
 
 let base = '';
 let other = '';
@@ -98,6 +108,24 @@ describe('a download', () => {
     const url = new URL(`${base}/${mode}`);
     await expect(download(url, { isNamed: true })).rejects.toThrow('larger than 32 MiB');
     expect(sent).toBeLessThan(64 * MIB);
+  });
+
+  it.each(['endless body', 'endless packed body'])(
+    '%s of which the beginning is wanted gives whole lines of that, and asks for no more',
+    async mode => {
+      sent = 0;
+      const url = new URL(`${base}/${mode}`);
+      const text = await download(url, { isNamed: true, firstBytes: 100_001 });
+      expect(text.length).toBeGreaterThan(99_900);
+      expect(text.length).toBeLessThan(2 * MIB);
+      expect(text.endsWith('.com\n')).toBe(true);
+      expect(sent).toBeLessThan(16 * MIB);
+    },
+  );
+
+  it('a list that is shorter than the beginning that is wanted comes whole', async () => {
+    const url = new URL(`${base}/plain list`);
+    expect(await download(url, { isNamed: true, firstBytes: 100 })).toBe('a.com\nb.com\n');
   });
 
   it('reaches no private address but the one that an operator named', async () => {

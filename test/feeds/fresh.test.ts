@@ -20,12 +20,11 @@ function written(text: string, name = 'list.txt'): string {
 }
 
 describe('the table of feeds', () => {
-  it('knows every feed once, by https where that is fresher, and no two bits of a listing too many', () => {
+  it('knows every feed once, by https where that is fresher', () => {
     const ids = SOURCES.updated!.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(freshFeeds().map(({ feed }) => feed)).toEqual(SOURCES.updated);
     for (const { feed } of WEB_FEEDS) expect(feed.origin, feed.id).toMatch(/^https:\/\//);
-    expect(SOURCES.updated!.filter(({ kind }) => kind === 'disposable').length).toBeLessThan(31);
   });
 });
 
@@ -43,6 +42,36 @@ describe('a feed from a place that an operator names', () => {
     expect(names).toEqual(['__proto__', 'a.com']);
     expect(since?.get('a.com')).toBe('2025-11-03');
     expect(({} as Record<string, unknown>).firstseen).toBeUndefined();
+  });
+
+  describe('and that is ranked', () => {
+    it.each<[string, string, string[]]>([
+      [
+        'a table with a header',
+        'GlobalRank,TldRank,Domain,TLD\n1,1,a.com,com\n2,1,b.org,org\n',
+        ['a.com', 'b.org'],
+      ],
+      ['rank and name', '1,a.com\r\n2,b.org\r\n', ['a.com', 'b.org']],
+      ['a name in each line', 'a.com\n\nb.org', ['a.com', 'b.org']],
+    ])('may be %s', async (_, text, names) => {
+      expect((await readFrom('majestic-million', written(text))).names).toEqual(names);
+    });
+
+    it('counts up to the first hundred thousand', async () => {
+      const lines = Array.from({ length: 100_010 }, (_, at) => `${at},1,n${at}.com,com`);
+      const { names } = await readFrom('majestic-million', written(`R,T,Domain,TLD\n${lines.join('\n')}\n`));
+      expect([names.length, names[0], names.at(-1)]).toEqual([100_000, 'n0.com', 'n99999.com']);
+    });
+
+    it('may be as long as it likes: only its beginning is read, up to a whole line', async () => {
+      const path = written(`a.com\n${'x'.repeat(99)}.com\n`.repeat(120_000));
+      truncateSync(path, 80 * 2 ** 20);
+      const { names } = await readFrom('majestic-million', path);
+      expect(names).toHaveLength(100_000);
+      const long = written(`${'y'.repeat(1_000)}\n`.repeat(13_000));
+      const cut = await readFrom('majestic-million', long);
+      expect(new Set(cut.names.map(name => name.length))).toEqual(new Set([1_000]));
+    });
   });
 
   it('may be an unpacked npm package', async () => {

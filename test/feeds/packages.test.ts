@@ -31,6 +31,19 @@ describe('the installed packages', () => {
     }
   });
 
+  it('have a day where they list disposable domains: a new version needs its own in the table', async () => {
+    for (const { feed, read } of packageFeeds()) {
+      if (feed.kind !== 'disposable') continue;
+      const { dated, version } = await read();
+      expect(dated, `${feed.id} ${version}`).toMatch(/^2026-\d\d-\d\d$/);
+    }
+  });
+
+  it('of another version than the one in the table have none', async () => {
+    const bundle = 'var blacklist_default = "a.com";\n';
+    expect(await readFrom('is-burner-email', { 'dist/index.js': bundle })).not.toHaveProperty('dated');
+  });
+
   it('tell since when, where they know', async () => {
     const { since } = await packageFeeds()
       .find(({ feed }) => feed.id === 'fakefilter')!

@@ -108,9 +108,10 @@ test('feeds are shown with what was left out of them', () => {
   };
   const dropped = { malformed: 1, suffix: 2, specialUse: 3, duplicate: 4, protected: 5 };
   const status = [{ feed, version: '1', names: 9, dropped, updatedAt: AT }];
-  expect(shownFeeds({ generation: 'g', size: 9, status } as unknown as Catalog)).toEqual({
+  expect(shownFeeds({ generation: 'g', size: 9, panelSize: 3, status } as unknown as Catalog)).toEqual({
     snapshot: 'g',
     domains: 9,
+    panel: 3,
     feeds: [
       {
         feed: 'a',

@@ -79,7 +79,7 @@ export function FeedsTab() {
 }
 
 function FeedsList({
-  feeds: { snapshot, domains, feeds },
+  feeds: { snapshot, domains, panel, feeds },
   onReload,
 }: {
   feeds: Feeds;
@@ -92,6 +92,10 @@ function FeedsList({
         <h2 tabIndex={-1}>Feeds</h2>
         <p>
           {plural(domains, 'disposable domain')} in snapshot <code>{snapshot}</code>
+          {' · '}
+          <span title="Widely used domains. Only a verified list can flag them.">
+            {plural(panel, 'popular domain')} in the panel
+          </span>
         </p>
         <button type="button" class="button" onClick={onReload}>
           Refresh

@@ -1,0 +1,48 @@
+/** How much the lists' word is worth: what one stranger can write may warn, it takes more to block. */
+
+import type { Family } from './feed.ts';
+import type { Mail } from './mail.ts';
+
+/** What is known of a listed name without asking DNS. */
+export interface Listed {
+  readonly families: ReadonlySet<Family>;
+  /** For how many days its feeds have named it. */
+  readonly namedDays: number;
+  /** Its registrable domain is one of the panel. */
+  readonly popular: boolean;
+}
+
+/** What DNS adds. */
+export interface Received {
+  readonly mail: Mail;
+  /** Every exchange belongs to a business platform or a gateway (`platform`), or to these and to hosts of its own. */
+  readonly settled: 'platform' | 'own' | undefined;
+  /** Whether the resolvers are known to tell the truth, so that no answer is the name's own fault. */
+  readonly dnsTrusted: boolean;
+}
+
+/** A name is new for so long: an error in a list is mostly found within a month. */
+const NEW_DAYS = 30;
+
+export type Weight = 'verified' | 'popular' | 'two_families' | 'one_family' | 'unanswered' | 'new';
+
+/** The only listed names whose verdict waits for DNS: one family's word, and a new one. */
+export function waitsForDns({ families, namedDays, popular }: Listed): boolean {
+  return families.size === 1 && !families.has('verified') && !popular && namedDays < NEW_DAYS;
+}
+
+/**
+ * The first that holds. Companies on the large platforms are what a poisoned list hits and what hardly any disposable
+ * service uses; hosts of their own are more common among these, so there only a broad feed's word is doubted: what was
+ * seen in abuse was seen. A name whose servers do not answer is no such company.
+ */
+export function weigh(listed: Listed, { mail, settled, dnsTrusted }: Received): Weight {
+  const { families, popular } = listed;
+  if (families.has('verified')) return 'verified';
+  if (popular) return 'popular';
+  if (families.size > 1) return 'two_families';
+  if (!waitsForDns(listed)) return 'one_family';
+  if (mail.state === 'unknown') return dnsTrusted ? 'unanswered' : 'new';
+  if (settled === 'platform' || (settled === 'own' && families.has('broad'))) return 'new';
+  return 'one_family';
+}

@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest';
+import type { Catalog } from '../src/core/catalog.ts';
+import { dayAt, dayText } from '../src/core/days.ts';
+import { type Domain, lineage } from '../src/core/domain.ts';
+import type { Family, Feed, Snapshot } from '../src/core/feed.ts';
+import { makingCatalog } from '../src/core/folding.ts';
+import { keepingNames, problemsOf } from '../src/core/gate.ts';
+import { Infra } from '../src/core/infra.ts';
+import { MAIL_UNKNOWN, type Mail } from '../src/core/mail.ts';
+import type { Resolver } from '../src/core/ports.ts';
+import { takeSnapshot } from '../src/core/snapshot.ts';
+import { allAtOnce } from '../src/core/steps.ts';
+import type { Tables } from '../src/core/tables.ts';
+import { type Answer, createLookup } from '../src/lookup.ts';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.parse('2026-11-15T12:00:00Z');
+const TODAY = dayAt(NOW);
+
+const TABLES: Tables = {
+  providers: [
+    { suffix: 'platform.net', label: 'Platform', class: 'business_platform' },
+    { suffix: 'gateway.net', label: 'Gateway', class: 'security_gateway' },
+    { suffix: 'webmail.net', label: 'Webmail', class: 'consumer_webmail' },
+  ],
+  mailboxes: new Map([['gmail.com', { label: 'Gmail', class: 'consumer_webmail', canary: true }]]),
+  protected: new Set(),
+  relays: new Map(),
+  free: { add: new Set(), remove: new Set() },
+  roles: new Set(),
+};
+
+function feedOf(id: string, family: Family, facts: Partial<Feed> = {}): Feed {
+  return { id, kind: 'disposable', family, licence: 'MIT', origin: id, atLeast: 0, ...facts };
+}
+const BROAD = feedOf('broad', 'broad');
+const OTHER_BROAD = feedOf('other-broad', 'broad');
+const SEEN = feedOf('seen', 'telemetry');
+const LOOKED_AT = feedOf('looked-at', 'verified');
+const POPULAR = feedOf('popular', 'broad', { kind: 'popular' });
+
+const list = (feed: Feed, names: readonly string[], day = TODAY): Snapshot =>
+  keepingNames(takeSnapshot(feed, { version: '1', names }), undefined, day);
+const catalogOf = (...snapshots: Snapshot[]) => allAtOnce(makingCatalog(snapshots, TABLES, 'g'));
+
+const mx = (...hosts: string[]): Mail => ({
+  state: 'mx',
+  exchanges: hosts.map((host, at) => ({ host, preference: at })),
+  stale: false,
+});
+
+/** Whose mail is received where; a name that is not there does not exist, and `null` is never answered. */
+type Zone = Readonly<Record<string, Mail | null>>;
+
+function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: { trusted?: boolean } = {}) {
+  const asked: string[] = [];
+  const noted: [string, string | null][] = [];
+  const time = { now: NOW };
+  const state = { catalog, trusted: facts.trusted };
+  const kept = new Map<string, Mail>();
+  const answerOf = (name: string): Mail => {
+    if (typeof zone === 'function') return zone(name);
+    const mail = zone[name];
+    return mail === null ? MAIL_UNKNOWN : (mail ?? { state: 'nxdomain', exchanges: [], stale: false });
+  };
+  const resolver: Resolver = {
+    peek: name => kept.get(name),
+    last: name => kept.get(name),
+    resolve: async name => {
+      asked.push(`wait ${name}`);
+      return answerOf(name);
+    },
+    prefetch: name => {
+      asked.push(`later ${name}`);
+      kept.set(name, answerOf(name));
+    },
+    addressesOf: async () => undefined,
+    health: () => ({
+      servers: [],
+      degraded: false,
+      inFlight: 0,
+      cached: 0,
+      ...(state.trusted === undefined ? {} : { trusted: state.trusted }),
+    }),
+    close: async () => {},
+  };
+  const infra = new Infra(new Map(), new Set(), () => undefined);
+  const overrides = new Map();
+  const { lookup, last } = createLookup({
+    catalog: () => state.catalog,
+    overrides: () => overrides,
+    resolver,
+    clock: () => time.now,
+    infra: () => infra,
+    note: (name, _, entry) => void noted.push([name, entry]),
+  });
+  return {
+    asked,
+    noted,
+    time,
+    state,
+    kept,
+    look: async (name: string) => lookup(name as Domain, 'key'),
+    last: (name: string) => last(name as Domain),
+  };
+}
+
+const score = ({ verdict }: Answer) => [verdict.riskScore, verdict.reason];
+
+describe('what a caller is told of a listed name', () => {
+  const zone: Zone = {
+    'on-platform.com': mx('mx1.platform.net', 'mx2.gateway.net'),
+    'on-own.com': mx('mx.on-own.com'),
+    'mixed.com': mx('mx1.platform.net', 'mx.on-some-host.net'),
+    'elsewhere.com': mx('mx.some-host.net'),
+    'webmail.com': mx('mx.webmail.net'),
+    'silent.com': null,
+  };
+  const names = [...Object.keys(zone), 'gone.com'];
+  const YOUNG = TODAY - 29;
+  const OLD = TODAY - 30;
+
+  it.each<[string, readonly Snapshot[], string, number, string]>([
+    ['a verified feed', [list(LOOKED_AT, names)], 'on-platform.com', 100, 'later'],
+    ['two families', [list(BROAD, names), list(SEEN, names)], 'on-platform.com', 100, 'later'],
+    ['two feeds of one family', [list(BROAD, names), list(OTHER_BROAD, names)], 'on-own.com', 60, 'wait'],
+    ['a broad feed, for 30 days', [list(BROAD, names, OLD)], 'on-platform.com', 95, 'later'],
+    ['a broad feed, for less', [list(BROAD, names, YOUNG)], 'on-platform.com', 60, 'wait'],
+    ['a broad feed, for less', [list(BROAD, names, YOUNG)], 'on-own.com', 60, 'wait'],
+    ['a broad feed, for less', [list(BROAD, names, YOUNG)], 'mixed.com', 95, 'wait'],
+    ['a broad feed, for less', [list(BROAD, names, YOUNG)], 'elsewhere.com', 95, 'wait'],
+    ['a broad feed, for less', [list(BROAD, names, YOUNG)], 'webmail.com', 95, 'wait'],
+    ['a broad feed, for less', [list(BROAD, names, YOUNG)], 'gone.com', 95, 'wait'],
+    ['a broad feed, for less', [list(BROAD, names, YOUNG)], 'silent.com', 90, 'wait'],
+    ['telemetry, for 30 days', [list(SEEN, names, OLD)], 'on-platform.com', 95, 'later'],
+    ['telemetry, for less', [list(SEEN, names, YOUNG)], 'on-platform.com', 60, 'wait'],
+    ['telemetry, for less', [list(SEEN, names, YOUNG)], 'on-own.com', 95, 'wait'],
+    ['telemetry, for less', [list(SEEN, names, YOUNG)], 'elsewhere.com', 95, 'wait'],
+    [
+      'an old broad feed and a young one',
+      [list(BROAD, names, OLD), list(OTHER_BROAD, names, YOUNG)],
+      'on-platform.com',
+      95,
+      'later',
+    ],
+  ])('%s: %#', async (_, snapshots, name, points, asks) => {
+    const { look, asked } = world(catalogOf(...snapshots), zone);
+    expect(score(await look(name))).toEqual([points, 'disposable']);
+    expect(asked).toEqual([`${asks} ${name}`]);
+  });
+
+  it('is 60 and not 90 where DNS does not answer and the resolvers are not to be trusted', async () => {
+    const { look, state } = world(catalogOf(list(BROAD, names)), zone, { trusted: false });
+    expect(score(await look('silent.com'))).toEqual([60, 'disposable']);
+    state.trusted = true;
+    expect(score(await look('silent.com'))).toEqual([90, 'disposable']);
+  });
+
+  it('turns with the resolvers also where the silence is remembered', async () => {
+    const { look, state, kept } = world(catalogOf(list(BROAD, names)), zone, { trusted: true });
+    kept.set('silent.com', MAIL_UNKNOWN);
+    expect(score(await look('silent.com'))).toEqual([90, 'disposable']);
+    state.trusted = false;
+    expect(score(await look('silent.com'))).toEqual([60, 'disposable']);
+  });
+
+  it('grows with the day on which the listing is a month old, for a name that is asked for again too', async () => {
+    const { look, kept, time } = world(catalogOf(list(BROAD, names)), zone);
+    kept.set('on-platform.com', zone['on-platform.com']!);
+    const scores: unknown[] = [];
+    for (const day of [0, 29, 30]) {
+      time.now = NOW + day * DAY_MS;
+      scores.push(score(await look('on-platform.com'))[0]);
+    }
+    expect(scores).toEqual([60, 60, 95]);
+  });
+
+  it('is not degraded, in whatever way DNS fails', async () => {
+    const { look } = world(catalogOf(list(BROAD, names)), zone, { trusted: false });
+    expect((await look('silent.com')).degraded).toBe(false);
+  });
+
+  it('without a question tells what the last outcome says', () => {
+    const { last, kept, asked } = world(catalogOf(list(BROAD, names)), zone);
+    expect(score(last('on-platform.com'))).toEqual([90, 'disposable']);
+    kept.set('on-platform.com', zone['on-platform.com']!);
+    expect(score(last('on-platform.com'))).toEqual([60, 'disposable']);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a listed name that many people use', () => {
+  const popular = list(POPULAR, ['shop.com']);
+  const zone: Zone = { 'shop.com': mx('mx.somewhere.net'), 'mail.shop.com': mx('mx.shop.com') };
+
+  it.each<[string, readonly Snapshot[]]>([
+    ['a broad feed, for long', [list(BROAD, ['shop.com'], TODAY - 400)]],
+    ['telemetry', [list(SEEN, ['shop.com'])]],
+    ['both', [list(BROAD, ['shop.com'], TODAY - 400), list(SEEN, ['shop.com'], TODAY - 400)]],
+  ])('is safe, 45, with the listing shown: by %s', async (_, lists) => {
+    const { look, asked, noted } = world(catalogOf(popular, ...lists), zone);
+    for (const name of ['shop.com', 'mail.shop.com']) {
+      const answer = await look(name);
+      expect(score(answer)).toEqual([45, 'safe']);
+      expect(answer.verdict.signals).toMatchObject([{ signal: 'popular_listing', points: 45 }]);
+      expect(answer.evidence.lists).toHaveLength(lists.length);
+      expect(answer.flag).toBeUndefined();
+    }
+    expect(asked).toEqual(['later shop.com', 'later mail.shop.com']);
+    // As an innocent guest of whoever receives its mail.
+    expect(noted.map(([, entry]) => entry)).toEqual([null, null]);
+  });
+
+  it('is flagged where a verified feed names it or what is asked below it', async () => {
+    const itself = world(catalogOf(popular, list(LOOKED_AT, ['shop.com'])), zone);
+    expect(score(await itself.look('shop.com'))).toEqual([100, 'disposable']);
+    const below = world(catalogOf(popular, list(LOOKED_AT, ['mail.shop.com'])), zone);
+    expect(score(await below.look('mail.shop.com'))).toEqual([100, 'disposable']);
+    expect(below.noted).toEqual([['mail.shop.com', 'mail.shop.com']]);
+  });
+
+  it('is flagged again when the popularity list is gone', async () => {
+    const { look, state } = world(catalogOf(popular, list(BROAD, ['shop.com'], TODAY - 30)), zone);
+    expect(score(await look('shop.com'))).toEqual([45, 'safe']);
+    state.catalog = catalogOf(list(BROAD, ['shop.com'], TODAY - 30));
+    expect(score(await look('shop.com'))).toEqual([95, 'disposable']);
+  });
+
+  it('does not speak for strangers below a private suffix', async () => {
+    const lists = [list(POPULAR, ['github.io', 'x.github.io']), list(BROAD, ['github.io'], TODAY - 30)];
+    const { look } = world(catalogOf(...lists), {});
+    expect(score(await look('y.github.io'))).toEqual([90, 'disposable']);
+    expect(score(await look('x.github.io'))).toEqual([45, 'safe']);
+  });
+});
+
+describe('what kind of a listed name it is', () => {
+  const names = ['cc.cd', 'gmial.com', 'gone.com', 'spam.com'];
+  it.each([
+    ['x.cc.cd', ['one_family', 'subdomain_farm'], 90],
+    ['gmial.com', ['one_family', 'own_listing', 'typo_domain'], 95],
+    ['gone.com', ['one_family', 'own_listing', 'dead_name'], 95],
+    ['spam.com', ['one_family', 'own_listing'], 95],
+  ])('stands in the evidence of %s', async (name, signals, points) => {
+    const catalog = catalogOf(list(BROAD, names, TODAY - 30));
+    const { look, kept } = world(catalog, {});
+    const mail = name === 'gone.com' ? 'nxdomain' : 'implicit_mx';
+    kept.set(name, { state: mail, exchanges: [], stale: false });
+    const { verdict } = await look(name);
+    expect(verdict.signals.map(({ signal }) => signal)).toEqual(signals);
+    expect(verdict.riskScore).toBe(points);
+  });
+});
+
+/** Ten times what was tried in November 2026, when one poisoned list blocked two innocent names for a year. */
+describe('a poisoned list that passes the gate', () => {
+  const many = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, at) => `${prefix}${at}.com`);
+  const used = ['deutsche-bank.de', 'stadt-koeln.de', ...many(100, 'used-')];
+  const onPlatform = many(100, 'on-platform-');
+  const onOwn = many(100, 'on-own-');
+  const innocents = [...used, ...onPlatform, ...onOwn];
+  const zone = (name: string): Mail => {
+    if (name.startsWith('on-platform-')) return mx('mx1.platform.net');
+    if (name.startsWith('on-own-')) return mx(`mx1.${name}`, `mx2.${name}`);
+    return name.startsWith('used-') ? mx('mx.third-party.net') : mx(`mx.${name}`, 'mx.db.com');
+  };
+  const popular = list(POPULAR, used);
+  const castle = feedOf('castle', 'telemetry', { rotates: 1_000, atLeast: 500 });
+  const CLEAN = many(1_000, 'spam-');
+  const CANARIES = new Set(['gmail.com']);
+
+  function updated(feed: Feed, names: readonly string[], inUse: Snapshot, day: number): Snapshot {
+    const fresh = takeSnapshot(feed, { version: dayText(day)!, names });
+    expect(problemsOf(fresh, inUse, CANARIES)).toEqual([]);
+    return keepingNames(fresh, inUse, day);
+  }
+  async function blocked(catalog: Catalog, names: readonly string[], at = NOW): Promise<string[]> {
+    const { look, time } = world(catalog, zone);
+    time.now = at;
+    const answers = await Promise.all(names.map(async name => [name, (await look(name)).verdict] as const));
+    return answers.filter(([, { riskScore }]) => riskScore >= 80).map(([name]) => name);
+  }
+
+  it.each<[string, Feed, readonly string[]]>([
+    ['a broad list', feedOf('large', 'broad', { atLeast: 500 }), innocents],
+    ['the list of what is seen in abuse', castle, [...used, ...onPlatform]],
+  ])('%s blocks nobody, and all is right again after one clean update', async (_, feed, poison) => {
+    const before = list(feed, CLEAN, TODAY - 90);
+    const poisoned = updated(feed, [...CLEAN.slice(0, 900), ...poison], before, TODAY);
+    for (const name of poison) expect(poisoned.names).toContain(name);
+    expect(await blocked(catalogOf(popular, poisoned), poison)).toEqual([]);
+    const healed = updated(feed, CLEAN, poisoned, TODAY + 1);
+    expect(poison.filter(name => healed.names.includes(name))).toEqual([]);
+    const catalog = catalogOf(popular, healed);
+    expect(poison.flatMap(name => catalog.listed(lineage(name)).hits)).toEqual([]);
+    // What it named rightly it names on, for as long as before.
+    expect(await blocked(catalog, CLEAN.slice(0, 50), NOW + DAY_MS)).toHaveLength(50);
+  });
+
+  it('that stays so for days and is healed then holds nobody who is on a platform, however long it is kept', async () => {
+    let castled = list(castle, CLEAN, TODAY - 90);
+    const poison = [...used, ...onPlatform];
+    for (const day of [0, 1, 2, 3])
+      castled = updated(castle, [...CLEAN.slice(0, 900), ...poison], castled, TODAY + day);
+    castled = updated(castle, CLEAN, castled, TODAY + 4);
+    const catalog = catalogOf(popular, castled);
+    for (const day of [4, 40, 89]) expect(await blocked(catalog, poison, NOW + day * DAY_MS)).toEqual([]);
+    const later = updated(castle, CLEAN, castled, TODAY + 3 + 91);
+    expect(poison.filter(name => later.names.includes(name))).toEqual([]);
+  });
+
+  it('of what is seen in abuse is believed about hosts of their own, where few use the name: one update heals it', async () => {
+    const before = list(castle, CLEAN, TODAY - 90);
+    const poisoned = updated(castle, [...CLEAN.slice(0, 900), ...onOwn], before, TODAY);
+    expect(await blocked(catalogOf(popular, poisoned), onOwn)).toEqual(onOwn);
+    const healed = updated(castle, CLEAN, poisoned, TODAY + 1);
+    expect(await blocked(catalogOf(popular, healed), onOwn)).toEqual([]);
+  });
+});
