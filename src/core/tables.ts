@@ -2,10 +2,15 @@
 
 import { parseDomain, registrableDomain } from './domain.ts';
 
+/**
+ * `consumer_webmail`: hosts of nothing but consumers' mailboxes, so that a name received there is free.
+ * `mailbox_provider`: internet providers and webmail that also receive for domains of their customers.
+ */
 export const PROVIDER_CLASSES = [
   'business_platform',
   'security_gateway',
   'consumer_webmail',
+  'mailbox_provider',
   'hosting',
   'forwarding',
   'transactional',
@@ -29,6 +34,14 @@ export interface Mailbox {
   readonly canary: boolean;
 }
 
+/** Corrections of what the free-provider feeds say. */
+export interface FreeChanges {
+  readonly add: ReadonlySet<string>;
+  readonly remove: ReadonlySet<string>;
+  /** Public suffixes set aside for internet providers: what is registered there is one, unless it is removed. */
+  readonly below: ReadonlySet<string>;
+}
+
 export interface Tables {
   readonly providers: readonly ProviderRow[];
   readonly mailboxes: ReadonlyMap<string, Mailbox>;
@@ -36,7 +49,7 @@ export interface Tables {
   readonly protected: ReadonlySet<string>;
   /** Privacy relays and alias services, with the label shown for them. */
   readonly relays: ReadonlyMap<string, string>;
-  readonly free: { readonly add: ReadonlySet<string>; readonly remove: ReadonlySet<string> };
+  readonly free: FreeChanges;
   readonly roles: ReadonlySet<string>;
 }
 
@@ -104,12 +117,14 @@ export function parseProtected(text: string): { protectedNames: Set<string>; rel
   return { protectedNames, relays };
 }
 
-export function parseFree(text: string): { add: Set<string>; remove: Set<string> } {
-  const changes = { add: new Set<string>(), remove: new Set<string>() };
+export function parseFree(text: string): FreeChanges {
+  const changes = { add: new Set<string>(), remove: new Set<string>(), below: new Set<string>() };
   for (const row of rowsOf('free.csv', text, ['domain', 'change', 'note'])) {
-    const name = row.name('domain');
-    if (registrableDomain(name) !== name) row.fail(`${name} is not a registrable domain`);
-    changes[row.oneOf('change', ['add', 'remove'])].add(name);
+    const change = row.oneOf('change', ['add', 'remove', 'below']);
+    const name = change === 'below' ? row.suffix('domain') : row.name('domain');
+    if (change !== 'below' && registrableDomain(name) !== name)
+      row.fail(`${name} is not a registrable domain`);
+    changes[change].add(name);
   }
   return changes;
 }
@@ -151,6 +166,14 @@ class Row {
     const parsed = parseDomain(text);
     if (!parsed.ok) this.fail(`${column} ${JSON.stringify(text)}: ${parsed.detail}`);
     if (parsed.domain !== text) this.fail(`${column} ${JSON.stringify(text)}: write it as ${parsed.domain}`);
+    return text;
+  }
+
+  suffix(column: string): string {
+    const text = this.cell(column);
+    const parsed = parseDomain(text);
+    if (parsed.ok || parsed.rule !== 'public_suffix' || text !== text.toLowerCase())
+      this.fail(`${text} is not a public suffix`);
     return text;
   }
 

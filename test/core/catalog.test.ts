@@ -15,7 +15,11 @@ const TABLES: Tables = {
   ]),
   protected: new Set(['it.com', 'innocent.org']),
   relays: new Map([['relay.net', 'The Relay']]),
-  free: { add: new Set(['added.com']), remove: new Set(['company.com']) },
+  free: {
+    add: new Set(['added.com']),
+    remove: new Set(['company.com', 'kaisha.ne.jp']),
+    below: new Set(['ne.jp']),
+  },
   roles: new Set(['noreply']),
 };
 
@@ -120,16 +124,40 @@ it('a university in a register is flagged by a verified feed only', () => {
 });
 
 describe('free providers', () => {
+  const MISTAKEN = ['innocent.org', 'uni-of-x.com', 'school.edu', 'court.gov.za', 'law.ac.in'];
+
   // Made in each test, so that the mutation tester knows who made it.
   const made = () =>
-    catalogOf([
-      list('bad', ['spammy.com']),
-      list('free', ['webmail.com', 'spammy.com', 'company.com', 'relay.net', 'below.webhost.com'], {
-        kind: 'free',
-      }),
-    ]);
+    catalogOf(
+      [
+        list('bad', ['spammy.com']),
+        list('register', ['uni-of-x.com'], { kind: 'academic' }),
+        list(
+          'free',
+          [
+            'webmail.com',
+            'spammy.com',
+            'company.com',
+            'relay.net',
+            'below.webhost.com',
+            'my-edu.com',
+            ...MISTAKEN,
+          ],
+          { kind: 'free' },
+        ),
+      ],
+      {
+        ...TABLES,
+        providers: [
+          { suffix: 'post.net', label: 'Post', class: 'consumer_webmail' },
+          { suffix: 'access.net', label: 'Access', class: 'mailbox_provider' },
+          { suffix: 'mx.carrier.com', label: 'Carrier', class: 'mailbox_provider' },
+          { suffix: 'platform.com', label: 'Platform', class: 'business_platform' },
+        ],
+      },
+    );
 
-  it.each(['webmail.com', 'big-mail.com', 'added.com'])('%s is one', name => {
+  it.each(['webmail.com', 'big-mail.com', 'added.com', 'my-edu.com'])('%s is one', name => {
     expect(made().isFree(name)).toBe(true);
   });
   it.each(['spammy.com', 'company.com', 'relay.net', 'below.webhost.com', 'throwaway.com', 'webmai1.com'])(
@@ -138,6 +166,20 @@ describe('free providers', () => {
       expect(made().isFree(name)).toBe(false);
     },
   );
+  it.each(MISTAKEN)('%s is none, whatever a feed says', name => {
+    expect(made().isFree(name)).toBe(false);
+  });
+  it('are those whose hosts stand in the provider table, by the registered name of the hosts', () => {
+    const names = ['post.net', 'access.net', 'carrier.com', 'mx.carrier.com', 'platform.com'];
+    expect(names.filter(name => made().isFree(name))).toEqual(['post.net', 'access.net']);
+  });
+  it('are all that is registered below a suffix of internet providers, save what was taken out', () => {
+    expect(made().isFree('tanaka.ne.jp')).toBe(true);
+    expect(made().isFree('kaisha.ne.jp')).toBe(false);
+    expect(made().isFree('x.tanaka.ne.jp')).toBe(false);
+    expect(made().isFree('ne.jp')).toBe(false);
+    expect(made().isFree('tanaka.or.jp')).toBe(false);
+  });
 });
 
 describe('relays', () => {
