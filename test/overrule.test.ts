@@ -16,7 +16,7 @@ const TABLES: Tables = {
   mailboxes: new Map(),
   protected: new Set(),
   relays: new Map(),
-  free: { add: new Set(), remove: new Set(), below: new Set() },
+  free: { add: new Set(), remove: new Set() },
   roles: new Set(),
 };
 const FEED = {

@@ -2,7 +2,7 @@
 
 import type { Dropped, Family, Feed, Snapshot } from './feed.ts';
 import { Providers } from './provider.ts';
-import type { FreeChanges, Mailbox, Tables } from './tables.ts';
+import type { Mailbox, Tables } from './tables.ts';
 
 /** One feed that names the domain or a parent of it. */
 export interface ListHit {
@@ -67,7 +67,6 @@ export class Catalog {
   readonly #protected: ReadonlySet<string>;
   readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
-  readonly #freeByHand: FreeChanges;
   readonly #panel: ReadonlySet<string>;
   readonly #disposable: ReadonlyMap<string, number>;
   readonly #lists: readonly Snapshot[];
@@ -84,7 +83,6 @@ export class Catalog {
     this.#protected = folded.protected;
     this.#guarded = folded.guarded;
     this.#free = folded.free;
-    this.#freeByHand = tables.free;
     this.#panel = folded.panel;
     this.#disposable = folded.disposable;
     this.#lists = folded.lists;
@@ -143,10 +141,7 @@ export class Catalog {
 
   /** Whether a registrable domain is a consumer webmail provider. */
   isFree(registrable: string | undefined): boolean {
-    if (registrable === undefined) return false;
-    if (this.#free.has(registrable)) return true;
-    const { below, remove } = this.#freeByHand;
-    return below.has(registrable.slice(registrable.indexOf('.') + 1)) && !remove.has(registrable);
+    return registrable !== undefined && this.#free.has(registrable);
   }
 
   /** By hand or by a register: neither feeds nor what was learned can flag it. */

@@ -34,14 +34,6 @@ export interface Mailbox {
   readonly canary: boolean;
 }
 
-/** Corrections of what the free-provider feeds say. */
-export interface FreeChanges {
-  readonly add: ReadonlySet<string>;
-  readonly remove: ReadonlySet<string>;
-  /** Public suffixes set aside for internet providers: what is registered there is one, unless it is removed. */
-  readonly below: ReadonlySet<string>;
-}
-
 export interface Tables {
   readonly providers: readonly ProviderRow[];
   readonly mailboxes: ReadonlyMap<string, Mailbox>;
@@ -49,7 +41,7 @@ export interface Tables {
   readonly protected: ReadonlySet<string>;
   /** Privacy relays and alias services, with the label shown for them. */
   readonly relays: ReadonlyMap<string, string>;
-  readonly free: FreeChanges;
+  readonly free: { readonly add: ReadonlySet<string>; readonly remove: ReadonlySet<string> };
   readonly roles: ReadonlySet<string>;
 }
 
@@ -117,14 +109,12 @@ export function parseProtected(text: string): { protectedNames: Set<string>; rel
   return { protectedNames, relays };
 }
 
-export function parseFree(text: string): FreeChanges {
-  const changes = { add: new Set<string>(), remove: new Set<string>(), below: new Set<string>() };
+export function parseFree(text: string): { add: Set<string>; remove: Set<string> } {
+  const changes = { add: new Set<string>(), remove: new Set<string>() };
   for (const row of rowsOf('free.csv', text, ['domain', 'change', 'note'])) {
-    const change = row.oneOf('change', ['add', 'remove', 'below']);
-    const name = change === 'below' ? row.suffix('domain') : row.name('domain');
-    if (change !== 'below' && registrableDomain(name) !== name)
-      row.fail(`${name} is not a registrable domain`);
-    changes[change].add(name);
+    const name = row.name('domain');
+    if (registrableDomain(name) !== name) row.fail(`${name} is not a registrable domain`);
+    changes[row.oneOf('change', ['add', 'remove'])].add(name);
   }
   return changes;
 }
@@ -166,14 +156,6 @@ class Row {
     const parsed = parseDomain(text);
     if (!parsed.ok) this.fail(`${column} ${JSON.stringify(text)}: ${parsed.detail}`);
     if (parsed.domain !== text) this.fail(`${column} ${JSON.stringify(text)}: write it as ${parsed.domain}`);
-    return text;
-  }
-
-  suffix(column: string): string {
-    const text = this.cell(column);
-    const parsed = parseDomain(text);
-    if (parsed.ok || parsed.rule !== 'public_suffix' || text !== text.toLowerCase())
-      this.fail(`${text} is not a public suffix`);
     return text;
   }
 

@@ -189,13 +189,7 @@ describe('what is wrong with a table is told whole', () => {
     [() => parseProtected(`${PROTECTED}a.com,suffix,A`), 'data/protected.csv:2: only a relay has a label'],
     [() => parseFree(`${FREE}A.com,add,`), 'data/free.csv:2: domain "A.com": write it as a.com'],
     [() => parseFree(`${FREE}x.a.com,add,`), 'data/free.csv:2: x.a.com is not a registrable domain'],
-    [() => parseFree(`${FREE}a.com,x,`), 'data/free.csv:2: change "x": must be one of add, remove, below'],
-    [() => parseFree(`${FREE}a.com,below,`), 'data/free.csv:2: a.com is not a public suffix'],
-    [
-      () => parseFree(`${FREE}ne.jp,add,`),
-      'data/free.csv:2: domain "ne.jp": This is a public suffix, below which domains are registered: send a domain below it.',
-    ],
-    [() => parseFree(`${FREE}NE.jp,below,`), 'data/free.csv:2: NE.jp is not a public suffix'],
+    [() => parseFree(`${FREE}a.com,x,`), 'data/free.csv:2: change "x": must be one of add, remove'],
     [() => parseFree(`${FREE}a.com,add,\na.com,remove,`), 'data/free.csv:3: a.com stands in line 2 already'],
   ])('case %#', (parse, problem) => {
     expect(parse).toThrow(expect.objectContaining({ name: 'TableError', message: problem }));
@@ -208,7 +202,7 @@ describe('a table is read into rows', () => {
       'providers.csv': `${PROVIDERS}mx.net,The Host,hosting\n  # a remark\nmx.org,Other,parked`,
       'mailboxes.csv': `${MAILBOXES}a.com,A,consumer_webmail,yes\nb.com,B,disposable,no`,
       'protected.csv': `${PROTECTED}c.com,name,\nd.com,suffix,\ne.com,relay,The Relay`,
-      'free.csv': `${FREE}f.com,add,why\ng.com,remove,\nne.jp,below,providers only`,
+      'free.csv': `${FREE}f.com,add,why\ng.com,remove,`,
       'roles.txt': 'noreply\nno-reply\n\n# more\nbounce2',
     });
     expect(tables).toEqual({
@@ -222,7 +216,7 @@ describe('a table is read into rows', () => {
       ]),
       protected: new Set(['c.com', 'd.com']),
       relays: new Map([['e.com', 'The Relay']]),
-      free: { add: new Set(['f.com']), remove: new Set(['g.com']), below: new Set(['ne.jp']) },
+      free: { add: new Set(['f.com']), remove: new Set(['g.com']) },
       roles: new Set(['noreply', 'no-reply', 'bounce2']),
     });
   });

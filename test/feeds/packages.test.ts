@@ -128,9 +128,9 @@ describe('a package that changed its shape ends the start and names package and 
       'npm package free-email-domains-typescript, index.js: no array literal',
     ],
     [
-      'template computed',
+      'template renamed',
       'company-email-validator',
-      { 'free_email_provider_domains.js': 'const free_email_provider_domains = `a.com\n${more}`\n' },
+      { 'free_email_provider_domains.js': 'const domains = `a.com`\n' },
       'npm package company-email-validator, free_email_provider_domains.js: no template literal',
     ],
     [
