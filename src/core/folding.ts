@@ -141,6 +141,11 @@ function* fold(lists: readonly Snapshot[], guarded: ReadonlySet<string>): Steps<
   return folded;
 }
 
+const MAILBOXES: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
+  'consumer_webmail',
+  'mailbox_provider',
+]);
+
 /** Suffixes of schools and authorities: nobody sells mailboxes there. */
 const PUBLIC_BODY = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]{2}$/;
 
@@ -148,11 +153,6 @@ const PUBLIC_BODY = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.
  * Consumer webmail by feed and table. A feed is not believed about what is disposable, a relay, a university or another
  * protected name: the lists of November 2026 hold stanford.edu, twitter.com and 58 universities between them.
  */
-const MAILBOXES: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
-  'consumer_webmail',
-  'mailbox_provider',
-]);
-
 function* freeOf(
   snapshots: readonly Snapshot[],
   tables: Tables,
