@@ -51,7 +51,12 @@ const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 
 /** Characters that show as nothing, though Unicode gives them no property that says so. */
 const BLANKS = '\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}';
-const INVISIBLE = new RegExp(`[\\p{Cc}\\p{Cf}\\p{Z}\\p{Default_Ignorable_Code_Point}${BLANKS}]`, 'u');
+/** Zero-width joiner and non-joiner: spelling in some scripts, which UTS 46 knows by its ContextJ rules (RFC 5892 A). */
+const JOINER = /[\u200c\u200d]/;
+const INVISIBLE = new RegExp(
+  `(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\p{Z}\\p{Default_Ignorable_Code_Point}${BLANKS}]`,
+  'u',
+);
 const BLANK = new RegExp(`[${BLANKS}]`, 'u');
 
 /** Refused as typed, first match first: IDNA mapping would drop or rewrite some of these (UTS 46 section 4). */
@@ -179,7 +184,8 @@ export function isHostName(name: string): boolean {
 
 function parseInternational(text: string): Parsed {
   const unicode = toUnicode(text, UTS46);
-  if (unicode.error) return refused(NON_ASCII.test(text) ? 'idna' : 'a_label');
+  if (unicode.error)
+    return refused(JOINER.test(text) ? 'invisible' : NON_ASCII.test(text) ? 'idna' : 'a_label');
   if (BLANK.test(unicode.domain)) return refused('invisible');
   for (const label of unicode.domain.split('.')) {
     if (endsInHyphen(label)) return refused('hyphen');

@@ -5,7 +5,7 @@ import { type Day, dayText } from './days.ts';
 import { registrableDomain } from './domain.ts';
 import type { Feed, Snapshot } from './feed.ts';
 import { STEP, type Steps } from './steps.ts';
-import type { Tables } from './tables.ts';
+import type { ProviderClass, Tables } from './tables.ts';
 
 /** Some times the longest list of top domains, since callers leave out what they have. */
 const LONGEST_AGREED = 5_000;
@@ -31,7 +31,7 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
   const guarded = protectedNames.union(yield* academicOf(snapshots, lists));
   yield;
   const { disposable, namings } = yield* fold(lists, guarded);
-  const free = yield* freeOf(snapshots, tables, disposable, relays);
+  const free = yield* freeOf(snapshots, tables, disposable, guarded);
   const agreed = yield* mostAgreed(disposable, namings, lists.length);
   const status: FeedStatus[] = [];
   for (const snapshot of snapshots) status.push(yield* statusOf(snapshot, guarded));
@@ -190,12 +190,23 @@ function namingOf(feed: Feed, since: Day, until: Day | undefined): Naming {
   return { feed, since, sinceText: dayText(since), until };
 }
 
-/** Consumer webmail by feed and table, without what is disposable, a relay or taken out by hand. */
+const MAILBOXES: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
+  'consumer_webmail',
+  'mailbox_provider',
+]);
+
+/** Suffixes of schools and authorities: nobody sells mailboxes there. */
+const PUBLIC_BODY = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]{2}$/;
+
+/**
+ * Consumer webmail by feed and table. A feed is not believed about what is disposable, a relay, a university or another
+ * protected name: the lists of November 2026 hold stanford.edu, twitter.com and 58 universities between them.
+ */
 function* freeOf(
   snapshots: readonly Snapshot[],
   tables: Tables,
   disposable: ReadonlyMap<string, number>,
-  relays: ReadonlyMap<string, string>,
+  guarded: ReadonlySet<string>,
 ): Steps<Set<string>> {
   const free = new Set<string>();
   for (const { feed, names } of snapshots) {
@@ -203,10 +214,14 @@ function* freeOf(
     let at = 0;
     for (const name of names) {
       if (++at % STEP === 0) yield;
-      if (!disposable.has(name) && !relays.has(name) && registrableDomain(name) === name) free.add(name);
+      if (disposable.has(name) || guarded.has(name) || PUBLIC_BODY.test(name)) continue;
+      if (registrableDomain(name) === name) free.add(name);
     }
   }
   for (const [name, row] of tables.mailboxes) if (row.class === 'consumer_webmail') free.add(name);
+  // Whoever runs mailboxes for consumers has customers with addresses under the name of its hosts.
+  for (const { suffix, class: kind } of tables.providers)
+    if (MAILBOXES.has(kind) && registrableDomain(suffix) === suffix) free.add(suffix);
   for (const name of tables.free.add) free.add(name);
   for (const name of tables.free.remove) free.delete(name);
   return free;

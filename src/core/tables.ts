@@ -2,10 +2,15 @@
 
 import { parseDomain, registrableDomain } from './domain.ts';
 
+/**
+ * `consumer_webmail`: hosts of nothing but consumers' mailboxes, so that a name received there is free.
+ * `mailbox_provider`: internet providers and webmail that also receive for domains of their customers.
+ */
 export const PROVIDER_CLASSES = [
   'business_platform',
   'security_gateway',
   'consumer_webmail',
+  'mailbox_provider',
   'hosting',
   'forwarding',
   'transactional',

@@ -87,6 +87,7 @@ export const SIGNALS = {
   security_gateway: { points: 0, reason: 'safe' },
   business_platform: { points: 3, reason: 'safe' },
   consumer_webmail: { points: 5, reason: 'safe' },
+  mailbox_provider: { points: 5, reason: 'safe' },
   hosting: { points: 10, reason: 'safe' },
   self_hosted: { points: 10, reason: 'safe' },
   third_party: { points: 15, reason: 'safe' },
@@ -125,7 +126,7 @@ export function judge(evidence: Evidence): Verdict {
   const signals = found.map(([signal, detail]) => ({ signal, points: SIGNALS[signal].points, detail }));
   const reason = SIGNALS[found[0]![0]].reason;
   const trusted = (reason === 'safe' || reason === 'role_account') && isDeliverable(evidence);
-  const isFreeProvider = trusted && evidence.free && evidence.relay === undefined;
+  const isFreeProvider = trusted && isFree(evidence) && evidence.relay === undefined;
   return {
     domain: evidence.domain,
     riskScore: signals.reduce((sum, { points }) => sum + points, 0),
@@ -225,6 +226,7 @@ const CONSUMER_WHEN_FREE: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>([
   'business_platform',
   'security_gateway',
   'consumer_webmail',
+  'mailbox_provider',
   'self_hosted',
   'third_party',
 ]);
@@ -243,6 +245,11 @@ function receiverOf({ mail, receiver, specialUse, wellKnown }: Evidence): Receiv
 function isDeliverable(evidence: Evidence): boolean {
   if (evidence.specialUse || evidence.receiver?.kind === 'parked') return false;
   return evidence.wellKnown || evidence.mail.state === 'mx' || evidence.mail.state === 'implicit_mx';
+}
+
+/** By the lists, or because whoever receives its mail has mailboxes for consumers and nothing else. */
+function isFree(evidence: Evidence): boolean {
+  return evidence.free || receiverOf(evidence)?.kind === 'consumer_webmail';
 }
 
 function isProfessional(evidence: Evidence): boolean {

@@ -101,6 +101,16 @@ const ROWS: readonly Row[] = [
     read: readFreeModule,
   },
   {
+    id: 'company-email-validator',
+    package: 'company-email-validator',
+    files: ['free_email_provider_domains.js'],
+    kind: 'free',
+    family: 'broad',
+    licence: 'Unlicense',
+    atLeast: 8_000,
+    read: readFreeTemplate,
+  },
+  {
     id: 'email-provider-links',
     package: '@mikkelscheike/email-provider-links',
     files: ['dist/providers/emailproviders.json'],
@@ -221,6 +231,13 @@ function readFreeModule(text: string): Names {
   const literal = literalAfter(['exports.freeEmailDomains = '], text);
   if (!Array.isArray(literal)) throw new FeedError('no array literal freeEmailDomains in it');
   return { names: strings(literal, 'freeEmailDomains') };
+}
+
+/** A module that begins with one template literal of plain lines. */
+function readFreeTemplate(text: string): Names {
+  const literal = /^const free_email_provider_domains = `([^`$\\]*)`/.exec(text)?.[1];
+  if (literal === undefined) throw new FeedError('no template literal free_email_provider_domains in it');
+  return { names: literal.split('\n') };
 }
 
 /** The value on the first line that begins so and holds nothing but JSON; undefined where there is none. */

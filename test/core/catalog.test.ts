@@ -212,16 +212,40 @@ it('a university in a register is flagged by a verified feed only', () => {
 });
 
 describe('free providers', () => {
+  const MISTAKEN = ['innocent.org', 'uni-of-x.com', 'school.edu', 'court.gov.za', 'law.ac.in'];
+
   // Made in each test, so that the mutation tester knows who made it.
   const made = () =>
-    catalogOf([
-      list('bad', ['spammy.com']),
-      list('free', ['webmail.com', 'spammy.com', 'company.com', 'relay.net', 'below.webhost.com'], {
-        kind: 'free',
-      }),
-    ]);
+    catalogOf(
+      [
+        list('bad', ['spammy.com']),
+        list('register', ['uni-of-x.com'], { kind: 'academic' }),
+        list(
+          'free',
+          [
+            'webmail.com',
+            'spammy.com',
+            'company.com',
+            'relay.net',
+            'below.webhost.com',
+            'my-edu.com',
+            ...MISTAKEN,
+          ],
+          { kind: 'free' },
+        ),
+      ],
+      {
+        ...TABLES,
+        providers: [
+          { suffix: 'post.net', label: 'Post', class: 'consumer_webmail' },
+          { suffix: 'access.net', label: 'Access', class: 'mailbox_provider' },
+          { suffix: 'mx.carrier.com', label: 'Carrier', class: 'mailbox_provider' },
+          { suffix: 'platform.com', label: 'Platform', class: 'business_platform' },
+        ],
+      },
+    );
 
-  it.each(['webmail.com', 'big-mail.com', 'added.com'])('%s is one', name => {
+  it.each(['webmail.com', 'big-mail.com', 'added.com', 'my-edu.com'])('%s is one', name => {
     expect(made().isFree(name)).toBe(true);
   });
   it.each(['spammy.com', 'company.com', 'relay.net', 'below.webhost.com', 'throwaway.com', 'webmai1.com'])(
@@ -230,6 +254,13 @@ describe('free providers', () => {
       expect(made().isFree(name)).toBe(false);
     },
   );
+  it.each(MISTAKEN)('%s is none, whatever a feed says', name => {
+    expect(made().isFree(name)).toBe(false);
+  });
+  it('are those whose hosts stand in the provider table, by the registered name of the hosts', () => {
+    const names = ['post.net', 'access.net', 'carrier.com', 'mx.carrier.com', 'platform.com'];
+    expect(names.filter(name => made().isFree(name))).toEqual(['post.net', 'access.net']);
+  });
 });
 
 describe('relays', () => {

@@ -85,6 +85,12 @@ const ACCEPTED: readonly (readonly [typed: string, canonical: string])[] = [
   ['xn--10cl1a0b660p.com', 'xn--10cl1a0b660p.com'],
   ['xn--mgba3gch31f060k.com', 'xn--mgba3gch31f060k.com'],
   ['ü.xn--mnchen-3ya.de', 'xn--tda.xn--mnchen-3ya.de'],
+  // Joiners that are spelling: after a virama, and between letters that would join (RFC 5892 A.1, A.2)
+  ['\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.com', 'xn--mgba3gch31f060k.com'],
+  ['\u0dc1\u0dca\u200d\u0dbb\u0dd3.com', 'xn--10cl1a0b660p.com'],
+  ['www.\u0dc1\u0dca\u200d\u0dbb\u0dd3.com', 'www.xn--10cl1a0b660p.com'],
+  ['\u0915\u094d\u200c\u0937.com', 'xn--11b2ezcs70k.com'],
+  ['\u0915\u094d\u200d\u0937.com.', 'xn--11b2ezcw70k.com'],
   ['axn--b.com', 'axn--b.com'],
   // Unknown top-level domains and private suffixes
   ['foo.notatld', 'foo.notatld'],
@@ -167,8 +173,22 @@ const REFUSED: readonly (readonly [typed: string, rule: DomainRule])[] = [
   ['gm\u2800ail.com', 'invisible'],
   ['xn--ab-10y.com', 'invisible'],
   ['gm\u200cail.com', 'invisible'],
-  ['\u0dc1\u0dca\u200d\u0dbb\u0dd3.com', 'invisible'],
-  ['\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.com', 'invisible'],
+  // Joiners where no script has them: between Latin letters, at a label's end, in emoji, between Arabic letters
+  ['a\u200cb.com', 'invisible'],
+  ['a\u200db.com', 'invisible'],
+  ['\u200dgmail.com', 'invisible'],
+  ['gmail\u200c.com', 'invisible'],
+  ['gmail.com\u200c', 'invisible'],
+  ['gmail.\u200dcom', 'invisible'],
+  ['\u{1f468}\u200d\u{1f469}.com', 'invisible'],
+  ['\u0646\u0627\u0645\u0647\u200d\u0627\u06cc.com', 'invisible'],
+  // After alef, which joins nothing to its left, a non-joiner says nothing
+  ['\u0627\u200c\u0645.com', 'invisible'],
+  ['\u0645\u0627\u0647\u200c.com', 'invisible'],
+  ['\u0dc1\u0dca\u200d\u0dbb\u0dd3.g\u200cmail.com', 'invisible'],
+  ['a_\u0dc1\u0dca\u200d\u0dbb\u0dd3.com', 'underscore'],
+  // The same as an A-label
+  ['xn--ab-j1t.com', 'a_label'],
   // Email addresses
   ['a@b.com', 'email'],
   ['@gmail.com', 'email'],

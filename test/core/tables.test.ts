@@ -155,7 +155,7 @@ describe('what is wrong with a table is told whole', () => {
     ],
     [
       () => parseProviders(`${PROVIDERS}a.com,A,x`),
-      'data/providers.csv:2: class "x": must be one of business_platform, security_gateway, consumer_webmail, hosting, forwarding, transactional, parked, disposable',
+      'data/providers.csv:2: class "x": must be one of business_platform, security_gateway, consumer_webmail, mailbox_provider, hosting, forwarding, transactional, parked, disposable',
     ],
     [
       () => parseProviders(`${PROVIDERS}A.com,A,hosting`),
@@ -172,7 +172,7 @@ describe('what is wrong with a table is told whole', () => {
     ],
     [
       () => parseMailboxes(`${MAILBOXES}a.com,A,x,no`),
-      'data/mailboxes.csv:2: class "x": must be one of business_platform, security_gateway, consumer_webmail, hosting, forwarding, transactional, parked, disposable',
+      'data/mailboxes.csv:2: class "x": must be one of business_platform, security_gateway, consumer_webmail, mailbox_provider, hosting, forwarding, transactional, parked, disposable',
     ],
     [
       () => parseMailboxes(`${MAILBOXES}a.com,A,hosting,x`),

@@ -141,6 +141,12 @@ describe('a package that changed its shape ends the start and names package and 
       'npm package free-email-domains-typescript, index.js: no array literal',
     ],
     [
+      'template renamed',
+      'company-email-validator',
+      { 'free_email_provider_domains.js': 'const domains = `a.com`\n' },
+      'npm package company-email-validator, free_email_provider_domains.js: no template literal',
+    ],
+    [
       'relays flattened',
       'emailalias-relays',
       { 'data/forwarding-alias-domains.json': '{"providers":["a.com"]}' },
