@@ -20,6 +20,16 @@ export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
     ['capped', counters.capped],
   ]);
   metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
+  metrics.gauge(
+    'domain_risk_dns_slow',
+    'Of these, names that did not answer soon.',
+    () => resolver.health().slow,
+  );
+  metrics.gauge(
+    'domain_risk_dns_waiting',
+    'Lookups that wait for a place to ask from.',
+    () => resolver.health().waiting,
+  );
   metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
 }
 

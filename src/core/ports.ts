@@ -19,7 +19,10 @@ export interface ResolverHealth {
   readonly servers: readonly { readonly address: string; readonly healthy: boolean }[];
   /** True when the last questions to every server failed. Shown by /readyz, which does not fail for it. */
   readonly degraded: boolean;
+  /** Names being asked, of these the slow ones, and lookups that wait for a place to ask from. */
   readonly inFlight: number;
+  readonly slow: number;
+  readonly waiting: number;
   readonly cached: number;
 }
 

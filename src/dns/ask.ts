@@ -15,8 +15,11 @@ export interface Question {
   readonly patienceMs: number;
 }
 
-/** Why a question stayed open, by the last server that failed; `open`: its answer did not settle the question. */
-export type Unanswered = Failure | 'open' | 'timeout' | 'cancelled';
+/**
+ * Why a question stayed open, by the last server that failed; `open`: its answer did not settle the question;
+ * `distrusted`: it denied what was asked for, and is not believed.
+ */
+export type Unanswered = Failure | 'open' | 'distrusted' | 'timeout' | 'cancelled';
 
 export type Answered = { readonly found: Found } | { readonly failure: Unanswered };
 

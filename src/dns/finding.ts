@@ -28,7 +28,10 @@ export type Found =
     }
   | { readonly kind: 'none'; readonly nxdomain: boolean; readonly ttl: number };
 
+/** Asking failed, and would fail again in the next moment. */
 export const UNKNOWN: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
+/** Nobody who is believed was heard: the next lookup must ask again. */
+export const UNHEARD: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
 
 const MOST_ALIASES = 8;
 const MOST_EXCHANGES = 20;

@@ -83,6 +83,8 @@ describe('several servers', () => {
       servers: [{ address: dns.address, healthy: false }],
       degraded: true,
       inFlight: 0,
+      slow: 0,
+      waiting: 0,
       cached: 3,
     });
     dns.fault = undefined;
