@@ -16,8 +16,14 @@ export type Clock = () => number;
 export type Ticks = () => number;
 
 export interface ResolverHealth {
-  readonly servers: readonly { readonly address: string; readonly healthy: boolean }[];
-  /** True when the last questions to every server failed. Shown by /readyz, which does not fail for it. */
+  readonly servers: readonly {
+    readonly address: string;
+    /** The last questions to it did not all fail. */
+    readonly healthy: boolean;
+    /** Why it is not believed and what to do, for operators; null when it is. */
+    readonly problem: string | null;
+  }[];
+  /** True when no server both answers and is believed. Shown by /readyz, which does not fail for it. */
   readonly degraded: boolean;
   /** Names being asked, of these the slow ones, and lookups that wait for a place to ask from. */
   readonly inFlight: number;

@@ -47,6 +47,10 @@ export interface ResolverOptions {
   /** The process's own where left out: what is kept must not live longer or shorter because a clock was set. */
   readonly ticks?: Ticks | undefined;
   readonly caps?: Partial<DnsCaps>;
+  /** Names that certainly receive mail, by which servers prove themselves; none: every server is believed. */
+  readonly sentinels?: readonly string[];
+  /** Told when other servers are believed than before. */
+  readonly changed?: (() => void) | undefined;
   /** Told of every question when it ended. */
   readonly observe?: ((outcome: QuestionOutcome, seconds: number) => void) | undefined;
 }
@@ -77,8 +81,12 @@ class CachingResolver implements DnsResolver {
     const ticks = options.ticks ?? (() => performance.now());
     this.#caps = { ...DNS_CAPS, ...options.caps };
     this.#observe = options.observe;
-    this.#servers = new Servers(options.servers, ticks);
     this.#memory = new Memory(this.#caps, ticks);
+    this.#servers = new Servers({
+      ...{ list: options.servers, ticks, sentinels: options.sentinels ?? [] },
+      drop: since => this.#memory.dropDenials(since),
+      changed: () => options.changed?.(),
+    });
     this.#flights = new Flights(this.#caps, this.#fly);
   }
 
@@ -129,13 +137,14 @@ class CachingResolver implements DnsResolver {
 
   health(): ResolverHealth {
     const servers = this.#servers.health();
-    const degraded = servers.every(server => !server.healthy);
+    const degraded = servers.every(({ healthy, problem }) => !healthy || problem !== null);
     const { asking, slow, waiting } = this.#flights.counts;
     return { servers, degraded, inFlight: asking, slow, waiting, cached: this.#memory.size };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#servers.close();
     const addressing = [...this.#addressing.values()];
     for (const inquiry of addressing) inquiry.cancel();
     await Promise.allSettled([this.#flights.close(), ...addressing.map(({ result }) => result)]);

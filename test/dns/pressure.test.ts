@@ -71,20 +71,6 @@ describe('names whose servers never answer', () => {
     expect(most).toBeLessThanOrEqual(10);
   });
 
-  test('a lookup that got no place within its budget gets an older answer, or is unknown and leaves nothing behind', async () => {
-    const { resolver, time } = await resolving(
-      { ...drops(tarpit), 'good.com': zoneOf('good.com') },
-      { ...SMALL, soonMs: 60_000 },
-    );
-    await resolver.resolve(domain('good.com'), 'caller');
-    time.now += HOUR;
-    for (const name of tarpit.slice(0, 8)) void resolver.resolve(domain(name), name);
-    expect(await resolver.resolve(domain('good.com'), 'caller')).toMatchObject({ state: 'mx', stale: true });
-    expect(resolver.peek(domain('tarpit5.com'))).toBeUndefined();
-    expect(resolver.counters.capped).toBeGreaterThan(0);
-    expect(await resolver.resolve(domain('good.com'), 'caller')).toMatchObject({ state: 'mx', stale: false });
-  });
-
   test('below one registrable domain they take 4 places, whoever asks', async () => {
     const names = Array.from({ length: 50 }, (_, at) => `a${at}.b${at % 7}.water.co.uk`);
     const { resolver } = await resolving(
