@@ -141,6 +141,17 @@ describe('who waits for a place', () => {
     expect(dns.asked(last)).toBe(1);
   });
 
+  test('who got a place too late to know that a name does not answer does not remember it as one that fails', async () => {
+    const { resolver } = await resolving(
+      { 'first.com': { ...zoneOf('first.com'), fault: { slow: 250 } }, 'last.com': { fault: 'drop' } },
+      { places: { most: 1, perZone: 1, perKey: 1 }, soonMs: 300, budgetMs: 400 },
+    );
+    const first = resolver.resolve(domain('first.com'), 'key');
+    expect((await resolver.resolve(domain('last.com'), 'key')).state).toBe('unknown');
+    expect(resolver.peek(domain('last.com'))).toBeUndefined();
+    expect((await first).state).toBe('mx');
+  });
+
   test('a name that background work asks meanwhile is not asked twice', async () => {
     const { dns, resolver } = await resolving(answering(50), SMALL);
     const busy = names.slice(0, 8).map(name => resolver.resolve(domain(name), 'key'));
