@@ -50,8 +50,7 @@ export class Memory {
     const entry = this.#cache.get(name);
     if (entry === undefined) return undefined;
     const now = this.#ticks();
-    // Records that were given are no matter of belief: most names never get beyond the first comparison.
-    if (entry.mail.state !== 'mx' && this.#isLie(entry)) return undefined;
+    if (this.#lies.length > 0 && this.#isLie(entry)) return undefined;
     if (now < entry.lookAt) return entry.mail;
     if (now >= entry.expiresAt) return now < entry.quietUntil ? this.#usable(entry, now) : undefined;
     const next = now + (refresh(name) ? this.#caps.failureMemoMs : REFRESH_RETRY_MS);
