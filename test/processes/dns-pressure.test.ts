@@ -7,7 +7,7 @@ import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import { a, type DnsServer, mx, startDns } from '../support/dns.ts';
 import { callMany, tally } from '../support/load.ts';
-import { openBeside, read, startServer } from '../support/process.ts';
+import { openBeside, type Running, read, startServer } from '../support/process.ts';
 import { pause, randomFrom, SEED, sized } from '../support/scale.ts';
 
 const HERD = sized(150, 500);
@@ -59,55 +59,81 @@ async function pace(perSecond: number, seconds: number, begin: (at: number) => P
   await Promise.all(begun);
 }
 
-/** P8: 100 names a second that never answer, beside names that do in 20 ms: half of these have mail, half do not exist. */
+async function ask(server: Running, name: string, secret: string) {
+  const startedAt = performance.now();
+  const response = await server.get(`/v1/public/domain/${name}`, secret);
+  const { reason } = (await response.json()) as { reason: string };
+  const degraded = response.headers.get('x-risk-degraded');
+  return { status: response.status, reason, degraded, ms: performance.now() - startedAt };
+}
+
+/** Whether this process, and with it the DNS server, stood still for a tenth of the budget at any time since then. */
+function watchStalls(): (since: number) => boolean {
+  let last = performance.now();
+  let stalledUntil = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - last > 180) stalledUntil = now;
+    last = now;
+  }, 10);
+  onTestFinished(() => clearInterval(timer));
+  return since => stalledUntil >= since || performance.now() - last > 180;
+}
+
+/** 40 new names a second that answer in 20 ms: half of them have mail, half do not exist. */
+async function askNames(server: Running, dns: DnsServer, secret: string, stem: string, seconds: number) {
+  const answers: { isTrue: boolean; ms: number }[] = [];
+  const hasStalledSince = watchStalls();
+  let inFlight = 0;
+  await pace(40, seconds, async at => {
+    const name = `${stem}-${at}.com`;
+    const isAlive = at % 2 === 0;
+    const records = isAlive ? [mx(name, 10, 'aspmx.l.google.com')] : [];
+    dns.zones.set(name, { records, rcode: isAlive ? 'NOERROR' : 'NXDOMAIN', fault: { slow: 20 } });
+    const startedAt = performance.now();
+    const { reason, degraded, ms } = await ask(server, name, secret);
+    // Such a name did not answer in 20 ms.
+    if (hasStalledSince(startedAt)) return;
+    answers.push({ isTrue: degraded === null && reason === (isAlive ? 'safe' : 'undeliverable'), ms });
+    if (at % 40 === 0) inFlight = Math.max(inFlight, await metric(server.base, 'domain_risk_dns_in_flight'));
+  });
+  const waits = answers.map(({ ms }) => ms).sort((x, y) => x - y);
+  const share = answers.filter(({ isTrue }) => isTrue).length / answers.length;
+  expect(answers.length).toBeGreaterThan(10 * seconds);
+  return { share, inFlight, p50: waits[waits.length >> 1]!, p99: waits[Math.floor(waits.length * 0.99)]! };
+}
+
+/** P8, with what the same names took before for comparison. */
 test.each([
   ['the same key', 0],
   ['8 other keys', 8],
 ])(
-  `beside 100 names a second that never answer, on %s, names that answer get their verdict`,
+  'beside 100 names a second that never answer, on %s, names that answer get their verdict',
   {
-    timeout: 3 * MINUTES,
+    timeout: 4 * MINUTES,
   },
-  async (_, others) => {
+  async (whose, others) => {
     const { dns, server, secret } = await start();
     const store = await openBeside(server.folder);
     const made = Array.from({ length: others }, () => newKey({ name: 'tarpit' }, Date.now()));
     for (const { key } of made) await store.createKey(key, ACT);
     const secrets = others > 0 ? made.map(key => key.secret) : [secret];
-    const ask = async (name: string, by: string) => {
-      const startedAt = performance.now();
-      const response = await server.get(`/v1/public/domain/${name}`, by);
-      const { reason } = (await response.json()) as { reason: string };
-      const degraded = response.headers.get('x-risk-degraded');
-      return { status: response.status, reason, degraded, ms: performance.now() - startedAt };
-    };
+    const alone = await askNames(server, dns, secret, 'alone', SECONDS / 3);
     const stuck = pace(100, SECONDS, async at => {
       dns.zones.set(`tarpit-${at}.com`, { fault: 'drop' });
-      expect(await ask(`tarpit-${at}.com`, secrets[at % secrets.length]!)).toMatchObject({
-        ...{ status: 200, reason: 'safe', degraded: 'dns' },
-      });
+      const answer = await ask(server, `tarpit-${at}.com`, secrets[at % secrets.length]!);
+      expect(answer).toMatchObject({ status: 200, reason: 'safe', degraded: 'dns' });
     });
-    const answers: { isTrue: boolean; ms: number }[] = [];
-    let most = 0;
-    await pace(40, SECONDS, async at => {
-      const name = `answers-${at}.com`;
-      const isAlive = at % 2 === 0;
-      const records = isAlive ? [mx(name, 10, 'aspmx.l.google.com')] : [];
-      dns.zones.set(name, { records, rcode: isAlive ? 'NOERROR' : 'NXDOMAIN', fault: { slow: 20 } });
-      const { reason, degraded, ms } = await ask(name, secret);
-      answers.push({ isTrue: degraded === null && reason === (isAlive ? 'safe' : 'undeliverable'), ms });
-      if (at % 40 === 0) most = Math.max(most, await metric(server.base, 'domain_risk_dns_in_flight'));
-    });
+    const beside = await askNames(server, dns, secret, 'beside', SECONDS);
     await stuck;
-    const share = answers.filter(({ isTrue }) => isTrue).length / answers.length;
-    const waits = answers.map(({ ms }) => ms).sort((x, y) => x - y);
-    const p99 = waits[Math.floor(waits.length * 0.99)]!;
+    const ms = ({ p50, p99 }: typeof alone) => `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`;
     process.stdout.write(
-      `${SECONDS} s beside tarpits: ${(100 * share).toFixed(1)} % true, p99 ${p99.toFixed(0)} ms, ${most} in flight\n`,
+      `${SECONDS} s beside tarpits on ${whose}: ${(100 * beside.share).toFixed(1)} % true, ${ms(beside)} ` +
+        `(alone ${ms(alone)}), ${beside.inFlight} in flight\n`,
     );
-    expect(share).toBeGreaterThanOrEqual(0.99);
-    expect(most).toBeLessThanOrEqual(CAP);
-    expect(p99).toBeLessThan(MOST_P99);
+    expect(beside.share).toBeGreaterThanOrEqual(0.99);
+    expect(beside.inFlight).toBeLessThanOrEqual(CAP);
+    expect(beside.p99).toBeLessThan(MOST_P99);
   },
 );
 
@@ -157,12 +183,12 @@ test.each([
     const hot = Array.from({ length: 100 }, (_, i) => `hot-${i}.com`);
     for (const name of hot) dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com')] });
     let degraded = 0;
-    const ask = async (name: string) => {
+    const askFor = async (name: string) => {
       const answer = await server.get(`/v1/public/domain/${name}`, secret);
       await answer.arrayBuffer();
       if (answer.status !== 200 || answer.headers.has('x-risk-degraded')) degraded++;
     };
-    for (const name of [...hot, ...hot]) await ask(name);
+    for (const name of [...hot, ...hot]) await askFor(name);
     const before = residentMiB(server.pid);
 
     let sent = 0;
@@ -170,8 +196,8 @@ test.each([
       while (sent < TORTURE) {
         const stem = `${random().toString(36).slice(2)}-${sent++}`;
         give(stem);
-        await ask(`${stem}.com`);
-        if (sent % 20 === 0) await ask(hot[(sent / 20) % hot.length]!);
+        await askFor(`${stem}.com`);
+        if (sent % 20 === 0) await askFor(hot[(sent / 20) % hot.length]!);
       }
     };
     await Promise.all(Array.from({ length: 8 }, torment));
