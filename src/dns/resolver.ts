@@ -22,7 +22,7 @@ export interface DnsCaps extends FlightCaps, MemoryCaps {
  *
  * Half of the places are as many as one key can have, so that two keys are needed to make others wait, and those wait
  * for milliseconds: names that never answer leave after `soonMs`, 64 of them some 430 times a second. The slow room
- * holds what 100 of them a second need (1.65 s each) twice over, and its own cap per key a third more than that.
+ * holds almost twice what 100 of them a second need (1.65 s each), and of one key a third more than they need.
  */
 export const DNS_CAPS: DnsCaps = Object.freeze({
   places: Object.freeze({ most: 128, perZone: 4, perKey: 64 }),
