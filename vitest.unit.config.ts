@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       'test/core/*.test.ts',
       'test/{admit,config,corroboration,flags,overrule}.test.ts',
-      'test/dns/finding.test.ts',
+      'test/dns/{finding,flights,memory,places,sentinel-rules}.test.ts',
       'test/http/{accounts,answer-headers,bytes,console,etag,farewell,flood,head,large,log,query,reply,router,shedding,shown,target,transport,whose,wire}.test.ts',
     ],
     isolate: false,

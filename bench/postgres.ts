@@ -174,7 +174,7 @@ async function main(): Promise<void> {
 
 function startServer(env: Record<string, string>): Promise<{ child: ChildProcess; base: string }> {
   const child = spawn(process.execPath, ['src/cli.ts', 'serve'], {
-    env: bareEnvironment({ ...env, PORT: '0', DNS_SERVERS: '127.0.0.1:1' }),
+    env: bareEnvironment({ ...env, PORT: '0', DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '' }),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   return new Promise((resolve, reject) => {

@@ -42,7 +42,7 @@ export interface RigOptions {
 
 export async function startRig({ cost, pin }: RigOptions): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-overload-'));
-  const env = { DATA_DIR: folder, DNS_SERVERS: '127.0.0.1:1', PORT: '0' };
+  const env = { DATA_DIR: folder, DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '', PORT: '0' };
   const keys = await makeKeys(env);
   const server = new URL('./overload-server.ts', import.meta.url).pathname;
   const node = [process.execPath, '--max-semi-space-size=8', server, String(cost)];

@@ -27,7 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), 'domain-risk-bench-'));
 const dns = await startDns();
 const unlisted = Array.from({ length: UNLISTED }, (_, i) => `company-${i}.example.com`);
 for (const name of unlisted) dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com', 86_400)] });
-const env = { DATA_DIR: folder, DNS_SERVERS: dns.address, PORT: '0' };
+const env = { DATA_DIR: folder, DNS_SERVERS: dns.address, DNS_SENTINELS: '', PORT: '0' };
 
 async function makeKeys() {
   const store = await openStore(readConfig(env), error => {

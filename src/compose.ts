@@ -66,11 +66,10 @@ export function followStore(
 }
 
 export function openResolver(
-  config: Config,
-  observe?: ResolverOptions['observe'],
-  ticks?: ResolverOptions['ticks'],
+  { dnsServers, dnsSentinels }: Config,
+  options: Pick<ResolverOptions, 'observe' | 'changed' | 'ticks'> = {},
 ): DnsResolver {
-  return createResolver({ servers: config.dnsServers, observe, ticks });
+  return createResolver({ ...options, servers: dnsServers, sentinels: dnsSentinels });
 }
 
 /** Everything that verdicts need, for the server and for `domain-risk lookup` alike. */

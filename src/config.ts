@@ -4,7 +4,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
 import { networkMatcher, parseNetwork } from './core/origin.ts';
-import { parseServers } from './dns/servers.ts';
+import { parseSentinels, parseServers } from './dns/settings.ts';
 
 type Setting<T> = {
   readonly fallback: string;
@@ -92,6 +92,11 @@ export const SETTINGS = {
       return parseServers(text);
     },
   },
+  DNS_SENTINELS: {
+    fallback: 'gmail.com, outlook.com, yahoo.com, icloud.com',
+    help: 'Names that certainly receive mail, comma-separated, 10 at most: a resolver that denies half of them is not believed when it says that a domain does not exist; empty believes every resolver.',
+    parse: parseSentinels,
+  },
   TRUST_PROXY: {
     fallback: '',
     help: 'Networks of reverse proxies whose `X-Forwarded-For` is believed, comma-separated CIDR; empty is none.',
@@ -151,6 +156,7 @@ export interface Config {
   readonly host: Parsed<'HOST'>;
   readonly database: Database;
   readonly dnsServers: Parsed<'DNS_SERVERS'>;
+  readonly dnsSentinels: Parsed<'DNS_SENTINELS'>;
   readonly isTrustedProxy: Parsed<'TRUST_PROXY'>;
   /** Undefined where there is no token, and so no admin API. */
   readonly isAdminToken: Parsed<'ADMIN_TOKEN'>;
@@ -190,6 +196,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       path: resolve(dataDir ?? '', 'domain-risk.db'),
     },
     dnsServers: read('DNS_SERVERS'),
+    dnsSentinels: read('DNS_SENTINELS'),
     isTrustedProxy: read('TRUST_PROXY'),
     isAdminToken: read('ADMIN_TOKEN'),
     metricsPort: metricsPort === 'off' ? undefined : metricsPort,

@@ -63,7 +63,7 @@ export function createLookup(parts: LookupParts): Lookup {
     infra: infra(),
     today: dayAt(clock()),
   });
-  const isDnsTrusted = () => resolver.health().trusted ?? true;
+  const isDnsTrusted = () => resolver.health().trusted;
   let rememberedFrom: Catalog | undefined;
 
   /** What was found stands while its sources do. */

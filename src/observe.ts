@@ -1,7 +1,8 @@
-/** What the metrics show of the parts of a running service. */
+/** What metrics and log show of the parts of a running service. */
 
+import type { Logger } from 'pino';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock } from './core/ports.ts';
+import type { Clock, ResolverHealth } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import type { Metrics } from './http/metrics.ts';
 import type { Port } from './http/port.ts';
@@ -20,7 +21,60 @@ export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
     ['capped', counters.capped],
   ]);
   metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
+  metrics.gauge(
+    'domain_risk_dns_slow',
+    'Of these, names that did not answer soon.',
+    () => resolver.health().slow,
+  );
+  metrics.gauge(
+    'domain_risk_dns_waiting',
+    'Lookups that wait for a place to ask from.',
+    () => resolver.health().waiting,
+  );
+  metrics.gauges(
+    'domain_risk_dns_server_believed',
+    '1 while a DNS server knows names that certainly receive mail, 0 while its denials are not believed.',
+    'server',
+    () => resolver.health().servers.map(({ address, problem }) => [address, problem === null ? 1 : 0]),
+  );
   metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
+}
+
+const QUIET_MS = 60_000;
+const NEUTRAL = 'unlisted domains get the neutral score meanwhile';
+
+/** When no DNS server answers or is believed any more, and when one is again. */
+export function tellOfDns(log: Logger): {
+  afterQuestion(health: ResolverHealth): void;
+  afterProbe(health: ResolverHealth): void;
+} {
+  let isTold = false;
+  let quietUntil = 0;
+  return {
+    /** Not for every flap: a tarpit's owner can cause those. */
+    afterQuestion({ servers }) {
+      const hasFailed = servers.every(({ healthy }) => !healthy);
+      if (hasFailed === isTold || (hasFailed && performance.now() < quietUntil)) return;
+      // What keeps a server from being believed says more.
+      if (hasFailed && servers.some(({ problem }) => problem !== null)) return;
+      isTold = hasFailed;
+      if (!hasFailed) return log.info('DNS servers answer again');
+      quietUntil = performance.now() + QUIET_MS;
+      const asked = servers.map(({ address }) => address);
+      log.warn(
+        { servers: asked },
+        `every DNS server failed lately: ${NEUTRAL}; if this stays, check DNS_SERVERS`,
+      );
+    },
+
+    afterProbe({ servers }) {
+      const failing = servers.filter(({ problem }) => problem !== null);
+      if (failing.length === 0) return log.info('every DNS server is believed again');
+      const what = failing.map(({ address, problem }) => `DNS server ${address} ${problem}`).join('; ');
+      const isAll = failing.length === servers.length;
+      log.warn({ servers: failing.map(({ address }) => address) }, isAll ? `${what}; ${NEUTRAL}` : what);
+    },
+  };
 }
 
 export function observePorts(metrics: Metrics, ports: readonly Port[]): void {

@@ -7,7 +7,7 @@ import { type Admit, createAdmit } from './admit.ts';
 import { followStore, openResolver, openVerdicts, VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock, ResolverHealth, Store, Ticks } from './core/ports.ts';
+import type { Clock, Store, Ticks } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import { createDoors, type Doors } from './http/doors.ts';
 import { consoleRoutes } from './http/endpoints/console.ts';
@@ -20,7 +20,7 @@ import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createPort, type Port, type PortParts } from './http/port.ts';
 import { LIVEZ, page, publicRoutes, type Route } from './http/routes.ts';
 import { watchLoop } from './http/watchdog.ts';
-import { observeFeeds, observePorts, observeResolver } from './observe.ts';
+import { observeFeeds, observePorts, observeResolver, tellOfDns } from './observe.ts';
 
 interface Bound {
   readonly host: string;
@@ -116,14 +116,14 @@ async function start(
   let current = parts.catalog;
   const catalog = () => current;
   const tell = tellOfDns(log);
-  const resolver: DnsResolver = openResolver(
-    config,
-    (outcome, seconds) => {
-      metrics.question(outcome, seconds);
-      tell(resolver.health());
-    },
+  const resolver: DnsResolver = openResolver(config, {
     ticks,
-  );
+    observe(outcome, seconds) {
+      metrics.question(outcome, seconds);
+      tell.afterQuestion(resolver.health());
+    },
+    changed: () => tell.afterProbe(resolver.health()),
+  });
   const { overrides, lookup, rank, learn } = await openVerdicts({
     store,
     resolver,
@@ -198,25 +198,6 @@ const LAST_WORDS_MS = 1_000;
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, pause(ms, undefined, { ref: false })]);
-}
-
-const QUIET_MS = 60_000;
-
-/** When no DNS server answers, and when one does again. Not for every flap: a tarpit's owner can cause those. */
-function tellOfDns(log: Logger): (health: ResolverHealth) => void {
-  let isTold = false;
-  let quietUntil = 0;
-  return ({ degraded, servers }) => {
-    if (degraded === isTold || (degraded && performance.now() < quietUntil)) return;
-    isTold = degraded;
-    if (!degraded) return log.info('DNS servers answer again');
-    quietUntil = performance.now() + QUIET_MS;
-    const asked = servers.map(({ address }) => address);
-    log.warn(
-      { servers: asked },
-      'every DNS server failed lately: unlisted domains get the neutral score meanwhile; if this stays, check DNS_SERVERS',
-    );
-  };
 }
 
 function addressOf({ server }: Port): Bound {

@@ -56,7 +56,7 @@ function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: {
   const asked: string[] = [];
   const noted: [string, string | null][] = [];
   const time = { now: NOW };
-  const state = { catalog, trusted: facts.trusted };
+  const state = { catalog, trusted: facts.trusted ?? true };
   const kept = new Map<string, Mail>();
   const answerOf = (name: string): Mail => {
     if (typeof zone === 'function') return zone(name);
@@ -76,11 +76,8 @@ function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: {
     },
     addressesOf: async () => undefined,
     health: () => ({
-      servers: [],
-      degraded: false,
-      inFlight: 0,
-      cached: 0,
-      ...(state.trusted === undefined ? {} : { trusted: state.trusted }),
+      ...{ servers: [], degraded: false, trusted: state.trusted },
+      ...{ inFlight: 0, slow: 0, waiting: 0, cached: 0 },
     }),
     close: async () => {},
   };

@@ -43,7 +43,15 @@ function world(
     },
     prefetch: name => asked.push(`later ${name}`),
     addressesOf: async () => undefined,
-    health: () => ({ servers: [], degraded: false, inFlight: 0, cached: 0 }),
+    health: () => ({
+      servers: [],
+      degraded: false,
+      trusted: true,
+      inFlight: 0,
+      slow: 0,
+      waiting: 0,
+      cached: 0,
+    }),
     close: async () => {},
   };
   const infra = new Infra(new Map(), new Set(), () => undefined);

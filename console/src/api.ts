@@ -155,3 +155,20 @@ export async function askMetrics(): Promise<Result<string>> {
   if (!response.ok) return refusal(response, parse(text));
   return { ok: true, data: text, degraded: false, milliseconds: performance.now() - began };
 }
+
+/** A DNS server that the service does not believe: why, and what to do. */
+export interface DnsProblem {
+  readonly address: string;
+  readonly problem: string;
+}
+
+/** Those that readiness tells of; none where it cannot be had, which the metrics beside it tell better. */
+export async function askDnsProblems(): Promise<readonly DnsProblem[]> {
+  const heard = await fetchText({ path: '/readyz' });
+  if ('ok' in heard) return [];
+  const told = parse(heard.text) as { dns?: { servers?: Partial<DnsProblem>[] } } | undefined;
+  const servers = told?.dns?.servers ?? [];
+  return servers.filter(
+    (one): one is DnsProblem => typeof one.address === 'string' && typeof one.problem === 'string',
+  );
+}

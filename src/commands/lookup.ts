@@ -19,7 +19,15 @@ const OFFLINE: Resolver = {
   resolve: async () => MAIL_UNKNOWN,
   prefetch: () => {},
   addressesOf: async () => undefined,
-  health: () => ({ servers: [], degraded: false, inFlight: 0, cached: 0 }),
+  health: () => ({
+    servers: [],
+    degraded: false,
+    trusted: true,
+    inFlight: 0,
+    slow: 0,
+    waiting: 0,
+    cached: 0,
+  }),
   close: async () => {},
 };
 

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { loadCatalog, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
 import type { Store } from '../core/ports.ts';
-import { serversInPrivateNetworks } from '../dns/servers.ts';
+import { serversInPrivateNetworks } from '../dns/settings.ts';
 import type { Binding, Service } from '../service.ts';
 import { toldOf } from '../store/form.ts';
 import { CommandFailed, startProgress } from './print.ts';

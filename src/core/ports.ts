@@ -16,12 +16,21 @@ export type Clock = () => number;
 export type Ticks = () => number;
 
 export interface ResolverHealth {
-  readonly servers: readonly { readonly address: string; readonly healthy: boolean }[];
-  /** True when the last questions to every server failed. Shown by /readyz, which does not fail for it. */
+  readonly servers: readonly {
+    readonly address: string;
+    /** The last questions to it did not all fail. */
+    readonly healthy: boolean;
+    /** Why it is not believed and what to do, for operators; null when it is. */
+    readonly problem: string | null;
+  }[];
+  /** True when no server both answers and is believed. Shown by /readyz, which does not fail for it. */
   readonly degraded: boolean;
-  /** False while no server is known to tell the truth: then no answer says nothing. Absent where nobody looks. */
-  readonly trusted?: boolean;
+  /** A server is believed: where it gives no answer, that is the name's fault. */
+  readonly trusted: boolean;
+  /** Names being asked, of these the slow ones, and lookups that wait for a place to ask from. */
   readonly inFlight: number;
+  readonly slow: number;
+  readonly waiting: number;
   readonly cached: number;
 }
 

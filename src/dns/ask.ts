@@ -2,7 +2,8 @@
 
 import { type Deadline, startDeadline } from './deadline.ts';
 import { type Found, find } from './finding.ts';
-import type { Server, Servers } from './servers.ts';
+import type { Servers } from './servers.ts';
+import type { Server } from './settings.ts';
 import { type Carried, carry, type Failure } from './transport.ts';
 import type { QuestionType } from './wire.ts';
 
@@ -15,8 +16,11 @@ export interface Question {
   readonly patienceMs: number;
 }
 
-/** Why a question stayed open, by the last server that failed; `open`: its answer did not settle the question. */
-export type Unanswered = Failure | 'open' | 'timeout' | 'cancelled';
+/**
+ * Why a question stayed open, by the last server that failed; `open`: its answer did not settle the question;
+ * `distrusted`: it denied what was asked for, and is not believed.
+ */
+export type Unanswered = Failure | 'open' | 'distrusted' | 'timeout' | 'cancelled';
 
 export type Answered = { readonly found: Found } | { readonly failure: Unanswered };
 
@@ -48,10 +52,14 @@ export function ask(servers: Servers, question: Question): Asking {
   const failed: Server[] = [];
   const refused: Server[] = [];
   let why: Unanswered = 'timeout';
+  /** Servers that answered and must prove themselves before that counts. */
+  let proving = 0;
+  let isOver = false;
   let next = 0;
   let patience: Deadline | undefined;
 
   const settle = (answered: Answered) => {
+    isOver = true;
     deadline.cancel();
     patience?.cancel();
     for (const { carried } of waiting) carried.close();
@@ -67,8 +75,23 @@ export function ask(servers: Servers, question: Question): Asking {
 
   const deadline = startDeadline(question.withinMs, () => {
     for (const { server } of waiting) blame(server);
-    settle({ failure: why });
+    settle({ failure: proving > 0 ? 'distrusted' : why });
   });
+
+  const refuse = (server: Server, because: Unanswered) => {
+    why = because;
+    refused.push(server);
+    goOn();
+  };
+
+  const weigh = async (server: Server, found: Found, belief: Promise<boolean>) => {
+    proving += 1;
+    const isBelieved = await belief;
+    proving -= 1;
+    if (isOver) return;
+    if (isBelieved) settle({ found });
+    else refuse(server, 'distrusted');
+  };
 
   const send = (): void => {
     patience?.cancel();
@@ -81,14 +104,15 @@ export function ask(servers: Servers, question: Question): Asking {
     const carried = carry(server, question.name, question.type, told => {
       waiting = waiting.filter(sent => sent.carried !== carried);
       const found = 'reply' in told && find(told.reply, question.name, question.type);
-      if (found) {
-        servers.answered(server);
-        return settle({ found });
+      if (!found) {
+        blame(server);
+        return refuse(server, 'failure' in told ? told.failure : 'open');
       }
-      why = 'failure' in told ? told.failure : 'open';
-      refused.push(server);
-      blame(server);
-      goOn();
+      servers.answered(server);
+      const belief = servers.believes(server, found, question.type);
+      if (belief === true) settle({ found });
+      else if (belief === false) refuse(server, 'distrusted');
+      else void weigh(server, found, belief);
     });
     waiting = [...waiting, { server, carried }];
   };
@@ -100,7 +124,7 @@ export function ask(servers: Servers, question: Question): Asking {
 
   /** Asks somebody else at once when nobody is left to wait for; nobody is asked again who refused. */
   const goOn = (): void => {
-    if (waiting.length > 0) return;
+    if (waiting.length > 0 || proving > 0) return;
     if (sends.slice(next).some(server => server && !refused.includes(server))) send();
     else settle({ failure: why });
   };

@@ -16,7 +16,7 @@ export interface DnsCounters {
   background: number;
   /** Old answers given because asking failed or was not possible. */
   stale: number;
-  /** Lookups beyond a cap. */
+  /** Lookups that got no place within their budget. */
   capped: number;
   readonly questions: Record<QuestionOutcome, number>;
 }
@@ -42,6 +42,7 @@ export function newCounters(): DnsCounters {
       network: 0,
       mismatch: 0,
       open: 0,
+      distrusted: 0,
       cancelled: 0,
     },
   };

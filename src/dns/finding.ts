@@ -1,6 +1,6 @@
 /** What the replies to one name's questions say about its mail: only a definite answer is evidence. */
 
-import type { Answer, StringAnswer } from 'dns-packet';
+import type { Answer, MxAnswer, StringAnswer } from 'dns-packet';
 import { isPublicAddress } from '../core/address.ts';
 import { isHostName, isSpecialUse } from '../core/domain.ts';
 import { type Exchange, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
@@ -29,7 +29,10 @@ export type Found =
     }
   | { readonly kind: 'none'; readonly nxdomain: boolean; readonly ttl: number };
 
+/** Asking failed, and would fail again in the next moment. */
 export const UNKNOWN: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
+/** Nobody who is believed was heard: the next lookup must ask again. */
+export const UNHEARD: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
 
 const MOST_ALIASES = 8;
 const MOST_EXCHANGES = 20;
@@ -118,15 +121,31 @@ export function publicAddresses(found: Found | undefined): string[] {
   return texts.filter(isPublicAddress).slice(0, MOST_ADDRESSES);
 }
 
+/** Whether an answer to an MX question names a host that can receive mail. */
+export function isReceiving(found: Found): boolean {
+  return (
+    found.kind === 'records' &&
+    found.records.some(record => record.type === 'MX' && isExchange(hostOf(record)))
+  );
+}
+
+function hostOf({ data }: MxAnswer): string {
+  return data.exchange.toLowerCase();
+}
+
+function isExchange(host: string): boolean {
+  return isHostName(host) && !isSpecialUse(host);
+}
+
 /** Checked host names only: everything else in a record is the domain owner's free text. */
 function exchangesOf(records: readonly Answer[]): readonly Exchange[] {
   const byHost = new Map<string, Exchange>();
   for (const record of records) {
     if (record.type !== 'MX') continue;
-    const host = record.data.exchange.toLowerCase();
+    const host = hostOf(record);
     const preference = record.data.preference ?? 0;
     const known = byHost.get(host);
-    if (!isHostName(host) || isSpecialUse(host) || (known && known.preference <= preference)) continue;
+    if (!isExchange(host) || (known && known.preference <= preference)) continue;
     byHost.set(host, Object.freeze({ host, preference }));
   }
   const sorted = [...byHost.values()].sort(

@@ -1,46 +1,159 @@
-/** Admission control: counts names being asked, in all, per registrable domain and per key, and refuses beyond caps. */
+/** One flight per name: who asks it now, and who waits for a place to ask it, each within a budget of his own. */
+
+import type { Mail } from '../core/mail.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
+import type { Inquiry } from './inquiry.ts';
+import { type PlaceCaps, Places, type Waiter } from './places.ts';
+import { type Slow, SlowRoom } from './slow-room.ts';
 
 export interface FlightCaps {
-  /** Names being asked at one time; each has two questions under way at most. */
-  readonly inFlight: number;
-  /** Per ICANN-registrable domain: all that a random subdomain attack on one can take. */
-  readonly perZone: number;
-  readonly perKey: number;
+  /** Names asked for callers at one time that may still be answered soon; each has two questions under way at most. */
+  readonly places: PlaceCaps;
+  /** Beside them, names that were not answered soon. */
+  readonly slow: PlaceCaps;
+  /** Beside both, names asked in the background; its keys are the kinds of such work. */
+  readonly background: PlaceCaps;
+  /** What is not answered by then is slow. */
+  readonly soonMs: number;
+  /** For the waiting and all questions of one lookup together. */
+  readonly budgetMs: number;
+}
+
+type Fly = (name: string, withinMs: number) => Inquiry<Mail>;
+
+interface Flight {
+  readonly mail: Promise<Mail>;
+  cancel(): void;
+}
+
+/** One key's wait for a place for one name, shared by all its callers who ask for it meanwhile. */
+interface Ticket extends Waiter {
+  readonly until: number;
+  readonly mail: Promise<Mail | undefined>;
+  readonly deadline: Deadline;
+  give(mail: Mail | undefined): void;
 }
 
 export class Flights {
   readonly #caps: FlightCaps;
-  readonly #byZone = new Map<string, number>();
-  readonly #byKey = new Map<string, number>();
-  #inFlight = 0;
+  readonly #fly: Fly;
+  readonly #places: Places;
+  readonly #slow: SlowRoom;
+  readonly #background: Places;
+  readonly #running = new Map<string, Flight>();
+  /** By name. */
+  readonly #tickets = new Map<string, Ticket[]>();
+  #isClosed = false;
 
-  constructor(caps: FlightCaps) {
+  constructor(caps: FlightCaps, fly: Fly) {
     this.#caps = caps;
+    this.#fly = fly;
+    this.#places = new Places(caps.places);
+    this.#slow = new SlowRoom(caps.slow);
+    this.#background = new Places(caps.background);
   }
 
-  get inFlight(): number {
-    return this.#inFlight;
+  /** Names being asked, of these the slow ones, and lookups that wait for a place. */
+  get counts(): { asking: number; slow: number; waiting: number } {
+    return { asking: this.#running.size, slow: this.#slow.size, waiting: this.#places.waiting };
   }
 
-  /** Takes a place and returns what gives it back; undefined when a cap is reached. Nobody queues. */
-  take(zone: string, key: string, most: number): (() => void) | undefined {
-    const ofZone = this.#byZone.get(zone) ?? 0;
-    const ofKey = this.#byKey.get(key) ?? 0;
-    const { perZone, perKey } = this.#caps;
-    if (this.#inFlight >= most || ofZone >= perZone || ofKey >= perKey) return undefined;
-    this.#inFlight += 1;
-    this.#byZone.set(zone, ofZone + 1);
-    this.#byKey.set(key, ofKey + 1);
-    return () => {
-      this.#inFlight -= 1;
-      lower(this.#byZone, zone);
-      lower(this.#byKey, key);
+  /** What others have begun: the flight of this name, or this key's wait for a place for it. */
+  joined(name: string, key: string): Promise<Mail | undefined> | undefined {
+    return this.#running.get(name)?.mail ?? this.#tickets.get(name)?.find(one => one.key === key)?.mail;
+  }
+
+  /** Asks now, or as soon as there is a place; undefined when none came within the budget. */
+  ask(name: string, zone: string, key: string): Promise<Mail | undefined> {
+    if (this.#isClosed) return Promise.resolve(undefined);
+    if (this.#places.take(zone, key)) {
+      return this.#start(name, zone, key, performance.now() + this.#caps.budgetMs);
+    }
+    const ticket = this.#ticket(name, zone, key);
+    this.#tickets.set(name, [...(this.#tickets.get(name) ?? []), ticket]);
+    this.#places.wait(ticket);
+    return ticket.mail;
+  }
+
+  /** Never waits, and never takes the place of a caller. */
+  askInBackground(name: string, zone: string, kind: string): 'begun' | 'running' | 'full' {
+    if (this.#running.has(name)) return 'running';
+    if (this.#isClosed || !this.#background.take(zone, kind)) return 'full';
+    const inquiry = this.#begin(name, performance.now() + this.#caps.budgetMs);
+    this.#follow(name, inquiry, () => this.#background.leave(zone, kind));
+    return 'begun';
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const tickets of [...this.#tickets.values()])
+      for (const ticket of [...tickets]) ticket.give(undefined);
+    const flights = [...this.#running.values()];
+    for (const flight of flights) flight.cancel();
+    await Promise.allSettled(flights.map(({ mail }) => mail));
+  }
+
+  #ticket(name: string, zone: string, key: string): Ticket {
+    const { promise, resolve } = Promise.withResolvers<Mail | undefined>();
+    const { budgetMs } = this.#caps;
+    const give = (mail: Mail | undefined) => {
+      ticket.deadline.cancel();
+      this.#places.withdraw(ticket);
+      this.#forget(name, ticket);
+      resolve(mail);
     };
+    const ticket: Ticket = {
+      ...{ zone, key, give, mail: promise },
+      until: performance.now() + budgetMs,
+      deadline: startDeadline(budgetMs, () => give(undefined)),
+      take: () => void this.#start(name, zone, key, ticket.until),
+    };
+    return ticket;
   }
-}
 
-function lower(counts: Map<string, number>, name: string): void {
-  const count = counts.get(name) ?? 0;
-  if (count > 1) counts.set(name, count - 1);
-  else counts.delete(name);
+  #forget(name: string, ticket: Ticket): void {
+    const left = this.#tickets.get(name)?.filter(one => one !== ticket);
+    if (left?.length) this.#tickets.set(name, left);
+    else this.#tickets.delete(name);
+  }
+
+  /** In a place that was taken. */
+  #start(name: string, zone: string, key: string, until: number): Promise<Mail> {
+    const inquiry = this.#begin(name, until);
+    const slow: Slow = { zone, key, giveUp: inquiry.cancel };
+    let isSlow = false;
+    const soon = startDeadline(this.#caps.soonMs, () => {
+      isSlow = true;
+      this.#places.leave(zone, key);
+      this.#slow.enter(slow);
+    });
+    return this.#follow(name, inquiry, () => {
+      soon.cancel();
+      if (isSlow) this.#slow.leave(slow);
+      else this.#places.leave(zone, key);
+    });
+  }
+
+  /** For whoever got a place first, and for all who wait for one for this name: each of them has his own time. */
+  #begin(name: string, until: number): Inquiry<Mail> {
+    const tickets = this.#tickets.get(name) ?? [];
+    this.#tickets.delete(name);
+    const latest = tickets.reduce((last, ticket) => Math.max(last, ticket.until), until);
+    const inquiry = this.#fly(name, Math.max(1, latest - performance.now()));
+    for (const ticket of tickets) {
+      this.#places.withdraw(ticket);
+      if (ticket.until === latest) ticket.deadline.cancel();
+      void inquiry.result.then(ticket.give);
+    }
+    return inquiry;
+  }
+
+  #follow(name: string, { result, cancel }: Inquiry<Mail>, land: () => void): Promise<Mail> {
+    const mail = result.finally(() => {
+      this.#running.delete(name);
+      land();
+    });
+    this.#running.set(name, { mail, cancel });
+    return mail;
+  }
 }

@@ -1,6 +1,6 @@
 /** Asks what is needed to know who receives one name's mail (RFC 5321 5.1): MX, and where there is none, A and AAAA. */
 
-import type { Asking } from './ask.ts';
+import type { Answered, Asking } from './ask.ts';
 import {
   type Finding,
   type Found,
@@ -8,6 +8,7 @@ import {
   mailFromMx,
   publicAddresses,
   type TtlLimits,
+  UNHEARD,
   UNKNOWN,
 } from './finding.ts';
 import type { QuestionType } from './wire.ts';
@@ -15,43 +16,79 @@ import type { QuestionType } from './wire.ts';
 /** Puts one question to the servers and waits for `withinMs` at most. */
 export type Put = (name: string, type: QuestionType, withinMs: number) => Asking;
 
+export interface Inquiry<T> {
+  readonly result: Promise<T>;
+  /** Ends it at once, as if nobody had answered. */
+  cancel(): void;
+}
+
 /** At most one MX, one A and one AAAA question, all within one budget. */
-export async function inquire(put: Put, name: string, budgetMs: number, limits: TtlLimits): Promise<Finding> {
-  const startedAt = performance.now();
-  const mx = await answerOf(put(name, 'MX', budgetMs));
-  if (!mx) return UNKNOWN;
-  const settled = mailFromMx(mx, limits);
-  if (settled) return settled;
-  const left = budgetMs - (performance.now() - startedAt);
-  if (left <= 0) return UNKNOWN;
-  return mailFromAddresses(mx.ttl, await askAddresses(put, name, left, true), limits);
+export function inquire(put: Put, name: string, budgetMs: number, limits: TtlLimits): Inquiry<Finding> {
+  const questions = new Questions(put);
+  return questions.asked(async () => {
+    const startedAt = performance.now();
+    const mx = await questions.put(name, 'MX', budgetMs).answered;
+    if (!('found' in mx)) return isUnheard(mx) ? UNHEARD : UNKNOWN;
+    const settled = mailFromMx(mx.found, limits);
+    if (settled) return settled;
+    const left = budgetMs - (performance.now() - startedAt);
+    if (left <= 0) return UNKNOWN;
+    const answers = await askAddresses(questions, name, left, true);
+    const finding = mailFromAddresses(mx.found.ttl, answers.map(foundIn), limits);
+    return finding === UNKNOWN && answers.some(isUnheard) ? UNHEARD : finding;
+  });
 }
 
 /** The public addresses of a host; undefined when asking failed. */
-export async function inquireAddresses(
-  put: Put,
-  host: string,
-  budgetMs: number,
-): Promise<string[] | undefined> {
-  const found = await askAddresses(put, host, budgetMs, false);
-  const addresses = found.flatMap(publicAddresses);
-  return addresses.length === 0 && found.includes(undefined) ? undefined : addresses;
+export function inquireAddresses(put: Put, host: string, budgetMs: number): Inquiry<string[] | undefined> {
+  const questions = new Questions(put);
+  return questions.asked(async () => {
+    const found = (await askAddresses(questions, host, budgetMs, false)).map(foundIn);
+    const addresses = found.flatMap(publicAddresses);
+    return addresses.length === 0 && found.includes(undefined) ? undefined : addresses;
+  });
+}
+
+/** The questions of one inquiry, which end together. */
+class Questions {
+  readonly #put: Put;
+  readonly #askings: Asking[] = [];
+  #isCancelled = false;
+
+  constructor(put: Put) {
+    this.#put = put;
+  }
+
+  put(name: string, type: QuestionType, withinMs: number): Asking {
+    const asking = this.#put(name, type, withinMs);
+    this.#askings.push(asking);
+    if (this.#isCancelled) asking.cancel();
+    return asking;
+  }
+
+  asked<T>(work: () => Promise<T>): Inquiry<T> {
+    const cancel = () => {
+      this.#isCancelled = true;
+      for (const asking of this.#askings) asking.cancel();
+    };
+    return { result: work(), cancel };
+  }
 }
 
 /** Both at once. With `oneIsEnough` the first public address ends the wait: broken AAAA servers are common. */
 async function askAddresses(
-  put: Put,
+  questions: Questions,
   name: string,
   withinMs: number,
   oneIsEnough: boolean,
-): Promise<(Found | undefined)[]> {
-  const askings = [put(name, 'A', withinMs), put(name, 'AAAA', withinMs)];
-  const answers: (Found | undefined)[] = [];
+): Promise<Answered[]> {
+  const askings = [questions.put(name, 'A', withinMs), questions.put(name, 'AAAA', withinMs)];
+  const answers: Answered[] = [];
   await new Promise<void>(resolve => {
     for (const asking of askings) {
-      void answerOf(asking).then(found => {
-        answers.push(found);
-        const enough = oneIsEnough && publicAddresses(found).length > 0;
+      void asking.answered.then(answered => {
+        answers.push(answered);
+        const enough = oneIsEnough && publicAddresses(foundIn(answered)).length > 0;
         if (enough || answers.length === askings.length) resolve();
       });
     }
@@ -60,7 +97,11 @@ async function askAddresses(
   return answers;
 }
 
-async function answerOf(asking: Asking): Promise<Found | undefined> {
-  const answered = await asking.answered;
+function foundIn(answered: Answered): Found | undefined {
   return 'found' in answered ? answered.found : undefined;
+}
+
+/** Nobody who could be believed was heard to the end: that says nothing about the name, not even that it fails. */
+function isUnheard(answered: Answered): boolean {
+  return 'failure' in answered && (answered.failure === 'distrusted' || answered.failure === 'cancelled');
 }

@@ -1,51 +1,11 @@
-/** The DNS servers to ask: reading their list, and which of them to ask first. */
+/** The DNS servers to ask: which of them first, and which of them is believed. */
 
 import { getServers } from 'node:dns';
-import { isIP } from 'node:net';
-import { isPrivateNetwork } from '../core/address.ts';
-import { bad, type Checked, good } from '../core/checked.ts';
-import type { Ticks } from '../core/ports.ts';
-
-export interface Server {
-  /** As shown to operators: `9.9.9.9:53`, `[2620:fe::fe]:53`. */
-  readonly text: string;
-  readonly address: string;
-  readonly port: number;
-  readonly version: 4 | 6;
-}
-
-const SHAPE = /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[^:]+))(?::(?<port>\d{1,5}))?$/;
-
-function parseServer(item: string): Server | undefined {
-  const parts = SHAPE.exec(item)?.groups;
-  const address = isIP(item) ? item : (parts?.bracketed ?? parts?.plain ?? '');
-  const port = isIP(item) ? 53 : Number(parts?.port ?? 53);
-  const version = isIP(address);
-  if ((version !== 4 && version !== 6) || port < 1 || port > 65_535) return undefined;
-  if (parts?.bracketed !== undefined && version !== 6) return undefined;
-  return { text: version === 6 ? `[${address}]:${port}` : `${address}:${port}`, address, port, version };
-}
-
-/** Reads `DNS_SERVERS`: one or more `ip`, `ip:port` or `[ipv6]:port`, separated by commas. */
-export function parseServers(text: string): Checked<readonly string[]> {
-  const servers = new Set<string>();
-  for (const item of text.split(',').map(part => part.trim())) {
-    const server = parseServer(item);
-    if (!server) {
-      const shown = JSON.stringify(item.slice(0, 60));
-      return bad(
-        `${shown} is not a DNS server: write an IP address with an optional port, separated by commas, such as 9.9.9.9,127.0.0.1:5353,[2620:fe::fe]:53`,
-      );
-    }
-    servers.add(server.text);
-  }
-  return good([...servers]);
-}
-
-/** Those inside private networks, where names of one organisation only could leak into answers (split horizon). */
-export function serversInPrivateNetworks(servers: readonly string[] = getServers()): string[] {
-  return servers.filter(text => isPrivateNetwork(parseServer(text)?.address ?? ''));
-}
+import type { ResolverHealth, Ticks } from '../core/ports.ts';
+import { type Found, isReceiving } from './finding.ts';
+import { problemText, type SentinelParts, Sentinels } from './sentinels.ts';
+import { parseServer, type Server } from './settings.ts';
+import type { QuestionType } from './wire.ts';
 
 const FAILURES_TO_REST = 3;
 const REST_MS = 5_000;
@@ -56,32 +16,60 @@ interface Standing {
   restsUntil: number;
 }
 
+export interface ServersParts {
+  /** The system's when undefined. */
+  readonly list: readonly string[] | undefined;
+  readonly ticks: Ticks;
+  /** Names that every server must know; none: every server is believed. */
+  readonly sentinels: readonly string[];
+  /** Answers that were kept since then may be lies of a server. */
+  readonly drop: SentinelParts['drop'];
+  /** It is another server that is believed, or one more, or one less. */
+  readonly changed: SentinelParts['changed'];
+}
+
 /**
- * Keeps who answered lately. Standing only orders the servers and never rules one out: whoever owns a tarpit
+ * Keeps who answered lately, and who is believed. Standing only orders the servers and never rules one out: whoever owns a tarpit
  * domain can make any server look dead.
  */
 export class Servers {
   readonly #standings: readonly Standing[];
   readonly #ticks: Ticks;
+  readonly #sentinels: Sentinels;
+  readonly #sentinelNames: readonly string[];
 
-  constructor(list: readonly string[] | undefined, ticks: Ticks) {
+  constructor({ list, ticks, sentinels, drop, changed }: ServersParts) {
     const texts = list ?? getServers();
     this.#ticks = ticks;
+    this.#sentinelNames = sentinels;
     this.#standings = texts.map(text => {
       const server = parseServer(text);
       if (!server) throw new Error(`not a DNS server: ${JSON.stringify(text)}`);
       return { server, failures: 0, restsUntil: 0 };
     });
     if (this.#standings.length === 0) throw new Error('no DNS server to ask');
+    const servers = this.#standings.map(one => one.server);
+    this.#sentinels = new Sentinels({ servers, names: sentinels, ticks, drop, changed });
   }
 
-  /** The listed order, those that rest last. One question at a time tries one whose rest is over (half-open breaker). */
+  /**
+   * Those that are believed first, those that rest last, and else the listed order. One question at a time tries a
+   * server whose rest is over.
+   */
   inOrder(): Server[] {
     const now = this.#ticks();
     const awake = this.#standings.filter(one => one.restsUntil <= now);
     const resting = this.#standings.filter(one => one.restsUntil > now);
     for (const one of awake) if (one.failures >= FAILURES_TO_REST) one.restsUntil = now + REST_MS;
-    return [...awake, ...resting].map(one => one.server);
+    const servers = [...awake, ...resting].map(one => one.server);
+    const isBelieved = (server: Server) => this.#sentinels.problem(server) === undefined;
+    return [...servers.filter(isBelieved), ...servers.filter(server => !isBelieved(server))];
+  }
+
+  /** Whether what a server said counts; it may have to prove itself first. */
+  believes(server: Server, found: Found, type: QuestionType): boolean | Promise<boolean> {
+    const word = type !== 'MX' ? 'addresses' : isReceiving(found) ? 'mx' : 'denial';
+    return this.#sentinels.believes(server, word);
   }
 
   answered(server: Server): void {
@@ -96,11 +84,19 @@ export class Servers {
     if (one.failures >= FAILURES_TO_REST) one.restsUntil = this.#ticks() + REST_MS;
   }
 
-  health(): { address: string; healthy: boolean }[] {
-    return this.#standings.map(one => ({
-      address: one.server.text,
-      healthy: one.failures < FAILURES_TO_REST,
-    }));
+  health(): ResolverHealth['servers'] {
+    return this.#standings.map(({ server, failures }) => {
+      const problem = this.#sentinels.problem(server);
+      return {
+        address: server.text,
+        healthy: failures < FAILURES_TO_REST,
+        problem: problem === undefined ? null : problemText(problem, this.#sentinelNames),
+      };
+    });
+  }
+
+  close(): void {
+    this.#sentinels.close();
   }
 
   #standing(server: Server): Standing {

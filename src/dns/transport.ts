@@ -2,7 +2,7 @@
 
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
-import type { Server } from './servers.ts';
+import type { Server } from './settings.ts';
 import { type QuestionType, type Refused, type Reply, readReply, writeQuery } from './wire.ts';
 
 /** Why one server's answer could not be used. */

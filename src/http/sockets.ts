@@ -29,8 +29,11 @@ export interface Sockets {
 
 const TEND_MS = 1_000;
 const TEND_PARTS = 10;
-/** Descriptors for everything else: the store, DNS questions, files. */
-const OTHER_DESCRIPTORS = 192;
+/**
+ * Descriptors for everything else: the store, files, and DNS questions, of which a flood of slow names has 1,000.
+ * Where there are few, callers have most of them: a question that gets none is one more that is not answered.
+ */
+const OTHER_DESCRIPTORS = { fewest: 192, share: 0.2, most: 1_200 };
 const MOST_CONNECTIONS = 20_000;
 const OPEN_FILES = 'Max open files';
 /** Where the system does not say. */
@@ -60,7 +63,10 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   const connections = new Map<Socket, Connection>();
   const all = new Set<Connection>();
   const byNetwork = new Map<string, Set<Connection>>();
-  const most = Math.min(MOST_CONNECTIONS, Math.max(64, descriptors() - OTHER_DESCRIPTORS));
+  const limit = descriptors();
+  const { fewest, share, most: mostOthers } = OTHER_DESCRIPTORS;
+  const others = Math.max(fewest, Math.min(mostOthers, Math.ceil(limit * share)));
+  const most = Math.min(MOST_CONNECTIONS, Math.max(64, limit - others));
   const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
   const held = { bytes: 0 };
   const large = new LargeAnswers();

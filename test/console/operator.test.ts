@@ -472,3 +472,18 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     expect(await page.locator('img, script:not([src])').count()).toBe(0);
   });
 });
+
+describe.runIf(hasBrowser())('an operator whose resolver knows nothing', PATIENT, () => {
+  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN, DNS_SENTINELS: 'gmail.com' } });
+
+  test('reads which one it is, why and what to do, for as long as it is so', async () => {
+    const page = await visit('#/operator');
+    await openOperator(page, TOKEN, 'Dan');
+    const health = await chooseTab(page, 'Health');
+    const notice = health.getByRole('status').filter({ hasText: service().dns.address });
+    await notice.waitFor();
+    expect(await notice.innerText()).toMatch(/is not trusted\s+It denies that gmail\.com.*set DNS_SERVERS/);
+    service().dns.zones.set('gmail.com', { records: [mx('gmail.com', 10, 'gmail-smtp-in.l.google.com')] });
+    await soon(() => notice.count()).toBe(0);
+  });
+});

@@ -8,6 +8,8 @@ import { domain, resolving } from '../support/resolving.ts';
 
 const HOUR = 3_600_000;
 const zoneOf = (name: string) => ({ records: [mx(name, 10, 'mail.example.net')] });
+/** Few places, so that a few names fill them. */
+const SMALL = { places: { most: 4, perZone: 4, perKey: 4 }, soonMs: 30, budgetMs: 400 };
 const drops = (names: readonly string[]) =>
   Object.fromEntries(names.map(name => [name, { fault: 'drop' as const }]));
 
@@ -37,37 +39,41 @@ describe('one question per name', () => {
 describe('names whose servers never answer', () => {
   const tarpit = Array.from({ length: 1_000 }, (_, at) => `tarpit${at}.com`);
 
-  test('1,000 of one key take 16 places and leave other callers untouched', async () => {
-    const { dns, resolver } = await resolving({ ...drops(tarpit), 'good.com': zoneOf('good.com') });
+  test('1,000 of one key take half of the places and leave other callers untouched', async () => {
+    const { resolver } = await resolving({ ...drops(tarpit), 'good.com': zoneOf('good.com') });
     const stuck = tarpit.map(name => resolver.resolve(domain(name), 'attacker'));
-    expect(resolver.health().inFlight).toBe(16);
-    expect(resolver.counters.capped).toBe(984);
+    expect(resolver.health()).toMatchObject({ inFlight: 64, waiting: 936 });
     expect((await resolver.resolve(domain('good.com'), 'caller')).state).toBe('mx');
     expect(new Set((await Promise.all(stuck)).map(mail => mail.state))).toEqual(new Set(['unknown']));
-    expect(new Set(dns.questions.map(question => question.name)).size).toBe(17);
-    expect(resolver.health()).toMatchObject({ inFlight: 0, cached: 17 });
+    expect(resolver.health()).toMatchObject({ inFlight: 0, slow: 0, waiting: 0 });
   });
 
-  test('of 100 keys they take 128 places, and an old answer is served where no place is free', async () => {
-    const { dns, resolver, time } = await resolving(
-      { ...drops(tarpit), 'good.com': zoneOf('good.com') },
-      { budgetMs: 600 },
-    );
-    await resolver.resolve(domain('good.com'), 'caller');
-    time.now += HOUR;
+  test('of 100 keys they take all places, and a caller gets the next one that is free', async () => {
+    const { resolver } = await resolving({ ...drops(tarpit), 'good.com': zoneOf('good.com') });
     const stuck = tarpit.map((name, at) => resolver.resolve(domain(name), `key${at % 100}`));
     expect(resolver.health().inFlight).toBe(128);
-    expect(await resolver.resolve(domain('good.com'), 'caller')).toMatchObject({ state: 'mx', stale: true });
-    resolver.prefetch(domain('other.com'));
-    expect(resolver.health().inFlight).toBe(128);
+    expect((await resolver.resolve(domain('good.com'), 'caller')).state).toBe('mx');
+    await resolver.close();
     await Promise.all(stuck);
-    expect(new Set(dns.questions.map(question => question.name)).size).toBe(129);
-    expect(await resolver.resolve(domain('good.com'), 'caller')).toMatchObject({ state: 'mx', stale: false });
+  });
+
+  test('no more are asked at one time than there are places, in the slow room too', async () => {
+    const caps = { ...SMALL, slow: { most: 6, perZone: 6, perKey: 4 } };
+    const { resolver } = await resolving(drops(tarpit), caps);
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(most, resolver.health().inFlight);
+    }, 1);
+    const stuck = tarpit.slice(0, 200).map((name, at) => resolver.resolve(domain(name), `key${at % 3}`));
+    await Promise.all(stuck);
+    clearInterval(watch);
+    expect(most).toBeGreaterThan(4);
+    expect(most).toBeLessThanOrEqual(10);
   });
 
   test('below one registrable domain they take 4 places, whoever asks', async () => {
     const names = Array.from({ length: 50 }, (_, at) => `a${at}.b${at % 7}.water.co.uk`);
-    const { dns, resolver } = await resolving(
+    const { resolver } = await resolving(
       { ...drops(names), 'dry.co.uk': zoneOf('dry.co.uk') },
       { budgetMs: 300 },
     );
@@ -75,36 +81,84 @@ describe('names whose servers never answer', () => {
     expect(resolver.health().inFlight).toBe(4);
     expect((await resolver.resolve(domain('dry.co.uk'), 'key0')).state).toBe('mx');
     await Promise.all(stuck);
-    expect(new Set(dns.questions.map(question => question.name)).size).toBe(5);
   });
 
-  test('a lookup beyond a cap leaves nothing behind: it is asked as soon as there is room', async () => {
-    const { dns, resolver } = await resolving(
-      { 'stuck.com': { fault: 'drop' }, 'good.com': zoneOf('good.com') },
-      { inFlight: 1, budgetMs: 300 },
-    );
-    const stuck = resolver.resolve(domain('stuck.com'), 'key');
-    expect((await resolver.resolve(domain('good.com'), 'key')).state).toBe('unknown');
-    expect(resolver.peek(domain('good.com'))).toBeUndefined();
-    await stuck;
-    expect((await resolver.resolve(domain('good.com'), 'key')).state).toBe('mx');
-    expect(dns.asked('good.com')).toBe(1);
+  test('a name that takes its time is answered beside them', async () => {
+    const slow = { ...zoneOf('slow.com'), fault: { slow: 600 } };
+    const { resolver } = await resolving({ ...drops(tarpit), 'slow.com': slow });
+    const stuck = tarpit.slice(0, 100).map(name => resolver.resolve(domain(name), 'key'));
+    expect((await resolver.resolve(domain('slow.com'), 'key')).state).toBe('mx');
+    await resolver.close();
+    await Promise.all(stuck);
   });
 
-  test('background work leaves half of the places to callers', async () => {
-    const { resolver } = await resolving(drops(tarpit), { budgetMs: 300, perKey: 1_000 });
-    for (const name of tarpit) resolver.prefetch(domain(name));
-    expect(resolver.health().inFlight).toBe(64);
-  });
-
-  test('background work is charged to no key, so that it makes no caller degrade', async () => {
+  test('background work has 16 places of its own for each kind, and takes none of the callers', async () => {
     const { resolver } = await resolving(
       { ...drops(tarpit), 'good.com': zoneOf('good.com') },
-      { budgetMs: 300 },
+      { ...SMALL, budgetMs: 600 },
     );
     for (const name of tarpit) resolver.prefetch(domain(name));
-    expect(resolver.health().inFlight).toBe(16);
-    expect((await resolver.resolve(domain('good.com'), 'key')).state).toBe('mx');
+    expect(resolver.health()).toMatchObject({ inFlight: 16, waiting: 0 });
+    const stuck = tarpit.slice(100, 104).map((name, at) => resolver.resolve(domain(name), `key${at}`));
+    expect(resolver.health()).toMatchObject({ inFlight: 20, waiting: 0 });
+    await Promise.all(stuck);
+  });
+});
+
+describe('who waits for a place', () => {
+  const names = Array.from({ length: 256 }, (_, at) => `new${at}.com`);
+  const answering = (slow: number) =>
+    Object.fromEntries(names.map(name => [name, { ...zoneOf(name), fault: { slow } }]));
+
+  test('256 new names at once on one key: every one is answered by DNS', async () => {
+    const { dns, resolver } = await resolving(answering(20));
+    const mails = await Promise.all(names.map(name => resolver.resolve(domain(name), 'key')));
+    expect(mails.filter(mail => mail.state !== 'mx').length).toBe(0);
+    expect(resolver.counters.capped).toBe(0);
+    expect(dns.questions.length).toBe(256);
+  });
+
+  test('500 callers of 5 keys who wait for one name send one question', async () => {
+    const { dns, resolver } = await resolving({ ...answering(100), 'herd.com': zoneOf('herd.com') }, SMALL);
+    const first = names.slice(0, 4).map((name, at) => resolver.resolve(domain(name), `other${at}`));
+    const herd = Array.from({ length: 500 }, (_, at) => resolver.resolve(domain('herd.com'), `key${at % 5}`));
+    expect(resolver.health()).toMatchObject({ inFlight: 4, waiting: 5 });
+    const mails = await Promise.all(herd);
+    await Promise.all(first);
+    expect(new Set(mails).size).toBe(1);
+    expect(mails[0]?.state).toBe('mx');
+    expect(dns.asked('herd.com')).toBe(1);
+    expect(resolver.health()).toMatchObject({ inFlight: 0, waiting: 0 });
+  });
+
+  test("who asks for a name that waits in another key's row does not wait in that row", async () => {
+    const { dns, resolver } = await resolving(answering(50), SMALL);
+    const busy = names.slice(0, 40).map(name => resolver.resolve(domain(name), 'busy'));
+    const last = names[39]!;
+    await resolver.resolve(domain(last), 'idle');
+    expect(resolver.health().waiting).toBeGreaterThan(20);
+    await Promise.all(busy);
+    expect(dns.asked(last)).toBe(1);
+  });
+
+  test('who got a place too late to know that a name does not answer does not remember it as one that fails', async () => {
+    const { resolver } = await resolving(
+      { 'first.com': { ...zoneOf('first.com'), fault: { slow: 250 } }, 'last.com': { fault: 'drop' } },
+      { places: { most: 1, perZone: 1, perKey: 1 }, soonMs: 300, budgetMs: 400 },
+    );
+    const first = resolver.resolve(domain('first.com'), 'key');
+    expect((await resolver.resolve(domain('last.com'), 'key')).state).toBe('unknown');
+    expect(resolver.peek(domain('last.com'))).toBeUndefined();
+    expect((await first).state).toBe('mx');
+  });
+
+  test('a name that background work asks meanwhile is not asked twice', async () => {
+    const { dns, resolver } = await resolving(answering(50), SMALL);
+    const busy = names.slice(0, 8).map(name => resolver.resolve(domain(name), 'key'));
+    resolver.prefetch(domain(names[7]!));
+    expect((await resolver.resolve(domain(names[7]!), 'key')).state).toBe('mx');
+    await Promise.all(busy);
+    expect(dns.asked(names[7]!)).toBe(1);
   });
 });
 
@@ -127,14 +181,14 @@ describe('hot names never wait', () => {
 
   test('a renewal that found no place is tried again a second later', async () => {
     const { dns, resolver, time } = await resolving(
-      { 'hot.com': zoneOf('hot.com'), 'stuck.com': { fault: 'drop' } },
-      { inFlight: 2, budgetMs: 200 },
+      { 'hot.com': zoneOf('hot.com'), 'hotter.com': zoneOf('hotter.com') },
+      { background: { most: 1, perZone: 1, perKey: 1 }, budgetMs: 200 },
     );
-    await resolver.resolve(domain('hot.com'), 'key');
-    const stuck = resolver.resolve(domain('stuck.com'), 'key');
+    for (const name of ['hot.com', 'hotter.com']) await resolver.resolve(domain(name), 'key');
+    dns.zones.set('hotter.com', { fault: 'drop' });
     time.now += 0.95 * HOUR;
-    expect(resolver.peek(domain('hot.com'))?.state).toBe('mx');
-    await stuck;
+    for (const name of ['hotter.com', 'hot.com']) expect(resolver.peek(domain(name))?.state).toBe('mx');
+    await expect.poll(() => resolver.health().inFlight).toBe(0);
     expect(dns.asked('hot.com')).toBe(1);
     time.now += 1_000;
     expect(resolver.peek(domain('hot.com'))?.state).toBe('mx');

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseServers, serversInPrivateNetworks } from '../../src/dns/servers.ts';
+import { parseServers, serversInPrivateNetworks } from '../../src/dns/settings.ts';
 import { type DnsServer, mx, startDns } from '../support/dns.ts';
 import { domain, resolverFor, resolving, serveZones } from '../support/resolving.ts';
 
@@ -80,9 +80,11 @@ describe('several servers', () => {
       await resolver.resolve(domain(name), 'key');
     }
     expect(resolver.health()).toEqual({
-      servers: [{ address: dns.address, healthy: false }],
+      servers: [{ address: dns.address, healthy: false, problem: null }],
       degraded: true,
       inFlight: 0,
+      slow: 0,
+      waiting: 0,
       cached: 3,
     });
     dns.fault = undefined;

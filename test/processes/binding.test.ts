@@ -16,7 +16,7 @@ async function takePort(): Promise<{ port: number; free: () => Promise<void> }> 
 }
 
 function serveOn(port: number, folder: string) {
-  const settings = { PORT: String(port), DATA_DIR: folder, DNS_SERVERS: NO_DNS };
+  const settings = { PORT: String(port), DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '' };
   return startChild([process.execPath, CLI, 'serve'], bareEnvironment(settings));
 }
 

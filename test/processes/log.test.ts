@@ -23,6 +23,7 @@ test('a log that cannot be written takes neither answers nor the clean end away'
     PORT: `${port}`,
     DATA_DIR: folder,
     DNS_SERVERS: NO_DNS,
+    DNS_SENTINELS: '',
     ACCESS_LOG: 'all',
   };
   const command = `exec "${process.execPath}" "${CLI}" serve > /dev/full`;
@@ -47,6 +48,7 @@ test('a log that nobody reads is kept up to a bound, and its reader is told what
     PORT: '0',
     DATA_DIR: temporaryFolder(),
     DNS_SERVERS: NO_DNS,
+    DNS_SENTINELS: '',
     ACCESS_LOG: 'all',
   };
   const started = startChild([process.execPath, CLI, 'serve'], env);

@@ -15,6 +15,7 @@ import dnsPacket, { type Answer, type Packet, type RecordType } from 'dns-packet
  * - `other-owner`: the right question, and records of another name
  * - `lower-case`: a server that does not keep the case of the question
  * - `referral`: name servers of somebody else in place of an answer
+ * - `nxdomain`, `empty`, `address`, `mx`: that lie about every name, in all form
  * - `slow`: the right answer after so many milliseconds
  * - `bytes`: whatever the function makes of the right answer; silence where it gives undefined
  */
@@ -35,8 +36,11 @@ export type Fault =
   | 'wrong-id'
   | 'lower-case'
   | 'referral'
+  | Lie
   | { readonly slow: number }
   | { readonly bytes: (answer: Buffer, query: Buffer, over: 'udp' | 'tcp') => Buffer | undefined };
+
+export type Lie = 'nxdomain' | 'empty' | 'address' | 'mx';
 
 /** What the server knows of a name. No records of the type asked for: NOERROR with the SOA. */
 export interface Zone {
@@ -210,7 +214,8 @@ function react(
   const zone = server.zones.get(name);
   const fault = server.fault ?? zone?.fault;
   if (fault === 'drop') return { bytes: undefined, afterMs: 0 };
-  const right = answerFrom(zone, name, spelled, type, id);
+  const right = answerFrom(isLie(fault) ? LIES[fault](name) : zone, name, spelled, type, id);
+  if (isLie(fault)) return { bytes: dnsPacket.encode(right), afterMs: 0 };
   const whole = dnsPacket.encode(right);
   const bytes = over === 'udp' && whole.length > 1232 ? cutOff(right) : whole;
   if (typeof fault === 'object') {
@@ -219,6 +224,17 @@ function react(
       : { bytes: fault.bytes(whole, query, over), afterMs: 0 };
   }
   return { bytes: fault ? spoil(fault, right, whole, over) : bytes, afterMs: 0 };
+}
+
+const LIES: Readonly<Record<Lie, (name: string) => Zone | undefined>> = {
+  nxdomain: () => undefined,
+  empty: () => ({}),
+  address: name => ({ records: [a(name, '93.184.215.14')] }),
+  mx: name => ({ records: [mx(name, 10, 'mail.example.net')] }),
+};
+
+function isLie(fault: Fault | undefined): fault is Lie {
+  return typeof fault === 'string' && fault in LIES;
 }
 
 function answerFrom(
@@ -262,7 +278,12 @@ function cutOff(right: Packet): Buffer {
   });
 }
 
-function spoil(fault: Extract<Fault, string>, right: Packet, whole: Buffer, over: 'udp' | 'tcp'): Buffer {
+function spoil(
+  fault: Exclude<Extract<Fault, string>, Lie>,
+  right: Packet,
+  whole: Buffer,
+  over: 'udp' | 'tcp',
+): Buffer {
   const question = right.questions?.[0];
   if (!question) return whole;
   switch (fault) {

@@ -59,7 +59,15 @@ export async function wrongAnswers(catalog: Catalog, known: readonly KnownAnswer
     },
     prefetch: () => {},
     addressesOf: async () => undefined,
-    health: () => ({ servers: [], degraded: false, inFlight: 0, cached: 0 }),
+    health: () => ({
+      servers: [],
+      degraded: false,
+      trusted: true,
+      inFlight: 0,
+      slow: 0,
+      waiting: 0,
+      cached: 0,
+    }),
     close: async () => {},
   };
   const infra = new Infra(new Map(), new Set(), () => undefined);

@@ -54,7 +54,7 @@ export interface ProcessOptions {
 }
 
 function environment(folder: string, env: ProcessOptions['env']): NodeJS.ProcessEnv {
-  return bareEnvironment({ PORT: '0', DATA_DIR: folder, DNS_SERVERS: NO_DNS, ...env });
+  return bareEnvironment({ PORT: '0', DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '', ...env });
 }
 
 export interface Child {

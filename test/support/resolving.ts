@@ -2,7 +2,12 @@
 
 import { onTestFinished } from 'vitest';
 import { type Domain, parseDomain } from '../../src/core/domain.ts';
-import { createResolver, type DnsCaps, type DnsResolver } from '../../src/dns/resolver.ts';
+import {
+  createResolver,
+  type DnsCaps,
+  type DnsResolver,
+  type ResolverOptions,
+} from '../../src/dns/resolver.ts';
 import { type DnsServer, startDns, type Zone } from './dns.ts';
 
 export interface Resolving {
@@ -24,9 +29,13 @@ export async function serveZones(zones: Readonly<Record<string, Zone>> = {}): Pr
   return dns;
 }
 
-export function resolverFor(servers: readonly string[], caps: Partial<DnsCaps> = {}): Omit<Resolving, 'dns'> {
+export function resolverFor(
+  servers: readonly string[],
+  caps: Partial<DnsCaps> = {},
+  more: Pick<ResolverOptions, 'sentinels' | 'changed'> = {},
+): Omit<Resolving, 'dns'> {
   const time = { now: Date.UTC(2026, 10, 1) };
-  const resolver = createResolver({ servers, ticks: () => time.now, caps });
+  const resolver = createResolver({ ...more, servers, ticks: () => time.now, caps });
   onTestFinished(() => resolver.close());
   return { resolver, time };
 }

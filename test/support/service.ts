@@ -84,7 +84,9 @@ export async function startTestService(
   const clock = options.clock ?? Date.now;
   const logged: string[] = [];
   const log: Logger = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
-  const config = readConfig({ PORT: '0', DATA_DIR: folder, DNS_SERVERS: dns.address, ...options.env });
+  // Its DNS knows what a test tells it, and no sentinel of the real world.
+  const small = { DNS_SERVERS: dns.address, DNS_SENTINELS: '' };
+  const config = readConfig({ PORT: '0', DATA_DIR: folder, ...small, ...options.env });
   const store = await openStore(config, error => {
     throw error;
   });

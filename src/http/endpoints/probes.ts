@@ -61,12 +61,12 @@ export function probeEndpoints(parts: {
   const readiness = madeOnce(async () => {
     const problem = await storeProblem();
     if (problem) return { problem, body: '' };
-    const { degraded, servers, inFlight, cached } = resolver.health();
+    const { degraded, servers, inFlight, slow, waiting, cached } = resolver.health();
     const shown = {
       status: 'ready',
       store: 'ok',
       catalog: { snapshot: catalog().generation, domains: catalog().size },
-      dns: { status: degraded ? 'degraded' : 'ok', servers, in_flight: inFlight, cached },
+      dns: { status: degraded ? 'degraded' : 'ok', servers, in_flight: inFlight, slow, waiting, cached },
     };
     return { problem: undefined, body: JSON.stringify(shown) };
   });

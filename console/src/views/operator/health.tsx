@@ -1,7 +1,7 @@
 /** How the service is doing, from its metrics: asked every five seconds while somebody looks. */
 
 import { useEffect } from 'preact/hooks';
-import { askMetrics, type Failure } from '../../api.ts';
+import { askDnsProblems, askMetrics, type DnsProblem, type Failure } from '../../api.ts';
 import {
   countedIn,
   type Interval,
@@ -25,6 +25,7 @@ const EVERY_MS = 5_000;
 interface Watched {
   readonly watch?: Watch;
   readonly failure?: Failure;
+  readonly dns?: readonly DnsProblem[];
 }
 /** Kept while the page lives: the charts begin where they were. */
 const watched: Shared<Watched> = share<Watched>({});
@@ -34,15 +35,15 @@ async function poll(): Promise<void> {
   if (document.hidden || isAsking) return;
   isAsking = true;
   const at = Date.now();
-  const result = await askMetrics();
+  const [result, dns] = await Promise.all([askMetrics(), askDnsProblems()]);
   isAsking = false;
   const before = watched.get();
-  if (result.ok) watched.set({ watch: watchOn(before.watch, totalsOf(parseMetrics(result.data), at)) });
-  else watched.set({ ...before, failure: result });
+  if (result.ok) watched.set({ watch: watchOn(before.watch, totalsOf(parseMetrics(result.data), at)), dns });
+  else watched.set({ ...before, failure: result, dns });
 }
 
 export function Health() {
-  const { watch, failure } = useShared(watched);
+  const { watch, failure, dns = [] } = useShared(watched);
   useEffect(() => {
     void poll();
     const timer = setInterval(() => void poll(), EVERY_MS);
@@ -62,6 +63,11 @@ export function Health() {
         </p>
       </div>
       {failure && <FailureNotice failure={failure} onRetry={() => void poll()} />}
+      {dns.map(({ address, problem }) => (
+        <Notice key={address} tone="warning" title={`DNS server ${address} is not trusted`}>
+          <p>It {problem}.</p>
+        </Notice>
+      ))}
       {!watch && !failure && <Waiting for="the metrics" />}
       {watch && <Figures watch={watch} />}
     </>

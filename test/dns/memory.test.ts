@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Mail, MailState } from '../../src/core/mail.ts';
+import { Memory } from '../../src/dns/memory.ts';
+import { DNS_CAPS } from '../../src/dns/resolver.ts';
+
+const HOUR = 3_600_000;
+
+function remembering() {
+  const time = { now: 1_000 };
+  const memory = new Memory(DNS_CAPS, () => time.now);
+  const keep = (name: string, state: MailState) => {
+    const mail: Mail = { state, exchanges: [], stale: false };
+    return memory.keep(name, { mail, ttl: 3_600 });
+  };
+  const recall = (name: string) => memory.recall(name, () => true)?.state;
+  return { time, memory, keep, recall };
+}
+
+test('what was denied since a moment is dropped; mail servers that were named, and what was denied before and after, stay', () => {
+  const { time, memory, keep, recall } = remembering();
+  keep('before.com', 'nxdomain');
+  time.now = 2_000;
+  const states = ['nxdomain', 'no_mail', 'null_mx', 'implicit_mx', 'mx'] as const;
+  for (const state of states) keep(`${state}.com`, state);
+  time.now = 3_000;
+  memory.dropDenials(1_500);
+  expect(states.map(state => recall(`${state}.com`))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    'mx',
+  ]);
+  expect(memory.last('nxdomain.com')).toBeUndefined();
+  expect(memory.isSettled('nxdomain.com')).toBe(false);
+  expect(recall('before.com')).toBe('nxdomain');
+  time.now = 3_001;
+  keep('nxdomain.com', 'nxdomain');
+  expect(recall('nxdomain.com')).toBe('nxdomain');
+});
+
+test('a dropped denial is not served as an old answer either', () => {
+  const { time, memory, keep } = remembering();
+  keep('lie.com', 'nxdomain');
+  memory.dropDenials(0);
+  time.now += 2 * HOUR;
+  expect(keep('lie.com', 'unknown').state).toBe('unknown');
+});
+
+test('however often a server fails, it is remembered in little room, and nothing that was dropped comes back', () => {
+  const { time, memory, keep, recall } = remembering();
+  for (let round = 0; round < 30; round++) {
+    time.now += 1_000;
+    keep(`lie${round}.com`, 'nxdomain');
+    memory.dropDenials(time.now - 500);
+  }
+  const names = Array.from({ length: 30 }, (_, round) => `lie${round}.com`);
+  expect(names.filter(name => recall(name) !== undefined)).toEqual([]);
+});

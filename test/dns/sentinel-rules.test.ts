@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { type Problem, problemOf, problemText } from '../../src/dns/sentinels.ts';
+import { parseSentinels } from '../../src/dns/settings.ts';
+
+/** What was said of four sentinels two minutes ago or less: `+` an MX, `-` a denial, `.` nothing; upper case: older. */
+const ROWS: readonly (readonly [string, 'nothing' | 'addresses' | 'mx', Problem | undefined])[] = [
+  ['++++', 'nothing', undefined],
+  ['+...', 'nothing', undefined],
+  ['+++-', 'nothing', undefined],
+  ['++--', 'nothing', 'denies'],
+  ['+---', 'nothing', 'denies'],
+  ['----', 'nothing', 'denies'],
+  ['--..', 'nothing', 'denies'],
+  ['-...', 'nothing', 'silent'],
+  ['....', 'nothing', 'silent'],
+  ['PPPP', 'nothing', 'silent'],
+  ['+DDD', 'nothing', undefined],
+  ['+D-.', 'nothing', undefined],
+  ['PP--', 'nothing', 'denies'],
+  ['++++', 'addresses', 'invents'],
+  ['++++', 'mx', 'invents'],
+];
+
+const NOW = 1_000_000;
+
+test.each(ROWS)('%s, inventing %s: %s', (text, invented, problem) => {
+  const said = new Map(
+    [...text]
+      .map((sign, at) => {
+        const isOld = sign === 'P' || sign === 'D';
+        return [
+          `s${at}.com`,
+          sign,
+          { gave: sign === '+' || sign === 'P', at: NOW - (isOld ? 120_001 : 120_000) },
+        ] as const;
+      })
+      .filter(([, sign]) => sign !== '.')
+      .map(([name, , one]) => [name, one] as const),
+  );
+  expect(problemOf({ said, invented }, 4, NOW)).toBe(problem);
+});
+
+test('a single sentinel decides alone', () => {
+  const said = (gave: boolean) => ({
+    said: new Map([['a.com', { gave, at: NOW }]]),
+    invented: 'nothing' as const,
+  });
+  expect([true, false].map(gave => problemOf(said(gave), 1, NOW))).toEqual([undefined, 'denies']);
+});
+
+test.each(['denies', 'silent', 'invents'] as const)('%s: what an operator reads has the way out', problem => {
+  expect(problemText(problem, ['a.com', 'b.com'])).toMatch(
+    /set DNS_SERVERS to a resolver that knows public names/,
+  );
+});
+
+describe('DNS_SENTINELS', () => {
+  test.each([
+    ['', []],
+    [' , ', []],
+    ['GMAIL.com, outlook.com,gmail.com', ['gmail.com', 'outlook.com']],
+  ])('%s', (text, names) => {
+    expect(parseSentinels(text)).toEqual({ ok: true, value: names });
+  });
+
+  test.each(['gmail', 'a@gmail.com', 'mail.test', 'gmail.com outlook.com'])('%s is refused', text => {
+    expect(parseSentinels(text)).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining(JSON.stringify(text)),
+    });
+  });
+});

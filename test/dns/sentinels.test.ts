@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { a, type DnsServer, type Fault, type Lie, mx } from '../support/dns.ts';
+import { domain, type Resolving, resolverFor, serveZones } from '../support/resolving.ts';
+
+const SENTINELS = ['big.com', 'large.com', 'huge.com', 'vast.com'];
+const receiving = (name: string) => ({ records: [mx(name, 10, 'mail.example.net')] });
+const ZONES = {
+  ...Object.fromEntries(SENTINELS.map(name => [name, receiving(name)])),
+  'company.com': receiving('company.com'),
+  'bare.com': { records: [a('bare.com', '93.184.215.14')] },
+};
+const LIES: readonly Lie[] = ['nxdomain', 'empty', 'address'];
+/** Every one exists or does not; a liar knows none of them. */
+const ASKED = ['company.com', 'bare.com', 'gone.com'];
+const TRUTH = ['mx', 'implicit_mx', 'nxdomain'];
+
+const isSentinel = (name: string) => SENTINELS.includes(name) || /^[a-z]{20}\.com$/.test(name);
+const probes = (dns: DnsServer) => dns.asked(SENTINELS[0]!);
+
+async function watched(fault?: Fault): Promise<Resolving & { changes: () => number }> {
+  const dns = await serveZones(ZONES);
+  dns.fault = fault;
+  let changes = 0;
+  const changed = () => {
+    changes += 1;
+  };
+  return {
+    dns,
+    ...resolverFor([dns.address], {}, { sentinels: SENTINELS, changed }),
+    changes: () => changes,
+  };
+}
+
+async function states({ resolver }: Pick<Resolving, 'resolver'>, names = ASKED): Promise<string[]> {
+  return Promise.all(names.map(async name => (await resolver.resolve(domain(name), 'key')).state));
+}
+
+/** Moves the time and waits until somebody has probed and been heard. */
+async function probedAfter(
+  { dns, resolver, time }: Resolving,
+  ms: number,
+  isBelieved: boolean,
+): Promise<void> {
+  const before = probes(dns);
+  time.now += ms;
+  await expect.poll(() => probes(dns), { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect.poll(() => resolver.health().degraded, { timeout: 10_000 }).toBe(!isBelieved);
+}
+
+describe.each(LIES)('a server that answers %s to everything', lie => {
+  test('from the start: nothing that it says is a verdict or kept, and it is healed with the first probe after the truth', async () => {
+    const world = await watched(lie);
+    expect(await states(world)).toEqual(['unknown', 'unknown', 'unknown']);
+    expect(await states(world)).toEqual(['unknown', 'unknown', 'unknown']);
+    expect(world.resolver.health()).toMatchObject({ degraded: true, cached: 0 });
+    world.dns.fault = undefined;
+    await probedAfter(world, 5_000, true);
+    expect(await states(world)).toEqual(TRUTH);
+    expect(world.changes()).toBe(2);
+  });
+
+  test('from the middle on: its first lie is found out, and old answers are served', async () => {
+    const world = await watched();
+    expect(await states(world)).toEqual(TRUTH);
+    world.dns.fault = lie;
+    world.time.now += 2_000;
+    const fresh = ['a.com', 'b.com', 'c.com'];
+    expect(await states(world, fresh)).toEqual(['unknown', 'unknown', 'unknown']);
+    expect(world.resolver.peek(domain('company.com'))?.state).toBe('mx');
+    expect(world.resolver.peek(domain('gone.com'))).toBeUndefined();
+    world.dns.fault = undefined;
+    for (const name of fresh) world.dns.zones.set(name, receiving(name));
+    await probedAfter(world, 5_000, true);
+    expect(await states(world, fresh)).toEqual(['mx', 'mx', 'mx']);
+    expect(world.changes()).toBe(2);
+  });
+
+  test('what it denied since it last passed is dropped when it is found out', async () => {
+    const world = await watched();
+    expect(await states(world, ['first.com'])).toEqual(['nxdomain']);
+    world.dns.fault = lie;
+    // Within a second of the last probe it is believed.
+    world.time.now += 900;
+    world.dns.zones.set('late.com', receiving('late.com'));
+    const [lied] = await states(world, ['late.com']);
+    expect(lied).not.toBe('mx');
+    await probedAfter(world, 60_000, false);
+    expect(world.resolver.last(domain('late.com'))).toBeUndefined();
+    expect(await states(world, ['late.com'])).toEqual(['unknown']);
+    world.dns.fault = undefined;
+    await probedAfter(world, 5_000, true);
+    expect(await states(world, ['late.com'])).toEqual(['mx']);
+  });
+});
+
+test('a server that gives mail servers to a name that does not exist is not believed at all', async () => {
+  const world = await watched('mx');
+  await expect.poll(() => world.resolver.health().degraded).toBe(true);
+  expect(await states(world)).toEqual(['unknown', 'unknown', 'unknown']);
+});
+
+test('mail servers that a server names count whether it passes or not', async () => {
+  const world = await watched();
+  for (const name of SENTINELS) world.dns.zones.delete(name);
+  expect(await states(world)).toEqual(['mx', 'unknown', 'unknown']);
+  expect(world.resolver.health().servers[0]?.problem).toMatch(/^denies that big\.com, .*set DNS_SERVERS/);
+});
+
+test('a search page makes no implicit MX, and its owner is told', async () => {
+  const world = await watched();
+  world.dns.fault = {
+    bytes: (answer, query) => {
+      // Everything that does not exist has an address.
+      const isMissing = (answer[3]! & 15) === 3;
+      return isMissing ? searchPage(answer, query) : answer;
+    },
+  };
+  expect(await states(world)).toEqual(['mx', 'unknown', 'unknown']);
+  expect(world.resolver.health().servers[0]?.problem).toMatch(/names that do not exist/);
+});
+
+/** NOERROR, and for an A question one record that points back at the question's name. */
+function searchPage(answer: Buffer, query: Buffer): Buffer {
+  const end = query.indexOf(0, 12) + 5;
+  const head = Buffer.from(answer.subarray(0, end));
+  const isA = head.readUInt16BE(end - 4) === 1;
+  head[3] = head[3]! & 0xf0;
+  head.writeUInt16BE(isA ? 1 : 0, 6);
+  head.fill(0, 8, 12);
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 93, 184, 215, 14]);
+  return isA ? Buffer.concat([head, record]) : head;
+}
+
+test('silence about sentinels counts against a server only after two minutes', async () => {
+  const world = await watched();
+  expect(await states(world, ['gone.com'])).toEqual(['nxdomain']);
+  for (const name of SENTINELS) world.dns.zones.set(name, { fault: 'drop' });
+  await probedAfter(world, 60_000, true);
+  expect(await states(world, ['gone-too.com'])).toEqual(['nxdomain']);
+  await probedAfter(world, 61_000, false);
+  expect(world.resolver.health().servers[0]?.problem).toMatch(/^gives no mail servers for/);
+  expect(await states(world, ['gone-now.com'])).toEqual(['unknown']);
+});
+
+test('the first denial waits for the first probe, and names with mail servers do not', async () => {
+  const world = await watched();
+  for (const name of SENTINELS) world.dns.zones.set(name, { ...receiving(name), fault: { slow: 400 } });
+  const startedAt = performance.now();
+  const denied = states(world, ['gone.com']);
+  expect(await states(world, ['company.com'])).toEqual(['mx']);
+  expect(await denied).toEqual(['nxdomain']);
+  expect(performance.now() - startedAt).toBeGreaterThan(390);
+});
+
+test('a probe that is not decided within the budget leaves the first denial unknown, and nothing kept', async () => {
+  const dns = await serveZones(ZONES);
+  for (const name of SENTINELS) dns.zones.set(name, { fault: 'drop' });
+  const { resolver } = resolverFor([dns.address], { budgetMs: 300 }, { sentinels: SENTINELS });
+  expect((await resolver.resolve(domain('gone.com'), 'key')).state).toBe('unknown');
+  expect(resolver.health()).toMatchObject({ cached: 0 });
+});
+
+test('where one of two servers lies, the other one is asked first and believed', async () => {
+  const [liar, honest] = [await serveZones(ZONES), await serveZones(ZONES)];
+  liar.fault = 'nxdomain';
+  const world = resolverFor([liar.address, honest.address], {}, { sentinels: SENTINELS });
+  expect(await states(world)).toEqual(TRUTH);
+  const asked = () => liar.questions.filter(({ name }) => !isSentinel(name)).length;
+  const before = asked();
+  expect(await states(world, ['one.com', 'two.com', 'three.com'])).toEqual([
+    'nxdomain',
+    'nxdomain',
+    'nxdomain',
+  ]);
+  expect(asked()).toBe(before);
+  const { servers, degraded } = world.resolver.health();
+  expect(servers.map(({ problem }) => problem === null)).toEqual([false, true]);
+  expect(degraded).toBe(false);
+});
+
+test('addresses of mail hosts are not learned from a liar', async () => {
+  const world = await watched('address');
+  expect(await world.resolver.addressesOf('mail.example.net')).toBeUndefined();
+});
+
+describe('what probing costs', () => {
+  test('a probe is six questions, and 500 denials at once cause no more than one', async () => {
+    const world = await watched();
+    await states(world, ['gone.com']);
+    const count = () => world.dns.questions.filter(({ name }) => isSentinel(name)).length;
+    expect(count()).toBe(6);
+    world.time.now += 2_000;
+    const names = Array.from({ length: 500 }, (_, at) => `gone${at}.com`);
+    expect(new Set(await states(world, names))).toEqual(new Set(['nxdomain']));
+    expect(count()).toBe(12);
+  });
+
+  test('one every 60 s, every 5 s while it fails, and none where there are no sentinels', async () => {
+    const world = await watched('servfail');
+    await expect.poll(() => world.resolver.health().degraded).toBe(true);
+    for (let round = 0; round < 3; round++) await probedAfter(world, 5_000, false);
+    world.dns.fault = undefined;
+    await probedAfter(world, 5_000, true);
+    const before = probes(world.dns);
+    world.time.now += 59_999;
+    await new Promise(resolve => setTimeout(resolve, 1_300));
+    expect(probes(world.dns)).toBe(before);
+    await probedAfter(world, 1, true);
+    const dns = await serveZones();
+    resolverFor([dns.address]);
+    await new Promise(resolve => setTimeout(resolve, 100));
+    expect(dns.questions).toEqual([]);
+  });
+
+  test('nothing is open after closing, and who waits for a probe is let go', async () => {
+    const world = await watched();
+    for (const name of SENTINELS) world.dns.zones.set(name, { fault: 'drop' });
+    const waiting = states(world, ['gone.com']);
+    await expect.poll(() => world.dns.asked('gone.com')).toBe(1);
+    await world.resolver.close();
+    expect(await waiting).toEqual(['unknown']);
+    const sockets = () => process.getActiveResourcesInfo().filter(kind => kind === 'UDPWrap').length;
+    // The one that stays is the DNS server's.
+    await expect.poll(sockets).toBe(1);
+  });
+});
