@@ -1,9 +1,8 @@
 /** Key → origin → rate → quota. A call gets an Admission, counted durably, or a Refusal without effect. */
 
 import { LRUCache } from 'lru-cache';
-import { networkOf } from './core/address.ts';
+import { type OpenedKey, openKey, refusalOf, rowOf } from './core/door.ts';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
-import { networkMatcher, originAllowed } from './core/origin.ts';
 import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
 import {
   type Allowance,
@@ -68,12 +67,6 @@ export interface DayCount {
   readonly count: number;
 }
 
-interface CachedKey {
-  readonly key: KeyRecord;
-  readonly revision: number;
-  readonly inNetwork: (address: string) => boolean;
-}
-
 /** What this server knows of a key's use, whichever of its secrets is sent. */
 interface Meter {
   readonly bucket: Bucket;
@@ -89,7 +82,7 @@ const CHANGING_MS = 700;
 
 export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks | undefined }): Admit {
   const { store, clock, ticks = () => performance.now() } = parts;
-  const keys = new LRUCache<string, CachedKey>({ max: 10_000 });
+  const keys = new LRUCache<string, OpenedKey>({ max: 10_000 });
   const meters = new LRUCache<string, Meter>({ max: 10_000 });
 
   function meterOf(key: KeyRecord): Meter {
@@ -101,24 +94,24 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
     return meter;
   }
 
-  async function read(digest: string): Promise<CachedKey | undefined> {
+  async function read(digest: string): Promise<OpenedKey | undefined> {
     const { key, revision } = await store.keyByDigest(digest);
     if (!key) {
       keys.delete(digest);
       return undefined;
     }
-    const cached = { key, revision, inNetwork: networkMatcher(key.networks) };
+    const cached = openKey(key, revision);
     keys.set(digest, cached);
     return cached;
   }
 
   /** A cached record may admit, because the spend proves its revision; it may never refuse: that needs a fresh one. */
-  function recall(digest: string, caller: Credentials): CachedKey | undefined {
+  function recall(digest: string, caller: Credentials): OpenedKey | undefined {
     const known = keys.get(digest);
     return known && refusalOf(known, digest, caller, clock()) === undefined ? known : undefined;
   }
 
-  async function inspect(secret: string, digest: string, caller: Credentials): Promise<CachedKey | Refusal> {
+  async function inspect(secret: string, digest: string, caller: Credentials): Promise<OpenedKey | Refusal> {
     if (!isWellFormedSecret(secret)) return refuse('unauthorized');
     const cached = await read(digest);
     if (!cached) return refuse('unauthorized');
@@ -223,15 +216,6 @@ function remembered({ authorization, memory }: Credentials, secret: string): str
   return memory.digest;
 }
 
-/**
- * The key's own; a key of a web page is no secret, and a key of some networks may be one no longer: whoever else sends it
- * must not fill the row of those whom it is for.
- */
-function rowOf({ id, origins, networks }: KeyRecord, address: string | undefined): string {
-  const isBound = origins.length > 0 || networks.length > 0;
-  return isBound && address !== undefined ? `${id} ${networkOf(address)}` : id;
-}
-
 function turnedAway({ memory }: Credentials, refusal: Refusal): Refusal {
   memory.row = undefined;
   return refusal;
@@ -240,24 +224,4 @@ function turnedAway({ memory }: Credentials, refusal: Refusal): Refusal {
 function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredRefusal {
   const detail = `quota: ${allowance.limit} calls per month, used up`;
   return { refused: 'quota_exceeded', detail, retryAfter: secondsLeft(month, now), allowance };
-}
-
-function refusalOf(cached: CachedKey, digest: string, caller: Credentials, now: number): Refusal | undefined {
-  const { key } = cached;
-  if (!isLive(key, digest, now)) return refuse('unauthorized');
-  if (key.origins.length > 0) {
-    if (caller.origin === undefined) {
-      return refuse('forbidden', 'this key is limited to web origins and the request has no Origin header');
-    }
-    if (!originAllowed(key.origins, caller.origin)) {
-      return refuse(
-        'forbidden',
-        `the origin ${JSON.stringify(caller.origin.slice(0, 200))} is not allowed for this key`,
-      );
-    }
-  }
-  if (key.networks.length > 0 && !cached.inNetwork(caller.address)) {
-    return refuse('forbidden', `the client address ${caller.address} is not in the networks of this key`);
-  }
-  return undefined;
 }

@@ -1,9 +1,8 @@
 /** The feeds that come by https: one row each, with the reader for its shape. */
 
-import type { Feed, RawFeed } from '../core/feed.ts';
-import { packageFeeds, readFakefilter } from './packages.ts';
-
-type Names = Omit<RawFeed, 'version'>;
+import type { Feed } from '../core/feed.ts';
+import { packageFeeds } from './packages.ts';
+import { type Names, readFakefilter } from './readers.ts';
 
 export interface WebFeed {
   /** `origin` is its address. */
