@@ -46,7 +46,7 @@ function world(
     health: () => ({ servers: [], degraded: false, inFlight: 0, cached: 0 }),
     close: async () => {},
   };
-  const infra = new Infra(new Map(), new Set(), () => undefined);
+  const infra = new Infra(new Map(), new Map(), () => undefined);
   const overrides = new Map((facts.overrides ?? []).map(override => [override.domain, override]));
   const { lookup, last } = createLookup({
     catalog: () => catalog,

@@ -166,6 +166,7 @@ const HOSTS: Type.Static<typeof HostsSchema> = {
       state: 'disposable',
       flagged: 41,
       innocent: 2,
+      sum: 40.88,
       last_seen: '2026-11-15',
       neighbours: ['mailinator.com', 'yopmail.com'],
     },

@@ -32,7 +32,13 @@ async function swept() {
   const store = await openSqliteStore(join(options.folder, 'domain-risk.db'), error => {
     throw error;
   });
-  await store.markSweep({ generation: catalog.generation, last: INNOCENT_ONES_DONE, endedAt: null });
+  await store.markSweep({
+    generation: catalog.generation,
+    last: INNOCENT_ONES_DONE,
+    endedAt: null,
+    firstEndedAt: null,
+    dead: null,
+  });
   await store.close();
   return { options, dns, all: catalog.size };
 }

@@ -20,6 +20,7 @@ import {
   rowsOf,
   soon,
 } from './steps.ts';
+import { guestOf } from '../support/guests.ts';
 
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
 const HOSTILE = '<img src=x onerror=alert(1)>';
@@ -342,7 +343,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const host = 'mx.burner-mail.net';
     const [day = ''] = lastDays(Date.now(), 1);
     const domains = (await realCatalog()).mostAgreed(12);
-    const guests = domains.map(domain => ({ host, domain, entry: domain, day }));
+    const guests = domains.map(domain => guestOf({ host, domain, entry: domain, day }));
     await service().store.learn(guests, [], day, day);
     const page = await enter('Cem');
 
