@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { DeadNames } from './core/dead.ts';
 import { type Domain, lineage, registrableDomain } from './core/domain.ts';
-import { type Guest, type HostRecord, LEARNING, markOf, SETTLED_DAYS } from './core/guest.ts';
-import { foldingInfra, groupOf, type Infra, isLearnable } from './core/infra.ts';
+import { type Guest, type HostRecord, LEARNING, markOf, WEEK_DAYS } from './core/guest.ts';
+import { foldingInfra, groupOf, type Infra, isLearnable, ownAt } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store, SweepMark } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
@@ -59,7 +59,6 @@ const RELOAD_MS = 60_000;
 const MOST_PENDING = 5_000;
 const MOST_GUESTS = 20_000;
 const MOST_LEARNED = 20_000;
-const BARRED_TTL_MS = 6 * 3_600_000;
 /** A listed name is answered before DNS is; its mail is looked for with so many flushes. */
 const MOST_TRIES = 3;
 
@@ -84,8 +83,8 @@ class Learner implements Learn {
   readonly #parts: LearnParts;
   /** Zone, and mark of the key where it is listed, to the day on which it was noted: each is looked at once a day. */
   readonly #noted = new LRUCache<string, string>({ max: 50_000 });
-  /** Providers, by suffix, and hosts of protected names whose addresses were asked for. */
-  readonly #barred = new LRUCache<string, true>({ max: 5_000, ttl: BARRED_TTL_MS });
+  /** Providers, by suffix, and hosts of innocent names, to the day on which their addresses were asked for. */
+  readonly #barred = new LRUCache<string, string>({ max: 5_000 });
   readonly #timers: readonly NodeJS.Timeout[];
   #pending: Seen[] = [];
   /** By host and domain, so that each is written once. */
@@ -97,7 +96,7 @@ class Learner implements Learn {
   #dead = new DeadNames();
   /** As the store has them. */
   #deadText: string | null = null;
-  /** A sweep came to the end before: names that did not exist then are known. */
+  /** A sweep came to the end before: names that received no mail then are known. */
   #isSwept = false;
 
   constructor(parts: LearnParts) {
@@ -207,7 +206,7 @@ class Learner implements Learn {
   }
 
   /**
-   * A listed name that did not exist at a sweep was registered since, by anybody: it is no guest. Own hosts tell nothing
+   * A listed name that received no mail at a sweep may have been registered since, by anybody: it is no guest. Own hosts tell nothing
    * by their names, but domains of one operator share an address.
    */
   #count(seen: Seen, { exchanges }: Mail): void {
@@ -217,7 +216,8 @@ class Learner implements Learn {
     const isInnocent = catalog.isProtected(domain) || catalog.isPanel(registrableDomain(domain));
     const guest = this.#guestOf(seen);
     for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
-      const names = lineage(host).at(-1) === zone ? [] : [host, groupOf(host) ?? host];
+      const isOwn = lineage(host).at(-1) === zone;
+      const names = isOwn ? [] : [host, groupOf(host) ?? host];
       if (!isLearnable(host, catalog)) {
         // One host speaks for a provider's suffix: there may be one per customer.
         this.#bar(catalog.providers.match(host)?.suffix ?? host, host);
@@ -228,6 +228,7 @@ class Learner implements Learn {
         for (const name of names) this.#add({ ...guest, host: name });
         this.#parts.addresses.want(host, found => {
           for (const address of found) this.#add({ ...guest, host: address });
+          if (isOwn) for (const address of found) this.#add({ ...guest, host: ownAt(address) });
         });
       }
     }
@@ -239,9 +240,9 @@ class Learner implements Learn {
       domain: zone,
       entry: listed?.entry ?? null,
       day: dayOf(now),
-      sinceDay: dayOf(sweeping?.isFirst ? now - SETTLED_DAYS * DAY_MS : now),
+      sinceDay: dayOf(sweeping?.isFirst ? now - WEEK_DAYS * DAY_MS : now),
       days: 1,
-      swept: sweeping !== undefined || this.#isSwept,
+      swept: this.#isSwept ? 2 : sweeping ? 1 : 0,
       keys: listed && mark,
       corroborated: listed && listed.corroborated,
       earned: false,
@@ -253,15 +254,16 @@ class Learner implements Learn {
     const before = this.#guests.get(at);
     if (!before && this.#guests.size >= MOST_GUESTS) return;
     const keys = guest.keys === null ? null : guest.keys | (before?.keys ?? 0);
-    const swept = before ? before.swept : guest.swept;
+    const swept = before?.swept ?? guest.swept;
     this.#guests.set(at, { ...guest, keys, swept });
   }
 
   #bar(name: string, host: string): void {
-    if (this.#barred.has(name)) return;
-    this.#barred.set(name, true);
+    const day = dayOf(this.#parts.clock());
+    if (this.#barred.get(name) === day) return;
+    this.#barred.set(name, day);
     this.#parts.addresses.want(host, found => {
-      for (const address of found) this.#shared.add(address);
+      for (const address of found) this.#shared.add(address).add(ownAt(address));
     });
   }
 }

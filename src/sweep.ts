@@ -5,6 +5,7 @@ import type { Catalog } from './core/catalog.ts';
 import { DeadNames } from './core/dead.ts';
 import { type Domain, lineage } from './core/domain.ts';
 import { isCorroborated } from './core/guest.ts';
+import type { MailState } from './core/mail.ts';
 import type { Clock, Resolver, Store, SweepMark } from './core/ports.ts';
 import type { Learn, ListedAs, Sweeping } from './learn.ts';
 
@@ -40,6 +41,11 @@ export interface Swept {
 export class SweepFailed extends Error {
   override readonly name = 'SweepFailed';
 }
+
+/** By a definite answer. An address alone is what parking looks like. */
+const RECEIVES_NOTHING: ReadonlySet<MailState> = new Set<MailState>([
+  ...(['nxdomain', 'no_mail', 'null_mx', 'implicit_mx'] as const),
+]);
 
 /** The sweep's share of the resolver: as much as one key may have. */
 const KEY = 'sweep';
@@ -140,7 +146,7 @@ async function askAll(
       const mail = await resolver.resolve(name, KEY);
       if (mail.state === 'mx') done.received++;
       if (mail.state === 'unknown') done.unanswered++;
-      if (listed && mail.state === 'nxdomain') dead.add(name);
+      if (listed && RECEIVES_NOTHING.has(mail.state)) dead.add(name);
       learn.note(name, lineage(name).at(-1) ?? name, listed, mail, sweeping);
     }
   }

@@ -13,6 +13,11 @@ export const LEARNING = Object.freeze({
    * their own too, at one address, so it takes a guest more.
    */
   ownLearnedAt: 3,
+  /**
+   * What a first sweep finds and no independent key asks for weighs so much at most, which is not enough: the names may
+   * have been registered and pointed there for whoever sweeps next.
+   */
+  unwitnessedMost: 2,
   /** What has fewer listed guests cannot come to any such sum, and is not read. */
   fewestFlagged: 2,
   /** Listed names below one registrable domain that speak against it. */
@@ -38,15 +43,14 @@ export const LEARNING = Object.freeze({
   neighbours: 50,
 });
 
-/** A guest that was there for so long, or that the first sweep found, is there to stay. */
-export const SETTLED_DAYS = 90;
 const MONTH_DAYS = 30;
-const WEEK_DAYS = 7;
+/** What the first sweep finds counts as so old: it was there before anybody could know of this service. */
+export const WEEK_DAYS = 7;
 /** An unlisted guest seen on so many days or more, over a month, is established. */
 export const ESTABLISHED_DAYS = 3;
-/** What fewer keys have asked for may be one party's work: it takes little to sign up at three services. */
-export const MANY_KEYS = 4;
-/** Keys are counted by a mark each, of so many: enough to tell `MANY_KEYS` apart, too few to tell who asked. */
+/** So many keys may be one party's: it takes little to sign up at three services that ask us. */
+const COLLUDING = 3;
+/** Keys are counted by a mark each, of so many: enough to tell a few apart, too few to tell who asked. */
 const MARKS = 16;
 
 /**
@@ -58,33 +62,36 @@ const MARKS = 16;
  * not, November 2026); of established names about one in a thousand is. Each listed guest thus speaks
  * ln(0.26 / 0.001) = 5.6 for disposable and each unlisted one ln(0.999 / 0.74) = 0.3 against it: 1 to 0.054.
  *
- * What one party can do: register listed names that have lapsed (42 % of all) and point them at a victim's host. Before
- * the first sweep such names weigh nothing unless four keys ask for them; after it they are known to have been dead, and
- * are no guests at all. What is left: names registered and pointed there before the very first sweep, at a host that no
- * name of the panel uses and with few innocent guests asked for. It ends by itself as these are seen, and for good with
- * `infra forget`.
+ * What one party can do: register listed names that have lapsed (42 % of all) and point them at a victim's host. Found by
+ * the first sweep, or asked for by three keys, they are never enough; later they are known to have received no mail
+ * before, and are no guests at all. What is left: whoever owns listed domains that do receive mail moves three or more
+ * of them to a host that no name of the panel uses and leaves them there for months, or has four keys. It ends by itself
+ * as the innocent guests are seen, and for good with `infra forget`.
  */
 export const WEIGHTS = {
   corroborated: { weight: 1, why: 'two families of feeds or a verified one name it' },
   one_family: { weight: 0.4, why: 'one stranger can write one feed; together never more than the corroborated ones' },
   earned: { weight: 2, why: 'listed after it was seen here: no lapsed name that somebody registered and pointed here' },
-  settled: { weight: 1, why: `there for ${SETTLED_DAYS} days, or from before the first sweep` },
-  month: { weight: 0.5, why: `there for ${MONTH_DAYS} days` },
-  week: { weight: 0.2, why: `there for ${WEEK_DAYS} days` },
+  month: { weight: 1, why: `there for ${MONTH_DAYS} days: whoever points names elsewhere to do harm goes without them` },
+  week: { weight: 0.5, why: `there for ${WEEK_DAYS} days, or from before the first sweep` },
   fresh: { weight: 0.05, why: 'pointed here since days: that costs nothing and is soon undone' },
-  swept: { weight: 1, why: 'a sweep found it, or found before that the name existed' },
-  many_keys: { weight: 1, why: `${MANY_KEYS} keys or more have asked for it` },
+  swept: { weight: 1, why: 'came after a whole sweep, in which it received mail elsewhere or was not listed yet' },
+  first_sweep: { weight: 1, why: `found by the first sweep; all such together ${LEARNING.unwitnessedMost} at most` },
+  many_keys: { weight: 1, why: `asked for by a key other than the ${COLLUDING} that ask for most guests here` },
   few_keys: { weight: 0, why: 'whoever holds a key, or fills in a form of one who does, can ask for anything' },
   innocent: { weight: -0.06, why: 'unlisted: 0.054 by the shares above' },
   established: {
-    weight: -0.25,
-    why: `unlisted, and asked for on ${ESTABLISHED_DAYS} days or more over a month: few disposable names live so long`,
+    weight: -0.12,
+    why: `unlisted, and asked for on ${ESTABLISHED_DAYS} days or more over a month: most disposable names are used once`,
   },
 } as const satisfies Record<string, { readonly weight: number; readonly why: string }>;
 
 /** A domain whose mail a host receives. */
 export interface Guest {
-  /** A host name, an address, or `*.` and a registrable domain for all hosts below it. */
+  /**
+   * A host name, an address, `*.` and a registrable domain for all hosts below it, or `own@` and an address for hosts
+   * that receive for their own domain only.
+   */
   readonly host: string;
   /** The ICANN-registrable domain: names below it cost nothing, so they count once together. */
   readonly domain: string;
@@ -96,8 +103,8 @@ export interface Guest {
   readonly sinceDay: string | null;
   /** On how many days it was seen. */
   readonly days: number | null;
-  /** A sweep stands behind it: it found the name here first, or knew before that the name existed. Stays. */
-  readonly swept: boolean | null;
+  /** How much sweeps knew when it was first seen; stays. */
+  readonly swept: Swept | null;
   /** Marks of the keys that asked for it, as bits; of listed guests only, so that no lookup of another name is kept. */
   readonly keys: number | null;
   readonly corroborated: boolean | null;
@@ -105,13 +112,15 @@ export interface Guest {
   readonly earned: boolean | null;
 }
 
+/** 0: nothing was swept yet. 1: it was found by the first sweep. 2: a whole sweep had come to its end before. */
+export type Swept = 0 | 1 | 2;
+
 /** Guests of one host that weigh the same, and how many they are. */
 export interface GuestGroup {
   readonly listed: boolean;
   readonly corroborated: boolean;
   readonly earned: boolean;
-  readonly swept: boolean;
-  /** Nought where a sweep stands behind them. */
+  readonly swept: Swept;
   readonly keys: number;
   readonly sinceDay: string;
   /** Up to `ESTABLISHED_DAYS`. */
@@ -154,38 +163,60 @@ const DAY_MS = 86_400_000;
 
 /** The sum of a host on a day. `stillListed` is the share of its listed guests that today's lists still name. */
 export function sumOf({ groups }: Pick<HostRecord, 'groups'>, today: string, stillListed = 1): number {
-  let corroborated = 0;
-  let oneFamily = 0;
+  const colluding = mostDiligent(groups);
+  const all = { corroborated: 0, oneFamily: 0 };
+  const witnessed = { corroborated: 0, oneFamily: 0 };
   let others = 0;
   for (const group of groups) {
-    const weight = group.count * weightOf(group, today);
-    if (!group.listed) others += weight;
-    else if (group.corroborated) corroborated += weight;
-    else oneFamily += weight;
+    if (!group.listed) {
+      others += group.count * unlistedWeight(group, today);
+      continue;
+    }
+    const seen = seenBy(group, colluding);
+    const weight = group.count * WEIGHTS[seen].weight * listedWeight(group, today);
+    const family = group.corroborated ? 'corroborated' : 'oneFamily';
+    all[family] += weight;
+    if (seen !== 'first_sweep') witnessed[family] += weight;
   }
-  return stillListed * (corroborated + Math.min(oneFamily, corroborated)) + others;
+  const listed = Math.min(together(all), together(witnessed) + LEARNING.unwitnessedMost);
+  return stillListed * listed + others;
 }
 
-function weightOf(group: GuestGroup, today: string): number {
-  const age = (Date.parse(today) - Date.parse(group.sinceDay)) / DAY_MS;
-  if (!group.listed) {
-    const isEstablished = age >= MONTH_DAYS && group.days >= ESTABLISHED_DAYS;
-    return WEIGHTS[isEstablished ? 'established' : 'innocent'].weight;
-  }
-  const seen = group.swept ? 'swept' : bitsIn(group.keys) >= MANY_KEYS ? 'many_keys' : 'few_keys';
-  const family = group.corroborated ? 'corroborated' : 'one_family';
-  const earned = group.earned ? WEIGHTS.earned.weight : 1;
-  return WEIGHTS[family].weight * WEIGHTS[ageOf(age)].weight * WEIGHTS[seen].weight * earned;
+/** What one family lists never counts alone. */
+function together({ corroborated, oneFamily }: { corroborated: number; oneFamily: number }): number {
+  return corroborated + Math.min(oneFamily, corroborated);
 }
 
-function ageOf(days: number): 'settled' | 'month' | 'week' | 'fresh' {
-  if (days >= SETTLED_DAYS) return 'settled';
+function unlistedWeight({ sinceDay, days }: GuestGroup, today: string): number {
+  const isEstablished = daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
+  return WEIGHTS[isEstablished ? 'established' : 'innocent'].weight;
+}
+
+function listedWeight({ corroborated, earned, sinceDay }: GuestGroup, today: string): number {
+  const family = WEIGHTS[corroborated ? 'corroborated' : 'one_family'].weight;
+  return family * WEIGHTS[ageOf(daysBetween(sinceDay, today))].weight * (earned ? WEIGHTS.earned.weight : 1);
+}
+
+function seenBy({ swept, keys }: GuestGroup, colluding: number) {
+  if ((keys & ~colluding) !== 0) return 'many_keys';
+  return swept === 2 ? 'swept' : swept === 1 ? 'first_sweep' : 'few_keys';
+}
+
+function daysBetween(since: string, today: string): number {
+  return (Date.parse(today) - Date.parse(since)) / DAY_MS;
+}
+
+function ageOf(days: number): 'month' | 'week' | 'fresh' {
   if (days >= MONTH_DAYS) return 'month';
   return days >= WEEK_DAYS ? 'week' : 'fresh';
 }
 
-function bitsIn(marks: number): number {
-  let bits = 0;
-  for (let rest = marks; rest !== 0; rest &= rest - 1) bits++;
-  return bits;
+/** The marks of the keys that have asked for most listed guests of a host. */
+function mostDiligent(groups: readonly GuestGroup[]): number {
+  const asked = Array.from({ length: MARKS }, (_, bit) => {
+    const mark = 1 << bit;
+    return { mark, guests: groups.reduce((sum, { keys, count }) => sum + (keys & mark ? count : 0), 0) };
+  });
+  asked.sort((a, b) => b.guests - a.guests);
+  return asked.slice(0, COLLUDING).reduce((marks, { mark }) => marks | mark, 0);
 }

@@ -39,6 +39,9 @@ export function groupOf(host: string): string | undefined {
   return domain && `*.${domain}`;
 }
 
+/** How hosts that receive for their own domain only are called, which say nothing by their names. */
+export const ownAt = (address: string) => `own@${address}`;
+
 /**
  * Whether a host may be learned at all: nobody who is known for something else, and nothing of protected domains or of
  * the panel.
@@ -92,7 +95,7 @@ export class Infra {
     const found: Found[] = [];
     for (const { host } of exchanges) {
       const own = isBelow(host, registrable);
-      const one = own ? this.#byAddress(host, LEARNING.ownLearnedAt) : this.#byHost(host, catalog);
+      const one = own ? this.#byAddress(host, ownAt, LEARNING.ownLearnedAt) : this.#byHost(host, catalog);
       // Last, since it costs most and most hosts were not learned.
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
@@ -108,7 +111,8 @@ export class Infra {
     let left = LEARNING.neighbours;
     for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
       const addresses = this.#addressesOf(host) ?? [];
-      const known = [host, groupOf(host), ...addresses].map(name => this.#known.get(name ?? '')?.record);
+      const names = [host, groupOf(host) ?? host, ...addresses];
+      const known = names.map(name => this.#known.get(name)?.record);
       const most = known.reduce((best, next) => ((next?.flagged ?? 0) > (best?.flagged ?? 0) ? next : best));
       if (!most || most.flagged === 0 || !isLearnable(host, catalog)) continue;
       const guests = most.neighbours.filter(entry => isListed(entry, catalog)).slice(0, left);
@@ -128,7 +132,7 @@ export class Infra {
       const listedGuests = this.#known.get(group)?.record.flagged ?? 0;
       return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, sum: null };
     }
-    return this.#byAddress(host, LEARNING.learnedAt);
+    return this.#byAddress(host, address => address, LEARNING.learnedAt);
   }
 
   #learned(name: string, by: LearnedBy, enough: number = LEARNING.learnedAt): Found | undefined {
@@ -138,10 +142,12 @@ export class Infra {
     return { by, neighbours, listedGuests: flagged, sum: known.sum };
   }
 
-  #byAddress(host: string, enough: number): Found | undefined {
+  #byAddress(host: string, named: (address: string) => string, enough: number): Found | undefined {
     const addresses = this.#addressesOf(host);
     if (!addresses || addresses.length === 0 || this.#known.get(host)?.record.forgotten) return undefined;
-    const found = addresses.map(address => this.#learned(address, 'address', enough));
+    const isOut = (name: string) => this.#known.get(name)?.record.forgotten;
+    if (addresses.some(address => isOut(address))) return undefined;
+    const found = addresses.map(address => this.#learned(named(address), 'address', enough));
     return found.every(one => one !== undefined) ? leastOf(found) : undefined;
   }
 

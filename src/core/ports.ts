@@ -86,7 +86,7 @@ export interface SweepMark {
   readonly endedAt: number | null;
   /** When a sweep came to the end for the first time. */
   readonly firstEndedAt: number | null;
-  /** Listed names that did not exist when they were swept last (core/dead.ts). */
+  /** Listed names that received no mail when they were swept (core/dead.ts). */
   readonly dead: string | null;
 }
 

@@ -5,12 +5,12 @@
 
 import type { Act, Action } from '../core/audit.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
-import type { Guest, GuestGroup, HostRecord } from '../core/guest.ts';
+import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
-import { json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
+import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
 import { shape, type Table, table, without } from './table.ts';
 
 export const KEY = table<KeyRecord>('key', ['id'], {
@@ -83,7 +83,7 @@ export const GUEST = table<Guest>('guest', ['host', 'domain'], {
   day: text,
   sinceDay: later(orNull(text)),
   days: later(orNull(whole)),
-  swept: later(orNull(yesNo)),
+  swept: later(orNull(whole as Codec<Swept>)),
   keys: later(orNull(whole)),
   corroborated: later(orNull(yesNo)),
   earned: later(orNull(yesNo)),
@@ -110,7 +110,7 @@ const readGroup = (group: GuestGroup): GuestGroup => ({
   listed: Boolean(group.listed),
   corroborated: Boolean(group.corroborated),
   earned: Boolean(group.earned),
-  swept: Boolean(group.swept),
+  swept: group.swept ?? 0,
 });
 
 /** Not kept but made of hosts and their guests. */

@@ -11,9 +11,9 @@ export const RETURNED = `
   ON CONFLICT (${GUEST.key}) DO UPDATE SET
     entry = excluded.entry,
     day = excluded.day,
-    since_day = coalesce(guest.since_day, excluded.since_day),
+    since_day = CASE WHEN guest.since_day < excluded.since_day THEN guest.since_day ELSE excluded.since_day END,
     days = coalesce(guest.days, 1) + CASE WHEN guest.day <> excluded.day THEN 1 ELSE 0 END,
-    swept = coalesce(guest.swept, excluded.swept),
+    swept = CASE WHEN guest.swept IS NULL THEN excluded.swept WHEN guest.swept = 0 AND excluded.swept > 0 THEN 1 ELSE guest.swept END,
     keys = CASE WHEN excluded.entry IS NOT NULL THEN coalesce(guest.keys, 0) | coalesce(excluded.keys, 0) END,
     corroborated = excluded.corroborated,
     earned = CASE WHEN excluded.entry IS NOT NULL THEN
@@ -30,7 +30,7 @@ const GROUP = {
   corroborated: 'corroborated',
   earned: 'earned',
   swept: 'swept',
-  keys: 'CASE WHEN swept OR entry IS NULL THEN 0 ELSE coalesce(keys, 0) END',
+  keys: 'CASE WHEN entry IS NULL THEN 0 ELSE coalesce(keys, 0) END',
   since_day: 'coalesce(since_day, day)',
   days: `CASE WHEN entry IS NOT NULL THEN 1 WHEN days > ${ESTABLISHED_DAYS} THEN ${ESTABLISHED_DAYS} ELSE coalesce(days, 1) END`,
 };

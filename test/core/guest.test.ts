@@ -9,11 +9,9 @@ const one = (facts: Partial<GuestGroup>) => sum(groupOfGuests(1, facts));
 
 describe('a listed guest weighs', () => {
   const ages: [string, string, number][] = [
-    ['since 90 days', '2026-08-17', 1],
-    ['since 89 days', '2026-08-18', 0.5],
-    ['since 30 days', '2026-10-16', 0.5],
-    ['since 29 days', '2026-10-17', 0.2],
-    ['since 7 days', '2026-11-08', 0.2],
+    ['since 30 days', '2026-10-16', 1],
+    ['since 29 days', '2026-10-17', 0.5],
+    ['since 7 days', '2026-11-08', 0.5],
     ['since 6 days', '2026-11-09', 0.05],
     ['since today', TODAY, 0.05],
   ];
@@ -22,14 +20,32 @@ describe('a listed guest weighs', () => {
   });
 
   it.each<[string, Partial<GuestGroup>, number]>([
-    ['found by a sweep', {}, 1],
-    ['asked for by four keys', { swept: false, keys: 0b1011_0001 }, 1],
-    ['asked for by three keys', { swept: false, keys: 0b1001_0001 }, 0],
-    ['asked for by nobody', { swept: false }, 0],
+    ['first seen after a whole sweep', {}, 1],
+    ['found by the first sweep', { swept: 1 }, 1],
+    ['asked for by four keys', { swept: 0, keys: 0b1011_0001 }, 1],
+    ['asked for by three keys', { swept: 0, keys: 0b1001_0001 }, 0],
+    ['asked for by nobody', { swept: 0 }, 0],
     ['listed after it was seen here', { earned: true }, 2],
     ['listed after it was seen here, of late', { earned: true, sinceDay: TODAY }, 0.1],
   ])('by who stands behind it: %s', (_, facts, weight) => {
     expect(one(facts)).toBe(weight);
+  });
+
+  it('nothing where three keys ask for many names, whoever asks for others', () => {
+    const framing = groupOfGuests(200, { swept: 0, keys: 0b0111 });
+    expect(sum(framing)).toBe(0);
+    expect(sum(framing, groupOfGuests(1, { swept: 0, keys: 0b1000 }))).toBe(1);
+    expect(sum(framing, groupOfGuests(1, { swept: 0, keys: 0b1111 }))).toBe(1);
+  });
+
+  it('never enough where the first sweep alone has found it, and fully with the first others', () => {
+    const found = (count: number) => groupOfGuests(count, { swept: 1 });
+    expect([sum(found(1)), sum(found(2)), sum(found(1_000))]).toEqual([1, 2, 2]);
+    expect(sum(found(1_000), groupOfGuests(1_000, { swept: 1, corroborated: false }))).toBe(2);
+    expect(sum(found(1_000), groupOfGuests(3))).toBe(5);
+    // Asked for by six keys, as many guests each: those of three count.
+    const asked = Array.from({ length: 6 }, (_, bit) => groupOfGuests(2, { swept: 1, keys: 1 << bit }));
+    expect(sum(...asked)).toBe(8);
   });
 
   it('less where one family names it, never without others, and never more than they do', () => {
@@ -45,7 +61,7 @@ describe('an unlisted guest speaks for the host', () => {
     groupOfGuests(count, { listed: false, corroborated: false, sinceDay: '2026-10-16', ...facts });
   it.each<[string, Partial<GuestGroup>, number]>([
     ['a little', {}, -0.06],
-    ['more where it was asked for on three days over a month', { days: 3 }, -0.25],
+    ['more where it was asked for on three days over a month', { days: 3 }, -0.12],
     ['not where that is a day short', { days: 2 }, -0.06],
     ['nor in less than a month', { days: 3, sinceDay: '2026-10-17' }, -0.06],
   ])('%s', (_, facts, weight) => {

@@ -580,16 +580,16 @@ export function storeContract(makePlace: MakePlace): void {
 
     test('guests keep what counts from their first sighting on, and are told in groups that weigh the same', async () => {
       const { store, learn } = await learning();
-      const fresh = { sinceDay: DAY, swept: false };
+      const fresh = { sinceDay: DAY, swept: 0 } as const;
       await learn([
         ...guests(3, { ...fresh, keys: 0b0001 }),
         ...guests(2, { ...fresh, entry: null, corroborated: null, keys: null }, 'i'),
         ...guests(2, { sinceDay: '2026-08-17', corroborated: false }, 's'),
       ]);
-      // Seen by other keys on the same day, and by a sweep on the next: it was asked for first.
+      // Seen by other keys on the same day, and after a sweep on the next: it was asked for first.
       await learn(guests(3, { ...fresh, keys: 0b0110 }));
       const next = { day: '2026-11-16', sinceDay: '2026-11-16' };
-      await learn(guests(1, { ...next, swept: true, keys: 0 }), [], '2026-11-16');
+      await learn(guests(1, { ...next, swept: 2, keys: 0 }), [], '2026-11-16');
       // One of the unlisted is listed now, the other was seen again.
       await learn(guests(1, next, 'i'), [], '2026-11-16');
       await learn(guests(2, { ...next, entry: null, corroborated: null, keys: null }, 'i').slice(1));
@@ -600,15 +600,19 @@ export function storeContract(makePlace: MakePlace): void {
           )
           .sort();
       expect(await groups()).toEqual([
-        `false false false false 0 ${DAY} 2 1`,
-        `true false false true 0 2026-08-17 1 2`,
-        `true true false false 7 ${DAY} 1 3`,
-        `true true true false 0 ${DAY} 1 1`,
+        `false false false 1 0 ${DAY} 2 1`,
+        `true false false 2 0 2026-08-17 1 2`,
+        `true true false 0 7 ${DAY} 1 2`,
+        `true true false 1 7 ${DAY} 1 1`,
+        `true true true 1 0 ${DAY} 1 1`,
       ]);
       // What is no longer listed has not earned it, and no key of it is kept.
       await learn(guests(3, { ...next, entry: null, corroborated: null, keys: null }));
       await learn(guests(1, { ...next, day: '2026-11-18', keys: 0b1000 }), [], '2026-11-18');
-      expect(await groups()).toContain(`true true true false 8 ${DAY} 1 1`);
+      expect(await groups()).toContain(`true true true 1 8 ${DAY} 1 1`);
+      // The first sweep says that it was there before.
+      await learn(guests(1, { ...next, sinceDay: '2026-10-16', swept: 1, keys: 0 }));
+      expect(await groups()).toContain(`true true true 1 8 2026-10-16 1 1`);
     });
 
     test('hosts are shown from a number on, the most first, at most so many hosts', async () => {

@@ -1,4 +1,4 @@
-/** Guests of mail hosts as a first sweep finds them: settled, and named by two families of feeds where they are listed. */
+/** Guests of mail hosts that weigh as much as they can: settled, and named by two families of feeds where listed. */
 
 import type { Guest, GuestGroup } from '../../src/core/guest.ts';
 
@@ -7,7 +7,7 @@ export function guestOf(facts: Pick<Guest, 'host' | 'domain' | 'entry' | 'day'> 
   return {
     sinceDay: '2026-01-01',
     days: 1,
-    swept: true,
+    swept: 2,
     keys: listed ? 0 : null,
     corroborated: listed ? true : null,
     earned: false,
@@ -20,7 +20,7 @@ export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): G
     listed: true,
     corroborated: true,
     earned: false,
-    swept: true,
+    swept: 2,
     keys: 0,
     sinceDay: '2026-01-01',
     days: 1,
