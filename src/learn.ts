@@ -252,10 +252,8 @@ class Learner implements Learn {
   #add(guest: Guest): void {
     const at = `${guest.host} ${guest.domain}`;
     const before = this.#guests.get(at);
-    if (!before && this.#guests.size >= MOST_GUESTS) return;
-    const keys = guest.keys === null ? null : guest.keys | (before?.keys ?? 0);
-    const swept = before?.swept ?? guest.swept;
-    this.#guests.set(at, { ...guest, keys, swept });
+    if (before) this.#guests.set(at, seenAgain(before, guest));
+    else if (this.#guests.size < MOST_GUESTS) this.#guests.set(at, guest);
   }
 
   #bar(name: string, host: string): void {
@@ -266,6 +264,16 @@ class Learner implements Learn {
       for (const address of found) this.#shared.add(address).add(ownAt(address));
     });
   }
+}
+
+/** As the store does it with what it has. */
+function seenAgain(before: Guest, guest: Guest): Guest {
+  return {
+    ...guest,
+    sinceDay: before.sinceDay! < guest.sinceDay! ? before.sinceDay : guest.sinceDay,
+    swept: before.swept === 0 && guest.swept! > 0 ? 1 : before.swept,
+    keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
+  };
 }
 
 const onceOf = ({ zone, mark }: Pick<Seen, 'zone' | 'mark'>) => (mark === 0 ? zone : `${zone} ${mark}`);

@@ -125,6 +125,7 @@ export class Infra {
   #byHost(host: string, catalog: Catalog): Found | undefined {
     const group = groupOf(host) ?? host;
     if (this.#known.get(host)?.record.forgotten || this.#known.get(group)?.record.forgotten) return undefined;
+    if (this.#addressesOf(host)?.some(address => this.#known.get(address)?.record.shared)) return undefined;
     const byName = this.#learned(host, 'name') ?? this.#learned(group, 'name');
     if (byName) return byName;
     const { hits, families } = catalog.listed(lineage(host));

@@ -19,6 +19,15 @@ export const RETURNED = `
     earned = CASE WHEN excluded.entry IS NOT NULL THEN
       CASE WHEN guest.entry IS NULL THEN true ELSE guest.earned END END`;
 
+/** For `WHERE`: most sightings of a day say nothing new. */
+export const CHANGED = `
+  coalesce(guest.entry, '') <> coalesce(excluded.entry, '')
+  OR guest.day <> excluded.day
+  OR guest.since_day IS NULL OR excluded.since_day < guest.since_day
+  OR guest.swept IS NULL OR (guest.swept = 0 AND excluded.swept > 0)
+  OR coalesce(guest.keys, 0) <> coalesce(guest.keys, 0) | coalesce(excluded.keys, 0)
+  OR coalesce(guest.corroborated, false) <> coalesce(excluded.corroborated, false)`;
+
 /** The members of one group in JSON, where `json_object` or its like makes it: name, column, name, column. */
 export const GROUP_MEMBERS = `
   'listed', listed, 'corroborated', corroborated, 'earned', earned, 'swept', swept,

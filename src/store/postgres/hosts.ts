@@ -4,7 +4,7 @@ import type { Act } from '../../core/audit.ts';
 import { type Guest, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
-import { GROUP_KEYS, GROUP_MEMBERS, GROUPED, RETURNED } from '../guests.ts';
+import { CHANGED, GROUP_KEYS, GROUP_MEMBERS, GROUPED, RETURNED } from '../guests.ts';
 import { rowsToRemove } from '../prune.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -86,9 +86,7 @@ const TAKE = `
   INSERT INTO guest (${GUEST.names})
   SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR place <= $${GUEST.columns.length + 1})
   ${RETURNED}
-    WHERE guest.entry IS DISTINCT FROM excluded.entry OR guest.day <> excluded.day
-      OR guest.corroborated IS DISTINCT FROM excluded.corroborated
-      OR coalesce(guest.keys, 0) <> coalesce(guest.keys, 0) | coalesce(excluded.keys, 0)`;
+    WHERE ${CHANGED}`;
 
 const SHARE = `
   INSERT INTO host (name, shared_day)

@@ -5,7 +5,7 @@ import type { Act } from '../../core/audit.ts';
 import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, HOST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
-import { GROUP_KEYS, GROUP_MEMBERS, GROUPED, RETURNED } from '../guests.ts';
+import { CHANGED, GROUP_KEYS, GROUP_MEMBERS, GROUPED, RETURNED } from '../guests.ts';
 import { rowsToRemove } from '../prune.ts';
 import { replaced, upsert, without } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -20,8 +20,7 @@ export function createHosts(db: DatabaseSync) {
     FROM host WHERE name = ?1`);
   const putGuest = db.prepare(`
     INSERT INTO guest (${GUEST.names}) VALUES (${GUEST.sqlite.places}) ${RETURNED}
-      WHERE entry IS NOT excluded.entry OR day <> excluded.day OR corroborated IS NOT excluded.corroborated
-        OR coalesce(keys, 0) <> coalesce(keys, 0) | coalesce(excluded.keys, 0)`);
+      WHERE ${CHANGED}`);
   const shareAgain = db.prepare('UPDATE host SET shared_day = ?2 WHERE name = ?1 AND shared_day IS NOT NULL');
   const share = db.prepare(`
     INSERT INTO host (name, shared_day) VALUES (?1, ?2)
