@@ -4,9 +4,9 @@ import type { Limits } from '../src/core/key.ts';
 import { dayOf, lastDays } from '../src/core/quota.ts';
 import { createOperate } from '../src/operate.ts';
 import { a, mx, type Zone } from '../test/support/dns.ts';
+import { guestOf } from '../test/support/guests.ts';
 import { randomFrom } from '../test/support/scale.ts';
 import { realCatalog, startTestService, type TestService } from '../test/support/service.ts';
-import { guestOf } from '../test/support/guests.ts';
 
 export const TOKEN = 'a-token-for-pictures-0123456789abcdef';
 

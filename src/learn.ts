@@ -244,7 +244,7 @@ class Learner implements Learn {
       days: 1,
       swept: this.#isSwept ? 2 : sweeping ? 1 : 0,
       keys: listed && mark,
-      corroborated: listed && listed.corroborated,
+      corroborated: listed?.corroborated ?? null,
       earned: false,
     };
   }

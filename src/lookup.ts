@@ -104,8 +104,7 @@ export function createLookup(parts: LookupParts): Lookup {
   /** An operator's word says nothing about a host's other guests, so such a name is no guest. */
   function noted(found: Remembered, mail: Mail, keyId: string): Answer {
     const { facts } = found;
-    if (facts.override === undefined)
-      note(facts.domain, facts.zone, facts.listed, mail, keyId);
+    if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
     return answered(found, mail);
   }
 

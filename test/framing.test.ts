@@ -32,7 +32,13 @@ describe(`the harder internet: ${SIZE.disposable} disposable, ${SIZE.platforms} 
     async (_, unlisted, first, share) => {
       const looks = await visitHard(dns, store, simulateHardInternet(SIZE, unlisted, 2), first);
       for (const { when, seen, framed } of looks) {
-        expect([when, seen.innocentFlagged, framed, seen.hiddenFound, seen.unasked]).toEqual([when, [], [], 0, 0]);
+        expect([when, seen.innocentFlagged, framed, seen.hiddenFound, seen.unasked]).toEqual([
+          when,
+          [],
+          [],
+          0,
+          0,
+        ]);
       }
       const { found, wanted } = looks.at(-1)!.seen;
       expect(found / wanted).toBeGreaterThanOrEqual(share);

@@ -309,7 +309,9 @@ describe('what is not learned', () => {
 
 describe('numbered hosts of one domain', () => {
   it('are one, and a number that was never seen is known', async () => {
-    const sites = Array.from({ length: 12 }, (_, at) => listedAt(`mx${at}.rotating.net`, 1, `burn${at}`)).flat();
+    const sites = Array.from({ length: 12 }, (_, at) =>
+      listedAt(`mx${at}.rotating.net`, 1, `burn${at}`),
+    ).flat();
     const hosts = Object.fromEntries(
       Array.from({ length: 60 }, (_, at) => [`mx${at}.rotating.net`, `5.61.2.${at}`]),
     );
@@ -332,7 +334,9 @@ describe('a domain on hosts of its own', () => {
     await world.digest();
     const verdict = await world.judge('fresh.com');
     expect(verdict).toMatchObject({ reason: 'disposable', riskScore: 80, isCorporateEmail: false });
-    expect(verdict.signals[0]?.detail).toMatch(/^the address of mail\.fresh\.com also receives mail for 10 listed/);
+    expect(verdict.signals[0]?.detail).toMatch(
+      /^the address of mail\.fresh\.com also receives mail for 10 listed/,
+    );
   });
 
   it('is left alone where a name of the panel has that address too', async () => {
@@ -349,7 +353,10 @@ describe('a domain on hosts of its own', () => {
 
 describe('an exchange below a listed domain', () => {
   it('is evidence at once, with no guest seen', async () => {
-    const sites = [{ ...one('burner.com', 'mx.burner.com'), listed: true }, one('fresh.com', 'mx7.burner.com')];
+    const sites = [
+      { ...one('burner.com', 'mx.burner.com'), listed: true },
+      one('fresh.com', 'mx7.burner.com'),
+    ];
     zone({ 'mx.burner.com': '5.61.1.1', 'mx7.burner.com': '5.61.1.2' }, sites);
     const world = await enter(sites);
     const { reason, riskScore, signals } = await world.judge('fresh.com');

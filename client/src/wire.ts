@@ -1,7 +1,7 @@
 /** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
 // biome-ignore-all format: generated
 
-import { array, boolean, type Check, either, integer, literal, nothing, object, optional, string } from './shape.ts';
+import { array, boolean, type Check, either, integer, literal, object, optional, string } from './shape.ts';
 
 export interface DomainRisk {
   /** The domain in canonical form: lower case, A-labels, no trailing dot. */
@@ -32,6 +32,15 @@ export interface DomainRisk {
       readonly mx: readonly string[];
       readonly stale: boolean;
     };
+    /** Mail hosts that the domain shares with listed ones. Absent where there are none. */
+    readonly graph?: readonly {
+      readonly host: string;
+      readonly addresses: readonly string[];
+      /** How many listed disposable domains it also receives for. */
+      readonly listed_guests: number;
+      /** Some of them; at most 50 in one answer. */
+      readonly guests: readonly string[];
+    }[];
     /** Which version of the lists this was judged by. */
     readonly snapshot: string;
   };
@@ -60,6 +69,12 @@ export const isDomainRisk: Check = /* @__PURE__ */ object({
       mx: array(string),
       stale: boolean,
     }),
+    graph: optional(array(object({
+      host: string,
+      addresses: array(string),
+      listed_guests: integer(),
+      guests: array(string),
+    }))),
     snapshot: string,
   })),
 });

@@ -70,15 +70,36 @@ const MARKS = 16;
  */
 export const WEIGHTS = {
   corroborated: { weight: 1, why: 'two families of feeds or a verified one name it' },
-  one_family: { weight: 0.4, why: 'one stranger can write one feed; together never more than the corroborated ones' },
-  earned: { weight: 2, why: 'listed after it was seen here: no lapsed name that somebody registered and pointed here' },
-  month: { weight: 1, why: `there for ${MONTH_DAYS} days: whoever points names elsewhere to do harm goes without them` },
+  one_family: {
+    weight: 0.4,
+    why: 'one stranger can write one feed; together never more than the corroborated ones',
+  },
+  earned: {
+    weight: 2,
+    why: 'listed after it was seen here: no lapsed name that somebody registered and pointed here',
+  },
+  month: {
+    weight: 1,
+    why: `there for ${MONTH_DAYS} days: whoever points names elsewhere to do harm goes without them`,
+  },
   week: { weight: 0.5, why: `there for ${WEEK_DAYS} days, or from before the first sweep` },
   fresh: { weight: 0.05, why: 'pointed here since days: that costs nothing and is soon undone' },
-  swept: { weight: 1, why: 'came after a whole sweep, in which it received mail elsewhere or was not listed yet' },
-  first_sweep: { weight: 1, why: `found by the first sweep; all such together ${LEARNING.unwitnessedMost} at most` },
-  many_keys: { weight: 1, why: `asked for by a key other than the ${COLLUDING} that ask for most guests here` },
-  few_keys: { weight: 0, why: 'whoever holds a key, or fills in a form of one who does, can ask for anything' },
+  swept: {
+    weight: 1,
+    why: 'came after a whole sweep, in which it received mail elsewhere or was not listed yet',
+  },
+  first_sweep: {
+    weight: 1,
+    why: `found by the first sweep; all such together ${LEARNING.unwitnessedMost} at most`,
+  },
+  many_keys: {
+    weight: 1,
+    why: `asked for by a key other than the ${COLLUDING} that ask for most guests here`,
+  },
+  few_keys: {
+    weight: 0,
+    why: 'whoever holds a key, or fills in a form of one who does, can ask for anything',
+  },
   innocent: { weight: -0.06, why: 'unlisted: 0.054 by the shares above' },
   established: {
     weight: -0.12,

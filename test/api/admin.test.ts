@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { digestOf } from '../../src/core/key.ts';
 import { ask, askBytes, expectError, parseAnswers, type Question } from '../support/answers.ts';
+import { guestOf } from '../support/guests.ts';
 import { SECRET } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { countAsked, rawRequest, sharedService } from '../support/service.ts';
-import { guestOf } from '../support/guests.ts';
 
 const TOKEN = `~!"#$%&'()*+,-./:;<=>?@[]^_{|}-token-canary`;
 const shared = sharedService({ env: { ADMIN_TOKEN: TOKEN, ACCESS_LOG: 'all' } });

@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { referenceDocument } from '../../scripts/reference.ts';
 import { NOW, REQUEST_ID } from '../../src/http/examples.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
-import { sharedService, startTestService } from '../support/service.ts';
 import { guestOf } from '../support/guests.ts';
+import { sharedService, startTestService } from '../support/service.ts';
 
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
 const shared = sharedService({ env: { ADMIN_TOKEN: TOKEN }, clock: () => NOW });

@@ -8,10 +8,10 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { flagOf, someKey } from '../store/contract.ts';
 import { ACT } from '../support/act.ts';
+import { guestOf } from '../support/guests.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
 import { read, run, runJson, startServer } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
-import { guestOf } from '../support/guests.ts';
 
 const DAY = '2026-11-15';
 const SINCE = '2026-08-17';
@@ -61,7 +61,13 @@ async function fill(store: Store) {
   const body = 'x'.repeat(100_000);
   const list = { feed: 'castle', version: '2', digest: 'b', names: 1, acceptedAt: 9, body };
   await store.acceptSnapshot(list, null, { ...ACT, action: 'feed.update', detail: '<b>' });
-  await store.markSweep({ generation: 'abc', last: '1 x.com', endedAt: null, firstEndedAt: 5, dead: 'AQIDBA==' });
+  await store.markSweep({
+    generation: 'abc',
+    last: '1 x.com',
+    endedAt: null,
+    firstEndedAt: 5,
+    dead: 'AQIDBA==',
+  });
   return { key, secret };
 }
 

@@ -6,6 +6,7 @@ import { lastDays } from '../../src/core/quota.ts';
 import { ACT } from '../support/act.ts';
 import { hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
 import { mx } from '../support/dns.ts';
+import { guestOf } from '../support/guests.ts';
 import { realCatalog } from '../support/service.ts';
 import {
   answerAbout,
@@ -20,7 +21,6 @@ import {
   rowsOf,
   soon,
 } from './steps.ts';
-import { guestOf } from '../support/guests.ts';
 
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
 const HOSTILE = '<img src=x onerror=alert(1)>';

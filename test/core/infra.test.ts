@@ -215,11 +215,12 @@ describe('what was learned, for lookup', () => {
   });
 
   it('is told by the number of hosts and addresses', () => {
-    const infra = (...records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
+    const infra = (...records: HostRecord[]) =>
+      allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
     expect(infra().size).toBe(0);
-    expect(
-      infra(record(), record({ name: '5.61.1.1' }), record({ name: 'mx.few.net', ...FEW })).size,
-    ).toBe(2);
+    expect(infra(record(), record({ name: '5.61.1.1' }), record({ name: 'mx.few.net', ...FEW })).size).toBe(
+      2,
+    );
   });
 
   it('has no say for a domain that belongs to nobody, nor where nothing was learned', () => {

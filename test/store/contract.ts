@@ -574,7 +574,12 @@ export function storeContract(makePlace: MakePlace): void {
       await learn([...guests(2, { entry: null }), ...guests(1, {}, 'i')]);
       expect(await counts()).toEqual([['mx.box.net', 4, 4]]);
       expect(await store.listHosts(1, 10)).toMatchObject([
-        { shared: false, forgotten: false, neighbours: ['d2.com', 'd3.com', 'd4.com', 'i0.com'], lastDay: DAY },
+        {
+          shared: false,
+          forgotten: false,
+          neighbours: ['d2.com', 'd3.com', 'd4.com', 'i0.com'],
+          lastDay: DAY,
+        },
       ]);
     });
 

@@ -7,9 +7,9 @@ import { createHosts } from '../../src/store/sqlite/hosts.ts';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
+import { guestOf } from '../support/guests.ts';
 import { read } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
-import { guestOf } from '../support/guests.ts';
 
 const DAY = '2026-11-15';
 const SINCE = '2026-08-17';
@@ -48,7 +48,9 @@ test('learning and forgetting leave the lock to those who count calls after ever
   const hosts = createHosts(db);
   const many = (count: number, name: string) => Array.from({ length: count }, (_, at) => `${name}${at}.com`);
   const part = 500;
-  const old = many(3 * part, 'old').map(host => guestOf({ host, domain: 'd.com', entry: null, day: '2026-01-01' }));
+  const old = many(3 * part, 'old').map(host =>
+    guestOf({ host, domain: 'd.com', entry: null, day: '2026-01-01' }),
+  );
   hosts.learn(old, many(2 * part, 'shared'), '2026-01-01', '2025-10-01');
   expect(locked.splice(0)).toEqual(Array(3 + 2 + 1).fill(false));
   hosts.learn([], [], DAY, SINCE);

@@ -75,8 +75,7 @@ export function simulateHardInternet(size: HardSize, unlisted: number, seed: num
     if (at % 3 === 2) add('own', true, domain, [`mx.${domain}`]);
     place(`mx.${domain}`, addresses[0]!);
     for (let number = 0; number < 60; number++) place(`mx${number}.${domain}`, addresses[number % 3]!);
-    for (const name of guests)
-      disposable(name, at % 3 === 1 ? `mx${below(30)}.${domain}` : `mx.${domain}`);
+    for (const name of guests) disposable(name, at % 3 === 1 ? `mx${below(30)}.${domain}` : `mx.${domain}`);
   }
   // 12 % on hosts of one to three names, which nobody can learn; 15 % on hosts of their own at shared addresses.
   for (let i = 0; i < 0.12 * size.disposable; i++) {
@@ -126,7 +125,9 @@ export function simulateHardInternet(size: HardSize, unlisted: number, seed: num
   const framings: Framing[] = [];
   const victims: Site[] = [];
   const pointed = new Map<string, readonly string[]>();
-  const attacks = size.framing.flatMap(count => [1, 3].flatMap(keys => [0, 1].map(kind => ({ count, keys, kind }))));
+  const attacks = size.framing.flatMap(count =>
+    [1, 3].flatMap(keys => [0, 1].map(kind => ({ count, keys, kind }))),
+  );
   for (const [at, { count, keys, kind }] of attacks.entries()) {
     const domain = `hoster${at}.com`;
     const address = `${network(71)}.5`;
