@@ -1,7 +1,7 @@
 /** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
 // biome-ignore-all format: generated
 
-import { array, boolean, type Check, either, integer, literal, object, optional, string } from './shape.ts';
+import { array, boolean, type Check, either, integer, literal, nothing, object, optional, string } from './shape.ts';
 
 export interface DomainRisk {
   /** The domain in canonical form: lower case, A-labels, no trailing dot. */

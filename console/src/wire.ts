@@ -1,7 +1,7 @@
 /** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
 // biome-ignore-all format: generated
 
-import { array, boolean, type Check, either, integer, literal, number, object, optional, string } from '../../client/src/shape.ts';
+import { array, boolean, type Check, either, integer, literal, nothing, number, object, optional, string } from '../../client/src/shape.ts';
 
 export interface Keys {
   readonly keys: readonly {
