@@ -58,7 +58,9 @@ export const is${name}: Check = /* @__PURE__ */ ${checkOf(schema, '')};
 `;
   });
   const text = parts.join('');
-  const checks = CHECKS.filter(check => check === 'type Check' || new RegExp(`\\b${check}[(),\n]`).test(text));
+  const checks = CHECKS.filter(
+    check => check === 'type Check' || new RegExp(`\\b${check}[(),\n]`).test(text),
+  );
   return `/** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
 // biome-ignore-all format: generated
 
