@@ -71,7 +71,7 @@ async function learnedFrom(
     throw error;
   });
   const generation = catalog.generation;
-  await store.markSweep({ generation, last: '1 ', endedAt: null, firstEndedAt: 1, dead: null });
+  await store.markSweep({ generation, last: '1 ', endedAt: null, firstEndedAt: 1, dead: null, asked: null });
   let now = Date.UTC(2026, 10, 1);
   const learn = await createLearn({
     store,

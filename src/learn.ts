@@ -2,9 +2,9 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
-import { DeadNames } from './core/dead.ts';
 import { type Domain, lineage, registrableDomain } from './core/domain.ts';
 import { type Guest, type HostRecord, LEARNING, markOf, WEEK_DAYS } from './core/guest.ts';
+import { HashedNames } from './core/hashed.ts';
 import { foldingInfra, groupOf, type Infra, isLearnable, ownAt } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store, SweepMark } from './core/ports.ts';
@@ -93,10 +93,11 @@ class Learner implements Learn {
   #writing: Promise<void> = Promise.resolve();
   #records: readonly HostRecord[] = [];
   #infra: Infra;
-  #dead = new DeadNames();
-  /** As the store has them. */
-  #deadText: string | null = null;
-  /** A sweep came to the end before: names that received no mail then are known. */
+  /** What sweeps have found out, and the mark that says so. */
+  #dead = new HashedNames();
+  #asked = new HashedNames();
+  #mark: SweepMark | undefined;
+  /** A sweep came to the end before: what is listed and was not asked for then has been listed since. */
   #isSwept = false;
 
   constructor(parts: LearnParts) {
@@ -150,10 +151,9 @@ class Learner implements Learn {
 
   #remember(mark: SweepMark | undefined): void {
     this.#isSwept = mark !== undefined && mark.firstEndedAt !== null;
-    const text = mark?.dead ?? null;
-    if (text === this.#deadText) return;
-    this.#deadText = text;
-    this.#dead = new DeadNames(text);
+    if (mark?.dead !== this.#mark?.dead) this.#dead = new HashedNames(mark?.dead);
+    if (mark?.asked !== this.#mark?.asked) this.#asked = new HashedNames(mark?.asked);
+    this.#mark = mark;
   }
 
   *adopting(next: Catalog): Steps<() => void> {
@@ -236,13 +236,14 @@ class Learner implements Learn {
 
   #guestOf({ zone, listed, mark, sweeping }: Seen): Omit<Guest, 'host'> {
     const now = this.#parts.clock();
+    const isNew = this.#isSwept && (listed === null || !this.#asked.has(listed.entry));
     return {
       domain: zone,
       entry: listed?.entry ?? null,
       day: dayOf(now),
       sinceDay: dayOf(sweeping?.isFirst ? now - WEEK_DAYS * DAY_MS : now),
       days: 1,
-      swept: this.#isSwept ? 2 : sweeping ? 1 : 0,
+      swept: isNew ? 2 : sweeping ? 1 : 0,
       keys: listed && mark,
       corroborated: listed?.corroborated ?? null,
       earned: false,

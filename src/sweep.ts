@@ -2,9 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Catalog } from './core/catalog.ts';
-import { DeadNames } from './core/dead.ts';
 import { type Domain, lineage } from './core/domain.ts';
 import { isCorroborated } from './core/guest.ts';
+import { HashedNames } from './core/hashed.ts';
 import type { MailState } from './core/mail.ts';
 import type { Clock, Resolver, Store, SweepMark } from './core/ports.ts';
 import type { Learn, ListedAs, Sweeping } from './learn.ts';
@@ -62,14 +62,14 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
   const mark = await store.sweepMark();
   const names = namesLeft(catalog, mark);
   const firstEndedAt = mark?.firstEndedAt ?? null;
-  const dead = new DeadNames(mark?.dead);
-  dead.keepOnly(catalog.disposableNames());
+  const known = { dead: new HashedNames(mark?.dead), asked: new HashedNames(mark?.asked) };
+  for (const names of Object.values(known)) names.keepOnly(catalog.disposableNames());
   const total = Math.min(names.length, options.limit ?? names.length);
   const size = Math.min(LARGEST_BATCH, Math.max(SMALLEST_BATCH, Math.ceil(options.rate * BATCH_SECONDS)));
   const swept = { asked: 0, received: 0, unanswered: 0 };
   while (swept.asked < total && !options.stop.aborted) {
     const batch = names.slice(swept.asked, Math.min(total, swept.asked + size));
-    const done = await askAll(parts, options, batch, { isFirst: firstEndedAt === null }, dead, at =>
+    const done = await askAll(parts, options, batch, { isFirst: firstEndedAt === null }, known, at =>
       options.progress(batch[at]!.name, swept.asked + at, total),
     );
     if (done.asked >= SMALLEST_BATCH && done.unanswered > MOST_UNANSWERED * done.asked)
@@ -88,7 +88,8 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
       last: names[swept.asked - 1]!.order,
       endedAt,
       firstEndedAt: firstEndedAt ?? endedAt,
-      dead: dead.toText(),
+      dead: known.dead.toText(),
+      asked: known.asked.toText(),
     });
   }
   await learn.reload();
@@ -131,7 +132,7 @@ async function askAll(
   { rate, stop }: SweepOptions,
   batch: readonly Target[],
   sweeping: Sweeping,
-  dead: DeadNames,
+  known: { readonly dead: HashedNames; readonly asked: HashedNames },
   progress: (at: number) => void,
 ): Promise<{ asked: number; received: number; unanswered: number }> {
   const startedAt = performance.now();
@@ -146,7 +147,8 @@ async function askAll(
       const mail = await resolver.resolve(name, KEY);
       if (mail.state === 'mx') done.received++;
       if (mail.state === 'unknown') done.unanswered++;
-      if (listed && RECEIVES_NOTHING.has(mail.state)) dead.add(name);
+      if (listed) known.asked.add(name);
+      if (listed && RECEIVES_NOTHING.has(mail.state)) known.dead.add(name);
       learn.note(name, lineage(name).at(-1) ?? name, listed, mail, sweeping);
     }
   }

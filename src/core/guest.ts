@@ -14,8 +14,8 @@ export const LEARNING = Object.freeze({
    */
   ownLearnedAt: 3,
   /**
-   * What a first sweep finds and no independent key asks for weighs so much at most, which is not enough: the names may
-   * have been registered and pointed there for whoever sweeps next.
+   * What sweeps find and no independent key asks for weighs so much at most, which is not enough: the names may have been
+   * registered and pointed there for whoever sweeps next.
    */
   unwitnessedMost: 2,
   /** What has fewer listed guests cannot come to any such sum, and is not read. */
@@ -62,11 +62,11 @@ const MARKS = 16;
  * not, November 2026); of established names about one in a thousand is. Each listed guest thus speaks
  * ln(0.26 / 0.001) = 5.6 for disposable and each unlisted one ln(0.999 / 0.74) = 0.3 against it: 1 to 0.054.
  *
- * What one party can do: register listed names that have lapsed (42 % of all) and point them at a victim's host. Found by
- * the first sweep, or asked for by three keys, they are never enough; later they are known to have received no mail
- * before, and are no guests at all. What is left: whoever owns listed domains that do receive mail moves three or more
- * of them to a host that no name of the panel uses and leaves them there for months, or has four keys. It ends by itself
- * as the innocent guests are seen, and for good with `infra forget`.
+ * What one party can do: register listed names that have lapsed (42 % of all) and point them at a victim's host, or move
+ * names that it has. Found by sweeps, or asked for by three keys, they are never enough; those that received no mail at
+ * an earlier sweep are no guests at all. What is left: whoever has names listed anew by two families of feeds and leaves
+ * them at the host for weeks, or asks by four keys. It ends by itself as the innocent guests are seen, and for good with
+ * `infra forget`.
  */
 export const WEIGHTS = {
   corroborated: { weight: 1, why: 'two families of feeds or a verified one name it' },
@@ -84,14 +84,11 @@ export const WEIGHTS = {
   },
   week: { weight: 0.5, why: `there for ${WEEK_DAYS} days, or from before the first sweep` },
   fresh: { weight: 0.05, why: 'pointed here since days: that costs nothing and is soon undone' },
-  swept: {
+  newly_listed: {
     weight: 1,
-    why: 'came after a whole sweep, in which it received mail elsewhere or was not listed yet',
+    why: 'listed since the last whole sweep: no lapsed name, its owner is who got it listed',
   },
-  first_sweep: {
-    weight: 1,
-    why: `found by the first sweep; all such together ${LEARNING.unwitnessedMost} at most`,
-  },
+  swept: { weight: 1, why: `found by a sweep; all such together ${LEARNING.unwitnessedMost} at most` },
   many_keys: {
     weight: 1,
     why: `asked for by a key other than the ${COLLUDING} that ask for most guests here`,
@@ -124,7 +121,7 @@ export interface Guest {
   readonly sinceDay: string | null;
   /** On how many days it was seen. */
   readonly days: number | null;
-  /** How much sweeps knew when it was first seen; stays. */
+  /** What sweeps knew of it when it was first seen; only 0 becomes 1. */
   readonly swept: Swept | null;
   /** Marks of the keys that asked for it, as bits; of listed guests only, so that no lookup of another name is kept. */
   readonly keys: number | null;
@@ -133,7 +130,7 @@ export interface Guest {
   readonly earned: boolean | null;
 }
 
-/** 0: nothing was swept yet. 1: it was found by the first sweep. 2: a whole sweep had come to its end before. */
+/** 0: callers have seen it. 1: a sweep has. 2: it was listed, or seen here unlisted, after a whole sweep was done. */
 export type Swept = 0 | 1 | 2;
 
 /** Guests of one host that weigh the same, and how many they are. */
@@ -197,7 +194,7 @@ export function sumOf({ groups }: Pick<HostRecord, 'groups'>, today: string, sti
     const weight = group.count * WEIGHTS[seen].weight * listedWeight(group, today);
     const family = group.corroborated ? 'corroborated' : 'oneFamily';
     all[family] += weight;
-    if (seen !== 'first_sweep') witnessed[family] += weight;
+    if (seen !== 'swept') witnessed[family] += weight;
   }
   const listed = Math.min(together(all), together(witnessed) + LEARNING.unwitnessedMost);
   return stillListed * listed + others;
@@ -220,7 +217,7 @@ function listedWeight({ corroborated, earned, sinceDay }: GuestGroup, today: str
 
 function seenBy({ swept, keys }: GuestGroup, colluding: number) {
   if ((keys & ~colluding) !== 0) return 'many_keys';
-  return swept === 2 ? 'swept' : swept === 1 ? 'first_sweep' : 'few_keys';
+  return swept === 2 ? 'newly_listed' : swept === 1 ? 'swept' : 'few_keys';
 }
 
 function daysBetween(since: string, today: string): number {

@@ -86,8 +86,10 @@ export interface SweepMark {
   readonly endedAt: number | null;
   /** When a sweep came to the end for the first time. */
   readonly firstEndedAt: number | null;
-  /** Listed names that received no mail when they were swept (core/dead.ts). */
+  /** Listed names that received no mail when they were swept (core/hashed.ts): whoever takes one over has it listed. */
   readonly dead: string | null;
+  /** Listed names that were swept, whatever they answered: they are not newly listed. */
+  readonly asked: string | null;
 }
 
 export interface Store {

@@ -132,6 +132,7 @@ export const SWEEP = table<SweepMark & { readonly id: number }>('sweep', ['id'],
   endedAt: orNull(whole),
   firstEndedAt: later(orNull(whole)),
   dead: later(orNull(text)),
+  asked: later(orNull(text)),
 });
 export const SWEEP_MARK = without(SWEEP, 'id');
 

@@ -41,6 +41,7 @@ async function swept() {
     endedAt: null,
     firstEndedAt: null,
     dead: null,
+    asked: null,
   });
   // Listed names that came since an earlier sweep, a month ago, and those that keys have asked for.
   const guests = listed

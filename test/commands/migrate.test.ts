@@ -67,6 +67,7 @@ async function fill(store: Store) {
     endedAt: null,
     firstEndedAt: 5,
     dead: 'AQIDBA==',
+    asked: 'AQIDBA==',
   });
   return { key, secret };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DeadNames } from '../../src/core/dead.ts';
 import { type GuestGroup, isCorroborated, markOf, sumOf } from '../../src/core/guest.ts';
+import { HashedNames } from '../../src/core/hashed.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 const TODAY = '2026-11-15';
@@ -96,10 +96,10 @@ it('keys are told apart by one of sixteen marks', () => {
 
 describe('names that did not exist', () => {
   it('are known again from the text that is stored', () => {
-    const dead = new DeadNames();
+    const dead = new HashedNames();
     const names = Array.from({ length: 1_000 }, (_, at) => `gone${at}.com`);
     for (const name of names) dead.add(name);
-    const again = new DeadNames(dead.toText());
+    const again = new HashedNames(dead.toText());
     expect(again.size).toBe(1_000);
     expect(names.every(name => again.has(name))).toBe(true);
     expect(again.has('alive.com')).toBe(false);
@@ -107,7 +107,7 @@ describe('names that did not exist', () => {
   });
 
   it('are forgotten with their listing', () => {
-    const dead = new DeadNames();
+    const dead = new HashedNames();
     for (const name of ['a.com', 'b.com', 'c.com']) dead.add(name);
     dead.keepOnly(['b.com', 'd.com']);
     expect([dead.has('a.com'), dead.has('b.com'), dead.has('d.com'), dead.size]).toEqual([
@@ -119,6 +119,6 @@ describe('names that did not exist', () => {
   });
 
   it.each([null, '', 'AA==', 'AAAAAA'])('none in %j, whatever it is', text => {
-    expect(new DeadNames(text).has('a.com')).toBe(false);
+    expect(new HashedNames(text).has('a.com')).toBe(false);
   });
 });

@@ -691,10 +691,24 @@ export function storeContract(makePlace: MakePlace): void {
     test('the mark of the sweep is the last one that was set', async () => {
       const store = await empty();
       expect(await store.sweepMark()).toBeUndefined();
-      const mark = { generation: 'abc', last: '1 x.com', endedAt: null, firstEndedAt: null, dead: null };
+      const mark = {
+        generation: 'abc',
+        last: '1 x.com',
+        endedAt: null,
+        firstEndedAt: null,
+        dead: null,
+        asked: null,
+      };
       await store.markSweep(mark);
       expect(await store.sweepMark()).toEqual(mark);
-      const next = { ...mark, last: '1 y.com', endedAt: 7, firstEndedAt: 7, dead: 'AQIDBA==' };
+      const next = {
+        ...mark,
+        last: '1 y.com',
+        endedAt: 7,
+        firstEndedAt: 7,
+        dead: 'AQIDBA==',
+        asked: 'AQIDBA==',
+      };
       await store.markSweep(next);
       expect(await store.sweepMark()).toEqual(next);
     });

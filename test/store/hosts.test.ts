@@ -97,7 +97,14 @@ test('a backup carries all of it, and a restore brings it back as it was', async
   await learn([...guests(12), ...guests(3, { entry: null }, 'i')], ['5.61.1.1']);
   await learn(guests(4, { host: 'mx.gone.net' }));
   await store.forgetHost('mx.gone.net', 5, ACT);
-  const mark = { generation: 'abc', last: '1 x.com', endedAt: null, firstEndedAt: 3, dead: 'AQIDBA==' };
+  const mark = {
+    generation: 'abc',
+    last: '1 x.com',
+    endedAt: null,
+    firstEndedAt: 3,
+    dead: 'AQIDBA==',
+    asked: 'AQIDBA==',
+  };
   await store.markSweep(mark);
   const before = [
     await store.listHosts(1, 10),

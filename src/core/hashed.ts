@@ -1,9 +1,9 @@
-/** Listed names that received no mail when they were swept: lapsed, or parked. Whoever takes one over has it listed. */
+/** Sets of names that fit into one field of the store: what sweeps have found out about listed names. */
 
 import { hashOf } from './guest.ts';
 
-/** By 32 bits of a hash each: 96,000 names in 384 KB, and of all listed names about three taken for another. */
-export class DeadNames {
+/** By 32 bits of a hash each: 100,000 names in 400 KB, and of all listed names about four taken for another. */
+export class HashedNames {
   readonly #hashes: Set<number>;
 
   constructor(text: string | null = null) {
