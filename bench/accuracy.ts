@@ -161,11 +161,21 @@ async function simulation(): Promise<boolean> {
   return enough && seen.every(([, { innocentFlagged, unasked }]) => innocentFlagged.length + unasked === 0);
 }
 
+const FRAMED_WITH = {
+  swept: 'registered after the first sweep',
+  moved: 'moved there after the first sweep',
+  asked: 'asked for before anything was swept',
+};
+
 /** Gives whether nobody innocent was flagged, and as many were found as on real pairs. */
-async function hardSimulation(unlisted: number, first: 'swept' | 'asked', share: number): Promise<boolean> {
+async function hardSimulation(
+  unlisted: number,
+  first: keyof typeof FRAMED_WITH,
+  share: number,
+): Promise<boolean> {
   const { disposable, platforms, framing } = HARD;
   say(
-    `\nHarder internet: ${disposable} disposable domains of which ${100 * unlisted} % are unlisted, ${platforms} platforms with 10 to 54 listed guests each, hosters framed with ${framing.join(', ')} listed names from one key and from three, ${first === 'swept' ? 'after the first sweep' : 'before anything was swept'}\n`,
+    `\nHarder internet: ${disposable} disposable domains of which ${100 * unlisted} % are unlisted, ${platforms} platforms with 10 to 54 listed guests each, hosters framed with ${framing.join(', ')} listed names from one key and from three, ${FRAMED_WITH[first]}\n`,
   );
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
   const dns = await startDns();
@@ -206,6 +216,7 @@ const kept = [
   await simulation(),
   await hardSimulation(0.6, 'swept', 0.38),
   await hardSimulation(0.74, 'swept', 0.32),
+  await hardSimulation(0.74, 'moved', 0.32),
   await hardSimulation(0.74, 'asked', 0.32),
   await measurePairs(process.env.MX_PAIRS ?? DEFAULT_PAIRS),
 ];

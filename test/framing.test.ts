@@ -26,6 +26,7 @@ const SIZE = sized<HardSize>({ disposable: 400, platforms: 8, framing: [10, 50] 
 describe(`the harder internet: ${SIZE.disposable} disposable, ${SIZE.platforms} platforms, framing with ${SIZE.framing.join(', ')} listed names from one key and from three`, () => {
   it.each([
     ['60 % are unlisted and the names are registered after a sweep', 0.6, 'swept', 0.38],
+    ['60 % are unlisted and the names move there after a sweep', 0.6, 'moved', 0.38],
     ['74 % are unlisted and the names are asked for before the first sweep', 0.74, 'asked', 0.32],
   ] as const)(
     'flags no innocent, no platform and no framed hoster, where %s',

@@ -211,6 +211,23 @@ describe('what is not learned', () => {
     expect(await flagged(world, 'fresh.com')).toBe(true);
   });
 
+  it('a host whose listed guests received no mail when they were swept, though eight keys ask for them', async () => {
+    const host = 'mx.hoster.net';
+    const lapsed = listedAt(host, 50);
+    const fresh = one('fresh.com', host);
+    zone({ [host]: '5.61.1.1' }, [fresh]);
+    const world = await enter([...lapsed, fresh]);
+    await world.sweep();
+    zone({}, lapsed);
+    time.now += 2 * DAY_MS;
+    await world.sweep();
+    await ask(world, lapsed);
+    time.now += 40 * DAY_MS;
+    await world.digest();
+    expect(await flagged(world, 'fresh.com')).toBe(false);
+    expect(await store.listHosts(1, 10)).toEqual([]);
+  });
+
   it('a host whose guests one family of feeds lists, however many they are', async () => {
     const host = 'mx.box.net';
     const sites = listedAt(host, 200).map(site => ({ ...site, oneFamily: true }));

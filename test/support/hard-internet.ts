@@ -31,6 +31,8 @@ export interface HardInternet {
   readonly framings: readonly Framing[];
   /** Innocent domains on framed hosters, and companies whose own hosts are framed by address. */
   readonly victims: readonly Site[];
+  /** Registers the names, at a host of the one who means harm. */
+  gather(): void;
   /** Registers the names and points them at their victims. */
   frame(): void;
   /** Operators with numbered hosts go on to the next numbers, and one of their addresses is another. */
@@ -163,6 +165,10 @@ export function simulateHardInternet(size: HardSize, unlisted: number, seed: num
     zones,
     framings,
     victims,
+    gather() {
+      place('mx.harm.net', `${network(91)}.5`);
+      for (const name of pointed.keys()) point(name, 'mx.harm.net');
+    },
     frame() {
       for (const [name, exchanges] of pointed) point(name, ...exchanges);
     },

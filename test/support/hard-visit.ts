@@ -15,20 +15,22 @@ export interface Look {
 }
 
 /**
- * `swept`: the service has swept before the names are registered. `asked`: the names are asked for before the first
- * sweep, so that nobody can know that they were dead.
+ * `swept`: the service has swept before the names are registered. `moved`: they receive mail elsewhere when it sweeps for
+ * the first time, and are moved then. `asked`: they are asked for before the first sweep, so that nobody can know what
+ * they were.
  */
 export async function visitHard(
   dns: DnsServer,
   store: Store,
   internet: HardInternet,
-  first: 'swept' | 'asked',
+  first: 'swept' | 'moved' | 'asked',
 ): Promise<Look[]> {
   const start = Date.UTC(2026, 10, 15, 12);
   const time = { now: start };
   const spread = () => {
     for (const [name, zone] of internet.zones) dns.zones.set(name, zone);
   };
+  if (first === 'moved') internet.gather();
   spread();
   const world = await visit(dns, store, internet.sites, time);
   const lapsed = new Set(internet.framings.flatMap(({ names }) => names));
@@ -56,7 +58,7 @@ export async function visitHard(
       for (const name of names) for (const key of keys) await world.judge(name, key);
   };
   try {
-    if (first === 'swept') {
+    if (first !== 'asked') {
       await on(0, 'the first sweep', () => world.sweep());
       await on(3, 'hosters are framed', attack);
     } else {
