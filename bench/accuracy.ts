@@ -12,8 +12,11 @@ import { takeSnapshot } from '../src/core/snapshot.ts';
 import { SOURCES } from '../src/feeds/sources.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { startDns } from '../test/support/dns.ts';
+import { HARD, simulateHardInternet } from '../test/support/hard-internet.ts';
+import { visitHard } from '../test/support/hard-visit.ts';
 import { FULL, type Observed, simulateInternet, visit } from '../test/support/internet.ts';
 import { knownAnswers, wrongAnswers } from '../test/support/known-answers.ts';
+import { measurePairs } from './pairs.ts';
 import { DISPOSABLE, FREE, INNOCENT, installSets, type LabelledSet } from './sets.ts';
 
 const percent = (part: number, whole: number) =>
@@ -147,7 +150,10 @@ async function simulation(): Promise<boolean> {
   try {
     seen.push(['before', await world.observe()]);
     await world.sweep();
-    seen.push(['after the sweep', await world.observe()]);
+    // What callers ask for in the course of a day.
+    for (let round = 0; round < 3; round++) await world.observe();
+    await world.digest();
+    seen.push(['after the sweep and a day', await world.observe()]);
     internet.rename();
     spread();
     time.now += 2 * 86_400_000;
@@ -181,6 +187,48 @@ async function simulation(): Promise<boolean> {
   return enough && seen.every(([, { innocentFlagged, unasked }]) => innocentFlagged.length + unasked === 0);
 }
 
+const FRAMED_WITH = {
+  swept: 'registered after the first sweep',
+  moved: 'moved there after the first sweep',
+  asked: 'asked for before anything was swept',
+};
+
+/** Gives whether nobody innocent was flagged, and as many were found as on real pairs. */
+async function hardSimulation(
+  unlisted: number,
+  first: keyof typeof FRAMED_WITH,
+  share: number,
+): Promise<boolean> {
+  const { disposable, platforms, framing } = HARD;
+  say(
+    `\nHarder internet: ${disposable} disposable domains of which ${100 * unlisted} % are unlisted, ${platforms} platforms with 10 to 54 listed guests each, hosters framed with ${framing.join(', ')} listed names from one key and from three, ${FRAMED_WITH[first]}\n`,
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
+  const dns = await startDns();
+  const store = await openSqliteStore(join(folder, 'store.db'), error => {
+    throw error;
+  });
+  const internet = simulateHardInternet(HARD, unlisted, 20261116);
+  const looks = await visitHard(dns, store, internet, first);
+  await store.close();
+  await dns.close();
+  rmSync(folder, { recursive: true, force: true });
+  printTable(
+    ['WHEN', 'UNLISTED', 'FOUND', 'RECALL', 'INNOCENT', 'FLAGGED', 'FRAMED, ASKED FOR', 'FLAGGED'],
+    looks.map(({ when, seen, framed }) => [
+      ...[when, seen.wanted, seen.found, percent(seen.found, seen.wanted), seen.innocent],
+      ...[seen.innocentFlagged.length, internet.victims.length, framed.length],
+    ]),
+  );
+  const { found, wanted } = looks.at(-1)!.seen;
+  const isClean = looks.every(
+    ({ seen, framed }) => seen.innocentFlagged.length + framed.length + seen.unasked === 0,
+  );
+  return isClean && found >= share * wanted;
+}
+
+const DEFAULT_PAIRS = 'mx-pairs.csv.gz';
+
 installSets();
 const catalog = await loadCatalog(() => {});
 say(
@@ -192,7 +240,15 @@ await recallOfFree(catalog);
 await innocentCalledFree(catalog);
 const known = await knownOnes(catalog);
 const universities = await falsePositives(catalog);
-const held = await simulation();
+const kept = [
+  await simulation(),
+  await hardSimulation(0.6, 'swept', 0.38),
+  await hardSimulation(0.74, 'swept', 0.32),
+  await hardSimulation(0.74, 'moved', 0.32),
+  await hardSimulation(0.74, 'asked', 0.32),
+  await measurePairs(process.env.MX_PAIRS ?? DEFAULT_PAIRS),
+];
+const held = kept.every(Boolean);
 say(`\nUniversity domains flagged: ${universities} (must be 0)`);
-say(held ? 'The simulation held its promise.' : 'The simulation broke its promise!');
+say(held ? 'The simulations held their promises.' : 'A simulation or the pairs broke a promise!');
 process.exitCode = universities === 0 && held && known >= 0.99 ? 0 : 1;

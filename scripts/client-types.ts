@@ -41,6 +41,11 @@ function answersOf(door: Route['door']): Record<string, unknown> {
   return Object.fromEntries(answers.map(answer => [(answer as { title?: string }).title!, answer]));
 }
 
+const CHECKS = [
+  ...['array', 'boolean', 'type Check', 'either', 'integer', 'literal', 'nothing', 'number', 'object'],
+  ...['optional', 'string'],
+];
+
 /** Takes schemas as JSON, so that those of an OpenAPI document do as well. */
 export function wireTypes({ door, shapes }: Target, schemas?: Readonly<Record<string, unknown>>): string {
   const answers = answersOf(door);
@@ -52,11 +57,15 @@ export interface ${name} ${typeOf(schema, '')}
 export const is${name}: Check = /* @__PURE__ */ ${checkOf(schema, '')};
 `;
   });
+  const text = parts.join('');
+  const checks = CHECKS.filter(
+    check => check === 'type Check' || new RegExp(`\\b${check}[(),\n]`).test(text),
+  );
   return `/** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
 // biome-ignore-all format: generated
 
-import { array, boolean, type Check, either, integer, literal, nothing, object, optional, string } from '${shapes}';
-${parts.join('')}`;
+import { ${checks.join(', ')} } from '${shapes}';
+${text}`;
 }
 
 function typeOf(schema: Schema, indent: string): string {
@@ -96,7 +105,7 @@ function checkOf(schema: Schema, indent: string): string {
 }
 
 function known({ type }: Schema): string {
-  if (type === 'string' || type === 'boolean' || type === 'null') return type;
+  if (type === 'string' || type === 'boolean' || type === 'null' || type === 'number') return type;
   throw new Error(`client-types: no rule for a schema of type ${type}; add one`);
 }
 

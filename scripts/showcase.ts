@@ -4,6 +4,7 @@ import type { Limits } from '../src/core/key.ts';
 import { dayOf, lastDays } from '../src/core/quota.ts';
 import { createOperate } from '../src/operate.ts';
 import { a, mx, type Zone } from '../test/support/dns.ts';
+import { guestOf } from '../test/support/guests.ts';
 import { randomFrom } from '../test/support/scale.ts';
 import { realCatalog, startTestService, type TestService } from '../test/support/service.ts';
 
@@ -169,7 +170,7 @@ async function learn({ store }: TestService): Promise<void> {
   const day = dayOf(Date.now());
   const listed = (await realCatalog()).mostAgreed(200).values();
   const guests = (host: string, count: number) =>
-    Array.from(listed.take(count), domain => ({ host, domain, entry: domain, day }));
+    Array.from(listed.take(count), domain => guestOf({ host, domain, entry: domain, day }));
   const customers = Array.from({ length: 23 }, (_, at) => `customer-${at}.example`);
   await store.learn(
     [
@@ -177,7 +178,7 @@ async function learn({ store }: TestService): Promise<void> {
       ...guests('in.throwaway.example', 17),
       ...guests('198.51.100.25', 12),
       ...guests('mail.small-hoster.example', 4),
-      ...customers.map(domain => ({ host: 'mail.small-hoster.example', domain, entry: null, day })),
+      ...customers.map(domain => guestOf({ host: 'mail.small-hoster.example', domain, entry: null, day })),
     ],
     [],
     day,

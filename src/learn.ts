@@ -2,19 +2,20 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
-import { type Domain, lineage } from './core/domain.ts';
-import { type Guest, type HostRecord, LEARNING } from './core/guest.ts';
-import { foldingInfra, type Infra, isLearnable } from './core/infra.ts';
+import { type Domain, lineage, registrableDomain } from './core/domain.ts';
+import { type Guest, type HostRecord, LEARNING, markOf, WEEK_DAYS } from './core/guest.ts';
+import { HashedNames } from './core/hashed.ts';
+import { foldingInfra, groupOf, type Infra, isLearnable, ownAt } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
-import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
+import type { AddressBook, Clock, Resolver, Store, SweepMark } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 import { allAtOnce, type Steps } from './core/steps.ts';
 
 export interface Learn {
   /** What was learned by all servers on this store, at most a minute old. */
   infra(): Infra;
-  /** A domain that was looked up; costs a map entry. `entry` is the listed name, null when there is none. */
-  note(domain: Domain, zone: string, entry: string | null, mail: Mail): void;
+  /** A domain that was looked up by a key; costs a map entry. `listed` is null when no list names it. */
+  note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void;
   /** Waits for the addresses that are being asked. */
   settle(): Promise<void>;
   /** Writes what is pending; rejects when the store cannot, and keeps it then. */
@@ -26,8 +27,20 @@ export interface Learn {
   close(): Promise<void>;
 }
 
+export interface ListedAs {
+  /** The name that stands in a feed. */
+  readonly entry: string;
+  /** By two families of feeds or a verified one. */
+  readonly corroborated: boolean;
+}
+
+/** Found by a sweep. What the first one finds was there before anybody could know of this service. */
+export interface Sweeping {
+  readonly isFirst: boolean;
+}
+
 export interface LearnParts {
-  readonly store: Pick<Store, 'learn' | 'listHosts'>;
+  readonly store: Pick<Store, 'learn' | 'listHosts' | 'sweepMark'>;
   readonly resolver: Pick<Resolver, 'last'>;
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
@@ -46,15 +59,17 @@ const RELOAD_MS = 60_000;
 const MOST_PENDING = 5_000;
 const MOST_GUESTS = 20_000;
 const MOST_LEARNED = 20_000;
-const BARRED_TTL_MS = 6 * 3_600_000;
 /** A listed name is answered before DNS is; its mail is looked for with so many flushes. */
 const MOST_TRIES = 3;
 
 interface Seen {
   readonly domain: Domain;
   readonly zone: string;
-  readonly entry: string | null;
+  readonly listed: ListedAs | null;
   readonly mail: Mail;
+  /** Of the key; nought for a sweep, and where the name is unlisted: which key asked for that is nobody's business. */
+  readonly mark: number;
+  readonly sweeping: Sweeping | undefined;
   readonly tries: number;
 }
 
@@ -66,17 +81,24 @@ export async function createLearn(parts: LearnParts): Promise<Learn> {
 
 class Learner implements Learn {
   readonly #parts: LearnParts;
-  /** Zone to the day on which it was noted: each is looked at once a day. */
+  /** Zone, and mark of the key where it is listed, to the day on which it was noted: each is looked at once a day. */
   readonly #noted = new LRUCache<string, string>({ max: 50_000 });
-  /** Providers, by suffix, and hosts of protected names whose addresses were asked for. */
-  readonly #barred = new LRUCache<string, true>({ max: 5_000, ttl: BARRED_TTL_MS });
+  /** Providers, by suffix, and hosts of innocent names, to the day on which their addresses were asked for. */
+  readonly #barred = new LRUCache<string, string>({ max: 5_000 });
   readonly #timers: readonly NodeJS.Timeout[];
   #pending: Seen[] = [];
-  #guests: Guest[] = [];
+  /** By host and domain, so that each is written once. */
+  #guests = new Map<string, Guest>();
   #shared = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
   #records: readonly HostRecord[] = [];
   #infra: Infra;
+  /** What sweeps have found out, and the mark that says so. */
+  #dead = new HashedNames();
+  #asked = new HashedNames();
+  #mark: SweepMark | undefined;
+  /** A sweep came to the end before: what is listed and was not asked for then has been listed since. */
+  #isSwept = false;
 
   constructor(parts: LearnParts) {
     this.#parts = parts;
@@ -90,13 +112,16 @@ class Learner implements Learn {
     return this.#infra;
   }
 
-  note(domain: Domain, zone: string, entry: string | null, mail: Mail): void {
-    const tells = mail.state === 'mx' || (entry !== null && mail.state === 'not_asked');
+  note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void {
+    const tells = mail.state === 'mx' || (listed !== null && mail.state === 'not_asked');
     if (!tells || mail.stale) return;
     const day = dayOf(this.#parts.clock());
-    if (this.#noted.get(zone) === day || this.#pending.length >= MOST_PENDING) return;
-    this.#noted.set(zone, day);
-    this.#pending.push({ domain, zone, entry, mail, tries: 0 });
+    const mark = listed === null || typeof by !== 'string' ? 0 : markOf(by);
+    const once = onceOf({ zone, mark });
+    if (this.#noted.get(once) === day || this.#pending.length >= MOST_PENDING) return;
+    this.#noted.set(once, day);
+    const sweeping = typeof by === 'string' ? undefined : by;
+    this.#pending.push({ domain, zone, listed, mail, mark, sweeping, tries: 0 });
     if (this.#pending.length === 1) setTimeout(() => this.#countPending(0), SOON_MS).unref();
   }
 
@@ -112,7 +137,8 @@ class Learner implements Learn {
 
   async reload(): Promise<void> {
     const { store, catalog, inTurns } = this.#parts;
-    const records = await store.listHosts(LEARNING.fewestFlaggedUnderListed, MOST_LEARNED);
+    const records = await store.listHosts(LEARNING.fewestFlagged, MOST_LEARNED);
+    this.#remember(await store.sweepMark());
     let under: Catalog;
     let infra: Infra;
     do {
@@ -121,6 +147,13 @@ class Learner implements Learn {
     } while (under !== catalog());
     this.#records = records;
     this.#infra = infra;
+  }
+
+  #remember(mark: SweepMark | undefined): void {
+    this.#isSwept = mark !== undefined && mark.firstEndedAt !== null;
+    if (mark?.dead !== this.#mark?.dead) this.#dead = new HashedNames(mark?.dead);
+    if (mark?.asked !== this.#mark?.asked) this.#asked = new HashedNames(mark?.asked);
+    this.#mark = mark;
   }
 
   *adopting(next: Catalog): Steps<() => void> {
@@ -133,7 +166,8 @@ class Learner implements Learn {
   }
 
   #folding(records: readonly HostRecord[], catalog: Catalog): Steps<Infra> {
-    return foldingInfra(records, catalog, host => this.#parts.addresses.known(host));
+    const { addresses, clock } = this.#parts;
+    return foldingInfra(records, catalog, dayOf(clock()), host => addresses.known(host));
   }
 
   async close(): Promise<void> {
@@ -145,15 +179,15 @@ class Learner implements Learn {
     this.#countPending(1);
     const guests = this.#guests;
     const shared = this.#shared;
-    if (guests.length === 0 && shared.size === 0) return;
-    this.#guests = [];
+    if (guests.size === 0 && shared.size === 0) return;
+    this.#guests = new Map();
     this.#shared = new Set();
     const now = this.#parts.clock();
     const sinceDay = dayOf(now - LEARNING.keptDays * DAY_MS);
     try {
-      await this.#parts.store.learn(guests, [...shared], dayOf(now), sinceDay);
+      await this.#parts.store.learn([...guests.values()], [...shared], dayOf(now), sinceDay);
     } catch (error) {
-      this.#guests = [...guests, ...this.#guests].slice(0, MOST_GUESTS);
+      for (const guest of guests.values()) this.#add(guest);
       for (const name of shared) this.#shared.add(name);
       throw error;
     }
@@ -167,43 +201,80 @@ class Learner implements Learn {
       const mail = seen.mail.state === 'mx' ? seen.mail : this.#parts.resolver.last(seen.domain);
       if (mail) this.#count(seen, mail);
       else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
-      else this.#noted.delete(seen.zone);
+      else this.#noted.delete(onceOf(seen));
     }
   }
 
-  #count({ domain, zone, entry }: Seen, { exchanges }: Mail): void {
+  /**
+   * A listed name that received no mail at a sweep may have been registered since, by anybody: it is no guest. Own hosts tell nothing
+   * by their names, but domains of one operator share an address.
+   */
+  #count(seen: Seen, { exchanges }: Mail): void {
+    const { domain, zone, listed } = seen;
+    if (listed && this.#dead.has(listed.entry)) return;
     const catalog = this.#parts.catalog();
-    const day = dayOf(this.#parts.clock());
+    const isInnocent = catalog.isProtected(domain) || catalog.isPanel(registrableDomain(domain));
+    const guest = this.#guestOf(seen);
     for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
+      const isOwn = lineage(host).at(-1) === zone;
+      const names = isOwn ? [] : [host, groupOf(host) ?? host];
       if (!isLearnable(host, catalog)) {
         // One host speaks for a provider's suffix: there may be one per customer.
         this.#bar(catalog.providers.match(host)?.suffix ?? host, host);
-      } else if (catalog.isProtected(domain)) {
-        this.#shared.add(host);
+      } else if (isInnocent) {
+        for (const name of names) this.#shared.add(name);
         this.#bar(host, host);
-      } else if (lineage(host).at(-1) !== zone) {
-        // Own hosts count for nobody: they say nothing about others, and their address may be anybody's.
-        this.#take({ host, domain: zone, entry, day });
+      } else {
+        for (const name of names) this.#add({ ...guest, host: name });
+        this.#parts.addresses.want(host, found => {
+          for (const address of found) this.#add({ ...guest, host: address });
+          if (isOwn) for (const address of found) this.#add({ ...guest, host: ownAt(address) });
+        });
       }
     }
   }
 
-  #take(guest: Guest): void {
-    this.#add(guest);
-    this.#parts.addresses.want(guest.host, found => {
-      for (const host of found) this.#add({ ...guest, host });
-    });
+  #guestOf({ zone, listed, mark, sweeping }: Seen): Omit<Guest, 'host'> {
+    const now = this.#parts.clock();
+    const isNew = this.#isSwept && (listed === null || !this.#asked.has(listed.entry));
+    return {
+      domain: zone,
+      entry: listed?.entry ?? null,
+      day: dayOf(now),
+      sinceDay: dayOf(sweeping?.isFirst ? now - WEEK_DAYS * DAY_MS : now),
+      days: 1,
+      swept: isNew ? 2 : sweeping ? 1 : 0,
+      keys: listed && mark,
+      corroborated: listed?.corroborated ?? null,
+      earned: false,
+    };
   }
 
   #add(guest: Guest): void {
-    if (this.#guests.length < MOST_GUESTS) this.#guests.push(guest);
+    const at = `${guest.host} ${guest.domain}`;
+    const before = this.#guests.get(at);
+    if (before) this.#guests.set(at, seenAgain(before, guest));
+    else if (this.#guests.size < MOST_GUESTS) this.#guests.set(at, guest);
   }
 
   #bar(name: string, host: string): void {
-    if (this.#barred.has(name)) return;
-    this.#barred.set(name, true);
+    const day = dayOf(this.#parts.clock());
+    if (this.#barred.get(name) === day) return;
+    this.#barred.set(name, day);
     this.#parts.addresses.want(host, found => {
-      for (const address of found) this.#shared.add(address);
+      for (const address of found) this.#shared.add(address).add(ownAt(address));
     });
   }
 }
+
+/** As the store does it with what it has. */
+function seenAgain(before: Guest, guest: Guest): Guest {
+  return {
+    ...guest,
+    sinceDay: before.sinceDay! < guest.sinceDay! ? before.sinceDay : guest.sinceDay,
+    swept: before.swept === 0 && guest.swept! > 0 ? 1 : before.swept,
+    keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
+  };
+}
+
+const onceOf = ({ zone, mark }: Pick<Seen, 'zone' | 'mark'>) => (mark === 0 ? zone : `${zone} ${mark}`);

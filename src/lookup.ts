@@ -5,19 +5,23 @@ import { type Catalog, daysNamed, type Listing, type Relay } from './core/catalo
 import { type Listed, waitsForDns } from './core/corroboration.ts';
 import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
-import type { Infra, LearnedHosts } from './core/infra.ts';
+import { isCorroborated } from './core/guest.ts';
+import type { GraphHost, Infra, Learned } from './core/infra.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
 import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
-import type { Receiver } from './core/provider.ts';
+import type { Receiver, ReceiverKind } from './core/provider.ts';
 import { roleWord } from './core/role.ts';
 import { type Evidence, judge, type Verdict } from './core/verdict.ts';
+import type { Learn, ListedAs } from './learn.ts';
 
 export interface Answer {
   readonly verdict: Verdict;
   readonly evidence: Evidence;
   /** The catalog's generation that every fact of this answer comes from. */
   readonly snapshot: string;
+  /** Its hosts that listed domains share; made when somebody wants to see it. */
+  readonly graph: () => readonly GraphHost[];
   /** DNS did not answer, nothing older is kept and no list or override decides. */
   readonly degraded: boolean;
   /** What the ranking counts; undefined when the verdict is safe. */
@@ -38,8 +42,8 @@ export interface LookupParts {
   readonly clock: Clock;
   /** What was learned about mail hosts. */
   readonly infra: () => Infra;
-  /** Told whose mail is received where, for learning; `entry` is the listed name, null when there is none. */
-  readonly note: (domain: Domain, zone: string, entry: string | null, mail: Mail) => void;
+  /** Told whose mail is received where, for learning. */
+  readonly note: Learn['note'];
 }
 
 /**
@@ -98,19 +102,19 @@ export function createLookup(parts: LookupParts): Lookup {
     const { asks } = found.facts;
     const fresh = asks === 'never' ? undefined : resolver.peek(domain);
     if (asks === 'wait' && !fresh) {
-      return resolver.resolve(domain, keyId).then(mail => noted(found, mail));
+      return resolver.resolve(domain, keyId).then(mail => noted(found, mail, keyId));
     }
     if (!before) remember(found);
     if (asks === 'never') return answered(found, MAIL_NOT_ASKED);
-    if (fresh) return noted(found, fresh);
+    if (fresh) return noted(found, fresh, keyId);
     resolver.prefetch(domain);
-    return noted(found, resolver.last(domain) ?? MAIL_NOT_ASKED);
+    return noted(found, resolver.last(domain) ?? MAIL_NOT_ASKED, keyId);
   }
 
   /** An operator's word says nothing about a host's other guests, so such a name is no guest. */
-  function noted(found: Remembered, mail: Mail): Answer {
+  function noted(found: Remembered, mail: Mail, keyId: string): Answer {
     const { facts } = found;
-    if (facts.override === undefined) note(facts.domain, facts.zone, listedEntry(facts), mail);
+    if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
     return answered(found, mail);
   }
 
@@ -152,6 +156,8 @@ interface Facts extends Sources, Listed {
   readonly zone: string;
   readonly listing: Listing;
   readonly typoOf: string | undefined;
+  /** What learning wants to know of the listing; null when there is none. */
+  readonly listed: ListedAs | null;
   readonly specialUse: boolean;
   readonly relay: Relay | undefined;
   /** Who receives the mail of a domain that everybody knows. */
@@ -185,6 +191,7 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
     registrable,
     zone: names.at(-1) ?? domain,
     listing,
+    listed: listedAs(listing, listed.popular),
     specialUse,
     relay,
     row,
@@ -220,29 +227,34 @@ function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
     wellKnown: row !== undefined,
     free: catalog.isFree(registrable),
     relay: facts.relay?.label,
-    learned: receiver?.kind === 'third_party' ? learnedHosts(facts, mail) : undefined,
+    learned: receiver && UNRECOGNISED.has(receiver.kind) ? byInfra(facts, mail) : undefined,
   };
   const verdict = judge(evidence);
   return {
     verdict,
     evidence,
     snapshot: catalog.generation,
+    graph: () => facts.infra.graph(mail.exchanges, catalog),
     degraded: mail.state === 'unknown' && listing.hits.length === 0 && override === undefined,
     flag: flagOf(facts, verdict),
   };
 }
 
-/** The name that a list speaks of, where it is believed; one that many people use is an innocent guest. */
-function listedEntry({ listing, popular }: Facts): string | null {
-  return popular && !listing.families.has('verified') ? null : (listing.hits[0]?.entry ?? null);
-}
+/** Only hosts that no table knows can be learned. */
+const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_party', 'self_hosted']);
 
-/** Only hosts that no table knows can be learned. What protects a name from every feed protects it here too. */
-function learnedHosts(facts: Facts, mail: Mail): LearnedHosts | undefined {
+/** What protects a name from every feed protects it here too. */
+function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
   const learned = infra.find(registrable, mail.exchanges, catalog);
-  if (!learned || catalog.isFree(registrable)) return undefined;
+  if (!learned || catalog.isFree(registrable) || catalog.isPanel(registrable)) return undefined;
   return lineage(domain).some(name => catalog.isGuarded(name)) ? undefined : learned;
+}
+
+/** One that many people use is an innocent guest, whatever broad lists say. */
+function listedAs({ hits, families }: Listing, isPopular: boolean): ListedAs | null {
+  if (hits.length === 0 || (isPopular && !families.has('verified'))) return null;
+  return { entry: hits[0]!.entry, corroborated: isCorroborated(families) };
 }
 
 /**

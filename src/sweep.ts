@@ -1,10 +1,13 @@
-/** Listed names → their mail hosts → guests. Resolves what the lists name, slowly, so that hosts can be learned. */
+/** Listed names, and innocent ones before → their mail hosts → guests. Asks slowly, so that hosts can be learned. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Catalog } from './core/catalog.ts';
 import { type Domain, lineage } from './core/domain.ts';
-import type { Clock, Resolver, Store } from './core/ports.ts';
-import type { Learn } from './learn.ts';
+import { isCorroborated } from './core/guest.ts';
+import { HashedNames } from './core/hashed.ts';
+import type { MailState } from './core/mail.ts';
+import type { Clock, Resolver, Store, SweepMark } from './core/ports.ts';
+import type { Learn, ListedAs, Sweeping } from './learn.ts';
 
 export interface SweepParts {
   readonly store: Pick<Store, 'sweepMark' | 'markSweep'>;
@@ -39,6 +42,11 @@ export class SweepFailed extends Error {
   override readonly name = 'SweepFailed';
 }
 
+/** By a definite answer. An address alone is what parking looks like. */
+const RECEIVES_NOTHING: ReadonlySet<MailState> = new Set<MailState>([
+  ...(['nxdomain', 'no_mail', 'null_mx', 'implicit_mx'] as const),
+]);
+
 /** The sweep's share of the resolver: as much as one key may have. */
 const KEY = 'sweep';
 const AT_ONCE = 16;
@@ -51,13 +59,17 @@ const MOST_UNANSWERED = 0.9;
 
 export async function sweep(parts: SweepParts, options: SweepOptions): Promise<Swept> {
   const { store, catalog, learn, clock } = parts;
-  const names = await namesLeft(parts);
+  const mark = await store.sweepMark();
+  const names = namesLeft(catalog, mark);
+  const firstEndedAt = mark?.firstEndedAt ?? null;
+  const known = { dead: new HashedNames(mark?.dead), asked: new HashedNames(mark?.asked) };
+  for (const names of Object.values(known)) names.keepOnly(catalog.disposableNames());
   const total = Math.min(names.length, options.limit ?? names.length);
   const size = Math.min(LARGEST_BATCH, Math.max(SMALLEST_BATCH, Math.ceil(options.rate * BATCH_SECONDS)));
   const swept = { asked: 0, received: 0, unanswered: 0 };
   while (swept.asked < total && !options.stop.aborted) {
     const batch = names.slice(swept.asked, Math.min(total, swept.asked + size));
-    const done = await askAll(parts, options, batch, at =>
+    const done = await askAll(parts, options, batch, { isFirst: firstEndedAt === null }, known, at =>
       options.progress(batch[at]!.name, swept.asked + at, total),
     );
     if (done.asked >= SMALLEST_BATCH && done.unanswered > MOST_UNANSWERED * done.asked)
@@ -71,7 +83,14 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
     await learn.flush();
     if (done.asked === 0) continue;
     const endedAt = swept.asked === names.length ? clock() : null;
-    await store.markSweep({ generation: catalog.generation, last: names[swept.asked - 1]!.order, endedAt });
+    await store.markSweep({
+      generation: catalog.generation,
+      last: names[swept.asked - 1]!.order,
+      endedAt,
+      firstEndedAt: firstEndedAt ?? endedAt,
+      dead: known.dead.toText(),
+      asked: known.asked.toText(),
+    });
   }
   await learn.reload();
   return { ...swept, left: names.length - swept.asked };
@@ -79,7 +98,7 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
 
 interface Target {
   readonly name: Domain;
-  readonly entry: string | null;
+  readonly listed: ListedAs | null;
   /** What the mark remembers. Names of another catalog still fall into the same order. */
   readonly order: string;
 }
@@ -88,15 +107,23 @@ interface Target {
  * Innocent names first: hosts that they share with listed ones are never learned, not even for the time of a sweep.
  * After a whole sweep the next one begins anew, since guests that are not seen again are forgotten.
  */
-async function namesLeft({ store, catalog }: SweepParts): Promise<Target[]> {
+function namesLeft(catalog: Catalog, mark: SweepMark | undefined): Target[] {
   const targets: Target[] = [];
-  for (const name of catalog.innocentNames())
-    targets.push({ name: name as Domain, entry: null, order: `0 ${name}` });
-  for (const name of catalog.disposableNames())
-    targets.push({ name: name as Domain, entry: name, order: `1 ${name}` });
+  for (const name of catalog.innocentNames().union(panelOf(catalog)))
+    targets.push({ name: name as Domain, listed: null, order: `0 ${name}` });
+  for (const name of catalog.disposableNames()) {
+    const { families } = catalog.listed(lineage(name));
+    const listed = { entry: name, corroborated: isCorroborated(families) };
+    targets.push({ name: name as Domain, listed, order: `1 ${name}` });
+  }
   targets.sort((a, b) => (a.order < b.order ? -1 : 1));
-  const mark = await store.sweepMark();
   return mark && mark.endedAt === null ? targets.filter(({ order }) => order > mark.last) : targets;
+}
+
+/** Names that so many people use that no host of theirs can be learned. */
+function panelOf(catalog: Catalog): Set<string> {
+  const popular = catalog.snapshots.filter(({ feed }) => feed.kind === 'popular');
+  return new Set(popular.flatMap(({ names }) => names.filter(name => catalog.isPanel(name))));
 }
 
 /** Begins them in order and at an even pace, a few at a time. */
@@ -104,6 +131,8 @@ async function askAll(
   { resolver, learn }: SweepParts,
   { rate, stop }: SweepOptions,
   batch: readonly Target[],
+  sweeping: Sweeping,
+  known: { readonly dead: HashedNames; readonly asked: HashedNames },
   progress: (at: number) => void,
 ): Promise<{ asked: number; received: number; unanswered: number }> {
   const startedAt = performance.now();
@@ -114,11 +143,13 @@ async function askAll(
       progress(at);
       const early = startedAt + (at * 1_000) / rate - performance.now();
       if (early > 1) await pause(early);
-      const { name, entry } = batch[at]!;
+      const { name, listed } = batch[at]!;
       const mail = await resolver.resolve(name, KEY);
       if (mail.state === 'mx') done.received++;
       if (mail.state === 'unknown') done.unanswered++;
-      learn.note(name, lineage(name).at(-1) ?? name, entry, mail);
+      if (listed) known.asked.add(name);
+      if (listed && RECEIVES_NOTHING.has(mail.state)) known.dead.add(name);
+      learn.note(name, lineage(name).at(-1) ?? name, listed, mail, sweeping);
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, askOn));

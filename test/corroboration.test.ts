@@ -81,7 +81,7 @@ function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: {
     }),
     close: async () => {},
   };
-  const infra = new Infra(new Map(), new Set(), () => undefined);
+  const infra = new Infra(new Map(), new Map(), () => undefined);
   const overrides = new Map();
   const { lookup, last } = createLookup({
     catalog: () => state.catalog,
@@ -89,7 +89,7 @@ function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: {
     resolver,
     clock: () => time.now,
     infra: () => infra,
-    note: (name, _, entry) => void noted.push([name, entry]),
+    note: (name, _, listed) => void noted.push([name, listed?.entry ?? null]),
   });
   return {
     asked,

@@ -54,7 +54,7 @@ function world(
     }),
     close: async () => {},
   };
-  const infra = new Infra(new Map(), new Set(), () => undefined);
+  const infra = new Infra(new Map(), new Map(), () => undefined);
   const overrides = new Map((facts.overrides ?? []).map(override => [override.domain, override]));
   const { lookup, last } = createLookup({
     catalog: () => catalog,

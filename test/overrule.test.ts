@@ -45,7 +45,7 @@ function server(facts: Partial<Override>, cached: Mail | undefined = MAIL) {
   const catalog = allAtOnce(
     makingCatalog([takeSnapshot(FEED, { version: '1', names: ['spam.com'] })], TABLES, 'g'),
   );
-  const infra = new Infra(new Map(), new Set(), () => undefined);
+  const infra = new Infra(new Map(), new Map(), () => undefined);
   const overrides = new Map([[override.domain, override]]);
   const { lookup, last } = createLookup({
     catalog: () => catalog,

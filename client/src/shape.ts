@@ -4,6 +4,7 @@ export type Check = (value: unknown) => boolean;
 
 export const string: Check = value => typeof value === 'string';
 export const boolean: Check = value => typeof value === 'boolean';
+export const number: Check = value => typeof value === 'number';
 export const nothing: Check = value => value === null;
 
 export function integer(least = -Infinity, most: number = Infinity): Check {

@@ -34,6 +34,15 @@ export interface DomainRisk {
       readonly mx: readonly string[];
       readonly stale: boolean;
     };
+    /** Mail hosts that the domain shares with listed ones. Absent where there are none. */
+    readonly graph?: readonly {
+      readonly host: string;
+      readonly addresses: readonly string[];
+      /** How many listed disposable domains it also receives for. */
+      readonly listed_guests: number;
+      /** Some of them; at most 50 in one answer. */
+      readonly guests: readonly string[];
+    }[];
     /** Which version of the lists this was judged by. */
     readonly snapshot: string;
   };
@@ -62,6 +71,12 @@ export const isDomainRisk: Check = /* @__PURE__ */ object({
       mx: array(string),
       stale: boolean,
     }),
+    graph: optional(array(object({
+      host: string,
+      addresses: array(string),
+      listed_guests: integer(),
+      guests: array(string),
+    }))),
     snapshot: string,
   })),
 });

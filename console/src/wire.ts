@@ -1,7 +1,7 @@
 /** What the service sends. Generated from its schemas by scripts/client-types.ts: do not edit. */
 // biome-ignore-all format: generated
 
-import { array, boolean, type Check, either, integer, literal, nothing, object, optional, string } from '../../client/src/shape.ts';
+import { array, boolean, type Check, either, integer, literal, nothing, number, object, optional, string } from '../../client/src/shape.ts';
 
 export interface Keys {
   readonly keys: readonly {
@@ -232,6 +232,8 @@ export interface Hosts {
     readonly state: 'disposable' | 'undecided' | 'shared' | 'forgotten';
     readonly flagged: number;
     readonly innocent: number;
+    /** What its guests weigh together; 2.5 is enough. */
+    readonly sum: number;
     readonly last_seen: string | null;
     readonly neighbours: readonly string[];
   }[];
@@ -243,6 +245,7 @@ export const isHosts: Check = /* @__PURE__ */ object({
     state: either(literal('disposable'), literal('undecided'), literal('shared'), literal('forgotten')),
     flagged: integer(),
     innocent: integer(),
+    sum: number,
     last_seen: either(string, nothing),
     neighbours: array(string),
   })),

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
 import { LEARNING } from '../core/guest.ts';
+import { dayOf } from '../core/quota.ts';
 import { FEWEST_SHOWN, MOST_SHOWN, shownHost } from '../http/shown.ts';
 import { SweepFailed, sweep } from '../sweep.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
@@ -32,7 +33,7 @@ export function addInfra(program: Command): void {
   feeds
     .command('sweep')
     .description(
-      'ask DNS who receives the mail of all listed domains, to learn their hosts; goes on where the last one stopped',
+      'ask DNS who receives the mail of all listed domains, after that of innocent and popular ones, to learn their hosts; goes on where the last one stopped',
     )
     .option('--limit <names>', 'stop after so many', countValue('the limit', 10_000_000))
     .option('--rate <names>', 'names per second', countValue('the rate', 1_000), DEFAULT_RATE)
@@ -44,14 +45,15 @@ async function list(options: { json?: boolean }): Promise<void> {
   const rows = await withStore(async store => {
     const catalog = await loadCatalog(() => {}, store);
     const hosts = await store.listHosts(FEWEST_SHOWN, MOST_SHOWN);
-    return hosts.map(host => shownHost(host, catalog));
+    return hosts.map(host => shownHost(host, catalog, dayOf(Date.now())));
   });
   if (options.json) return printJson(rows);
   printTable(
-    ['HOST', 'STATE', 'LISTED GUESTS', 'OTHERS', 'LAST SEEN', 'SUCH AS'],
+    ['HOST', 'STATE', 'SUM', 'LISTED GUESTS', 'OTHERS', 'LAST SEEN', 'SUCH AS'],
     rows.map(row => [
       row.host,
       row.state,
+      row.sum.toFixed(1),
       atMost(row.flagged),
       atMost(row.innocent),
       row.last_seen,

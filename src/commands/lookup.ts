@@ -32,10 +32,11 @@ const OFFLINE: Resolver = {
 };
 
 /** A machine that only looks up has no store yet, and looking up must not make one. */
-const NO_STORE: Pick<Store, 'listOverrides' | 'listHosts' | 'learn' | 'snapshots' | 'close'> = {
+const NO_STORE: Pick<Store, 'listOverrides' | 'listHosts' | 'learn' | 'sweepMark' | 'snapshots' | 'close'> = {
   listOverrides: async () => ({ overrides: [], revision: 0 }),
   listHosts: async () => [],
   learn: async () => {},
+  sweepMark: async () => undefined,
   snapshots: async () => [],
   close: async () => {},
 };

@@ -2,123 +2,238 @@
 
 import type { Catalog } from './catalog.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
-import { type HostRecord, LEARNING } from './guest.ts';
+import { type HostRecord, isCorroborated, LEARNING, sumOf } from './guest.ts';
 import type { Exchange } from './mail.ts';
+import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
 
-/** Why the mail of an unlisted domain looks disposable. */
-export interface LearnedHosts {
-  /** `address` as soon as one host was recognised by its address only. */
-  readonly by: 'name' | 'address';
+/**
+ * Why an unlisted domain looks disposable. `name`: by its hosts, or the domain they are below. `listed`: the domain of
+ * a host is listed itself. `address`: as soon as one host was recognised by its address only. `siblings`: other names
+ * below its registrable domain are listed.
+ */
+export type LearnedBy = 'name' | 'listed' | 'address' | 'siblings';
+
+export interface Learned {
+  readonly by: LearnedBy;
+  /** What speaks against it: its hosts, or the domain that it is below. */
   readonly hosts: readonly string[];
   readonly neighbours: readonly string[];
+  /** How many listed domains share the host that has most of them. */
+  readonly listedGuests: number;
+  /** What the guests weigh together where they do least; null where no guest was weighed. */
+  readonly sum: number | null;
 }
 
-const MOST_NEIGHBOURS = 3;
+/** One host of a domain and the listed domains that share it. */
+export interface GraphHost {
+  readonly host: string;
+  readonly addresses: readonly string[];
+  readonly listedGuests: number;
+  readonly guests: readonly string[];
+}
 
-/** Whether a host may be learned at all: nobody who is known for something else, and nothing of protected domains. */
+/** How a domain of hosts is called among hosts and addresses: numbered hosts of one domain are one. */
+export function groupOf(host: string): string | undefined {
+  const domain = registrableDomain(host);
+  return domain && `*.${domain}`;
+}
+
+/** How hosts that receive for their own domain only are called, which say nothing by their names. */
+export const ownAt = (address: string) => `own@${address}`;
+
+/**
+ * Whether a host may be learned at all: nobody who is known for something else, and nothing of protected domains or of
+ * the panel.
+ */
 export function isLearnable(host: string, catalog: Catalog): boolean {
   const row = catalog.providers.match(host);
   if (row) return row.class === 'disposable';
-  const names = lineage(host);
-  return !names.some(name => catalog.isProtected(name)) && !catalog.isFree(registrableDomain(host));
+  const registrable = registrableDomain(host);
+  return (
+    !lineage(host).some(name => catalog.isProtected(name)) &&
+    !catalog.isFree(registrable) &&
+    !catalog.isPanel(registrable)
+  );
 }
 
-export function servesDisposable({ flagged, innocent }: HostRecord, underListed: boolean): boolean {
-  const fewest = underListed ? LEARNING.fewestFlaggedUnderListed : LEARNING.fewestFlagged;
-  return flagged >= fewest && flagged > innocent;
+/** What is known of a host, an address or a domain of hosts. */
+interface Known {
+  readonly record: HostRecord;
+  /** Null where it cannot be learned, whatever its guests weigh. */
+  readonly sum: number | null;
 }
+
+type Found = Omit<Learned, 'hosts'>;
 
 /** All that was learned, folded for lookup. Built whole, swapped whole; the catalog has the last word. */
 export class Infra {
-  /** Host name or address to its neighbours. */
-  readonly #learned: ReadonlyMap<string, readonly string[]>;
-  readonly #forgotten: ReadonlySet<string>;
+  readonly #known: ReadonlyMap<string, Known>;
+  readonly #siblings: Siblings;
   readonly #addressesOf: (host: string) => readonly string[] | undefined;
+  /** Learned hosts, domains of hosts and addresses. */
+  readonly size: number;
 
   constructor(
-    learned: ReadonlyMap<string, readonly string[]>,
-    forgotten: ReadonlySet<string>,
+    known: ReadonlyMap<string, Known>,
+    siblings: Siblings,
     /** What is known already, without asking. */
     addressesOf: (host: string) => readonly string[] | undefined,
   ) {
-    this.#learned = learned;
-    this.#forgotten = forgotten;
+    this.#known = known;
+    this.#siblings = siblings;
     this.#addressesOf = addressesOf;
+    this.size = [...known.values()].filter(({ sum }) => isEnough(sum, LEARNING.learnedAt)).length;
   }
 
-  /** Learned hosts and addresses. */
-  get size(): number {
-    return this.#learned.size;
-  }
-
-  /**
-   * Only where every exchange is learned: one other may be the one that matters. Hosts of the domain itself never
-   * are, since anybody can point a learned name at their address.
-   */
+  /** Only where every exchange is learned: one other may be the one that matters. */
   find(
     registrable: string | undefined,
     exchanges: readonly Exchange[],
     catalog: Catalog,
-  ): LearnedHosts | undefined {
-    if (this.#learned.size === 0) return undefined;
-    let by: LearnedHosts['by'] = 'name';
-    const neighbours: string[] = [];
+  ): Learned | undefined {
+    const found: Found[] = [];
     for (const { host } of exchanges) {
-      let near = this.#learned.get(host);
-      if (!near) {
-        if (catalog.providers.match(host)?.class === 'disposable') continue;
-        near = this.#byAddress(host);
-        by = 'address';
-      }
-      if (!near || isBelow(host, registrable) || !isLearnable(host, catalog)) return undefined;
-      neighbours.push(...near);
+      const own = isBelow(host, registrable);
+      const one = own ? this.#byAddress(host, ownAt, LEARNING.ownLearnedAt) : this.#byHost(host, catalog);
+      // Last, since it costs most and most hosts were not learned.
+      if (one && !isLearnable(host, catalog)) return undefined;
+      if (one) found.push(one);
+      else if (catalog.providers.match(host)?.class !== 'disposable')
+        return this.#bySiblings(registrable, exchanges, catalog);
     }
-    const named = [...new Set(neighbours)].slice(0, MOST_NEIGHBOURS);
-    return named.length === 0
-      ? undefined
-      : { by, hosts: exchanges.map(({ host }) => host), neighbours: named };
+    return found.length === 0 ? undefined : together(found, exchanges, catalog);
   }
 
-  #byAddress(host: string): readonly string[] | undefined {
+  /** Hosts that listed guests share, learned or not, with at most so many names in all. */
+  graph(exchanges: readonly Exchange[], catalog: Catalog): GraphHost[] {
+    const graph: GraphHost[] = [];
+    let left = LEARNING.neighbours;
+    for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
+      const addresses = this.#addressesOf(host) ?? [];
+      const names = [host, groupOf(host) ?? host, ...addresses];
+      const known = names.map(name => this.#known.get(name)?.record);
+      const most = known.reduce((best, next) => ((next?.flagged ?? 0) > (best?.flagged ?? 0) ? next : best));
+      if (!most || most.flagged === 0 || !isLearnable(host, catalog)) continue;
+      const guests = most.neighbours.filter(entry => isListed(entry, catalog)).slice(0, left);
+      left -= guests.length;
+      graph.push({ host, addresses, listedGuests: most.flagged, guests });
+    }
+    return graph;
+  }
+
+  #byHost(host: string, catalog: Catalog): Found | undefined {
+    const group = groupOf(host) ?? host;
+    if (this.#known.get(host)?.record.forgotten || this.#known.get(group)?.record.forgotten) return undefined;
+    if (this.#addressesOf(host)?.some(address => this.#known.get(address)?.record.shared)) return undefined;
+    const byName = this.#learned(host, 'name') ?? this.#learned(group, 'name');
+    if (byName) return byName;
+    const { hits, families } = catalog.listed(lineage(host));
+    if (isCorroborated(families) && !this.#known.get(group)?.record.shared) {
+      const listedGuests = this.#known.get(group)?.record.flagged ?? 0;
+      return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, sum: null };
+    }
+    return this.#byAddress(host, address => address, LEARNING.learnedAt);
+  }
+
+  #learned(name: string, by: LearnedBy, enough: number = LEARNING.learnedAt): Found | undefined {
+    const known = this.#known.get(name);
+    if (!known || !isEnough(known.sum, enough)) return undefined;
+    const { neighbours, flagged } = known.record;
+    return { by, neighbours, listedGuests: flagged, sum: known.sum };
+  }
+
+  #byAddress(host: string, named: (address: string) => string, enough: number): Found | undefined {
     const addresses = this.#addressesOf(host);
-    if (!addresses || addresses.length === 0 || this.#forgotten.has(host)) return undefined;
-    const near = addresses.map(address => this.#learned.get(address));
-    return near.every(one => one !== undefined) ? near.flat() : undefined;
+    if (!addresses || addresses.length === 0 || this.#known.get(host)?.record.forgotten) return undefined;
+    const isOut = (name: string) => this.#known.get(name)?.record.forgotten;
+    if (addresses.some(address => isOut(address))) return undefined;
+    const found = addresses.map(address => this.#learned(named(address), 'address', enough));
+    return found.every(one => one !== undefined) ? leastOf(found) : undefined;
+  }
+
+  /** A platform's customers are not each other's siblings, so its hosts are none of the name's own. */
+  #bySiblings(
+    registrable: string | undefined,
+    exchanges: readonly Exchange[],
+    catalog: Catalog,
+  ): Learned | undefined {
+    const listed = registrable === undefined ? undefined : this.#siblings.get(registrable);
+    if (!listed || listed.length < LEARNING.fewestSiblings) return undefined;
+    if (!exchanges.every(({ host }) => isLearnable(host, catalog))) return undefined;
+    const neighbours = someListed(listed, catalog);
+    return { by: 'siblings', hosts: [registrable!], neighbours, listedGuests: listed.length, sum: null };
   }
 }
 
-/** Judging a host reads the lineages of its neighbours, so fewer hosts are a step than names. */
-const HOSTS_A_STEP = 50;
+const RANK: readonly LearnedBy[] = ['siblings', 'address', 'listed', 'name'];
+
+/** The weakest speaks for all, with the neighbours of each. */
+function together(found: readonly Found[], exchanges: readonly Exchange[], catalog: Catalog): Learned {
+  const by = RANK.find(one => found.some(each => each.by === one))!;
+  return {
+    ...leastOf(found),
+    by,
+    hosts: exchanges.map(({ host }) => host),
+    neighbours: someListed(new Set(found.flatMap(({ neighbours }) => neighbours)), catalog),
+    listedGuests: Math.max(...found.map(({ listedGuests }) => listedGuests)),
+  };
+}
+
+function leastOf(found: readonly Found[]): Found {
+  return found.reduce((least, next) =>
+    (next.sum ?? Number.POSITIVE_INFINITY) < (least.sum ?? Number.POSITIVE_INFINITY) ? next : least,
+  );
+}
+
+const MOST_NAMED = 3;
+
+/** The first few that are listed today: enough to look up by hand. */
+function someListed(entries: Iterable<string>, catalog: Catalog): string[] {
+  const listed: string[] = [];
+  for (const entry of entries) {
+    if (listed.length === MOST_NAMED) break;
+    if (isListed(entry, catalog)) listed.push(entry);
+  }
+  return listed;
+}
+
+const isEnough = (sum: number | null, enough: number) => sum !== null && sum >= enough;
+
+/** Judging a host reads the lineages of up to fifty neighbours, so fewer hosts are a step than names. */
+const HOSTS_A_STEP = 10;
 
 export function* foldingInfra(
   records: readonly HostRecord[],
   catalog: Catalog,
+  today: string,
   addressesOf: (host: string) => readonly string[] | undefined,
 ): Steps<Infra> {
-  const learned = new Map<string, readonly string[]>();
-  const forgotten = new Set<string>();
+  const known = new Map<string, Known>();
   let at = 0;
   for (const record of records) {
     if (++at % HOSTS_A_STEP === 0) yield;
-    const { name, neighbours } = record;
-    if (record.forgotten) forgotten.add(name);
-    if (isLearned(record, catalog))
-      learned.set(
-        name,
-        neighbours.filter(entry => isListed(entry, catalog)),
-      );
+    known.set(record.name, { record, sum: learnableSum(record, catalog, today) });
   }
-  return new Infra(learned, forgotten, addressesOf);
+  return new Infra(known, yield* siblingsIn(catalog), addressesOf);
 }
 
-/** By today's lists and tables: they may have changed since the guests were seen. */
-export function isLearned(record: HostRecord, catalog: Catalog): boolean {
-  if (record.shared || record.forgotten) return false;
-  if (!record.neighbours.some(entry => isListed(entry, catalog))) return false;
-  const byName = isHostName(record.name);
-  if (byName && !isLearnable(record.name, catalog)) return false;
-  return servesDisposable(record, byName && isListed(record.name, catalog));
+/**
+ * What the guests of a host weigh, by today's lists and tables, which may have changed since they were seen. Null where
+ * it cannot be learned.
+ */
+export function learnableSum(record: HostRecord, catalog: Catalog, today: string): number | null {
+  if (record.shared || record.forgotten) return null;
+  const host = record.name.replace(/^\*\./, '');
+  if (isHostName(host) && !isLearnable(host, catalog)) return null;
+  const sum = sumOf(record, today);
+  if (sum < LEARNING.learnedAt) return sum;
+  const listed = record.neighbours.filter(entry => isListed(entry, catalog)).length;
+  return sumOf(record, today, listed / Math.max(1, record.neighbours.length));
+}
+
+export function isLearned(record: HostRecord, catalog: Catalog, today: string): boolean {
+  return isEnough(learnableSum(record, catalog, today), LEARNING.learnedAt);
 }
 
 function isListed(name: string, catalog: Catalog): boolean {

@@ -95,6 +95,12 @@ export interface SweepMark {
   readonly last: string;
   /** Null while names are left. */
   readonly endedAt: number | null;
+  /** When a sweep came to the end for the first time. */
+  readonly firstEndedAt: number | null;
+  /** Listed names that received no mail when they were swept (core/hashed.ts): whoever takes one over has it listed. */
+  readonly dead: string | null;
+  /** Listed names that were swept, whatever they answered: they are not newly listed. */
+  readonly asked: string | null;
 }
 
 export interface Store {
@@ -139,7 +145,7 @@ export interface Store {
    * forgets what was last seen before `sinceDay`.
    */
   learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): Promise<void>;
-  /** Hosts with so many flagged guests, the most first, and every host that an operator took out. */
+  /** Hosts with so many flagged guests, the most first, with what their guests weigh; and all that operators took out. */
   listHosts(fewestFlagged: number, most: number): Promise<HostRecord[]>;
   /** Takes a host out for good, with its guests; null lets it be learned again. False when it is not known. */
   forgetHost(name: string, at: number | null, act: Act): Promise<boolean>;

@@ -30,7 +30,7 @@ export function parseMoment(text: string, now: number): Checked<number> {
 /** A mail host as the store knows it. */
 export function parseHost(text: string): Checked<string> {
   const host = text.toLowerCase().replace(/\.$/, '');
-  return isIP(host) !== 0 || isHostName(host)
+  return isIP(host.replace(/^own@/, '')) !== 0 || isHostName(host.replace(/^\*\./, ''))
     ? good(host)
-    : bad('must be a name such as mx.example.com or an address such as 192.0.2.1');
+    : bad('must be a name such as mx.example.com or *.example.com, or an address such as 192.0.2.1');
 }

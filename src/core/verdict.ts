@@ -3,7 +3,8 @@
 import type { ListHit } from './catalog.ts';
 import { type Listed, type Received, type Weight, weigh } from './corroboration.ts';
 import { type Domain, registrableDomain } from './domain.ts';
-import type { LearnedHosts } from './infra.ts';
+import { LEARNING } from './guest.ts';
+import type { Learned, LearnedBy } from './infra.ts';
 import type { Override } from './override.ts';
 import type { Receiver, ReceiverKind } from './provider.ts';
 
@@ -46,8 +47,8 @@ export interface Evidence extends Listed, Received {
   readonly free: boolean;
   /** The name of the privacy relay that the domain belongs to. */
   readonly relay: string | undefined;
-  /** All its mail is received by hosts that were seen to serve disposable domains almost exclusively. */
-  readonly learned: LearnedHosts | undefined;
+  /** All its mail is received by hosts that serve disposable domains, or its siblings are listed. */
+  readonly learned: Learned | undefined;
 }
 
 /** Bands: safe below 50, role_account and new listings from 50, the rest from 80, 100 when confirmed. */
@@ -80,7 +81,9 @@ export const SIGNALS = {
   disposable_hosts: { points: 89, reason: 'disposable' },
   // Hosts that were learned from their guests; by address is one step further away.
   learned_hosts: { points: 84, reason: 'disposable' },
+  listed_exchange: { points: 82, reason: 'disposable' },
   learned_addresses: { points: 80, reason: 'disposable' },
+  listed_siblings: { points: 80, reason: 'disposable' },
 
   role_word: { points: 60, reason: 'role_account' },
 
@@ -196,8 +199,31 @@ function byDisposableHosts(evidence: Evidence): Found[] | undefined {
 
 function byLearnedHosts({ learned, mail }: Evidence): Found[] | undefined {
   if (!learned || mail.state !== 'mx') return undefined;
-  const detail = `${learned.hosts.slice(0, 3).join(', ')} also for ${learned.neighbours.join(', ')}`;
-  return [[learned.by === 'name' ? 'learned_hosts' : 'learned_addresses', detail]];
+  return [[LEARNED_SIGNALS[learned.by], LEARNED_DETAILS[learned.by](learned)]];
+}
+
+const LEARNED_SIGNALS: Readonly<Record<LearnedBy, SignalName>> = {
+  name: 'learned_hosts',
+  listed: 'listed_exchange',
+  address: 'learned_addresses',
+  siblings: 'listed_siblings',
+};
+
+const LEARNED_DETAILS: Readonly<Record<LearnedBy, (learned: Learned) => string>> = {
+  name: learned => `${someOf(learned.hosts)} ${alsoReceives(learned)}`,
+  address: learned => `the address of ${someOf(learned.hosts)} ${alsoReceives(learned)}`,
+  listed: ({ hosts, neighbours }) =>
+    `${someOf(hosts)}: ${neighbours.join(', ')} is a listed disposable domain`,
+  siblings: ({ hosts, listedGuests, neighbours }) =>
+    `${listedGuests} names below ${hosts[0]} are listed disposable domains (${neighbours.join(', ')})`,
+};
+
+const someOf = (hosts: readonly string[]) => hosts.slice(0, 3).join(', ');
+
+function alsoReceives({ listedGuests, neighbours, sum }: Learned): string {
+  const count = listedGuests < LEARNING.mostGuests ? listedGuests : `${listedGuests} or more`;
+  const weight = `weighed ${(sum ?? 0).toFixed(1)}, enough from ${LEARNING.learnedAt}`;
+  return `also receives mail for ${count} listed disposable domains (${neighbours.join(', ')} …; ${weight})`;
 }
 
 function byRoleWord({ roleWord }: Evidence): Found[] | undefined {

@@ -167,6 +167,7 @@ const HOSTS: Type.Static<typeof HostsSchema> = {
       state: 'disposable',
       flagged: 41,
       innocent: 2,
+      sum: 40.88,
       last_seen: '2026-11-15',
       neighbours: ['mailinator.com', 'yopmail.com'],
     },
@@ -242,7 +243,8 @@ const UNDERSCORE =
   'The name holds an underscore: a mail domain has only letters, digits and hyphens in its labels.';
 const QUOTA_RULE = 'quota must be a whole number from 0 to 2147483648, or null';
 const LIMIT_RULE = 'limit must be a whole number from 1 to 1000';
-const HOST_RULE = 'the host must be a name such as mx.example.com or an address such as 192.0.2.1';
+const HOST_RULE =
+  'the host must be a name such as mx.example.com or *.example.com, or an address such as 192.0.2.1';
 
 /** What a 422 says about the value that is wrong most often. */
 const INVALID: Readonly<Partial<Record<OperationId, string>>> = {

@@ -1,6 +1,7 @@
 /** What the OpenAPI document and the client's types are made of: a schema for each shape that wire.ts writes. */
 
 import { Type } from 'typebox';
+import { LEARNING } from '../core/guest.ts';
 import { MAIL_STATES } from '../core/mail.ts';
 import { OVERRIDE_ACTIONS } from '../core/override.ts';
 import { REFUSALS, type RefusalCode } from '../core/refusal.ts';
@@ -33,6 +34,19 @@ const EvidenceSchema = Type.Object({
     mx: Type.Array(Type.String()),
     stale: Type.Boolean(),
   }),
+  graph: Type.Optional(
+    Type.Array(
+      Type.Object({
+        host: Type.String(),
+        addresses: Type.Array(Type.String()),
+        listed_guests: Type.Integer({
+          description: 'How many listed disposable domains it also receives for.',
+        }),
+        guests: Type.Array(Type.String(), { description: 'Some of them; at most 50 in one answer.' }),
+      }),
+      { description: 'Mail hosts that the domain shares with listed ones. Absent where there are none.' },
+    ),
+  ),
   snapshot: Type.String({ description: 'Which version of the lists this was judged by.' }),
 });
 
@@ -143,6 +157,7 @@ export const HostsSchema = Type.Object(
         state: words(['disposable', 'undecided', 'shared', 'forgotten']),
         flagged: Type.Integer(),
         innocent: Type.Integer(),
+        sum: Type.Number({ description: `What its guests weigh together; ${LEARNING.learnedAt} is enough.` }),
         last_seen: nullable(Type.String()),
         neighbours: Type.Array(Type.String()),
       }),

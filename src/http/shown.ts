@@ -3,7 +3,7 @@
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Dropped } from '../core/feed.ts';
-import type { HostRecord } from '../core/guest.ts';
+import { type HostRecord, sumOf } from '../core/guest.ts';
 import { isLearned } from '../core/infra.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override } from '../core/override.ts';
@@ -43,25 +43,33 @@ export function shownOverride({ createdAt, expiresAt, ...override }: Override) {
 }
 
 /** A listing of hosts shows those that are on their way too: with so many listed guests or more. */
-export const FEWEST_SHOWN = 3;
+export const FEWEST_SHOWN = 2;
 export const MOST_SHOWN = 1_000;
 
-export function shownHost(host: HostRecord, catalog: Catalog) {
+/** Enough to look up by hand. */
+const NEIGHBOURS_SHOWN = 3;
+
+export function shownHost(host: HostRecord, catalog: Catalog, today: string) {
   return {
     host: host.name,
-    state: stateOf(host, catalog),
+    state: stateOf(host, catalog, today),
     flagged: host.flagged,
     innocent: host.innocent,
+    sum: Math.round(100 * sumOf(host, today)) / 100,
     last_seen: host.lastDay,
-    neighbours: host.neighbours,
+    neighbours: host.neighbours.slice(0, NEIGHBOURS_SHOWN),
   };
 }
 
 /** In one word, what a lookup makes of it. */
-function stateOf(host: HostRecord, catalog: Catalog): 'disposable' | 'undecided' | 'shared' | 'forgotten' {
+function stateOf(
+  host: HostRecord,
+  catalog: Catalog,
+  today: string,
+): 'disposable' | 'undecided' | 'shared' | 'forgotten' {
   if (host.forgotten) return 'forgotten';
   if (host.shared) return 'shared';
-  return isLearned(host, catalog) ? 'disposable' : 'undecided';
+  return isLearned(host, catalog, today) ? 'disposable' : 'undecided';
 }
 
 export function shownAct({ at, who, via, action, subject, detail }: Act) {

@@ -19,12 +19,14 @@ export function domainJson(verdict: Verdict): string {
   return `{${sixFields(verdict)}}`;
 }
 
-export function explainedJson({ verdict, evidence, snapshot }: Answer): string {
+export function explainedJson({ verdict, evidence, snapshot, graph }: Answer): string {
   const { mail } = evidence;
+  const hosts = graph().map(({ listedGuests, ...host }) => ({ ...host, listed_guests: listedGuests }));
   const shown = {
     signals: verdict.signals,
     lists: evidence.lists,
     dns: { state: mail.state, mx: mail.exchanges.map(exchange => exchange.host), stale: mail.stale },
+    graph: hosts.length > 0 ? hosts : undefined,
     snapshot,
   };
   return `{${sixFields(verdict)},"evidence":${JSON.stringify(shown)}}`;

@@ -53,6 +53,15 @@ export const texts: Codec<readonly string[]> = {
   fromPostgres: kept => kept as readonly string[],
 };
 
+/** What a statement puts together as JSON, and nobody keeps: `read` makes the value of it. */
+export const json = <V, J>(read: (parsed: J) => V): Codec<V> => ({
+  types: { sqlite: 'TEXT', postgres: 'json' },
+  toSqlite: value => JSON.stringify(value),
+  fromSqlite: kept => read(JSON.parse(String(kept))),
+  toPostgres: value => JSON.stringify(value),
+  fromPostgres: kept => read(kept as J),
+});
+
 export const orNull = <V>(codec: Codec<V>): Codec<V | null> => ({
   types: codec.types,
   toSqlite: value => (value === null ? null : codec.toSqlite(value)),

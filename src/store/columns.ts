@@ -5,12 +5,12 @@
 
 import type { Act, Action } from '../core/audit.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
-import type { Guest, HostRecord } from '../core/guest.ts';
+import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
-import { later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
+import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
 import { shape, type Table, table, without } from './table.ts';
 
 export const KEY = table<KeyRecord>('key', ['id'], {
@@ -81,6 +81,12 @@ export const GUEST = table<Guest>('guest', ['host', 'domain'], {
   domain: text,
   entry: orNull(text),
   day: text,
+  sinceDay: later(orNull(text)),
+  days: later(orNull(whole)),
+  swept: later(orNull(whole as Codec<Swept>)),
+  keys: later(orNull(whole)),
+  corroborated: later(orNull(yesNo)),
+  earned: later(orNull(yesNo)),
 });
 
 /** The counts follow the guests by triggers. */
@@ -98,6 +104,15 @@ export const HOST = table<KeptHost>('host', ['name'], {
   forgottenAt: orNull(whole),
 });
 
+/** SQLite has 0 and 1 for no and yes, and both stores have null in rows from before. */
+const readGroup = (group: GuestGroup): GuestGroup => ({
+  ...group,
+  listed: Boolean(group.listed),
+  corroborated: Boolean(group.corroborated),
+  earned: Boolean(group.earned),
+  swept: group.swept ?? 0,
+});
+
 /** Not kept but made of hosts and their guests. */
 export const LISTED_HOST = shape<HostRecord>({
   name: text,
@@ -107,6 +122,7 @@ export const LISTED_HOST = shape<HostRecord>({
   forgotten: yesNo,
   neighbours: texts,
   lastDay: orNull(text),
+  groups: json<readonly GuestGroup[], readonly GuestGroup[]>(groups => groups.map(readGroup)),
 });
 
 export const SWEEP = table<SweepMark & { readonly id: number }>('sweep', ['id'], {
@@ -114,6 +130,9 @@ export const SWEEP = table<SweepMark & { readonly id: number }>('sweep', ['id'],
   generation: text,
   last: text,
   endedAt: orNull(whole),
+  firstEndedAt: later(orNull(whole)),
+  dead: later(orNull(text)),
+  asked: later(orNull(text)),
 });
 export const SWEEP_MARK = without(SWEEP, 'id');
 

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { digestOf } from '../../src/core/key.ts';
 import { ask, askBytes, expectError, parseAnswers, type Question } from '../support/answers.ts';
+import { guestOf } from '../support/guests.ts';
 import { SECRET } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { countAsked, rawRequest, sharedService } from '../support/service.ts';
@@ -548,7 +549,7 @@ describe('feeds, mail hosts and the audit', () => {
     const { store } = shared();
     const guests = Array.from({ length: 12 }, (_, i) => {
       const entry = ['mailinator.com', 'yopmail.com', 'guerrillamail.com'][i % 3]!;
-      return { host: 'mx.box-hosting.net', domain: `guest${i}.com`, entry, day: '2026-11-15' };
+      return guestOf({ host: 'mx.box-hosting.net', domain: `guest${i}.com`, entry, day: '2026-11-15' });
     });
     await store.learn(guests, [], '2026-11-15', '2026-08-01');
     const hosts = async () => (await done<{ hosts: object[] }>('GET', '/admin/infra')).hosts;
@@ -558,6 +559,7 @@ describe('feeds, mail hosts and the audit', () => {
         state: 'disposable',
         flagged: 12,
         innocent: 0,
+        sum: 12,
         last_seen: '2026-11-15',
         neighbours: expect.arrayContaining([expect.stringMatching(/\.com$/)]),
       },

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { referenceDocument } from '../../scripts/reference.ts';
 import { NOW, REQUEST_ID } from '../../src/http/examples.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
+import { guestOf } from '../support/guests.ts';
 import { sharedService, startTestService } from '../support/service.ts';
 
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
@@ -402,7 +403,7 @@ describe('real answers are what the document says, and its examples are real', (
     const example = (id: string) =>
       Object.values(operation(id).requestBody!.content[JSON_TYPE]!.examples)[0]!.value;
     const guests = ['mailinator.com', 'yopmail.com', 'guerrillamail.com', 'sharklasers.com'].map(domain => {
-      return { host: 'mx.example.com', domain, entry: domain, day: '2026-11-15' };
+      return guestOf({ host: 'mx.example.com', domain, entry: domain, day: '2026-11-15' });
     });
     await store.learn(guests, [], '2026-11-15', '2026-08-01');
 

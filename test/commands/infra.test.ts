@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { dayOf } from '../../src/core/quota.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { a, mx, startDns } from '../support/dns.ts';
+import { guestOf } from '../support/guests.ts';
 import { CLI, makeKey, output, run, runJson, startChild } from '../support/process.ts';
 import { realCatalog, temporaryFolder } from '../support/service.ts';
 
@@ -15,6 +17,7 @@ interface Shown {
   readonly host: string;
   readonly state: string;
   readonly flagged: number;
+  readonly sum: number;
 }
 
 /** Listed names come after all innocent ones. */
@@ -32,7 +35,21 @@ async function swept() {
   const store = await openSqliteStore(join(options.folder, 'domain-risk.db'), error => {
     throw error;
   });
-  await store.markSweep({ generation: catalog.generation, last: INNOCENT_ONES_DONE, endedAt: null });
+  await store.markSweep({
+    generation: catalog.generation,
+    last: INNOCENT_ONES_DONE,
+    endedAt: null,
+    firstEndedAt: null,
+    dead: null,
+    asked: null,
+  });
+  // Listed names that came since an earlier sweep, a month ago, and those that keys have asked for.
+  const guests = listed
+    .slice(0, 30)
+    .map(domain => guestOf({ host: 'mx.box.net', domain, entry: domain, day: dayOf(Date.now()) }));
+  const groups = ['mx.box.net', '*.box.net', '5.61.1.1'];
+  const everywhere = groups.flatMap(host => guests.map(guest => ({ ...guest, host })));
+  await store.learn(everywhere, [], dayOf(Date.now()), '2026-01-01');
   await store.close();
   return { options, dns, all: catalog.size };
 }
@@ -41,14 +58,16 @@ describe('feeds sweep, infra list and infra forget', () => {
   it('learn hosts, show them, and take one out for good', async () => {
     const { options, all } = await swept();
     const done = await runJson<Swept>(['feeds', 'sweep', '--limit', '200', '--rate', '1000'], options);
-    expect(done).toMatchObject({ asked: 200, left: all - 200, learned: 2 });
+    expect(done).toMatchObject({ asked: 200, left: all - 200, learned: 3 });
     expect(done.received).toBeGreaterThanOrEqual(10);
 
     const shown = await runJson<Shown[]>(['infra', 'list'], options);
     expect(shown.map(({ host, state }) => [host, state])).toEqual([
+      ['*.box.net', 'disposable'],
       ['5.61.1.1', 'disposable'],
       ['mx.box.net', 'disposable'],
     ]);
+    expect(shown.every(({ sum, flagged }) => sum > 2.5 && sum <= flagged)).toBe(true);
     expect(await runJson(['lookup', 'fresh-name.com'], options)).toMatchObject({
       risk_score: 84,
       reason: 'disposable',
@@ -58,7 +77,7 @@ describe('feeds sweep, infra list and infra forget', () => {
       forgotten: true,
     });
     const { stdout } = await run(['infra', 'list'], options);
-    expect(stdout).toMatch(/^HOST +STATE +LISTED GUESTS/);
+    expect(stdout).toMatch(/^HOST +STATE +SUM +LISTED GUESTS/);
     expect(stdout).toMatch(/^mx\.box\.net +forgotten/m);
   });
 

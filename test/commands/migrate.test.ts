@@ -8,6 +8,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { flagOf, someKey } from '../store/contract.ts';
 import { ACT } from '../support/act.ts';
+import { guestOf } from '../support/guests.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
 import { read, run, runJson, startServer } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -53,14 +54,21 @@ async function fill(store: Store) {
   await store.flag(flags, '2026-10-17');
   const guests = Array.from({ length: 1_200 }, (_, i) => {
     const domain = `d${i}.com`;
-    return { host: `mx${i % 7}.box.net`, domain, entry: i % 3 === 0 ? null : domain, day: DAY };
+    return guestOf({ host: `mx${i % 7}.box.net`, domain, entry: i % 3 === 0 ? null : domain, day: DAY });
   });
   await store.learn(guests, ['5.61.1.1', 'mx1.box.net'], DAY, SINCE);
   await store.forgetHost('mx2.box.net', 4, ACT);
   const body = 'x'.repeat(100_000);
   const list = { feed: 'castle', version: '2', digest: 'b', names: 1, acceptedAt: 9, body };
   await store.acceptSnapshot(list, null, { ...ACT, action: 'feed.update', detail: '<b>' });
-  await store.markSweep({ generation: 'abc', last: '1 x.com', endedAt: null });
+  await store.markSweep({
+    generation: 'abc',
+    last: '1 x.com',
+    endedAt: null,
+    firstEndedAt: 5,
+    dead: 'AQIDBA==',
+    asked: 'AQIDBA==',
+  });
   return { key, secret };
 }
 

@@ -6,6 +6,7 @@ import { lastDays } from '../../src/core/quota.ts';
 import { ACT } from '../support/act.ts';
 import { hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
 import { mx } from '../support/dns.ts';
+import { guestOf } from '../support/guests.ts';
 import { realCatalog } from '../support/service.ts';
 import {
   answerAbout,
@@ -342,7 +343,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const host = 'mx.burner-mail.net';
     const [day = ''] = lastDays(Date.now(), 1);
     const domains = (await realCatalog()).mostAgreed(12);
-    const guests = domains.map(domain => ({ host, domain, entry: domain, day }));
+    const guests = domains.map(domain => guestOf({ host, domain, entry: domain, day }));
     await service().store.learn(guests, [], day, day);
     const page = await enter('Cem');
 

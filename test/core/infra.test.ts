@@ -1,17 +1,25 @@
-import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
 import { foldingInfra, isLearnable, isLearned } from '../../src/core/infra.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { catalogOf } from '../support/catalog.ts';
+import { groupOfGuests } from '../support/guests.ts';
 
 /** In the order of the list. */
 const LISTED = ['burner.com', 'temp-mail-host.net', 'third.com', 'fourth.com'];
+const SIBLINGS = ['a.farm.net', 'b.farm.net', 'c.lonely.net', 'd.blogspot.com', 'e.blogspot.com'];
+/** What one family names only. */
+const BROAD = ['broad-host.net', 'a.broad-farm.net', 'b.broad-farm.net'];
+const TODAY = '2026-11-15';
+/** One in ten. */
+const FEW_LEFT = ['burner.com', ...Array.from({ length: 9 }, (_, at) => `was-listed${at}.com`)];
+const unlisted = (count: number) => groupOfGuests(count, { listed: false, sinceDay: TODAY });
 
 let catalog: Catalog;
 beforeAll(async () => {
-  catalog = await catalogOf(LISTED);
+  const telemetry = [...LISTED, ...SIBLINGS];
+  catalog = await catalogOf([...telemetry, ...BROAD], { telemetry, popular: ['popular.com'] });
 });
 
 function record(facts: Partial<HostRecord> = {}): HostRecord {
@@ -22,43 +30,37 @@ function record(facts: Partial<HostRecord> = {}): HostRecord {
     shared: false,
     forgotten: false,
     neighbours: ['burner.com'],
-    lastDay: '2026-11-15',
+    lastDay: TODAY,
+    groups: [groupOfGuests(20)],
     ...facts,
   };
 }
 
 describe('a host is learned', () => {
   it.each<[string, Partial<HostRecord>, boolean]>([
-    ['by ten listed guests', { flagged: 10 }, true],
-    ['not by nine', { flagged: 9 }, false],
-    ['by five where its own domain is listed', { name: 'mx.temp-mail-host.net', flagged: 5 }, true],
-    ['not by four there', { name: 'mx.temp-mail-host.net', flagged: 4 }, false],
-    ['by more listed guests than others', { flagged: 20, innocent: 19 }, true],
-    ['not by as many', { flagged: 20, innocent: 20 }, false],
+    ['by three listed guests that are there to stay', { groups: [groupOfGuests(3)] }, true],
+    ['not by two', { groups: [groupOfGuests(2)] }, false],
+    ['in spite of eight unlisted guests', { groups: [groupOfGuests(3), unlisted(8)] }, true],
+    ['not in spite of nine', { groups: [groupOfGuests(3), unlisted(9)] }, false],
+    ['not by a thousand of one family', { groups: [groupOfGuests(1_000, { corroborated: false })] }, false],
     ['not when it is shared', { shared: true }, false],
     ['not when it was forgotten', { forgotten: true }, false],
     ['not when no neighbour is listed any more', { neighbours: ['was-listed.com'] }, false],
+    ['not when too few neighbours are listed any more', { neighbours: FEW_LEFT }, false],
+    ['when one of its neighbours is still listed', { neighbours: ['was-listed.com', 'burner.com'] }, true],
     ['not when a table knows it', { name: 'aspmx.l.google.com' }, false],
+    ['when a table knows it as disposable', { name: 'mx.yopmail.com' }, true],
     ['not when it is a host of a protected domain', { name: 'mx.sdf.org' }, false],
     ['not when it is a host of a relay', { name: 'mx.duck.com' }, false],
-    ['by its address as well', { name: '5.61.1.1', flagged: 10 }, true],
-    ['by an address of version 6', { name: '2a00:1::1', flagged: 10 }, true],
-    ['when one of its neighbours is still listed', { neighbours: ['was-listed.com', 'burner.com'] }, true],
     ['not when it is a host of a consumer mail domain', { name: 'mx.web.de' }, false],
-    ['with ten guests at an address, not five', { name: '5.61.1.1', flagged: 9 }, false],
+    ['not when it is a host of the panel', { name: 'mx.popular.com' }, false],
+    ['by its address as well', { name: '5.61.1.1' }, true],
+    ['by an address of version 6', { name: '2a00:1::1' }, true],
+    ['with all hosts below a domain', { name: '*.box.net' }, true],
+    ['not with all hosts of the panel', { name: '*.popular.com' }, false],
+    ['not with all hosts below a protected domain', { name: '*.sdf.org' }, false],
   ])('%s', (_, facts, expected) => {
-    expect(isLearned(record(facts), catalog)).toBe(expected);
-  });
-
-  it('never, whatever the numbers, when innocent guests are not the fewer, or listed ones too few', () => {
-    const counts = fc.record({ flagged: fc.nat(1_000), innocent: fc.nat(1_000), shared: fc.boolean() });
-    fc.assert(
-      fc.property(counts, facts => {
-        const { flagged, innocent, shared } = facts;
-        const expected = !shared && flagged >= 10 && flagged > innocent;
-        expect(isLearned(record(facts), catalog)).toBe(expected);
-      }),
-    );
+    expect(isLearned(record(facts), catalog, TODAY)).toBe(expected);
   });
 });
 
@@ -68,11 +70,17 @@ describe('what was learned, for lookup', () => {
     'mx.half.net': ['5.61.1.1', '5.61.1.2'],
     'mx.twice.net': ['5.61.1.1', '5.61.1.3'],
     'own.fresh.com': ['5.61.1.1'],
+    'other.fresh.com': ['5.61.1.4'],
+    'third.fresh.com': ['5.61.1.3'],
+    'mx.other-name.net': ['5.61.1.4'],
+    'mx.given-up.net': ['5.61.1.1'],
+    'mx.at-platform.net': ['5.61.1.5'],
     'mx.few.net': ['5.61.1.1'],
     'mx.web.de': ['5.61.1.1'],
     'mx.forgotten.net': ['5.61.1.1'],
     'mx.dead.net': [],
   };
+  const FEW = { flagged: 1, groups: [groupOfGuests(1)] };
   const find = (...hosts: string[]) =>
     allAtOnce(
       foldingInfra(
@@ -81,13 +89,22 @@ describe('what was learned, for lookup', () => {
           record({ name: 'mx.second.net', neighbours: LISTED }),
           record({ name: '5.61.1.1' }),
           record({ name: '5.61.1.3' }),
-          record({ name: 'mx.few.net', flagged: 1 }),
+          record({ name: 'own@5.61.1.1' }),
+          record({ name: 'own@5.61.1.4', groups: [groupOfGuests(3), unlisted(1)] }),
+          record({ name: 'mx.few.net', ...FEW }),
+          record({ name: '5.61.1.4', groups: [groupOfGuests(3), unlisted(1)] }),
+          record({ name: '*.numbered.net' }),
+          record({ name: 'mx.at-platform.net' }),
+          record({ name: '5.61.1.5', shared: true }),
+          record({ name: '*.given-up.net', forgotten: true }),
+          record({ name: 'mx.given-up.net' }),
           record({ name: 'mx.fresh.com' }),
           record({ name: 'fresh.com' }),
           record({ name: 'mx.notfresh.com' }),
           record({ name: 'mx.forgotten.net', forgotten: true }),
         ],
         catalog,
+        TODAY,
         host => addresses[host],
       ),
     ).find(
@@ -108,9 +125,15 @@ describe('what was learned, for lookup', () => {
     ['a host whose addresses are not known', ['mx.unknown.net'], undefined],
     ['a host that was forgotten, at a learned address', ['mx.forgotten.net'], undefined],
     ['a learned host and an unknown one', ['mx.box.net', 'mx.unknown.net'], undefined],
-    ["the domain's own host, though it is learned", ['mx.fresh.com'], undefined],
+    ["the domain's own host, though its name is learned", ['mx.fresh.com'], undefined],
     ['the domain itself as its host, though it is learned', ['fresh.com'], undefined],
-    ["the domain's own host at a learned address", ['own.fresh.com'], undefined],
+    ["the domain's own host at a learned address", ['own.fresh.com'], 'address'],
+    ["the domain's own host where it would just do for others", ['other.fresh.com'], undefined],
+    ["the domain's own host where only others are", ['third.fresh.com'], undefined],
+    ['a host of others there', ['mx.other-name.net'], 'address'],
+    ['a learned host at the address of a platform', ['mx.at-platform.net'], undefined],
+    ['any number of a learned domain of hosts', ['mx7.numbered.net', 'mx59.numbered.net'], 'name'],
+    ['a learned host of a domain that an operator took out', ['mx.given-up.net'], undefined],
     ["a learned host and the domain's own", ['mx.box.net', 'mx.fresh.com'], undefined],
     ['a host of a domain whose name only ends so', ['mx.notfresh.com'], 'name'],
     ['a host of which both addresses are learned', ['mx.twice.net'], 'address'],
@@ -123,37 +146,103 @@ describe('what was learned, for lookup', () => {
     if (found) expect(found).toMatchObject({ hosts, neighbours: ['burner.com'] });
   });
 
+  it('tells how many listed domains share the host, and what they weigh', () => {
+    expect(find('mx.box.net')).toMatchObject({ listedGuests: 20, sum: 10 });
+    expect(find('mx.box.net', 'mx.other-name.net')).toMatchObject({ listedGuests: 20, sum: 2.94 });
+  });
+
+  it.each<[string, string[], object | undefined]>([
+    ['below a listed domain at once', ['mx9.third.com'], { by: 'listed', neighbours: ['third.com'] }],
+    ['below a domain that one family lists not', ['mx.broad-host.net'], undefined],
+    ['below a listed domain and elsewhere not', ['mx9.third.com', 'mx.unknown.net'], undefined],
+  ])('an exchange %s', (_, hosts, expected) => {
+    if (expected) expect(find(...hosts)).toMatchObject(expected);
+    else expect(find(...hosts)).toBeUndefined();
+  });
+
+  it.each<[string, string, string[], boolean]>([
+    ['two listed siblings', 'farm.net', ['mx.unknown.net'], true],
+    ['two listed siblings, with hosts of its own', 'farm.net', ['mx.farm.net'], true],
+    ['one listed sibling', 'lonely.net', ['mx.unknown.net'], false],
+    ['two siblings that one family lists', 'broad-farm.net', ['mx.unknown.net'], false],
+    ['two listed names below a shared suffix', 'blogspot.com', ['mx.unknown.net'], false],
+    ['two listed siblings, on a platform', 'farm.net', ['mx.unknown.net', 'aspmx.l.google.com'], false],
+  ])('%s', (_, registrable, hosts, flagged) => {
+    const exchanges = hosts.map((host, preference) => ({ host, preference }));
+    const infra = allAtOnce(foldingInfra([], catalog, TODAY, () => undefined));
+    const found = infra.find(registrable, exchanges, catalog);
+    if (flagged)
+      expect(found).toMatchObject({
+        by: 'siblings',
+        hosts: ['farm.net'],
+        listedGuests: 2,
+        neighbours: ['a.farm.net', 'b.farm.net'],
+      });
+    else expect(found).toBeUndefined();
+  });
+
+  it('shows listed guests of hosts whether they are learned or not, at most fifty names in all', () => {
+    const many = Array.from({ length: 40 }, (_, at) => `x${at}.burner.com`);
+    const infra = allAtOnce(
+      foldingInfra(
+        [
+          record({ flagged: 41, neighbours: [...many, 'was-listed.com'] }),
+          record({ name: '*.second.net', flagged: 40, neighbours: many }),
+          record({ name: 'mx.third.net', flagged: 2, groups: [groupOfGuests(2)] }),
+          record({ name: 'aspmx.l.google.com', flagged: 900 }),
+        ],
+        catalog,
+        TODAY,
+        host => (host === 'mx.box.net' ? ['5.61.1.1'] : undefined),
+      ),
+    );
+    const hosts = ['mx.box.net', 'mx1.second.net', 'mx.third.net', 'aspmx.l.google.com'];
+    const graph = infra.graph(
+      hosts.map((host, preference) => ({ host, preference })),
+      catalog,
+    );
+    expect(graph.map(({ host, addresses, listedGuests }) => [host, addresses, listedGuests])).toEqual([
+      ['mx.box.net', ['5.61.1.1'], 41],
+      ['mx1.second.net', [], 40],
+      ['mx.third.net', [], 2],
+    ]);
+    expect(graph.map(({ guests }) => guests.length)).toEqual([40, 10, 0]);
+    expect(infra.graph([{ host: 'mx.never-seen.net', preference: 0 }], catalog)).toEqual([]);
+  });
+
   it('names three neighbours at most, each once, and none that is not listed any more', () => {
     expect(find('mx.box.net', 'mx.second.net')?.neighbours).toEqual(['burner.com', ...LISTED.slice(1, 3)]);
   });
 
   it('is told by the number of hosts and addresses', () => {
-    const infra = (...records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, () => undefined));
+    const infra = (...records: HostRecord[]) =>
+      allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
     expect(infra().size).toBe(0);
-    expect(
-      infra(record(), record({ name: '5.61.1.1' }), record({ name: 'mx.few.net', flagged: 1 })).size,
-    ).toBe(2);
+    expect(infra(record(), record({ name: '5.61.1.1' }), record({ name: 'mx.few.net', ...FEW })).size).toBe(
+      2,
+    );
   });
 
   it('has no say for a domain that belongs to nobody, nor where nothing was learned', () => {
-    const fold = (records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, () => undefined));
+    const fold = (records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
     const exchanges = [{ host: 'mx.box.net', preference: 0 }];
     expect(fold([record()]).find(undefined, exchanges, catalog)).toMatchObject({ by: 'name' });
     expect(fold([]).find('fresh.com', exchanges, catalog)).toBeUndefined();
   });
 
-  it('is folded in steps of fifty hosts, so that others are answered in between', () => {
+  it('is folded in steps of ten hosts, so that others are answered in between', () => {
     const steps = (count: number) => {
       const folding = foldingInfra(
         Array.from({ length: count }, () => record()),
         catalog,
+        TODAY,
         () => undefined,
       );
       let yields = 0;
       while (!folding.next().done) yields++;
       return yields;
     };
-    expect([0, 49, 50, 99, 100].map(steps)).toEqual([0, 0, 1, 1, 2]);
+    expect([0, 9, 10, 19, 20].map(steps)).toEqual([0, 0, 1, 1, 2]);
   });
 
   it('can be learned only of hosts that nobody knows, or knows as disposable', () => {

@@ -97,6 +97,8 @@ describe('a mail host that an operator types', () => {
     ['MX.Example.com.', 'mx.example.com'],
     ['192.0.2.1', '192.0.2.1'],
     ['2001:DB8::1', '2001:db8::1'],
+    ['*.Example.com', '*.example.com'],
+    ['own@192.0.2.1', 'own@192.0.2.1'],
   ])('%s is %s', (typed, host) => {
     expect(parseHost(typed)).toEqual({ ok: true, value: host });
   });
@@ -114,7 +116,7 @@ describe('a mail host that an operator types', () => {
   ])('%j is refused', typed => {
     expect(parseHost(typed)).toEqual({
       ok: false,
-      problem: 'must be a name such as mx.example.com or an address such as 192.0.2.1',
+      problem: 'must be a name such as mx.example.com or *.example.com, or an address such as 192.0.2.1',
     });
   });
 });

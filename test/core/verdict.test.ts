@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { waitsForDns } from '../../src/core/corroboration.ts';
 import type { Domain } from '../../src/core/domain.ts';
 import { FAMILIES, type Family } from '../../src/core/feed.ts';
+import type { LearnedBy } from '../../src/core/infra.ts';
 import { MAIL_STATES, type Mail, type MailState } from '../../src/core/mail.ts';
 import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from '../../src/core/override.ts';
 import type { Receiver, ReceiverKind } from '../../src/core/provider.ts';
@@ -50,8 +51,8 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
   };
 }
 
-const learnedBy = (by: 'name' | 'address') => ({
-  learned: { by, hosts: ['mx0.host.net'], neighbours: ['listed.com'] },
+const learnedBy = (by: LearnedBy) => ({
+  learned: { by, hosts: ['mx0.host.net'], neighbours: ['listed.com'], listedGuests: 41, sum: 12.34 },
 });
 const twoFamilies = { families: new Set<Family>(['broad', 'telemetry']) };
 const by = (...feeds: string[]) => feeds.map(feed => ({ feed, entry: DOMAIN as string, since: null }));
@@ -90,6 +91,8 @@ describe('score and reason of each fact alone', () => {
     ['disposable hosts only', received('disposable'), 'disposable', 89],
     ['learned hosts only', learnedBy('name'), 'disposable', 84],
     ['hosts at learned addresses only', learnedBy('address'), 'disposable', 80],
+    ['hosts below a listed domain', learnedBy('listed'), 'disposable', 82],
+    ['two listed siblings', learnedBy('siblings'), 'disposable', 80],
     ['a role word', { roleWord: 'noreply' }, 'role_account', 60],
     ['a gateway', received('security_gateway'), 'safe', 0],
     ['a business platform', received('business_platform'), 'safe', 3],
@@ -120,6 +123,8 @@ describe('what explains a verdict', () => {
       by: 'name' as const,
       hosts: ['a.net', 'b.net', 'c.net', 'd.net'],
       neighbours: ['x.com', 'y.com'],
+      listedGuests: 41,
+      sum: 12.34,
     },
   };
   it.each<[string, Partial<Evidence>, string[]]>([
@@ -198,7 +203,33 @@ describe('what explains a verdict', () => {
     [
       'three of the learned hosts, and their neighbours',
       neighbours,
-      ['a.net, b.net, c.net also for x.com, y.com'],
+      [
+        'a.net, b.net, c.net also receives mail for 41 listed disposable domains (x.com, y.com …; weighed 12.3, enough from 2.5)',
+      ],
+    ],
+    [
+      'what a learned address also receives for',
+      learnedBy('address'),
+      [
+        'the address of mx0.host.net also receives mail for 41 listed disposable domains (listed.com …; weighed 12.3, enough from 2.5)',
+      ],
+    ],
+    [
+      'so many neighbours that nobody counted further',
+      { learned: { ...learnedBy('name').learned, listedGuests: 1_000 } },
+      [
+        'mx0.host.net also receives mail for 1000 or more listed disposable domains (listed.com …; weighed 12.3, enough from 2.5)',
+      ],
+    ],
+    [
+      'the listed domain of an exchange',
+      learnedBy('listed'),
+      ['mx0.host.net: listed.com is a listed disposable domain'],
+    ],
+    [
+      'listed siblings',
+      learnedBy('siblings'),
+      ['41 names below mx0.host.net are listed disposable domains (listed.com)'],
     ],
     ['a role word', { roleWord: 'noreply' }, ['"noreply" stands for automated mail']],
     ['a relay', { relay: 'Relay', ...received('forwarding') }, ['address of Relay']],
@@ -389,9 +420,11 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   relay: fc.option(fc.constant('Relay'), { nil: undefined }),
   learned: fc.option(
     fc.record({
-      by: fc.constantFrom('name', 'address'),
+      by: fc.constantFrom<LearnedBy>('name', 'listed', 'address', 'siblings'),
       hosts: fc.array(host, { minLength: 1, maxLength: 3 }),
       neighbours: fc.array(fc.constant('listed.com'), { minLength: 1, maxLength: 3 }),
+      listedGuests: fc.nat(2_000),
+      sum: fc.option(fc.float({ min: 3, max: 1_000, noNaN: true })),
     }),
     { nil: undefined, freq: 3 },
   ),

@@ -3,6 +3,7 @@ import type { Catalog } from '../../src/core/catalog.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
 import { shownAct, shownDate, shownFeeds, shownHost, shownKey, shownOverride } from '../../src/http/shown.ts';
+import { groupOfGuests } from '../support/guests.ts';
 
 const AT = Date.UTC(2026, 10, 15, 12, 0, 0, 999);
 const DATE = '2026-11-15T12:00:00Z';
@@ -60,13 +61,14 @@ describe('a key', () => {
 
 describe('a mail host', () => {
   const host: HostRecord = {
-    name: 'mx.box.net',
+    name: '5.61.1.1',
     flagged: 1,
     innocent: 2,
     shared: false,
     forgotten: false,
     neighbours: [],
     lastDay: '2026-11-15',
+    groups: [groupOfGuests(1), groupOfGuests(2, { listed: false, sinceDay: '2026-11-14' })],
   };
   const catalog = {} as Catalog;
   test.each<[Partial<HostRecord>, string]>([
@@ -75,11 +77,12 @@ describe('a mail host', () => {
     [{ forgotten: true }, 'forgotten'],
     [{ forgotten: true, shared: true }, 'forgotten'],
   ])('%j is shown as %s', (facts, state) => {
-    expect(shownHost({ ...host, ...facts }, catalog)).toEqual({
-      host: 'mx.box.net',
+    expect(shownHost({ ...host, ...facts }, catalog, '2026-11-15')).toEqual({
+      host: '5.61.1.1',
       state,
       flagged: 1,
       innocent: 2,
+      sum: 0.88,
       last_seen: '2026-11-15',
       neighbours: [],
     });

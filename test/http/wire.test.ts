@@ -62,15 +62,21 @@ describe('a verdict', () => {
         override: { note: 'a secret of the operator' },
       },
       snapshot: 'g1',
+      graph: () => [],
     } as unknown as Answer;
-    expect(JSON.parse(explainedJson(answer))).toEqual({
+    const evidence = {
+      signals: verdict().signals,
+      lists: [{ feed: 'a', entry: 'acme.com', since: null }],
+      dns: { state: 'mx', mx: ['mx.acme.com'], stale: true },
+      snapshot: 'g1',
+    };
+    expect(JSON.parse(explainedJson(answer))).toEqual({ ...SIX, evidence });
+
+    const shared = { host: 'mx.box.net', addresses: ['192.0.2.1'], guests: ['spam.com'] };
+    const graph = () => [{ ...shared, listedGuests: 41 }];
+    expect(JSON.parse(explainedJson({ ...answer, graph }))).toEqual({
       ...SIX,
-      evidence: {
-        signals: verdict().signals,
-        lists: [{ feed: 'a', entry: 'acme.com', since: null }],
-        dns: { state: 'mx', mx: ['mx.acme.com'], stale: true },
-        snapshot: 'g1',
-      },
+      evidence: { ...evidence, graph: [{ ...shared, listed_guests: 41 }] },
     });
   });
 });

@@ -14,6 +14,7 @@ import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
 import type { Flag } from '../../src/core/ranking.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
+import { guestOf } from '../support/guests.ts';
 
 /** Makes an empty place for a store; what it gives opens it, several times if wanted. All closes itself. */
 export type MakePlace = () => Promise<() => Promise<Store>>;
@@ -566,7 +567,7 @@ export function storeContract(makePlace: MakePlace): void {
     const guests = (count: number, facts: Partial<Guest> = {}, prefix = 'd'): Guest[] =>
       upTo(count).map(at => {
         const domain = `${prefix}${at - 1}.com`;
-        return { host: 'mx.box.net', domain, entry: domain, day: DAY, ...facts };
+        return guestOf({ host: 'mx.box.net', domain, entry: domain, day: DAY, ...facts });
       });
     async function learning() {
       const store = await empty();
@@ -585,8 +586,50 @@ export function storeContract(makePlace: MakePlace): void {
       await learn([...guests(2, { entry: null }), ...guests(1, {}, 'i')]);
       expect(await counts()).toEqual([['mx.box.net', 4, 4]]);
       expect(await store.listHosts(1, 10)).toMatchObject([
-        { shared: false, forgotten: false, neighbours: ['d2.com', 'd3.com', 'd4.com'], lastDay: DAY },
+        {
+          shared: false,
+          forgotten: false,
+          neighbours: ['d2.com', 'd3.com', 'd4.com', 'i0.com'],
+          lastDay: DAY,
+        },
       ]);
+    });
+
+    test('guests keep what counts from their first sighting on, and are told in groups that weigh the same', async () => {
+      const { store, learn } = await learning();
+      const fresh = { sinceDay: DAY, swept: 0 } as const;
+      await learn([
+        ...guests(3, { ...fresh, keys: 0b0001 }),
+        ...guests(2, { ...fresh, entry: null, corroborated: null, keys: null }, 'i'),
+        ...guests(2, { sinceDay: '2026-08-17', corroborated: false }, 's'),
+      ]);
+      // Seen by other keys on the same day, and after a sweep on the next: it was asked for first.
+      await learn(guests(3, { ...fresh, keys: 0b0110 }));
+      const next = { day: '2026-11-16', sinceDay: '2026-11-16' };
+      await learn(guests(1, { ...next, swept: 2, keys: 0 }), [], '2026-11-16');
+      // One of the unlisted is listed now, the other was seen again.
+      await learn(guests(1, next, 'i'), [], '2026-11-16');
+      await learn(guests(2, { ...next, entry: null, corroborated: null, keys: null }, 'i').slice(1));
+      const groups = async () =>
+        (await store.listHosts(1, 1))[0]!.groups
+          .map(({ listed, corroborated, earned, swept, keys, sinceDay, days, count }) =>
+            [listed, corroborated, earned, swept, keys, sinceDay, days, count].join(' '),
+          )
+          .sort();
+      expect(await groups()).toEqual([
+        `false false false 1 0 ${DAY} 2 1`,
+        `true false false 2 0 2026-08-17 1 2`,
+        `true true false 0 7 ${DAY} 1 2`,
+        `true true false 1 7 ${DAY} 1 1`,
+        `true true true 1 0 ${DAY} 1 1`,
+      ]);
+      // What is no longer listed has not earned it, and no key of it is kept.
+      await learn(guests(3, { ...next, entry: null, corroborated: null, keys: null }));
+      await learn(guests(1, { ...next, day: '2026-11-18', keys: 0b1000 }), [], '2026-11-18');
+      expect(await groups()).toContain(`true true true 1 8 ${DAY} 1 1`);
+      // The first sweep says that it was there before.
+      await learn(guests(1, { ...next, sinceDay: '2026-10-16', swept: 1, keys: 0 }));
+      expect(await groups()).toContain(`true true true 1 8 2026-10-16 1 1`);
     });
 
     test('hosts are shown from a number on, the most first, at most so many hosts', async () => {
@@ -660,11 +703,26 @@ export function storeContract(makePlace: MakePlace): void {
     test('the mark of the sweep is the last one that was set', async () => {
       const store = await empty();
       expect(await store.sweepMark()).toBeUndefined();
-      const mark = { generation: 'abc', last: '1 x.com', endedAt: null };
+      const mark = {
+        generation: 'abc',
+        last: '1 x.com',
+        endedAt: null,
+        firstEndedAt: null,
+        dead: null,
+        asked: null,
+      };
       await store.markSweep(mark);
       expect(await store.sweepMark()).toEqual(mark);
-      await store.markSweep({ ...mark, last: '1 y.com', endedAt: 7 });
-      expect(await store.sweepMark()).toEqual({ ...mark, last: '1 y.com', endedAt: 7 });
+      const next = {
+        ...mark,
+        last: '1 y.com',
+        endedAt: 7,
+        firstEndedAt: 7,
+        dead: 'AQIDBA==',
+        asked: 'AQIDBA==',
+      };
+      await store.markSweep(next);
+      expect(await store.sweepMark()).toEqual(next);
     });
   });
 
@@ -743,7 +801,7 @@ export function storeContract(makePlace: MakePlace): void {
         ...{ createdAt: 1, expiresAt: null },
       };
       await store.learn(
-        [{ host: 'mx.box.net', domain: 'a.com', entry: 'a.com', day: DAY }],
+        [guestOf({ host: 'mx.box.net', domain: 'a.com', entry: 'a.com', day: DAY })],
         [],
         DAY,
         '2026-05-01',

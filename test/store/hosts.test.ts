@@ -7,6 +7,7 @@ import { createHosts } from '../../src/store/sqlite/hosts.ts';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
+import { guestOf } from '../support/guests.ts';
 import { read } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -27,7 +28,7 @@ beforeEach(async () => {
 function guests(count: number, facts: Partial<Guest> = {}, prefix = 'd'): Guest[] {
   return Array.from({ length: count }, (_, at) => {
     const domain = `${prefix}${at}.com`;
-    return { host: 'mx.box.net', domain, entry: domain, day: DAY, ...facts };
+    return guestOf({ host: 'mx.box.net', domain, entry: domain, day: DAY, ...facts });
   });
 }
 const learn = (rows: readonly Guest[], shared: string[] = [], day = DAY, since = SINCE) =>
@@ -47,7 +48,9 @@ test('learning and forgetting leave the lock to those who count calls after ever
   const hosts = createHosts(db);
   const many = (count: number, name: string) => Array.from({ length: count }, (_, at) => `${name}${at}.com`);
   const part = 500;
-  const old = many(3 * part, 'old').map(host => ({ host, domain: 'd.com', entry: null, day: '2026-01-01' }));
+  const old = many(3 * part, 'old').map(host =>
+    guestOf({ host, domain: 'd.com', entry: null, day: '2026-01-01' }),
+  );
   hosts.learn(old, many(2 * part, 'shared'), '2026-01-01', '2025-10-01');
   expect(locked.splice(0)).toEqual(Array(3 + 2 + 1).fill(false));
   hosts.learn([], [], DAY, SINCE);
@@ -71,7 +74,7 @@ describe('guests', () => {
     const db = new DatabaseSync(path);
     db.prepare(`
       WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
-      INSERT INTO guest SELECT 'mx' || n || '.flood.net', 'f' || n || '.com', NULL, ? FROM number`).run(
+      INSERT INTO guest (host, domain, entry, day) SELECT 'mx' || n || '.flood.net', 'f' || n || '.com', NULL, ? FROM number`).run(
       BOUND,
       DAY,
     );
@@ -94,7 +97,14 @@ test('a backup carries all of it, and a restore brings it back as it was', async
   await learn([...guests(12), ...guests(3, { entry: null }, 'i')], ['5.61.1.1']);
   await learn(guests(4, { host: 'mx.gone.net' }));
   await store.forgetHost('mx.gone.net', 5, ACT);
-  const mark = { generation: 'abc', last: '1 x.com', endedAt: null };
+  const mark = {
+    generation: 'abc',
+    last: '1 x.com',
+    endedAt: null,
+    firstEndedAt: 3,
+    dead: 'AQIDBA==',
+    asked: 'AQIDBA==',
+  };
   await store.markSweep(mark);
   const before = [
     await store.listHosts(1, 10),

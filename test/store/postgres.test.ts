@@ -7,6 +7,7 @@ import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { ACT } from '../support/act.ts';
+import { guestOf } from '../support/guests.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
@@ -364,7 +365,12 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       await empty();
       const right = await open();
       await right.flag([flagOf({ listed: true })], '2026-10-17');
-      await right.learn([{ host: 'mx.box.net', domain: 'd.com', entry: 'd.com', day: DAY }], [], DAY, DAY);
+      await right.learn(
+        [guestOf({ host: 'mx.box.net', domain: 'd.com', entry: 'd.com', day: DAY })],
+        [],
+        DAY,
+        DAY,
+      );
       const wrong = await open(url, () => Date.now() + 40 * 86_400_000);
       await expect(wrong.ready()).rejects.toThrow(/clock/);
       await wrong.flag([], '2027-01-01');
@@ -430,15 +436,20 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const day = '2026-11-15';
     const guests = Array.from({ length: 50 }, (_, i) => `d${i}.com`);
     await store.learn(
-      guests.map(domain => ({ host: 'mx.box.net', domain, entry: domain, day })),
+      guests.map(domain => guestOf({ host: 'mx.box.net', domain, entry: domain, day })),
       [],
       day,
       '2026-08-17',
     );
     await query(`
-      INSERT INTO domain_risk.guest SELECT 'mx' || n % 5000 || '.flood.net', 'f' || n || '.com', NULL, '2026-11-15'
+      INSERT INTO domain_risk.guest (host, domain, entry, day) SELECT 'mx' || n % 5000 || '.flood.net', 'f' || n || '.com', NULL, '2026-11-15'
       FROM generate_series(1, 200000) AS n`);
-    await store.learn([{ host: 'mx.last.net', domain: 'last.com', entry: null, day }], [], day, '2026-08-17');
+    await store.learn(
+      [guestOf({ host: 'mx.last.net', domain: 'last.com', entry: null, day })],
+      [],
+      day,
+      '2026-08-17',
+    );
     const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.guest');
     expect(rows!.n).toBeLessThanOrEqual(200_000);
     expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', flagged: 50 }]);

@@ -20,6 +20,7 @@ import { StoreRefused } from '../../src/store/refused.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
+import { guestOf } from '../support/guests.ts';
 import { read } from '../support/process.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -397,7 +398,9 @@ test('keys are read while flags and hosts are written by the thousand, and the c
   await store.sweepMark();
   const domains = Array.from({ length: 60_000 }, (_, i) => `x${i}.example`);
   const flags = domains.map(domain => flagOf({ domain }));
-  const guests = domains.map((domain, i) => ({ host: `mx${i % 6_000}.example`, domain, entry: domain, day }));
+  const guests = domains.map((domain, i) =>
+    guestOf({ host: `mx${i % 6_000}.example`, domain, entry: domain, day }),
+  );
   let ended = 0;
   const bulk = [
     store.flag(flags, '2026-10-17'),

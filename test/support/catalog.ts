@@ -2,18 +2,20 @@
 
 import { buildCatalog } from '../../src/assemble.ts';
 import type { Catalog } from '../../src/core/catalog.ts';
-import type { FeedSource } from '../../src/core/feed.ts';
+import type { Family, FeedKind, FeedSource } from '../../src/core/feed.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 
-export function catalogOf(listed: readonly string[]): Promise<Catalog> {
-  const feed = {
-    id: 'simulated',
-    kind: 'disposable',
-    family: 'broad',
-    licence: 'none',
-    origin: 'here',
-    atLeast: 0,
-  } as const;
-  const source: FeedSource = { feed, read: async () => ({ version: '1', names: listed }) };
-  return buildCatalog({ feeds: [source], tables: () => readTables() }, () => {});
+/** By one broad feed; `also` has what a second family names, and a popularity list. */
+export function catalogOf(
+  listed: readonly string[],
+  also: { telemetry?: readonly string[]; popular?: readonly string[] } = {},
+): Promise<Catalog> {
+  const source = (id: string, kind: FeedKind, family: Family, names: readonly string[]): FeedSource => ({
+    feed: { id, kind, family, licence: 'none', origin: 'here', atLeast: 0 },
+    read: async () => ({ version: '1', names }),
+  });
+  const feeds = [source('simulated', 'disposable', 'broad', listed)];
+  if (also.telemetry) feeds.push(source('seen', 'disposable', 'telemetry', also.telemetry));
+  if (also.popular) feeds.push(source('popular', 'popular', 'broad', also.popular));
+  return buildCatalog({ feeds, tables: () => readTables() }, () => {});
 }

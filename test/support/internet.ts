@@ -15,11 +15,16 @@ import { randomFrom } from './scale.ts';
 export const FULL = { hosts: 40, onOwn: 2_000, onShared: 500, innocent: 5_000 } as const;
 export type Size = { readonly [Part in keyof typeof FULL]: number };
 
+/** `own`: disposable, on hosts that serve nobody else. `shared`: disposable, on hosts of others. */
 export type Kind = 'own' | 'shared' | 'innocent';
 export interface Site {
   readonly name: Domain;
   readonly kind: Kind;
   readonly listed: boolean;
+  /** Named by one family of feeds only. */
+  readonly oneFamily?: boolean;
+  /** One of the panel. */
+  readonly popular?: boolean;
   /** In order of preference. */
   readonly exchanges: readonly string[];
 }
@@ -45,13 +50,13 @@ export function simulateInternet(size: Size, seed: number): Internet {
   const own = Array.from({ length: size.hosts }, (_, at) => ({ at, address: `5.61.${at}.10` }));
   const hostName = (at: number, era: number) => `mx.era${era}-host${at}.${ENDINGS[at % 3]}`;
   const sites: Site[] = [];
-  const add = (kind: Kind, listed: boolean, name: string, exchanges: string[]) =>
-    void sites.push({ name: name as Domain, kind, listed, exchanges });
+  const add = (kind: Kind, listed: boolean, name: string, exchanges: string[], oneFamily = false) =>
+    void sites.push({ name: name as Domain, kind, listed, oneFamily, exchanges });
 
   for (let i = 0; i < size.onOwn; i++) {
     const hosts = random() < 0.2 ? [pick(own), pick(own)] : [pick(own)];
     const exchanges = [...new Set(hosts.map(({ at }) => hostName(at, 0)))];
-    add('own', i % 3 > 0, `drop${i}.${pick(ENDINGS)}`, exchanges);
+    add('own', i % 3 > 0, `drop${i}.${pick(ENDINGS)}`, exchanges, i % 4 === 0);
   }
   for (let i = 0; i < size.onShared; i++)
     add('shared', i % 3 > 0, `hide${i}.${pick(ENDINGS)}`, [pick(SHARED)]);
@@ -102,7 +107,7 @@ export function simulateInternet(size: Size, seed: number): Internet {
   };
 }
 
-function shuffle(items: unknown[], random: () => number): void {
+export function shuffle(items: unknown[], random: () => number): void {
   for (let last = items.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));
     [items[last], items[other]] = [items[other], items[last]];
@@ -125,7 +130,15 @@ export interface Observed {
 /** A service without its port, in that internet: real resolver, real store, real lookup, and a clock to move. */
 export async function visit(dns: DnsServer, store: Store, sites: readonly Site[], time: { now: number }) {
   const clock = () => time.now;
-  const catalog = await catalogOf(sites.filter(({ listed }) => listed).map(({ name }) => name));
+  const named = (wanted: (site: Site) => boolean | undefined) =>
+    sites.filter(wanted).map(({ name }) => name as string);
+  const catalog = await catalogOf(
+    named(({ listed }) => listed),
+    {
+      telemetry: named(({ listed, oneFamily }) => listed && !oneFamily),
+      popular: named(({ popular }) => popular),
+    },
+  );
   const resolver = createResolver({ servers: [dns.address], ticks: clock });
   const onError = (error: unknown) => {
     throw error;
@@ -140,11 +153,14 @@ export async function visit(dns: DnsServer, store: Store, sites: readonly Site[]
 
   let calls = 0;
   /** Each call by another key, since one key may have only few questions under way. */
-  const look = async (name: string): Promise<Answer> => lookup.lookup(name as Domain, `key_${calls++}`);
+  const look = async (name: string, key = `key_${calls++}`): Promise<Answer> =>
+    lookup.lookup(name as Domain, key);
 
   return {
     catalog,
-    judge: async (name: string): Promise<Verdict> => (await look(name)).verdict,
+    judge: async (name: string, key?: string): Promise<Verdict> => (await look(name, key)).verdict,
+    /** What `?explain=true` shows beside it. */
+    graph: async (name: string) => (await look(name)).graph(),
     learn,
     /** Writes and reads back what was learned, as a server does in the course of a minute. */
     async digest() {

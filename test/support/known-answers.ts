@@ -70,7 +70,7 @@ export async function wrongAnswers(catalog: Catalog, known: readonly KnownAnswer
     }),
     close: async () => {},
   };
-  const infra = new Infra(new Map(), new Set(), () => undefined);
+  const infra = new Infra(new Map(), new Map(), () => undefined);
   const { lookup } = createLookup({
     catalog: () => catalog,
     overrides: () => new Map(),

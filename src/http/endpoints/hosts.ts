@@ -3,7 +3,8 @@
 import type { Actor } from '../../core/audit.ts';
 import type { Catalog } from '../../core/catalog.ts';
 import { bad, type Checked } from '../../core/checked.ts';
-import type { Store } from '../../core/ports.ts';
+import type { Clock, Store } from '../../core/ports.ts';
+import { dayOf } from '../../core/quota.ts';
 import { parseHost } from '../../core/typed.ts';
 import type { Operate } from '../../operate.ts';
 import type { NoBody } from '../bodies.ts';
@@ -11,12 +12,17 @@ import type { Call } from '../call.ts';
 import { invalid, ok, refusalOf, type Work } from '../operators.ts';
 import { FEWEST_SHOWN, MOST_SHOWN, shownHost } from '../shown.ts';
 
-export function hostEndpoints(parts: { operate: Operate; store: Store; catalog: () => Catalog }) {
-  const { operate, store, catalog } = parts;
+export function hostEndpoints(parts: {
+  operate: Operate;
+  store: Store;
+  catalog: () => Catalog;
+  clock: Clock;
+}) {
+  const { operate, store, catalog, clock } = parts;
 
   const list: Work<typeof NoBody> = async () => {
     const hosts = await store.listHosts(FEWEST_SHOWN, MOST_SHOWN);
-    return ok({ hosts: hosts.map(host => shownHost(host, catalog())) });
+    return ok({ hosts: hosts.map(host => shownHost(host, catalog(), dayOf(clock()))) });
   };
 
   async function setForgotten({ target }: Call, actor: Actor, forgotten: boolean) {

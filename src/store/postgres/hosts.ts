@@ -4,8 +4,9 @@ import type { Act } from '../../core/audit.ts';
 import { type Guest, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
+import { CHANGED, GROUP_KEYS, GROUP_MEMBERS, GROUPED, RETURNED } from '../guests.ts';
 import { rowsToRemove } from '../prune.ts';
-import { replaced, upsert } from '../table.ts';
+import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
 import { arraysOf, givenRows } from './rows.ts';
@@ -70,7 +71,7 @@ export function createHosts(connections: Connections) {
   };
 }
 
-/** Nothing of a host that an operator took out, and no more of one kind than tell enough ($5). */
+/** Nothing of a host that an operator took out, and no more of one kind than tell enough (the last parameter). */
 const TAKE = `
   WITH given AS (
     ${givenRows(GUEST)}
@@ -83,9 +84,9 @@ const TAKE = `
     LEFT JOIN guest ON guest.host = given.host AND guest.domain = given.domain
   )
   INSERT INTO guest (${GUEST.names})
-  SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR place <= $5)
-  ON CONFLICT (${GUEST.key}) DO UPDATE SET ${replaced(GUEST, GUEST.key)}
-    WHERE guest.entry IS DISTINCT FROM excluded.entry OR guest.day <> excluded.day`;
+  SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR place <= $${GUEST.columns.length + 1})
+  ${RETURNED}
+    WHERE ${CHANGED}`;
 
 const SHARE = `
   INSERT INTO host (name, shared_day)
@@ -102,6 +103,8 @@ const REMOVE_GUESTS = `
 
 const LIST = `
   SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
-    ARRAY(SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL ORDER BY domain LIMIT ${LEARNING.neighbours}) AS neighbours
+    ARRAY(SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL ORDER BY domain LIMIT ${LEARNING.neighbours}) AS neighbours,
+    (SELECT coalesce(json_agg(json_build_object(${GROUP_MEMBERS})), '[]') FROM
+      (SELECT ${GROUPED} FROM guest WHERE guest.host = host.name GROUP BY ${GROUP_KEYS}) AS grouped) AS groups
   FROM host WHERE flagged >= $1 OR forgotten_at IS NOT NULL
   ORDER BY flagged DESC, name LIMIT $2`;

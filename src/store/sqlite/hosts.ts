@@ -5,6 +5,7 @@ import type { Act } from '../../core/audit.ts';
 import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, HOST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
+import { CHANGED, GROUP_KEYS, GROUP_MEMBERS, GROUPED, RETURNED } from '../guests.ts';
 import { rowsToRemove } from '../prune.ts';
 import { replaced, upsert, without } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -18,11 +19,11 @@ export function createHosts(db: DatabaseSync) {
       EXISTS (SELECT 1 FROM guest WHERE host = name AND domain = ?2) AS known
     FROM host WHERE name = ?1`);
   const putGuest = db.prepare(`
-    ${upsert(GUEST, GUEST.sqlite.places)}
-      WHERE entry IS NOT excluded.entry OR day <> excluded.day`);
+    INSERT INTO guest (${GUEST.names}) VALUES (${GUEST.sqlite.places}) ${RETURNED}
+      WHERE ${CHANGED}`);
+  const shareAgain = db.prepare('UPDATE host SET shared_day = ?2 WHERE name = ?1 AND shared_day IS NOT NULL');
   const share = db.prepare(`
-    INSERT INTO host (name, shared_day) SELECT ?1, ?2
-      WHERE (SELECT count(*) FROM host WHERE shared_day IS NOT NULL) < ?3
+    INSERT INTO host (name, shared_day) VALUES (?1, ?2)
     ON CONFLICT DO UPDATE SET shared_day = excluded.shared_day`);
 
   /** Nothing of a host that an operator took out, and no more of one kind than tell enough. */
@@ -37,17 +38,25 @@ export function createHosts(db: DatabaseSync) {
   return {
     learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): void {
       inChunks(db, guests, take);
-      inChunks(db, shared, name => void share.run(name, day, LEARNING.mostShared));
+      let places = LEARNING.mostShared - sharedIn(db);
+      inChunks(db, shared, name => {
+        if (shareAgain.run(name, day).changes > 0 || places <= 0) return;
+        share.run(name, day);
+        places--;
+      });
       prune(db, sinceDay);
     },
 
     // Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest.
+    // Groups are made only of the guests of hosts that are shown.
     listHosts: (fewestFlagged: number, most: number): HostRecord[] =>
       db
         .prepare(`
           SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
             (SELECT json_group_array(entry) FROM
-              (SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL LIMIT ${LEARNING.neighbours})) AS neighbours
+              (SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL LIMIT ${LEARNING.neighbours})) AS neighbours,
+            (SELECT json_group_array(json_object(${GROUP_MEMBERS})) FROM
+              (SELECT ${GROUPED} FROM guest WHERE host = name GROUP BY ${GROUP_KEYS})) AS groups
           FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
           ORDER BY flagged DESC, name LIMIT ?2`)
         .all(fewestFlagged, most)
@@ -70,6 +79,10 @@ export function createHosts(db: DatabaseSync) {
       db.prepare(upsert(SWEEP, places)).run(...values({ id: 1, ...mark }));
     },
   };
+}
+
+function sharedIn(db: DatabaseSync): number {
+  return Number(db.prepare('SELECT count(*) AS n FROM host WHERE shared_day IS NOT NULL').get()?.n);
 }
 
 function prune(db: DatabaseSync, sinceDay: string): void {

@@ -10,7 +10,7 @@ import { number } from '../../time.ts';
 
 const STATE_WORDS: Readonly<Record<Host['state'], string>> = {
   disposable: 'Disposable: unlisted guests are flagged',
-  undecided: 'Undecided: too few listed guests',
+  undecided: 'Undecided: its listed guests do not weigh enough',
   shared: 'Shared with others: never flagged for',
   forgotten: 'Forgotten by an operator',
 };
@@ -46,6 +46,14 @@ function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
       startsDown: true,
       by: row => row.innocent,
       show: row => number(row.innocent),
+      isNumber: true,
+      isMinor: true,
+    },
+    {
+      name: 'Weight',
+      startsDown: true,
+      by: row => row.sum,
+      show: row => row.sum.toFixed(1),
       isNumber: true,
       isMinor: true,
     },

@@ -1,0 +1,46 @@
+/** Listed names below one registrable domain that is not listed itself: they speak against the whole of it. */
+
+import type { Catalog } from './catalog.ts';
+import { lineage, registrableDomain } from './domain.ts';
+import { isCorroborated, LEARNING } from './guest.ts';
+import { STEP, type Steps } from './steps.ts';
+
+/** By registrable domain, the names below it. */
+export type Siblings = ReadonlyMap<string, readonly string[]>;
+
+/** The lists change once a day, what was learned once a minute. */
+const kept = new WeakMap<Catalog, Siblings>();
+
+/**
+ * A registrable domain by the whole public suffix list, so that customers of a shared suffix are no siblings. Names of
+ * one family do not count: it takes one stranger to write two of them.
+ */
+export function* siblingsIn(catalog: Catalog): Steps<Siblings> {
+  const before = kept.get(catalog);
+  if (before) return before;
+  const siblings = new Map<string, string[]>();
+  let at = 0;
+  for (const name of catalog.disposableNames()) {
+    if (++at % STEP === 0) yield;
+    if (name.indexOf('.') === name.lastIndexOf('.')) continue;
+    const registrable = registrableDomain(name);
+    if (registrable === undefined || registrable === name || !isBlamable(registrable, catalog)) continue;
+    const { hits, families } = catalog.listed(lineage(name));
+    if (hits[0]?.entry !== name || !isCorroborated(families)) continue;
+    const others = siblings.get(registrable) ?? [];
+    if (others.length < LEARNING.neighbours) siblings.set(registrable, [...others, name]);
+  }
+  kept.set(catalog, siblings);
+  return siblings;
+}
+
+/** Nobody who is known for something else: many people have names below such a domain. */
+function isBlamable(registrable: string, catalog: Catalog): boolean {
+  const names = lineage(registrable);
+  return (
+    !catalog.isFree(registrable) &&
+    !catalog.isPanel(registrable) &&
+    !names.some(name => catalog.isGuarded(name) || catalog.isProtected(name)) &&
+    catalog.providers.match(registrable) === undefined
+  );
+}

@@ -1,0 +1,30 @@
+/** Guests of mail hosts that weigh as much as they can: settled, and named by two families of feeds where listed. */
+
+import type { Guest, GuestGroup } from '../../src/core/guest.ts';
+
+export function guestOf(facts: Pick<Guest, 'host' | 'domain' | 'entry' | 'day'> & Partial<Guest>): Guest {
+  const listed = facts.entry !== null;
+  return {
+    sinceDay: '2026-01-01',
+    days: 1,
+    swept: 2,
+    keys: listed ? 0 : null,
+    corroborated: listed ? true : null,
+    earned: false,
+    ...facts,
+  };
+}
+
+export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): GuestGroup {
+  return {
+    listed: true,
+    corroborated: true,
+    earned: false,
+    swept: 2,
+    keys: 0,
+    sinceDay: '2026-01-01',
+    days: 1,
+    count,
+    ...facts,
+  };
+}
