@@ -62,6 +62,8 @@ export function createFairness(isFull: () => boolean): Fairness {
   let turnedAt = 0;
   /** When this turn of the event loop has served long enough; 0 before its first request. */
   let turnEnds = 0;
+  /** Milliseconds that the answers of this turn will still take when it is over. */
+  let owed = 0;
   /** A connection came in this turn, or in the one before: there may be more behind it. */
   let isAccepting = false;
   let hasAccepted = false;
@@ -137,6 +139,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     const begin = performance.now();
     isServing = true;
     turnEnds = begin + TURN_MS;
+    owed = 0;
     serveFrom(probe.fresh, begin + TURN_MS / 10);
     serveFrom(probe.row, begin + TURN_MS / 10);
     serveFrom(key.fresh, turnEnds);
@@ -157,6 +160,7 @@ export function createFairness(isFull: () => boolean): Fairness {
   /** Who watches, and known keys that come now and then: they are few, or soon no newcomers any more. */
   function serveNewcomers(): void {
     isServing = true;
+    owed = 0;
     turnedAt = performance.now();
     serveFrom(sides.probe.fresh, turnedAt + TURN_MS / 10);
     serveFrom(sides.key.fresh, turnedAt + TURN_MS / 10);
@@ -168,7 +172,7 @@ export function createFairness(isFull: () => boolean): Fairness {
     for (const account of those) {
       const now = performance.now();
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
-      if ((account.kind === 'key' && isFull()) || now >= until || now >= turnEnds) break;
+      if ((account.kind === 'key' && isFull()) || now + owed >= until) break;
       those.delete(account);
       const { fresh, row } = sides[account.kind];
       if (those === fresh || account.queue.size > 0) {
@@ -192,8 +196,8 @@ export function createFairness(isFull: () => boolean): Fairness {
       const spent = (after - now) * 1_000;
       account.credit -= Math.max(price, spent);
       // A large answer goes on being written when its turn is over: what that takes is taken from this one.
-      if (price > PRICES.read) turnEnds -= Math.max(0, price - spent) / 1_000;
-      if (after >= turnEnds || (account.kind === 'key' && isFull())) return;
+      if (price > PRICES.read) owed += Math.max(0, price - spent) / 1_000;
+      if (after + owed >= turnEnds || (account.kind === 'key' && isFull())) return;
     }
   }
 

@@ -219,7 +219,7 @@ test('bytes that come one by one behind answers that nobody takes stay with the 
   serverSockets(socket => sockets.push(socket));
   const one = open(port, '127.0.0.1');
   one.socket.pause();
-  one.socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(900));
+  one.socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(900));
   await eventually('its answers are not taken', () => (sockets[0]?.writableLength ?? 0) > 0);
   await pause(300);
   for (let i = 0; i < 200; i++) {
