@@ -133,7 +133,7 @@ export async function measure(
     if (!isUnrecognised || catalog.listed(lineage(name)).hits.length > 0) continue;
     const registrable = registrableDomain(name);
     const isOwn = mail.exchanges.every(({ host }) => registrableDomain(host) === registrable);
-    const isFound = infra.find(registrable, mail.exchanges, catalog) !== undefined;
+    const isFound = infra.find(name, registrable, mail.exchanges, catalog) !== undefined;
     counted.wanted++;
     if (isFound) counted.found++;
     if (isOwn) counted.own++;

@@ -246,7 +246,7 @@ const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_pa
 /** What protects a name from every feed protects it here too. */
 function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
-  const learned = infra.find(registrable, mail.exchanges, catalog);
+  const learned = infra.find(domain, registrable, mail.exchanges, catalog);
   if (!learned || catalog.isFree(registrable) || catalog.isPanel(registrable)) return undefined;
   return lineage(domain).some(name => catalog.isGuarded(name)) ? undefined : learned;
 }

@@ -88,6 +88,7 @@ export class Infra {
 
   /** Only where every exchange is learned: one other may be the one that matters. */
   find(
+    name: string,
     registrable: string | undefined,
     exchanges: readonly Exchange[],
     catalog: Catalog,
@@ -100,7 +101,7 @@ export class Infra {
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
       else if (catalog.providers.match(host)?.class !== 'disposable')
-        return this.#bySiblings(registrable, exchanges, catalog);
+        return this.#bySiblings(name, registrable, exchanges, catalog);
     }
     return found.length === 0 ? undefined : together(found, exchanges, catalog);
   }
@@ -152,17 +153,22 @@ export class Infra {
     return found.every(one => one !== undefined) ? leastOf(found) : undefined;
   }
 
-  /** A platform's customers are not each other's siblings, so its hosts are none of the name's own. */
+  /**
+   * Only where hosts of the registrable domain itself receive the mail, and none of the name's own: of 74 domains with
+   * two such names (November 2026) most give subdomains away (mooo.com, us.to), and people there run their own hosts.
+   */
   #bySiblings(
+    name: string,
     registrable: string | undefined,
     exchanges: readonly Exchange[],
     catalog: Catalog,
   ): Learned | undefined {
-    const listed = registrable === undefined ? undefined : this.#siblings.get(registrable);
+    if (registrable === undefined || name === registrable) return undefined;
+    const listed = this.#siblings.get(registrable);
     if (!listed || listed.length < LEARNING.fewestSiblings) return undefined;
-    if (!exchanges.every(({ host }) => isLearnable(host, catalog))) return undefined;
+    if (!exchanges.every(({ host }) => isBelow(host, registrable) && !isBelow(host, name))) return undefined;
     const neighbours = someListed(listed, catalog);
-    return { by: 'siblings', hosts: [registrable!], neighbours, listedGuests: listed.length, sum: null };
+    return { by: 'siblings', hosts: [registrable], neighbours, listedGuests: listed.length, sum: null };
   }
 }
 

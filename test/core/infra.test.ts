@@ -109,6 +109,7 @@ describe('what was learned, for lookup', () => {
       ),
     ).find(
       'fresh.com',
+      'fresh.com',
       hosts.map((host, preference) => ({ host, preference })),
       catalog,
     );
@@ -161,16 +162,20 @@ describe('what was learned, for lookup', () => {
   });
 
   it.each<[string, string, string[], boolean]>([
-    ['two listed siblings', 'farm.net', ['mx.unknown.net'], true],
-    ['two listed siblings, with hosts of its own', 'farm.net', ['mx.farm.net'], true],
-    ['one listed sibling', 'lonely.net', ['mx.unknown.net'], false],
-    ['two siblings that one family lists', 'broad-farm.net', ['mx.unknown.net'], false],
-    ['two listed names below a shared suffix', 'blogspot.com', ['mx.unknown.net'], false],
-    ['two listed siblings, on a platform', 'farm.net', ['mx.unknown.net', 'aspmx.l.google.com'], false],
-  ])('%s', (_, registrable, hosts, flagged) => {
+    ['two listed siblings, on hosts above them', 'x.farm.net', ['mx.farm.net', 'farm.net'], true],
+    ['two listed siblings, on hosts of its own', 'x.farm.net', ['mx.x.farm.net'], false],
+    ['two listed siblings, on the name itself', 'x.farm.net', ['x.farm.net'], false],
+    ['two listed siblings, on hosts of others', 'x.farm.net', ['mx.farm.net', 'mx.unknown.net'], false],
+    ['two listed names below it', 'farm.net', ['mx.farm.net'], false],
+    ['one listed sibling', 'x.lonely.net', ['mx.lonely.net'], false],
+    ['two siblings that one family lists', 'x.broad-farm.net', ['mx.broad-farm.net'], false],
+    ['two listed names below a shared suffix', 'x.blogspot.com', ['mx.blogspot.com'], false],
+    ['two listed siblings, on a platform', 'x.farm.net', ['mx.farm.net', 'aspmx.l.google.com'], false],
+  ])('%s', (_, name, hosts, flagged) => {
+    const registrable = name.split('.').slice(-2).join('.');
     const exchanges = hosts.map((host, preference) => ({ host, preference }));
     const infra = allAtOnce(foldingInfra([], catalog, TODAY, () => undefined));
-    const found = infra.find(registrable, exchanges, catalog);
+    const found = infra.find(name, registrable, exchanges, catalog);
     if (flagged)
       expect(found).toMatchObject({
         by: 'siblings',
@@ -226,8 +231,8 @@ describe('what was learned, for lookup', () => {
   it('has no say for a domain that belongs to nobody, nor where nothing was learned', () => {
     const fold = (records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
     const exchanges = [{ host: 'mx.box.net', preference: 0 }];
-    expect(fold([record()]).find(undefined, exchanges, catalog)).toMatchObject({ by: 'name' });
-    expect(fold([]).find('fresh.com', exchanges, catalog)).toBeUndefined();
+    expect(fold([record()]).find('fresh.com', undefined, exchanges, catalog)).toMatchObject({ by: 'name' });
+    expect(fold([]).find('fresh.com', 'fresh.com', exchanges, catalog)).toBeUndefined();
   });
 
   it('is folded in steps of ten hosts, so that others are answered in between', () => {
