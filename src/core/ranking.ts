@@ -1,7 +1,7 @@
 /** Which verdicts other than safe were given, and how often: the list of top domains. */
 
+import type { Reason } from './signals.ts';
 import type { Steps } from './steps.ts';
-import type { Reason } from './verdict.ts';
 
 export type FlagReason = Exclude<Reason, 'safe'>;
 

@@ -10,7 +10,7 @@ import {
   type Metric,
   Registry,
 } from '@prometheus-io/client';
-import { REASONS, type Reason } from '../core/verdict.ts';
+import { REASONS, type Reason } from '../core/signals.ts';
 import { createTally, type Tally } from './tally.ts';
 
 export interface Metrics {

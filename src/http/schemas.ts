@@ -5,7 +5,7 @@ import { LEARNING } from '../core/guest.ts';
 import { MAIL_STATES } from '../core/mail.ts';
 import { OVERRIDE_ACTIONS } from '../core/override.ts';
 import { REFUSALS, type RefusalCode } from '../core/refusal.ts';
-import { REASONS } from '../core/verdict.ts';
+import { REASONS } from '../core/signals.ts';
 import { FLAG_REASONS } from './wire.ts';
 
 /** One of these words. Not as a union of constants: most tools that read the document know only `enum`. */

@@ -3,7 +3,8 @@
 import type { DayCount } from '../admit.ts';
 import { type Allowance, resetAt } from '../core/quota.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../core/refusal.ts';
-import { REASONS, type Verdict } from '../core/verdict.ts';
+import { REASONS } from '../core/signals.ts';
+import type { Verdict } from '../core/verdict.ts';
 import type { Answer } from '../lookup.ts';
 import type { TopDomain } from '../rank.ts';
 

@@ -7,8 +7,9 @@ import type { LearnedBy } from '../../src/core/infra.ts';
 import { MAIL_STATES, type Mail, type MailState } from '../../src/core/mail.ts';
 import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from '../../src/core/override.ts';
 import type { Receiver, ReceiverKind } from '../../src/core/provider.ts';
+import { type Reason, SIGNALS } from '../../src/core/signals.ts';
 import { PROVIDER_CLASSES } from '../../src/core/tables.ts';
-import { type Evidence, judge, type Reason, SIGNALS } from '../../src/core/verdict.ts';
+import { type Evidence, judge } from '../../src/core/verdict.ts';
 
 const DOMAIN = 'acme.com' as Domain;
 
