@@ -3,13 +3,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { type Domain, lineage, registrableDomain } from './core/domain.ts';
-import { type Guest, type HostRecord, LEARNING, markOf, WEEK_DAYS } from './core/guest.ts';
-import { HashedNames } from './core/hashed.ts';
+import { type Guest, type HostRecord, LEARNING, markOf, seenAgain, WEEK_DAYS } from './core/guest.ts';
 import { foldingInfra, groupOf, type Infra, isLearnable, ownAt } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
-import type { AddressBook, Clock, Resolver, Store, SweepMark } from './core/ports.ts';
+import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 import { allAtOnce, type Steps } from './core/steps.ts';
+import { SweptNames } from './core/swept.ts';
 
 export interface Learn {
   /** What was learned by all servers on this store, at most a minute old. */
@@ -93,12 +93,7 @@ class Learner implements Learn {
   #writing: Promise<void> = Promise.resolve();
   #records: readonly HostRecord[] = [];
   #infra: Infra;
-  /** What sweeps have found out, and the mark that says so. */
-  #dead = new HashedNames();
-  #asked = new HashedNames();
-  #mark: SweepMark | undefined;
-  /** A sweep came to the end before: what is listed and was not asked for then has been listed since. */
-  #isSwept = false;
+  #swept = new SweptNames(undefined);
 
   constructor(parts: LearnParts) {
     this.#parts = parts;
@@ -138,7 +133,7 @@ class Learner implements Learn {
   async reload(): Promise<void> {
     const { store, catalog, inTurns } = this.#parts;
     const records = await store.listHosts(LEARNING.fewestFlagged, MOST_LEARNED);
-    this.#remember(await store.sweepMark());
+    this.#swept = this.#swept.as(await store.sweepMark());
     let under: Catalog;
     let infra: Infra;
     do {
@@ -147,13 +142,6 @@ class Learner implements Learn {
     } while (under !== catalog());
     this.#records = records;
     this.#infra = infra;
-  }
-
-  #remember(mark: SweepMark | undefined): void {
-    this.#isSwept = mark !== undefined && mark.firstEndedAt !== null;
-    if (mark?.dead !== this.#mark?.dead) this.#dead = new HashedNames(mark?.dead);
-    if (mark?.asked !== this.#mark?.asked) this.#asked = new HashedNames(mark?.asked);
-    this.#mark = mark;
   }
 
   *adopting(next: Catalog): Steps<() => void> {
@@ -211,7 +199,7 @@ class Learner implements Learn {
    */
   #count(seen: Seen, { exchanges }: Mail): void {
     const { domain, zone, listed } = seen;
-    if (listed && this.#dead.has(listed.entry)) return;
+    if (listed && this.#swept.isDead(listed.entry)) return;
     const catalog = this.#parts.catalog();
     const isInnocent = catalog.isProtected(domain) || catalog.isPanel(registrableDomain(domain));
     const guest = this.#guestOf(seen);
@@ -236,7 +224,7 @@ class Learner implements Learn {
 
   #guestOf({ zone, listed, mark, sweeping }: Seen): Omit<Guest, 'host'> {
     const now = this.#parts.clock();
-    const isNew = this.#isSwept && (listed === null || !this.#asked.has(listed.entry));
+    const isNew = this.#swept.isNew(listed?.entry);
     return {
       domain: zone,
       entry: listed?.entry ?? null,
@@ -265,16 +253,6 @@ class Learner implements Learn {
       for (const address of found) this.#shared.add(address).add(ownAt(address));
     });
   }
-}
-
-/** As the store does it with what it has. */
-function seenAgain(before: Guest, guest: Guest): Guest {
-  return {
-    ...guest,
-    sinceDay: before.sinceDay! < guest.sinceDay! ? before.sinceDay : guest.sinceDay,
-    swept: before.swept === 0 && guest.swept! > 0 ? 1 : before.swept,
-    keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
-  };
 }
 
 const onceOf = ({ zone, mark }: Pick<Seen, 'zone' | 'mark'>) => (mark === 0 ? zone : `${zone} ${mark}`);

@@ -161,6 +161,16 @@ export interface HostRecord {
   readonly groups: readonly GuestGroup[];
 }
 
+/** One guest that was seen twice. As the stores do it with what they have. */
+export function seenAgain(before: Guest, guest: Guest): Guest {
+  return {
+    ...guest,
+    sinceDay: before.sinceDay! < guest.sinceDay! ? before.sinceDay : guest.sinceDay,
+    swept: before.swept === 0 && guest.swept! > 0 ? 1 : before.swept,
+    keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
+  };
+}
+
 export function isCorroborated(families: ReadonlySet<Family>): boolean {
   return families.has('verified') || families.size > 1;
 }
