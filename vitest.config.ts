@@ -33,7 +33,7 @@ export default defineConfig({
     // Files share the modules and the catalog of their worker: without that, half of the time went into loading them
     // (November 2026).
     isolate: false,
-    // One more than the two cores that it must do with: half of what whole services and processes do here is wait.
-    maxWorkers: 3,
+    // Twice the two cores that it must do with: half of what whole services and processes do here is wait.
+    maxWorkers: 4,
   },
 });

@@ -15,6 +15,7 @@ import { type Domain, lineage, parseDomain, registrableDomain } from '../src/cor
 import { isCorroborated } from '../src/core/guest.ts';
 import type { Infra } from '../src/core/infra.ts';
 import type { Mail } from '../src/core/mail.ts';
+import { readTables } from '../src/feeds/tables.ts';
 import { createLearn } from '../src/learn.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { catalogOf } from '../test/support/catalog.ts';
@@ -125,7 +126,7 @@ export async function measure(
   const names = [...pairs.mails.keys()];
   const listed = new Set<string>(names.filter(() => random() >= hide));
   const telemetry = [...listed].filter(name => families?.(name) ?? true);
-  const catalog = await catalogOf([...listed], { telemetry });
+  const catalog = await catalogOf([...listed], { telemetry }, () => readTables());
   const infra = await learnedFrom(pairs, listed, catalog);
   const counted = { wanted: 0, found: 0, own: 0, ownFound: 0 };
   for (const [name, mail] of pairs.mails) {

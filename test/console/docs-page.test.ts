@@ -73,15 +73,13 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
     return read();
   }
 
-  test('has nothing to complain of for axe and never scrolls sideways, light and dark, wide and narrow', async () => {
+  test('has nothing to complain of for axe and never scrolls sideways, light and wide, dark and narrow', async () => {
     const page = await visit('docs');
     await page.evaluate(`document.querySelectorAll('${UNFOLDED}').forEach(one => { one.open = true; })`);
     const found: string[] = [];
     for (const [theme, size] of [
       ['light', WIDE],
       ['dark', PHONE],
-      ['light', PHONE],
-      ['dark', WIDE],
     ] as const) {
       await page.emulateMedia({ colorScheme: theme });
       await page.setViewportSize(size);
