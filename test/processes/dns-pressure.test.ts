@@ -80,13 +80,15 @@ function watchStalls(): (since: number) => boolean {
   return since => stalledUntil >= since || performance.now() - last > 180;
 }
 
+const MOST_ROUNDS = 8;
+
 /** 40 new names a second that answer in 20 ms: half of them have mail, half do not exist. */
 async function askNames(server: Running, dns: DnsServer, secret: string, stem: string, seconds: number) {
   const answers: { isTrue: boolean; ms: number }[] = [];
   const hasStalledSince = watchStalls();
   let inFlight = 0;
-  await pace(40, seconds, async at => {
-    const name = `${stem}-${at}.com`;
+  const askOne = async (round: number, at: number) => {
+    const name = `${stem}-${round}-${at}.com`;
     const isAlive = at % 2 === 0;
     const records = isAlive ? [mx(name, 10, 'aspmx.l.google.com')] : [];
     dns.zones.set(name, { records, rcode: isAlive ? 'NOERROR' : 'NXDOMAIN', fault: { slow: 20 } });
@@ -96,7 +98,10 @@ async function askNames(server: Running, dns: DnsServer, secret: string, stem: s
     if (hasStalledSince(startedAt)) return;
     answers.push({ isTrue: degraded === null && reason === (isAlive ? 'safe' : 'undeliverable'), ms });
     if (at % 40 === 0) inFlight = Math.max(inFlight, await metric(server.base, 'domain_risk_dns_in_flight'));
-  });
+  };
+  // A quarter of them at least, on however busy a machine.
+  for (let round = 0; round < MOST_ROUNDS && answers.length <= 10 * seconds; round++)
+    await pace(40, seconds, at => askOne(round, at));
   const waits = answers.map(({ ms }) => ms).sort((x, y) => x - y);
   const share = answers.filter(({ isTrue }) => isTrue).length / answers.length;
   expect(answers.length).toBeGreaterThan(10 * seconds);
@@ -119,12 +124,20 @@ test.each([
     for (const { key } of made) await store.createKey(key, ACT);
     const secrets = others > 0 ? made.map(key => key.secret) : [secret];
     const alone = await askNames(server, dns, secret, 'alone', SECONDS / 3);
-    const stuck = pace(100, SECONDS, async at => {
-      dns.zones.set(`tarpit-${at}.com`, { fault: 'drop' });
-      const answer = await ask(server, `tarpit-${at}.com`, secrets[at % secrets.length]!);
+    let isOver = false;
+    const askTarpit = async (round: number, at: number) => {
+      const name = `tarpit-${round}-${at}.com`;
+      dns.zones.set(name, { fault: 'drop' });
+      const answer = await ask(server, name, secrets[at % secrets.length]!);
       expect(answer).toMatchObject({ status: 200, reason: 'safe', degraded: 'dns' });
-    });
+    };
+    const askTarpits = async () => {
+      for (let round = 0; round < MOST_ROUNDS && !isOver; round++)
+        await pace(100, SECONDS, at => askTarpit(round, at));
+    };
+    const stuck = askTarpits();
     const beside = await askNames(server, dns, secret, 'beside', SECONDS);
+    isOver = true;
     await stuck;
     const ms = ({ p50, p99 }: typeof alone) => `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`;
     process.stdout.write(
