@@ -11,6 +11,7 @@ import type { Resolver } from '../src/core/ports.ts';
 import { takeSnapshot } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import type { Tables } from '../src/core/tables.ts';
+import { OFFLINE } from '../src/dns/offline.ts';
 import { type Answer, createLookup } from '../src/lookup.ts';
 
 const DAY_MS = 86_400_000;
@@ -64,6 +65,7 @@ function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: {
     return mail === null ? MAIL_UNKNOWN : (mail ?? { state: 'nxdomain', exchanges: [], stale: false });
   };
   const resolver: Resolver = {
+    ...OFFLINE,
     peek: name => kept.get(name),
     last: name => kept.get(name),
     resolve: async name => {
@@ -74,12 +76,7 @@ function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: {
       asked.push(`later ${name}`);
       kept.set(name, answerOf(name));
     },
-    addressesOf: async () => undefined,
-    health: () => ({
-      ...{ servers: [], degraded: false, trusted: state.trusted },
-      ...{ inFlight: 0, slow: 0, waiting: 0, cached: 0 },
-    }),
-    close: async () => {},
+    health: () => ({ ...OFFLINE.health(), trusted: state.trusted }),
   };
   const infra = new Infra(new Map(), new Map(), () => undefined);
   const overrides = new Map();

@@ -7,6 +7,7 @@ import { MAIL_UNKNOWN, type Mail, type MailState } from '../src/core/mail.ts';
 import type { Override, OverrideAction } from '../src/core/override.ts';
 import type { Resolver } from '../src/core/ports.ts';
 import { parseTables } from '../src/core/tables.ts';
+import { OFFLINE } from '../src/dns/offline.ts';
 import { SOURCES } from '../src/feeds/sources.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { type Answer, createLookup } from '../src/lookup.ts';
@@ -35,6 +36,7 @@ function world(
   const asked: string[] = [];
   const kept = new Map(Object.entries(facts.cached ?? {}));
   const resolver: Resolver = {
+    ...OFFLINE,
     peek: name => kept.get(name),
     last: name => kept.get(name),
     resolve: async name => {
@@ -42,17 +44,6 @@ function world(
       return zone[name] ?? mail('nxdomain');
     },
     prefetch: name => asked.push(`later ${name}`),
-    addressesOf: async () => undefined,
-    health: () => ({
-      servers: [],
-      degraded: false,
-      trusted: true,
-      inFlight: 0,
-      slow: 0,
-      waiting: 0,
-      cached: 0,
-    }),
-    close: async () => {},
   };
   const infra = new Infra(new Map(), new Map(), () => undefined);
   const overrides = new Map((facts.overrides ?? []).map(override => [override.domain, override]));

@@ -3,33 +3,14 @@
 import { type Command, Option } from 'commander';
 import { loadCatalog, openResolver, openStore, openVerdicts } from '../compose.ts';
 import type { Domain } from '../core/domain.ts';
-import { MAIL_UNKNOWN } from '../core/mail.ts';
-import type { Resolver, Store } from '../core/ports.ts';
+import type { Store } from '../core/ports.ts';
 import type { FlagReason } from '../core/ranking.ts';
+import { OFFLINE } from '../dns/offline.ts';
 import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson } from '../http/wire.ts';
 import type { Answer } from '../lookup.ts';
 import { printFields, printJson, printTable, UsageProblem } from './print.ts';
 import { domainValue, limitValue } from './values.ts';
 import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
-
-/** Asks nobody: what lists and tables know must do. */
-const OFFLINE: Resolver = {
-  peek: () => undefined,
-  last: () => undefined,
-  resolve: async () => MAIL_UNKNOWN,
-  prefetch: () => {},
-  addressesOf: async () => undefined,
-  health: () => ({
-    servers: [],
-    degraded: false,
-    trusted: true,
-    inFlight: 0,
-    slow: 0,
-    waiting: 0,
-    cached: 0,
-  }),
-  close: async () => {},
-};
 
 /** A machine that only looks up has no store yet, and looking up must not make one. */
 const NO_STORE: Pick<Store, 'listOverrides' | 'listHosts' | 'learn' | 'sweepMark' | 'snapshots' | 'close'> = {

@@ -7,6 +7,7 @@ import { parseDomain } from '../../src/core/domain.ts';
 import { Infra } from '../../src/core/infra.ts';
 import { MAIL_STATES, type Mail } from '../../src/core/mail.ts';
 import type { Resolver } from '../../src/core/ports.ts';
+import { OFFLINE } from '../../src/dns/offline.ts';
 import { createLookup } from '../../src/lookup.ts';
 
 const FILE = join(import.meta.dirname, '..', 'known-answers.csv');
@@ -52,23 +53,12 @@ function mailOf(mx: string): Mail {
 export async function wrongAnswers(catalog: Catalog, known: readonly KnownAnswer[]): Promise<WrongAnswer[]> {
   const mails = new Map(known.map(({ domain, mail }) => [domain, mail]));
   const resolver: Resolver = {
+    ...OFFLINE,
     peek: name => mails.get(name),
     last: name => mails.get(name),
     resolve: async name => {
       throw new Error(`${name} does not stand in the table`);
     },
-    prefetch: () => {},
-    addressesOf: async () => undefined,
-    health: () => ({
-      servers: [],
-      degraded: false,
-      trusted: true,
-      inFlight: 0,
-      slow: 0,
-      waiting: 0,
-      cached: 0,
-    }),
-    close: async () => {},
   };
   const infra = new Infra(new Map(), new Map(), () => undefined);
   const { lookup } = createLookup({

@@ -1,0 +1,23 @@
+/** The resolver of a machine that is to ask nobody. */
+
+import { MAIL_UNKNOWN } from '../core/mail.ts';
+import type { Resolver } from '../core/ports.ts';
+
+/** Asks nobody: what lists and tables know must do. */
+export const OFFLINE: Resolver = {
+  peek: () => undefined,
+  last: () => undefined,
+  resolve: async () => MAIL_UNKNOWN,
+  prefetch: () => {},
+  addressesOf: async () => undefined,
+  health: () => ({
+    servers: [],
+    degraded: false,
+    trusted: true,
+    inFlight: 0,
+    slow: 0,
+    waiting: 0,
+    cached: 0,
+  }),
+  close: async () => {},
+};
