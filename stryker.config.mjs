@@ -17,5 +17,6 @@ export default {
   // A file that is not there: it would be rewritten by the compiler's API, which TypeScript 7 does not have.
   tsconfigFile: 'none',
   tempDirName: 'var/mutants',
-  ignorePatterns: ['bench', 'client', 'console', 'docs', 'var'],
+  // Nor anything that may be the operator's own: the rest is copied into a sandbox.
+  ignorePatterns: ['bench', 'client', 'console', 'docs', 'var', '.env', '*.db*'],
 };

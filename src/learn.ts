@@ -201,14 +201,18 @@ class Learner implements Learn {
     const { domain, zone, listed } = seen;
     if (listed && this.#swept.isDead(listed.entry)) return;
     const catalog = this.#parts.catalog();
-    const isInnocent = catalog.isProtected(domain) || catalog.isPanel(registrableDomain(domain));
+    // The very name: some that many people use give names below them away, to anybody.
+    const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
     const guest = this.#guestOf(seen);
     for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
       const isOwn = lineage(host).at(-1) === zone;
       const names = isOwn ? [] : [host, groupOf(host) ?? host];
       if (!isLearnable(host, catalog)) {
-        // One host speaks for a provider's suffix: there may be one per customer.
-        this.#bar(catalog.providers.match(host)?.suffix ?? host, host);
+        // One host speaks for a provider's suffix: there may be one per customer. Below a name that many people use may
+        // be anybody, who could put his host at an address to have it spared.
+        const suffix = catalog.providers.match(host)?.suffix;
+        if (suffix !== undefined || isInnocent || !catalog.isPanel(registrableDomain(host)))
+          this.#bar(suffix ?? host, host);
       } else if (isInnocent) {
         for (const name of names) this.#shared.add(name);
         this.#bar(host, host);

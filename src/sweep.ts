@@ -83,11 +83,15 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
     await learn.flush();
     if (done.asked === 0) continue;
     const endedAt = swept.asked === names.length ? clock() : null;
+    // Another sweep may be under way: what it has found out must not be lost.
+    const beside = await store.sweepMark();
+    known.dead.addAll(beside?.dead);
+    known.asked.addAll(beside?.asked);
     await store.markSweep({
       generation: catalog.generation,
       last: names[swept.asked - 1]!.order,
       endedAt,
-      firstEndedAt: firstEndedAt ?? endedAt,
+      firstEndedAt: firstEndedAt ?? beside?.firstEndedAt ?? endedAt,
       dead: known.dead.toText(),
       asked: known.asked.toText(),
     });

@@ -26,6 +26,7 @@ const TABLES: Tables = {
   ],
   mailboxes: new Map([['gmail.com', { label: 'Gmail', class: 'consumer_webmail', canary: true }]]),
   protected: new Set(),
+  suffixes: new Set(),
   relays: new Map(),
   free: { add: new Set(), remove: new Set() },
   roles: new Set(),

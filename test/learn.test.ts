@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { HashedNames } from '../src/core/hashed.ts';
 import type { Store } from '../src/core/ports.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { ACT } from './support/act.ts';
@@ -309,6 +310,23 @@ describe('what is not learned', () => {
     expect(await store.listHosts(10, 10)).toMatchObject(shared);
   });
 
+  it.each(['eu.org', 'popular.com'])(
+    'a disposable host less because somebody below %s points at its address',
+    async above => {
+      const host = 'mx.operator.net';
+      const decoys = [one(`decoy.${above}`, `mx.decoy.${above}`), one(`guest.${above}`, host)];
+      const popular = { ...one('popular.com', 'mx.popular.com'), popular: true };
+      const sites = [...listedAt(host, 60), popular, ...decoys, one('fresh.com', host)];
+      const hosts = { [host]: '5.61.1.1', [`mx.decoy.${above}`]: '5.61.1.1', 'mx.popular.com': '5.61.9.9' };
+      const world = await swept(hosts, sites);
+      expect(await flagged(world, 'fresh.com')).toBe(true);
+      time.now += DAY_MS;
+      for (const { name } of decoys) await world.judge(name);
+      await world.digest();
+      expect(await flagged(world, 'fresh.com')).toBe(true);
+    },
+  );
+
   it('a host that receives for a domain of the panel, nor its address, nor hosts beside it', async () => {
     const [host, beside] = ['mx1.registrar.net', 'mx2.registrar.net'];
     const popular = { ...one('popular.com', host), popular: true };
@@ -472,6 +490,22 @@ describe('a sweep', () => {
     for (const { name } of sites) expect(dns.asked(name, 'MX')).toBe(1);
     expect(await store.sweepMark()).toMatchObject({ endedAt: time.now });
     expect(await world.sweep(5)).toMatchObject({ asked: 5, left: all - 5 });
+  });
+
+  it('beside another one loses nothing of what that has found out', async () => {
+    zone({ [host]: '5.61.1.1' }, sites);
+    dns.zones.clear();
+    const [one, other] = [await enter(sites), await enter(sites)];
+    await one.sweep();
+    const whole = (await store.sweepMark())!;
+    await store.markSweep({ ...whole, dead: null, asked: null, endedAt: null, last: '' });
+    const slow = other.sweep(50);
+    await store.markSweep(whole);
+    await slow;
+    const left = (await store.sweepMark())!;
+    expect(new HashedNames(left.dead).size).toBe(new HashedNames(whole.dead).size);
+    expect(new HashedNames(left.asked).size).toBe(new HashedNames(whole.asked).size);
+    expect(new HashedNames(left.dead).size).toBeGreaterThan(0);
   });
 
   it('ends where DNS does not answer, and counts nothing as done', async () => {

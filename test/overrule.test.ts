@@ -15,6 +15,7 @@ const TABLES: Tables = {
   providers: [],
   mailboxes: new Map(),
   protected: new Set(),
+  suffixes: new Set(),
   relays: new Map(),
   free: { add: new Set(), remove: new Set() },
   roles: new Set(),

@@ -90,6 +90,7 @@ export class Catalog {
   readonly #mailboxes: ReadonlyMap<string, Mailbox>;
   readonly #relays: ReadonlyMap<string, string>;
   readonly #protected: ReadonlySet<string>;
+  readonly #suffixes: ReadonlySet<string>;
   readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
   readonly #panel: ReadonlySet<string>;
@@ -107,6 +108,7 @@ export class Catalog {
     this.#mailboxes = tables.mailboxes;
     this.#relays = folded.relays;
     this.#protected = folded.protected;
+    this.#suffixes = tables.suffixes;
     this.#guarded = folded.guarded;
     this.#free = folded.free;
     this.#panel = folded.panel;
@@ -188,6 +190,11 @@ export class Catalog {
   /** The large mailbox provider that somebody may have meant by a registrable domain. */
   typoOf(registrable: string | undefined): string | undefined {
     return registrable === undefined ? undefined : typoOf(registrable, this.#meant);
+  }
+
+  /** A protected registry: what is below it belongs to strangers. */
+  isSuffix(name: string): boolean {
+    return this.#suffixes.has(name);
   }
 
   isProtected(name: string): boolean {

@@ -7,8 +7,12 @@ export class HashedNames {
   readonly #hashes: Set<number>;
 
   constructor(text: string | null = null) {
-    const bytes = Buffer.from(text ?? '', 'base64');
     this.#hashes = new Set();
+    this.addAll(text);
+  }
+
+  addAll(text: string | null = null): void {
+    const bytes = Buffer.from(text ?? '', 'base64');
     for (let at = 0; at + 4 <= bytes.length; at += 4) this.#hashes.add(bytes.readUInt32LE(at));
   }
 

@@ -51,7 +51,7 @@ export function isLearnable(host: string, catalog: Catalog): boolean {
   if (row) return row.class === 'disposable';
   const registrable = registrableDomain(host);
   return (
-    !lineage(host).some(name => catalog.isProtected(name)) &&
+    !lineage(host).some(name => catalog.isProtected(name) && (name === host || !catalog.isSuffix(name))) &&
     !catalog.isFree(registrable) &&
     !catalog.isPanel(registrable)
   );

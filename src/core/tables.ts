@@ -39,6 +39,8 @@ export interface Tables {
   readonly mailboxes: ReadonlyMap<string, Mailbox>;
   /** Protected names that are no relays. */
   readonly protected: ReadonlySet<string>;
+  /** Of these, registries: being below one says nothing about a name or a host. */
+  readonly suffixes: ReadonlySet<string>;
   /** Privacy relays and alias services, with the label shown for them. */
   readonly relays: ReadonlyMap<string, string>;
   readonly free: { readonly add: ReadonlySet<string>; readonly remove: ReadonlySet<string> };
@@ -64,11 +66,12 @@ export class TableError extends Error {
 }
 
 export function parseTables(texts: TableTexts): Tables {
-  const { protectedNames, relays } = parseProtected(texts['protected.csv']);
+  const { protectedNames, suffixes, relays } = parseProtected(texts['protected.csv']);
   return {
     providers: parseProviders(texts['providers.csv']),
     mailboxes: parseMailboxes(texts['mailboxes.csv']),
     protected: protectedNames,
+    suffixes,
     relays,
     free: parseFree(texts['free.csv']),
     roles: parseRoles(texts['roles.txt']),
@@ -97,16 +100,25 @@ export function parseMailboxes(text: string): Map<string, Mailbox> {
   );
 }
 
-export function parseProtected(text: string): { protectedNames: Set<string>; relays: Map<string, string> } {
+interface ProtectedRows {
+  readonly protectedNames: Set<string>;
+  readonly suffixes: Set<string>;
+  readonly relays: Map<string, string>;
+}
+
+export function parseProtected(text: string): ProtectedRows {
   const protectedNames = new Set<string>();
+  const suffixes = new Set<string>();
   const relays = new Map<string, string>();
   for (const row of rowsOf('protected.csv', text, ['domain', 'kind', 'label'])) {
     const name = row.name('domain');
-    if (row.oneOf('kind', ['name', 'suffix', 'relay']) === 'relay') relays.set(name, row.label('label'));
+    const kind = row.oneOf('kind', ['name', 'suffix', 'relay']);
+    if (kind === 'relay') relays.set(name, row.label('label'));
     else if (row.cell('label') !== '') row.fail('only a relay has a label');
     else protectedNames.add(name);
+    if (kind === 'suffix') suffixes.add(name);
   }
-  return { protectedNames, relays };
+  return { protectedNames, suffixes, relays };
 }
 
 export function parseFree(text: string): { add: Set<string>; remove: Set<string> } {

@@ -89,7 +89,7 @@ const MOST_RANKED = 100_000;
 export function readRanked(text: string): Names {
   const [header = '', ...rows] = text.split('\n', MOST_RANKED + 2).map(line => line.trim());
   const column = header.split(',').indexOf('Domain');
-  const nameOf = (line: string) => line.split(',').at(column)!;
+  const nameOf = (line: string) => line.split(',').at(column) ?? '';
   const lines = column === -1 ? [header, ...rows] : rows;
   return {
     names: lines

@@ -16,6 +16,7 @@ const TABLES: Tables = {
     ['throwaway.com', { label: 'Throwaway', class: 'disposable', canary: false }],
   ]),
   protected: new Set(['it.com', 'innocent.org']),
+  suffixes: new Set(['it.com']),
   relays: new Map([['relay.net', 'The Relay']]),
   free: { add: new Set(['added.com']), remove: new Set(['company.com']) },
   roles: new Set(['noreply']),

@@ -215,6 +215,7 @@ describe('a table is read into rows', () => {
         ['b.com', { label: 'B', class: 'disposable', canary: false }],
       ]),
       protected: new Set(['c.com', 'd.com']),
+      suffixes: new Set(['d.com']),
       relays: new Map([['e.com', 'The Relay']]),
       free: { add: new Set(['f.com']), remove: new Set(['g.com']) },
       roles: new Set(['noreply', 'no-reply', 'bounce2']),

@@ -51,6 +51,7 @@ describe('a feed from a place that an operator names', () => {
         'GlobalRank,TldRank,Domain,TLD\n1,1,a.com,com\n2,1,b.org,org\n',
         ['a.com', 'b.org'],
       ],
+      ['a table with a row that is cut off', 'GlobalRank,TldRank,Domain\n1,1,a.com\n99\n', ['a.com', '']],
       ['rank and name', '1,a.com\r\n2,b.org\r\n', ['a.com', 'b.org']],
       ['a name in each line', 'a.com\n\nb.org', ['a.com', 'b.org']],
     ])('may be %s', async (_, text, names) => {

@@ -1,7 +1,7 @@
 /** A change of the store's form leaves a way back, and is told before it begins (P22). */
 
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FormChange, toldOf } from '../../src/store/form.ts';
@@ -9,7 +9,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
-import { read } from '../support/process.ts';
+import { read, run } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** As an earlier version left it, with one key. */
@@ -83,6 +83,27 @@ test('the last three copies are kept, and nothing else in the folder is touched'
   const { changes } = await open(path);
   const left = copiesOf(path).map(name => join(dirname(path), name));
   expect(left.sort()).toEqual([...others, ...older.slice(2), changes[0]!.copy!].sort());
+});
+
+test('what a process that was killed left of a copy is taken away an hour later', async () => {
+  const path = olderStore();
+  const [old, young] = ['1-0.partial', '2-0.partial'].map(end => `${path}.before-20250101T000000000Z.${end}`);
+  for (const file of [old!, `${old}-journal`, young!]) writeFileSync(file, '');
+  for (const file of [old!, `${old}-journal`]) utimesSync(file, 1_600_000_000, 1_600_000_000);
+  await open(path);
+  expect(copiesOf(path).filter(name => name.includes('.partial'))).toEqual([basename(young!)]);
+});
+
+test('commands that start at once on an older file all do their work, and every copy is of the form before', async () => {
+  const path = olderStore();
+  const env = { DATABASE_URL: `sqlite:${path}` };
+  const ended = await Promise.all(Array.from({ length: 4 }, () => run(['keys', 'list'], { env })));
+  expect(ended.map(({ code, stderr }) => [code, /cannot|ENOENT|EEXIST/.test(stderr)])).toEqual(
+    Array(4).fill([0, false]),
+  );
+  const copies = copiesOf(path).map(name => join(dirname(path), name));
+  expect(copies.length).toBeGreaterThan(0);
+  for (const copy of copies) expect(columnsOf(copy)).not.toContain('note');
 });
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {
