@@ -13,11 +13,14 @@ export function createAccessLog(
   which: AccessLog,
 ): (call: Call, status: number, seconds: number) => void {
   const often = createOften();
-  return ({ connection, req, head, route, domain, degraded, keyId, requestId }, status, seconds) => {
-    const isNotable = (status >= 500 && !connection.isShedding) || degraded || seconds > SLOW_SECONDS;
-    if (which === 'off' || (which === 'errors' && !isNotable)) return;
+  return (call, status, seconds) => {
+    if (which === 'off') return;
+    const isNotable =
+      (status >= 500 && !call.connection.isShedding) || call.degraded || seconds > SLOW_SECONDS;
+    if (which === 'errors' && !isNotable) return;
     const more = which === 'errors' ? often() : 0;
     if (more === undefined) return;
+    const { req, head, route, domain, degraded, keyId, requestId } = call;
     const ms = Math.round(seconds * 1e5) / 100;
     const trace = head.traceparent;
     log.info(
