@@ -42,9 +42,9 @@ export class Farewell {
     return !socket.destroyed;
   }
 
-  /** It has said all, and whoever wanted to go has had the time to. */
+  /** The kernel has all that it said, and whoever wanted to go has had the time to. */
   isLong(now: number): boolean {
-    return this.#isOver(now, LINGER_MS);
+    return this.#socket.writableLength === 0 && this.#isOver(now, LINGER_MS);
   }
 
   #isOver(now: number, ms: number): boolean {

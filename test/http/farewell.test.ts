@@ -32,12 +32,15 @@ test.each<[string, Parameters<typeof ended>[0], number, string]>([
 });
 
 test('without an end there is none, and after it a shutdown waits a second and no longer', () => {
-  const { farewell, after } = ended({ isLarge: true });
+  const { socket, farewell, after } = ended({ isLarge: true });
   expect(after(60_000)).toBe(true);
   expect(farewell.isLong(performance.now() + 60_000)).toBe(false);
   farewell.say(undefined);
   expect(farewell.isLong(performance.now() + 900)).toBe(false);
   expect(farewell.isLong(performance.now() + 1_100)).toBe(true);
+  // Not under an answer that would be cut off.
+  socket.writableLength = 1;
+  expect(farewell.isLong(performance.now() + 1_100)).toBe(false);
 });
 
 test('what a peer does not take for ten seconds is dropped, and the kernel keeps nothing of it', () => {

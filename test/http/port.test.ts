@@ -58,7 +58,7 @@ async function startPort() {
     received += bytes.toString('latin1');
   });
   const statuses = () => parseAnswers(received).map(({ status }) => status);
-  return { state, socket, statuses, sockets };
+  return { port, state, socket, statuses, sockets, received: () => received };
 }
 
 const head = (path: string, ...more: string[]) =>
@@ -81,6 +81,20 @@ test('while the store takes nothing a call is refused with 503, a probe is not, 
   socket.write(call());
   await eventually('it is answered', () => statuses().length === 4);
   expect(statuses()).toEqual([200, 503, 200, 200]);
+});
+
+test('a call that is refused while the port ends is told that its connection does', async () => {
+  const { port, state, socket, statuses, received } = await startPort();
+  socket.write(call());
+  await eventually('its key is known', () => statuses().length === 1);
+  state.isFull = true;
+  const ended = port.drain();
+  socket.write(call());
+  await eventually('it is refused', () => statuses().length === 2);
+  await ended;
+  const [, refusal] = received().split(/(?=HTTP\/1\.1 )/);
+  expect(refusal).toMatch(/^HTTP\/1\.1 503 /);
+  expect(refusal).toMatch(/\r\nconnection: close\r\n/i);
 });
 
 test('the body of a request that looks like a call is never answered, overload or not', async () => {
