@@ -9,6 +9,7 @@ import { a, type DnsServer, mx, startDns } from '../support/dns.ts';
 import { callMany, tally } from '../support/load.ts';
 import { openBeside, type Running, read, startServer } from '../support/process.ts';
 import { pause, randomFrom, SEED, sized } from '../support/scale.ts';
+import { isStarved } from '../support/vitals.ts';
 
 const HERD = sized(150, 500);
 const SECONDS = sized(3, 60);
@@ -358,7 +359,8 @@ test(`${HOSTILE} hostile requests get documented answers, and DNS sees canonical
     `SEED=${SEED}: ${answers.length} hostile requests, statuses ${[...statuses].sort().join(' ')}\n`,
   );
   // 500 only where the store was late, on a machine that has more to do than it can: nothing that is sent makes one.
-  for (const status of statuses) expect([200, 400, 404, 414, 422, 500]).toContain(status);
+  const documented = [200, 400, 404, 414, 422, ...(isStarved(server.pid) ? [500] : [])];
+  for (const status of statuses) expect(documented).toContain(status);
   expect(server.stdout()).not.toContain('a request failed');
   expect(statuses.has(200) && statuses.has(422)).toBe(true);
 

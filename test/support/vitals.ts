@@ -33,6 +33,11 @@ export function stretch(pid: number): number {
   return run > 0 ? (run + waited) / run : 1;
 }
 
+/** Others had the processors for at least as long as it had one: only then may its store be late. */
+export function isStarved(pid: number): boolean {
+  return stretch(pid) > 2;
+}
+
 /** Seconds that the main thread of a process has had a processor. */
 export function runSeconds(pid: number): number {
   return schedule(pid).run / 1e9;
