@@ -18,5 +18,5 @@ export default {
   tsconfigFile: 'none',
   tempDirName: 'var/mutants',
   // Nor anything that may be the operator's own: the rest is copied into a sandbox.
-  ignorePatterns: ['bench', 'client', 'console', 'docs', 'var', '.env', '*.db*'],
+  ignorePatterns: ['bench', 'client', 'console', 'docs', 'var', 'test/.program', '.env', '*.db*'],
 };

@@ -25,6 +25,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/program.ts'],
     // They end what hangs; how fast something must be is for the test to say. A test of 2 s takes 40 on a machine with ten
     // times more to do than it can (2026-11-15).
     testTimeout: 180_000,

@@ -202,7 +202,7 @@ test('a mistake of ours shows its stack; a store that another program holds one 
   db.exec("UPDATE key SET origins = 'no JSON'");
   const broken = await run(['keys', 'list'], own);
   expect(broken).toMatchObject({ code: 1, stdout: '' });
-  expect(broken.stderr).toMatch(/^domain-risk: SyntaxError: .*\n(.*\n)*domain-risk: +at .*\/store\//m);
+  expect(broken.stderr).toMatch(/^domain-risk: SyntaxError: .*\n(.*\n)*domain-risk: +at .*listKeys/m);
   db.exec("UPDATE key SET origins = '[]'; BEGIN IMMEDIATE");
   const held = await run(['keys', 'update', 'web', '--quota', '5'], own);
   expect([held.code, held.stderr]).toEqual([1, expect.stringMatching(/^domain-risk: database is locked\n$/)]);

@@ -4,14 +4,14 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bareEnvironment } from './environment.ts';
 import { temporaryFolder } from './service.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
-export const CLI = join(ROOT, 'src', 'cli.ts');
+export const CLI = inject('cli');
 /** Nobody answers there, at once: no test may ever ask the system's resolver. */
 export const NO_DNS = '127.0.0.1:1';
 export const SECRET = /drk_[0-9A-Za-z]{49}/;
