@@ -12,7 +12,7 @@ import { NEXT_REVISION } from './postgres/revision.ts';
 import { bringUpToDate, checkServer } from './postgres/schema.ts';
 import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
-import { copyBeforeChange } from './sqlite/before.ts';
+import { copyingBefore } from './sqlite/before.ts';
 import { examine, isMarked, openDatabase, refuseUnknownColumns } from './sqlite/open.ts';
 import { replaced, type Table } from './table.ts';
 
@@ -79,8 +79,7 @@ export async function moveStore(
   examine(path);
   if (!isMarked(path))
     throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');
-  copyBeforeChange(path, onFormChange);
-  const db = openDatabase(path);
+  const db = openDatabase(path, copyingBefore(path, onFormChange));
   try {
     refuseUnknownColumns(db, path);
     hold(db, path);
