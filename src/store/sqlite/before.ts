@@ -32,6 +32,8 @@ function write(path: string, copy: string): void {
     // On a connection of its own: one in a transaction cannot do it.
     const db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
     try {
+      // What is no copy yet need not be on the disk at every step: once it is whole is enough.
+      db.exec('PRAGMA synchronous = OFF');
       db.prepare('VACUUM INTO ?').run(partial);
     } finally {
       db.close();
