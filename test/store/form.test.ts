@@ -2,14 +2,21 @@
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type FormChange, toldOf } from '../../src/store/form.ts';
+import { moveStore } from '../../src/store/move.ts';
+import { bringUpToDate } from '../../src/store/postgres/change.ts';
+import { withConnection } from '../../src/store/postgres/open.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { StoreRefused } from '../../src/store/refused.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/act.ts';
 import { olderStore } from '../support/older.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
 import { hasTool, read, run } from '../support/process.ts';
+import { eventually } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 async function open(path: string): Promise<{ changes: FormChange[]; names: string[] }> {
@@ -127,21 +134,76 @@ test('of commands that start at once on an older file all do their work, and one
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {
   let postgres: Postgres;
+  let url: string;
   beforeAll(async () => {
     postgres = await anyPostgres();
+    url = await postgres.newDatabase();
   });
   afterAll(() => postgres?.close());
 
-  test('tells before it begins that tables get new columns, once', async () => {
-    const url = await postgres.newDatabase();
+  const query = (text: string) => postgres.query(text, [], url);
+  const hasNote = async () =>
+    (
+      await query(
+        "SELECT 1 FROM pg_attribute WHERE attrelid = 'domain_risk.key'::regclass AND attname = 'note'",
+      )
+    ).length > 0;
+
+  async function reopen(): Promise<FormChange[]> {
     const changes: FormChange[] = [];
-    const reopen = async () =>
-      (await openPostgresStore(url, Date.now, change => changes.push(change))).close();
+    await (await openPostgresStore(url, Date.now, change => changes.push(change))).close();
+    return changes;
+  }
+
+  test('tells before it begins that tables get new columns, once', async () => {
+    expect(await reopen()).toEqual([]);
+    await query('ALTER TABLE domain_risk.key DROP COLUMN note');
+    expect(await reopen()).toEqual([{ copy: null, suitsPrevious: true }]);
+    expect(await reopen()).toEqual([]);
+  });
+
+  test('a long reader keeps the change waiting and no call, and one that never ends is refused with the fix', async () => {
     await reopen();
-    expect(changes).toEqual([]);
-    await postgres.query('ALTER TABLE domain_risk.key DROP COLUMN note', [], url);
-    await reopen();
-    await reopen();
-    expect(changes).toEqual([{ copy: null, suitsPrevious: true }]);
+    await query('ALTER TABLE domain_risk.key DROP COLUMN note');
+    const reader = new pg.Client({ connectionString: url });
+    await reader.connect();
+    onTestFinished(() => reader.end());
+    await reader.query('BEGIN; SELECT * FROM domain_risk.key');
+    const refused = await withConnection(url, session => bringUpToDate(session, () => {}, 0)).catch(
+      error => error,
+    );
+    expect(refused).toBeInstanceOf(StoreRefused);
+    expect(refused.problem).toMatch(/^the tables have to change for this version, and somebody else/);
+    expect(refused.fix).toContain('pg_stat_activity');
+    expect(await hasNote()).toBe(false);
+
+    const opening = openPostgresStore(url);
+    await eventually('it waits for the reader', async () => {
+      const waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'relation'";
+      return (await query(waiting)).length > 0;
+    });
+    // As long as a call waits for a lock.
+    await query("SET lock_timeout = '750ms'; SELECT * FROM domain_risk.key");
+    await reader.query('COMMIT');
+    await (await opening).close();
+    expect(await hasNote()).toBe(true);
+  });
+
+  test('a file that is moved there is copied before it is brought up to date', async () => {
+    const path = olderStore();
+    const changes: FormChange[] = [];
+    const moved = await moveStore(
+      path,
+      await postgres.newDatabase(),
+      () => {},
+      ACT,
+      change => changes.push(change),
+    );
+    expect(moved.key).toBe(1);
+    expect(changes).toEqual([{ copy: expect.stringContaining(`${path}.before-`), suitsPrevious: true }]);
+    const { copy } = changes[0]!;
+    expect(columnsOf(copy!)).not.toContain('note');
+    expect(columnsOf(path)).toContain('note');
   });
 });
