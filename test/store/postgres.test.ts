@@ -182,10 +182,12 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     });
 
     test('somebody who says yes to TLS and speaks none', async () => {
-      const noisy = createServer(socket => socket.once('data', () => socket.end('Sno TLS at all'))).listen(
-        0,
-        '127.0.0.1',
-      );
+      const noisy = createServer(socket => {
+        socket.once('data', () => {
+          socket.write('S');
+          socket.once('data', () => socket.end('no TLS at all'));
+        });
+      }).listen(0, '127.0.0.1');
       onTestFinished(() => void noisy.close());
       await new Promise(resolve => noisy.once('listening', resolve));
       const { port } = noisy.address() as { port: number };
