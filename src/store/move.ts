@@ -82,7 +82,7 @@ export async function moveStore(
     throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');
   const db = openDatabase(path, copyingBefore(path, onFormChange));
   try {
-    refuseUnknownColumns(db, path);
+    refuseUnknownColumns(db, path, 'update domain-risk');
     hold(db, path);
     return await withConnection(url, async session => {
       await checkServer(session);

@@ -44,7 +44,9 @@ test('a file that gets new columns is copied before, for its own user only, and 
   expect(read(copy!, 'SELECT name FROM key')).toEqual([{ name: 'Shop' }]);
   expect([columnsOf(copy!).includes('note'), columnsOf(path).includes('note')]).toEqual([false, true]);
   expect(read(path, 'PRAGMA user_version')).toEqual([{ user_version: MIGRATIONS.length }]);
-  expect(toldOf(changes[0]!)).toContain(`the version before can go on with them, and the copy ${copy}`);
+  expect(toldOf(changes[0]!)).toContain(
+    `the version before can go on with them, but not restore backups that are made from now on; the copy ${copy} has none`,
+  );
 });
 
 test('a file whose tables change is copied before, and it is said that the version before cannot read it', async () => {

@@ -192,13 +192,10 @@ function beginChange(db: DatabaseSync, path: string): void {
 }
 
 /** Before everything is taken over into another store: what a newer version has added would be lost without a word. */
-export function refuseUnknownColumns(db: DatabaseSync, path: string): void {
+export function refuseUnknownColumns(db: DatabaseSync, path: string, fix: string): void {
   const unknown = unknownColumnsIn(db);
   if (unknown.length === 0) return;
-  throw new StoreRefused(
-    `${path} holds what this version does not know (${unknown.join(', ')})`,
-    'update domain-risk',
-  );
+  throw new StoreRefused(`${path} holds what this version does not know (${unknown.join(', ')})`, fix);
 }
 
 function corrupt(path: string): StoreRefused {
