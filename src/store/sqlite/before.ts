@@ -5,12 +5,15 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { OnFormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
+import type { BeforeChange } from './change.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import type { BeforeChange } from './open.ts';
 
 const KEPT = 3;
 
-/** For whoever opens the file for good: under the write lock, so that there is one copy and it misses nothing. */
+/**
+ * For whoever opens the file for good. Under the write lock, so that there is one copy and it misses no call: a server
+ * of the version before that still runs on the file cannot count meanwhile.
+ */
 export function copyingBefore(path: string, onChange: OnFormChange): BeforeChange {
   return change => onChange({ copy: copyOf(path), ...change });
 }

@@ -1,13 +1,13 @@
-/** Opens the embedded store's file: refuses what it must not touch, brings the tables up to date. */
+/** Opens the embedded store's file, or refuses what it must not touch. */
 
 import { chmodSync, existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
+import { type BeforeChange, bringUpToDate, checkSchema } from './change.ts';
 import { codeOf, SQLITE } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { APPLICATION_ID, additions, MIGRATIONS, unknownColumnsIn } from './schema.ts';
+import { APPLICATION_ID, unknownColumnsIn } from './schema.ts';
 
 /** What a thousand pages need, after which SQLite empties the journal (the WAL) by itself: a checkpoint. */
 const JOURNAL_BYTES = 5 * 1024 * 1024;
@@ -25,12 +25,6 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x01021997, '9P'],
 ]);
 
-/** Called under the write lock, before the tables of a store that is in use change. */
-export type BeforeChange = (change: Omit<FormChange, 'copy'>) => void;
-
-/** How long a process waits for another one that changes the tables: a copy of 364 MB takes 2 s (November 2026). */
-const CHANGE_WAIT_MS = 30_000;
-
 export function openDatabase(path: string, beforeChange: BeforeChange = () => {}): DatabaseSync {
   prepareFolder(dirname(path));
   const fresh = !existsSync(path);
@@ -44,7 +38,7 @@ export function openDatabase(path: string, beforeChange: BeforeChange = () => {}
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     // A journal that grew while some reader stood still is cut back once that reader is gone.
     db.exec(`PRAGMA journal_size_limit = ${JOURNAL_BYTES}`);
-    migrate(db, path, beforeChange);
+    bringUpToDate(db, path, beforeChange);
     return db;
   } catch (error) {
     db?.close();
@@ -133,61 +127,6 @@ function checkOwner(db: DatabaseSync, path: string): void {
       `${path} is a database of another program`,
       'set DATA_DIR or DATABASE_URL to another place',
     );
-  }
-}
-
-function versionOf(db: DatabaseSync): number {
-  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
-}
-
-function checkSchema(db: DatabaseSync, path: string): void {
-  const version = versionOf(db);
-  if (version > MIGRATIONS.length) {
-    throw new StoreRefused(
-      `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length})`,
-      'update domain-risk, or restore a backup made by this version',
-    );
-  }
-}
-
-/** What the steps would change; undefined where that is nothing, or there is nothing to be changed. */
-function pendingChange(db: DatabaseSync): Omit<FormChange, 'copy'> | undefined {
-  const version = versionOf(db);
-  if (version === 0) return undefined;
-  if (version < MIGRATIONS.length) return { suitsPrevious: false };
-  return additions(db).length > 0 ? { suitsPrevious: true } : undefined;
-}
-
-function migrate(db: DatabaseSync, path: string, beforeChange: BeforeChange): void {
-  if (versionOf(db) === MIGRATIONS.length && additions(db).length === 0) return;
-  // Several processes may start together: what is to be changed is looked at again under the lock.
-  beginChange(db, path);
-  try {
-    checkSchema(db, path);
-    const change = pendingChange(db);
-    if (change) beforeChange(change);
-    for (const step of MIGRATIONS.slice(versionOf(db))) db.exec(step);
-    for (const step of additions(db)) db.exec(step);
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`);
-    db.exec('COMMIT');
-  } catch (error) {
-    db.exec('ROLLBACK');
-    throw error;
-  }
-}
-
-function beginChange(db: DatabaseSync, path: string): void {
-  db.exec(`PRAGMA busy_timeout = ${CHANGE_WAIT_MS}`);
-  try {
-    db.exec('BEGIN IMMEDIATE');
-  } catch (error) {
-    if (codeOf(error) !== SQLITE.busy) throw error;
-    throw new StoreRefused(
-      `the tables of ${path} have to change for this version, and another program has held a lock on it for ${CHANGE_WAIT_MS / 1_000} s`,
-      'wait until it has ended, or end it, then start again',
-    );
-  } finally {
-    db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
   }
 }
 
