@@ -11,7 +11,9 @@ export type OnFormChange = (change: FormChange) => void;
 
 export function toldOf({ copy, suitsPrevious }: FormChange): string {
   const back = copy === null ? 'a dump made before' : `the copy ${copy}`;
-  return suitsPrevious
-    ? `the tables of the store get new columns; the version before can go on with them, and ${back} has none of them`
-    : `the tables of the store change, and the version before cannot read them any more; the way back is ${back}`;
+  if (!suitsPrevious)
+    return `the tables of the store change, and the version before cannot read them any more; the way back is ${back}`;
+  // A database server restores its own dumps, whatever columns there are.
+  const but = copy === null ? '' : ', but not restore backups that are made from now on';
+  return `the tables of the store get new columns; the version before can go on with them${but}; ${back} has none of them`;
 }

@@ -7,12 +7,13 @@ import type { Act } from '../core/audit.ts';
 import { HOST, TABLES } from './columns.ts';
 import type { OnFormChange } from './form.ts';
 import { writeAct } from './postgres/audit.ts';
+import { bringUpToDate } from './postgres/change.ts';
 import { withConnection } from './postgres/open.ts';
 import { NEXT_REVISION } from './postgres/revision.ts';
-import { bringUpToDate, checkServer } from './postgres/schema.ts';
+import { checkServer } from './postgres/schema.ts';
 import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
-import { copyBeforeChange } from './sqlite/before.ts';
+import { copyingBefore } from './sqlite/before.ts';
 import { examine, isMarked, openDatabase, refuseUnknownColumns } from './sqlite/open.ts';
 import { replaced, type Table } from './table.ts';
 
@@ -79,10 +80,9 @@ export async function moveStore(
   examine(path);
   if (!isMarked(path))
     throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');
-  copyBeforeChange(path, onFormChange);
-  const db = openDatabase(path);
+  const db = openDatabase(path, copyingBefore(path, onFormChange));
   try {
-    refuseUnknownColumns(db, path);
+    refuseUnknownColumns(db, path, 'update domain-risk');
     hold(db, path);
     return await withConnection(url, async session => {
       await checkServer(session);

@@ -3,10 +3,12 @@
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';
   readonly problem: string;
+  /** What whoever reads it can do. */
+  readonly fix: string;
 
-  /** `fix`: what whoever reads it can do. */
   constructor(problem: string, fix: string, options?: ErrorOptions) {
     super(`${problem}: ${fix}`, options);
     this.problem = problem;
+    this.fix = fix;
   }
 }

@@ -1,29 +1,23 @@
 /** A change of the store's form leaves a way back, and is told before it begins (P22). */
 
-import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type FormChange, toldOf } from '../../src/store/form.ts';
+import { moveStore } from '../../src/store/move.ts';
+import { bringUpToDate } from '../../src/store/postgres/change.ts';
+import { withConnection } from '../../src/store/postgres/open.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
+import { StoreRefused } from '../../src/store/refused.ts';
+import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/act.ts';
+import { olderStore } from '../support/older.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
-import { read, run } from '../support/process.ts';
+import { hasTool, read, run } from '../support/process.ts';
+import { eventually } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
-
-/** As an earlier version left it, with one key. */
-function olderStore(version = MIGRATIONS.length): string {
-  const path = join(temporaryFolder(), 'domain-risk.db');
-  const db = new DatabaseSync(path);
-  db.exec('PRAGMA journal_mode = WAL');
-  for (const step of MIGRATIONS.slice(0, version)) db.exec(step);
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`);
-  db.exec(`INSERT INTO key (id, name, digest, prefix, last4, origins, networks, created_at)
-    VALUES ('k1', 'Shop', 'd', 'drk_abcd', 'wxyz', '[]', '[]', 1)`);
-  db.close();
-  return path;
-}
 
 async function open(path: string): Promise<{ changes: FormChange[]; names: string[] }> {
   const changes: FormChange[] = [];
@@ -50,7 +44,9 @@ test('a file that gets new columns is copied before, for its own user only, and 
   expect(read(copy!, 'SELECT name FROM key')).toEqual([{ name: 'Shop' }]);
   expect([columnsOf(copy!).includes('note'), columnsOf(path).includes('note')]).toEqual([false, true]);
   expect(read(path, 'PRAGMA user_version')).toEqual([{ user_version: MIGRATIONS.length }]);
-  expect(toldOf(changes[0]!)).toContain(`the version before can go on with them, and the copy ${copy}`);
+  expect(toldOf(changes[0]!)).toContain(
+    `the version before can go on with them, but not restore backups that are made from now on; the copy ${copy} has none`,
+  );
 });
 
 test('a file whose tables change is copied before, and it is said that the version before cannot read it', async () => {
@@ -73,56 +69,143 @@ test('what is up to date, and what is new, is not copied', async () => {
   expect(copiesOf(fresh)).toEqual([]);
 });
 
-test('the last three copies are kept, and nothing else in the folder is touched', async () => {
+test('the last three copies are kept, whatever the clock says, and nothing else in the folder is touched', async () => {
   const path = olderStore();
-  const others = ['2025', '20250101T000000000Z.partial', '20250101T000000000Z-wal'].map(
-    end => `${path}.before-${end}`,
-  );
-  const older = [1, 2, 3, 4].map(day => `${path}.before-2025010${day}T000000000Z`);
+  const others = ['2025', '20250101T000000000Z-wal'].map(end => `${path}.before-${end}`);
+  // Most of them from a clock that was set back since.
+  const older = [2025, 2997, 2998, 2999].map(year => `${path}.before-${year}0101T000000000Z`);
   for (const file of [...others, ...older]) writeFileSync(file, '');
   const { changes } = await open(path);
   const left = copiesOf(path).map(name => join(dirname(path), name));
   expect(left.sort()).toEqual([...others, ...older.slice(2), changes[0]!.copy!].sort());
 });
 
-test('what a process that was killed left of a copy is taken away an hour later', async () => {
+test('what a process that was killed left of a copy is taken away with the next one', async () => {
   const path = olderStore();
-  const [old, young] = ['1-0.partial', '2-0.partial'].map(end => `${path}.before-20250101T000000000Z.${end}`);
-  for (const file of [old!, `${old}-journal`, young!]) writeFileSync(file, '');
-  for (const file of [old!, `${old}-journal`]) utimesSync(file, 1_600_000_000, 1_600_000_000);
-  await open(path);
-  expect(copiesOf(path).filter(name => name.includes('.partial'))).toEqual([basename(young!)]);
+  const left = `${path}.before-20250101T000000000Z.partial`;
+  for (const file of [left, `${left}-journal`]) writeFileSync(file, '');
+  const { changes } = await open(path);
+  expect(copiesOf(path)).toEqual([basename(changes[0]!.copy!)]);
 });
 
-test('commands that start at once on an older file all do their work, and every copy is of the form before', async () => {
+/** What the program had on the disk, in this order; a copy goes by its end. */
+function diskWork(trace: string, path: string): string[] {
+  return trace.split('\n').flatMap(line => {
+    if (!line.endsWith(' = 0')) return [];
+    const name = line.includes('.partial')
+      ? 'copy'
+      : line.includes(`<${dirname(path)}>`)
+        ? 'folder'
+        : 'store';
+    if (/ fsync\(| fdatasync\(/.test(line)) return [`synced ${name}`];
+    return / rename/.test(line) ? [`renamed ${name}`] : [];
+  });
+}
+
+test('of commands that start at once on an older file all do their work, and one copies it: on the disk before the change', async () => {
   const path = olderStore();
   const env = { DATABASE_URL: `sqlite:${path}` };
-  const ended = await Promise.all(Array.from({ length: 4 }, () => run(['keys', 'list'], { env })));
+  const isTraced = hasTool('strace');
+  const traces = [0, 1, 2, 3].map(at => `${path}.trace${at}`);
+  const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2';
+  const ended = await Promise.all(
+    traces.map(file => {
+      const through = isTraced ? ['strace', '-f', '-y', '--seccomp-bpf', '-e', calls, '-o', file] : [];
+      return run(['keys', 'list'], { env, through });
+    }),
+  );
   expect(ended.map(({ code, stderr }) => [code, /cannot|ENOENT|EEXIST/.test(stderr)])).toEqual(
     Array(4).fill([0, false]),
   );
-  const copies = copiesOf(path).map(name => join(dirname(path), name));
-  expect(copies.length).toBeGreaterThan(0);
-  for (const copy of copies) expect(columnsOf(copy)).not.toContain('note');
+  const [copy, ...more] = copiesOf(path).map(name => join(dirname(path), name));
+  expect(more).toEqual([]);
+  expect(columnsOf(copy!)).not.toContain('note');
+  expect(ended.filter(({ stderr }) => stderr.includes(copy!))).toHaveLength(1);
+  if (!isTraced) return;
+  const works = traces.map(file => diskWork(readFileSync(file, 'utf8'), path));
+  const copier = works.filter(work => work.includes('renamed copy'));
+  expect(copier).toHaveLength(1);
+  const after = copier[0]!.indexOf('renamed copy');
+  expect(copier[0]!.slice(after - 1, after + 3)).toEqual([
+    'synced copy',
+    'renamed copy',
+    'synced folder',
+    'synced store',
+  ]);
 });
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {
   let postgres: Postgres;
+  let url: string;
   beforeAll(async () => {
     postgres = await anyPostgres();
+    url = await postgres.newDatabase();
   });
   afterAll(() => postgres?.close());
 
-  test('tells before it begins that tables get new columns, once', async () => {
-    const url = await postgres.newDatabase();
+  const query = (text: string) => postgres.query(text, [], url);
+  const hasNote = async () =>
+    (
+      await query(
+        "SELECT 1 FROM pg_attribute WHERE attrelid = 'domain_risk.key'::regclass AND attname = 'note'",
+      )
+    ).length > 0;
+
+  async function reopen(): Promise<FormChange[]> {
     const changes: FormChange[] = [];
-    const reopen = async () =>
-      (await openPostgresStore(url, Date.now, change => changes.push(change))).close();
+    await (await openPostgresStore(url, Date.now, change => changes.push(change))).close();
+    return changes;
+  }
+
+  test('tells before it begins that tables get new columns, once', async () => {
+    expect(await reopen()).toEqual([]);
+    await query('ALTER TABLE domain_risk.key DROP COLUMN note');
+    expect(await reopen()).toEqual([{ copy: null, suitsPrevious: true }]);
+    expect(await reopen()).toEqual([]);
+  });
+
+  test('a long reader keeps the change waiting and no call, and one that never ends is refused with the fix', async () => {
     await reopen();
-    expect(changes).toEqual([]);
-    await postgres.query('ALTER TABLE domain_risk.key DROP COLUMN note', [], url);
-    await reopen();
-    await reopen();
-    expect(changes).toEqual([{ copy: null, suitsPrevious: true }]);
+    await query('ALTER TABLE domain_risk.key DROP COLUMN note');
+    const reader = new pg.Client({ connectionString: url });
+    await reader.connect();
+    onTestFinished(() => reader.end());
+    await reader.query('BEGIN; SELECT * FROM domain_risk.key');
+    const refused = await withConnection(url, session => bringUpToDate(session, () => {}, 0)).catch(
+      error => error,
+    );
+    expect(refused).toBeInstanceOf(StoreRefused);
+    expect(refused.problem).toMatch(/^the tables have to change for this version, and somebody else/);
+    expect(refused.fix).toContain('pg_stat_activity');
+    expect(await hasNote()).toBe(false);
+
+    const opening = openPostgresStore(url);
+    await eventually('it waits for the reader', async () => {
+      const waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'relation'";
+      return (await query(waiting)).length > 0;
+    });
+    // As long as a call waits for a lock.
+    await query("SET lock_timeout = '750ms'; SELECT * FROM domain_risk.key");
+    await reader.query('COMMIT');
+    await (await opening).close();
+    expect(await hasNote()).toBe(true);
+  });
+
+  test('a file that is moved there is copied before it is brought up to date', async () => {
+    const path = olderStore();
+    const changes: FormChange[] = [];
+    const moved = await moveStore(
+      path,
+      await postgres.newDatabase(),
+      () => {},
+      ACT,
+      change => changes.push(change),
+    );
+    expect(moved.key).toBe(1);
+    expect(changes).toEqual([{ copy: expect.stringContaining(`${path}.before-`), suitsPrevious: true }]);
+    const { copy } = changes[0]!;
+    expect(columnsOf(copy!)).not.toContain('note');
+    expect(columnsOf(path)).toContain('note');
   });
 });

@@ -143,6 +143,12 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
         }),
         line: /refuses the user ".+": correct the user and the password/,
       },
+      'no password': {
+        at: wrong(at => {
+          at.password = '';
+        }),
+        line: /asks for the password of ".+": add it/,
+      },
       'no TLS there': {
         at: wrong(at => {
           at.search = '?sslmode=verify-full';
@@ -163,7 +169,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       const { message } = refused as Error;
       expect(message).toMatch(cases[name]!.line);
       expect(message).not.toContain('\n');
-      expect(message).not.toContain(decodeURIComponent(at.password));
+      if (at.password) expect(message).not.toContain(decodeURIComponent(at.password));
     });
 
     test('a database that only reads, as a standby does', async () => {
@@ -173,6 +179,20 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
         await query(`BEGIN READ WRITE; ALTER DATABASE ${database} RESET ALL; COMMIT`);
       });
       await expect(open()).rejects.toThrow(/only reads \(a standby\?\): name the primary/);
+    });
+
+    test('somebody who says yes to TLS and speaks none', async () => {
+      const noisy = createServer(socket => {
+        socket.once('data', () => {
+          socket.write('S');
+          socket.once('data', () => socket.end('no TLS at all'));
+        });
+      }).listen(0, '127.0.0.1');
+      onTestFinished(() => void noisy.close());
+      await new Promise(resolve => noisy.once('listening', resolve));
+      const { port } = noisy.address() as { port: number };
+      const at = `postgres://a:pw-secret@127.0.0.1:${port}/a?sslmode=verify-full`;
+      await expect(open(at)).rejects.toThrow(/correct sslmode or sslrootcert/);
     });
 
     test('somebody who never answers', async () => {

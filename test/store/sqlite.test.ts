@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -90,7 +91,9 @@ describe('the file', () => {
       db.exec(`PRAGMA journal_mode = ${mode}; PRAGMA user_version = ${MIGRATIONS.length + 1}`);
       db.close();
       const changed = watchBytes(path);
-      await expect(open(path)).rejects.toThrow(/newer version.*update domain-risk/);
+      await expect(open(path)).rejects.toThrow(
+        /newer version.*update domain-risk, or stop all servers.*\.before-/,
+      );
       expect(changed()).toEqual([]);
     }
   });
@@ -552,6 +555,27 @@ describe('a restore', () => {
     await elsewhere.store.restore(target, ACT);
     expect(await elsewhere.store.used(key.id, MONTH)).toBe(1);
     expect(await elsewhere.store.listKeys()).toEqual([key]);
+  });
+
+  test('of what a newer version has added is refused, changes nothing, and says how to have it all the same', async () => {
+    const { path, store, key, target } = await backedUp();
+    const newer = new DatabaseSync(target);
+    newer.exec('ALTER TABLE key ADD COLUMN later TEXT');
+    newer.close();
+    const revision = await store.revision();
+    const refused = await store.restore(target, ACT).catch(error => error);
+    expect(refused).toBeInstanceOf(StoreRefused);
+    expect(refused.problem).toBe(`${target} holds what this version does not know (key.later)`);
+    expect(refused.fix).toContain(
+      `stop all servers, remove ${path}-wal and ${path}-shm and put it in the place of ${path}`,
+    );
+    expect(await store.revision()).toBe(revision);
+    // As it says.
+    await store.close();
+    for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
+    copyFileSync(target, path);
+    const again = await open(path);
+    expect(await again.listKeys()).toEqual([key]);
   });
 
   test('brings back keys, overrides and flags as they were, and refuses keys that came later', async () => {

@@ -3,7 +3,16 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
-import { messageOf, OnlyReads, prepare, rethrow, type Session, sessionOn, settings } from './session.ts';
+import {
+  LOCKED,
+  messageOf,
+  OnlyReads,
+  prepare,
+  rethrow,
+  type Session,
+  sessionOn,
+  settings,
+} from './session.ts';
 
 const START_MS = 3_000;
 
@@ -62,8 +71,25 @@ const REFUSALS: Readonly<Record<string, (where: Where) => readonly [problem: str
     `${server} has no connection left`,
     'raise max_connections, or run fewer servers',
   ],
+  [LOCKED]: ({ server }) => [
+    `${server}: somebody else has kept the tables locked`,
+    'end that transaction (pg_stat_activity shows it), then try again',
+  ],
   '57P03': ({ server }) => [`${server} is still starting or stopping`, `start again in a moment`],
 };
+
+/** Node's codes: its own for TLS, those of OpenSSL, and those of a certificate that is not accepted (X.509). */
+const TLS_CODE =
+  /^(?:ERR_(?:TLS|SSL|OSSL)_|EPROTO$|UNABLE_TO_|INVALID_(?:CA|PURPOSE)$|HOSTNAME_MISMATCH$)|CERT|CRL/;
+/** What the driver itself finds wrong has no code: these are its words (pg 8, lib/connection.js and lib/crypto/sasl.js). */
+const NO_TLS = new Set([
+  'The server does not support SSL connections',
+  'There was an error establishing an SSL connection',
+]);
+const NO_PASSWORD = new Set([
+  'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string',
+  'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string',
+]);
 
 interface Where {
   readonly server: string;
@@ -88,9 +114,9 @@ function explain(error: unknown, client: pg.Client): unknown {
   const refusal = REFUSALS[code];
   if (refusal) return told(...refusal(where));
   const message = messageOf(cause).split('\n')[0]!;
-  if (/password/.test(message) && message.startsWith('SASL'))
+  if (NO_PASSWORD.has(message))
     return told(`${where.server} asks for the password of "${where.user}"`, 'add it');
-  if (/SSL|certificate|self-signed/i.test(message))
+  if (TLS_CODE.test(code) || NO_TLS.has(message))
     return told(`${where.server}: ${message}`, 'correct sslmode or sslrootcert');
   if (cause instanceof pg.DatabaseError)
     return told(`${where.server}: ${message}`, 'correct it there, or name another');

@@ -4,10 +4,8 @@ import type { Act } from '../../core/audit.ts';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { writeAct } from './audit.ts';
 import type { Connections } from './connect.ts';
-import { type Session, sqlStateOf } from './session.ts';
+import { LOCKED, type Session, sqlStateOf } from './session.ts';
 
-/** SQLSTATE of a wait for a lock that took too long. */
-const LOCKED = '55P03';
 /** For what an operator waits for, not a caller. */
 const PATIENT_MS = 5_000;
 

@@ -1,13 +1,7 @@
-/** The tables of the shared store, as steps that each run once, however many servers start together. */
+/** The tables of the shared store, as steps that each run once, and what its server must be like. */
 
-import { TABLES } from '../columns.ts';
-import type { OnFormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
-import { additionsTo } from '../table.ts';
 import { SCHEMA, type Session } from './session.ts';
-
-/** Whoever holds this advisory lock changes the tables. Any fixed number does; this one reads "DRSK". */
-const MIGRATION_LOCK = 0x4452534b;
 
 /**
  * Step n brings a database from version n to n + 1. Steps are only ever added, and they only ever add: servers of
@@ -167,66 +161,6 @@ export const MIGRATIONS: readonly string[] = [
   );
   `,
 ];
-
-/**
- * Asked from the catalog's tables, which show what is committed: to_regclass and its like answer from a cache that
- * a wait for the advisory lock does not refresh.
- */
-async function isMade(session: Session, what: 'schema' | 'table'): Promise<boolean> {
-  const { rows } = await session.query(
-    what === 'schema'
-      ? 'SELECT 1 FROM pg_namespace WHERE nspname = $1'
-      : "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version'",
-    [SCHEMA],
-  );
-  return rows.length > 0;
-}
-
-async function versionOf(session: Session): Promise<number> {
-  if (!(await isMade(session, 'table'))) return 0;
-  const { rows: versions } = await session.query(`SELECT version FROM ${SCHEMA}.schema_version`);
-  const version = Number(versions[0]?.version);
-  if (version > MIGRATIONS.length) {
-    throw new StoreRefused(
-      `the database was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length})`,
-      'update domain-risk, or restore a dump made before',
-    );
-  }
-  return version;
-}
-
-/** Steps that leave the version as it is. */
-async function additions(session: Session): Promise<string[]> {
-  const { rows } = await session.query(
-    `SELECT pg_class.relname, attname FROM pg_attribute
-      JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    WHERE nspname = $1 AND attnum > 0`,
-    [SCHEMA],
-  );
-  const present = new Set(rows.map(row => `${row.relname}.${row.attname}`));
-  return additionsTo('postgres', TABLES, (table, column) => present.has(`${table}.${column}`));
-}
-
-/** Where the tables are up to date this only reads: it takes no lock and needs no right to make tables. */
-export async function bringUpToDate(session: Session, onFormChange: OnFormChange = () => {}): Promise<void> {
-  const before = await versionOf(session);
-  const isCurrent = before === MIGRATIONS.length;
-  if (isCurrent && (await additions(session)).length === 0) return;
-  if (before > 0) onFormChange({ copy: null, suitsPrevious: isCurrent });
-  await session.query('BEGIN');
-  await session.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  const version = await versionOf(session);
-  if (version === 0) {
-    if (!(await isMade(session, 'schema'))) await session.query(`CREATE SCHEMA ${SCHEMA}`);
-    await session.query(`
-      CREATE TABLE ${SCHEMA}.schema_version (id smallint PRIMARY KEY CHECK (id = 1), version integer NOT NULL);
-      INSERT INTO ${SCHEMA}.schema_version VALUES (1, 0)`);
-  }
-  for (const step of MIGRATIONS.slice(version)) await session.query(step);
-  for (const step of await additions(session)) await session.query(step);
-  await session.query(`UPDATE ${SCHEMA}.schema_version SET version = $1`, [MIGRATIONS.length]);
-  await session.query('COMMIT');
-}
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */
 export async function checkServer(session: Session): Promise<void> {

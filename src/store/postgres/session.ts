@@ -68,10 +68,13 @@ export async function prepare(session: Session): Promise<void> {
   if (rows[0]?.read_only === 'on') throw new OnlyReads('the database is read-only');
 }
 
-/** Classes of SQLSTATE that we are to blame for: values, constraints, statements (PostgreSQL, appendix A). */
-const OUR_FAULTS = new Set(['22', '23', '42']);
-/** In one of them, but what a role may do is the operator's affair. */
-const NOT_ALLOWED = '42501';
+/**
+ * Classes of SQLSTATE that we are to blame for (PostgreSQL, appendix A): what it cannot do, values, constraints,
+ * transactions begun or ended in the wrong place, statements.
+ */
+const OUR_FAULTS = new Set(['0A', '22', '23', '25', '42']);
+/** In them, but the operator's affair: a standby, limits of a server for transactions, what a role may do. */
+const NOT_OURS = new Set(['25006', '25P03', '25P04', '42501']);
 
 /**
  * For what the driver rejects with: the server or the way to it is to blame, but for what it cannot send (TypeError and
@@ -85,10 +88,15 @@ export function rethrow(error: unknown): never {
 }
 
 function isOurFault(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError)
-    return error.code !== NOT_ALLOWED && OUR_FAULTS.has(String(error.code).slice(0, 2));
+  if (error instanceof pg.DatabaseError) {
+    const code = String(error.code);
+    return OUR_FAULTS.has(code.slice(0, 2)) && !NOT_OURS.has(code);
+  }
   return error instanceof TypeError || error instanceof RangeError;
 }
+
+/** SQLSTATE of a wait for a lock that took too long. */
+export const LOCKED = '55P03';
 
 /** What the server said, where it was the server. */
 export function sqlStateOf(error: unknown): string | undefined {

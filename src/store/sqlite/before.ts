@@ -1,59 +1,49 @@
 /** The file as it was before its tables change, beside it. The last three are kept. */
 
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { threadId } from 'node:worker_threads';
 import type { OnFormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
+import type { BeforeChange } from './change.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { pendingChange } from './open.ts';
 
 const KEPT = 3;
 
-export function copyBeforeChange(path: string, onChange: OnFormChange): void {
-  const db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
-  try {
-    const change = pendingChange(db);
-    if (!change) return;
-    const copy = `${path}.before-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`;
-    // Another process has changed them meanwhile: there is nothing left to be done, nor to be copied.
-    if (!write(db, copy)) return;
-    forgetOlder(path);
-    onChange({ copy, ...change });
-  } finally {
-    db.close();
-  }
+/**
+ * For whoever opens the file for good. Under the write lock, so that there is one copy and it misses no call: a server
+ * of the version before that still runs on the file cannot count meanwhile.
+ */
+export function copyingBefore(path: string, onChange: OnFormChange): BeforeChange {
+  return change => onChange({ copy: copyOf(path), ...change });
 }
 
-/**
- * Nothing has the name of a copy before it is a whole one, and on the disk (atomic rename). False where what was copied
- * is the changed form already.
- */
-function write(db: DatabaseSync, copy: string): boolean {
-  // Of this thread alone: servers that start at once must not take each other's away.
-  const partial = `${copy}.${process.pid}-${threadId}.partial`;
+function copyOf(path: string): string {
+  const copy = `${path}.before-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`;
+  forgetAbandoned(path);
+  write(path, copy);
+  forgetOlder(path, copy);
+  return copy;
+}
+
+/** Nothing has the name of a copy before it is a whole one, and on the disk (atomic rename). */
+function write(path: string, copy: string): void {
+  const partial = `${copy}.partial`;
   try {
     // Made here and not by SQLite, so that nobody else can read it while it is being written.
     closeSync(openSync(partial, 'wx', 0o600));
-    db.prepare('VACUUM INTO ?').run(partial);
-    const written = openSync(partial, 'r');
-    fsyncSync(written);
-    closeSync(written);
-    chmodSync(partial, 0o600);
-    const isOfBefore = hasPendingChange(partial);
-    if (isOfBefore) renameSync(partial, copy);
-    else rmSync(partial);
-    return isOfBefore;
+    // On a connection of its own: one in a transaction cannot do it.
+    const db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
+    try {
+      // What is no copy yet need not be on the disk at every step: once it is whole is enough.
+      db.exec('PRAGMA synchronous = OFF');
+      db.prepare('VACUUM INTO ?').run(partial);
+    } finally {
+      db.close();
+    }
+    sync(partial);
+    renameSync(partial, copy);
+    sync(dirname(copy));
   } catch (error) {
     for (const end of ['', '-journal']) rmSync(partial + end, { force: true });
     throw new StoreRefused(
@@ -63,34 +53,37 @@ function write(db: DatabaseSync, copy: string): boolean {
   }
 }
 
-function hasPendingChange(path: string): boolean {
-  const db = new DatabaseSync(path, { readOnly: true });
+function sync(path: string): void {
+  const opened = openSync(path, 'r');
   try {
-    return pendingChange(db) !== undefined;
+    fsyncSync(opened);
   } finally {
-    db.close();
+    closeSync(opened);
   }
 }
 
-/** A copy that is still being made after so long was left by a process that is gone. */
-const ABANDONED_MS = 3_600_000;
-
-function forgetOlder(path: string): void {
-  const folder = dirname(path);
-  const names = readdirSync(folder);
-  const copies = names.filter(name => /^\d{8}T\d{9}Z$/.test(ofCopy(name, path)));
-  const abandoned = names.filter(name => {
-    if (!/\.partial(?:-journal)?$/.test(ofCopy(name, path))) return false;
-    const made = statSync(join(folder, name), { throwIfNoEntry: false });
-    return made !== undefined && Date.now() - made.mtimeMs > ABANDONED_MS;
-  });
-  // Another process may do the same.
-  for (const name of [...copies.sort().slice(0, -KEPT), ...abandoned])
-    rmSync(join(folder, name), { force: true });
+/** Whoever finds it has the write lock now, so that it was left by a process that is gone. */
+function forgetAbandoned(path: string): void {
+  forget(path, end => /\.partial(?:-journal)?$/.test(end));
 }
 
-/** The moment in the name of a copy; whatever else is in the folder has none. */
-function ofCopy(name: string, path: string): string {
+/** The newest by name are kept beside this one, which a clock that was set back may have made the oldest. */
+function forgetOlder(path: string, copy: string): void {
+  const others = endsOf(path).filter(end => /^\d{8}T\d{9}Z$/.test(end) && !copy.endsWith(end));
+  const older = new Set(others.sort().slice(0, 1 - KEPT));
+  forget(path, end => older.has(end));
+}
+
+function forget(path: string, isGone: (end: string) => boolean): void {
+  for (const end of endsOf(path).filter(isGone)) rmSync(nameOf(path, end), { force: true });
+}
+
+const nameOf = (path: string, end: string) => join(dirname(path), `${basename(path)}.before-${end}`);
+
+/** What the names of copies end with; whatever else is in the folder is none. */
+function endsOf(path: string): string[] {
   const begin = `${basename(path)}.before-`;
-  return name.startsWith(begin) ? name.slice(begin.length) : '';
+  return readdirSync(dirname(path))
+    .filter(name => name.startsWith(begin))
+    .map(name => name.slice(begin.length));
 }

@@ -35,7 +35,7 @@ export function createCopies(path: string, ask: Thread<Records>['ask']): Pick<St
         await chmod(copy, 0o600);
         examine(copy, source);
         if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, 'name a file made by backup');
-        bringUpToDate(copy, source);
+        bringUpToDate(copy, source, path);
         await ask('restore', [copy, act], NO_DEADLINE);
       } catch (error) {
         throw unavailabilityOf(error) ?? error;
@@ -46,10 +46,15 @@ export function createCopies(path: string, ask: Thread<Records>['ask']): Pick<St
   };
 }
 
-function bringUpToDate(copy: string, source: string): void {
+/** A backup of a store that a newer version has added columns to is one of these, also where this version made it. */
+function bringUpToDate(copy: string, source: string, path: string): void {
   const db = openDatabase(copy);
   try {
-    refuseUnknownColumns(db, source);
+    refuseUnknownColumns(
+      db,
+      source,
+      `restore it with the newer version, or stop all servers, remove ${path}-wal and ${path}-shm and put it in the place of ${path}, which takes all counters back too`,
+    );
   } finally {
     db.close();
   }

@@ -1,13 +1,13 @@
-/** Opens the embedded store's file: refuses what it must not touch, brings the tables up to date. */
+/** Opens the embedded store's file, or refuses what it must not touch. */
 
 import { chmodSync, existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
+import { type BeforeChange, bringUpToDate, checkSchema } from './change.ts';
 import { codeOf, SQLITE } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { APPLICATION_ID, additions, MIGRATIONS, unknownColumnsIn } from './schema.ts';
+import { APPLICATION_ID, unknownColumnsIn } from './schema.ts';
 
 /** What a thousand pages need, after which SQLite empties the journal (the WAL) by itself: a checkpoint. */
 const JOURNAL_BYTES = 5 * 1024 * 1024;
@@ -25,7 +25,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x01021997, '9P'],
 ]);
 
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string, beforeChange: BeforeChange = () => {}): DatabaseSync {
   prepareFolder(dirname(path));
   const fresh = !existsSync(path);
   let db: DatabaseSync | undefined;
@@ -38,7 +38,7 @@ export function openDatabase(path: string): DatabaseSync {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     // A journal that grew while some reader stood still is cut back once that reader is gone.
     db.exec(`PRAGMA journal_size_limit = ${JOURNAL_BYTES}`);
-    migrate(db, path);
+    bringUpToDate(db, path, beforeChange);
     return db;
   } catch (error) {
     db?.close();
@@ -130,52 +130,11 @@ function checkOwner(db: DatabaseSync, path: string): void {
   }
 }
 
-function versionOf(db: DatabaseSync): number {
-  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
-}
-
-function checkSchema(db: DatabaseSync, path: string): void {
-  const version = versionOf(db);
-  if (version > MIGRATIONS.length) {
-    throw new StoreRefused(
-      `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length})`,
-      'update domain-risk, or restore a backup made by this version',
-    );
-  }
-}
-
-/** What opening it for writing would change; undefined where that is nothing, or there is nothing to be changed. */
-export function pendingChange(db: DatabaseSync): Omit<FormChange, 'copy'> | undefined {
-  const version = versionOf(db);
-  if (version === 0) return undefined;
-  if (version < MIGRATIONS.length) return { suitsPrevious: false };
-  return additions(db).length > 0 ? { suitsPrevious: true } : undefined;
-}
-
-function migrate(db: DatabaseSync, path: string): void {
-  if (versionOf(db) === MIGRATIONS.length && additions(db).length === 0) return;
-  // Several processes may start together: the version is read again under the lock.
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    checkSchema(db, path);
-    for (const step of MIGRATIONS.slice(versionOf(db))) db.exec(step);
-    for (const step of additions(db)) db.exec(step);
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`);
-    db.exec('COMMIT');
-  } catch (error) {
-    db.exec('ROLLBACK');
-    throw error;
-  }
-}
-
 /** Before everything is taken over into another store: what a newer version has added would be lost without a word. */
-export function refuseUnknownColumns(db: DatabaseSync, path: string): void {
+export function refuseUnknownColumns(db: DatabaseSync, path: string, fix: string): void {
   const unknown = unknownColumnsIn(db);
   if (unknown.length === 0) return;
-  throw new StoreRefused(
-    `${path} holds what this version does not know (${unknown.join(', ')})`,
-    'update domain-risk',
-  );
+  throw new StoreRefused(`${path} holds what this version does not know (${unknown.join(', ')})`, fix);
 }
 
 function corrupt(path: string): StoreRefused {

@@ -1,14 +1,11 @@
 /** The embedded store: one SQLite file, written in group commits from a worker thread. */
 
-import { existsSync } from 'node:fs';
 import type { Store } from '../../core/ports.ts';
 import { Batcher } from '../batch.ts';
 import type { OnFormChange } from '../form.ts';
 import { fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
-import { copyBeforeChange } from './before.ts';
 import { createCopies } from './copies.ts';
-import { examine, openDatabase } from './open.ts';
 import { DEADLINE_MS, LateThread, NO_DEADLINE, Thread } from './thread.ts';
 import type { Counter, Records } from './worker.ts';
 
@@ -20,23 +17,18 @@ export async function openSqliteStore(
   onDeath: (error: Error) => void,
   onFormChange: OnFormChange = () => {},
 ): Promise<Store> {
-  if (existsSync(path)) {
-    examine(path);
-    copyBeforeChange(path, onFormChange);
-  }
-  const db = openDatabase(path);
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  db.close();
-  const direct = new Thread<Records>({ path, role: 'records' }, onDeath);
-  const counter = new LateThread<Counter>(() => new Thread({ path, role: 'counter' }, onDeath));
+  const direct = new Thread<Records>({ path, role: 'records', isFirst: true }, onDeath, onFormChange);
+  await direct.up;
+  const counter = new LateThread<Counter>(
+    () => new Thread({ path, role: 'counter', isFirst: false }, onDeath),
+  );
   // Bulk work goes to a thread of its own: a call that needs its key read never waits behind it.
-  const bulk = new LateThread<Records>(() => new Thread({ path, role: 'records' }, onDeath));
+  const bulk = new LateThread<Records>(() => new Thread({ path, role: 'records', isFirst: false }, onDeath));
   const batcher = new Batcher({
     count: (groups, ms) => counter.ask('spend', [groups], ms),
     lanes: 1,
     deadlineMs: DEADLINE_MS,
   });
-  await direct.up;
   const askRecords: Ask = (...asked) => direct.ask(...asked);
   let closing: Promise<void> | undefined;
 

@@ -2,6 +2,8 @@
 
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../../core/ports.ts';
+import type { OnFormChange } from '../form.ts';
+import { StoreRefused } from '../refused.ts';
 import { waitAtMost } from '../wait.ts';
 import type { Question, Reply, WorkerData } from './worker.ts';
 
@@ -19,7 +21,8 @@ type Op<T> = {
 export class Thread<T extends { close(): void }> {
   /** Waited for before it is asked anything, so that its start is not taken for a slow answer. */
   readonly up: Promise<void>;
-  readonly #isUp: () => void;
+  readonly #start = Promise.withResolvers<void>();
+  readonly #onFormChange: OnFormChange;
   readonly #worker: Worker;
   readonly #waiting = new Map<
     number,
@@ -27,15 +30,14 @@ export class Thread<T extends { close(): void }> {
   >();
   #next = 0;
 
-  constructor(data: WorkerData, onDeath: (error: Error) => void) {
+  constructor(data: WorkerData, onDeath: (error: Error) => void, onFormChange: OnFormChange = () => {}) {
     const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.up = promise;
-    this.#isUp = resolve;
+    this.up = this.#start.promise;
+    this.#onFormChange = onFormChange;
     this.#worker = new Worker(file, { workerData: data });
     this.#worker.on('message', (reply: Reply) => this.#take(reply));
     const end = (why: string) => {
-      reject(new StoreUnavailable(why));
+      this.#start.reject(new StoreUnavailable(why));
       for (const call of this.#waiting.values()) call.reject(new StoreUnavailable(why));
       this.#waiting.clear();
     };
@@ -47,7 +49,11 @@ export class Thread<T extends { close(): void }> {
   }
 
   #take(reply: Reply): void {
-    if ('isUp' in reply) return this.#isUp();
+    if ('isUp' in reply) return this.#start.resolve();
+    if ('change' in reply) return this.#onFormChange(reply.change);
+    if ('refused' in reply)
+      return this.#start.reject(new StoreRefused(reply.refused.problem, reply.refused.fix));
+    if ('failed' in reply) return this.#start.reject(reply.failed);
     const call = this.#waiting.get(reply.id);
     if (!call) return;
     if ('done' in reply) {

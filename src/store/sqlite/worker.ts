@@ -1,14 +1,18 @@
 /** A thread that owns one connection to the embedded store, so that no lock and no fsync stops the event loop. */
 
+import { existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { FormChange } from '../form.ts';
+import { StoreRefused } from '../refused.ts';
 import { type Audit, createAudit } from './audit.ts';
+import { copyingBefore } from './before.ts';
 import { unavailabilityOf } from './codes.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { openDatabase } from './open.ts';
+import { examine, openDatabase } from './open.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
@@ -20,6 +24,8 @@ export interface WorkerData {
   readonly path: string;
   /** The counter counts calls and does nothing else; one of records does all the rest. */
   readonly role: 'counter' | 'records';
+  /** It looks the file over and changes its tables where they have to: seconds for a large one. */
+  readonly isFirst: boolean;
 }
 
 export interface Question {
@@ -30,6 +36,9 @@ export interface Question {
 
 export type Reply =
   | { readonly isUp: true }
+  | { readonly change: FormChange }
+  | { readonly refused: Pick<StoreRefused, 'problem' | 'fix'> }
+  | { readonly failed: Error }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly unavailable: string }
   /** Of ours: it crosses the threads with its kind and its stack. */
@@ -57,14 +66,33 @@ export interface Records
 }
 
 const port = parentPort!;
-const { path, role } = workerData as WorkerData;
-const db = openDatabase(path);
+const { path, role, isFirst } = workerData as WorkerData;
+const tell = (reply: Reply) => port.postMessage(reply);
 let current = 0;
 
-const close = () => db.close();
-const ops: Counter | Records = role === 'counter' ? { ...createSpender(db), close } : recordsOn();
+function openFirst(): DatabaseSync {
+  if (existsSync(path)) examine(path);
+  const db = openDatabase(
+    path,
+    copyingBefore(path, change => tell({ change })),
+  );
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  return db;
+}
 
-function recordsOn(): Records {
+/** Nothing where the start is refused. It is told in words: on the way an error loses its kind. */
+function open(): DatabaseSync | undefined {
+  if (!isFirst) return openDatabase(path);
+  try {
+    return openFirst();
+  } catch (error) {
+    if (error instanceof StoreRefused) tell({ refused: { problem: error.problem, fix: error.fix } });
+    else tell({ failed: error as Error });
+    return undefined;
+  }
+}
+
+function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
   const revisions = createRevisions(db);
   return {
     revision: revisions.revision,
@@ -77,7 +105,6 @@ function recordsOn(): Records {
     ...createAudit(db),
     ...createRestore(db, revisions),
     backup: backUp,
-    close,
   };
 }
 
@@ -92,25 +119,30 @@ async function backUp(target: string): Promise<void> {
     source.exec('BEGIN; SELECT value FROM revision');
     await backup(source, target, {
       progress: ({ totalPages, remainingPages }) =>
-        port.postMessage({ id, done: totalPages - remainingPages, total: totalPages } satisfies Reply),
+        tell({ id, done: totalPages - remainingPages, total: totalPages }),
     });
   } finally {
     source.close();
   }
 }
 
-port.on('message', async ({ id, op, args }: Question) => {
-  current = id;
-  try {
-    const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
-    port.postMessage({ id, value } satisfies Reply);
-  } catch (error) {
-    // Judged here, where it was thrown: on the way an error loses all but its kind, its message and its stack.
-    const unavailable = unavailabilityOf(error);
-    const reply: Reply = unavailable
-      ? { id, unavailable: unavailable.message }
-      : { id, fault: error as Error };
-    port.postMessage(reply);
-  }
-});
-port.postMessage({ isUp: true } satisfies Reply);
+function serve(db: DatabaseSync): void {
+  const close = () => db.close();
+  const work = role === 'counter' ? createSpender(db) : recordsOn(db);
+  const ops: Counter | Records = { ...work, close };
+  port.on('message', async ({ id, op, args }: Question) => {
+    current = id;
+    try {
+      const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
+      tell({ id, value });
+    } catch (error) {
+      // Judged here, where it was thrown: on the way an error loses all but its kind, its message and its stack.
+      const unavailable = unavailabilityOf(error);
+      tell(unavailable ? { id, unavailable: unavailable.message } : { id, fault: error as Error });
+    }
+  });
+  tell({ isUp: true });
+}
+
+const db = open();
+if (db) serve(db);

@@ -1,0 +1,60 @@
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { StoreUnavailable } from '../../src/core/ports.ts';
+import { rethrow } from '../../src/store/postgres/session.ts';
+
+function told(error: unknown): unknown {
+  try {
+    return rethrow(error);
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+function said(code: string): pg.DatabaseError {
+  const error = new pg.DatabaseError('what it says', 12, 'error');
+  error.code = code;
+  return error;
+}
+
+describe('what PostgreSQL says', () => {
+  test.each([
+    ['0A000', 'it has no such feature'],
+    ['22003', 'a number is out of range'],
+    ['23505', 'a row is there already'],
+    ['25001', 'a transaction is open'],
+    ['25P01', 'no transaction is open'],
+    ['25P02', 'the transaction has failed'],
+    ['42601', 'a syntax error'],
+    ['42P01', 'no such table'],
+  ])('%s (%s) is a fault of ours, with its stack', code => {
+    const error = said(code);
+    expect(told(error)).toBe(error);
+  });
+
+  test.each([
+    ['08006', 'the connection broke'],
+    ['25006', 'it only reads'],
+    ['25P03', 'it ended an idle transaction'],
+    ['25P04', 'it ended a long transaction'],
+    ['40001', 'two changes met'],
+    ['42501', 'this role may not'],
+    ['53300', 'too many connections'],
+    ['55P03', 'a lock was not to be had'],
+    ['57014', 'it took too long'],
+    ['57P01', 'it is shutting down'],
+    ['58030', 'its disk'],
+    ['XX000', 'a fault of its own'],
+  ])('%s (%s) means that the store is unavailable', code => {
+    const error = said(code);
+    expect(told(error)).toBeInstanceOf(StoreUnavailable);
+    expect((told(error) as StoreUnavailable).cause).toBe(error);
+  });
+});
+
+test('what the driver cannot send is a fault of ours, and a way that is cut is not', () => {
+  for (const error of [new TypeError('x'), new RangeError('x')]) expect(told(error)).toBe(error);
+  expect(told(Object.assign(new Error('x'), { code: 'ECONNRESET' }))).toBeInstanceOf(StoreUnavailable);
+  const unavailable = new StoreUnavailable('x');
+  expect(told(unavailable)).toBe(unavailable);
+});
