@@ -19,7 +19,9 @@ async function takePort(): Promise<{ port: number; free: () => Promise<void> }> 
 
 function serveOn(port: number, folder: string) {
   const settings = { PORT: String(port), DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '' };
-  return startChild([process.execPath, CLI, 'serve'], bareEnvironment(settings));
+  const started = startChild([process.execPath, CLI, 'serve'], bareEnvironment(settings));
+  onTestFinished(() => void started.child.kill('SIGKILL'));
+  return started;
 }
 
 test('while it starts and changes the form of its store, a caller is told to come again in JSON, who watches sees that it lives, and then all is there', async () => {
