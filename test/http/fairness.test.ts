@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Job, Queue } from '../../src/http/accounts.ts';
 import { createFairness, type Fairness } from '../../src/http/fairness.ts';
+import { PRICES } from '../../src/http/prices.ts';
 import { eventually, pause } from '../support/scale.ts';
 
 function fair(isFull: () => boolean = () => false): Fairness {
@@ -65,6 +66,27 @@ test('callers share by what their requests cost, not by how many they send', asy
   }
   await eventually('half of them are served', () => served.cheap >= 200, 30_000);
   expect(served.dear).toBeLessThan(100);
+});
+
+test('large answers that go on being written when their turn is over take their time from it', async () => {
+  const fairness = fair();
+  /** How many pages were begun in each turn, before the event loop could write any of them. */
+  const turns: number[] = [];
+  let begun = 0;
+  const work = () => {
+    if (begun++ === 0)
+      setImmediate(() => {
+        turns.push(begun);
+        begun = 0;
+      });
+    return PRICES.page;
+  };
+  // All of them wait while new connections come.
+  fairness.accepted();
+  for (let i = 0; i < 1_000; i++) fairness.arrive({ ...job(`stranger${i}`), work });
+  await eventually('all are served or refused', () => fairness.waiting() === 0);
+  // A turn of 10 ms has room for 34 of 0.3 ms, though beginning one takes next to nothing.
+  expect(Math.max(...turns)).toBeLessThanOrEqual(40);
 });
 
 test.each([
