@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
-import { DEADLINE_MS } from '../../src/store/sqlite/thread.ts';
+import { LOCK_WAIT_MS } from '../../src/store/sqlite/lock.ts';
 import { ACT } from '../support/act.ts';
 import { callMany, type Seen, tally } from '../support/load.ts';
 import { countOf, openBeside, type Running, read, startServer } from '../support/process.ts';
@@ -16,7 +16,7 @@ const quotasFor = (processes: number) => sized(processes === 4 ? [0, 1, 303] : [
 const CALLERS = sized(48, 200);
 
 /** What the store took longer for than a call waits. */
-const late = ({ startedAt, endedAt }: Seen) => endedAt - startedAt > DEADLINE_MS / 2;
+const late = ({ startedAt, endedAt }: Seen) => endedAt - startedAt >= LOCK_WAIT_MS;
 
 let servers: Running[] = [];
 let folder = '';
