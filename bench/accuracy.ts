@@ -15,7 +15,7 @@ import { SOURCES } from '../src/feeds/sources.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { startDns } from '../test/support/dns.ts';
 import { HARD, simulateHardInternet } from '../test/support/hard-internet.ts';
-import { visitHard } from '../test/support/hard-visit.ts';
+import { isLate, type Moment, visitHard } from '../test/support/hard-visit.ts';
 import { FULL, type Observed, simulateInternet, visit } from '../test/support/internet.ts';
 import { knownAnswers, wrongAnswers } from '../test/support/known-answers.ts';
 import { measurePairs } from './pairs.ts';
@@ -189,21 +189,19 @@ async function simulation(): Promise<boolean> {
   return enough && seen.every(([, { innocentFlagged, unasked }]) => innocentFlagged.length + unasked === 0);
 }
 
-const FRAMED_WITH = {
+const FRAMED_WITH: Record<Moment, string> = {
   swept: 'registered after the first sweep',
   moved: 'moved there after the first sweep',
   asked: 'asked for before anything was swept',
+  relisted: 'listed after the first sweep, when they did not exist, and registered then',
+  raced: 'registered when a list names them that an update has not yet brought',
 };
 
 /** Operators are few and large, so that one draw differs from the next by some percent: these are taken together. */
 const DRAWS = [1, 2, 3, 4, 5];
 
 /** Gives whether nobody innocent was flagged in any draw, and as many were found in all of them as on real pairs. */
-async function hardSimulation(
-  unlisted: number,
-  first: keyof typeof FRAMED_WITH,
-  share: number,
-): Promise<boolean> {
+async function hardSimulation(unlisted: number, first: Moment, share: number): Promise<boolean> {
   const { disposable, platforms, framing } = HARD;
   say(
     `\nHarder internet, ${DRAWS.length} draws: ${disposable} disposable domains of which ${100 * unlisted} % are unlisted, ${platforms} platforms with 10 to 54 listed guests each, hosters framed with ${framing.join(', ')} listed names from one key and from three, ${FRAMED_WITH[first]}\n`,
@@ -234,13 +232,13 @@ async function hardSimulation(
 
 type Look = Awaited<ReturnType<typeof visitHard>>[number];
 
-async function drawHard(unlisted: number, first: keyof typeof FRAMED_WITH, seed: number): Promise<Look[]> {
+async function drawHard(unlisted: number, first: Moment, seed: number): Promise<Look[]> {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
   const dns = await startDns();
   const store = await openSqliteStore(join(folder, 'store.db'), error => {
     throw error;
   });
-  const looks = await visitHard(dns, store, simulateHardInternet(HARD, unlisted, seed), first);
+  const looks = await visitHard(dns, store, simulateHardInternet(HARD, unlisted, seed, isLate(first)), first);
   await store.close();
   await dns.close();
   rmSync(folder, { recursive: true, force: true });
@@ -299,6 +297,8 @@ const kept = [
   await hardSimulation(0.74, 'swept', 0.32),
   await hardSimulation(0.74, 'moved', 0.32),
   await hardSimulation(0.74, 'asked', 0.32),
+  await hardSimulation(0.74, 'relisted', 0.32),
+  await hardSimulation(0.74, 'raced', 0.32),
   await measurePairs(process.env.MX_PAIRS ?? DEFAULT_PAIRS),
 ];
 const held = kept.every(Boolean);

@@ -43,6 +43,11 @@ export function daysNamed({ namings }: Listing, today: Day): number {
   return most;
 }
 
+/** The day of the first list that names something; 0 where nobody knows. */
+export function firstNamed({ namings }: Listing): Day {
+  return namings.reduce((first, { since }) => Math.min(first, since), namings[0]?.since ?? 0);
+}
+
 /** A privacy relay; `exact` when the name is the relay's own and not one below it. */
 export interface Relay {
   readonly label: string;

@@ -2,10 +2,11 @@
 
 import type { Catalog } from './catalog.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
-import { type HostRecord, isCorroborated, LEARNING, sumOf } from './guest.ts';
+import { type HostRecord, isCorroborated, LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
+import { sumOf } from './weights.ts';
 
 /**
  * Why an unlisted domain looks disposable. `name`: by its hosts, or the domain they are below. `listed`: the domain of
