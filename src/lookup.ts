@@ -1,7 +1,7 @@
 /** From a domain to its verdict. Facts are gathered here; the judging is core/verdict.ts. */
 
 import { LRUCache } from 'lru-cache';
-import { type Catalog, daysNamed, firstNamed, type Listing, type Relay } from './core/catalog.ts';
+import { type Catalog, daysNamed, firstNamed, hasLeft, type Listing, type Relay } from './core/catalog.ts';
 import { type Listed, waitsForDns } from './core/corroboration.ts';
 import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
@@ -179,6 +179,7 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
   const listed: Listed = {
     families,
     namedDays: daysNamed(listing, sources.today),
+    left: hasLeft(listing),
     popular: listing.hits.length > 0 && catalog.isPanel(registrable),
   };
   const decided = override !== undefined || (listing.hits.length > 0 && !waitsForDns(listed));
@@ -216,6 +217,7 @@ function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
     lists: listing.hits,
     families: facts.families,
     namedDays: facts.namedDays,
+    left: facts.left,
     popular: facts.popular,
     typoOf: facts.typoOf,
     settled: isWaiting ? catalog.providers.settled(registrable, mail) : undefined,
