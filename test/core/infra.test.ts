@@ -202,7 +202,7 @@ describe('what was learned, for lookup', () => {
         host => (host === 'mx.box.net' ? ['5.61.1.1'] : undefined),
       ),
     );
-    const hosts = ['mx.box.net', 'mx1.second.net', 'mx.third.net', 'aspmx.l.google.com', 'mx.cleared.net'];
+    const hosts = ['mx.box.net', 'mx1.second.net', 'mx.third.net', 'aspmx.l.google.com'];
     const graph = infra.graph(
       hosts.map((host, preference) => ({ host, preference })),
       catalog,
@@ -213,7 +213,8 @@ describe('what was learned, for lookup', () => {
       ['mx.third.net', [], 2],
     ]);
     expect(graph.map(({ guests }) => guests.length)).toEqual([40, 10, 0]);
-    expect(infra.graph([{ host: 'mx.never-seen.net', preference: 0 }], catalog)).toEqual([]);
+    for (const host of ['mx.never-seen.net', 'mx.cleared.net'])
+      expect(infra.graph([{ host, preference: 0 }], catalog)).toEqual([]);
   });
 
   it('names three neighbours at most, each once, and none that is not listed any more', () => {
