@@ -142,7 +142,7 @@ describe('an unlisted domain on learned hosts', () => {
         signal: 'learned_hosts',
         points: 84,
         detail:
-          'mx.box.net also receives mail for 12 listed disposable domains (burn-box-0.com, burn-box-1.com, burn-box-10.com …; weighed 5.9, enough from 2.5)',
+          'mx.box.net also receives mail for 12 listed disposable domains (burn-box-0.com, burn-box-1.com, burn-box-10.com …; weighed 5.9, enough from 2.1)',
       },
     ]);
     const [graph, ...others] = await world.graph('fresh.com');
@@ -329,7 +329,7 @@ describe('what is not learned', () => {
     const sites: Site[] = [];
     for (const [at, [host, address]] of Object.entries(known).entries()) {
       hosts[`mx.vanity${at}.net`] = address;
-      sites.push(...listedAt(host, 50, `burn${at}`), ...listedAt(`mx.vanity${at}.net`, 5));
+      sites.push(...listedAt(host, 50, `burn${at}`), ...listedAt(`mx.vanity${at}.net`, 10));
       sites.push(one(`fresh${at}.com`, host), one(`vanity${at}.com`, `mx.vanity${at}.net`));
     }
     const world = await swept(hosts, sites);
@@ -337,7 +337,8 @@ describe('what is not learned', () => {
       for (const { name, listed } of sites) if (!listed) expect(await flagged(world, name), name).toBe(false);
       await world.digest();
     }
-    expect(world.learn.infra().size).toBe(0);
+    // By their names the vanity hosts and their domains would be; what answers there is a platform.
+    expect(world.learn.infra().size).toBe(2 * Object.keys(known).length);
   });
 
   it('a host that receives for a protected domain', async () => {

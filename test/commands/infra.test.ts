@@ -71,7 +71,7 @@ describe('feeds sweep, infra list and infra forget', () => {
       ['5.61.1.1', 'disposable'],
       ['mx.box.net', 'disposable'],
     ]);
-    expect(shown.every(({ sum, flagged }) => sum > 2.5 && sum <= flagged)).toBe(true);
+    expect(shown.every(({ sum, flagged }) => sum > 2.1 && sum <= flagged)).toBe(true);
     expect(await runJson(['lookup', 'fresh-name.com'], options)).toMatchObject({
       risk_score: 84,
       reason: 'disposable',

@@ -211,21 +211,21 @@ describe('what explains a verdict', () => {
       'three of the learned hosts, and their neighbours',
       neighbours,
       [
-        'a.net, b.net, c.net also receives mail for 41 listed disposable domains (x.com, y.com …; weighed 12.3, enough from 2.5)',
+        'a.net, b.net, c.net also receives mail for 41 listed disposable domains (x.com, y.com …; weighed 12.3, enough from 2.1)',
       ],
     ],
     [
       'what a learned address also receives for',
       learnedBy('address'),
       [
-        'the address of mx0.host.net also receives mail for 41 listed disposable domains (listed.com …; weighed 12.3, enough from 2.5)',
+        'the address of mx0.host.net also receives mail for 41 listed disposable domains (listed.com …; weighed 12.3, enough from 2.1)',
       ],
     ],
     [
       'so many neighbours that nobody counted further',
       { learned: { ...learnedBy('name').learned, listedGuests: 1_000 } },
       [
-        'mx0.host.net also receives mail for 1000 or more listed disposable domains (listed.com …; weighed 12.3, enough from 2.5)',
+        'mx0.host.net also receives mail for 1000 or more listed disposable domains (listed.com …; weighed 12.3, enough from 2.1)',
       ],
     ],
     [
