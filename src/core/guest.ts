@@ -58,7 +58,7 @@ export const ESTABLISHED_DAYS = 3;
  */
 export const UPDATE_LAG_DAYS = 7;
 /** Keys are counted by a mark each, of so many: enough to tell a few apart, too few to tell who asked. */
-const MARKS = 16;
+export const MARKS = 16;
 
 /** A domain whose mail a host receives. */
 export interface Guest {

@@ -5,6 +5,7 @@ import {
   type GuestGroup,
   type HostRecord,
   LEARNING,
+  MARKS,
   REVIVED_DAYS,
   UPDATE_LAG_DAYS,
   WEEK_DAYS,
@@ -106,11 +107,17 @@ function weigh(group: GuestGroup, today: string, { all, witnessed, asked }: List
   if (isEarned || group.keys > 0) witnessed[family] += weight;
 }
 
+/** Every choice of so many marks, 560 of them. */
+const PARTIES: readonly number[] = Array.from({ length: 1 << MARKS }, (_, marks) => marks).filter(
+  marks => bitsIn(marks) === COLLUDING,
+);
+
 /** What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. */
 function leastSum({ all, witnessed, asked }: Listed): number {
   const marks = [...asked.keys()].reduce((some, keys) => some | keys, 0);
+  const parties = bitsIn(marks) <= COLLUDING ? [marks] : PARTIES.filter(party => (party & ~marks) === 0);
   let least = Number.POSITIVE_INFINITY;
-  for (const party of partiesIn(marks, COLLUDING)) {
+  for (const party of parties) {
     const left = { all: { ...all }, witnessed: { ...witnessed } };
     for (let keys = party; keys > 0; keys = (keys - 1) & party) {
       const theirs = asked.get(keys);
@@ -127,15 +134,6 @@ function leastSum({ all, witnessed, asked }: Listed): number {
 function take(from: Weight, { corroborated, oneFamily }: Weight): void {
   from.corroborated -= corroborated;
   from.oneFamily -= oneFamily;
-}
-
-/** Every choice of so many marks, of sixteen 560; all of them where there are no more. */
-function* partiesIn(marks: number, most: number): Generator<number> {
-  if (most === 0 || marks === 0) return yield 0;
-  const rest = marks & (marks - 1);
-  const lowest = marks & -marks;
-  for (const others of partiesIn(rest, most - 1)) yield lowest | others;
-  if (bitsIn(rest) >= most) yield* partiesIn(rest, most);
 }
 
 function bitsIn(marks: number): number {
