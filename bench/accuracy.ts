@@ -1,9 +1,5 @@
 /** `npm run accuracy`: how right the verdicts are, on lists that are no feeds of the product and in a simulated internet. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { buildCatalog } from '../src/assemble.ts';
 import { printTable } from '../src/commands/print.ts';
 import { loadCatalog } from '../src/compose.ts';
@@ -12,18 +8,11 @@ import { isSpecialUse, lineage, parseDomain, registrableDomain } from '../src/co
 import type { Feed } from '../src/core/feed.ts';
 import { takeSnapshot } from '../src/core/snapshot.ts';
 import { SOURCES } from '../src/feeds/sources.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
-import { startDns } from '../test/support/dns.ts';
-import { HARD, simulateHardInternet } from '../test/support/hard-internet.ts';
-import { visitHard } from '../test/support/hard-visit.ts';
-import { FULL, type Observed, simulateInternet, visit } from '../test/support/internet.ts';
 import { knownAnswers, wrongAnswers } from '../test/support/known-answers.ts';
 import { measurePairs } from './pairs.ts';
 import { DISPOSABLE, FREE, INNOCENT, installSets, type LabelledSet } from './sets.ts';
-
-const percent = (part: number, whole: number) =>
-  whole === 0 ? 'none' : `${((100 * part) / whole).toFixed(1)} %`;
-const say = (text: string) => void process.stdout.write(`${text}\n`);
+import { hardSimulation, percent, say, simulation } from './simulations.ts';
+import { namesIn, updatedCatalog } from './updated.ts';
 
 /** Names that could be asked for: canonical, no suffix, no special use. */
 async function usable({ read }: LabelledSet): Promise<string[]> {
@@ -54,22 +43,36 @@ async function leaveOneOut(whole: Catalog): Promise<void> {
   printTable(['FEED', 'NAMES', 'KNOWN TO THE OTHERS', 'RECALL'], rows);
 }
 
-async function recallOfDisposable(catalog: Catalog): Promise<void> {
-  say('\nDisposable domains of lists that are no feeds (by lists alone)\n');
+/** As installed and, where there is one, after an update. */
+async function recallOfDisposable(catalog: Catalog, updated: Catalog | undefined): Promise<void> {
+  say('\nDisposable domains of lists that are no feeds, fresh ones apart (by lists alone)\n');
   const rows: unknown[][] = [];
-  for (const set of DISPOSABLE) {
+  const fresh = process.env.FRESH;
+  const apart = fresh ? [{ label: `fresh: ${fresh}`, read: async () => namesIn(fresh) }] : [];
+  for (const set of [...DISPOSABLE, ...apart]) {
     const names = await usable(set);
     const counted = names.filter(name => !isGuarded(catalog, name));
-    const found = counted.filter(name => isListed(catalog, name)).length;
-    rows.push([
-      set.label,
-      counted.length,
-      found,
-      percent(found, counted.length),
-      names.length - counted.length,
-    ]);
+    const share = (by: Catalog) => percent(counted.filter(name => isListed(by, name)).length, counted.length);
+    const after = updated ? share(updated) : 'not measured';
+    rows.push([set.label, counted.length, share(catalog), after, names.length - counted.length]);
   }
-  printTable(['SET', 'NAMES', 'FLAGGED', 'RECALL', 'PROTECTED, NOT COUNTED'], rows);
+  printTable(['SET', 'NAMES', 'FOUND AS INSTALLED', 'AFTER AN UPDATE', 'PROTECTED, NOT COUNTED'], rows);
+  if (!fresh) say('No FRESH=file of names first seen lately, one per line: fresh names are not looked at.');
+}
+
+/** UPDATED: undefined where it is not set. */
+async function afterUpdate(): Promise<Catalog | undefined> {
+  const from = process.env.UPDATED;
+  if (!from) {
+    say(
+      'No UPDATED=fetch, or a folder of lists called like their feeds: nothing is measured after an update.',
+    );
+    return undefined;
+  }
+  const { catalog, feeds } = await updatedCatalog(from);
+  say(`After an update from ${from}: snapshot ${catalog.generation}, ${catalog.size} listed domains`);
+  for (const { feed, outcome, problems } of feeds) say(`  ${[feed, outcome, ...problems].join(' ')}`);
+  return catalog;
 }
 
 async function recallOfFree(catalog: Catalog): Promise<void> {
@@ -111,8 +114,8 @@ async function knownOnes(catalog: Catalog): Promise<number> {
 }
 
 /** Gives the number of universities flagged. */
-async function falsePositives(catalog: Catalog): Promise<number> {
-  say('\nInnocent domains (by lists alone): flagged, and by which feed\n');
+async function falsePositives(catalog: Catalog, when: string): Promise<number> {
+  say(`\nInnocent domains (by lists alone, ${when}): flagged, and by which feed\n`);
   const rows: unknown[][] = [];
   let wrong = 0;
   for (const set of INNOCENT) {
@@ -130,123 +133,6 @@ async function falsePositives(catalog: Catalog): Promise<number> {
   return wrong;
 }
 
-/** Gives whether the promise about unlisted domains on hosts of their own held. */
-async function simulation(): Promise<boolean> {
-  say(
-    `\nSimulated internet: ${FULL.onOwn} disposable domains on ${FULL.hosts} hosts of their own, ${FULL.onShared} on shared hosts, ${FULL.innocent} innocent; a third unlisted\n`,
-  );
-  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
-  const internet = simulateInternet(FULL, 20261115);
-  const dns = await startDns();
-  const spread = () => {
-    dns.zones.clear();
-    for (const [name, zone] of internet.zones) dns.zones.set(name, zone);
-  };
-  const store = await openSqliteStore(join(folder, 'store.db'), error => {
-    throw error;
-  });
-  const time = { now: Date.now() };
-  spread();
-  const world = await visit(dns, store, internet.sites, time);
-  const seen: [string, Observed][] = [];
-  try {
-    seen.push(['before', await world.observe()]);
-    await world.sweep();
-    // What callers ask for in the course of a day.
-    for (let round = 0; round < 3; round++) await world.observe();
-    await world.digest();
-    seen.push(['after the sweep and a day', await world.observe()]);
-    internet.rename();
-    spread();
-    time.now += 2 * 86_400_000;
-    seen.push(['hosts renamed, first lookup', await world.observe()]);
-    await world.digest();
-    seen.push(['hosts renamed, second lookup', await world.observe()]);
-  } finally {
-    await world.close();
-    await store.close();
-    await dns.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-  printTable(
-    [
-      'WHEN',
-      'UNLISTED ON OWN HOSTS',
-      'FOUND',
-      'RECALL',
-      'UNLISTED ON SHARED',
-      'FOUND',
-      'INNOCENT',
-      'FLAGGED',
-    ],
-    seen.map(([when, o]) => [
-      ...[when, o.wanted, o.found, percent(o.found, o.wanted), o.hidden, o.hiddenFound],
-      ...[o.innocent, o.innocentFlagged.length],
-    ]),
-  );
-  const [, swept, , renamed] = seen.map(([, observed]) => observed);
-  const enough = [swept!, renamed!].every(({ found, wanted }) => found >= 0.9 * wanted);
-  return enough && seen.every(([, { innocentFlagged, unasked }]) => innocentFlagged.length + unasked === 0);
-}
-
-const FRAMED_WITH = {
-  swept: 'registered after the first sweep',
-  moved: 'moved there after the first sweep',
-  asked: 'asked for before anything was swept',
-};
-
-/** Operators are few and large, so that one draw differs from the next by some percent: these are taken together. */
-const DRAWS = [1, 2, 3, 4, 5];
-
-/** Gives whether nobody innocent was flagged in any draw, and as many were found in all of them as on real pairs. */
-async function hardSimulation(
-  unlisted: number,
-  first: keyof typeof FRAMED_WITH,
-  share: number,
-): Promise<boolean> {
-  const { disposable, platforms, framing } = HARD;
-  say(
-    `\nHarder internet, ${DRAWS.length} draws: ${disposable} disposable domains of which ${100 * unlisted} % are unlisted, ${platforms} platforms with 10 to 54 listed guests each, hosters framed with ${framing.join(', ')} listed names from one key and from three, ${FRAMED_WITH[first]}\n`,
-  );
-  const draws: Look[][] = [];
-  for (const seed of DRAWS) draws.push(await drawHard(unlisted, first, seed));
-  const looks = draws[0]!.map(({ when }, at) => ({ when, all: draws.map(draw => draw[at]!) }));
-  const sum = (all: readonly Look[], count: (look: Look) => number) =>
-    all.reduce((total, look) => total + count(look), 0);
-  const wanted = ({ seen }: Look) => seen.wanted;
-  const found = ({ seen }: Look) => seen.found;
-  printTable(
-    ['WHEN', 'UNLISTED', 'FOUND', 'RECALL', 'LEAST', 'INNOCENT', 'FLAGGED', 'FRAMED, FLAGGED'],
-    looks.map(({ when, all }) => [
-      ...[when, sum(all, wanted), sum(all, found), percent(sum(all, found), sum(all, wanted))],
-      percent(Math.min(...all.map(look => found(look) / wanted(look))), 1),
-      sum(all, ({ seen }) => seen.innocent),
-      sum(all, ({ seen }) => seen.innocentFlagged.length),
-      sum(all, ({ framed }) => framed.length),
-    ]),
-  );
-  const isClean = draws
-    .flat()
-    .every(({ seen, framed }) => seen.innocentFlagged.length + framed.length + seen.unasked === 0);
-  const { all } = looks.at(-1)!;
-  return isClean && sum(all, found) >= share * sum(all, wanted);
-}
-
-type Look = Awaited<ReturnType<typeof visitHard>>[number];
-
-async function drawHard(unlisted: number, first: keyof typeof FRAMED_WITH, seed: number): Promise<Look[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
-  const dns = await startDns();
-  const store = await openSqliteStore(join(folder, 'store.db'), error => {
-    throw error;
-  });
-  const looks = await visitHard(dns, store, simulateHardInternet(HARD, unlisted, seed), first);
-  await store.close();
-  await dns.close();
-  rmSync(folder, { recursive: true, force: true });
-  return [...looks];
-}
-
 const PUBLIC_BODY = /\.(?:gov|mil)$|\.(?:gob|gouv|gov|govt|mil)\.[a-z]{2}$/;
 
 /**
@@ -255,10 +141,7 @@ const PUBLIC_BODY = /\.(?:gov|mil)$|\.(?:gob|gouv|gov|govt|mil)\.[a-z]{2}$/;
  */
 async function popularNames(catalog: Catalog, path: string | undefined): Promise<void> {
   if (path === undefined) return say('\nNo POPULAR=file: widely used names are not looked at.');
-  const bytes = readFileSync(path);
-  const lines = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString().split('\n');
-  const read = async () => lines.map(line => line.split(',').at(-1)!);
-  const names = await usable({ label: path, read });
+  const names = await usable({ label: path, read: async () => namesIn(path) });
   const feed: Feed = {
     ...{ id: 'majestic-million', kind: 'popular', family: 'broad' },
     ...{ licence: 'none', origin: path, atLeast: 0 },
@@ -286,12 +169,15 @@ const catalog = await loadCatalog(() => {});
 say(
   `Accuracy on ${new Date().toISOString().slice(0, 10)}, snapshot ${catalog.generation}, ${catalog.size} listed domains`,
 );
+const updated = await afterUpdate();
 await leaveOneOut(catalog);
-await recallOfDisposable(catalog);
+await recallOfDisposable(catalog, updated);
 await recallOfFree(catalog);
 await innocentCalledFree(catalog);
 const known = await knownOnes(catalog);
-const universities = await falsePositives(catalog);
+const universities =
+  (await falsePositives(catalog, 'as installed')) +
+  (updated ? await falsePositives(updated, 'after an update') : 0);
 await popularNames(catalog, process.env.POPULAR);
 const kept = [
   await simulation(),
@@ -299,6 +185,8 @@ const kept = [
   await hardSimulation(0.74, 'swept', 0.32),
   await hardSimulation(0.74, 'moved', 0.32),
   await hardSimulation(0.74, 'asked', 0.32),
+  await hardSimulation(0.74, 'relisted', 0.32),
+  await hardSimulation(0.74, 'raced', 0.32),
   await measurePairs(process.env.MX_PAIRS ?? DEFAULT_PAIRS),
 ];
 const held = kept.every(Boolean);

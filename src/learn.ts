@@ -2,8 +2,18 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
+import { type Day, dayText } from './core/days.ts';
 import { type Domain, lineage, registrableDomain } from './core/domain.ts';
-import { type Guest, type HostRecord, LEARNING, markOf, seenAgain, WEEK_DAYS } from './core/guest.ts';
+import {
+  type Guest,
+  type HostRecord,
+  LEARNING,
+  markOf,
+  REVIVED_DAYS,
+  seenAgain,
+  UPDATE_LAG_DAYS,
+  WEEK_DAYS,
+} from './core/guest.ts';
 import { foldingInfra, groupOf, type Infra, isLearnable, ownAt } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
@@ -30,8 +40,10 @@ export interface Learn {
 export interface ListedAs {
   /** The name that stands in a feed. */
   readonly entry: string;
-  /** By two families of feeds or a verified one. */
+  /** By two families of feeds. */
   readonly corroborated: boolean;
+  /** The day of the first list that names it; 0 where nobody knows. */
+  readonly since: Day;
 }
 
 /** Found by a sweep. What the first one finds was there before anybody could know of this service. */
@@ -51,6 +63,8 @@ export interface LearnParts {
 }
 
 const DAY_MS = 86_400_000;
+/** Some list changes every day. */
+const FRESH_DAYS = 2;
 /** After an answer, not within it; then addresses are asked, so that the next lookup may know them. */
 const SOON_MS = 20;
 const FLUSH_MS = 1_000;
@@ -193,13 +207,9 @@ class Learner implements Learn {
     }
   }
 
-  /**
-   * A listed name that received no mail at a sweep may have been registered since, by anybody: it is no guest. Own hosts tell nothing
-   * by their names, but domains of one operator share an address.
-   */
+  /** Own hosts tell nothing by their names, but domains of one operator share an address. */
   #count(seen: Seen, { exchanges }: Mail): void {
-    const { domain, zone, listed } = seen;
-    if (listed && this.#swept.isDead(listed.entry)) return;
+    const { domain, zone } = seen;
     const catalog = this.#parts.catalog();
     // The very name: some that many people use give names below them away, to anybody.
     const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
@@ -228,18 +238,24 @@ class Learner implements Learn {
 
   #guestOf({ zone, listed, mark, sweeping }: Seen): Omit<Guest, 'host'> {
     const now = this.#parts.clock();
-    const isNew = this.#swept.isNew(listed?.entry);
     return {
       domain: zone,
       entry: listed?.entry ?? null,
       day: dayOf(now),
-      sinceDay: dayOf(sweeping?.isFirst ? now - WEEK_DAYS * DAY_MS : now),
+      sinceDay: dayOf(now + DAY_MS * this.#daysOff(listed, sweeping)),
       days: 1,
-      swept: isNew ? 2 : sweeping ? 1 : 0,
+      swept: sweeping ? 1 : listed === null && areFresh(this.#parts.catalog(), now) ? 2 : 0,
       keys: listed && mark,
       corroborated: listed?.corroborated ?? null,
+      earnedBy: listed && dayText(Math.max(0, listed.since - UPDATE_LAG_DAYS)),
       earned: false,
     };
+  }
+
+  /** By how much a guest counts as older or younger than it is seen to be. */
+  #daysOff(listed: ListedAs | null, sweeping: Sweeping | undefined): number {
+    if (listed && this.#swept.wasDead(listed.entry)) return REVIVED_DAYS;
+    return sweeping?.isFirst ? -WEEK_DAYS : 0;
   }
 
   #add(guest: Guest): void {
@@ -257,6 +273,13 @@ class Learner implements Learn {
       for (const address of found) this.#shared.add(address).add(ownAt(address));
     });
   }
+}
+
+/** Whether updates go on: what lists do not name that were left alone may stand in them since weeks. */
+function areFresh({ status }: Catalog, now: number): boolean {
+  return status.some(
+    ({ feed, updatedAt }) => feed.kind === 'disposable' && now - (updatedAt ?? 0) <= FRESH_DAYS * DAY_MS,
+  );
 }
 
 const onceOf = ({ zone, mark }: Pick<Seen, 'zone' | 'mark'>) => (mark === 0 ? zone : `${zone} ${mark}`);

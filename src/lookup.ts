@@ -1,11 +1,11 @@
 /** From a domain to its verdict. Facts are gathered here; the judging is core/verdict.ts. */
 
 import { LRUCache } from 'lru-cache';
-import { type Catalog, daysNamed, type Listing, type Relay } from './core/catalog.ts';
+import { type Catalog, daysNamed, firstNamed, hasLeft, type Listing, type Relay } from './core/catalog.ts';
 import { type Listed, waitsForDns } from './core/corroboration.ts';
 import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
-import { isCorroborated } from './core/guest.ts';
+import { isByTwoFamilies } from './core/guest.ts';
 import type { GraphHost, Infra, Learned } from './core/infra.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
 import { findOverride, type Override } from './core/override.ts';
@@ -179,6 +179,7 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
   const listed: Listed = {
     families,
     namedDays: daysNamed(listing, sources.today),
+    left: hasLeft(listing),
     popular: listing.hits.length > 0 && catalog.isPanel(registrable),
   };
   const decided = override !== undefined || (listing.hits.length > 0 && !waitsForDns(listed));
@@ -216,6 +217,7 @@ function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
     lists: listing.hits,
     families: facts.families,
     namedDays: facts.namedDays,
+    left: facts.left,
     popular: facts.popular,
     typoOf: facts.typoOf,
     settled: isWaiting ? catalog.providers.settled(registrable, mail) : undefined,
@@ -252,9 +254,10 @@ function byInfra(facts: Facts, mail: Mail): Learned | undefined {
 }
 
 /** One that many people use is an innocent guest, whatever broad lists say. */
-function listedAs({ hits, families }: Listing, isPopular: boolean): ListedAs | null {
+function listedAs(listing: Listing, isPopular: boolean): ListedAs | null {
+  const { hits, families } = listing;
   if (hits.length === 0 || (isPopular && !families.has('verified'))) return null;
-  return { entry: hits[0]!.entry, corroborated: isCorroborated(families) };
+  return { entry: hits[0]!.entry, corroborated: isByTwoFamilies(families), since: firstNamed(listing) };
 }
 
 /**

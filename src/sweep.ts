@@ -1,9 +1,9 @@
 /** Listed names, and innocent ones before → their mail hosts → guests. Asks slowly, so that hosts can be learned. */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Catalog } from './core/catalog.ts';
+import { type Catalog, firstNamed } from './core/catalog.ts';
 import { type Domain, lineage } from './core/domain.ts';
-import { isCorroborated } from './core/guest.ts';
+import { isByTwoFamilies } from './core/guest.ts';
 import { HashedNames } from './core/hashed.ts';
 import type { MailState } from './core/mail.ts';
 import type { Clock, Resolver, Store, SweepMark } from './core/ports.ts';
@@ -62,14 +62,14 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
   const mark = await store.sweepMark();
   const names = namesLeft(catalog, mark);
   const firstEndedAt = mark?.firstEndedAt ?? null;
-  const known = { dead: new HashedNames(mark?.dead), asked: new HashedNames(mark?.asked) };
-  for (const names of Object.values(known)) names.keepOnly(catalog.disposableNames());
+  const dead = new HashedNames(mark?.dead);
+  dead.keepOnly(catalog.disposableNames());
   const total = Math.min(names.length, options.limit ?? names.length);
   const size = Math.min(LARGEST_BATCH, Math.max(SMALLEST_BATCH, Math.ceil(options.rate * BATCH_SECONDS)));
   const swept = { asked: 0, received: 0, unanswered: 0 };
   while (swept.asked < total && !options.stop.aborted) {
     const batch = names.slice(swept.asked, Math.min(total, swept.asked + size));
-    const done = await askAll(parts, options, batch, { isFirst: firstEndedAt === null }, known, at =>
+    const done = await askAll(parts, options, batch, { isFirst: firstEndedAt === null }, dead, at =>
       options.progress(batch[at]!.name, swept.asked + at, total),
     );
     if (done.asked >= SMALLEST_BATCH && done.unanswered > MOST_UNANSWERED * done.asked)
@@ -85,15 +85,13 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
     const endedAt = swept.asked === names.length ? clock() : null;
     // Another sweep may be under way: what it has found out must not be lost.
     const beside = await store.sweepMark();
-    known.dead.addAll(beside?.dead);
-    known.asked.addAll(beside?.asked);
+    dead.addAll(beside?.dead);
     await store.markSweep({
       generation: catalog.generation,
       last: names[swept.asked - 1]!.order,
       endedAt,
       firstEndedAt: firstEndedAt ?? beside?.firstEndedAt ?? endedAt,
-      dead: known.dead.toText(),
-      asked: known.asked.toText(),
+      dead: dead.toText(),
     });
   }
   await learn.reload();
@@ -116,8 +114,9 @@ function namesLeft(catalog: Catalog, mark: SweepMark | undefined): Target[] {
   for (const name of catalog.innocentNames().union(panelOf(catalog)))
     targets.push({ name: name as Domain, listed: null, order: `0 ${name}` });
   for (const name of catalog.disposableNames()) {
-    const { families } = catalog.listed(lineage(name));
-    const listed = { entry: name, corroborated: isCorroborated(families) };
+    const listing = catalog.listed(lineage(name));
+    const { families } = listing;
+    const listed = { entry: name, corroborated: isByTwoFamilies(families), since: firstNamed(listing) };
     targets.push({ name: name as Domain, listed, order: `1 ${name}` });
   }
   targets.sort((a, b) => (a.order < b.order ? -1 : 1));
@@ -136,7 +135,7 @@ async function askAll(
   { rate, stop }: SweepOptions,
   batch: readonly Target[],
   sweeping: Sweeping,
-  known: { readonly dead: HashedNames; readonly asked: HashedNames },
+  dead: HashedNames,
   progress: (at: number) => void,
 ): Promise<{ asked: number; received: number; unanswered: number }> {
   const startedAt = performance.now();
@@ -151,8 +150,7 @@ async function askAll(
       const mail = await resolver.resolve(name, KEY);
       if (mail.state === 'mx') done.received++;
       if (mail.state === 'unknown') done.unanswered++;
-      if (listed) known.asked.add(name);
-      if (listed && RECEIVES_NOTHING.has(mail.state)) known.dead.add(name);
+      if (listed && RECEIVES_NOTHING.has(mail.state)) dead.add(name);
       learn.note(name, lineage(name).at(-1) ?? name, listed, mail, sweeping);
     }
   }

@@ -1,6 +1,7 @@
 /** A feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
 import { type Act, type Actor, shortDetail } from './core/audit.ts';
+import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
 import {
   type Dropped,
@@ -11,7 +12,8 @@ import {
   type Snapshot,
 } from './core/feed.ts';
 import { canariesOf } from './core/folding.ts';
-import { isSame, keepingNames, problemsOf } from './core/gate.ts';
+import { isSame, type Known, keepingNames, problemsOf } from './core/gate.ts';
+import { isByTwoFamilies } from './core/guest.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { cleaning, reading, takeSnapshot, textOf } from './core/snapshot.ts';
 import { allAtOnce } from './core/steps.ts';
@@ -47,6 +49,8 @@ export interface UpdateParts {
   /** What is installed, for feeds that were never updated. */
   readonly installed: readonly FeedSource[];
   readonly tables: () => Promise<TableTexts>;
+  /** The lists in use, which lists of innocent names are held against. */
+  readonly catalog: () => Promise<Pick<Catalog, 'listed'>>;
   readonly packing: Packing;
   readonly clock: Clock;
   readonly actor: Actor;
@@ -62,17 +66,21 @@ export interface UpdateOptions {
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const canaries = canariesOf(parseTables(await parts.tables()));
+  const isHeld = parts.sources.some(({ feed }) => feed.kind !== 'disposable');
+  const catalog = isHeld ? await parts.catalog() : undefined;
+  const isDisposable = (name: string) =>
+    catalog !== undefined && isByTwoFamilies(catalog.listed([name]).families);
   const done: Updated[] = [];
   for (const source of parts.sources) {
     options.progress(source.feed.id, done.length, parts.sources.length);
-    done.push(await update(source, canaries, parts, options));
+    done.push(await update(source, { canaries, isDisposable }, parts, options));
   }
   return done;
 }
 
 async function update(
   source: FeedSource,
-  canaries: ReadonlySet<string>,
+  known: Known,
   parts: UpdateParts,
   { force, dryRun }: UpdateOptions,
 ): Promise<Updated> {
@@ -84,7 +92,7 @@ async function update(
     const nothing = { before, after: null, dropped: null };
     return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
   }
-  const problems = problemsOf(fresh, inUse.snapshot, canaries);
+  const problems = problemsOf(fresh, inUse.snapshot, known);
   const next = keepingNames(fresh, inUse.snapshot, dayAt(parts.clock()));
   const told = { feed: feed.id, before, after: versionOf(next), dropped: fresh.dropped, problems };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };

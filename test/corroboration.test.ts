@@ -267,7 +267,7 @@ describe('a poisoned list that passes the gate', () => {
 
   function updated(feed: Feed, names: readonly string[], inUse: Snapshot, day: number): Snapshot {
     const fresh = takeSnapshot(feed, { version: dayText(day)!, names });
-    expect(problemsOf(fresh, inUse, CANARIES)).toEqual([]);
+    expect(problemsOf(fresh, inUse, { canaries: CANARIES, isDisposable: () => false })).toEqual([]);
     return keepingNames(fresh, inUse, day);
   }
   async function blocked(catalog: Catalog, names: readonly string[], at = NOW): Promise<string[]> {
@@ -293,13 +293,20 @@ describe('a poisoned list that passes the gate', () => {
     expect(await blocked(catalog, CLEAN.slice(0, 50), NOW + DAY_MS)).toHaveLength(50);
   });
 
-  it('that stays so for days and is healed then holds nobody who is on a platform, however long it is kept', async () => {
+  it('that stays so for days and is healed then blocks nobody any more, however long it is kept', async () => {
     let castled = list(castle, CLEAN, TODAY - 90);
-    const poison = [...used, ...onPlatform];
+    const elsewhere = many(20, 'elsewhere-');
+    const poison = [
+      ...innocents.slice(0, 50),
+      ...onPlatform.slice(0, 50),
+      ...onOwn.slice(0, 50),
+      ...elsewhere,
+    ];
     for (const day of [0, 1, 2, 3])
       castled = updated(castle, [...CLEAN.slice(0, 900), ...poison], castled, TODAY + day);
     castled = updated(castle, CLEAN, castled, TODAY + 4);
     const catalog = catalogOf(popular, castled);
+    expect(catalog.listed(lineage('on-own-0.com')).hits).toHaveLength(1);
     for (const day of [4, 40, 89]) expect(await blocked(catalog, poison, NOW + day * DAY_MS)).toEqual([]);
     const later = updated(castle, CLEAN, castled, TODAY + 3 + 91);
     expect(poison.filter(name => later.names.includes(name))).toEqual([]);

@@ -4,7 +4,7 @@ import type { Store } from '../src/core/ports.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { type DnsServer, startDns } from './support/dns.ts';
 import { HARD, type HardSize, simulateHardInternet } from './support/hard-internet.ts';
-import { visitHard } from './support/hard-visit.ts';
+import { isLate, visitHard } from './support/hard-visit.ts';
 import { sized } from './support/scale.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -25,13 +25,19 @@ const SIZE = sized<HardSize>({ disposable: 400, platforms: 8, framing: [10, 50] 
 
 describe(`the harder internet: ${SIZE.disposable} disposable, ${SIZE.platforms} platforms, framing with ${SIZE.framing.join(', ')} listed names from one key and from three`, () => {
   it.each([
-    ['60 % are unlisted and the names are registered after a sweep', 0.6, 'swept', 0.38],
     ['60 % are unlisted and the names move there after a sweep', 0.6, 'moved', 0.38],
     ['74 % are unlisted and the names are asked for before the first sweep', 0.74, 'asked', 0.32],
+    ['74 % are unlisted and the names are listed dead and registered then', 0.74, 'relisted', 0.32],
+    ['74 % are unlisted and the names are registered before an update brings them', 0.74, 'raced', 0.32],
   ] as const)(
     'flags no innocent, no platform and no framed hoster, where %s',
     async (_, unlisted, first, share) => {
-      const looks = await visitHard(dns, store, simulateHardInternet(SIZE, unlisted, 2), first);
+      const looks = await visitHard(
+        dns,
+        store,
+        simulateHardInternet(SIZE, unlisted, 2, isLate(first)),
+        first,
+      );
       for (const { when, seen, framed } of looks) {
         expect([when, seen.innocentFlagged, framed, seen.hiddenFound, seen.unasked]).toEqual([
           when,

@@ -57,6 +57,7 @@ async function update(lists: Readonly<Record<string, readonly string[]>>): Promi
       sources: freshFeeds(from).filter(({ feed }) => from.has(feed.id)),
       installed: [],
       tables: SOURCES.tables,
+      catalog: () => catalogOf(SPAM, { telemetry: SPAM }),
       packing: PACKING,
       clock: () => time.now,
       actor: { who: 'op', via: 'test' },

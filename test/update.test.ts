@@ -10,6 +10,7 @@ import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { type UpdateParts, updateFeeds } from '../src/update.ts';
+import { catalogOf } from './support/catalog.ts';
 import { temporaryFolder } from './support/service.ts';
 
 const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, at) => `${prefix}${at}.com`);
@@ -51,6 +52,8 @@ interface Options {
   now?: number;
   installed?: FeedSource[];
   store?: UpdateParts['store'];
+  /** What two families of lists name that are in use. */
+  listed?: readonly string[];
 }
 
 function updateAll(sources: readonly FeedSource[], options: Options = {}) {
@@ -61,6 +64,7 @@ function updateAll(sources: readonly FeedSource[], options: Options = {}) {
       sources,
       installed,
       tables: () => readTables(),
+      catalog: () => catalogOf(options.listed ?? [], { telemetry: options.listed ?? [] }),
       packing: PACKING,
       clock: () => now,
       actor: { who: 'op', via: 'test' },
@@ -78,6 +82,36 @@ async function stored(of = feed) {
 }
 const acts = async (): Promise<Act[]> =>
   (await store.audit(1_000)).filter(act => act.subject === feed.id).reverse();
+
+it.each(['popular', 'relay', 'academic', 'free'] as const)(
+  'a list of kind %s that clears what two families call disposable is refused, unless it is forced',
+  async kind => {
+    const listed = many(30, 'burner');
+    const largest = [
+      'gmail.com',
+      'outlook.com',
+      'yahoo.com',
+      'icloud.com',
+      'hotmail.com',
+      'gmx.com',
+      'web.de',
+    ];
+    const more = ['aol.com', 'mail.ru', 'qq.com', '163.com', 'yandex.ru', 'live.com', 'msn.com'];
+    const read = [...largest, ...more, ...many(1_000), ...listed];
+    const of = { ...feed, kind };
+    const options = { listed, installed: [] };
+    const [done] = await updateAll([source(read, of)], options);
+    expect(done).toMatchObject({
+      outcome: 'refused',
+      problems: [expect.stringMatching(/30 of its 1044 names/)],
+    });
+    expect(await stored(of)).toBeUndefined();
+    const [forced] = await updateAll([source(read, of)], { ...options, force: true });
+    expect(forced!.outcome).toBe('forced');
+    const [clean] = await updateAll([source(read.slice(0, -30), { ...of, id: `${of.id}-clean` })], options);
+    expect(clean).toMatchObject({ outcome: 'accepted', problems: [] });
+  },
+);
 
 describe('an update of a feed', () => {
   it('is stored with its digest, its day and an act, and tells what changed', async () => {

@@ -102,7 +102,8 @@ function failed(error: unknown): void {
 const sum = (counts: object) => Object.values(counts).reduce((total: number, count) => total + count, 0);
 
 /** A dry run makes no store. */
-const NO_STORE: Pick<Store, 'snapshot' | 'acceptSnapshot'> = {
+const NO_STORE: Pick<Store, 'snapshots' | 'snapshot' | 'acceptSnapshot'> = {
+  snapshots: async () => [],
   snapshot: async () => undefined,
   acceptSnapshot: async () => false,
 };
@@ -116,11 +117,12 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
   }
   const wanted = new Set([...(feeds ?? []), ...from.keys()]);
   const sources = freshFeeds(from).filter(({ feed }) => wanted.size === 0 || wanted.has(feed.id));
-  const work = (store: Pick<Store, 'snapshot' | 'acceptSnapshot'>) => {
+  const work = (store: Pick<Store, 'snapshots' | 'snapshot' | 'acceptSnapshot'>) => {
     const bar = startProgress('Updating the feeds');
     const parts = { store, sources, installed: SOURCES.feeds, tables: SOURCES.tables };
+    const catalog = () => loadCatalog(() => {}, store);
     return updateFeeds(
-      { ...parts, packing: PACKING, clock: Date.now, actor: actor() },
+      { ...parts, catalog, packing: PACKING, clock: Date.now, actor: actor() },
       { force, dryRun, progress: (feed, done, total) => bar.at(feed, done, total) },
     ).then(done => {
       const taken = `${done.filter(isTaken).length} of ${done.length} feeds have a new version`;

@@ -43,6 +43,16 @@ export function daysNamed({ namings }: Listing, today: Day): number {
   return most;
 }
 
+/** Every list that names something is one that rotates, and no longer shows it. */
+export function hasLeft({ namings }: Listing): boolean {
+  return namings.length > 0 && namings.every(({ until }) => until !== undefined);
+}
+
+/** The day of the first list that names something; 0 where nobody knows. */
+export function firstNamed({ namings }: Listing): Day {
+  return namings.reduce((first, { since }) => Math.min(first, since), namings[0]?.since ?? 0);
+}
+
 /** A privacy relay; `exact` when the name is the relay's own and not one below it. */
 export interface Relay {
   readonly label: string;

@@ -8,6 +8,8 @@ export interface Listed {
   readonly families: ReadonlySet<Family>;
   /** For how many days its feeds have named it. */
   readonly namedDays: number;
+  /** Only rotating lists have named it, and none shows it any more: it may have gone, or have been taken back. */
+  readonly left: boolean;
   /** Its registrable domain is one of the panel. */
   readonly popular: boolean;
 }
@@ -24,24 +26,30 @@ export interface Received {
 /** A name is new for so long: an error in a list is mostly found within a month. */
 const NEW_DAYS = 30;
 
-export type Weight = 'verified' | 'popular' | 'two_families' | 'one_family' | 'unanswered' | 'new';
+export type Weight = 'verified' | 'popular' | 'two_families' | 'one_family' | 'unanswered' | 'left' | 'new';
 
 /** The only listed names whose verdict waits for DNS: one family's word, and a new one. */
-export function waitsForDns({ families, namedDays, popular }: Listed): boolean {
+export function waitsForDns(listed: Listed): boolean {
+  return isNew(listed) && !listed.left;
+}
+
+function isNew({ families, namedDays, popular }: Listed): boolean {
   return families.size === 1 && !families.has('verified') && !popular && namedDays < NEW_DAYS;
 }
 
 /**
  * The first that holds. Companies on the large platforms are what a poisoned list hits and what hardly any disposable
  * service uses; hosts of their own are more common among these, so there only a broad feed's word is doubted: what was
- * seen in abuse was seen. A name whose servers do not answer is no such company.
+ * seen in abuse was seen. A name whose servers do not answer is no such company. What a rotating list named for days and
+ * took back must not block for as long as such names are kept.
  */
 export function weigh(listed: Listed, { mail, settled, dnsTrusted }: Received): Weight {
   const { families, popular } = listed;
   if (families.has('verified')) return 'verified';
   if (popular) return 'popular';
   if (families.size > 1) return 'two_families';
-  if (!waitsForDns(listed)) return 'one_family';
+  if (!isNew(listed)) return 'one_family';
+  if (listed.left) return 'left';
   if (mail.state === 'unknown') return dnsTrusted ? 'unanswered' : 'new';
   if (settled === 'platform' || (settled === 'own' && families.has('broad'))) return 'new';
   return 'one_family';

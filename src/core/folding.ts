@@ -102,7 +102,7 @@ function* academicOf(snapshots: readonly Snapshot[], lists: readonly Snapshot[])
 }
 
 /** Names further down are used by few; the lists name more and more disposable ones there. */
-const PANEL_SIZE = 100_000;
+export const PANEL_SIZE = 100_000;
 
 /**
  * The most used registrable names, less those that a verified feed names or that the tables call disposable. Kept as

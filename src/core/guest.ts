@@ -6,16 +6,19 @@
 import type { Family } from './feed.ts';
 
 export const LEARNING = Object.freeze({
-  /** A host, a domain of hosts or an address with this sum or more serves disposable domains. */
-  learnedAt: 2.5,
+  /**
+   * A host, a domain of hosts or an address with this sum or more serves disposable domains: three listed guests, and
+   * fifteen others at most. Where 26 % of the names are listed, nine in ten hosts have no more when the third is.
+   */
+  learnedAt: 2.1,
   /**
    * The same for a domain's own hosts, which are judged by their address. Customers of shared hosting have hosts of
-   * their own too, at one address, so it takes a guest more.
+   * their own too, at one address, so there may be eight others, which is the mean.
    */
-  ownLearnedAt: 3,
+  ownLearnedAt: 2.5,
   /**
-   * What sweeps find and no independent key asks for weighs so much at most, which is not enough: the names may have been
-   * registered and pointed there for whoever sweeps next.
+   * What sweeps find and nothing else speaks for weighs so much at most, which is not enough, and no more than what does:
+   * the names may have been registered and pointed there for whoever sweeps next.
    */
   unwitnessedMost: 2,
   /** What has fewer listed guests cannot come to any such sum, and is not read. */
@@ -43,66 +46,19 @@ export const LEARNING = Object.freeze({
   neighbours: 50,
 });
 
-const MONTH_DAYS = 30;
 /** What the first sweep finds counts as so old: it was there before anybody could know of this service. */
 export const WEEK_DAYS = 7;
+/** A listed name that received no mail at a sweep counts so much later: somebody may have registered it since. */
+export const REVIVED_DAYS = 60;
 /** An unlisted guest seen on so many days or more, over a month, is established. */
 export const ESTABLISHED_DAYS = 3;
-/** So many keys may be one party's: it takes little to sign up at three services that ask us. */
-const COLLUDING = 3;
-/** Keys are counted by a mark each, of so many: enough to tell a few apart, too few to tell who asked. */
-const MARKS = 16;
-
 /**
- * Every rule by which a guest is weighed, with its weight and reason. One is a listed guest that two families of feeds
- * name, that a sweep has found, and that is there to stay. The other factors multiply with it; what is below nought
- * speaks for the host.
- *
- * The scale. On the hosts of an operator whose names are as fresh as they come 26 % are listed (74 % of the newest are
- * not, November 2026); of established names about one in a thousand is. Each listed guest thus speaks
- * ln(0.26 / 0.001) = 5.6 for disposable and each unlisted one ln(0.999 / 0.74) = 0.3 against it: 1 to 0.054.
- *
- * What one party can do: register listed names that have lapsed (42 % of all) and point them at a victim's host, or move
- * names that it has. Found by sweeps, or asked for by three keys, they are never enough; those that received no mail at
- * an earlier sweep are no guests at all. What is left: whoever has names listed anew by two families of feeds and leaves
- * them at the host for weeks, or asks by four keys. It ends by itself as the innocent guests are seen, and for good with
- * `infra forget`.
+ * A name may stand in a public list for so long before an update brings it here. Whoever registers a dead one in that
+ * time has it seen here as unlisted: only what was seen earlier was here before anybody listed it.
  */
-export const WEIGHTS = {
-  corroborated: { weight: 1, why: 'two families of feeds or a verified one name it' },
-  one_family: {
-    weight: 0.4,
-    why: 'one stranger can write one feed; together never more than the corroborated ones',
-  },
-  earned: {
-    weight: 2,
-    why: 'listed after it was seen here: no lapsed name that somebody registered and pointed here',
-  },
-  month: {
-    weight: 1,
-    why: `there for ${MONTH_DAYS} days: whoever points names elsewhere to do harm goes without them`,
-  },
-  week: { weight: 0.5, why: `there for ${WEEK_DAYS} days, or from before the first sweep` },
-  fresh: { weight: 0.05, why: 'pointed here since days: that costs nothing and is soon undone' },
-  newly_listed: {
-    weight: 1,
-    why: 'listed since the last whole sweep: no lapsed name, its owner is who got it listed',
-  },
-  swept: { weight: 1, why: `found by a sweep; all such together ${LEARNING.unwitnessedMost} at most` },
-  many_keys: {
-    weight: 1,
-    why: `asked for by a key other than the ${COLLUDING} that ask for most guests here`,
-  },
-  few_keys: {
-    weight: 0,
-    why: 'whoever holds a key, or fills in a form of one who does, can ask for anything',
-  },
-  innocent: { weight: -0.06, why: 'unlisted: 0.054 by the shares above' },
-  established: {
-    weight: -0.12,
-    why: `unlisted, and asked for on ${ESTABLISHED_DAYS} days or more over a month: most disposable names are used once`,
-  },
-} as const satisfies Record<string, { readonly weight: number; readonly why: string }>;
+export const UPDATE_LAG_DAYS = 7;
+/** Keys are counted by a mark each, of so many: enough to tell a few apart, too few to tell who asked. */
+export const MARKS = 16;
 
 /** A domain whose mail a host receives. */
 export interface Guest {
@@ -117,20 +73,25 @@ export interface Guest {
   readonly entry: string | null;
   /** Last seen (UTC, `YYYY-MM-DD`). */
   readonly day: string;
-  /** Since when it counts as a guest: first seen, or earlier for what the first sweep finds. Stays as it was first. */
+  /**
+   * Since when it counts as a guest: first seen, or earlier for what the first sweep finds, or later for what came back to
+   * life. Stays as it was first.
+   */
   readonly sinceDay: string | null;
   /** On how many days it was seen. */
   readonly days: number | null;
-  /** What sweeps knew of it when it was first seen; only 0 becomes 1. */
+  /** How it was seen first; only 0 becomes 1. */
   readonly swept: Swept | null;
   /** Marks of the keys that asked for it, as bits; of listed guests only, so that no lookup of another name is kept. */
   readonly keys: number | null;
   readonly corroborated: boolean | null;
-  /** It was here before it was listed. The store finds that. */
+  /** Seen here unlisted by this day, it was here before any list could name it; null for an innocent guest. */
+  readonly earnedBy: string | null;
+  /** It was. The store finds that. */
   readonly earned: boolean | null;
 }
 
-/** 0: callers have seen it. 1: a sweep has. 2: it was listed, or seen here unlisted, after a whole sweep was done. */
+/** 0: callers have seen it. 1: a sweep has. 2: callers have, and lists that were fresh did not name it. */
 export type Swept = 0 | 1 | 2;
 
 /** Guests of one host that weigh the same, and how many they are. */
@@ -166,13 +127,19 @@ export function seenAgain(before: Guest, guest: Guest): Guest {
   return {
     ...guest,
     sinceDay: before.sinceDay! < guest.sinceDay! ? before.sinceDay : guest.sinceDay,
-    swept: before.swept === 0 && guest.swept! > 0 ? 1 : before.swept,
+    swept: before.swept === 0 && guest.swept === 1 ? 1 : before.swept,
     keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
   };
 }
 
+/** Enough to speak against a name by itself. */
 export function isCorroborated(families: ReadonlySet<Family>): boolean {
-  return families.has('verified') || families.size > 1;
+  return families.has('verified') || isByTwoFamilies(families);
+}
+
+/** Enough to speak against others. */
+export function isByTwoFamilies(families: ReadonlySet<Family>): boolean {
+  return families.size > 1;
 }
 
 /** The bit by which a key counts. */
@@ -185,66 +152,4 @@ export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
-}
-
-const DAY_MS = 86_400_000;
-
-/** The sum of a host on a day. `stillListed` is the share of its listed guests that today's lists still name. */
-export function sumOf({ groups }: Pick<HostRecord, 'groups'>, today: string, stillListed = 1): number {
-  const colluding = mostDiligent(groups);
-  const all = { corroborated: 0, oneFamily: 0 };
-  const witnessed = { corroborated: 0, oneFamily: 0 };
-  let others = 0;
-  for (const group of groups) {
-    if (!group.listed) {
-      others += group.count * unlistedWeight(group, today);
-      continue;
-    }
-    const seen = seenBy(group, colluding);
-    const weight = group.count * WEIGHTS[seen].weight * listedWeight(group, today);
-    const family = group.corroborated ? 'corroborated' : 'oneFamily';
-    all[family] += weight;
-    if (seen !== 'swept') witnessed[family] += weight;
-  }
-  const listed = Math.min(together(all), together(witnessed) + LEARNING.unwitnessedMost);
-  return stillListed * listed + others;
-}
-
-/** What one family lists never counts alone. */
-function together({ corroborated, oneFamily }: { corroborated: number; oneFamily: number }): number {
-  return corroborated + Math.min(oneFamily, corroborated);
-}
-
-function unlistedWeight({ sinceDay, days }: GuestGroup, today: string): number {
-  const isEstablished = daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
-  return WEIGHTS[isEstablished ? 'established' : 'innocent'].weight;
-}
-
-function listedWeight({ corroborated, earned, sinceDay }: GuestGroup, today: string): number {
-  const family = WEIGHTS[corroborated ? 'corroborated' : 'one_family'].weight;
-  return family * WEIGHTS[ageOf(daysBetween(sinceDay, today))].weight * (earned ? WEIGHTS.earned.weight : 1);
-}
-
-function seenBy({ swept, keys }: GuestGroup, colluding: number) {
-  if ((keys & ~colluding) !== 0) return 'many_keys';
-  return swept === 2 ? 'newly_listed' : swept === 1 ? 'swept' : 'few_keys';
-}
-
-function daysBetween(since: string, today: string): number {
-  return (Date.parse(today) - Date.parse(since)) / DAY_MS;
-}
-
-function ageOf(days: number): 'month' | 'week' | 'fresh' {
-  if (days >= MONTH_DAYS) return 'month';
-  return days >= WEEK_DAYS ? 'week' : 'fresh';
-}
-
-/** The marks of the keys that have asked for most listed guests of a host. */
-function mostDiligent(groups: readonly GuestGroup[]): number {
-  const asked = Array.from({ length: MARKS }, (_, bit) => {
-    const mark = 1 << bit;
-    return { mark, guests: groups.reduce((sum, { keys, count }) => sum + (keys & mark ? count : 0), 0) };
-  });
-  asked.sort((a, b) => b.guests - a.guests);
-  return asked.slice(0, COLLUDING).reduce((marks, { mark }) => marks | mark, 0);
 }

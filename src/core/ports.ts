@@ -99,8 +99,6 @@ export interface SweepMark {
   readonly firstEndedAt: number | null;
   /** Listed names that received no mail when they were swept (core/hashed.ts): whoever takes one over has it listed. */
   readonly dead: string | null;
-  /** Listed names that were swept, whatever they answered: they are not newly listed. */
-  readonly asked: string | null;
 }
 
 export interface Store {

@@ -98,10 +98,27 @@ function name(exchanges: readonly Matched[]): Receiver {
       : undefined;
   const who = gateway ?? best;
   const same = exchanges.filter(({ provider }) => provider?.label === who.provider?.label);
-  return named(
-    who,
-    same.map(({ host }) => host),
+  return (
+    behindPlatform(who, exchanges) ??
+    named(
+      who,
+      same.map(({ host }) => host),
+    )
   );
+}
+
+/**
+ * A name below a platform that does not exist costs nothing, and senders go on to the next exchange (RFC 5321 5.1). Nobody
+ * waits for the addresses of exchanges, so a platform is no sign of a company where somebody else may be who receives.
+ */
+function behindPlatform({ provider }: Matched, exchanges: readonly Matched[]): Receiver | undefined {
+  if (provider?.class !== 'business_platform' && provider?.class !== 'security_gateway') return undefined;
+  const others = exchanges.filter(exchange => !exchange.own && !COMPANIONS.has(exchange.provider?.class));
+  if (others.length === 0) return undefined;
+  const kind = others.some(({ provider: known }) => !known || known.class === 'disposable')
+    ? 'third_party'
+    : others[0]!.provider!.class;
+  return { kind, label: provider.label, hosts: others.map(({ host }) => host) };
 }
 
 /** Senders try the lowest preference first (RFC 5321 5.1); among equals a recognised host speaks for the rest. */
@@ -114,6 +131,11 @@ function bestOf(exchanges: readonly Matched[]): Matched {
 function named({ provider }: Matched, hosts: readonly string[]): Receiver {
   return { kind: provider!.class, label: provider!.label, hosts };
 }
+
+/** Who may stand beside a platform: what companies leave in place when they move there, or have for their own people. */
+const COMPANIONS: ReadonlySet<ProviderClass | undefined> = new Set<ProviderClass>([
+  ...(['business_platform', 'security_gateway', 'hosting', 'consumer_webmail', 'mailbox_provider'] as const),
+]);
 
 /** Known hosts further down do not make an unknown one any better: they are not counted. */
 function thirdParty(best: Matched, exchanges: readonly Matched[]): Receiver {

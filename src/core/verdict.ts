@@ -99,12 +99,14 @@ const BY_WEIGHT: Readonly<Record<Weight, SignalName>> = {
   two_families: 'two_families',
   one_family: 'one_family',
   unanswered: 'one_family',
+  left: 'new_listing',
   new: 'new_listing',
 };
 
 const WHY: Readonly<Partial<Record<Weight, string>>> = {
   popular: ', but many people use it and no verified list names it',
   unanswered: ' only, for less than 30 days, and DNS does not answer for it',
+  left: ' only, was shown there for less than 30 days, and is no longer',
   new: ' only, for less than 30 days: not confirmed yet',
 };
 

@@ -3,11 +3,12 @@
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Dropped } from '../core/feed.ts';
-import { type HostRecord, sumOf } from '../core/guest.ts';
+import type { HostRecord } from '../core/guest.ts';
 import { isLearned } from '../core/infra.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override } from '../core/override.ts';
 import { toSecond } from '../core/quota.ts';
+import { sumOf } from '../core/weights.ts';
 
 /** To the second, in UTC. */
 export function shownDate(ms: number): string;

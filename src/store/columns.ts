@@ -86,6 +86,7 @@ export const GUEST = table<Guest>('guest', ['host', 'domain'], {
   swept: later(orNull(whole as Codec<Swept>)),
   keys: later(orNull(whole)),
   corroborated: later(orNull(yesNo)),
+  earnedBy: later(orNull(text)),
   earned: later(orNull(yesNo)),
 });
 
@@ -132,7 +133,6 @@ export const SWEEP = table<SweepMark & { readonly id: number }>('sweep', ['id'],
   endedAt: orNull(whole),
   firstEndedAt: later(orNull(whole)),
   dead: later(orNull(text)),
-  asked: later(orNull(text)),
 });
 export const SWEEP_MARK = without(SWEEP, 'id');
 

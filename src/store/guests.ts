@@ -5,7 +5,7 @@ import { GUEST } from './columns.ts';
 
 /**
  * What is seen again takes the place of what was, but for what counts from the first sighting on. A guest that was here
- * before it was listed has earned that; of unlisted ones no key is kept.
+ * before any list could name it has earned that; of unlisted ones no key is kept.
  */
 export const RETURNED = `
   ON CONFLICT (${GUEST.key}) DO UPDATE SET
@@ -13,18 +13,20 @@ export const RETURNED = `
     day = excluded.day,
     since_day = CASE WHEN guest.since_day < excluded.since_day THEN guest.since_day ELSE excluded.since_day END,
     days = coalesce(guest.days, 1) + CASE WHEN guest.day <> excluded.day THEN 1 ELSE 0 END,
-    swept = CASE WHEN guest.swept IS NULL THEN excluded.swept WHEN guest.swept = 0 AND excluded.swept > 0 THEN 1 ELSE guest.swept END,
+    swept = CASE WHEN guest.swept IS NULL THEN excluded.swept WHEN guest.swept = 0 AND excluded.swept = 1 THEN 1 ELSE guest.swept END,
     keys = CASE WHEN excluded.entry IS NOT NULL THEN coalesce(guest.keys, 0) | coalesce(excluded.keys, 0) END,
     corroborated = excluded.corroborated,
+    earned_by = excluded.earned_by,
     earned = CASE WHEN excluded.entry IS NOT NULL THEN
-      CASE WHEN guest.entry IS NULL THEN true ELSE guest.earned END END`;
+      CASE WHEN guest.entry IS NOT NULL THEN guest.earned
+        ELSE coalesce(guest.swept = 2 AND guest.since_day <= excluded.earned_by, false) END END`;
 
 /** For `WHERE`: most sightings of a day say nothing new. */
 export const CHANGED = `
   coalesce(guest.entry, '') <> coalesce(excluded.entry, '')
   OR guest.day <> excluded.day
   OR guest.since_day IS NULL OR excluded.since_day < guest.since_day
-  OR guest.swept IS NULL OR (guest.swept = 0 AND excluded.swept > 0)
+  OR guest.swept IS NULL OR (guest.swept = 0 AND excluded.swept = 1)
   OR coalesce(guest.keys, 0) <> coalesce(guest.keys, 0) | coalesce(excluded.keys, 0)
   OR coalesce(guest.corroborated, false) <> coalesce(excluded.corroborated, false)`;
 

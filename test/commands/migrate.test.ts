@@ -67,7 +67,6 @@ async function fill(store: Store) {
     endedAt: null,
     firstEndedAt: 5,
     dead: 'AQIDBA==',
-    asked: 'AQIDBA==',
   });
   return { key, secret };
 }

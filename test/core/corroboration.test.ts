@@ -3,10 +3,11 @@ import { type Listed, type Received, type Weight, waitsForDns, weigh } from '../
 import { FAMILIES, type Family } from '../../src/core/feed.ts';
 import { MAIL_STATES, type MailState } from '../../src/core/mail.ts';
 
-const listed = (families: Family[], namedDays: number, popular = false): Listed => ({
+const listed = (families: Family[], namedDays: number, popular = false, left = false): Listed => ({
   families: new Set(families),
   namedDays,
   popular,
+  left,
 });
 const received = (state: MailState, settled?: Received['settled'], dnsTrusted = true): Received => ({
   mail: { state, exchanges: [], stale: false },
@@ -60,18 +61,33 @@ describe('what the lists say is worth', () => {
     expect(weigh(listed(families, days, popular), facts)).toBe(weight);
   });
 
+  it.each<[Family[], number, boolean, Weight]>([
+    [['telemetry'], 29, false, 'left'],
+    [['telemetry'], 30, false, 'one_family'],
+    [['telemetry'], 3, true, 'popular'],
+    [['telemetry', 'broad'], 3, false, 'two_families'],
+    [['verified'], 3, false, 'verified'],
+  ])('named by %j for %i days and taken back, popular %s, it is %s', (families, days, popular, weight) => {
+    for (const facts of [OTHER, PLATFORM, OWN, SILENT, LIED_TO])
+      expect(weigh(listed(families, days, popular, true), facts)).toBe(weight);
+  });
+
   it('depends on DNS for no others than those that wait for it', () => {
     const settled = ['platform', 'own', undefined] as const;
     for (const families of [...FAMILIES.map(one => [one]), [...FAMILIES], ['broad', 'telemetry'] as Family[]])
       for (const days of [0, 29, 30, Number.POSITIVE_INFINITY])
-        for (const popular of [true, false]) {
-          const one = listed(families, days, popular);
+        for (const [popular, left] of [
+          [true, false],
+          [false, false],
+          [false, true],
+        ] as const) {
+          const one = listed(families, days, popular, left);
           const weights = new Set(
             MAIL_STATES.flatMap(state =>
               settled.flatMap(how => [true, false].map(trusted => weigh(one, received(state, how, trusted)))),
             ),
           );
-          expect(weights.size > 1, JSON.stringify({ families, days, popular })).toBe(waitsForDns(one));
+          expect(weights.size > 1, JSON.stringify({ families, days, popular, left })).toBe(waitsForDns(one));
         }
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayFrom } from '../../src/core/days.ts';
-import type { Content, Feed, Snapshot } from '../../src/core/feed.ts';
-import { isSame, keepingNames, problemsOf } from '../../src/core/gate.ts';
+import type { Content, Feed, FeedKind, Snapshot } from '../../src/core/feed.ts';
+import { isSame, type Known, keepingNames, problemsOf } from '../../src/core/gate.ts';
 import { cleaning } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { anyCharacter } from '../support/characters.ts';
@@ -16,13 +16,16 @@ const FEED: Feed = {
   atLeast: 10,
 };
 const ROTATING: Feed = { ...FEED, rotates: 1_000 };
-const CANARIES = new Set(['gmail.com', 'gmx.com']);
+const KNOWN: Known = {
+  canaries: new Set(['gmail.com', 'gmx.com']),
+  isDisposable: name => name.startsWith('burner'),
+};
 
 const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, at) => `${prefix}${at}.com`);
 const clean = (names: readonly string[], feed = FEED): Snapshot =>
   allAtOnce(cleaning(feed, { version: '1', names }));
 const problems = (names: readonly string[], inUse: number | undefined, feed = FEED) =>
-  problemsOf(clean(names, feed), inUse === undefined ? undefined : clean(many(inUse), feed), CANARIES);
+  problemsOf(clean(names, feed), inUse === undefined ? undefined : clean(many(inUse), feed), KNOWN);
 
 describe('a new version of a feed', () => {
   it.each<[string, readonly string[], number | undefined, RegExp]>([
@@ -46,8 +49,8 @@ describe('a new version of a feed', () => {
       ...clean(many(10), { ...FEED, kind: 'free' }),
       names: Array(count).fill('a.com'),
     });
-    expect(problemsOf(of(1_000_000), undefined, CANARIES)).toEqual([]);
-    expect(problemsOf(of(1_000_001), undefined, CANARIES)).toEqual(['1000001 names, more than any list has']);
+    expect(problemsOf(of(1_000_000), undefined, KNOWN)).toEqual([]);
+    expect(problemsOf(of(1_000_001), undefined, KNOWN)).toEqual(['1000001 names, more than any list has']);
   });
 
   it('is told everything that is wrong with it', () => {
@@ -76,11 +79,48 @@ describe('a new version of a feed', () => {
   it('of a popularity list must name some of the largest mailbox providers', () => {
     const popular: Feed = { ...FEED, kind: 'popular' };
     const large = many(10, 'large');
-    const check = (names: readonly string[]) => problemsOf(clean(names, popular), undefined, new Set(large));
+    const check = (names: readonly string[]) =>
+      problemsOf(clean(names, popular), undefined, { ...KNOWN, canaries: new Set(large) });
     expect(check([...many(99), ...large.slice(0, 2)])).toEqual([]);
     expect(check([...many(99), large[0]!])).toEqual([
       'it names 1 of the 10 largest mailbox providers: not what most people use',
     ]);
+  });
+
+  it.each<[FeedKind, number, number]>([
+    ['popular', 1_000, 2],
+    ['relay', 1_000, 10],
+    ['relay', 18, 0],
+    ['academic', 1_000, 10],
+    ['free', 1_000, 10],
+  ])('of kind %s and %i names may bring %i that two families call disposable', (kind, size, most) => {
+    const feed: Feed = { ...FEED, kind };
+    const known = { ...KNOWN, canaries: new Set(['n0.com']) };
+    const before = clean([...many(size / 2), ...many(size / 2, 'burner-before')], feed);
+    const check = (count: number, inUse: Snapshot | undefined) =>
+      problemsOf(clean([...many(size - count), ...many(count, 'burner')], feed), inUse, known);
+    for (const inUse of [undefined, before]) {
+      expect(check(most, inUse)).toEqual([]);
+      expect(check(most + 1, inUse)).toEqual([
+        expect.stringMatching(`${most + 1} of its ${size} names are new and disposable.*burner0.com`),
+      ]);
+    }
+    // What the version in use had already is no news.
+    expect(problemsOf(before, before, known)).toEqual([]);
+    expect(problemsOf(clean(many(100, 'burner')), undefined, KNOWN)).toEqual([]);
+  });
+
+  it('of popular names is looked at as far as they make the panel', () => {
+    const names = Array.from({ length: 100_201 }, (_, at) =>
+      at < 100_000 ? `n${at}.com` : `burner${at}.com`,
+    );
+    const of = (some: readonly string[]): Snapshot => ({
+      ...clean(many(10), { ...FEED, kind: 'popular' }),
+      names: some,
+    });
+    const known = { ...KNOWN, canaries: new Set(['n0.com']) };
+    expect(problemsOf(of(names), undefined, known)).toEqual([]);
+    expect(problemsOf(of(names.toReversed()), undefined, { ...known, canaries: new Set() })).toHaveLength(1);
   });
 
   it('is taken exactly when its size is in the band, whatever the sizes', () => {
@@ -222,7 +262,7 @@ describe('a list that rotates', () => {
 
   it('is held against its own length, however much is kept', () => {
     const kept = holding(many(8_000, 'd'), () => NOV);
-    const next = (count: number) => problemsOf(clean(many(count, 'e'), ROTATING), kept, CANARIES);
+    const next = (count: number) => problemsOf(clean(many(count, 'e'), ROTATING), kept, KNOWN);
     expect(next(1_000)).toEqual([]);
     expect(next(799)).toHaveLength(1);
     expect(next(1_501)).toHaveLength(1);

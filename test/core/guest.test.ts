@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type GuestGroup, isCorroborated, markOf, sumOf } from '../../src/core/guest.ts';
+import { type GuestGroup, isByTwoFamilies, isCorroborated, markOf } from '../../src/core/guest.ts';
 import { HashedNames } from '../../src/core/hashed.ts';
+import { sumOf } from '../../src/core/weights.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 const TODAY = '2026-11-15';
@@ -14,37 +15,47 @@ describe('a listed guest weighs', () => {
     ['since 7 days', '2026-11-08', 0.5],
     ['since 6 days', '2026-11-09', 0.05],
     ['since today', TODAY, 0.05],
+    ['from tomorrow on: it has come back to life', '2026-11-16', 0],
   ];
   it.each(ages)('by how long it is there: %s', (_, sinceDay, weight) => {
     expect(one({ sinceDay })).toBe(weight);
   });
 
+  const ASKED = { swept: 0, earned: false } as const;
   it.each<[string, Partial<GuestGroup>, number]>([
-    ['first seen after a whole sweep', {}, 1],
-    ['found by the first sweep', { swept: 1 }, 1],
-    ['asked for by four keys', { swept: 0, keys: 0b1011_0001 }, 1],
-    ['asked for by three keys', { swept: 0, keys: 0b1001_0001 }, 0],
-    ['asked for by nobody', { swept: 0 }, 0],
-    ['listed after it was seen here', { earned: true }, 2],
-    ['listed after it was seen here, of late', { earned: true, sinceDay: TODAY }, 0.1],
+    ['here before it was listed', {}, 1],
+    ['here before it was listed, by one family', { corroborated: false }, 0],
+    ['seen unlisted, but not long enough before', { earned: false }, 0],
+    ['found by a sweep', { ...ASKED, swept: 1 }, 0],
+    ['asked for by four keys', { ...ASKED, keys: 0b1011_0001 }, 1],
+    ['asked for by three keys', { ...ASKED, keys: 0b1001_0001 }, 0],
+    ['asked for by three keys and found by a sweep', { ...ASKED, swept: 1, keys: 0b1001_0001 }, 0],
+    ['asked for by nobody', ASKED, 0],
   ])('by who stands behind it: %s', (_, facts, weight) => {
     expect(one(facts)).toBe(weight);
   });
 
   it('nothing where three keys ask for many names, whoever asks for others', () => {
-    const framing = groupOfGuests(200, { swept: 0, keys: 0b0111 });
+    const asked = (count: number, keys: number) => groupOfGuests(count, { ...ASKED, keys });
+    const framing = asked(200, 0b0111);
     expect(sum(framing)).toBe(0);
-    expect(sum(framing, groupOfGuests(1, { swept: 0, keys: 0b1000 }))).toBe(1);
-    expect(sum(framing, groupOfGuests(1, { swept: 0, keys: 0b1111 }))).toBe(1);
+    expect(sum(framing, asked(1, 0b1000))).toBe(1);
+    expect(sum(framing, asked(1, 0b1111))).toBe(1);
+    // Nor where others have asked for more: which three are one party's nobody knows.
+    const abused = [asked(6, 0b001_0000), asked(6, 0b010_0000), asked(6, 0b100_0000)];
+    expect(sum(...abused, asked(5, 0b0001))).toBe(5);
+    expect(sum(asked(6, 0b111_0000), asked(5, 0b0001), asked(5, 0b0010), asked(5, 0b0011))).toBe(6);
   });
 
-  it('never enough where the first sweep alone has found it, and fully with the first others', () => {
-    const found = (count: number) => groupOfGuests(count, { swept: 1 });
-    expect([sum(found(1)), sum(found(2)), sum(found(1_000))]).toEqual([1, 2, 2]);
-    expect(sum(found(1_000), groupOfGuests(1_000, { swept: 1, corroborated: false }))).toBe(2);
+  it('never enough where sweeps alone have found it, and no more than what others speak for', () => {
+    const found = (count: number, facts = {}) => groupOfGuests(count, { ...ASKED, swept: 1, ...facts });
+    expect([sum(found(1)), sum(found(1_000))]).toEqual([0, 0]);
+    expect(sum(found(1_000), found(1_000, { corroborated: false }))).toBe(0);
+    expect(sum(found(1_000), groupOfGuests(1))).toBe(2);
+    expect(sum(found(1), groupOfGuests(2))).toBe(3);
     expect(sum(found(1_000), groupOfGuests(3))).toBe(5);
     // Asked for by six keys, as many guests each: those of three count.
-    const asked = Array.from({ length: 6 }, (_, bit) => groupOfGuests(2, { swept: 1, keys: 1 << bit }));
+    const asked = Array.from({ length: 6 }, (_, bit) => found(2, { keys: 1 << bit }));
     expect(sum(...asked)).toBe(8);
   });
 
@@ -86,6 +97,11 @@ it('a guest is corroborated by a verified feed or two families', () => {
   expect(isCorroborated(new Set(['broad']))).toBe(false);
   expect(isCorroborated(new Set(['telemetry']))).toBe(false);
   expect(isCorroborated(new Set())).toBe(false);
+});
+
+it('a guest speaks against others only where two families name it: one stranger may write a verified feed', () => {
+  expect(isByTwoFamilies(new Set(['verified']))).toBe(false);
+  expect(isByTwoFamilies(new Set(['verified', 'broad']))).toBe(true);
 });
 
 it('keys are told apart by one of sixteen marks', () => {

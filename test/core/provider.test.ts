@@ -92,9 +92,33 @@ describe('who receives the mail', () => {
     ],
     [
       'a recognised host among equals',
-      mx(['a.unknown-host.net', 5], ['mx.zoho.com', 5]),
+      mx(['mx.hoster.acme.com', 5], ['mx.zoho.com', 5]),
       'business_platform',
       'Zoho Mail',
+    ],
+    [
+      'no decoy below a platform in front of an unknown host',
+      mx('no-such-name.mail.protection.outlook.com', 'mx.unknown-host.net'),
+      'third_party',
+      'Microsoft 365',
+    ],
+    [
+      'no decoy below a gateway in front of a disposable host',
+      mx('no-such-name.pphosted.com', 'mx.generator.email'),
+      'third_party',
+      'Proofpoint',
+    ],
+    [
+      'no decoy below a platform in front of a forwarder',
+      mx('alt9.aspmx.l.google.com', 'route1.mx.cloudflare.net'),
+      'forwarding',
+      'Google Workspace',
+    ],
+    [
+      'a platform before what the hoster left in place and a host of its own',
+      mx('aspmx.l.google.com', 'mx00.ionos.com', 'mx.acme.com'),
+      'business_platform',
+      'Google Workspace',
     ],
     [
       'not hosts of the same name elsewhere',
@@ -137,9 +161,9 @@ describe('who receives the mail', () => {
       'IONOS',
     ],
     [
-      'a platform with a disposable host as backup',
+      'no platform with a disposable host as backup',
       mx('mx.zoho.com', 'mx.generator.email'),
-      'business_platform',
+      'third_party',
       'Zoho Mail',
     ],
     [

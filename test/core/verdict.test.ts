@@ -36,6 +36,7 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
     lists: [],
     families: new Set<Family>(['broad']),
     namedDays: 30,
+    left: false,
     popular: false,
     typoOf: undefined,
     settled: undefined,
@@ -142,6 +143,11 @@ describe('what explains a verdict', () => {
       ['acme.com is in a only, for less than 30 days: not confirmed yet'],
     ],
     [
+      'a listing that was taken back',
+      { lists: by('a'), namedDays: 29, left: true },
+      ['acme.com is in a only, was shown there for less than 30 days, and is no longer'],
+    ],
+    [
       'a new listing of a name for which DNS does not answer',
       { lists: by('a'), namedDays: 29, mail: mail('unknown'), ...none },
       ['acme.com is in a only, for less than 30 days, and DNS does not answer for it'],
@@ -205,21 +211,21 @@ describe('what explains a verdict', () => {
       'three of the learned hosts, and their neighbours',
       neighbours,
       [
-        'a.net, b.net, c.net also receives mail for 41 listed disposable domains (x.com, y.com …; weighed 12.3, enough from 2.5)',
+        'a.net, b.net, c.net also receives mail for 41 listed disposable domains (x.com, y.com …; weighed 12.3, enough from 2.1)',
       ],
     ],
     [
       'what a learned address also receives for',
       learnedBy('address'),
       [
-        'the address of mx0.host.net also receives mail for 41 listed disposable domains (listed.com …; weighed 12.3, enough from 2.5)',
+        'the address of mx0.host.net also receives mail for 41 listed disposable domains (listed.com …; weighed 12.3, enough from 2.1)',
       ],
     ],
     [
       'so many neighbours that nobody counted further',
       { learned: { ...learnedBy('name').learned, listedGuests: 1_000 } },
       [
-        'mx0.host.net also receives mail for 1000 or more listed disposable domains (listed.com …; weighed 12.3, enough from 2.5)',
+        'mx0.host.net also receives mail for 1000 or more listed disposable domains (listed.com …; weighed 12.3, enough from 2.1)',
       ],
     ],
     [
@@ -397,6 +403,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   ),
   families: fc.subarray([...FAMILIES], { minLength: 1 }).map(some => new Set(some)),
   namedDays: fc.constantFrom(0, 29, 30, Number.POSITIVE_INFINITY),
+  left: fc.boolean(),
   popular: fc.boolean(),
   typoOf: fc.option(fc.constant('acne.com'), { nil: undefined }),
   settled: fc.constantFrom('platform', 'own', undefined),
@@ -478,7 +485,7 @@ describe('whatever the evidence', () => {
   always('a list is never outvoted by DNS, save where one family alone names it and that is new', facts => {
     if (facts.override || facts.lists.length === 0 || facts.popular) return;
     expect(judge(facts).reason).toBe('disposable');
-    expect(judge(facts).riskScore).toBeGreaterThanOrEqual(waitsForDns(facts) ? 60 : 90);
+    expect(judge(facts).riskScore).toBeGreaterThanOrEqual(waitsForDns({ ...facts, left: false }) ? 60 : 90);
   });
 
   always('a name that many people use is not flagged by a list unless a verified one names it', facts => {

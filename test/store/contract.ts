@@ -597,19 +597,26 @@ export function storeContract(makePlace: MakePlace): void {
 
     test('guests keep what counts from their first sighting on, and are told in groups that weigh the same', async () => {
       const { store, learn } = await learning();
-      const fresh = { sinceDay: DAY, swept: 0 } as const;
+      const fresh = { sinceDay: DAY, swept: 0, earned: false } as const;
+      const unlisted = {
+        entry: null,
+        corroborated: null,
+        keys: null,
+        earnedBy: null,
+        earned: false,
+      } as const;
       await learn([
         ...guests(3, { ...fresh, keys: 0b0001 }),
-        ...guests(2, { ...fresh, entry: null, corroborated: null, keys: null }, 'i'),
-        ...guests(2, { sinceDay: '2026-08-17', corroborated: false }, 's'),
+        ...guests(2, { ...fresh, ...unlisted }, 'i'),
+        ...guests(2, { sinceDay: '2026-08-17', corroborated: false, earned: false }, 's'),
       ]);
-      // Seen by other keys on the same day, and after a sweep on the next: it was asked for first.
+      // Seen by other keys on the same day, and by a sweep on the next: it was asked for first.
       await learn(guests(3, { ...fresh, keys: 0b0110 }));
-      const next = { day: '2026-11-16', sinceDay: '2026-11-16' };
-      await learn(guests(1, { ...next, swept: 2, keys: 0 }), [], '2026-11-16');
+      const next = { day: '2026-11-16', sinceDay: '2026-11-16', swept: 1, earned: false } as const;
+      await learn(guests(1, { ...next, keys: 0 }), [], '2026-11-16');
       // One of the unlisted is listed now, the other was seen again.
       await learn(guests(1, next, 'i'), [], '2026-11-16');
-      await learn(guests(2, { ...next, entry: null, corroborated: null, keys: null }, 'i').slice(1));
+      await learn(guests(2, { ...next, ...unlisted, swept: 2 }, 'i').slice(1));
       const groups = async () =>
         (await store.listHosts(1, 1))[0]!.groups
           .map(({ listed, corroborated, earned, swept, keys, sinceDay, days, count }) =>
@@ -617,20 +624,44 @@ export function storeContract(makePlace: MakePlace): void {
           )
           .sort();
       expect(await groups()).toEqual([
-        `false false false 1 0 ${DAY} 2 1`,
+        `false false false 0 0 ${DAY} 2 1`,
         `true false false 2 0 2026-08-17 1 2`,
         `true true false 0 7 ${DAY} 1 2`,
+        `true true false 1 0 ${DAY} 1 1`,
         `true true false 1 7 ${DAY} 1 1`,
-        `true true true 1 0 ${DAY} 1 1`,
       ]);
-      // What is no longer listed has not earned it, and no key of it is kept.
-      await learn(guests(3, { ...next, entry: null, corroborated: null, keys: null }));
+      // Of what is no longer listed no key is kept.
+      await learn(guests(3, { ...next, ...unlisted }));
       await learn(guests(1, { ...next, day: '2026-11-18', keys: 0b1000 }), [], '2026-11-18');
-      expect(await groups()).toContain(`true true true 1 8 ${DAY} 1 1`);
+      expect(await groups()).toContain(`true true false 1 8 ${DAY} 1 1`);
       // The first sweep says that it was there before.
-      await learn(guests(1, { ...next, sinceDay: '2026-10-16', swept: 1, keys: 0 }));
-      expect(await groups()).toContain(`true true true 1 8 2026-10-16 1 1`);
+      await learn(guests(1, { ...next, sinceDay: '2026-10-16', keys: 0 }));
+      expect(await groups()).toContain(`true true false 1 8 2026-10-16 1 1`);
     });
+
+    test.each([
+      ['seen by fresh lists on the last day that counts', 2, DAY, true],
+      ['not on the day after', 2, '2026-11-16', false],
+      ['not by lists that were left alone', 0, DAY, false],
+      ['not by a sweep', 1, DAY, false],
+    ] as const)(
+      'a guest has earned it by being here before it was listed: %s',
+      async (_, swept, sinceDay, earned) => {
+        const { store, learn } = await learning();
+        await learn(
+          guests(1, { entry: null, sinceDay, swept, keys: null, corroborated: null, earned: false }),
+        );
+        const listed = { day: '2026-11-24', sinceDay: '2026-11-24', earned: false, earnedBy: DAY };
+        for (let again = 0; again < 2; again++) {
+          await learn(guests(1, listed), [], '2026-11-24');
+          expect((await store.listHosts(1, 1))[0]!.groups).toMatchObject([{ earned, swept, sinceDay }]);
+        }
+        await learn(guests(1, { ...listed, domain: 'never-seen.com', host: 'mx.other.net' }));
+        expect(
+          (await store.listHosts(1, 2)).find(({ name }) => name === 'mx.other.net')!.groups,
+        ).toMatchObject([{ earned: false }]);
+      },
+    );
 
     test('hosts are shown from a number on, the most first, at most so many hosts', async () => {
       const { store, learn } = await learning();
@@ -709,7 +740,6 @@ export function storeContract(makePlace: MakePlace): void {
         endedAt: null,
         firstEndedAt: null,
         dead: null,
-        asked: null,
       };
       await store.markSweep(mark);
       expect(await store.sweepMark()).toEqual(mark);
@@ -719,7 +749,6 @@ export function storeContract(makePlace: MakePlace): void {
         endedAt: 7,
         firstEndedAt: 7,
         dead: 'AQIDBA==',
-        asked: 'AQIDBA==',
       };
       await store.markSweep(next);
       expect(await store.sweepMark()).toEqual(next);

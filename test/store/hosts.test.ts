@@ -103,7 +103,6 @@ test('a backup carries all of it, and a restore brings it back as it was', async
     endedAt: null,
     firstEndedAt: 3,
     dead: 'AQIDBA==',
-    asked: 'AQIDBA==',
   };
   await store.markSweep(mark);
   const before = [

@@ -1,4 +1,4 @@
-/** Guests of mail hosts that weigh as much as they can: settled, and named by two families of feeds where listed. */
+/** Guests of mail hosts that weigh as much as they can: settled, and where listed, by two families of feeds and earned. */
 
 import type { Guest, GuestGroup } from '../../src/core/guest.ts';
 
@@ -10,7 +10,8 @@ export function guestOf(facts: Pick<Guest, 'host' | 'domain' | 'entry' | 'day'> 
     swept: 2,
     keys: listed ? 0 : null,
     corroborated: listed ? true : null,
-    earned: false,
+    earnedBy: listed ? '2026-01-01' : null,
+    earned: listed,
     ...facts,
   };
 }
@@ -19,7 +20,7 @@ export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): G
   return {
     listed: true,
     corroborated: true,
-    earned: false,
+    earned: true,
     swept: 2,
     keys: 0,
     sinceDay: '2026-01-01',

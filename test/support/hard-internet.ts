@@ -41,7 +41,13 @@ export interface HardInternet {
 
 const ENDINGS = ['com', 'net', 'xyz', 'top', 'info', 'site'];
 
-export function simulateHardInternet(size: HardSize, unlisted: number, seed: number): HardInternet {
+/** `late`: the names that hosters are framed with are listed by an update after the first sweep, and do not exist then. */
+export function simulateHardInternet(
+  size: HardSize,
+  unlisted: number,
+  seed: number,
+  late = false,
+): HardInternet {
   const random = randomFrom(seed);
   const below = (most: number) => Math.floor(random() * most);
   const pick = <T>(items: readonly T[]): T => items[below(items.length)]!;
@@ -144,7 +150,7 @@ export function simulateHardInternet(size: HardSize, unlisted: number, seed: num
     if (kind === 1) place(bait, address);
     const attack = Array.from({ length: count }, (_, i) => `lapsed${at}-${i}.com`);
     for (const name of attack) {
-      sites.push({ name: name as Domain, kind: 'shared', listed: true, exchanges: [bait] });
+      sites.push({ name: name as Domain, kind: 'shared', listed: true, late, exchanges: [bait] });
       pointed.set(name, [bait]);
     }
     framings.push({

@@ -15,15 +15,19 @@ export interface Look {
 }
 
 /**
- * `swept`: the service has swept before the names are registered. `moved`: they receive mail elsewhere when it sweeps for
- * the first time, and are moved then. `asked`: they are asked for before the first sweep, so that nobody can know what
- * they were.
+ * When hosters are framed. `swept`: the service has swept before the names are registered. `moved`: they receive mail
+ * elsewhere when it sweeps for the first time, and are moved then. `asked`: they are asked for before the first sweep, so
+ * that nobody can know what they were. `relisted`: an update after the first sweep brings them, and they are registered
+ * before the next. `raced`: they are registered when a public list names them and an update has not yet brought that.
  */
+export type Moment = 'swept' | 'moved' | 'asked' | 'relisted' | 'raced';
+export const isLate = (moment: Moment) => moment === 'relisted' || moment === 'raced';
+
 export async function visitHard(
   dns: DnsServer,
   store: Store,
   internet: HardInternet,
-  first: 'swept' | 'moved' | 'asked',
+  first: Moment,
 ): Promise<Look[]> {
   const start = Date.UTC(2026, 10, 15, 12);
   const time = { now: start };
@@ -38,6 +42,7 @@ export async function visitHard(
   const looks: Look[] = [];
   const on = async (day: number, when: string, work: () => Promise<unknown>) => {
     time.now = start + day * DAY_MS;
+    await world.update();
     await work();
     await world.digest();
     // The first lookup asks for addresses behind its answer, the second knows them.
@@ -60,7 +65,13 @@ export async function visitHard(
   try {
     if (first !== 'asked') {
       await on(0, 'the first sweep', () => world.sweep());
+      if (first === 'relisted')
+        await on(2, 'an update brings names that do not exist', () => world.update(true));
       await on(3, 'hosters are framed', attack);
+      if (first === 'raced') {
+        await on(4, 'an update brings the names', () => world.update(true));
+        await on(5, 'they are asked for again', attack);
+      }
     } else {
       await on(0, 'hosters are framed before anything was swept', attack);
       await on(3, 'the first sweep', () => world.sweep());

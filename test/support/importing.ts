@@ -21,6 +21,7 @@ for (let version = 0; ; version++) {
         'free.csv': 'domain,change,note\nc.com,add,',
         'roles.txt': 'noreply',
       }),
+      catalog: () => Promise.reject(new Error('no list of innocent names is updated')),
       packing: PACKING,
       clock: Date.now,
       actor: { who: 'tester', via: 'test' },

@@ -1,6 +1,7 @@
 /** A simulated internet on loopback DNS: disposable domains on hosts of their own and on shared ones, and innocent ones. */
 
 import { openVerdicts } from '../../src/compose.ts';
+import type { Catalog } from '../../src/core/catalog.ts';
 import type { Domain } from '../../src/core/domain.ts';
 import type { Store } from '../../src/core/ports.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
@@ -25,6 +26,8 @@ export interface Site {
   readonly oneFamily?: boolean;
   /** One of the panel. */
   readonly popular?: boolean;
+  /** Only an update brings it. */
+  readonly late?: boolean;
   /** In order of preference. */
   readonly exchanges: readonly string[];
 }
@@ -130,15 +133,19 @@ export interface Observed {
 /** A service without its port, in that internet: real resolver, real store, real lookup, and a clock to move. */
 export async function visit(dns: DnsServer, store: Store, sites: readonly Site[], time: { now: number }) {
   const clock = () => time.now;
-  const named = (wanted: (site: Site) => boolean | undefined) =>
-    sites.filter(wanted).map(({ name }) => name as string);
-  const catalog = await catalogOf(
-    named(({ listed }) => listed),
-    {
-      telemetry: named(({ listed, oneFamily }) => listed && !oneFamily),
+  /** As the lists are on that day; `late` has since when they name what an update has brought. */
+  const listsOf = (late: ReadonlyMap<string, number>): Promise<Catalog> => {
+    const isListed = (site: Site) => site.listed && (!site.late || late.has(site.name));
+    const named = (wanted: (site: Site) => boolean | undefined) =>
+      sites.filter(wanted).map(({ name }) => name as string);
+    return catalogOf(named(isListed), {
+      telemetry: named(site => isListed(site) && !site.oneFamily),
       popular: named(({ popular }) => popular),
-    },
-  );
+      updated: { at: time.now, since: late },
+    });
+  };
+  let late = new Map<string, number>();
+  let catalog = await listsOf(late);
   const resolver = createResolver({ servers: [dns.address], ticks: clock });
   const onError = (error: unknown) => {
     throw error;
@@ -157,7 +164,6 @@ export async function visit(dns: DnsServer, store: Store, sites: readonly Site[]
     lookup.lookup(name as Domain, key);
 
   return {
-    catalog,
     judge: async (name: string, key?: string): Promise<Verdict> => (await look(name, key)).verdict,
     /** What `?explain=true` shows beside it. */
     graph: async (name: string) => (await look(name)).graph(),
@@ -167,6 +173,12 @@ export async function visit(dns: DnsServer, store: Store, sites: readonly Site[]
       await learn.settle();
       await learn.flush();
       await learn.reload();
+    },
+    /** Fresh lists. What comes late is in them from the first update on that is told so. */
+    async update(withLate = late.size > 0) {
+      if (withLate && late.size === 0)
+        late = new Map(sites.filter(site => site.late).map(({ name }) => [name, time.now]));
+      catalog = await listsOf(late);
     },
     sweep: (limit?: number) =>
       sweep(

@@ -1,0 +1,168 @@
+/** How much the guests of a host tell about it: every rule with its weight, and the sum of a host. */
+
+import {
+  ESTABLISHED_DAYS,
+  type GuestGroup,
+  type HostRecord,
+  LEARNING,
+  MARKS,
+  REVIVED_DAYS,
+  UPDATE_LAG_DAYS,
+  WEEK_DAYS,
+} from './guest.ts';
+
+const MONTH_DAYS = 30;
+/** So many keys may be one party's: it takes little to sign up at three services that ask us. */
+const COLLUDING = 3;
+
+/**
+ * Every rule by which a guest is weighed, with its weight and reason. One is a listed guest that two families of feeds
+ * name, for which somebody independent speaks, and that is there to stay. The other factors multiply with it; what is
+ * below nought speaks for the host.
+ *
+ * The scale. On the hosts of an operator whose names are as fresh as they come 26 % are listed (74 % of the newest are
+ * not, November 2026); of established names about one in a thousand is. Each listed guest thus speaks
+ * ln(0.26 / 0.001) = 5.6 for disposable and each unlisted one ln(0.999 / 0.74) = 0.3 against it: 1 to 0.054.
+ *
+ * What one party can do: register listed names that do not exist (42 % of all) and point them at a victim's host, or move
+ * names that it has. Nobody can tell since when such a name is alive: asked for by three keys it counts nothing, found
+ * by sweeps too little. What is left: whoever owns names, shows them here at the victim's host, has two families of feeds
+ * list them a week later or more, and leaves them there for a month; or asks by four keys. It ends by itself as the
+ * innocent guests are seen, and for good with `infra forget`.
+ */
+export const WEIGHTS = {
+  corroborated: { weight: 1, why: 'two families of feeds name it' },
+  one_family: {
+    weight: 0.4,
+    why: 'one stranger can write one feed, a verified one too; together never more than the corroborated ones',
+  },
+  month: {
+    weight: 1,
+    why: `there for ${MONTH_DAYS} days: whoever points names elsewhere to do harm goes without them`,
+  },
+  week: { weight: 0.5, why: `there for ${WEEK_DAYS} days, or from before the first sweep` },
+  fresh: { weight: 0.05, why: 'pointed here since days: that costs nothing and is soon undone' },
+  revived: { weight: 0, why: `received no mail at a sweep: counts ${REVIVED_DAYS} days after it came back` },
+  earned: {
+    weight: 1,
+    why: `seen here, unlisted by fresh lists, ${UPDATE_LAG_DAYS} days before one named it, and two families do: no dead name that somebody brought to life`,
+  },
+  many_keys: {
+    weight: 1,
+    why: `asked for by another key than any ${COLLUDING}: those are left out that leave least`,
+  },
+  swept: {
+    weight: 1,
+    why: `found by a sweep; all such together ${LEARNING.unwitnessedMost} at most, and no more than the two above`,
+  },
+  few_keys: {
+    weight: 0,
+    why: 'whoever holds a key, or fills in a form of one who does, can ask for anything',
+  },
+  innocent: { weight: -0.06, why: 'unlisted: 0.054 by the shares above' },
+  established: {
+    weight: -0.12,
+    why: `unlisted, and asked for on ${ESTABLISHED_DAYS} days or more over a month: most disposable names are used once`,
+  },
+} as const satisfies Record<string, { readonly weight: number; readonly why: string }>;
+
+const DAY_MS = 86_400_000;
+
+/** What guests weigh that two families name, and what others do. */
+interface Weight {
+  corroborated: number;
+  oneFamily: number;
+}
+const nothing = (): Weight => ({ corroborated: 0, oneFamily: 0 });
+
+/** What the listed guests of a host weigh: all of them, those that somebody independent speaks for, and by their keys. */
+interface Listed {
+  readonly all: Weight;
+  readonly witnessed: Weight;
+  readonly asked: Map<number, { readonly all: Weight; readonly witnessed: Weight }>;
+}
+
+/** The sum of a host on a day. `stillListed` is the share of its listed guests that today's lists still name. */
+export function sumOf({ groups }: Pick<HostRecord, 'groups'>, today: string, stillListed = 1): number {
+  const listed: Listed = { all: nothing(), witnessed: nothing(), asked: new Map() };
+  let others = 0;
+  for (const group of groups) {
+    if (group.listed) weigh(group, today, listed);
+    else others += group.count * unlistedWeight(group, today);
+  }
+  return stillListed * leastSum(listed) + others;
+}
+
+function weigh(group: GuestGroup, today: string, { all, witnessed, asked }: Listed): void {
+  const family = group.corroborated ? 'corroborated' : 'oneFamily';
+  const weight = group.count * listedWeight(group, today);
+  const isEarned = group.earned && group.corroborated;
+  if (group.keys > 0 && !isEarned) {
+    const same = asked.get(group.keys) ?? { all: nothing(), witnessed: nothing() };
+    asked.set(group.keys, same);
+    same.witnessed[family] += weight;
+    if (group.swept === 0) same.all[family] += weight;
+  }
+  if (group.swept > 0 || group.keys > 0) all[family] += weight;
+  if (isEarned || group.keys > 0) witnessed[family] += weight;
+}
+
+/** Every choice of so many marks, 560 of them. */
+const PARTIES: readonly number[] = Array.from({ length: 1 << MARKS }, (_, marks) => marks).filter(
+  marks => bitsIn(marks) === COLLUDING,
+);
+
+/** What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. */
+function leastSum({ all, witnessed, asked }: Listed): number {
+  const marks = [...asked.keys()].reduce((some, keys) => some | keys, 0);
+  const parties = bitsIn(marks) <= COLLUDING ? [marks] : PARTIES.filter(party => (party & ~marks) === 0);
+  let least = Number.POSITIVE_INFINITY;
+  for (const party of parties) {
+    const left = { all: { ...all }, witnessed: { ...witnessed } };
+    for (let keys = party; keys > 0; keys = (keys - 1) & party) {
+      const theirs = asked.get(keys);
+      if (!theirs) continue;
+      take(left.all, theirs.all);
+      take(left.witnessed, theirs.witnessed);
+    }
+    const known = together(left.witnessed);
+    least = Math.min(least, together(left.all), known + Math.min(known, LEARNING.unwitnessedMost));
+  }
+  return least;
+}
+
+function take(from: Weight, { corroborated, oneFamily }: Weight): void {
+  from.corroborated -= corroborated;
+  from.oneFamily -= oneFamily;
+}
+
+function bitsIn(marks: number): number {
+  let count = 0;
+  for (let rest = marks; rest > 0; rest &= rest - 1) count++;
+  return count;
+}
+
+/** What one family lists never counts alone. */
+function together({ corroborated, oneFamily }: { corroborated: number; oneFamily: number }): number {
+  return corroborated + Math.min(oneFamily, corroborated);
+}
+
+function unlistedWeight({ sinceDay, days }: GuestGroup, today: string): number {
+  const isEstablished = daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
+  return WEIGHTS[isEstablished ? 'established' : 'innocent'].weight;
+}
+
+function listedWeight({ corroborated, sinceDay }: GuestGroup, today: string): number {
+  const family = WEIGHTS[corroborated ? 'corroborated' : 'one_family'].weight;
+  return family * WEIGHTS[ageOf(daysBetween(sinceDay, today))].weight;
+}
+
+function daysBetween(since: string, today: string): number {
+  return (Date.parse(today) - Date.parse(since)) / DAY_MS;
+}
+
+function ageOf(days: number): 'month' | 'week' | 'fresh' | 'revived' {
+  if (days >= MONTH_DAYS) return 'month';
+  if (days >= WEEK_DAYS) return 'week';
+  return days >= 0 ? 'fresh' : 'revived';
+}
