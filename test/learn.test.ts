@@ -73,7 +73,7 @@ async function swept(hosts: Readonly<Record<string, string>>, sites: readonly Si
   return world;
 }
 
-const SIZE = sized<Size>({ hosts: 10, onOwn: 500, onShared: 125, innocent: 1_250 }, FULL);
+const SIZE = sized<Size>({ hosts: 10, onOwn: 250, onShared: 60, innocent: 600 }, FULL);
 
 describe(`the simulated internet: ${SIZE.onOwn} disposable on ${SIZE.hosts} own hosts, ${SIZE.innocent} innocent`, () => {
   it('finds 90 % of the unlisted ones and flags nobody else, also after hosts change their names', async () => {
