@@ -2,22 +2,13 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
-import { type Day, dayText } from './core/days.ts';
 import { type Domain, lineage, registrableDomain } from './core/domain.ts';
-import {
-  type Guest,
-  type HostRecord,
-  LEARNING,
-  markOf,
-  REVIVED_DAYS,
-  seenAgain,
-  UPDATE_LAG_DAYS,
-  WEEK_DAYS,
-} from './core/guest.ts';
+import { type Guest, type HostRecord, LEARNING, seenAgain } from './core/guest.ts';
 import { foldingInfra, groupOf, type Infra, isLearnable, ownAt } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
+import { guestOf, type ListedAs, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
 import { allAtOnce, type Steps } from './core/steps.ts';
 import { SweptNames } from './core/swept.ts';
 
@@ -37,20 +28,6 @@ export interface Learn {
   close(): Promise<void>;
 }
 
-export interface ListedAs {
-  /** The name that stands in a feed. */
-  readonly entry: string;
-  /** By two families of feeds. */
-  readonly corroborated: boolean;
-  /** The day of the first list that names it; 0 where nobody knows. */
-  readonly since: Day;
-}
-
-/** Found by a sweep. What the first one finds was there before anybody could know of this service. */
-export interface Sweeping {
-  readonly isFirst: boolean;
-}
-
 export interface LearnParts {
   readonly store: Pick<Store, 'learn' | 'listHosts' | 'sweepMark'>;
   readonly resolver: Pick<Resolver, 'last'>;
@@ -63,8 +40,6 @@ export interface LearnParts {
 }
 
 const DAY_MS = 86_400_000;
-/** Some list changes every day. */
-const FRESH_DAYS = 2;
 /** After an answer, not within it; then addresses are asked, so that the next lookup may know them. */
 const SOON_MS = 20;
 const FLUSH_MS = 1_000;
@@ -76,14 +51,9 @@ const MOST_LEARNED = 20_000;
 /** A listed name is answered before DNS is; its mail is looked for with so many flushes. */
 const MOST_TRIES = 3;
 
-interface Seen {
-  readonly domain: Domain;
-  readonly zone: string;
-  readonly listed: ListedAs | null;
+/** A sighting, with the mail that was known then. */
+interface Seen extends Sighting {
   readonly mail: Mail;
-  /** Of the key; nought for a sweep, and where the name is unlisted: which key asked for that is nobody's business. */
-  readonly mark: number;
-  readonly sweeping: Sweeping | undefined;
   readonly tries: number;
 }
 
@@ -125,12 +95,11 @@ class Learner implements Learn {
     const tells = mail.state === 'mx' || (listed !== null && mail.state === 'not_asked');
     if (!tells || mail.stale) return;
     const day = dayOf(this.#parts.clock());
-    const mark = listed === null || typeof by !== 'string' ? 0 : markOf(by);
-    const once = onceOf({ zone, mark });
+    const sighting = sightingOf(domain, zone, listed, by);
+    const once = onceOf(sighting);
     if (this.#noted.get(once) === day || this.#pending.length >= MOST_PENDING) return;
     this.#noted.set(once, day);
-    const sweeping = typeof by === 'string' ? undefined : by;
-    this.#pending.push({ domain, zone, listed, mail, mark, sweeping, tries: 0 });
+    this.#pending.push({ ...sighting, mail, tries: 0 });
     if (this.#pending.length === 1) setTimeout(() => this.#countPending(0), SOON_MS).unref();
   }
 
@@ -213,7 +182,7 @@ class Learner implements Learn {
     const catalog = this.#parts.catalog();
     // The very name: some that many people use give names below them away, to anybody.
     const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
-    const guest = this.#guestOf(seen);
+    const guest = guestOf(seen, this.#swept, catalog, this.#parts.clock());
     for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
       const isOwn = lineage(host).at(-1) === zone;
       const names = isOwn ? [] : [host, groupOf(host) ?? host];
@@ -236,28 +205,6 @@ class Learner implements Learn {
     }
   }
 
-  #guestOf({ zone, listed, mark, sweeping }: Seen): Omit<Guest, 'host'> {
-    const now = this.#parts.clock();
-    return {
-      domain: zone,
-      entry: listed?.entry ?? null,
-      day: dayOf(now),
-      sinceDay: dayOf(now + DAY_MS * this.#daysOff(listed, sweeping)),
-      days: 1,
-      swept: sweeping ? 1 : listed === null && areFresh(this.#parts.catalog(), now) ? 2 : 0,
-      keys: listed && mark,
-      corroborated: listed?.corroborated ?? null,
-      earnedBy: listed && dayText(Math.max(0, listed.since - UPDATE_LAG_DAYS)),
-      earned: false,
-    };
-  }
-
-  /** By how much a guest counts as older or younger than it is seen to be. */
-  #daysOff(listed: ListedAs | null, sweeping: Sweeping | undefined): number {
-    if (listed && this.#swept.wasDead(listed.entry)) return REVIVED_DAYS;
-    return sweeping?.isFirst ? -WEEK_DAYS : 0;
-  }
-
   #add(guest: Guest): void {
     const at = `${guest.host} ${guest.domain}`;
     const before = this.#guests.get(at);
@@ -275,11 +222,4 @@ class Learner implements Learn {
   }
 }
 
-/** Whether updates go on: what lists do not name that were left alone may stand in them since weeks. */
-function areFresh({ status }: Catalog, now: number): boolean {
-  return status.some(
-    ({ feed, updatedAt }) => feed.kind === 'disposable' && now - (updatedAt ?? 0) <= FRESH_DAYS * DAY_MS,
-  );
-}
-
-const onceOf = ({ zone, mark }: Pick<Seen, 'zone' | 'mark'>) => (mark === 0 ? zone : `${zone} ${mark}`);
+const onceOf = ({ zone, mark }: Sighting) => (mark === 0 ? zone : `${zone} ${mark}`);

@@ -12,8 +12,9 @@ import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
 import type { Receiver, ReceiverKind } from './core/provider.ts';
 import { roleWord } from './core/role.ts';
+import type { ListedAs } from './core/sighting.ts';
 import { type Evidence, judge, type Verdict } from './core/verdict.ts';
-import type { Learn, ListedAs } from './learn.ts';
+import type { Learn } from './learn.ts';
 
 export interface Answer {
   readonly verdict: Verdict;

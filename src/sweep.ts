@@ -7,7 +7,8 @@ import { isByTwoFamilies } from './core/guest.ts';
 import { HashedNames } from './core/hashed.ts';
 import type { MailState } from './core/mail.ts';
 import type { Clock, Resolver, Store, SweepMark } from './core/ports.ts';
-import type { Learn, ListedAs, Sweeping } from './learn.ts';
+import type { ListedAs, Sweeping } from './core/sighting.ts';
+import type { Learn } from './learn.ts';
 
 export interface SweepParts {
   readonly store: Pick<Store, 'sweepMark' | 'markSweep'>;
