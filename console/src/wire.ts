@@ -232,7 +232,7 @@ export interface Hosts {
     readonly state: 'disposable' | 'undecided' | 'shared' | 'forgotten';
     readonly flagged: number;
     readonly innocent: number;
-    /** What its guests weigh together; 2.1 is enough. */
+    /** What its guests weigh together; 2.1 is enough, and 2.5 for own hosts. */
     readonly sum: number;
     readonly last_seen: string | null;
     readonly neighbours: readonly string[];

@@ -24,6 +24,8 @@ export interface Learned {
   readonly listedGuests: number;
   /** What the guests weigh together where they do least; null where no guest was weighed. */
   readonly sum: number | null;
+  /** What they must weigh at least. */
+  readonly enough: number;
 }
 
 /** One host of a domain and the listed domains that share it. */
@@ -42,6 +44,9 @@ export function groupOf(host: string): string | undefined {
 
 /** How hosts that receive for their own domain only are called, which say nothing by their names. */
 export const ownAt = (address: string) => `own@${address}`;
+
+/** What the guests of a host, a domain of hosts or an address must weigh for it to be a disposable one. */
+const enoughFor = (name: string) => (name.startsWith(ownAt('')) ? LEARNING.ownLearnedAt : LEARNING.learnedAt);
 
 /**
  * Whether a host may be learned at all: nobody who is known for something else, and nothing of protected domains or of
@@ -69,6 +74,9 @@ interface Known {
 
 type Found = Omit<Learned, 'hosts'>;
 
+/** Listed names speak for themselves. */
+const UNWEIGHED = { sum: null, enough: 0 } as const;
+
 /** All that was learned, folded for lookup. Built whole, swapped whole; the catalog has the last word. */
 export class Infra {
   readonly #known: ReadonlyMap<string, Known>;
@@ -86,7 +94,7 @@ export class Infra {
     this.#known = known;
     this.#siblings = siblings;
     this.#addressesOf = addressesOf;
-    this.size = [...known.values()].filter(({ sum }) => isEnough(sum, LEARNING.learnedAt)).length;
+    this.size = [...known.values()].filter(({ record, sum }) => isEnough(sum, record.name)).length;
   }
 
   /** Only where every exchange is learned: one other may be the one that matters. */
@@ -99,7 +107,7 @@ export class Infra {
     const found: Found[] = [];
     for (const { host } of exchanges) {
       const own = isBelow(host, registrable);
-      const one = own ? this.#byAddress(host, ownAt, LEARNING.ownLearnedAt) : this.#byHost(host, catalog);
+      const one = own ? this.#byAddress(host, ownAt) : this.#byHost(host, catalog);
       // Last, since it costs most and most hosts were not learned.
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
@@ -137,24 +145,24 @@ export class Infra {
     if (isCorroborated(families) && !this.#known.get(group)?.record.shared) {
       const record = this.#known.get(group)?.record;
       const listedGuests = record ? listedGuestsOf(record, catalog) : 0;
-      return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, sum: null };
+      return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
     }
-    return this.#byAddress(host, address => address, LEARNING.learnedAt);
+    return this.#byAddress(host, address => address);
   }
 
-  #learned(name: string, by: LearnedBy, enough: number = LEARNING.learnedAt): Found | undefined {
+  #learned(name: string, by: LearnedBy): Found | undefined {
     const known = this.#known.get(name);
-    if (!known || !isEnough(known.sum, enough)) return undefined;
-    const { neighbours } = known.record;
-    return { by, neighbours, listedGuests: known.listedGuests, sum: known.sum };
+    if (!known || !isEnough(known.sum, name)) return undefined;
+    const { record, sum, listedGuests } = known;
+    return { by, neighbours: record.neighbours, listedGuests, sum, enough: enoughFor(name) };
   }
 
-  #byAddress(host: string, named: (address: string) => string, enough: number): Found | undefined {
+  #byAddress(host: string, named: (address: string) => string): Found | undefined {
     const addresses = this.#addressesOf(host);
     if (!addresses || addresses.length === 0 || this.#known.get(host)?.record.forgotten) return undefined;
     const isOut = (name: string) => this.#known.get(name)?.record.forgotten;
     if (addresses.some(address => isOut(address))) return undefined;
-    const found = addresses.map(address => this.#learned(named(address), 'address', enough));
+    const found = addresses.map(address => this.#learned(named(address), 'address'));
     return found.every(one => one !== undefined) ? leastOf(found) : undefined;
   }
 
@@ -173,7 +181,7 @@ export class Infra {
     if (!listed || listed.length < LEARNING.fewestSiblings) return undefined;
     if (!exchanges.every(({ host }) => isBelow(host, registrable) && !isBelow(host, name))) return undefined;
     const neighbours = someListed(listed, catalog);
-    return { by: 'siblings', hosts: [registrable], neighbours, listedGuests: listed.length, sum: null };
+    return { by: 'siblings', hosts: [registrable], neighbours, listedGuests: listed.length, ...UNWEIGHED };
   }
 }
 
@@ -209,7 +217,7 @@ function someListed(entries: Iterable<string>, catalog: Catalog): string[] {
   return listed;
 }
 
-const isEnough = (sum: number | null, enough: number) => sum !== null && sum >= enough;
+const isEnough = (sum: number | null, name: string) => sum !== null && sum >= enoughFor(name);
 
 /**
  * Judging a host reads the lineages of up to fifty neighbours and tries every choice of keys, 0.3 ms at most (2026-11-16),
@@ -228,7 +236,7 @@ export function* foldingInfra(
   for (const record of records) {
     if (++at % HOSTS_A_STEP === 0) yield;
     const sum = learnableSum(record, catalog, today);
-    const listedGuests = isEnough(sum, LEARNING.learnedAt) ? listedGuestsOf(record, catalog) : 0;
+    const listedGuests = isEnough(sum, record.name) ? listedGuestsOf(record, catalog) : 0;
     known.set(record.name, { record, sum, listedGuests });
   }
   return new Infra(known, yield* siblingsIn(catalog), addressesOf);
@@ -258,7 +266,7 @@ function listedGuestsOf(record: HostRecord, catalog: Catalog): number {
 }
 
 export function isLearned(record: HostRecord, catalog: Catalog, today: string): boolean {
-  return isEnough(learnableSum(record, catalog, today), LEARNING.learnedAt);
+  return isEnough(learnableSum(record, catalog, today), record.name);
 }
 
 function isListed(name: string, catalog: Catalog): boolean {

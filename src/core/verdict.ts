@@ -166,9 +166,9 @@ const LEARNED_DETAILS: Readonly<Record<LearnedBy, (learned: Learned) => string>>
 
 const someOf = (hosts: readonly string[]) => hosts.slice(0, 3).join(', ');
 
-function alsoReceives({ listedGuests, neighbours, sum }: Learned): string {
+function alsoReceives({ listedGuests, neighbours, sum, enough }: Learned): string {
   const count = listedGuests < LEARNING.mostGuests ? listedGuests : `${listedGuests} or more`;
-  const weight = `weighed ${(sum ?? 0).toFixed(1)}, enough from ${LEARNING.learnedAt}`;
+  const weight = `weighed ${(sum ?? 0).toFixed(1)}, enough from ${enough}`;
   return `also receives mail for ${count} listed disposable domains (${neighbours.join(', ')} …; ${weight})`;
 }
 

@@ -157,7 +157,9 @@ export const HostsSchema = Type.Object(
         state: words(['disposable', 'undecided', 'shared', 'forgotten']),
         flagged: Type.Integer(),
         innocent: Type.Integer(),
-        sum: Type.Number({ description: `What its guests weigh together; ${LEARNING.learnedAt} is enough.` }),
+        sum: Type.Number({
+          description: `What its guests weigh together; ${LEARNING.learnedAt} is enough, and ${LEARNING.ownLearnedAt} for own hosts.`,
+        }),
         last_seen: nullable(Type.String()),
         neighbours: Type.Array(Type.String()),
       }),

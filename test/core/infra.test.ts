@@ -37,6 +37,7 @@ function record(facts: Partial<HostRecord> = {}): HostRecord {
 }
 
 describe('a host is learned', () => {
+  const own = (others: number) => ({ name: 'own@5.61.1.1', groups: [groupOfGuests(3), unlisted(others)] });
   it.each<[string, Partial<HostRecord>, boolean]>([
     ['by three listed guests that are there to stay', { groups: [groupOfGuests(3)] }, true],
     ['not by two', { groups: [groupOfGuests(2)] }, false],
@@ -55,6 +56,8 @@ describe('a host is learned', () => {
     ['not when it is a host of a consumer mail domain', { name: 'mx.web.de' }, false],
     ['not when it is a host of the panel', { name: 'mx.popular.com' }, false],
     ['by its address as well', { name: '5.61.1.1' }, true],
+    ['by own hosts with eight others', own(8), true],
+    ['not by own hosts with nine', own(9), false],
     ['by an address of version 6', { name: '2a00:1::1' }, true],
     ['with all hosts below a domain', { name: '*.box.net' }, true],
     ['not with all hosts of the panel', { name: '*.popular.com' }, false],
@@ -113,6 +116,11 @@ describe('what was learned, for lookup', () => {
       hosts.map((host, preference) => ({ host, preference })),
       catalog,
     );
+
+  it('tells what its guests had to weigh, more for hosts of its own', () => {
+    expect(find('mx.box.net')).toMatchObject({ enough: 2.1 });
+    expect(find('own.fresh.com')).toMatchObject({ by: 'address', enough: 2.5 });
+  });
 
   it.each<[string, string[], 'name' | 'address' | undefined]>([
     ['a learned host', ['mx.box.net'], 'name'],

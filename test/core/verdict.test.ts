@@ -54,7 +54,14 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
 }
 
 const learnedBy = (by: LearnedBy) => ({
-  learned: { by, hosts: ['mx0.host.net'], neighbours: ['listed.com'], listedGuests: 41, sum: 12.34 },
+  learned: {
+    by,
+    hosts: ['mx0.host.net'],
+    neighbours: ['listed.com'],
+    listedGuests: 41,
+    sum: 12.34,
+    enough: 2.1,
+  },
 });
 const twoFamilies = { families: new Set<Family>(['broad', 'telemetry']) };
 const by = (...feeds: string[]) => feeds.map(feed => ({ feed, entry: DOMAIN as string, since: null }));
@@ -127,6 +134,7 @@ describe('what explains a verdict', () => {
       neighbours: ['x.com', 'y.com'],
       listedGuests: 41,
       sum: 12.34,
+      enough: 2.1,
     },
   };
   it.each<[string, Partial<Evidence>, string[]]>([
@@ -433,6 +441,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
       neighbours: fc.array(fc.constant('listed.com'), { minLength: 1, maxLength: 3 }),
       listedGuests: fc.nat(2_000),
       sum: fc.option(fc.float({ min: 3, max: 1_000, noNaN: true })),
+      enough: fc.constantFrom(2.1, 2.5),
     }),
     { nil: undefined, freq: 3 },
   ),
