@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { bystanders, closedLoop, generate, inDoubt, type Rig, seenBy, startRig } from '../../bench/rig.ts';
 import { sized } from '../support/scale.ts';
-import { runSeconds } from '../support/vitals.ts';
+import { isStarved, runSeconds, stretch } from '../support/vitals.ts';
 
 /** `npm run bench:overload` measures all of it against the clock; here it is compared with itself only. */
 const COST_MICROS = 500;
@@ -52,10 +52,12 @@ test('asked for five times what it can do, it goes on doing at least half of it,
     expect(seen.statuses['503']).toBeGreaterThan(0);
   }
   const { ratio, other, watch } = tries.at(-1)!;
-  expect((other.statuses['200'] ?? 0) / other.offered).toBeGreaterThanOrEqual(0.99);
+  // Where others have the processors longer than the server, it answers as much less in time.
+  const least = 0.99 / (isStarved(rig.pid) ? stretch(rig.pid) : 1);
+  expect((other.statuses['200'] ?? 0) / other.offered).toBeGreaterThanOrEqual(least);
   for (const probe of ['livez', 'readyz']) {
     const { statuses, offered } = seenBy(watch, probe);
-    expect((statuses['200'] ?? 0) / offered, probe).toBeGreaterThanOrEqual(0.99);
+    expect((statuses['200'] ?? 0) / offered, probe).toBeGreaterThanOrEqual(least);
   }
   expect(ratio).toBeGreaterThan(0.5);
   const answered = [...calm.flatMap(({ seen }) => seen), ...tries.map(({ seen }) => seen)];
