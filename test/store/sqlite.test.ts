@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -18,6 +19,8 @@ import { digestOf } from '../../src/core/key.ts';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
+import { SQLITE } from '../../src/store/sqlite/codes.ts';
+import { explain, openFirst } from '../../src/store/sqlite/open.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
@@ -184,6 +187,37 @@ describe('the file', () => {
     await expect(open(path)).rejects.toThrow(/DATA_DIR/);
   });
 
+  const blocked: Record<string, (path: string) => void> = {
+    'a pipe in its place': path => {
+      rmSync(path);
+      execFileSync('mkfifo', [path]);
+    },
+    'a directory in the place of the index of its journal': path => mkdirSync(`${path}-shm`),
+    'a directory in the place of its journal': path => mkdirSync(`${path}-wal`),
+  };
+  test.each(Object.keys(blocked))('%s is refused with the setting to change', async what => {
+    const { path } = await writtenFile();
+    blocked[what]!(path);
+    const refused = await open(path).catch(error => error);
+    expect(refused).toBeInstanceOf(StoreRefused);
+    expect([refused.problem, refused.fix]).toEqual([
+      expect.stringContaining(path),
+      expect.stringContaining('DATA_DIR'),
+    ]);
+  });
+
+  test.each([
+    [SQLITE.full, /no space left/, /^free some/],
+    [SQLITE.ioerr, /cannot read/, /^check the disk/],
+    [SQLITE.readonly, /cannot write/, /write access/],
+  ])('what SQLite says of the disk (%i) is told with a fix', (errcode, problem, fix) => {
+    const said = Object.assign(new Error('said'), { code: 'ERR_SQLITE_ERROR', errcode });
+    expect(explain(said, join(temporaryFolder(), 'domain-risk.db'))).toMatchObject({
+      problem: expect.stringMatching(problem),
+      fix: expect.stringMatching(fix),
+    });
+  });
+
   test('a data directory that cannot be made is refused with the setting to change', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
@@ -257,8 +291,23 @@ describe('a lock that another process holds', () => {
     const other = new DatabaseSync(path);
     onTestFinished(() => other.close());
     other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE revision SET value = value');
-    await expect(open(path)).rejects.toThrow(/another program holds a lock/);
+    expect(() => openFirst(path, () => undefined, 50)).toThrow(/another program holds a lock/);
   });
+
+  test.each(['IMMEDIATE', 'EXCLUSIVE'])(
+    'because it makes the file, or takes a copy that was put there, is waited for: %s',
+    async kind => {
+      const { path, key } = await writtenFile();
+      const other = new DatabaseSync(path);
+      onTestFinished(() => other.close());
+      other.exec(`PRAGMA journal_mode = DELETE; BEGIN ${kind}`);
+      const opening = open(path);
+      // Longer than others wait for a lock.
+      await pause(800);
+      other.exec('ROLLBACK');
+      expect(await (await opening).listKeys()).toEqual([key]);
+    },
+  );
 });
 
 describe('a held event loop', () => {
