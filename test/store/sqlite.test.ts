@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -18,6 +18,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { digestOf } from '../../src/core/key.ts';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
+import { TABLES } from '../../src/store/columns.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { SQLITE } from '../../src/store/sqlite/codes.ts';
 import { explain, openFirst } from '../../src/store/sqlite/open.ts';
@@ -25,6 +26,7 @@ import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
+import { olderStore } from '../support/older.ts';
 import { read } from '../support/process.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -698,6 +700,57 @@ describe('a restore', () => {
     await store.restore(target, ACT);
     expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
     expect(await store.listKeys()).toEqual([{ ...key, ...secret, ...overlap }]);
+  });
+
+  test('of what an older version made takes nothing back that it could not know', async () => {
+    const { store, key, target } = await backedUp();
+    const guest = guestOf({ host: 'mx.a.net', domain: 'a.com', entry: 'a.com', day: DAY });
+    const mark = { generation: 'g', last: '1 x.com', endedAt: 7, firstEndedAt: 5, dead: 'AQ==' };
+    await store.learn([guest], [], DAY, '2026-10-01');
+    await store.markSweep(mark);
+    const older = join(temporaryFolder(), 'older.db');
+    await store.backup(older, () => {});
+    const db = new DatabaseSync(older);
+    db.exec(
+      TABLES.flatMap(({ name, columns }) =>
+        columns
+          .filter(({ isLater }) => isLater)
+          .map(column => `ALTER TABLE ${name} DROP COLUMN ${column.name};`),
+      ).join('\n'),
+    );
+    db.exec("INSERT INTO guest (host, domain, day) VALUES ('mx.a.net', 'b.com', '2026-11-01')");
+    db.close();
+    const hosts = await store.listHosts(1, 10);
+    await store.updateKey({ ...key, note: 'ask Bob', quota: 99 }, key, ACT);
+    await store.markSweep({ ...mark, last: '1 y.com', firstEndedAt: 6 });
+    await store.restore(older, ACT);
+    expect(await store.listKeys()).toEqual([{ ...key, note: 'ask Bob' }]);
+    expect(await store.sweepMark()).toEqual({ ...mark, firstEndedAt: 6 });
+    const [host] = await store.listHosts(1, 10);
+    expect(host).toMatchObject({ flagged: 1, innocent: 1 });
+    expect(host!.groups).toEqual(expect.arrayContaining([...hosts[0]!.groups]));
+
+    // From before hosts were learned.
+    await store.restore(olderStore(1), ACT);
+    expect(await store.listHosts(1, 10)).toEqual([host]);
+    expect(await store.sweepMark()).toMatchObject({ generation: 'g' });
+    // It knows that there were none.
+    await store.restore(target, ACT);
+    expect(await store.listHosts(1, 10)).toEqual([]);
+  });
+
+  test('takes away what one that was killed has left, and nothing of one that still runs', async () => {
+    const { path, store, key, target } = await backedUp();
+    const ended = spawnSync(process.execPath, ['--version']).pid;
+    const left = [process.pid, ended].flatMap(pid =>
+      ['', '-wal', '-shm', '-journal'].map(end => `${path}.restoring-${pid}${end}`),
+    );
+    const others = [`${path}.restoring-${process.ppid}`, `${path}.restoring-notes`];
+    for (const file of [...left, ...others]) writeFileSync(file, 'left behind');
+    await store.restore(target, ACT);
+    expect(await store.listKeys()).toEqual([key]);
+    const restoring = readdirSync(join(path, '..')).filter(name => name.includes('.restoring-'));
+    expect(restoring.map(name => join(path, '..', name)).sort()).toEqual(others.sort());
   });
 
   test('reaches another server on the same file with its next call', async () => {

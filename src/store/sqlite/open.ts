@@ -96,9 +96,13 @@ function useJournal(db: DatabaseSync, waitMs: number): void {
 
 /** A backup has our mark; an empty file has none, and taking it for a store would take every key away. */
 export function isMarked(path: string): boolean {
+  return read(path, db => ownerOf(db) === APPLICATION_ID);
+}
+
+export function read<T>(path: string, work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path, { readOnly: true });
   try {
-    return ownerOf(db) === APPLICATION_ID;
+    return work(db);
   } finally {
     db.close();
   }
@@ -175,9 +179,9 @@ function corrupt(path: string): StoreRefused {
 }
 
 /** The index of the WAL takes 32 KiB, and where these are not there SQLite speaks of an I/O error. */
-function isFull(folder: string): boolean {
+export function isFull(folder: string, wanted = 32_768): boolean {
   const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize < 32_768;
+  return bavail * bsize < wanted;
 }
 
 export function explain(error: unknown, path: string): unknown {
