@@ -16,7 +16,7 @@ export default {
   clearTextReporter: { allowColor: true, logTests: false, reportTests: false },
   // A file that is not there: it would be rewritten by the compiler's API, which TypeScript 7 does not have.
   tsconfigFile: 'none',
-  tempDirName: 'var/mutants',
+  tempDirName: '.mutants',
   // Nor anything that may be the operator's own: the rest is copied into a sandbox.
   ignorePatterns: ['bench', 'client', 'console', 'docs', 'var', 'test/.program', '.env', '*.db*'],
 };

@@ -23,6 +23,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  // Vite would take `VITE_…` of the operator's `.env` over.
+  envDir: false,
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/program.ts'],

@@ -3,6 +3,8 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // Vite would take `VITE_…` of the operator's `.env` over.
+  envDir: false,
   test: {
     include: [
       'test/core/*.test.ts',

@@ -2,8 +2,10 @@
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { resolveConfig } from 'vite';
 import { expect, onTestFinished, test } from 'vitest';
+import { SETTINGS } from '../src/config.ts';
 import { bareEnvironment } from './support/environment.ts';
 import { ROOT, startChild } from './support/process.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -55,6 +57,23 @@ test('so it is where vitest is started by hand', async () => {
   const { code } = await started.exited;
   expect([code, started.stdout() + started.stderr()]).toEqual([0, expect.stringContaining('1 passed')]);
   expect(trap.isTouched()).toBe(false);
+});
+
+test.each(globSync('vitest*.config.ts', { cwd: ROOT }))(
+  '%s takes nothing of the .env in its own folder over',
+  async name => {
+    const root = temporaryFolder();
+    writeFileSync(join(root, '.env'), 'VITE_TRAP=trap\n');
+    const { env } = await resolveConfig({ root, configFile: join(ROOT, name) }, 'serve');
+    expect([env.MODE, env.VITE_TRAP]).toEqual(['development', undefined]);
+  },
+);
+
+test('mutants are made in a folder that is neither the store nor kept', async () => {
+  const { default: stryker } = await import(join(ROOT, 'stryker.config.mjs'));
+  const isIgnored = readFileSync(join(ROOT, '.gitignore'), 'utf8').includes(`\n${stryker.tempDirName}/\n`);
+  const inStore = relative(SETTINGS.DATA_DIR.fallback, stryker.tempDirName);
+  expect([isIgnored, inStore.startsWith('..')]).toEqual([true, true]);
 });
 
 test('the command line reads .env of the folder that it is called in', async () => {

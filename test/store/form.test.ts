@@ -1,15 +1,18 @@
 /** A change of the store's form leaves a way back, and is told before it begins (P22). */
 
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type FormChange, toldOf } from '../../src/store/form.ts';
 import { moveStore } from '../../src/store/move.ts';
 import { bringUpToDate } from '../../src/store/postgres/change.ts';
 import { withConnection } from '../../src/store/postgres/open.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
+import { copyingBefore } from '../../src/store/sqlite/before.ts';
+import { openFirst } from '../../src/store/sqlite/open.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
@@ -86,6 +89,44 @@ test('what a process that was killed left of a copy is taken away with the next 
   for (const file of [left, `${left}-journal`]) writeFileSync(file, '');
   const { changes } = await open(path);
   expect(copiesOf(path)).toEqual([basename(changes[0]!.copy!)]);
+});
+
+test('a change that never succeeds takes no older copy away, and leaves none of its own', async () => {
+  const path = olderStore();
+  const db = new DatabaseSync(path);
+  db.exec('DROP TABLE sweep');
+  db.close();
+  const older = [2023, 2024, 2025].map(year => `${path}.before-${year}0101T000000000Z`);
+  for (const file of older) writeFileSync(file, '');
+  for (let i = 0; i < 2; i++) await expect(open(path)).rejects.toThrow(/no such table/);
+  expect(copiesOf(path).sort()).toEqual(older.map(file => basename(file)));
+});
+
+test('a copy that cannot have its name is refused with the fix, nothing of it is left, and nothing changes', () => {
+  const path = olderStore();
+  vi.useFakeTimers({ now: Date.UTC(2026, 0), toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const copy = `${path}.before-20260101T000000000Z`;
+  mkdirSync(copy);
+  expect(() =>
+    openFirst(
+      path,
+      copyingBefore(path, () => {}),
+    ),
+  ).toThrow(/cannot be written.*free as much/);
+  expect(copiesOf(path)).toEqual([basename(copy)]);
+  expect(columnsOf(path)).not.toContain('note');
+});
+
+test('directories with the names of copies are none of them, and keep no change from being made', async () => {
+  const path = olderStore();
+  const folders = ['x.partial', '20230101T000000000Z', '20240101T000000000Z', '20250101T000000000Z'];
+  for (const end of folders) mkdirSync(`${path}.before-${end}`);
+  const older = ['20210101T000000000Z', '20220101T000000000Z'];
+  for (const end of older) writeFileSync(`${path}.before-${end}`, '');
+  const { changes } = await open(path);
+  const left = [...[...folders, ...older].map(end => `${path}.before-${end}`), changes[0]!.copy!];
+  expect(copiesOf(path).sort()).toEqual(left.map(file => basename(file)).sort());
 });
 
 /** What the program had on the disk, in this order; a copy goes by its end. */

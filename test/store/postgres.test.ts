@@ -110,10 +110,27 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       await query(`GRANT USAGE ON SCHEMA domain_risk TO ${name}`);
       await query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA domain_risk TO ${name}`);
       expect(await (await open(as.href)).listKeys()).toHaveLength(1);
+
+      await query('ALTER TABLE domain_risk.key DROP COLUMN note');
+      const denied = await open(as.href).catch((error: StoreRefused) => error as StoreRefused);
+      expect(denied).toBeInstanceOf(StoreRefused);
+      const { problem, fix } = denied as StoreRefused;
+      expect(problem).toMatch(new RegExp(`belong to the user ".+", and "${name}" may not`));
+      // As it says.
+      const [, statement, tables] = /run (.+) for (.+)$/.exec(fix)!;
+      for (const table of tables!.split(', ')) await query(statement!.replace('<name>', table));
+      expect(await (await open(as.href)).listKeys()).toHaveLength(1);
+
       await empty();
       const refused = await open(as.href).catch((error: Error) => error);
       expect(refused).toBeInstanceOf(StoreRefused);
-      expect(String(refused)).toMatch(/may not make tables.*GRANT CREATE ON DATABASE/);
+      const line = /may not make tables.*GRANT CONNECT, CREATE ON DATABASE/;
+      expect(String(refused)).toMatch(line);
+
+      const database = new URL(url).pathname.slice(1);
+      await query(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC`);
+      onTestFinished(async () => void (await query(`GRANT CONNECT ON DATABASE ${database} TO PUBLIC`)));
+      await expect(open(as.href)).rejects.toThrow(line);
     });
   });
 
@@ -160,6 +177,42 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
           at.search = '?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
         }),
         line: /cannot read \/nowhere\/ca\.pem \(ENOENT\): correct sslrootcert/,
+      },
+      'a directory for a certificate': {
+        at: wrong(at => {
+          at.search = '?sslcert=/etc';
+        }),
+        line: /cannot read a file that .* names \(EISDIR\): correct sslrootcert, sslcert/,
+      },
+      'a setting with a wrong value': {
+        at: wrong(at => {
+          at.search = '?statement_timeout=abc';
+        }),
+        line: /statement_timeout.*: correct what its address has behind the \?/,
+      },
+      'a setting that is none': {
+        at: wrong(at => {
+          at.search = '?options=-c%20foo';
+        }),
+        line: /foo.*: correct what its address has behind the \?/,
+      },
+      'a port that is none': {
+        at: wrong(at => {
+          at.search = '?port=abc';
+        }),
+        line: /port of the database is no number.*PGPORT/,
+      },
+      'a port that is too large': {
+        at: wrong(at => {
+          at.search = '?port=65536';
+        }),
+        line: /port of the database is no number/,
+      },
+      'bytes that are no text': {
+        at: wrong(at => {
+          at.host = '%ff%fe';
+        }),
+        line: /cannot be read \(URI malformed\): correct it; a % in it is written %25/,
       },
     };
     test.each(Object.keys(cases))('%s', async name => {

@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -17,11 +18,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { digestOf } from '../../src/core/key.ts';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
+import { TABLES } from '../../src/store/columns.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
+import { SQLITE } from '../../src/store/sqlite/codes.ts';
+import { explain, openFirst } from '../../src/store/sqlite/open.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
+import { olderStore } from '../support/older.ts';
 import { read } from '../support/process.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -184,6 +189,37 @@ describe('the file', () => {
     await expect(open(path)).rejects.toThrow(/DATA_DIR/);
   });
 
+  const blocked: Record<string, (path: string) => void> = {
+    'a pipe in its place': path => {
+      rmSync(path);
+      execFileSync('mkfifo', [path]);
+    },
+    'a directory in the place of the index of its journal': path => mkdirSync(`${path}-shm`),
+    'a directory in the place of its journal': path => mkdirSync(`${path}-wal`),
+  };
+  test.each(Object.keys(blocked))('%s is refused with the setting to change', async what => {
+    const { path } = await writtenFile();
+    blocked[what]!(path);
+    const refused = await open(path).catch(error => error);
+    expect(refused).toBeInstanceOf(StoreRefused);
+    expect([refused.problem, refused.fix]).toEqual([
+      expect.stringContaining(path),
+      expect.stringContaining('DATA_DIR'),
+    ]);
+  });
+
+  test.each([
+    [SQLITE.full, /no space left/, /^free some/],
+    [SQLITE.ioerr, /cannot read/, /^check the disk/],
+    [SQLITE.readonly, /cannot write/, /write access/],
+  ])('what SQLite says of the disk (%i) is told with a fix', (errcode, problem, fix) => {
+    const said = Object.assign(new Error('said'), { code: 'ERR_SQLITE_ERROR', errcode });
+    expect(explain(said, join(temporaryFolder(), 'domain-risk.db'))).toMatchObject({
+      problem: expect.stringMatching(problem),
+      fix: expect.stringMatching(fix),
+    });
+  });
+
   test('a data directory that cannot be made is refused with the setting to change', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
@@ -257,8 +293,23 @@ describe('a lock that another process holds', () => {
     const other = new DatabaseSync(path);
     onTestFinished(() => other.close());
     other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE revision SET value = value');
-    await expect(open(path)).rejects.toThrow(/another program holds a lock/);
+    expect(() => openFirst(path, () => undefined, 50)).toThrow(/another program holds a lock/);
   });
+
+  test.each(['IMMEDIATE', 'EXCLUSIVE'])(
+    'because it makes the file, or takes a copy that was put there, is waited for: %s',
+    async kind => {
+      const { path, key } = await writtenFile();
+      const other = new DatabaseSync(path);
+      onTestFinished(() => other.close());
+      other.exec(`PRAGMA journal_mode = DELETE; BEGIN ${kind}`);
+      const opening = open(path);
+      // Longer than others wait for a lock.
+      await pause(800);
+      other.exec('ROLLBACK');
+      expect(await (await opening).listKeys()).toEqual([key]);
+    },
+  );
 });
 
 describe('a held event loop', () => {
@@ -649,6 +700,57 @@ describe('a restore', () => {
     await store.restore(target, ACT);
     expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
     expect(await store.listKeys()).toEqual([{ ...key, ...secret, ...overlap }]);
+  });
+
+  test('of what an older version made takes nothing back that it could not know', async () => {
+    const { store, key, target } = await backedUp();
+    const guest = guestOf({ host: 'mx.a.net', domain: 'a.com', entry: 'a.com', day: DAY });
+    const mark = { generation: 'g', last: '1 x.com', endedAt: 7, firstEndedAt: 5, dead: 'AQ==' };
+    await store.learn([guest], [], DAY, '2026-10-01');
+    await store.markSweep(mark);
+    const older = join(temporaryFolder(), 'older.db');
+    await store.backup(older, () => {});
+    const db = new DatabaseSync(older);
+    db.exec(
+      TABLES.flatMap(({ name, columns }) =>
+        columns
+          .filter(({ isLater }) => isLater)
+          .map(column => `ALTER TABLE ${name} DROP COLUMN ${column.name};`),
+      ).join('\n'),
+    );
+    db.exec("INSERT INTO guest (host, domain, day) VALUES ('mx.a.net', 'b.com', '2026-11-01')");
+    db.close();
+    const hosts = await store.listHosts(1, 10);
+    await store.updateKey({ ...key, note: 'ask Bob', quota: 99 }, key, ACT);
+    await store.markSweep({ ...mark, last: '1 y.com', firstEndedAt: 6 });
+    await store.restore(older, ACT);
+    expect(await store.listKeys()).toEqual([{ ...key, note: 'ask Bob' }]);
+    expect(await store.sweepMark()).toEqual({ ...mark, firstEndedAt: 6 });
+    const [host] = await store.listHosts(1, 10);
+    expect(host).toMatchObject({ flagged: 1, innocent: 1 });
+    expect(host!.groups).toEqual(expect.arrayContaining([...hosts[0]!.groups]));
+
+    // From before hosts were learned.
+    await store.restore(olderStore(1), ACT);
+    expect(await store.listHosts(1, 10)).toEqual([host]);
+    expect(await store.sweepMark()).toMatchObject({ generation: 'g' });
+    // It knows that there were none.
+    await store.restore(target, ACT);
+    expect(await store.listHosts(1, 10)).toEqual([]);
+  });
+
+  test('takes away what one that was killed has left, and nothing of one that still runs', async () => {
+    const { path, store, key, target } = await backedUp();
+    const ended = spawnSync(process.execPath, ['--version']).pid;
+    const left = [process.pid, ended].flatMap(pid =>
+      ['', '-wal', '-shm', '-journal'].map(end => `${path}.restoring-${pid}${end}`),
+    );
+    const others = [`${path}.restoring-${process.ppid}`, `${path}.restoring-notes`];
+    for (const file of [...left, ...others]) writeFileSync(file, 'left behind');
+    await store.restore(target, ACT);
+    expect(await store.listKeys()).toEqual([key]);
+    const restoring = readdirSync(join(path, '..')).filter(name => name.includes('.restoring-'));
+    expect(restoring.map(name => join(path, '..', name)).sort()).toEqual(others.sort());
   });
 
   test('reaches another server on the same file with its next call', async () => {

@@ -3,47 +3,66 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
+import { DENIED, deniedOnTables } from './rights.ts';
 import {
   LOCKED,
   messageOf,
   OnlyReads,
   prepare,
-  rethrow,
   type Session,
   sessionOn,
   settings,
+  sqlStateOf,
 } from './session.ts';
 
 const START_MS = 3_000;
 
-/** Reads the files that the address names, such as a certificate. */
+/** Reads the address and the files that it names, such as a certificate. */
 function newClient(url: string): pg.Client {
+  let client: pg.Client;
   try {
-    return new pg.Client({ ...settings(url), connectionTimeoutMillis: START_MS });
+    client = new pg.Client({ ...settings(url), connectionTimeoutMillis: START_MS });
   } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException;
-    if (path === undefined) throw error;
+    const { code, path, syscall, message } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) {
+      throw new StoreRefused(
+        `the address of the database cannot be read (${message})`,
+        'correct it; a % in it is written %25 (DATABASE_URL)',
+      );
+    }
+    // Of a directory Node does not tell the path.
     throw new StoreRefused(
-      `cannot read ${path} (${code})`,
+      `cannot read ${path ?? 'a file that the address of the database names'} (${code})`,
       'correct sslrootcert, sslcert or sslkey (DATABASE_URL)',
     );
   }
+  // The driver takes whatever it finds for one, and then waits for ever.
+  if (client.port > 0 && client.port < 65_536) return client;
+  throw new StoreRefused(
+    'the port of the database is no number from 1 to 65535',
+    'correct it (DATABASE_URL, or PGPORT where that has none)',
+  );
+}
+
+/** Whatever the driver or the server finds wrong before there is a connection is wrong with the address. */
+function notConnected(error: unknown): never {
+  throw new StoreUnavailable(messageOf(error), { cause: error });
 }
 
 /** One connection for the start or for a long move, without our short limits. Throws StoreRefused. */
 export async function withConnection<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
   const client = newClient(url);
   client.on('error', () => {});
+  const session = sessionOn(client);
   try {
-    await client.connect().catch(rethrow);
-    const session = sessionOn(client);
+    await client.connect().catch(notConnected);
     await prepare(session);
     await session.query(
       `SET statement_timeout = 0; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = 0`,
     );
     return await work(session);
   } catch (error) {
-    throw explain(error, client);
+    throw (sqlStateOf(error) === DENIED && (await deniedOnTables(session))) || explain(error, client);
   } finally {
     await client.end().catch(() => {});
   }
@@ -63,9 +82,9 @@ const REFUSALS: Readonly<Record<string, (where: Where) => readonly [problem: str
     `${server} has no database "${database}"`,
     `create it (createdb ${database}), or correct its name`,
   ],
-  '42501': ({ user, database }) => [
-    `the user "${user}" may not make tables in the database "${database}"`,
-    `as its owner run GRANT CREATE ON DATABASE "${database}" TO "${user}"`,
+  [DENIED]: ({ user, database }) => [
+    `the user "${user}" may not connect to the database "${database}", or may not make tables there`,
+    `as its owner run GRANT CONNECT, CREATE ON DATABASE "${database}" TO "${user}"`,
   ],
   '53300': ({ server }) => [
     `${server} has no connection left`,
@@ -90,6 +109,9 @@ const NO_PASSWORD = new Set([
   'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string',
   'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string',
 ]);
+
+/** SQLSTATE of a value or a name that the server does not take (classes 22 and 42): of settings, before any statement. */
+const PARAMETERS = /^(?:22|42)/;
 
 interface Where {
   readonly server: string;
@@ -118,6 +140,8 @@ function explain(error: unknown, client: pg.Client): unknown {
     return told(`${where.server} asks for the password of "${where.user}"`, 'add it');
   if (TLS_CODE.test(code) || NO_TLS.has(message))
     return told(`${where.server}: ${message}`, 'correct sslmode or sslrootcert');
+  if (cause instanceof pg.DatabaseError && PARAMETERS.test(code))
+    return told(`${where.server}: ${message}`, 'correct what its address has behind the ?');
   if (cause instanceof pg.DatabaseError)
     return told(`${where.server}: ${message}`, 'correct it there, or name another');
   return told(`cannot reach ${where.server} (${code || message})`, 'start it, or correct its address');

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { OnFormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
-import type { BeforeChange } from './change.ts';
+import type { BeforeChange, Copy } from './change.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 
 const KEPT = 3;
@@ -15,37 +15,53 @@ const KEPT = 3;
  * of the version before that still runs on the file cannot count meanwhile.
  */
 export function copyingBefore(path: string, onChange: OnFormChange): BeforeChange {
-  return change => onChange({ copy: copyOf(path), ...change });
-}
-
-function copyOf(path: string): string {
-  const copy = `${path}.before-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`;
-  forgetAbandoned(path);
-  write(path, copy);
-  forgetOlder(path, copy);
-  return copy;
+  return change => {
+    forgetAbandoned(path);
+    const copy = copyOf(path);
+    onChange({ copy: copy.name, ...change });
+    return copy;
+  };
 }
 
 /** Nothing has the name of a copy before it is a whole one, and on the disk (atomic rename). */
-function write(path: string, copy: string): void {
-  const partial = `${copy}.partial`;
+function copyOf(path: string): Copy & { readonly name: string } {
+  const name = `${path}.before-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`;
+  const partial = `${name}.partial`;
+  const drop = () => [partial, `${partial}-journal`, name].forEach(remove);
+  orRefuse(name, drop, () => write(path, partial));
+  return {
+    name,
+    keep() {
+      orRefuse(name, drop, () => {
+        renameSync(partial, name);
+        sync(dirname(name));
+      });
+    },
+    drop,
+    dropOlder: () => forgetOlder(path, name),
+  };
+}
+
+function write(path: string, partial: string): void {
+  // Made here and not by SQLite, so that nobody else can read it while it is being written.
+  closeSync(openSync(partial, 'wx', 0o600));
+  // On a connection of its own: one in a transaction cannot do it.
+  const db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
   try {
-    // Made here and not by SQLite, so that nobody else can read it while it is being written.
-    closeSync(openSync(partial, 'wx', 0o600));
-    // On a connection of its own: one in a transaction cannot do it.
-    const db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
-    try {
-      // What is no copy yet need not be on the disk at every step: once it is whole is enough.
-      db.exec('PRAGMA synchronous = OFF');
-      db.prepare('VACUUM INTO ?').run(partial);
-    } finally {
-      db.close();
-    }
-    sync(partial);
-    renameSync(partial, copy);
-    sync(dirname(copy));
+    // What is no copy yet need not be on the disk at every step: once it is whole is enough.
+    db.exec('PRAGMA synchronous = OFF');
+    db.prepare('VACUUM INTO ?').run(partial);
+  } finally {
+    db.close();
+  }
+  sync(partial);
+}
+
+function orRefuse(copy: string, drop: () => void, work: () => void): void {
+  try {
+    work();
   } catch (error) {
-    for (const end of ['', '-journal']) rmSync(partial + end, { force: true });
+    drop();
     throw new StoreRefused(
       `the tables have to change for this version, and the copy ${copy} cannot be written before (${(error as Error).message})`,
       'free as much space as the database takes, or give this user write access to its directory',
@@ -75,15 +91,22 @@ function forgetOlder(path: string, copy: string): void {
 }
 
 function forget(path: string, isGone: (end: string) => boolean): void {
-  for (const end of endsOf(path).filter(isGone)) rmSync(nameOf(path, end), { force: true });
+  for (const end of endsOf(path).filter(isGone)) remove(nameOf(path, end));
+}
+
+/** What cannot be removed, such as by a user who did not make it, is in nobody's way. */
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {}
 }
 
 const nameOf = (path: string, end: string) => join(dirname(path), `${basename(path)}.before-${end}`);
 
-/** What the names of copies end with; whatever else is in the folder is none. */
+/** What the names of copies end with; whatever else is in the folder, such as a folder of that name, is none. */
 function endsOf(path: string): string[] {
   const begin = `${basename(path)}.before-`;
-  return readdirSync(dirname(path))
-    .filter(name => name.startsWith(begin))
-    .map(name => name.slice(begin.length));
+  return readdirSync(dirname(path), { withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name.startsWith(begin))
+    .map(({ name }) => name.slice(begin.length));
 }

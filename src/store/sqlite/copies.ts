@@ -1,11 +1,13 @@
 /** The files of `backup` and `restore`: none has the name of a backup before it is a whole one, none is left behind. */
 
-import { existsSync } from 'node:fs';
-import { chmod, copyFile, open, rename, rm } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { chmod, copyFile, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
 import { unavailabilityOf } from './codes.ts';
-import { examine, isMarked, openDatabase, refuseUnknownColumns } from './open.ts';
+import { examine, isFull, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
+import { missingIn } from './schema.ts';
 import { NO_DEADLINE, type Thread } from './thread.ts';
 import type { Records } from './worker.ts';
 
@@ -22,28 +24,61 @@ export function createCopies(path: string, ask: Thread<Records>['ask']): Pick<St
         await rename(partial, target);
       } catch (error) {
         for (const end of ['', '-journal']) await rm(partial + end, { force: true });
+        if (isFull(dirname(target), statSync(path, { throwIfNoEntry: false })?.size))
+          throw noSpaceFor(target);
         throw unavailabilityOf(error) ?? error;
       }
     },
     async restore(source, act) {
       // From a copy: the backup may be on a medium that is only read, and an older one is brought up to date.
       const copy = `${path}.restoring-${process.pid}`;
+      await removeLeftovers(path);
       try {
         await copyFile(source, copy).catch(error => {
+          if (error.code === 'ENOSPC') throw noSpaceFor(copy);
           throw new StoreRefused(`cannot read ${source} (${error.code})`, 'name a file made by backup');
         });
         await chmod(copy, 0o600);
         examine(copy, source);
         if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, 'name a file made by backup');
+        const missing = read(copy, missingIn);
         bringUpToDate(copy, source, path);
-        await ask('restore', [copy, act], NO_DEADLINE);
+        await ask('restore', [copy, missing, act], NO_DEADLINE);
       } catch (error) {
         throw unavailabilityOf(error) ?? error;
       } finally {
-        for (const end of ['', '-wal', '-shm']) await rm(copy + end, { force: true });
+        for (const end of ['', '-wal', '-shm', '-journal']) await rm(copy + end, { force: true });
       }
     },
   };
+}
+
+function noSpaceFor(path: string): StoreRefused {
+  return new StoreRefused(
+    `the disk has no space left for ${path}`,
+    'free as much as the backup takes, then try again',
+  );
+}
+
+/** Of restores that were killed. A journal of one would be taken for that of the next copy with its name. */
+async function removeLeftovers(path: string): Promise<void> {
+  const begin = `${basename(path)}.restoring-`;
+  for (const name of await readdir(dirname(path))) {
+    const pid =
+      name.startsWith(begin) && /^(\d+)(?:-wal|-shm|-journal)?$/.exec(name.slice(begin.length))?.[1];
+    if (pid && isGone(Number(pid))) await rm(join(dirname(path), name), { force: true });
+  }
+}
+
+/** In a container every process may have the number of the one before it. */
+function isGone(pid: number): boolean {
+  if (pid === process.pid) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
 }
 
 /** A backup of a store that a newer version has added columns to is one of these, also where this version made it. */

@@ -1,12 +1,12 @@
 /** Opens the embedded store's file, or refuses what it must not touch. */
 
-import { chmodSync, existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreRefused } from '../refused.ts';
 import { type BeforeChange, bringUpToDate, checkSchema } from './change.ts';
 import { codeOf, SQLITE } from './codes.ts';
-import { LOCK_WAIT_MS } from './lock.ts';
+import { LOCK_WAIT_MS, OPEN_WAIT_MS, takeLock } from './lock.ts';
 import { APPLICATION_ID, unknownColumnsIn } from './schema.ts';
 
 /** What a thousand pages need, after which SQLite empties the journal (the WAL) by itself: a checkpoint. */
@@ -25,20 +25,39 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x01021997, '9P'],
 ]);
 
-export function openDatabase(path: string, beforeChange: BeforeChange = () => {}): DatabaseSync {
+/** The first connection of a process looks the file over, and empties into it the journal that a crash has left. */
+export function openFirst(path: string, beforeChange: BeforeChange, waitMs = OPEN_WAIT_MS): DatabaseSync {
+  if (existsSync(path)) examine(path, path, waitMs);
+  const db = openDatabase(path, beforeChange, waitMs);
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    return db;
+  } catch (error) {
+    db.close();
+    throw explain(error, path);
+  }
+}
+
+export function openDatabase(
+  path: string,
+  beforeChange: BeforeChange = () => undefined,
+  waitMs = OPEN_WAIT_MS,
+): DatabaseSync {
   prepareFolder(dirname(path));
-  const fresh = !existsSync(path);
+  const isFresh = !existsSync(path);
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
-    if (fresh) chmodSync(path, 0o600);
+    db = new DatabaseSync(path, { timeout: waitMs });
+    if (isFresh) chmodSync(path, 0o600);
     checkVersion(db);
     checkOwner(db, path);
     checkSchema(db, path);
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    useJournal(db, waitMs);
+    db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     // A journal that grew while some reader stood still is cut back once that reader is gone.
     db.exec(`PRAGMA journal_size_limit = ${JOURNAL_BYTES}`);
     bringUpToDate(db, path, beforeChange);
+    db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
     return db;
   } catch (error) {
     db?.close();
@@ -50,10 +69,13 @@ export function openDatabase(path: string, beforeChange: BeforeChange = () => {}
  * Reads every page once. For start-up only: a damaged file must be found before it is written to. Opened for
  * reading, because closing a connection that may write would move a crash's journal into the damaged file (a checkpoint).
  */
-export function examine(path: string, shownAs = path): void {
+export function examine(path: string, shownAs = path, waitMs = OPEN_WAIT_MS): void {
+  // Opening a pipe would wait for whoever writes to it.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new StoreRefused(`${shownAs} is no file`, 'set DATA_DIR or DATABASE_URL to another place');
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
+    db = new DatabaseSync(path, { readOnly: true, timeout: waitMs });
     checkOwner(db, shownAs);
     checkSchema(db, shownAs);
     if (db.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok') throw corrupt(shownAs);
@@ -64,11 +86,23 @@ export function examine(path: string, shownAs = path): void {
   }
 }
 
+/**
+ * What is new or a copy has no WAL yet. Of several that start at once one makes it, and SQLite's own wait is none here:
+ * whoever has read already, as this statement does, is refused the write lock at once.
+ */
+function useJournal(db: DatabaseSync, waitMs: number): void {
+  takeLock(() => db.exec('PRAGMA journal_mode = WAL'), waitMs);
+}
+
 /** A backup has our mark; an empty file has none, and taking it for a store would take every key away. */
 export function isMarked(path: string): boolean {
+  return read(path, db => ownerOf(db) === APPLICATION_ID);
+}
+
+export function read<T>(path: string, work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path, { readOnly: true });
   try {
-    return ownerOf(db) === APPLICATION_ID;
+    return work(db);
   } finally {
     db.close();
   }
@@ -144,7 +178,13 @@ function corrupt(path: string): StoreRefused {
   );
 }
 
-function explain(error: unknown, path: string): unknown {
+/** The index of the WAL takes 32 KiB, and where these are not there SQLite speaks of an I/O error. */
+export function isFull(folder: string, wanted = 32_768): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < wanted;
+}
+
+export function explain(error: unknown, path: string): unknown {
   if (error instanceof StoreRefused) return error;
   const code = codeOf(error);
   if (code === SQLITE.corrupt || code === SQLITE.notadb) return corrupt(path);
@@ -152,6 +192,12 @@ function explain(error: unknown, path: string): unknown {
     return new StoreRefused(
       `cannot write to the database ${path}`,
       'give this user write access to its directory, or set DATA_DIR to another one',
+    );
+  }
+  if (code === SQLITE.full || (code === SQLITE.ioerr && isFull(dirname(path)))) {
+    return new StoreRefused(
+      `the disk has no space left for the database ${path}`,
+      'free some, or set DATA_DIR to a larger one',
     );
   }
   if (code === SQLITE.ioerr) {

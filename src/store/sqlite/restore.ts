@@ -2,12 +2,13 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import { FLAG, OVERRIDE, USAGE, USAGE_DAY } from '../columns.ts';
+import { FLAG, GUEST, OVERRIDE, TABLES, USAGE, USAGE_DAY } from '../columns.ts';
 import type { Table } from '../table.ts';
 import { RESTORE_AUDIT } from './audit.ts';
 import { RESTORE_HOSTS } from './hosts.ts';
 import { RESTORE_KEYS } from './keys.ts';
 import type { Revisions } from './revision.ts';
+import type { Missing } from './schema.ts';
 import { RESTORE_SNAPSHOTS } from './snapshots.ts';
 
 /** A count is never lowered. */
@@ -24,18 +25,40 @@ const RESTORE = [
   RESTORE_KEYS,
   ...[USAGE, USAGE_DAY].map(countsOf),
   ...[OVERRIDE, FLAG].map(allOf),
-  ...[RESTORE_HOSTS, RESTORE_SNAPSHOTS, RESTORE_AUDIT],
-].join('\n');
+  ...[RESTORE_SNAPSHOTS, RESTORE_AUDIT],
+];
+
+/** What the backup could not know stays as it is: written into the copy of it first, so that it goes back too. */
+const keptOf = ({ name, key }: Table<object>, columns: readonly string[]) => `
+  UPDATE backup.${name} SET (${columns}) = (
+    SELECT ${columns} FROM main.${name} AS present WHERE (${ofEach(key, 'present')}) = (${ofEach(key, name)}));`;
+
+const ofEach = (key: string, table: string) =>
+  key
+    .split(', ')
+    .map(column => `${table}.${column}`)
+    .join(', ');
+
+function statements(missing: Missing): string {
+  const kept = TABLES.flatMap(table => {
+    const columns = missing.get(table.name);
+    return columns ? [keptOf(table, columns)] : [];
+  });
+  // A backup from before hosts were learned knows nothing of them.
+  const knowsHosts = !missing.get(GUEST.name)?.includes('host');
+  return [...kept, ...RESTORE, ...(knowsHosts ? [RESTORE_HOSTS] : [])].join('\n');
+}
 
 export type Restore = ReturnType<typeof createRestore>;
 
 export function createRestore(db: DatabaseSync, { change }: Revisions) {
   return {
-    restore(path: string, act: Act): void {
+    /** From a copy of the backup, brought up to date, which it may change. */
+    restore(path: string, missing: Missing, act: Act): void {
       db.prepare('ATTACH ? AS backup').run(path);
       try {
         change(act, () => {
-          db.exec(RESTORE);
+          db.exec(statements(missing));
           return true;
         });
       } finally {

@@ -155,6 +155,18 @@ export function additions(db: DatabaseSync): string[] {
   return additionsTo('sqlite', TABLES, (table, column) => columnsIn(db, table).includes(column));
 }
 
+/** Columns by the name of their table. */
+export type Missing = ReadonlyMap<string, readonly string[]>;
+
+/** Those that came after the version which made the store. */
+export function missingIn(db: DatabaseSync): Missing {
+  const missing = TABLES.map(({ name, columns }) => {
+    const present = columnsIn(db, name);
+    return [name, columns.map(column => column.name).filter(column => !present.includes(column))] as const;
+  });
+  return new Map(missing.filter(([, columns]) => columns.length > 0));
+}
+
 /** Columns that a newer version has added. */
 export function unknownColumnsIn(db: DatabaseSync): string[] {
   return TABLES.flatMap(({ name, columns }) =>

@@ -1,6 +1,5 @@
 /** A thread that owns one connection to the embedded store, so that no lock and no fsync stops the event loop. */
 
-import { existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FormChange } from '../form.ts';
@@ -12,7 +11,7 @@ import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { examine, openDatabase } from './open.ts';
+import { openDatabase, openFirst } from './open.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
@@ -70,21 +69,14 @@ const { path, role, isFirst } = workerData as WorkerData;
 const tell = (reply: Reply) => port.postMessage(reply);
 let current = 0;
 
-function openFirst(): DatabaseSync {
-  if (existsSync(path)) examine(path);
-  const db = openDatabase(
-    path,
-    copyingBefore(path, change => tell({ change })),
-  );
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  return db;
-}
-
 /** Nothing where the start is refused. It is told in words: on the way an error loses its kind. */
 function open(): DatabaseSync | undefined {
   if (!isFirst) return openDatabase(path);
   try {
-    return openFirst();
+    return openFirst(
+      path,
+      copyingBefore(path, change => tell({ change })),
+    );
   } catch (error) {
     if (error instanceof StoreRefused) tell({ refused: { problem: error.problem, fix: error.fix } });
     else tell({ failed: error as Error });
