@@ -110,16 +110,27 @@ export function keepingNames(fresh: Snapshot, inUse: Snapshot | undefined, today
     const since = Uint16Array.from(fresh.names, sinceOf);
     return allAtOnce(sealing(fresh.feed, { ...fresh, since }));
   }
+  const newest = inUse?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
   const rows: Row[] = fresh.names.map((name, at) => {
     const place = before.get(name);
     before.delete(name);
     const was = place === undefined ? undefined : rowAt(inUse!, place);
     const days = (was?.days ?? 0) + (was?.last === today ? 0 : 1);
-    return { name, since: fresh.since[at] || was?.since || today, last: today, days: Math.min(255, days) };
+    const since = fresh.since[at] || shownSince(was, newest, today);
+    return { name, since, last: today, days: Math.min(255, days) };
   });
   const stay = [...before.values()].map(place => rowAt(inUse!, place)).filter(row => isToStay(row, today));
   stay.sort((a, b) => b.last - a.last || (a.name < b.name ? -1 : 1));
   return rotated(fresh, rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))));
+}
+
+/**
+ * A name that comes back is as old as it was when it left: the days on which it was merely kept do not count, or one bad
+ * day a month after three others would block for ninety.
+ */
+function shownSince(was: Row | undefined, newest: Day, today: Day): Day {
+  if (!was?.since) return today;
+  return was.last === newest ? was.since : was.since + (today - was.last);
 }
 
 /** One name of a rotating list. */

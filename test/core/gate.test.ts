@@ -238,8 +238,23 @@ describe('a list that rotates', () => {
     expect([...kept.since]).toEqual([NOV + 3, NOV]);
     expect(kept.shown).toEqual({ last: Uint16Array.of(NOV + 4, NOV + 2), days: Uint8Array.of(2, 3) });
     const again = keepingNames(clean(['a.com'], ROTATING), kept, NOV + 5);
-    expect(again).toMatchObject({ names: ['a.com'], since: Uint16Array.of(NOV) });
+    expect(again).toMatchObject({ names: ['a.com'] });
     expect(again.shown?.days).toEqual(Uint8Array.of(4));
+  });
+
+  it('counts no day on which a name was merely kept towards its age', () => {
+    const on = (kept: Snapshot, names: readonly string[], day: number) =>
+      keepingNames(clean(names, ROTATING), kept, NOV + day);
+    const kept = follow(['a.com'], ['a.com'], ['a.com'], ['x.com']);
+    // As old on the day of its return as on the day it left, which was two days.
+    const again = on(kept, ['a.com'], 35);
+    expect(sinceOf(again, 'a.com')).toBe(NOV + 33);
+    expect(sinceOf(on(again, ['a.com'], 36), 'a.com')).toBe(NOV + 33);
+    const gone = on(on(on(kept, ['a.com'], 35), ['x.com'], 36), ['a.com'], 60);
+    expect(sinceOf(gone, 'a.com')).toBe(NOV + 58);
+    // Days without an update are no days of being kept: nobody looked whether the list showed it.
+    const steady = on(follow(['a.com']), ['a.com'], 20);
+    expect(sinceOf(steady, 'a.com')).toBe(NOV);
   });
 
   it('is another version on another day, since it was shown on one day more', () => {
@@ -273,7 +288,8 @@ describe('a list that rotates', () => {
     const full = holding(names, at => (at < 20_000 ? NOV - 9 : NOV - 1));
     const next = keepingNames(clean([...many(999, 'n'), 'o0.com'], ROTATING), full, NOV);
     expect(next.names).toHaveLength(30_000);
-    expect(sinceOf(next, 'o0.com')).toBe(NOV - 90);
+    // Named for 81 days when it left, nine days ago.
+    expect(sinceOf(next, 'o0.com')).toBe(NOV - 81);
     expect(next.shown!.last.filter(day => day === NOV - 1)).toHaveLength(20_000);
   });
 
