@@ -11,9 +11,8 @@ import {
   type Packing,
   type Snapshot,
 } from './core/feed.ts';
-import { canariesOf } from './core/folding.ts';
-import { isSame, type Known, keepingNames, problemsOf } from './core/gate.ts';
-import { isByTwoFamilies } from './core/guest.ts';
+import { isSame, keepingNames, problemsOf } from './core/gate.ts';
+import { type Known, knownFrom } from './core/known.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { cleaning, reading, takeSnapshot, textOf } from './core/snapshot.ts';
 import { allAtOnce } from './core/steps.ts';
@@ -49,8 +48,8 @@ export interface UpdateParts {
   /** What is installed, for feeds that were never updated. */
   readonly installed: readonly FeedSource[];
   readonly tables: () => Promise<TableTexts>;
-  /** The lists in use, which lists of innocent names are held against. */
-  readonly catalog: () => Promise<Pick<Catalog, 'listed'>>;
+  /** The lists in use, which each new one is held against. */
+  readonly catalog: () => Promise<Pick<Catalog, 'snapshots'>>;
   readonly packing: Packing;
   readonly clock: Clock;
   readonly actor: Actor;
@@ -65,15 +64,12 @@ export interface UpdateOptions {
 }
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
-  const canaries = canariesOf(parseTables(await parts.tables()));
-  const isHeld = parts.sources.some(({ feed }) => feed.kind !== 'disposable');
-  const catalog = isHeld ? await parts.catalog() : undefined;
-  const isDisposable = (name: string) =>
-    catalog !== undefined && isByTwoFamilies(catalog.listed([name]).families);
+  const { snapshots } = await parts.catalog();
+  const known = knownFrom(snapshots, parseTables(await parts.tables()));
   const done: Updated[] = [];
   for (const source of parts.sources) {
     options.progress(source.feed.id, done.length, parts.sources.length);
-    done.push(await update(source, { canaries, isDisposable }, parts, options));
+    done.push(await update(source, known, parts, options));
   }
   return done;
 }
@@ -92,8 +88,9 @@ async function update(
     const nothing = { before, after: null, dropped: null };
     return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
   }
-  const problems = problemsOf(fresh, inUse.snapshot, known);
-  const next = keepingNames(fresh, inUse.snapshot, dayAt(parts.clock()));
+  const today = dayAt(parts.clock());
+  const problems = problemsOf(fresh, inUse.snapshot, { ...known, installed: inUse.installed, today });
+  const next = keepingNames(fresh, inUse.snapshot, today);
   const told = { feed: feed.id, before, after: versionOf(next), dropped: fresh.dropped, problems };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
@@ -121,6 +118,7 @@ function oneLine(text: string): string {
 
 interface InUse {
   readonly snapshot: Snapshot | undefined;
+  readonly installed: Snapshot | undefined;
   /** Of the one in the store, also where it cannot be read: it is what an update replaces. */
   readonly digest: string | null;
   /** False where the one in the store cannot be read and the installed one stands in. */
@@ -130,18 +128,18 @@ interface InUse {
 async function readInUse(feed: Feed, { store, installed, packing }: UpdateParts): Promise<InUse> {
   const stored = await store.snapshot(feed.id);
   const digest = stored?.digest ?? null;
+  const source = installed.find(one => one.feed.id === feed.id);
+  const first = source && takeSnapshot(source.feed, await source.read());
   if (stored) {
     try {
       const text = await packing.unpack(stored.body);
       const snapshot = allAtOnce(reading(feed, text, stored.digest, stored.acceptedAt));
-      return { snapshot, digest, isWhole: true };
+      return { snapshot, installed: first, digest, isWhole: true };
     } catch {
       // The servers said so in their logs, use what is installed, and are about to get a better one.
     }
   }
-  const source = installed.find(one => one.feed.id === feed.id);
-  const snapshot = source && takeSnapshot(source.feed, await source.read());
-  return { snapshot, digest, isWhole: stored === undefined };
+  return { snapshot: first, installed: first, digest, isWhole: stored === undefined };
 }
 
 function versionOf({ version, names }: Snapshot): Version {

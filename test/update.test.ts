@@ -52,8 +52,10 @@ interface Options {
   now?: number;
   installed?: FeedSource[];
   store?: UpdateParts['store'];
-  /** What two families of lists name that are in use. */
+  /** What the disposable feeds in use name. */
   listed?: readonly string[];
+  /** What the popularity list in use names. */
+  popular?: readonly string[];
 }
 
 function updateAll(sources: readonly FeedSource[], options: Options = {}) {
@@ -64,7 +66,7 @@ function updateAll(sources: readonly FeedSource[], options: Options = {}) {
       sources,
       installed,
       tables: () => readTables(),
-      catalog: () => catalogOf(options.listed ?? [], { telemetry: options.listed ?? [] }),
+      catalog: () => catalogOf(options.listed ?? [], { popular: options.popular ?? [] }),
       packing: PACKING,
       clock: () => now,
       actor: { who: 'op', via: 'test' },
@@ -84,9 +86,9 @@ const acts = async (): Promise<Act[]> =>
   (await store.audit(1_000)).filter(act => act.subject === feed.id).reverse();
 
 it.each(['popular', 'relay', 'academic', 'free'] as const)(
-  'a list of kind %s that clears what two families call disposable is refused, unless it is forced',
+  'a list of kind %s that clears what a disposable feed names is refused, unless it is forced',
   async kind => {
-    const listed = many(30, 'burner');
+    const listed = many(60, 'burner');
     const largest = [
       'gmail.com',
       'outlook.com',
@@ -103,15 +105,34 @@ it.each(['popular', 'relay', 'academic', 'free'] as const)(
     const [done] = await updateAll([source(read, of)], options);
     expect(done).toMatchObject({
       outcome: 'refused',
-      problems: [expect.stringMatching(/30 of its 1044 names/)],
+      problems: [expect.stringMatching(/60 of its 1074 names/)],
     });
     expect(await stored(of)).toBeUndefined();
     const [forced] = await updateAll([source(read, of)], { ...options, force: true });
     expect(forced!.outcome).toBe('forced');
-    const [clean] = await updateAll([source(read.slice(0, -30), { ...of, id: `${of.id}-clean` })], options);
+    const [clean] = await updateAll([source(read.slice(0, -60), { ...of, id: `${of.id}-clean` })], options);
     expect(clean).toMatchObject({ outcome: 'accepted', problems: [] });
   },
 );
+
+it('a disposable list that names what many people use, or what our tables know, is refused', async () => {
+  const used = many(6, 'used');
+  const ours = ['a1.net', 'sunrise.ch', 'plus.net', 'vivaldi.net', 'outlook.de'];
+  const done = await update([...many(100), ...used, ...ours], { popular: used });
+  expect(done).toMatchObject({
+    outcome: 'refused',
+    problems: [expect.stringMatching(/11 of its 111 names .* innocent \(used0\.com/)],
+  });
+  expect(await update([...many(100), ...used, ...ours])).toMatchObject({ outcome: 'accepted' });
+});
+
+it('a list that loses its names in small steps is held against the installed one', async () => {
+  expect(await update(many(81))).toMatchObject({ outcome: 'accepted' });
+  expect(await update(many(70))).toMatchObject({
+    outcome: 'refused',
+    problems: ['70 names, more than 20 % fewer than 100'],
+  });
+});
 
 describe('an update of a feed', () => {
   it('is stored with its digest, its day and an act, and tells what changed', async () => {

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayFrom } from '../../src/core/days.ts';
 import type { Content, Feed, FeedKind, Snapshot } from '../../src/core/feed.ts';
-import { isSame, type Known, keepingNames, problemsOf } from '../../src/core/gate.ts';
+import { isSame, keepingNames, problemsOf } from '../../src/core/gate.ts';
+import type { Held } from '../../src/core/known.ts';
 import { cleaning } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { anyCharacter } from '../support/characters.ts';
@@ -16,9 +17,13 @@ const FEED: Feed = {
   atLeast: 10,
 };
 const ROTATING: Feed = { ...FEED, rotates: 1_000 };
-const KNOWN: Known = {
+/** The first of November 2026. */
+const NOV = 20_758;
+const KNOWN: Held = {
   canaries: new Set(['gmail.com', 'gmx.com']),
-  isDisposable: name => name.startsWith('burner'),
+  isClearable: name => name.startsWith('burner'),
+  isInnocent: name => name.startsWith('company'),
+  today: NOV,
 };
 
 const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, at) => `${prefix}${at}.com`);
@@ -88,12 +93,15 @@ describe('a new version of a feed', () => {
   });
 
   it.each<[FeedKind, number, number]>([
-    ['popular', 1_000, 2],
-    ['relay', 1_000, 10],
-    ['relay', 18, 0],
-    ['academic', 1_000, 10],
-    ['free', 1_000, 10],
-  ])('of kind %s and %i names may bring %i that two families call disposable', (kind, size, most) => {
+    ['popular', 1_000, 3],
+    ['popular', 100_000, 300],
+    ['relay', 18, 5],
+    ['relay', 1_000, 5],
+    ['academic', 500, 5],
+    ['academic', 8_000, 10],
+    ['free', 1_000, 50],
+    ['free', 30_000, 1_000],
+  ])('of kind %s and %i names may clear %i that a disposable feed names', (kind, size, most) => {
     const feed: Feed = { ...FEED, kind };
     const known = { ...KNOWN, canaries: new Set(['n0.com']) };
     const before = clean([...many(size / 2), ...many(size / 2, 'burner-before')], feed);
@@ -102,7 +110,7 @@ describe('a new version of a feed', () => {
     for (const inUse of [undefined, before]) {
       expect(check(most, inUse)).toEqual([]);
       expect(check(most + 1, inUse)).toEqual([
-        expect.stringMatching(`${most + 1} of its ${size} names are new and disposable.*burner0.com`),
+        expect.stringMatching(`${most + 1} of its ${size} names came within 30 days.*burner0.com`),
       ]);
     }
     // What the version in use had already is no news.
@@ -110,8 +118,63 @@ describe('a new version of a feed', () => {
     expect(problemsOf(clean(many(100, 'burner')), undefined, KNOWN)).toEqual([]);
   });
 
+  it.each([
+    [1_000, 10],
+    [8_000, 16],
+  ])('of %i disposable names may bring %i that we know as innocent', (size, most) => {
+    const verified: Feed = { ...FEED, family: 'verified' };
+    const before = clean([...many(size - 50), ...many(50, 'company-before')], verified);
+    const check = (count: number) =>
+      problemsOf(clean([...many(size - count), ...many(count, 'company')], verified), before, KNOWN);
+    expect(check(most)).toEqual([]);
+    expect(check(most + 1)).toEqual([
+      expect.stringMatching(
+        `${most + 1} of its ${size} names came within 30 days and are known as innocent .company0.com`,
+      ),
+    ]);
+    expect(problemsOf(before, before, KNOWN)).toEqual([]);
+    expect(problemsOf(clean(many(99, 'company'), { ...FEED, kind: 'free' }), undefined, KNOWN)).toEqual([]);
+  });
+
+  it.each<[string, Feed, string]>([
+    ['clear', { ...FEED, kind: 'academic' }, 'burner'],
+    ['blame', FEED, 'company'],
+  ])('may not %s in many small steps what it may not in one, within a month', (_, feed, prefix) => {
+    const names = [...many(1_000), ...many(50, `${prefix}-looked-at-`)];
+    const installed = allAtOnce(cleaning(feed, { version: '1', names, dated: '2026-10-31' }));
+    let inUse = installed;
+    const step = (count: number, day: number) => {
+      const fresh = clean([...installed.names, ...many(count, prefix)], feed);
+      const found = problemsOf(fresh, inUse, { ...KNOWN, installed, today: NOV + day });
+      if (found.length === 0) inUse = keepingNames(fresh, inUse, NOV + day);
+      return found;
+    };
+    expect(step(4, 0)).toEqual([]);
+    expect(step(10, 29)).toEqual([]);
+    expect(step(11, 29)).toHaveLength(1);
+    // Nothing new is no step; the first four are a month old.
+    expect(step(10, 29)).toEqual([]);
+    expect(step(14, 30)).toEqual([]);
+    expect(step(15, 30)).toHaveLength(1);
+  });
+
+  it.each<[string, FeedKind, number, number, number, boolean]>([
+    ['not 20 % below what is installed', 'disposable', 1_000, 850, 800, true],
+    ['20 % below what is installed, in two steps', 'disposable', 1_000, 850, 799, false],
+    ['far below it since that was forced', 'disposable', 1_000, 700, 600, true],
+    ['50 % above it, in two steps', 'relay', 20, 28, 31, false],
+    ['not 50 % above it', 'relay', 20, 28, 30, true],
+    ['far above it since that was forced', 'relay', 20, 40, 50, true],
+    ['50 % above it and disposable, as there are more and more', 'disposable', 1_000, 1_400, 1_600, true],
+  ])('%s (%s, %i → %i → %i) is taken: %s', (_, kind, first, last, now, isTaken) => {
+    const feed: Feed = { ...FEED, kind };
+    const installed = clean(many(first), feed);
+    const found = problemsOf(clean(many(now), feed), clean(many(last), feed), { ...KNOWN, installed });
+    expect(found.length === 0).toBe(isTaken);
+  });
+
   it('of popular names is looked at as far as they make the panel', () => {
-    const names = Array.from({ length: 100_201 }, (_, at) =>
+    const names = Array.from({ length: 100_301 }, (_, at) =>
       at < 100_000 ? `n${at}.com` : `burner${at}.com`,
     );
     const of = (some: readonly string[]): Snapshot => ({
@@ -157,8 +220,6 @@ it('what was forced in against the rules is no measure for what comes after it',
   expect(problems(many(1_000), 10)).toEqual([expect.stringMatching(/50 % more/)]);
 });
 
-/** The first of November 2026. */
-const NOV = 20_758;
 const sinceOf = ({ names, since }: Content, name: string) => since[names.indexOf(name)];
 
 describe('since when a feed names a name', () => {

@@ -1,0 +1,51 @@
+/** What a new version of a feed is held against, beside the version in use: the other lists, and our own tables. */
+
+import type { Day } from './days.ts';
+import { registrableDomain } from './domain.ts';
+import type { Snapshot } from './feed.ts';
+import { canariesOf, PANEL_SIZE } from './folding.ts';
+import type { Tables } from './tables.ts';
+
+export interface Known {
+  /** The largest mailbox providers. */
+  readonly canaries: ReadonlySet<string>;
+  /** Whether a list of innocent names would clear it: some disposable feed names it, and no verified one. */
+  readonly isClearable: (name: string) => boolean;
+  /** Whether a list or table of ours knows it as something else than disposable. */
+  readonly isInnocent: (name: string) => boolean;
+}
+
+/** And of the feed itself. */
+export interface Held extends Known {
+  /** What is installed with the service; many small steps must not lead far away from it. */
+  readonly installed?: Snapshot | undefined;
+  readonly today: Day;
+}
+
+/** From what the lists say, and not from what became of it: a name that was cleared yesterday is still one of theirs. */
+export function knownFrom(snapshots: readonly Snapshot[], tables: Tables): Known {
+  const clearable = new Set<string>();
+  const innocent = innocentIn(tables);
+  for (const { feed, names } of snapshots) {
+    if (feed.kind === 'disposable' && feed.family !== 'verified')
+      for (const name of names) clearable.add(name);
+    if (feed.kind === 'academic') for (const name of names) innocent.add(name);
+    if (feed.kind === 'popular') for (const name of names.slice(0, PANEL_SIZE)) innocent.add(name);
+  }
+  for (const { feed, names } of snapshots)
+    if (feed.kind === 'disposable' && feed.family === 'verified')
+      for (const name of names) clearable.delete(name);
+  return {
+    canaries: canariesOf(tables),
+    isClearable: name => clearable.has(name),
+    isInnocent: name => innocent.has(name),
+  };
+}
+
+function innocentIn({ providers, mailboxes, protected: names, relays, free }: Tables): Set<string> {
+  const innocent = new Set([...names, ...relays.keys(), ...free.add]);
+  for (const [name, row] of mailboxes) if (row.class !== 'disposable') innocent.add(name);
+  for (const { suffix, class: kind } of providers)
+    if (kind !== 'disposable') innocent.add(registrableDomain(suffix) ?? suffix);
+  return innocent;
+}
