@@ -181,7 +181,8 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
     families,
     namedDays: daysNamed(listing, sources.today),
     left: hasLeft(listing),
-    popular: listing.hits.length > 0 && catalog.isPanel(registrable),
+    popular: isUsed(listing, registrable, catalog),
+    byItsSuffix: isByItsSuffix(listing, registrable),
   };
   const decided = override !== undefined || (listing.hits.length > 0 && !waitsForDns(listed));
   return {
@@ -220,6 +221,7 @@ function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
     namedDays: facts.namedDays,
     left: facts.left,
     popular: facts.popular,
+    byItsSuffix: facts.byItsSuffix,
     typoOf: facts.typoOf,
     settled: isWaiting ? catalog.providers.settled(registrable, mail) : undefined,
     dnsTrusted: !isWaiting || mail.state !== 'unknown' || isDnsTrusted(),
@@ -252,6 +254,19 @@ function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const learned = infra.find(domain, registrable, mail.exchanges, catalog);
   if (!learned || catalog.isFree(registrable) || catalog.isPanel(registrable)) return undefined;
   return lineage(domain).some(name => catalog.isGuarded(name)) ? undefined : learned;
+}
+
+/**
+ * The panel is empty before the first update, but our own tables are not: a listed name can be free by them only, since
+ * no list of free providers is believed about it.
+ */
+function isUsed({ hits }: Listing, registrable: string | undefined, catalog: Catalog): boolean {
+  if (hits.length === 0) return false;
+  return catalog.isPanel(registrable) || (hits[0]!.entry === registrable && catalog.isFree(registrable));
+}
+
+function isByItsSuffix({ hits }: Listing, registrable: string | undefined): boolean {
+  return hits.length > 0 && registrable?.endsWith(`.${hits[0]!.entry}`) === true;
 }
 
 /** One that many people use is an innocent guest, whatever broad lists say. */

@@ -144,6 +144,40 @@ describe('what a caller is told of a listed name', () => {
     expect(asked).toEqual([`${asks} ${name}`]);
   });
 
+  it('is 45 for what our own tables know as free, though there is no panel yet', async () => {
+    const ours = 'webmail.net';
+    const at = { [ours]: mx('mx.some-host.net'), [`x.${ours}`]: mx('mx.some-host.net') };
+    const told = async (...snapshots: Snapshot[]) => {
+      const { look } = world(catalogOf(...snapshots), at);
+      return [score(await look(ours)), score(await look(`x.${ours}`))];
+    };
+    const [safe, blocked] = [
+      [45, 'safe'],
+      [100, 'disposable'],
+    ];
+    for (const day of [OLD, YOUNG]) {
+      expect(await told(list(BROAD, [ours], day))).toEqual([safe, safe]);
+      expect(await told(list(SEEN, [ours], day))).toEqual([safe, safe]);
+    }
+    expect(await told(list(LOOKED_AT, [ours]))).toEqual([blocked, blocked]);
+  });
+
+  it('is not spared because a list calls it free', async () => {
+    const free = list(feedOf('free', 'broad', { kind: 'free' }), names);
+    const { look } = world(catalogOf(list(BROAD, names, OLD), free), zone);
+    expect(score(await look('elsewhere.com'))).toEqual([95, 'disposable']);
+  });
+
+  it.each<[string, Snapshot, number]>([
+    ['one family, for less than 30 days', list(BROAD, ['github.io'], YOUNG), 60],
+    ['what was seen in abuse, for less than 30 days', list(SEEN, ['github.io'], YOUNG), 60],
+    ['one family, for 30 days', list(BROAD, ['github.io'], OLD), 90],
+    ['a verified feed', list(LOOKED_AT, ['github.io']), 100],
+  ])('below a shared suffix that is named by %s', async (_, snapshot, points) => {
+    const { look } = world(catalogOf(snapshot), { 'acme.github.io': mx('mx.some-host.net') });
+    expect(score(await look('acme.github.io'))).toEqual([points, 'disposable']);
+  });
+
   it('is 60 and not 90 where DNS does not answer and the resolvers are not to be trusted', async () => {
     const { look, state } = world(catalogOf(list(BROAD, names)), zone, { trusted: false });
     expect(score(await look('silent.com'))).toEqual([60, 'disposable']);

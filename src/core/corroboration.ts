@@ -10,8 +10,10 @@ export interface Listed {
   readonly namedDays: number;
   /** Only rotating lists have named it, and none shows it any more: it may have gone, or have been taken back. */
   readonly left: boolean;
-  /** Its registrable domain is one of the panel. */
+  /** Its registrable domain is one of the panel, or consumer webmail by our own tables. */
   readonly popular: boolean;
+  /** Only a public suffix above it is named, below which strangers register. */
+  readonly byItsSuffix: boolean;
 }
 
 /** What DNS adds. */
@@ -30,7 +32,7 @@ export type Weight = 'verified' | 'popular' | 'two_families' | 'one_family' | 'u
 
 /** The only listed names whose verdict waits for DNS: one family's word, and a new one. */
 export function waitsForDns(listed: Listed): boolean {
-  return isNew(listed) && !listed.left;
+  return isNew(listed) && !listed.left && !listed.byItsSuffix;
 }
 
 function isNew({ families, namedDays, popular }: Listed): boolean {
@@ -40,7 +42,7 @@ function isNew({ families, namedDays, popular }: Listed): boolean {
 /**
  * The first that holds. Companies on the large platforms are what a poisoned list hits and what hardly any disposable
  * service uses; hosts of their own are more common among these, so there only a broad feed's word is doubted: what was
- * seen in abuse was seen. A name whose servers do not answer is no such company. What a rotating list named for days and
+ * seen in abuse was seen. One new line must not block all who registered below a suffix. A name whose servers do not answer is no such company. What a rotating list named for days and
  * took back must not block for as long as such names are kept.
  */
 export function weigh(listed: Listed, { mail, settled, dnsTrusted }: Received): Weight {
@@ -50,6 +52,7 @@ export function weigh(listed: Listed, { mail, settled, dnsTrusted }: Received): 
   if (families.size > 1) return 'two_families';
   if (!isNew(listed)) return 'one_family';
   if (listed.left) return 'left';
+  if (listed.byItsSuffix) return 'new';
   if (mail.state === 'unknown') return dnsTrusted ? 'unanswered' : 'new';
   if (settled === 'platform' || (settled === 'own' && families.has('broad'))) return 'new';
   return 'one_family';

@@ -3,11 +3,18 @@ import { type Listed, type Received, type Weight, waitsForDns, weigh } from '../
 import { FAMILIES, type Family } from '../../src/core/feed.ts';
 import { MAIL_STATES, type MailState } from '../../src/core/mail.ts';
 
-const listed = (families: Family[], namedDays: number, popular = false, left = false): Listed => ({
+const listed = (
+  families: Family[],
+  namedDays: number,
+  popular = false,
+  left = false,
+  byItsSuffix = false,
+): Listed => ({
   families: new Set(families),
   namedDays,
   popular,
   left,
+  byItsSuffix,
 });
 const received = (state: MailState, settled?: Received['settled'], dnsTrusted = true): Received => ({
   mail: { state, exchanges: [], stale: false },
@@ -76,18 +83,19 @@ describe('what the lists say is worth', () => {
     const settled = ['platform', 'own', undefined] as const;
     for (const families of [...FAMILIES.map(one => [one]), [...FAMILIES], ['broad', 'telemetry'] as Family[]])
       for (const days of [0, 29, 30, Number.POSITIVE_INFINITY])
-        for (const [popular, left] of [
-          [true, false],
-          [false, false],
-          [false, true],
+        for (const [popular, left, byItsSuffix] of [
+          [true, false, false],
+          [false, false, false],
+          [false, true, false],
+          [false, false, true],
         ] as const) {
-          const one = listed(families, days, popular, left);
+          const one = listed(families, days, popular, left, byItsSuffix);
           const weights = new Set(
             MAIL_STATES.flatMap(state =>
               settled.flatMap(how => [true, false].map(trusted => weigh(one, received(state, how, trusted)))),
             ),
           );
-          expect(weights.size > 1, JSON.stringify({ families, days, popular, left })).toBe(waitsForDns(one));
+          expect(weights.size > 1, JSON.stringify(one)).toBe(waitsForDns(one));
         }
   });
 });
