@@ -64,14 +64,26 @@ export interface UpdateOptions {
 }
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
-  const { snapshots } = await parts.catalog();
-  const known = knownFrom(snapshots, parseTables(await parts.tables()));
-  const done: Updated[] = [];
-  for (const source of parts.sources) {
-    options.progress(source.feed.id, done.length, parts.sources.length);
-    done.push(await update(source, known, parts, options));
+  const done = new Map<FeedSource, Updated>();
+  let known: Known | undefined;
+  for (const source of parts.sources.toSorted(popularFirst)) {
+    const { id, kind } = source.feed;
+    options.progress(id, done.size, parts.sources.length);
+    known ??= await knownNow(parts);
+    done.set(source, await update(source, known, parts, options));
+    if (kind === 'popular') known = undefined;
   }
-  return done;
+  return parts.sources.map(source => done.get(source)!);
+}
+
+/** So that the disposable feeds of the same update are held against what it says. */
+function popularFirst(one: FeedSource, other: FeedSource): number {
+  return Number(other.feed.kind === 'popular') - Number(one.feed.kind === 'popular');
+}
+
+async function knownNow({ catalog, tables }: UpdateParts): Promise<Known> {
+  const { snapshots } = await catalog();
+  return knownFrom(snapshots, parseTables(await tables()));
 }
 
 async function update(

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Act } from '../src/core/audit.ts';
 import { dayText } from '../src/core/days.ts';
 import { type Feed, FeedError, type FeedSource, type RawFeed } from '../src/core/feed.ts';
+import { canariesOf } from '../src/core/folding.ts';
 import type { Store } from '../src/core/ports.ts';
 import { reading } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
+import { parseTables } from '../src/core/tables.ts';
 import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
@@ -56,6 +58,7 @@ interface Options {
   listed?: readonly string[];
   /** What the popularity list in use names. */
   popular?: readonly string[];
+  catalog?: UpdateParts['catalog'];
 }
 
 function updateAll(sources: readonly FeedSource[], options: Options = {}) {
@@ -66,7 +69,7 @@ function updateAll(sources: readonly FeedSource[], options: Options = {}) {
       sources,
       installed,
       tables: () => readTables(),
-      catalog: () => catalogOf(options.listed ?? [], { popular: options.popular ?? [] }),
+      catalog: options.catalog ?? (() => catalogOf(options.listed ?? [], { popular: options.popular ?? [] })),
       packing: PACKING,
       clock: () => now,
       actor: { who: 'op', via: 'test' },
@@ -124,6 +127,22 @@ it('a disposable list that names what many people use, or what our tables know, 
     problems: [expect.stringMatching(/11 of its 111 names .* innocent \(used0\.com/)],
   });
   expect(await update([...many(100), ...used, ...ours])).toMatchObject({ outcome: 'accepted' });
+});
+
+it('a disposable list is held against the popularity list of the same update', async () => {
+  const used = many(11, 'used');
+  const popular: Feed = { ...feed, id: `${feed.id}-popular`, kind: 'popular' };
+  const largest = [...canariesOf(parseTables(await readTables()))];
+  const sources = [source([...many(100), ...used]), source([...largest, ...used], popular)];
+  const catalog = async () => {
+    const brought = (await stored(popular))?.names.filter(name => name.startsWith('used'));
+    return catalogOf([], { popular: brought ?? [] });
+  };
+  const done = await updateAll(sources, { catalog });
+  expect(done.map(one => [one.feed, one.outcome])).toEqual([
+    [feed.id, 'refused'],
+    [popular.id, 'accepted'],
+  ]);
 });
 
 it('a list that loses its names in small steps is held against the installed one', async () => {
