@@ -71,23 +71,26 @@ const isAbove = (count: number, expected: number) => 2 * count > 3 * expected;
 const STEP_DAYS = 30;
 
 /**
- * The names of which something is true and that are new, or came within a month, where at least one is new. What is
- * installed was looked at.
+ * The names of which something is true and that are new, with those that came within a month, where they are more than
+ * `most`. What is installed was looked at, and so was what came within a month and is more already: it was forced in.
  */
-function recent(
+function tooMany(
   names: readonly string[],
+  most: number,
   inUse: Snapshot | undefined,
   { installed, today }: Held,
   isSuch: (name: string) => boolean,
 ): string[] {
-  const such = names.filter(isSuch);
   const before = placesOf(inUse);
-  if (such.every(name => before.has(name))) return [];
-  const looked = new Set(installed?.names);
-  return such.filter(name => {
-    const since = inUse?.since[before.get(name) ?? -1];
-    return !looked.has(name) && (since === undefined || (since !== 0 && today - since < STEP_DAYS));
+  const lookedAt = new Set(installed?.names);
+  const such = names.filter(name => isSuch(name) && !lookedAt.has(name));
+  const fresh = such.filter(name => !before.has(name));
+  const lately = such.filter(name => {
+    const since = inUse?.since[before.get(name) ?? -1] ?? 0;
+    return since !== 0 && today - since < STEP_DAYS;
   });
+  const found = lately.length > most ? fresh : fresh.concat(lately);
+  return found.length > most ? found : [];
 }
 
 /**
@@ -108,8 +111,8 @@ function clearing({ feed, names }: Snapshot, inUse: Snapshot | undefined, held: 
   if (feed.kind === 'disposable') return [];
   const { share, most } = MOST_CLEARED[feed.kind];
   const counted = feed.kind === 'popular' ? names.slice(0, PANEL_SIZE) : names;
-  const found = recent(counted, inUse, held, held.isClearable);
-  if (found.length <= Math.min(most, share * counted.length)) return [];
+  const found = tooMany(counted, Math.min(most, share * counted.length), inUse, held, held.isClearable);
+  if (found.length === 0) return [];
   return [`${found.length} of its ${counted.length} names ${AT_ONCE} disposable (${some(found)}): ${LOOK}`];
 }
 
@@ -126,8 +129,9 @@ const MOST_BLAMED: Readonly<Record<Family, number>> = { verified: 0.002, telemet
 
 function blaming({ feed, names }: Snapshot, inUse: Snapshot | undefined, held: Held): string[] {
   if (feed.kind !== 'disposable') return [];
-  const found = recent(names, inUse, held, held.isInnocent);
-  if (found.length <= Math.max(FEW_BLAMED, MOST_BLAMED[feed.family] * names.length)) return [];
+  const most = Math.max(FEW_BLAMED, MOST_BLAMED[feed.family] * names.length);
+  const found = tooMany(names, most, inUse, held, held.isInnocent);
+  if (found.length === 0) return [];
   return [`${found.length} of its ${names.length} names ${AT_ONCE} innocent (${some(found)}): ${LOOK}`];
 }
 

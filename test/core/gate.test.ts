@@ -143,7 +143,7 @@ describe('a new version of a feed', () => {
     ['blame', FEED, 'company'],
   ])('may not %s in many small steps what it may not in one, within a month', (_, feed, prefix) => {
     const names = [...many(1_000), ...many(50, `${prefix}-looked-at-`)];
-    const installed = allAtOnce(cleaning(feed, { version: '1', names, dated: '2026-10-31' }));
+    const installed = allAtOnce(cleaning(feed, { version: '1', names, dated: '2026-11-01' }));
     let inUse = installed;
     const step = (count: number, day: number) => {
       const fresh = clean([...installed.names, ...many(count, prefix)], feed);
@@ -158,6 +158,10 @@ describe('a new version of a feed', () => {
     expect(step(10, 29)).toEqual([]);
     expect(step(14, 30)).toEqual([]);
     expect(step(15, 30)).toHaveLength(1);
+    // An operator looked at what was forced in, and does not have to again for every name that follows.
+    inUse = keepingNames(clean([...installed.names, ...many(100, prefix)], feed), inUse, NOV + 30);
+    expect(step(110, 31)).toEqual([]);
+    expect(step(121, 32)).toHaveLength(1);
   });
 
   it.each<[string, FeedKind, number, number, number, boolean]>([
