@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import type { Family, FeedKind, Snapshot } from '../../src/core/feed.ts';
+import { knownFrom } from '../../src/core/known.ts';
+import { takeSnapshot } from '../../src/core/snapshot.ts';
+import type { Tables } from '../../src/core/tables.ts';
+
+const TABLES: Tables = {
+  providers: [
+    { suffix: 'mx.hoster.net', label: 'Hoster', class: 'hosting' },
+    { suffix: 'burner-host.net', label: 'Burner', class: 'disposable' },
+  ],
+  mailboxes: new Map([
+    ['gmail.com', { label: 'Gmail', class: 'consumer_webmail', canary: true }],
+    ['web.de', { label: 'WEB.DE', class: 'consumer_webmail', canary: false }],
+    ['burner-box.com', { label: 'Burner', class: 'disposable', canary: false }],
+  ]),
+  protected: new Set(['protected.com']),
+  suffixes: new Set(),
+  relays: new Map([['relay.com', 'Relay']]),
+  free: { add: new Set(['a1.net']), remove: new Set(['company.com']) },
+  roles: new Set(),
+};
+
+function list(kind: FeedKind, family: Family, names: readonly string[]): Snapshot {
+  const feed = { id: `${kind}-${family}`, kind, family, licence: 'MIT', origin: 'here', atLeast: 0 };
+  return takeSnapshot(feed, { version: '1', names });
+}
+
+const known = knownFrom(
+  [
+    list('disposable', 'verified', ['seen-by-people.com', 'by-both.com']),
+    list('disposable', 'broad', ['broad.com', 'by-both.com', 'uni.edu', 'relay.com']),
+    list('disposable', 'telemetry', ['telemetry.com']),
+    list('popular', 'broad', ['popular.com', 'by-both.com']),
+    list('academic', 'broad', ['uni.edu']),
+    list('free', 'broad', ['free.com']),
+    list('relay', 'broad', ['other-relay.com']),
+  ],
+  TABLES,
+);
+
+it.each([
+  ['broad.com', true],
+  ['telemetry.com', true],
+  // No list of innocent names clears what a verified one has.
+  ['seen-by-people.com', false],
+  ['by-both.com', false],
+  // Cleared already, which does not make it another name.
+  ['uni.edu', true],
+  ['relay.com', true],
+  ['popular.com', false],
+])('%s is one that a list of innocent names could clear: %s', (name, isClearable) => {
+  expect(known.isClearable(name)).toBe(isClearable);
+});
+
+it.each([
+  ['popular.com', true],
+  // A verified list that names it in use must not hide what it named last time.
+  ['by-both.com', true],
+  ['uni.edu', true],
+  ['protected.com', true],
+  ['relay.com', true],
+  ['a1.net', true],
+  ['web.de', true],
+  ['hoster.net', true],
+  ['burner-host.net', false],
+  ['burner-box.com', false],
+  ['company.com', false],
+  // Lists of free providers are full of disposable names, and whoever writes one of relays writes himself in.
+  ['free.com', false],
+  ['other-relay.com', false],
+])('%s is known as innocent: %s', (name, isInnocent) => {
+  expect(known.isInnocent(name)).toBe(isInnocent);
+});
+
+it('the canaries are those of the table', () => {
+  expect([...known.canaries]).toEqual(['gmail.com']);
+});
