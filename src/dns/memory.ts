@@ -4,6 +4,7 @@ import { MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
 import type { Ticks } from '../core/ports.ts';
 import { Cache, type Entry } from './cache.ts';
 import type { Finding } from './finding.ts';
+import type { Lied } from './sentinels.ts';
 
 export interface MemoryCaps {
   readonly cacheEntries: number;
@@ -27,6 +28,7 @@ const MOST_LIES = 8;
 interface Lies {
   readonly from: number;
   readonly to: number;
+  readonly isAll: boolean;
 }
 
 export class Memory {
@@ -92,19 +94,24 @@ export class Memory {
     return MAIL_UNKNOWN;
   }
 
-  /** What was denied between then and now counts no longer, whoever said it: it is asked again when somebody wants it. */
-  dropDenials(since: number): void {
+  /** What was said between then and now counts no longer, whoever said it: it is asked again when somebody wants it. */
+  drop(since: number, lied: Lied): void {
     const now = this.#ticks();
-    const lies = this.#lies.filter(({ from, to }) => from < since && now - to <= this.#caps.staleMs);
-    lies.push({ from: since, to: now });
+    const isRecent = ({ to }: Lies) => now - to <= this.#caps.staleMs;
+    const isApart = ({ from }: Lies) => from < since;
+    const recent = this.#lies.filter(isRecent);
+    const isAll = lied === 'everything' || recent.some(one => one.isAll && !isApart(one));
+    const lies = [...recent.filter(isApart), { from: since, to: now, isAll }];
     const [first, second, ...others] = lies;
     const isOneTooMany = first && second && lies.length > MOST_LIES;
-    this.#lies = isOneTooMany ? [{ from: first.from, to: second.to }, ...others] : lies;
+    this.#lies = isOneTooMany ? [joined(first, second), ...others] : lies;
   }
 
-  #isLie({ mail, obtainedAt }: Entry): boolean {
-    if (mail.state === 'mx' || mail.state === 'unknown') return false;
-    return this.#lies.some(({ from, to }) => from <= obtainedAt && obtainedAt <= to);
+  #isLie({ mail: { state }, obtainedAt }: Entry): boolean {
+    if (state === 'unknown') return false;
+    return this.#lies.some(
+      ({ from, to, isAll }) => from <= obtainedAt && obtainedAt <= to && (isAll || state !== 'mx'),
+    );
   }
 
   /** The definite answer kept, marked when it is past its time; undefined when there is none or it is too old. */
@@ -116,4 +123,8 @@ export class Memory {
     entry.stale ??= { ...entry.mail, stale: true };
     return entry.stale;
   }
+}
+
+function joined(first: Lies, second: Lies): Lies {
+  return { from: first.from, to: second.to, isAll: first.isAll || second.isAll };
 }

@@ -84,7 +84,7 @@ class CachingResolver implements DnsResolver {
     this.#memory = new Memory(this.#caps, ticks);
     this.#servers = new Servers({
       ...{ list: options.servers, ticks, sentinels: options.sentinels ?? [] },
-      drop: since => this.#memory.dropDenials(since),
+      drop: (since, lied) => this.#memory.drop(since, lied),
       changed: () => options.changed?.(),
     });
     this.#flights = new Flights(this.#caps, this.#fly);

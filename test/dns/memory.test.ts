@@ -23,7 +23,7 @@ test('what was denied since a moment is dropped; mail servers that were named, a
   const states = ['nxdomain', 'no_mail', 'null_mx', 'implicit_mx', 'mx'] as const;
   for (const state of states) keep(`${state}.com`, state);
   time.now = 3_000;
-  memory.dropDenials(1_500);
+  memory.drop(1_500, 'denials');
   expect(states.map(state => recall(`${state}.com`))).toEqual([
     undefined,
     undefined,
@@ -39,10 +39,23 @@ test('what was denied since a moment is dropped; mail servers that were named, a
   expect(recall('nxdomain.com')).toBe('nxdomain');
 });
 
+test('where mail servers were invented all is dropped, and what a later failure adds takes nothing of that back', () => {
+  const { time, memory, keep, recall } = remembering();
+  keep('before.com', 'mx');
+  time.now = 2_000;
+  for (const state of ['mx', 'nxdomain'] as const) keep(`${state}.com`, state);
+  memory.drop(1_500, 'everything');
+  expect(['before.com', 'mx.com', 'nxdomain.com'].map(recall)).toEqual(['mx', undefined, undefined]);
+  time.now = 3_000;
+  memory.drop(1_200, 'denials');
+  expect(['before.com', 'mx.com', 'nxdomain.com'].map(recall)).toEqual(['mx', undefined, undefined]);
+  expect(memory.last('mx.com')).toBeUndefined();
+});
+
 test('a dropped denial is not served as an old answer either', () => {
   const { time, memory, keep } = remembering();
   keep('lie.com', 'nxdomain');
-  memory.dropDenials(0);
+  memory.drop(0, 'denials');
   time.now += 2 * HOUR;
   expect(keep('lie.com', 'unknown').state).toBe('unknown');
 });
@@ -52,7 +65,7 @@ test('however often a server fails, it is remembered in little room, and nothing
   for (let round = 0; round < 30; round++) {
     time.now += 1_000;
     keep(`lie${round}.com`, 'nxdomain');
-    memory.dropDenials(time.now - 500);
+    memory.drop(time.now - 500, 'denials');
   }
   const names = Array.from({ length: 30 }, (_, round) => `lie${round}.com`);
   expect(names.filter(name => recall(name) !== undefined)).toEqual([]);

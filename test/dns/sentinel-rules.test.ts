@@ -18,7 +18,8 @@ const ROWS: readonly (readonly [string, 'nothing' | 'addresses' | 'mx', Problem 
   ['+D-.', 'nothing', undefined],
   ['PP--', 'nothing', 'denies'],
   ['++++', 'addresses', 'invents'],
-  ['++++', 'mx', 'invents'],
+  ['++++', 'mx', 'invents_mx'],
+  ['----', 'mx', 'invents_mx'],
 ];
 
 const NOW = 1_000_000;
