@@ -68,7 +68,7 @@ export function createLookup(parts: LookupParts): Lookup {
     infra: infra(),
     today: dayAt(clock()),
   });
-  const isDnsTrusted = () => resolver.health().trusted;
+  const isSilent = (domain: Domain) => resolver.isSilent(domain);
   let rememberedFrom: Catalog | undefined;
 
   /** What was found stands while its sources do. */
@@ -88,9 +88,9 @@ export function createLookup(parts: LookupParts): Lookup {
 
   function answered(found: Remembered, mail: Mail): Answer {
     if (found.answer?.evidence.mail === mail) return found.answer;
-    const fresh = answer(found.facts, mail, isDnsTrusted);
+    const fresh = answer(found.facts, mail, isSilent);
     // Addresses of unrecognised hosts become known behind an answer, and the next one must use them. Whether silence
-    // tells anything changes with the resolvers.
+    // tells anything is known later.
     const mayChange = fresh.evidence.receiver?.kind === 'third_party' || mail.state === 'unknown';
     found.answer = mayChange ? undefined : fresh;
     return fresh;
@@ -122,9 +122,9 @@ export function createLookup(parts: LookupParts): Lookup {
   /** Remembers nothing: a ranking of thousands of names would push out the hot ones. */
   function last(domain: Domain): Answer {
     const facts = known(domain, sources(), clock());
-    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED, isDnsTrusted);
+    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED, isSilent);
     const nothing = facts.asks === 'wait' ? MAIL_UNKNOWN : MAIL_NOT_ASKED;
-    return answer(facts, resolver.last(domain) ?? nothing, isDnsTrusted);
+    return answer(facts, resolver.last(domain) ?? nothing, isSilent);
   }
 
   return { lookup, last };
@@ -208,7 +208,7 @@ function tableRow(catalog: Catalog, domain: Domain, relay: Relay | undefined): R
   return mailbox && { kind: mailbox.class, label: mailbox.label, hosts: [] };
 }
 
-function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
+function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answer {
   const { domain, catalog, override, registrable, listing, row } = facts;
   const isWaiting = waitsForDns(facts);
   const receiver = row ?? catalog.providers.receiver(registrable, mail);
@@ -222,7 +222,7 @@ function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
     popular: facts.popular,
     typoOf: facts.typoOf,
     settled: isWaiting ? catalog.providers.settled(registrable, mail) : undefined,
-    dnsTrusted: !isWaiting || mail.state !== 'unknown' || isDnsTrusted(),
+    dnsTrusted: !isWaiting || mail.state !== 'unknown' || isSilent(domain),
     specialUse: facts.specialUse,
     roleWord: roleWord(domain, registrable, catalog.roles),
     mail,

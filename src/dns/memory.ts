@@ -67,14 +67,22 @@ export class Memory {
     return this.#ticks() < Math.max(entry.expiresAt, entry.quietUntil);
   }
 
+  /** When asking failed for the first and the last time in a row; undefined unless it failed twice. */
+  failures(name: string): { first: number; last: number } | undefined {
+    const entry = this.#cache.peek(name);
+    if (entry?.mail.state !== 'unknown') return undefined;
+    const [first, last] = [entry.obtainedAt, entry.quietUntil - this.#caps.failureMemoMs];
+    return first < last ? { first, last } : undefined;
+  }
+
   /** The last definite answer, however old up to the stale limit. */
   last(name: string): Mail | undefined {
     const entry = this.#cache.peek(name);
     return entry && this.#usable(entry, this.#ticks());
   }
 
-  /** Gives out what is known now. */
-  keep(name: string, { mail, ttl }: Finding): Mail {
+  /** Gives out what is known now. Failures up to `troubleAt` were perhaps no fault of the name, and begin no row. */
+  keep(name: string, { mail, ttl }: Finding, troubleAt: number): Mail {
     const now = this.#ticks();
     if (mail.state !== 'unknown') {
       const expiresAt = now + ttl * 1_000;
@@ -89,7 +97,9 @@ export class Memory {
       this.#cache.set(name, kept);
       return this.#usable(kept, now) ?? MAIL_UNKNOWN;
     }
-    const times = { obtainedAt: now, expiresAt: quietUntil, lookAt: quietUntil, quietUntil };
+    const isInRow = old?.mail.state === 'unknown' && old.obtainedAt > troubleAt;
+    const obtainedAt = isInRow ? old.obtainedAt : now;
+    const times = { obtainedAt, expiresAt: quietUntil, lookAt: quietUntil, quietUntil };
     this.#cache.set(name, { mail: MAIL_UNKNOWN, ...times });
     return MAIL_UNKNOWN;
   }

@@ -81,6 +81,10 @@ interface Watched {
   timer: NodeJS.Timeout | undefined;
   /** When the last probe began that it passed. */
   passedAt: number;
+  /** When the last probe began in which both a sentinel and the name that nobody has were answered rightly. */
+  answeredAt: number;
+  /** When the last one ended in which they were not. */
+  troubleAt: number;
   /** Those who wait for the probe under way, and for the next. */
   waiting: (() => void)[];
   next: (() => void)[];
@@ -110,7 +114,7 @@ export class Sentinels {
     this.#watched = servers.map(server => ({
       ...{ server, said: new Map(), invented: 'nothing', problem: 'unproven', probe: undefined },
       ...{ isOpen: false, begunAt: -Infinity, sentAt: -Infinity, wantedAt: Infinity, timer: undefined },
-      ...{ passedAt: -Infinity, waiting: [], next: [] },
+      ...{ passedAt: -Infinity, answeredAt: -Infinity, troubleAt: -Infinity, waiting: [], next: [] },
     }));
     if (servers.length > 0) this.#look();
   }
@@ -130,6 +134,20 @@ export class Sentinels {
       return this.#whenProven(watched);
     this.#want(watched, GAP_MS);
     return true;
+  }
+
+  /** Probes every server soon. */
+  doubt(): void {
+    for (const watched of this.#watched) this.#want(watched, GAP_MS);
+  }
+
+  /** Never where there are no sentinels: then nothing tells a name's silence from trouble. */
+  haveAnswered(since: number, after: number): boolean {
+    return this.#watched.some(one => one.troubleAt < since && one.answeredAt > after && !this.#problem(one));
+  }
+
+  get troubleAt(): number {
+    return Math.min(...this.#watched.map(one => one.troubleAt));
   }
 
   close(): void {
@@ -196,6 +214,7 @@ export class Sentinels {
     const { names, ticks } = this.#parts;
     let denied = 0;
     let gave = 0;
+    let isOtherHeard = false;
     watched.probe?.cancel();
     watched.begunAt = ticks();
     watched.sentAt = performance.now();
@@ -211,13 +230,17 @@ export class Sentinels {
       },
       invented: what => {
         watched.invented = what;
+        isOtherHeard = true;
       },
       left: (sentinels, other) => {
         const isOver = sentinels === 0 && !other;
         // Nothing that is still to be heard could change it.
         const isSure = !other && gave > 0 && 2 * (denied + sentinels) < names.length;
         if (isOver) watched.probe = undefined;
-        if (isOver || (isSure && watched.isOpen)) this.#decide(watched);
+        if (!isOver && !(isSure && watched.isOpen)) return;
+        if (isOtherHeard && gave > 0) watched.answeredAt = watched.begunAt;
+        else watched.troubleAt = ticks();
+        this.#decide(watched);
       },
     });
   }

@@ -72,6 +72,21 @@ export class Servers {
     return this.#sentinels.believes(server, word);
   }
 
+  /** A name was not answered: whether others are is to be known soon. */
+  doubt(): void {
+    this.#sentinels.doubt();
+  }
+
+  /** Whether one of them answered every probe since a moment, and one that began after another. */
+  haveAnswered(since: number, after: number): boolean {
+    return this.#sentinels.haveAnswered(since, after);
+  }
+
+  /** Since then one of them answered every probe. */
+  get troubleAt(): number {
+    return this.#sentinels.troubleAt;
+  }
+
   answered(server: Server): void {
     const one = this.#standing(server);
     one.failures = 0;

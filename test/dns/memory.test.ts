@@ -8,9 +8,9 @@ const HOUR = 3_600_000;
 function remembering() {
   const time = { now: 1_000 };
   const memory = new Memory(DNS_CAPS, () => time.now);
-  const keep = (name: string, state: MailState) => {
+  const keep = (name: string, state: MailState, troubleAt = 0) => {
     const mail: Mail = { state, exchanges: [], stale: false };
-    return memory.keep(name, { mail, ttl: 3_600 });
+    return memory.keep(name, { mail, ttl: 3_600 }, troubleAt);
   };
   const recall = (name: string) => memory.recall(name, () => true)?.state;
   return { time, memory, keep, recall };
@@ -69,4 +69,18 @@ test('however often a server fails, it is remembered in little room, and nothing
   }
   const names = Array.from({ length: 30 }, (_, round) => `lie${round}.com`);
   expect(names.filter(name => recall(name) !== undefined)).toEqual([]);
+});
+
+test('failures in a row have a first and a last; an answer or trouble of the resolvers begins a new row', () => {
+  const { time, memory, keep } = remembering();
+  keep('silent.com', 'unknown');
+  expect(memory.failures('silent.com')).toBeUndefined();
+  time.now = 40_000;
+  keep('silent.com', 'unknown');
+  expect(memory.failures('silent.com')).toEqual({ first: 1_000, last: 40_000 });
+  time.now = 80_000;
+  keep('silent.com', 'unknown', 50_000);
+  expect(memory.failures('silent.com')).toBeUndefined();
+  keep('silent.com', 'mx');
+  expect(memory.failures('silent.com')).toBeUndefined();
 });
