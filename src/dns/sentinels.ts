@@ -3,17 +3,13 @@
 import type { Ticks } from '../core/ports.ts';
 import { type Invented, type Probe, probe } from './probe.ts';
 import type { Server } from './settings.ts';
-
-/** Why a server is not believed. */
-export type Problem = 'denies' | 'silent' | 'invents' | 'invents_mx';
+import { type Problem, problemOf, type Said } from './testimony.ts';
 
 /** What rests on a server's word: mail servers that it named, that there are none, or addresses. */
 export type Word = 'mx' | 'denial' | 'addresses';
 
 const EVERY_MS = 60_000;
 const EVERY_MS_WHILE_FAILING = 5_000;
-/** For so long an answer about a sentinel speaks for the server or against it. */
-const COUNTS_MS = 120_000;
 /**
  * A denial waits for a probe that begins after it: so a server that begins to lie is found out by its first lie, however
  * short the last probe is ago. Denials cause no more than one probe in this time, all other answers one in the longer.
@@ -23,46 +19,8 @@ const GAP_MS = 1_000;
 /** The longest that the schedule goes without a look at the ticks, which tests move. */
 const LOOK_MS = 1_000;
 
-interface Said {
-  readonly gave: boolean;
-  readonly at: number;
-}
-
-/** What a server said lately about the sentinels and about a name that does not exist. */
-export interface Testimony {
-  readonly said: ReadonlyMap<string, Said>;
-  readonly invented: Invented;
-}
-
 /** What may be a lie: all that was not a mail server, or mail servers too. */
 export type Lied = 'denials' | 'everything';
-
-/** Passes: one sentinel has an MX, fewer than half are denied, and nothing was invented. Silence is neither. */
-export function problemOf(
-  { said, invented }: Testimony,
-  sentinels: number,
-  now: number,
-): Problem | undefined {
-  const lately = [...said.values()].filter(({ at }) => now - at <= COUNTS_MS);
-  if (invented === 'mx') return 'invents_mx';
-  if (2 * lately.filter(({ gave }) => !gave).length >= sentinels) return 'denies';
-  if (!lately.some(({ gave }) => gave)) return 'silent';
-  return invented === 'nothing' ? undefined : 'invents';
-}
-
-/** For operators: what is wrong with a server, and what to do. */
-export function problemText(problem: Problem, sentinels: readonly string[]): string {
-  const names = sentinels.join(', ');
-  const ways = 'set DNS_SERVERS to a resolver that knows public names';
-  if (problem === 'silent') return `gives no mail servers for ${names}: ${ways} and can be reached`;
-  if (problem === 'denies')
-    return `denies that ${names} receive mail, so its denials are not believed: ${ways}, or DNS_SENTINELS to names that it knows`;
-  const what =
-    problem === 'invents_mx'
-      ? 'gives mail servers to names that do not exist, so nothing that it says is believed'
-      : 'gives addresses to names that do not exist, so only mail servers that it names are believed';
-  return `${what}: ${ways} and invents none`;
-}
 
 interface Watched {
   readonly server: Server;

@@ -202,6 +202,49 @@ test('where one of two servers lies, the other one is asked first and believed',
   expect(degraded).toBe(false);
 });
 
+describe('a denial is asked for once more before it counts', () => {
+  test('with the next server: one that denies all but the sentinels makes no verdict beside an honest one', async () => {
+    const [liar, honest] = [await serveZones(ZONES), await serveZones(ZONES)];
+    for (const name of ['company.com', 'bare.com']) liar.zones.delete(name);
+    const world = resolverFor([liar.address, honest.address], {}, { sentinels: SENTINELS });
+    expect(await states(world, ['company.com', 'gone.com'])).toEqual(['mx', 'nxdomain']);
+    expect([liar.asked('company.com'), honest.asked('company.com')]).toEqual([1, 1]);
+  });
+
+  test('with the same one where there is no other, and only once', async () => {
+    const world = await watched();
+    let lies = 1;
+    world.dns.zones.set('company.com', {
+      fault: { bytes: (answer, query) => (lies-- > 0 ? denied(query) : answer) },
+      ...receiving('company.com'),
+    });
+    expect(await states(world, ['company.com', 'gone.com'])).toEqual(['mx', 'nxdomain']);
+    expect([world.dns.asked('company.com'), world.dns.asked('gone.com')]).toEqual([2, 2]);
+  });
+
+  test('and counts where the other server keeps silent, which is asked no more after three times', async () => {
+    const [first, dead] = [await serveZones(ZONES), await serveZones(ZONES)];
+    const caps = { budgetMs: 4_000 };
+    const world = resolverFor([first.address, dead.address], caps, { sentinels: SENTINELS });
+    expect(await states(world, ['company.com'])).toEqual(['mx']);
+    await expect.poll(() => probes(dead)).toBe(1);
+    dead.fault = 'drop';
+    for (const name of ['a.com', 'b.com', 'c.com', 'd.com'])
+      expect(await states(world, [name])).toEqual(['nxdomain']);
+    expect([dead.asked('c.com'), dead.asked('d.com')]).toEqual([1, 0]);
+  });
+});
+
+/** NXDOMAIN in answer to a question. */
+function denied(query: Buffer): Buffer {
+  const end = query.indexOf(0, 12) + 5;
+  const head = Buffer.from(query.subarray(0, end));
+  head.writeUInt16BE(0x8183, 2);
+  head.writeUInt16BE(1, 4);
+  head.fill(0, 6, 12);
+  return head;
+}
+
 test('addresses of mail hosts are not learned from a liar', async () => {
   const world = await watched('address');
   expect(await world.resolver.addressesOf('mail.example.net')).toBeUndefined();
