@@ -71,8 +71,11 @@ export class Memory {
   failures(name: string): { first: number; last: number } | undefined {
     const entry = this.#cache.peek(name);
     if (entry?.mail.state !== 'unknown') return undefined;
-    const [first, last] = [entry.obtainedAt, entry.quietUntil - this.#caps.failureMemoMs];
-    return first < last ? { first, last } : undefined;
+    const { obtainedAt, quietUntil } = entry;
+    const { failureMemoMs } = this.#caps;
+    // Sums are compared, since a sum less what was added is not always the same number again.
+    if (quietUntil <= obtainedAt + failureMemoMs) return undefined;
+    return { first: obtainedAt, last: quietUntil - failureMemoMs };
   }
 
   /** The last definite answer, however old up to the stale limit. */

@@ -84,3 +84,14 @@ test('failures in a row have a first and a last; an answer or trouble of the res
   keep('silent.com', 'mx');
   expect(memory.failures('silent.com')).toBeUndefined();
 });
+
+test('one failure is never two, at whatever fraction of a millisecond', () => {
+  const { time, memory, keep } = remembering();
+  const twice: number[] = [];
+  for (let at = 0; at < 1_000; at++) {
+    time.now = 1_000 + at * 7.123_456_789;
+    keep(`n${at}.com`, 'unknown');
+    if (memory.failures(`n${at}.com`)) twice.push(time.now);
+  }
+  expect(twice).toEqual([]);
+});
