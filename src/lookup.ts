@@ -53,6 +53,12 @@ export interface LookupParts {
  */
 const MOST_REMEMBERED = 20_000;
 
+/**
+ * An answer keeps its mail from being freed when the cache of DNS has let it go, so only short ones are remembered: 20
+ * long hosts each of 22,000 names took 144 MiB (2026-11-16). Of the hosts' names together; five of Google's have 110.
+ */
+const MOST_HOST_CHARACTERS = 400;
+
 /** What was found for a name, and what was answered last. */
 interface Remembered {
   readonly facts: Facts;
@@ -68,7 +74,7 @@ export function createLookup(parts: LookupParts): Lookup {
     infra: infra(),
     today: dayAt(clock()),
   });
-  const isDnsTrusted = () => resolver.health().trusted;
+  const isSilent = (domain: Domain) => resolver.isSilent(domain);
   let rememberedFrom: Catalog | undefined;
 
   /** What was found stands while its sources do. */
@@ -88,11 +94,11 @@ export function createLookup(parts: LookupParts): Lookup {
 
   function answered(found: Remembered, mail: Mail): Answer {
     if (found.answer?.evidence.mail === mail) return found.answer;
-    const fresh = answer(found.facts, mail, isDnsTrusted);
+    const fresh = answer(found.facts, mail, isSilent);
     // Addresses of unrecognised hosts become known behind an answer, and the next one must use them. Whether silence
-    // tells anything changes with the resolvers.
+    // tells anything is known later.
     const mayChange = fresh.evidence.receiver?.kind === 'third_party' || mail.state === 'unknown';
-    found.answer = mayChange ? undefined : fresh;
+    found.answer = mayChange || isLong(mail) ? undefined : fresh;
     return fresh;
   }
 
@@ -122,12 +128,16 @@ export function createLookup(parts: LookupParts): Lookup {
   /** Remembers nothing: a ranking of thousands of names would push out the hot ones. */
   function last(domain: Domain): Answer {
     const facts = known(domain, sources(), clock());
-    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED, isDnsTrusted);
+    if (facts.asks === 'never') return answer(facts, MAIL_NOT_ASKED, isSilent);
     const nothing = facts.asks === 'wait' ? MAIL_UNKNOWN : MAIL_NOT_ASKED;
-    return answer(facts, resolver.last(domain) ?? nothing, isDnsTrusted);
+    return answer(facts, resolver.last(domain) ?? nothing, isSilent);
   }
 
   return { lookup, last };
+}
+
+function isLong({ exchanges }: Mail): boolean {
+  return exchanges.reduce((sum, { host }) => sum + host.length, 0) > MOST_HOST_CHARACTERS;
 }
 
 /** Where everything but DNS comes from: replaced as wholes, so that identity tells whether they changed. */
@@ -209,7 +219,7 @@ function tableRow(catalog: Catalog, domain: Domain, relay: Relay | undefined): R
   return mailbox && { kind: mailbox.class, label: mailbox.label, hosts: [] };
 }
 
-function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
+function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answer {
   const { domain, catalog, override, registrable, listing, row } = facts;
   const isWaiting = waitsForDns(facts);
   const receiver = row ?? catalog.providers.receiver(registrable, mail);
@@ -224,7 +234,7 @@ function answer(facts: Facts, mail: Mail, isDnsTrusted: () => boolean): Answer {
     byItsSuffix: facts.byItsSuffix,
     typoOf: facts.typoOf,
     settled: isWaiting ? catalog.providers.settled(registrable, mail) : undefined,
-    dnsTrusted: !isWaiting || mail.state !== 'unknown' || isDnsTrusted(),
+    dnsTrusted: !isWaiting || mail.state !== 'unknown' || isSilent(domain),
     specialUse: facts.specialUse,
     roleWord: roleWord(domain, registrable, catalog.roles),
     mail,

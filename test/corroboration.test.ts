@@ -54,11 +54,11 @@ const mx = (...hosts: string[]): Mail => ({
 /** Whose mail is received where; a name that is not there does not exist, and `null` is never answered. */
 type Zone = Readonly<Record<string, Mail | null>>;
 
-function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: { trusted?: boolean } = {}) {
+function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: { silent?: boolean } = {}) {
   const asked: string[] = [];
   const noted: [string, string | null][] = [];
   const time = { now: NOW };
-  const state = { catalog, trusted: facts.trusted ?? true };
+  const state = { catalog, silent: facts.silent ?? true };
   const kept = new Map<string, Mail>();
   const answerOf = (name: string): Mail => {
     if (typeof zone === 'function') return zone(name);
@@ -77,7 +77,7 @@ function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: {
       asked.push(`later ${name}`);
       kept.set(name, answerOf(name));
     },
-    health: () => ({ ...OFFLINE.health(), trusted: state.trusted }),
+    isSilent: () => state.silent,
   };
   const infra = new Infra(new Map(), new Map(), () => undefined);
   const overrides = new Map();
@@ -178,18 +178,18 @@ describe('what a caller is told of a listed name', () => {
     expect(score(await look('acme.github.io'))).toEqual([points, 'disposable']);
   });
 
-  it('is 60 and not 90 where DNS does not answer and the resolvers are not to be trusted', async () => {
-    const { look, state } = world(catalogOf(list(BROAD, names)), zone, { trusted: false });
+  it('is 60 and not 90 where DNS does not answer and that may be no fault of the name', async () => {
+    const { look, state } = world(catalogOf(list(BROAD, names)), zone, { silent: false });
     expect(score(await look('silent.com'))).toEqual([60, 'disposable']);
-    state.trusted = true;
+    state.silent = true;
     expect(score(await look('silent.com'))).toEqual([90, 'disposable']);
   });
 
   it('turns with the resolvers also where the silence is remembered', async () => {
-    const { look, state, kept } = world(catalogOf(list(BROAD, names)), zone, { trusted: true });
+    const { look, state, kept } = world(catalogOf(list(BROAD, names)), zone, { silent: true });
     kept.set('silent.com', MAIL_UNKNOWN);
     expect(score(await look('silent.com'))).toEqual([90, 'disposable']);
-    state.trusted = false;
+    state.silent = false;
     expect(score(await look('silent.com'))).toEqual([60, 'disposable']);
   });
 
@@ -205,7 +205,7 @@ describe('what a caller is told of a listed name', () => {
   });
 
   it('is not degraded, in whatever way DNS fails', async () => {
-    const { look } = world(catalogOf(list(BROAD, names)), zone, { trusted: false });
+    const { look } = world(catalogOf(list(BROAD, names)), zone, { silent: false });
     expect((await look('silent.com')).degraded).toBe(false);
   });
 

@@ -280,6 +280,16 @@ describe('what is remembered', () => {
     kept.set('plain.org', mail('null_mx'));
     expect((await look('plain.org')).verdict.reason).toBe('undeliverable');
   });
+
+  it('is not an answer with many long hosts, which would keep them when the cache of DNS lets them go', async () => {
+    const hosts = Array.from({ length: 20 }, (_, at) => `${'long'.repeat(12)}${at}.plain.org`);
+    const { look, kept } = world({});
+    kept.set('plain.org', mail('mx', ...hosts));
+    const once = await look('plain.org');
+    const again = await look('plain.org');
+    expect(again).not.toBe(once);
+    expect(again.verdict).toEqual(once.verdict);
+  });
 });
 
 describe('when DNS does not answer', () => {

@@ -21,7 +21,7 @@ export interface Received {
   readonly mail: Mail;
   /** Every exchange belongs to a business platform or a gateway (`platform`), or to these and to hosts of its own. */
   readonly settled: 'platform' | 'own' | undefined;
-  /** Whether the resolvers are known to tell the truth, so that no answer is the name's own fault. */
+  /** Whether no answer is the name's own fault, since others are answered; trouble of ours or of a resolver never counts. */
   readonly dnsTrusted: boolean;
 }
 

@@ -25,8 +25,6 @@ export interface ResolverHealth {
   }[];
   /** True when no server both answers and is believed. Shown by /readyz, which does not fail for it. */
   readonly degraded: boolean;
-  /** A server is believed: where it gives no answer, that is the name's fault. */
-  readonly trusted: boolean;
   /** Names being asked, of these the slow ones, and lookups that wait for a place to ask from. */
   readonly inFlight: number;
   readonly slow: number;
@@ -41,6 +39,8 @@ export interface Resolver {
   last(domain: Domain): Mail | undefined;
   /** The answer within the budget. Never rejects: trouble of any kind is the state `unknown`. */
   resolve(domain: Domain, keyId: string): Promise<Mail>;
+  /** The name was asked at least twice in vain, while others were answered all the time: the fault is its own. */
+  isSilent(domain: Domain): boolean;
   /** Asks in the background, so that a later lookup finds it; drops the question when a cap is reached. */
   prefetch(domain: Domain): void;
   /** The public addresses of a mail host, asked in the background; undefined when that is not known. */

@@ -52,16 +52,19 @@ export function ask(servers: Servers, question: Question): Asking {
   const failed: Server[] = [];
   const refused: Server[] = [];
   let why: Unanswered = 'timeout';
-  /** Servers that answered and must prove themselves before that counts. */
+  /** Answers whose servers must prove themselves, or that must be confirmed, before they count. */
   let proving = 0;
   let isOver = false;
   let next = 0;
   let patience: Deadline | undefined;
+  let confirming: { readonly limit: Deadline; readonly carried: Carried } | undefined;
 
   const settle = (answered: Answered) => {
     isOver = true;
     deadline.cancel();
     patience?.cancel();
+    confirming?.limit.cancel();
+    confirming?.carried.close();
     for (const { carried } of waiting) carried.close();
     waiting = [];
     resolve(answered);
@@ -87,10 +90,34 @@ export function ask(servers: Servers, question: Question): Asking {
   const weigh = async (server: Server, found: Found, belief: Promise<boolean>) => {
     proving += 1;
     const isBelieved = await belief;
-    proving -= 1;
     if (isOver) return;
+    if (isBelieved && found.kind === 'none') return confirm(server, found);
+    proving -= 1;
     if (isBelieved) settle({ found });
     else refuse(server, 'distrusted');
+  };
+
+  /**
+   * Asks for a denial once more: one lie in ten, or one server that lies, is found out so. Who then keeps silent, or is
+   * not believed, takes nothing back.
+   */
+  const confirm = (first: Server, denial: Found) => {
+    if (confirming) return;
+    patience?.cancel();
+    const second = servers.second(first);
+    const giveUp = () => {
+      blame(second);
+      settle({ found: denial });
+    };
+    const limit = startDeadline(question.patienceMs, giveUp);
+    const carried = carry(second, question.name, question.type, told => {
+      const found = 'reply' in told && find(told.reply, question.name, question.type);
+      if (!found) return giveUp();
+      servers.answered(second);
+      const isTakenBack = found.kind === 'records' && servers.believes(second, found, question.type) === true;
+      settle({ found: isTakenBack ? found : denial });
+    });
+    confirming = { limit, carried };
   };
 
   const send = (): void => {

@@ -4,6 +4,7 @@ import { MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
 import type { Ticks } from '../core/ports.ts';
 import { Cache, type Entry } from './cache.ts';
 import type { Finding } from './finding.ts';
+import type { Lied } from './sentinels.ts';
 
 export interface MemoryCaps {
   readonly cacheEntries: number;
@@ -27,6 +28,7 @@ const MOST_LIES = 8;
 interface Lies {
   readonly from: number;
   readonly to: number;
+  readonly isAll: boolean;
 }
 
 export class Memory {
@@ -65,14 +67,25 @@ export class Memory {
     return this.#ticks() < Math.max(entry.expiresAt, entry.quietUntil);
   }
 
+  /** When asking failed for the first and the last time in a row; undefined unless it failed twice. */
+  failures(name: string): { first: number; last: number } | undefined {
+    const entry = this.#cache.peek(name);
+    if (entry?.mail.state !== 'unknown') return undefined;
+    const { obtainedAt, quietUntil } = entry;
+    const { failureMemoMs } = this.#caps;
+    // Sums are compared, since a sum less what was added is not always the same number again.
+    if (quietUntil <= obtainedAt + failureMemoMs) return undefined;
+    return { first: obtainedAt, last: quietUntil - failureMemoMs };
+  }
+
   /** The last definite answer, however old up to the stale limit. */
   last(name: string): Mail | undefined {
     const entry = this.#cache.peek(name);
     return entry && this.#usable(entry, this.#ticks());
   }
 
-  /** Gives out what is known now. */
-  keep(name: string, { mail, ttl }: Finding): Mail {
+  /** Gives out what is known now. Failures up to `troubleAt` were perhaps no fault of the name, and begin no row. */
+  keep(name: string, { mail, ttl }: Finding, troubleAt: number): Mail {
     const now = this.#ticks();
     if (mail.state !== 'unknown') {
       const expiresAt = now + ttl * 1_000;
@@ -87,24 +100,31 @@ export class Memory {
       this.#cache.set(name, kept);
       return this.#usable(kept, now) ?? MAIL_UNKNOWN;
     }
-    const times = { obtainedAt: now, expiresAt: quietUntil, lookAt: quietUntil, quietUntil };
+    const isInRow = old?.mail.state === 'unknown' && old.obtainedAt > troubleAt;
+    const obtainedAt = isInRow ? old.obtainedAt : now;
+    const times = { obtainedAt, expiresAt: quietUntil, lookAt: quietUntil, quietUntil };
     this.#cache.set(name, { mail: MAIL_UNKNOWN, ...times });
     return MAIL_UNKNOWN;
   }
 
-  /** What was denied between then and now counts no longer, whoever said it: it is asked again when somebody wants it. */
-  dropDenials(since: number): void {
+  /** What was said between then and now counts no longer, whoever said it: it is asked again when somebody wants it. */
+  drop(since: number, lied: Lied): void {
     const now = this.#ticks();
-    const lies = this.#lies.filter(({ from, to }) => from < since && now - to <= this.#caps.staleMs);
-    lies.push({ from: since, to: now });
+    const isRecent = ({ to }: Lies) => now - to <= this.#caps.staleMs;
+    const isApart = ({ from }: Lies) => from < since;
+    const recent = this.#lies.filter(isRecent);
+    const isAll = lied === 'everything' || recent.some(one => one.isAll && !isApart(one));
+    const lies = [...recent.filter(isApart), { from: since, to: now, isAll }];
     const [first, second, ...others] = lies;
     const isOneTooMany = first && second && lies.length > MOST_LIES;
-    this.#lies = isOneTooMany ? [{ from: first.from, to: second.to }, ...others] : lies;
+    this.#lies = isOneTooMany ? [joined(first, second), ...others] : lies;
   }
 
-  #isLie({ mail, obtainedAt }: Entry): boolean {
-    if (mail.state === 'mx' || mail.state === 'unknown') return false;
-    return this.#lies.some(({ from, to }) => from <= obtainedAt && obtainedAt <= to);
+  #isLie({ mail: { state }, obtainedAt }: Entry): boolean {
+    if (state === 'unknown') return false;
+    return this.#lies.some(
+      ({ from, to, isAll }) => from <= obtainedAt && obtainedAt <= to && (isAll || state !== 'mx'),
+    );
   }
 
   /** The definite answer kept, marked when it is past its time; undefined when there is none or it is too old. */
@@ -116,4 +136,8 @@ export class Memory {
     entry.stale ??= { ...entry.mail, stale: true };
     return entry.stale;
   }
+}
+
+function joined(first: Lies, second: Lies): Lies {
+  return { from: first.from, to: second.to, isAll: first.isAll || second.isAll };
 }

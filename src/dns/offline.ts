@@ -8,12 +8,12 @@ export const OFFLINE: Resolver = {
   peek: () => undefined,
   last: () => undefined,
   resolve: async () => MAIL_UNKNOWN,
+  isSilent: () => false,
   prefetch: () => {},
   addressesOf: async () => undefined,
   health: () => ({
     servers: [],
     degraded: false,
-    trusted: true,
     inFlight: 0,
     slow: 0,
     waiting: 0,

@@ -84,7 +84,7 @@ class CachingResolver implements DnsResolver {
     this.#memory = new Memory(this.#caps, ticks);
     this.#servers = new Servers({
       ...{ list: options.servers, ticks, sentinels: options.sentinels ?? [] },
-      drop: since => this.#memory.dropDenials(since),
+      drop: (since, lied) => this.#memory.drop(since, lied),
       changed: () => options.changed?.(),
     });
     this.#flights = new Flights(this.#caps, this.#fly);
@@ -114,6 +114,11 @@ class CachingResolver implements DnsResolver {
     return this.#inTrouble(domain);
   }
 
+  isSilent(domain: Domain): boolean {
+    const failures = this.#memory.failures(domain);
+    return failures !== undefined && this.#servers.haveAnswered(failures.first, failures.last);
+  }
+
   prefetch(domain: Domain): void {
     if (isSpecialUse(domain) || this.#memory.isSettled(domain)) return;
     this.#askInBackground(domain, PREFETCHES);
@@ -139,8 +144,7 @@ class CachingResolver implements DnsResolver {
     const servers = this.#servers.health();
     const degraded = servers.every(({ healthy, problem }) => !healthy || problem !== null);
     const { asking, slow, waiting } = this.#flights.counts;
-    const trusted = servers.some(({ problem }) => problem === null);
-    return { servers, degraded, trusted, inFlight: asking, slow, waiting, cached: this.#memory.size };
+    return { servers, degraded, inFlight: asking, slow, waiting, cached: this.#memory.size };
   }
 
   async close(): Promise<void> {
@@ -164,9 +168,10 @@ class CachingResolver implements DnsResolver {
     const mail = result
       .then(finding => {
         // Whoever waited long for a place has not asked for long enough to know that a name does not answer.
-        const isHurried = finding === UNKNOWN && withinMs < this.#caps.soonMs;
+        const isHurried = finding === UNKNOWN && withinMs < this.#caps.budgetMs / 2;
         if (finding === UNHEARD || isHurried) return this.#inTrouble(domain);
-        const kept = this.#memory.keep(domain, finding);
+        if (finding === UNKNOWN) this.#servers.doubt();
+        const kept = this.#memory.keep(domain, finding, this.#servers.troubleAt);
         if (kept.stale) this.counters.stale += 1;
         return kept;
       })

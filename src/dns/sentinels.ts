@@ -3,57 +3,24 @@
 import type { Ticks } from '../core/ports.ts';
 import { type Invented, type Probe, probe } from './probe.ts';
 import type { Server } from './settings.ts';
-
-/** Why a server is not believed. */
-export type Problem = 'denies' | 'silent' | 'invents';
+import { type Problem, problemOf, type Said } from './testimony.ts';
 
 /** What rests on a server's word: mail servers that it named, that there are none, or addresses. */
 export type Word = 'mx' | 'denial' | 'addresses';
 
 const EVERY_MS = 60_000;
 const EVERY_MS_WHILE_FAILING = 5_000;
-/** For so long an answer about a sentinel speaks for the server or against it. */
-const COUNTS_MS = 120_000;
 /**
- * A denial waits for a new probe where the last one is older than this: so a server that begins to lie is found out by
- * its first lie, and not up to a minute later. One probe a second is the most that denials can cause.
+ * A denial waits for a probe that begins after it: so a server that begins to lie is found out by its first lie, however
+ * short the last probe is ago. Denials cause no more than one probe in this time, all other answers one in the longer.
  */
-const FRESH_MS = 1_000;
+const DENIAL_GAP_MS = 250;
+const GAP_MS = 1_000;
 /** The longest that the schedule goes without a look at the ticks, which tests move. */
 const LOOK_MS = 1_000;
 
-interface Said {
-  readonly gave: boolean;
-  readonly at: number;
-}
-
-/** What a server said lately about the sentinels and about a name that does not exist. */
-export interface Testimony {
-  readonly said: ReadonlyMap<string, Said>;
-  readonly invented: Invented;
-}
-
-/** Passes: one sentinel has an MX, fewer than half are denied, and nothing was invented. Silence is neither. */
-export function problemOf(
-  { said, invented }: Testimony,
-  sentinels: number,
-  now: number,
-): Problem | undefined {
-  const lately = [...said.values()].filter(({ at }) => now - at <= COUNTS_MS);
-  if (2 * lately.filter(({ gave }) => !gave).length >= sentinels) return 'denies';
-  if (!lately.some(({ gave }) => gave)) return 'silent';
-  return invented === 'nothing' ? undefined : 'invents';
-}
-
-/** For operators: what is wrong with a server, and what to do. */
-export function problemText(problem: Problem, sentinels: readonly string[]): string {
-  const names = sentinels.join(', ');
-  const ways = 'set DNS_SERVERS to a resolver that knows public names';
-  if (problem === 'silent') return `gives no mail servers for ${names}: ${ways} and can be reached`;
-  if (problem === 'denies')
-    return `denies that ${names} receive mail, so its denials are not believed: ${ways}, or DNS_SENTINELS to names that it knows`;
-  return `answers for names that do not exist, so only mail servers that it names are believed: ${ways} and invents none`;
-}
+/** What may be a lie: all that was not a mail server, or mail servers too. */
+export type Lied = 'denials' | 'everything';
 
 interface Watched {
   readonly server: Server;
@@ -62,12 +29,23 @@ interface Watched {
   /** As it was found by the last probe. */
   problem: Problem | 'unproven' | undefined;
   probe: Probe | undefined;
+  /** Nothing is decided yet of the probe under way. */
+  isOpen: boolean;
   begunAt: number;
-  /** When the last probe was decided. */
-  decidedAt: number;
+  /** The same by the process's own time: how often probes are sent is no matter of the ticks. */
+  sentAt: number;
+  /** When the next one is to begin because of what was answered; by the process's own time. */
+  wantedAt: number;
+  timer: NodeJS.Timeout | undefined;
   /** When the last probe began that it passed. */
   passedAt: number;
+  /** When the last probe began in which both a sentinel and the name that nobody has were answered rightly. */
+  answeredAt: number;
+  /** When the last one ended in which they were not. */
+  troubleAt: number;
+  /** Those who wait for the probe under way, and for the next. */
   waiting: (() => void)[];
+  next: (() => void)[];
 }
 
 export interface SentinelParts {
@@ -75,8 +53,8 @@ export interface SentinelParts {
   /** None: everything is believed. */
   readonly names: readonly string[];
   readonly ticks: Ticks;
-  /** A server failed, or passes anew: what it denied since it last passed was perhaps a lie. */
-  readonly drop: (since: number) => void;
+  /** A server failed, or passes anew: what it said since it last passed was perhaps a lie. */
+  readonly drop: (since: number, lied: Lied) => void;
   /** Who passes and who does not has changed; not before every server was probed once. */
   readonly changed: () => void;
 }
@@ -93,7 +71,8 @@ export class Sentinels {
     const servers = parts.names.length > 0 ? parts.servers : [];
     this.#watched = servers.map(server => ({
       ...{ server, said: new Map(), invented: 'nothing', problem: 'unproven', probe: undefined },
-      ...{ begunAt: -Infinity, decidedAt: -Infinity, passedAt: -Infinity, waiting: [] },
+      ...{ isOpen: false, begunAt: -Infinity, sentAt: -Infinity, wantedAt: Infinity, timer: undefined },
+      ...{ passedAt: -Infinity, answeredAt: -Infinity, troubleAt: -Infinity, waiting: [], next: [] },
     }));
     if (servers.length > 0) this.#look();
   }
@@ -104,23 +83,39 @@ export class Sentinels {
     return watched && this.#problem(watched);
   }
 
-  /** At once where that is known; else when the probe is decided that is under way or begins now. */
+  /** At once where that is known; else when a probe is decided that began after this. */
   believes(server: Server, word: Word): boolean | Promise<boolean> {
     const watched = this.#find(server);
     if (!watched) return true;
-    if (word === 'mx') return watched.invented !== 'mx';
-    if (watched.problem === 'unproven') return this.#whenDecided(watched);
-    if (this.#problem(watched)) return false;
-    const isFresh = this.#parts.ticks() - watched.decidedAt <= FRESH_MS;
-    return isFresh || word === 'addresses' || this.#whenDecided(watched);
+    if (this.#problem(watched)) return word === 'mx' && watched.invented !== 'mx';
+    if (word === 'denial' || (watched.problem === 'unproven' && word !== 'mx'))
+      return this.#whenProven(watched);
+    this.#want(watched, GAP_MS);
+    return true;
+  }
+
+  /** Probes every server soon. */
+  doubt(): void {
+    for (const watched of this.#watched) this.#want(watched, GAP_MS);
+  }
+
+  /** Never where there are no sentinels: then nothing tells a name's silence from trouble. */
+  haveAnswered(since: number, after: number): boolean {
+    return this.#watched.some(one => one.troubleAt < since && one.answeredAt > after && !this.#problem(one));
+  }
+
+  get troubleAt(): number {
+    return Math.min(...this.#watched.map(one => one.troubleAt));
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     for (const watched of this.#watched) {
+      clearTimeout(watched.timer);
       watched.probe?.cancel();
-      this.#release(watched);
+      release(watched.waiting);
+      release(watched.next);
     }
   }
 
@@ -133,13 +128,30 @@ export class Sentinels {
     return problemOf(watched, this.#parts.names.length, this.#parts.ticks());
   }
 
-  async #whenDecided(watched: Watched): Promise<boolean> {
+  async #whenProven(watched: Watched): Promise<boolean> {
     if (this.#isClosed) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
-    watched.waiting.push(resolve);
-    if (!watched.probe) this.#begin(watched);
+    watched.next.push(resolve);
+    this.#want(watched, DENIAL_GAP_MS);
     await promise;
-    return watched.problem !== 'unproven' && !this.#problem(watched);
+    return !this.#isClosed && watched.problem !== 'unproven' && !this.#problem(watched);
+  }
+
+  /** A probe is to begin after now, and so long after the last one. */
+  #want(watched: Watched, gapMs: number): void {
+    const at = watched.sentAt + gapMs;
+    if (at >= watched.wantedAt) return;
+    watched.wantedAt = at;
+    this.#pursue(watched);
+  }
+
+  /** Begins the probe that is wanted, when it is time and the last one is decided. */
+  #pursue(watched: Watched): void {
+    clearTimeout(watched.timer);
+    if (this.#isClosed || watched.isOpen || watched.wantedAt === Infinity) return;
+    const left = watched.wantedAt - performance.now();
+    if (left <= 0) this.#begin(watched);
+    else watched.timer = setTimeout(() => this.#pursue(watched), left).unref();
   }
 
   /** Begins what is due. The timer keeps no process from ending. */
@@ -147,7 +159,7 @@ export class Sentinels {
     const now = this.#parts.ticks();
     let next = LOOK_MS;
     for (const watched of this.#watched) {
-      if (watched.probe) continue;
+      if (watched.isOpen) continue;
       const every = watched.problem === undefined ? EVERY_MS : EVERY_MS_WHILE_FAILING;
       const left = watched.begunAt + every - now;
       if (left > 0) next = Math.min(next, left);
@@ -160,8 +172,14 @@ export class Sentinels {
     const { names, ticks } = this.#parts;
     let denied = 0;
     let gave = 0;
-    let isDecided = false;
+    let isOtherHeard = false;
+    watched.probe?.cancel();
     watched.begunAt = ticks();
+    watched.sentAt = performance.now();
+    watched.wantedAt = Infinity;
+    watched.isOpen = true;
+    watched.waiting.push(...watched.next);
+    watched.next = [];
     watched.probe = probe(watched.server, names, {
       said: (name, isReceived) => {
         if (isReceived) gave += 1;
@@ -170,35 +188,40 @@ export class Sentinels {
       },
       invented: what => {
         watched.invented = what;
+        isOtherHeard = true;
       },
       left: (sentinels, other) => {
         const isOver = sentinels === 0 && !other;
         // Nothing that is still to be heard could change it.
         const isSure = !other && gave > 0 && 2 * (denied + sentinels) < names.length;
         if (isOver) watched.probe = undefined;
-        if (isOver || (isSure && !isDecided)) this.#decide(watched);
-        isDecided ||= isSure;
+        if (!isOver && !(isSure && watched.isOpen)) return;
+        if (isOtherHeard && gave > 0) watched.answeredAt = watched.begunAt;
+        else watched.troubleAt = ticks();
+        this.#decide(watched);
       },
     });
   }
 
   #decide(watched: Watched): void {
-    const { names, ticks, drop } = this.#parts;
+    const { names, ticks } = this.#parts;
     const before = watched.problem;
     const problem = problemOf(watched, names.length, ticks());
     watched.problem = problem;
-    watched.decidedAt = ticks();
-    const wasPassing = before === undefined;
-    if (before !== 'unproven' && wasPassing !== (problem === undefined)) drop(watched.passedAt);
+    watched.isOpen = false;
+    this.#dropLies(watched, before);
     if (problem === undefined) watched.passedAt = watched.begunAt;
-    this.#release(watched);
+    release(watched.waiting);
+    this.#pursue(watched);
     this.#tell(before !== problem && (before !== 'unproven' || problem !== undefined));
   }
 
-  #release(watched: Watched): void {
-    const { waiting } = watched;
-    watched.waiting = [];
-    for (const go of waiting) go();
+  /** Before the first probe only mail servers were believed. */
+  #dropLies({ problem, passedAt }: Watched, before: Watched['problem']): void {
+    if (before === problem) return;
+    const isAll = before === 'invents_mx' || problem === 'invents_mx';
+    const isTurn = before !== 'unproven' && (before === undefined || problem === undefined);
+    if (isAll || isTurn) this.#parts.drop(passedAt, isAll ? 'everything' : 'denials');
   }
 
   #tell(isChanged: boolean): void {
@@ -207,4 +230,8 @@ export class Sentinels {
     this.#isTold = true;
     this.#parts.changed();
   }
+}
+
+function release(waiting: (() => void)[]): void {
+  for (const go of waiting.splice(0)) go();
 }

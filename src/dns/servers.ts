@@ -3,8 +3,9 @@
 import { getServers } from 'node:dns';
 import type { ResolverHealth, Ticks } from '../core/ports.ts';
 import { type Found, isReceiving } from './finding.ts';
-import { problemText, type SentinelParts, Sentinels } from './sentinels.ts';
+import { type SentinelParts, Sentinels } from './sentinels.ts';
 import { parseServer, type Server } from './settings.ts';
+import { problemText } from './testimony.ts';
 import type { QuestionType } from './wire.ts';
 
 const FAILURES_TO_REST = 3;
@@ -70,6 +71,32 @@ export class Servers {
   believes(server: Server, found: Found, type: QuestionType): boolean | Promise<boolean> {
     const word = type !== 'MX' ? 'addresses' : isReceiving(found) ? 'mx' : 'denial';
     return this.#sentinels.believes(server, word);
+  }
+
+  /** Whom to ask once more before a denial counts: another one that is awake and believed, else the same again. */
+  second(first: Server): Server {
+    const now = this.#ticks();
+    const isFit = ({ server, failures, restsUntil }: Standing) =>
+      server !== first &&
+      failures < FAILURES_TO_REST &&
+      restsUntil <= now &&
+      this.#sentinels.problem(server) === undefined;
+    return this.#standings.find(isFit)?.server ?? first;
+  }
+
+  /** A name was not answered: whether others are is to be known soon. */
+  doubt(): void {
+    this.#sentinels.doubt();
+  }
+
+  /** Whether one of them answered every probe since a moment, and one that began after another. */
+  haveAnswered(since: number, after: number): boolean {
+    return this.#sentinels.haveAnswered(since, after);
+  }
+
+  /** Since then one of them answered every probe. */
+  get troubleAt(): number {
+    return this.#sentinels.troubleAt;
   }
 
   answered(server: Server): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Problem, problemOf, problemText } from '../../src/dns/sentinels.ts';
 import { parseSentinels } from '../../src/dns/settings.ts';
+import { type Problem, problemOf, problemText } from '../../src/dns/testimony.ts';
 
 /** What was said of four sentinels two minutes ago or less: `+` an MX, `-` a denial, `.` nothing; upper case: older. */
 const ROWS: readonly (readonly [string, 'nothing' | 'addresses' | 'mx', Problem | undefined])[] = [
@@ -18,7 +18,8 @@ const ROWS: readonly (readonly [string, 'nothing' | 'addresses' | 'mx', Problem 
   ['+D-.', 'nothing', undefined],
   ['PP--', 'nothing', 'denies'],
   ['++++', 'addresses', 'invents'],
-  ['++++', 'mx', 'invents'],
+  ['++++', 'mx', 'invents_mx'],
+  ['----', 'mx', 'invents_mx'],
 ];
 
 const NOW = 1_000_000;

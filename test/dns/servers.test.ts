@@ -83,7 +83,6 @@ describe('several servers', () => {
     expect(resolver.health()).toEqual({
       servers: [{ address: dns.address, healthy: false, problem: null }],
       degraded: true,
-      trusted: true,
       inFlight: 0,
       slow: 0,
       waiting: 0,
