@@ -470,6 +470,20 @@ describe('whoever owns fifty listed domains and points them at a victim', () => 
   });
 });
 
+describe('whoever rents a machine', () => {
+  it('cannot have what was learned spared by the name that the hosting company gives it', async () => {
+    const [host, machine] = ['mx.box.net', 'static.1.1.61.5.clients.your-server.de'];
+    const sites = [...listedAt(host, 12), one('fresh.com', host), one('trick.com', machine)];
+    const world = await swept({ [host]: '5.61.1.1', [machine]: '5.61.1.1' }, sites);
+    expect((await world.judge('fresh.com')).reason).toBe('disposable');
+    for (let pass = 0; pass < 2; pass++) {
+      await world.judge('trick.com');
+      await world.digest();
+    }
+    expect((await world.judge('fresh.com')).reason).toBe('disposable');
+  });
+});
+
 describe('what was learned', () => {
   const host = 'mx.box.net';
   const sites = [...listedAt(host, 12), one('fresh.com', host)];

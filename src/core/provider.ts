@@ -144,6 +144,24 @@ function thirdParty(best: Matched, exchanges: readonly Matched[]): Receiver {
   return { kind: 'third_party', label: registrableDomain(best.host) ?? null, hosts };
 }
 
+/** Nobody has a machine of his own below these. */
+const MAIL_ONLY: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
+  ...(['business_platform', 'security_gateway', 'forwarding'] as const),
+]);
+/** Internet providers' lines hold an address, as four numbers or run together, or a word for a line. */
+const A_CUSTOMERS =
+  /(?:\d+[.-]){3}\d|[\da-f]{8}|(?:^|[.\d-])(?:ip|static|dyn|dynamic|dhcp|pool|ppp|a?dsl|cable|fiber|customers?|clients?|biz|business)[.\d-]/;
+const LINES: ReadonlySet<ProviderClass> = new Set<ProviderClass>(['consumer_webmail', 'mailbox_provider']);
+/** Hosting companies rent machines out below their own name: only what is called a mail host, right below it, is theirs. */
+const A_MAIL_HOST = /^(?:mx|mail|smtp|inbound)[a-z]{0,6}-?\d{0,3}\.(?:(?:mx|mail|smtp)\.)?$/;
+
+/** Whether it is the provider's own mail service, and no machine of somebody who pays for a name below the provider's. */
+export function isMailService(host: string, { class: known, suffix }: ProviderRow): boolean {
+  const below = host.slice(0, -suffix.length);
+  if (MAIL_ONLY.has(known)) return true;
+  return LINES.has(known) ? !A_CUSTOMERS.test(below) : below === '' || A_MAIL_HOST.test(below);
+}
+
 function isBelow(host: string, registrable: string): boolean {
   return host === registrable || host.endsWith(`.${registrable}`);
 }

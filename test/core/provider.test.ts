@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Mail } from '../../src/core/mail.ts';
-import { Providers } from '../../src/core/provider.ts';
+import { isMailService, Providers } from '../../src/core/provider.ts';
 import { parseProviders } from '../../src/core/tables.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 
@@ -308,5 +308,28 @@ describe('whether all mail goes to a business platform, a gateway or hosts of it
 
   it('a name that belongs to nobody has no hosts of its own', () => {
     expect(providers.settled(undefined, mx('mx1.cc.cd'))).toBeUndefined();
+  });
+});
+
+describe("a provider's own mail service is told from a machine that somebody rents there", () => {
+  it.each([
+    ['acme-com.mail.protection.outlook.com', true],
+    ['mxa-00176a02.gslb.pphosted.com', true],
+    ['route1.mx.cloudflare.net', true],
+    ['mx1.comcast.net', true],
+    ['mx00.ionos.com', true],
+    ['mx1.mail.ovh.net', true],
+    ['smtp.secureserver.net', true],
+    ['mx.sendgrid.net', true],
+    ['c-5-6-7-8.hsd1.ma.comcast.net', false],
+    ['static.5.6.7.8.clients.your-server.de', false],
+    ['mail.8.7.6.5.clients.your-server.de', false],
+    ['ec2-5-6-7-8.eu-west-1.compute.amazonaws.com', false],
+    ['vps-12345.vps.ovh.net', false],
+    ['mail.vps-12345.vps.ovh.net', false],
+    ['ip-5-6-7-8.ip.secureserver.net', false],
+    ['mx.bucket.amazonaws.com', false],
+  ])('%s: %s', (host, isTheirs) => {
+    expect(isMailService(host, providers.match(host)!)).toBe(isTheirs);
   });
 });
