@@ -3,8 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { type Domain, lineage, registrableDomain } from './core/domain.ts';
-import { type Guest, type HostRecord, LEARNING, seenAgain } from './core/guest.ts';
-import { foldingInfra, groupOf, type Infra, isLearnable, ownAt } from './core/infra.ts';
+import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
+import { foldingInfra, groupOf, type Infra, isLearnable } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { isMailService } from './core/provider.ts';

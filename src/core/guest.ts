@@ -122,6 +122,10 @@ export interface HostRecord {
   readonly groups: readonly GuestGroup[];
 }
 
+/** How hosts that receive for their own domain only are called, which say nothing by their names. */
+export const ownAt = (address: string) => `own@${address}`;
+export const isOwnHosts = (name: string) => name.startsWith(ownAt(''));
+
 /** One guest that was seen twice. As the stores do it with what they have. */
 export function seenAgain(before: Guest, guest: Guest): Guest {
   return {

@@ -2,7 +2,7 @@
 
 import type { Catalog } from './catalog.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
-import { type HostRecord, isCorroborated, LEARNING } from './guest.ts';
+import { type HostRecord, isCorroborated, isOwnHosts, LEARNING, ownAt } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
@@ -42,11 +42,8 @@ export function groupOf(host: string): string | undefined {
   return domain && `*.${domain}`;
 }
 
-/** How hosts that receive for their own domain only are called, which say nothing by their names. */
-export const ownAt = (address: string) => `own@${address}`;
-
 /** What the guests of a host, a domain of hosts or an address must weigh for it to be a disposable one. */
-const enoughFor = (name: string) => (name.startsWith(ownAt('')) ? LEARNING.ownLearnedAt : LEARNING.learnedAt);
+const enoughFor = (name: string) => (isOwnHosts(name) ? LEARNING.ownLearnedAt : LEARNING.learnedAt);
 
 /**
  * Whether a host may be learned at all: nobody who is known for something else, and nothing of protected domains or of

@@ -608,14 +608,14 @@ export function storeContract(makePlace: MakePlace): void {
       await learn([
         ...guests(3, { ...fresh, keys: 0b0001 }),
         ...guests(2, { ...fresh, ...unlisted }, 'i'),
-        ...guests(2, { sinceDay: '2026-08-17', corroborated: false, earned: false }, 's'),
+        ...guests(2, { sinceDay: '2026-08-17', corroborated: false, keys: 0 }, 's'),
       ]);
       // Seen by other keys on the same day, and by a sweep on the next: it was asked for first.
       await learn(guests(3, { ...fresh, keys: 0b0110 }));
       const next = { day: '2026-11-16', sinceDay: '2026-11-16', swept: 1, earned: false } as const;
       await learn(guests(1, { ...next, keys: 0 }), [], '2026-11-16');
       // One of the unlisted is listed now, the other was seen again.
-      await learn(guests(1, next, 'i'), [], '2026-11-16');
+      await learn(guests(1, { ...next, keys: 0 }, 'i'), [], '2026-11-16');
       await learn(guests(2, { ...next, ...unlisted, swept: 2 }, 'i').slice(1));
       const groups = async () =>
         (await store.listHosts(1, 1))[0]!.groups
