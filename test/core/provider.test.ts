@@ -105,8 +105,8 @@ describe('who receives the mail', () => {
     [
       'no decoy below a gateway in front of a disposable host',
       mx('no-such-name.pphosted.com', 'mx.generator.email'),
-      'third_party',
-      'Proofpoint',
+      'partly_disposable',
+      'generator.email',
     ],
     [
       'no decoy below a platform in front of a forwarder',
@@ -149,9 +149,27 @@ describe('who receives the mail', () => {
     ],
     ['disposable hosts only', mx('mx.generator.email', 'mail.yopmail.com'), 'disposable', 'generator.email'],
     [
-      'no platform behind a disposable host',
+      'a disposable host, whatever platform stands behind it',
       mx('mx.generator.email', 'mx.zoho.com'),
-      'third_party',
+      'disposable',
+      'generator.email',
+    ],
+    [
+      'a disposable host, whatever unknown one stands behind it',
+      mx('mx.generator.email', 'mx.unknown-host.net'),
+      'disposable',
+      'generator.email',
+    ],
+    [
+      'no host of its own with a disposable one behind it',
+      mx('mx1.acme.com', 'mx.generator.email'),
+      'partly_disposable',
+      'generator.email',
+    ],
+    [
+      "nor a platform that is a disposable one's equal",
+      mx(['mx.zoho.com', 5], ['mx.generator.email', 5]),
+      'partly_disposable',
       'generator.email',
     ],
     [
@@ -163,13 +181,13 @@ describe('who receives the mail', () => {
     [
       'no platform with a disposable host as backup',
       mx('mx.zoho.com', 'mx.generator.email'),
-      'third_party',
-      'Zoho Mail',
+      'partly_disposable',
+      'generator.email',
     ],
     [
-      'parking and disposable mixed: nobody certain',
-      mx('mx.generator.email', 'park-mx.above.com'),
-      'third_party',
+      'a disposable host, whatever parking host stands before it',
+      mx('park-mx.above.com', 'mx.generator.email'),
+      'disposable',
       'generator.email',
     ],
   ])('%s', (_, mail, kind, label) => {

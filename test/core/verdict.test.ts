@@ -290,6 +290,7 @@ describe('precedence, highest first', () => {
     ['two_families', { lists: by('a', 'b'), ...twoFamilies }],
     ['null_mx', { mail: mail('null_mx') }],
     ['disposable_hosts', received('disposable')],
+    ['disposable_exchange', received('partly_disposable')],
     ['learned_hosts', learnedBy('name')],
     ['role_word', { roleWord: 'bounces' }],
     ['third_party', {}],
