@@ -33,8 +33,8 @@ export const LEARNING = Object.freeze({
   mostExchanges: 4,
   mostAddresses: 4,
   /**
-   * Guests of all hosts together that a store keeps, about one for each listed name; the first to go are the longest
-   * unseen of hosts that have no listed guest, which tell nothing.
+   * Guests of all hosts together that a store keeps, about one for each listed name; the first to go are those of small
+   * hosts that have no listed guest, which tell nothing.
    */
   mostGuestsInAll: 200_000,
   /**
