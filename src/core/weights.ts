@@ -87,14 +87,14 @@ interface Weight {
 const nothing = (): Weight => ({ corroborated: 0, oneFamily: 0 });
 
 /**
- * What the listed guests of a host weigh: all of them, those that keys speak for, together and by their keys, and the
- * heaviest that has earned it of each fortnight.
+ * What the listed guests of a host weigh: all of them, those that keys speak for, together and by their keys, and by
+ * the day since when it is there what one weighs that has earned it.
  */
 interface Listed {
   readonly all: Weight;
   readonly witnessed: Weight;
   readonly asked: Map<number, { readonly all: Weight; readonly witnessed: Weight }>;
-  readonly earned: Map<number, number>;
+  readonly earned: Map<string, number>;
 }
 
 /** The sum of a host on a day. `stillListed` is the share of its listed guests that today's lists still name. */
@@ -132,8 +132,7 @@ function weigh(
   const one = listedWeight(group, today);
   const weight = group.count * one;
   if (canEarn && group.earned && group.corroborated) {
-    const fortnight = Math.floor(Date.parse(group.sinceDay) / (ONE_PARTY_DAYS * DAY_MS));
-    earned.set(fortnight, Math.max(one, earned.get(fortnight) ?? 0));
+    earned.set(group.sinceDay, one);
   }
   if (group.keys > 0) {
     const same = asked.get(group.keys) ?? { all: nothing(), witnessed: nothing() };
@@ -152,7 +151,7 @@ const PARTIES: readonly number[] = Array.from({ length: 1 << MARKS }, (_, marks)
 
 /** What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. */
 function leastSum({ all, witnessed, asked, earned }: Listed): number {
-  const earnedInAll = [...earned.values()].reduce((total, weight) => total + weight, 0);
+  const earnedInAll = oneOfEachParty(earned);
   const marks = [...asked.keys()].reduce((some, keys) => some | keys, 0);
   const parties = bitsIn(marks) <= COLLUDING ? [marks] : PARTIES.filter(party => (party & ~marks) === 0);
   let least = Number.POSITIVE_INFINITY;
@@ -169,6 +168,18 @@ function leastSum({ all, witnessed, asked, earned }: Listed): number {
     least = Math.min(least, together(left.all), Math.max(spokenFor, earnedInAll));
   }
   return least;
+}
+
+/** The first, and then one that came so much later than the one before that it may be somebody else's. */
+function oneOfEachParty(earned: ReadonlyMap<string, number>): number {
+  let total = 0;
+  let last: string | undefined;
+  for (const sinceDay of [...earned.keys()].sort()) {
+    if (last !== undefined && daysBetween(last, sinceDay) < ONE_PARTY_DAYS) continue;
+    total += earned.get(sinceDay)!;
+    last = sinceDay;
+  }
+  return total;
 }
 
 function take(from: Weight, { corroborated, oneFamily }: Weight): void {

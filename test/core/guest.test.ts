@@ -54,6 +54,7 @@ describe('a listed guest weighs', () => {
     expect(sum(earned(1_000, '2026-09-03'))).toBe(1);
     expect(sum(earned(100, '2026-09-03', 0b0001), earned(100, '2026-09-08', 0b0010))).toBe(1);
     expect(sum(earned(9, '2026-08-10'), earned(9, '2026-08-24'), earned(9, '2026-09-07'))).toBe(3);
+    expect(sum(earned(9, '2026-08-10'), earned(9, '2026-08-23'), earned(9, '2026-08-24'))).toBe(2);
     // More keys than any three have asked for them: they need no such leave.
     expect(sum(earned(9, '2026-09-03', 0b1111))).toBe(9);
     // Sweeps have found others, for which nobody speaks.
