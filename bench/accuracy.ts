@@ -187,6 +187,7 @@ const kept = [
   await hardSimulation(0.74, 'asked', 0.32),
   await hardSimulation(0.74, 'relisted', 0.32),
   await hardSimulation(0.74, 'raced', 0.32),
+  await hardSimulation(0.74, 'shown', 0.32),
   await measurePairs(process.env.MX_PAIRS ?? DEFAULT_PAIRS),
 ];
 const held = kept.every(Boolean);

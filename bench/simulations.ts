@@ -79,6 +79,7 @@ const FRAMED_WITH: Record<Moment, string> = {
   asked: 'asked for before anything was swept',
   relisted: 'listed after the first sweep, when they did not exist, and registered then',
   raced: 'registered when a list names them that an update has not yet brought',
+  shown: 'owned by one party, and asked for more than a week before any list names them',
 };
 
 /** Operators are few and large, so that one draw differs from the next by some percent: these are taken together. */

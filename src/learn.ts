@@ -3,10 +3,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { type Domain, lineage, registrableDomain } from './core/domain.ts';
-import { type Guest, type HostRecord, LEARNING, seenAgain } from './core/guest.ts';
-import { foldingInfra, groupOf, type Infra, isLearnable, ownAt } from './core/infra.ts';
+import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
+import { foldingInfra, groupOf, type Infra, isLearnable } from './core/infra.ts';
 import type { Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
+import { isMailService } from './core/provider.ts';
 import { dayOf } from './core/quota.ts';
 import { guestOf, type ListedAs, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
 import { allAtOnce, type Steps } from './core/steps.ts';
@@ -187,11 +188,11 @@ class Learner implements Learn {
       const isOwn = lineage(host).at(-1) === zone;
       const names = isOwn ? [] : [host, groupOf(host) ?? host];
       if (!isLearnable(host, catalog)) {
-        // One host speaks for a provider's suffix: there may be one per customer. Below a name that many people use may
-        // be anybody, who could put his host at an address to have it spared.
-        const suffix = catalog.providers.match(host)?.suffix;
-        if (suffix !== undefined || isInnocent || !catalog.isPanel(registrableDomain(host)))
-          this.#bar(suffix ?? host, host);
+        // One host speaks for a provider's suffix: there may be one per customer. Below a name that many people use, and
+        // below a hosting company's, may be anybody, who could put his host at an address to have it spared.
+        const row = catalog.providers.match(host);
+        if (isInnocent || (row ? isMailService(host, row) : !catalog.isPanel(registrableDomain(host))))
+          this.#bar(row?.suffix ?? host, host);
       } else if (isInnocent) {
         for (const name of names) this.#shared.add(name);
         this.#bar(host, host);

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Act, type Action, type Actor, shortDetail } from './core/audit.ts';
+import { isHostName } from './core/domain.ts';
 import {
   changesIn,
   digestOf,
@@ -198,18 +199,24 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
 
     async forgetHost(host, actor) {
       const known = await store.forgetHost(host, clock(), actOf('host.forget', host, actor));
-      return known ? undefined : problem('not_found', `nothing is known of ${host}`);
+      return known ? undefined : unknownHost(host);
     },
 
     async relearnHost(host, actor) {
       const known = await store.forgetHost(host, null, actOf('host.relearn', host, actor));
-      return known ? undefined : problem('not_found', `nothing is known of ${host}`);
+      return known ? undefined : unknownHost(host);
     },
   };
 }
 
 function problem(kind: Problem['problem'], detail: string): Problem {
   return { problem: kind, detail };
+}
+
+/** Evidence names the host of a domain that was judged by that host's address. */
+function unknownHost(host: string): Problem {
+  const hint = isHostName(host) ? '; a host that only its own domain has is known by its address' : '';
+  return problem('not_found', `nothing is known of ${host}${hint}`);
 }
 
 const NO_SUCH_KEY = problem('not_found', 'there is no such key');

@@ -68,6 +68,7 @@ const SIGNAL_WORDS: Readonly<Record<string, string>> = {
   no_mail_host: 'Nobody receives its mail',
   parked: 'Parked',
   disposable_hosts: 'Received by disposable mail hosts',
+  disposable_exchange: 'A disposable mail host beside others',
   learned_hosts: 'Shares mail hosts with disposable domains',
   listed_exchange: 'Received by a host of a disposable domain',
   learned_addresses: 'Shares addresses of mail hosts with disposable domains',

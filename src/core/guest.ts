@@ -33,8 +33,8 @@ export const LEARNING = Object.freeze({
   mostExchanges: 4,
   mostAddresses: 4,
   /**
-   * Guests of all hosts together that a store keeps, about one for each listed name; the first to go are the longest
-   * unseen of hosts that have no listed guest, which tell nothing.
+   * Guests of all hosts together that a store keeps, about one for each listed name; the first to go are those of small
+   * hosts that have no listed guest, which tell nothing.
    */
   mostGuestsInAll: 200_000,
   /**
@@ -121,6 +121,10 @@ export interface HostRecord {
   readonly lastDay: string | null;
   readonly groups: readonly GuestGroup[];
 }
+
+/** How hosts that receive for their own domain only are called, which say nothing by their names. */
+export const ownAt = (address: string) => `own@${address}`;
+export const isOwnHosts = (name: string) => name.startsWith(ownAt(''));
 
 /** One guest that was seen twice. As the stores do it with what they have. */
 export function seenAgain(before: Guest, guest: Guest): Guest {

@@ -2,8 +2,9 @@
 
 import type { Catalog } from './catalog.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
-import { type HostRecord, isCorroborated, LEARNING } from './guest.ts';
+import { type HostRecord, isCorroborated, isOwnHosts, LEARNING, ownAt } from './guest.ts';
 import type { Exchange } from './mail.ts';
+import { isPlatform } from './provider.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
 import { sumOf } from './weights.ts';
@@ -42,11 +43,8 @@ export function groupOf(host: string): string | undefined {
   return domain && `*.${domain}`;
 }
 
-/** How hosts that receive for their own domain only are called, which say nothing by their names. */
-export const ownAt = (address: string) => `own@${address}`;
-
 /** What the guests of a host, a domain of hosts or an address must weigh for it to be a disposable one. */
-const enoughFor = (name: string) => (name.startsWith(ownAt('')) ? LEARNING.ownLearnedAt : LEARNING.learnedAt);
+const enoughFor = (name: string) => (isOwnHosts(name) ? LEARNING.ownLearnedAt : LEARNING.learnedAt);
 
 /**
  * Whether a host may be learned at all: nobody who is known for something else, and nothing of protected domains or of
@@ -97,7 +95,10 @@ export class Infra {
     this.size = [...known.values()].filter(({ record, sum }) => isEnough(sum, record.name)).length;
   }
 
-  /** Only where every exchange is learned: one other may be the one that matters. */
+  /**
+   * Only where every exchange is learned: one other may be the one that matters. Names below a platform need not exist:
+   * beside others they say nothing.
+   */
   find(
     name: string,
     registrable: string | undefined,
@@ -111,8 +112,11 @@ export class Infra {
       // Last, since it costs most and most hosts were not learned.
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
-      else if (catalog.providers.match(host)?.class !== 'disposable')
-        return this.#bySiblings(name, registrable, exchanges, catalog);
+      else {
+        const provider = catalog.providers.match(host);
+        if (provider?.class !== 'disposable' && !isPlatform(provider))
+          return this.#bySiblings(name, registrable, exchanges, catalog);
+      }
     }
     return found.length === 0 ? undefined : together(found, exchanges, catalog);
   }
@@ -193,7 +197,7 @@ function together(found: readonly Found[], exchanges: readonly Exchange[], catal
   return {
     ...leastOf(found),
     by,
-    hosts: exchanges.map(({ host }) => host),
+    hosts: exchanges.map(({ host }) => host).filter(host => !isPlatform(catalog.providers.match(host))),
     neighbours: someListed(new Set(found.flatMap(({ neighbours }) => neighbours)), catalog),
     listedGuests: Math.max(...found.map(({ listedGuests }) => listedGuests)),
   };

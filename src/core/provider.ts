@@ -4,8 +4,11 @@ import { registrableDomain } from './domain.ts';
 import type { Exchange, Mail } from './mail.ts';
 import type { ProviderClass, ProviderRow } from './tables.ts';
 
-/** `self_hosted`: hosts under the domain's own registrable domain. `third_party`: somebody the table does not know. */
-export type ReceiverKind = ProviderClass | 'self_hosted' | 'third_party';
+/**
+ * `self_hosted`: hosts under the domain's own registrable domain. `third_party`: somebody the table does not know.
+ * `partly_disposable`: a disposable host beside others, which need not exist.
+ */
+export type ReceiverKind = ProviderClass | 'self_hosted' | 'third_party' | 'partly_disposable';
 
 /** Who receives a domain's mail, and how many exchanges speak for it. */
 export interface Receiver {
@@ -54,8 +57,8 @@ export class Providers {
     if (exchanges.length === 0) return undefined;
     let settled: 'platform' | 'own' = 'platform';
     for (const { host } of exchanges) {
-      const provider = this.match(host)?.class;
-      if (provider === 'business_platform' || provider === 'security_gateway') continue;
+      const provider = this.match(host);
+      if (isPlatform(provider)) continue;
       if (provider !== undefined || registrable === undefined || !isBelow(host, registrable))
         return undefined;
       settled = 'own';
@@ -69,16 +72,22 @@ export class Providers {
       const own = !provider && registrable !== undefined && isBelow(host, registrable);
       return { host, preference, provider, own };
     });
-    for (const only of ['disposable', 'parked'] as const)
-      if (matched.every(({ provider }) => provider?.class === only))
-        return named(
-          matched[0]!,
-          matched.map(({ host }) => host),
-        );
-
     // Parking hosts take no mail, so senders go on to the next exchange.
-    return name(matched.filter(({ provider }) => provider?.class !== 'parked'));
+    const receiving = matched.filter(({ provider }) => provider?.class !== 'parked');
+    return receiving.length === 0
+      ? named(matched[0]!, hostsOf(matched))
+      : (byDisposable(receiving) ?? name(receiving));
   }
+}
+
+/** Mail goes where it is tried first. What stands before or beside a disposable host may be there for show only. */
+function byDisposable(exchanges: readonly Matched[]): Receiver | undefined {
+  const disposable = exchanges.filter(({ provider }) => provider?.class === 'disposable');
+  if (disposable.length === 0) return undefined;
+  const first = firstOf(exchanges);
+  const isDisposable = first.every(exchange => disposable.includes(exchange));
+  const receiver = named(isDisposable ? first[0]! : disposable[0]!, hostsOf(disposable));
+  return isDisposable ? receiver : { ...receiver, kind: 'partly_disposable' };
 }
 
 function name(exchanges: readonly Matched[]): Receiver {
@@ -89,8 +98,7 @@ function name(exchanges: readonly Matched[]): Receiver {
       label: 'Self-hosted',
       hosts: exchanges.filter(({ own }) => own).map(({ host }) => host),
     };
-  // A disposable host in front of a platform: too little to flag, and the platform may be a decoy.
-  if (!best.provider || best.provider.class === 'disposable') return thirdParty(best, exchanges);
+  if (!best.provider) return thirdParty(best, exchanges);
   // A gateway in front of a platform is whom the senders meet. Behind an unknown host it would be a decoy.
   const gateway =
     best.provider.class === 'business_platform'
@@ -98,13 +106,7 @@ function name(exchanges: readonly Matched[]): Receiver {
       : undefined;
   const who = gateway ?? best;
   const same = exchanges.filter(({ provider }) => provider?.label === who.provider?.label);
-  return (
-    behindPlatform(who, exchanges) ??
-    named(
-      who,
-      same.map(({ host }) => host),
-    )
-  );
+  return behindPlatform(who, exchanges) ?? named(who, hostsOf(same));
 }
 
 /**
@@ -112,21 +114,25 @@ function name(exchanges: readonly Matched[]): Receiver {
  * waits for the addresses of exchanges, so a platform is no sign of a company where somebody else may be who receives.
  */
 function behindPlatform({ provider }: Matched, exchanges: readonly Matched[]): Receiver | undefined {
-  if (provider?.class !== 'business_platform' && provider?.class !== 'security_gateway') return undefined;
+  if (!provider || !isPlatform(provider)) return undefined;
   const others = exchanges.filter(exchange => !exchange.own && !COMPANIONS.has(exchange.provider?.class));
   if (others.length === 0) return undefined;
-  const kind = others.some(({ provider: known }) => !known || known.class === 'disposable')
-    ? 'third_party'
-    : others[0]!.provider!.class;
-  return { kind, label: provider.label, hosts: others.map(({ host }) => host) };
+  const kind = others.some(({ provider: known }) => !known) ? 'third_party' : others[0]!.provider!.class;
+  return { kind, label: provider.label, hosts: hostsOf(others) };
 }
 
 /** Senders try the lowest preference first (RFC 5321 5.1); among equals a recognised host speaks for the rest. */
 function bestOf(exchanges: readonly Matched[]): Matched {
-  const first = exchanges.reduce((best, next) => (next.preference < best.preference ? next : best));
-  const equals = exchanges.filter(({ preference }) => preference === first.preference);
-  return equals.find(({ provider }) => provider) ?? equals.find(({ own }) => own) ?? first;
+  const equals = firstOf(exchanges);
+  return equals.find(({ provider }) => provider) ?? equals.find(({ own }) => own) ?? equals[0]!;
 }
+
+function firstOf(exchanges: readonly Matched[]): Matched[] {
+  const lowest = Math.min(...exchanges.map(({ preference }) => preference));
+  return exchanges.filter(({ preference }) => preference === lowest);
+}
+
+const hostsOf = (exchanges: readonly Matched[]) => exchanges.map(({ host }) => host);
 
 function named({ provider }: Matched, hosts: readonly string[]): Receiver {
   return { kind: provider!.class, label: provider!.label, hosts };
@@ -142,6 +148,29 @@ function thirdParty(best: Matched, exchanges: readonly Matched[]): Receiver {
   const others = exchanges.filter(exchange => exchange !== best && !exchange.provider && !exchange.own);
   const hosts = [best, ...others].map(({ host }) => host);
   return { kind: 'third_party', label: registrableDomain(best.host) ?? null, hosts };
+}
+
+/** Whether it is named below a platform or a gateway, where names that do not exist cost nothing. */
+export function isPlatform(row: ProviderRow | undefined): boolean {
+  return row?.class === 'business_platform' || row?.class === 'security_gateway';
+}
+
+/** Nobody has a machine of his own below these. */
+const MAIL_ONLY: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
+  ...(['business_platform', 'security_gateway', 'forwarding'] as const),
+]);
+/** Internet providers' lines hold an address, as four numbers or run together, or a word for a line. */
+const A_CUSTOMERS =
+  /(?:\d+[.-]){3}\d|[\da-f]{8}|(?:^|[.\d-])(?:ip|static|dyn|dynamic|dhcp|pool|ppp|a?dsl|cable|fiber|customers?|clients?|biz|business)[.\d-]/;
+const LINES: ReadonlySet<ProviderClass> = new Set<ProviderClass>(['consumer_webmail', 'mailbox_provider']);
+/** Hosting companies rent machines out below their own name: only what is called a mail host, right below it, is theirs. */
+const A_MAIL_HOST = /^(?:mx|mail|smtp|inbound)[a-z]{0,6}-?\d{0,3}\.(?:(?:mx|mail|smtp)\.)?$/;
+
+/** Whether it is the provider's own mail service, and no machine of somebody who pays for a name below the provider's. */
+export function isMailService(host: string, { class: known, suffix }: ProviderRow): boolean {
+  const below = host.slice(0, -suffix.length);
+  if (MAIL_ONLY.has(known)) return true;
+  return LINES.has(known) ? !A_CUSTOMERS.test(below) : below === '' || A_MAIL_HOST.test(below);
 }
 
 function isBelow(host: string, registrable: string): boolean {

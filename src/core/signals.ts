@@ -3,7 +3,7 @@
 export const REASONS = ['safe', 'disposable', 'undeliverable', 'role_account'] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** Bands: safe below 50, role_account and new listings from 50, the rest from 80, 100 when confirmed. */
+/** Bands: safe below 50, role_account, new listings and disposable exchanges beside others from 50, the rest from 80, 100 when confirmed. */
 export const SIGNALS = {
   operator_allow: { points: 0, reason: 'safe' },
   operator_deny: { points: 100, reason: 'disposable' },
@@ -31,6 +31,8 @@ export const SIGNALS = {
 
   // Hosts that people put into the table by hand: the top of the band 80 to 89.
   disposable_hosts: { points: 89, reason: 'disposable' },
+  // Beside others that senders try first, if these exist: a warning.
+  disposable_exchange: { points: 60, reason: 'disposable' },
   // Hosts that were learned from their guests; by address is one step further away.
   learned_hosts: { points: 84, reason: 'disposable' },
   listed_exchange: { points: 82, reason: 'disposable' },

@@ -7,7 +7,7 @@ export class SweptNames {
   readonly #text: string | null;
   readonly #dead: HashedNames;
 
-  /** Of those before, what the mark says again is kept: reading half a megabyte takes its time. */
+  /** Of those before, what the mark says again is kept: reading a megabyte takes its time. */
   constructor(mark: SweepMark | undefined, before?: SweptNames) {
     this.#text = mark?.dead ?? null;
     this.#dead = before && before.#text === this.#text ? before.#dead : new HashedNames(this.#text);

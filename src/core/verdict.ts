@@ -56,6 +56,7 @@ const PRECEDENCE: readonly ((evidence: Evidence) => readonly Found[] | undefined
   byMailTrouble,
   byDisposableHosts,
   byLearnedHosts,
+  byDisposableExchange,
   byRoleWord,
   byMailConfiguration,
 ];
@@ -143,6 +144,13 @@ function byDisposableHosts(evidence: Evidence): Found[] | undefined {
   return receiver?.kind === 'disposable' ? [['disposable_hosts', receivedBy(receiver)]] : undefined;
 }
 
+function byDisposableExchange(evidence: Evidence): Found[] | undefined {
+  const receiver = receiverOf(evidence);
+  return receiver?.kind === 'partly_disposable'
+    ? [['disposable_exchange', `${receivedBy(receiver)}, beside others`]]
+    : undefined;
+}
+
 function byLearnedHosts({ learned, mail }: Evidence): Found[] | undefined {
   if (!learned || mail.state !== 'mx') return undefined;
   return [[LEARNED_SIGNALS[learned.by], LEARNED_DETAILS[learned.by](learned)]];
@@ -185,8 +193,10 @@ function byMailConfiguration(evidence: Evidence): Found[] {
   if (!receiver) return [['mail_unknown', 'who receives the mail is not known']];
   const detail = receivedBy(receiver);
   if (evidence.free && CONSUMER_WHEN_FREE.has(receiver.kind)) return [['consumer_webmail', detail]];
-  // A parked or disposable receiver was judged before; the name keeps this total for the compiler.
-  const signal = receiver.kind === 'parked' || receiver.kind === 'disposable' ? 'third_party' : receiver.kind;
+  const { kind } = receiver;
+  // These receivers were judged before; the name keeps this total for the compiler.
+  const isJudged = kind === 'parked' || kind === 'disposable' || kind === 'partly_disposable';
+  const signal = isJudged ? 'third_party' : kind;
   const found: Found[] = [[signal, detail]];
   if (COUNTS_EXCHANGES.has(receiver.kind) && receiver.hosts.length < 2)
     found.push(['single_exchange', 'one exchange only']);

@@ -4,6 +4,7 @@ import {
   ESTABLISHED_DAYS,
   type GuestGroup,
   type HostRecord,
+  isOwnHosts,
   LEARNING,
   MARKS,
   REVIVED_DAYS,
@@ -14,6 +15,8 @@ import {
 const MONTH_DAYS = 30;
 /** So many keys may be one party's: it takes little to sign up at three services that ask us. */
 const COLLUDING = 3;
+/** What comes to a host within so many days may be one party's, by whatever keys. */
+const ONE_PARTY_DAYS = 14;
 
 /**
  * Every rule by which a guest is weighed, with its weight and reason. One is a listed guest that two families of feeds
@@ -26,9 +29,9 @@ const COLLUDING = 3;
  *
  * What one party can do: register listed names that do not exist (42 % of all) and point them at a victim's host, or move
  * names that it has. Nobody can tell since when such a name is alive: asked for by three keys it counts nothing, found
- * by sweeps too little. What is left: whoever owns names, shows them here at the victim's host, has two families of feeds
- * list them a week later or more, and leaves them there for a month; or asks by four keys. It ends by itself as the
- * innocent guests are seen, and for good with `infra forget`.
+ * by sweeps too little. Names that it owns, shows here and has listed later count one a fortnight, and against a domain's
+ * own hosts nothing. What is left: whoever does so for two months, at a hoster of which few guests were seen, or asks by
+ * four keys. It ends by itself as the innocent guests are seen, and for good with `infra forget`.
  */
 export const WEIGHTS = {
   corroborated: { weight: 1, why: 'two families of feeds name it' },
@@ -45,7 +48,11 @@ export const WEIGHTS = {
   revived: { weight: 0, why: `received no mail at a sweep: counts ${REVIVED_DAYS} days after it came back` },
   earned: {
     weight: 1,
-    why: `seen here, unlisted by fresh lists, ${UPDATE_LAG_DAYS} days before one named it, and two families do: no dead name that somebody brought to life`,
+    why: `seen here, unlisted by fresh lists, ${UPDATE_LAG_DAYS} days before one named it, and two families do: no dead name that somebody brought to life; of those that came within ${ONE_PARTY_DAYS} days one, and for own hosts none`,
+  },
+  newcomer: {
+    weight: 0,
+    why: `at the address of own hosts, there for less than ${MONTH_DAYS} days or after a domain that is established there: anybody can point a host of his at any address`,
   },
   many_keys: {
     weight: 1,
@@ -60,6 +67,10 @@ export const WEIGHTS = {
     why: 'whoever holds a key, or fills in a form of one who does, can ask for anything',
   },
   innocent: { weight: -0.06, why: 'unlisted: 0.054 by the shares above' },
+  earlier: {
+    weight: -0.12,
+    why: 'unlisted, and seen here before any listed one: an operator has both from the start',
+  },
   established: {
     weight: -0.12,
     why: `unlisted, and asked for on ${ESTABLISHED_DAYS} days or more over a month: most disposable names are used once`,
@@ -75,36 +86,62 @@ interface Weight {
 }
 const nothing = (): Weight => ({ corroborated: 0, oneFamily: 0 });
 
-/** What the listed guests of a host weigh: all of them, those that somebody independent speaks for, and by their keys. */
+/**
+ * What the listed guests of a host weigh: all of them, those that keys speak for, together and by their keys, and by
+ * the day since when it is there what one weighs that has earned it.
+ */
 interface Listed {
   readonly all: Weight;
   readonly witnessed: Weight;
   readonly asked: Map<number, { readonly all: Weight; readonly witnessed: Weight }>;
+  readonly earned: Map<string, number>;
 }
 
 /** The sum of a host on a day. `stillListed` is the share of its listed guests that today's lists still name. */
-export function sumOf({ groups }: Pick<HostRecord, 'groups'>, today: string, stillListed = 1): number {
-  const listed: Listed = { all: nothing(), witnessed: nothing(), asked: new Map() };
+export function sumOf(
+  { name, groups }: Pick<HostRecord, 'name' | 'groups'>,
+  today: string,
+  stillListed = 1,
+): number {
+  const listed: Listed = { all: nothing(), witnessed: nothing(), asked: new Map(), earned: new Map() };
+  const isOwn = isOwnHosts(name);
+  const first = earliest(groups.filter(group => group.listed));
+  const resident = earliest(groups.filter(group => !group.listed && isEstablished(group, today)));
   let others = 0;
   for (const group of groups) {
-    if (group.listed) weigh(group, today, listed);
-    else others += group.count * unlistedWeight(group, today);
+    if (!group.listed) others += group.count * unlistedWeight(group, first, today);
+    else if (!isOwn) weigh(group, today, listed, true);
+    else if (group.sinceDay <= resident && daysBetween(group.sinceDay, today) >= MONTH_DAYS)
+      weigh(group, today, listed, false);
   }
   return stillListed * leastSum(listed) + others;
 }
 
-function weigh(group: GuestGroup, today: string, { all, witnessed, asked }: Listed): void {
+/** Later than any day where there are none. */
+function earliest(groups: readonly GuestGroup[]): string {
+  return groups.reduce((first, { sinceDay }) => (sinceDay < first ? sinceDay : first), '9999-12-31');
+}
+
+function weigh(
+  group: GuestGroup,
+  today: string,
+  { all, witnessed, asked, earned }: Listed,
+  canEarn: boolean,
+): void {
   const family = group.corroborated ? 'corroborated' : 'oneFamily';
-  const weight = group.count * listedWeight(group, today);
-  const isEarned = group.earned && group.corroborated;
-  if (group.keys > 0 && !isEarned) {
+  const one = listedWeight(group, today);
+  const weight = group.count * one;
+  if (canEarn && group.earned && group.corroborated) {
+    earned.set(group.sinceDay, one);
+  }
+  if (group.keys > 0) {
     const same = asked.get(group.keys) ?? { all: nothing(), witnessed: nothing() };
     asked.set(group.keys, same);
     same.witnessed[family] += weight;
     if (group.swept === 0) same.all[family] += weight;
+    witnessed[family] += weight;
   }
   if (group.swept > 0 || group.keys > 0) all[family] += weight;
-  if (isEarned || group.keys > 0) witnessed[family] += weight;
 }
 
 /** Every choice of so many marks, 560 of them. */
@@ -113,7 +150,8 @@ const PARTIES: readonly number[] = Array.from({ length: 1 << MARKS }, (_, marks)
 );
 
 /** What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. */
-function leastSum({ all, witnessed, asked }: Listed): number {
+function leastSum({ all, witnessed, asked, earned }: Listed): number {
+  const earnedInAll = oneOfEachParty(earned);
   const marks = [...asked.keys()].reduce((some, keys) => some | keys, 0);
   const parties = bitsIn(marks) <= COLLUDING ? [marks] : PARTIES.filter(party => (party & ~marks) === 0);
   let least = Number.POSITIVE_INFINITY;
@@ -126,9 +164,22 @@ function leastSum({ all, witnessed, asked }: Listed): number {
       take(left.witnessed, theirs.witnessed);
     }
     const known = together(left.witnessed);
-    least = Math.min(least, together(left.all), known + Math.min(known, LEARNING.unwitnessedMost));
+    const spokenFor = known + Math.min(known, LEARNING.unwitnessedMost);
+    least = Math.min(least, together(left.all), Math.max(spokenFor, earnedInAll));
   }
   return least;
+}
+
+/** The first, and then one that came so much later than the one before that it may be somebody else's. */
+function oneOfEachParty(earned: ReadonlyMap<string, number>): number {
+  let total = 0;
+  let last: string | undefined;
+  for (const sinceDay of [...earned.keys()].sort()) {
+    if (last !== undefined && daysBetween(last, sinceDay) < ONE_PARTY_DAYS) continue;
+    total += earned.get(sinceDay)!;
+    last = sinceDay;
+  }
+  return total;
 }
 
 function take(from: Weight, { corroborated, oneFamily }: Weight): void {
@@ -147,9 +198,13 @@ function together({ corroborated, oneFamily }: { corroborated: number; oneFamily
   return corroborated + Math.min(oneFamily, corroborated);
 }
 
-function unlistedWeight({ sinceDay, days }: GuestGroup, today: string): number {
-  const isEstablished = daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
-  return WEIGHTS[isEstablished ? 'established' : 'innocent'].weight;
+function unlistedWeight(group: GuestGroup, firstListed: string, today: string): number {
+  if (isEstablished(group, today)) return WEIGHTS.established.weight;
+  return WEIGHTS[group.sinceDay < firstListed ? 'earlier' : 'innocent'].weight;
+}
+
+function isEstablished({ sinceDay, days }: GuestGroup, today: string): boolean {
+  return daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
 }
 
 function listedWeight({ corroborated, sinceDay }: GuestGroup, today: string): number {

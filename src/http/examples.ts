@@ -263,7 +263,8 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
 };
 
 const NO_SUCH_KEY = 'there is no such key';
-const NO_SUCH_HOST = 'nothing is known of mx.example.com';
+const NO_SUCH_HOST =
+  'nothing is known of mx.example.com; a host that only its own domain has is known by its address';
 const MISSING: Readonly<Partial<Record<OperationId, string>>> = {
   updateKey: NO_SUCH_KEY,
   rotateKey: NO_SUCH_KEY,

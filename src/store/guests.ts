@@ -50,3 +50,18 @@ export const GROUPED = `${Object.entries(GROUP)
   .map(([name, value]) => `${value} AS ${name}`)
   .join(', ')}, count(*) AS count`;
 export const GROUP_KEYS = Object.values(GROUP).join(', ');
+
+/** A host that must not be learned is not forgotten before the last of its guests. */
+export const HAS_NO_GUEST = 'flagged = 0 AND innocent = 0';
+
+/**
+ * For `ORDER BY`, which guests of a full store go first: those of hosts without listed ones, which tell nothing, small
+ * hosts before large ones, so that names at hosts of their own cannot push out who speaks for a hoster. Then the longest
+ * unseen, of every host the same share of those that are listed and of those that are not.
+ */
+export const LEAST_FIRST = `
+  host.flagged > 0,
+  CASE WHEN host.flagged = 0 THEN host.innocent ELSE 0 END,
+  row_number() OVER (PARTITION BY guest.host, guest.entry IS NULL ORDER BY guest.day)
+    * 1.0 / CASE WHEN guest.entry IS NULL THEN host.innocent ELSE host.flagged END,
+  guest.day`;

@@ -573,6 +573,9 @@ describe('feeds, mail hosts and the audit', () => {
     for (const act of ['forget', 'relearn']) {
       const { detail } = await refused('POST', `/admin/infra/2001:db8::1/${act}`, 404, 'not_found');
       expect(detail).toBe('nothing is known of 2001:db8::1');
+      // Evidence names it where its address was judged.
+      const own = await refused('POST', `/admin/infra/mx1.firm.com/${act}`, 404, 'not_found');
+      expect(own.detail).toMatch(/^nothing is known of mx1\.firm\.com; .* by its address$/);
       for (const host of ['no%20host', '%zz', 'a%2Fb', '%00'])
         await refused('POST', `/admin/infra/${host}/${act}`, 422, 'validation_error');
     }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type GuestGroup, isByTwoFamilies, isCorroborated, markOf } from '../../src/core/guest.ts';
+import { type GuestGroup, hashOf, isByTwoFamilies, isCorroborated, markOf } from '../../src/core/guest.ts';
 import { HashedNames } from '../../src/core/hashed.ts';
 import { sumOf } from '../../src/core/weights.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 const TODAY = '2026-11-15';
-const sum = (...groups: GuestGroup[]) => sumOf({ groups }, TODAY);
+const sum = (...groups: GuestGroup[]) => sumOf({ name: 'mx.box.net', groups }, TODAY);
 const one = (facts: Partial<GuestGroup>) => sum(groupOfGuests(1, facts));
 
 describe('a listed guest weighs', () => {
@@ -21,11 +21,12 @@ describe('a listed guest weighs', () => {
     expect(one({ sinceDay })).toBe(weight);
   });
 
-  const ASKED = { swept: 0, earned: false } as const;
+  const ASKED = { swept: 0, keys: 0 } as const;
+  const EARNED = { earned: true, keys: 0 } as const;
   it.each<[string, Partial<GuestGroup>, number]>([
-    ['here before it was listed', {}, 1],
-    ['here before it was listed, by one family', { corroborated: false }, 0],
-    ['seen unlisted, but not long enough before', { earned: false }, 0],
+    ['here before it was listed', EARNED, 1],
+    ['here before it was listed, by one family', { ...EARNED, corroborated: false }, 0],
+    ['seen unlisted, but not long enough before', { ...EARNED, earned: false }, 0],
     ['found by a sweep', { ...ASKED, swept: 1 }, 0],
     ['asked for by four keys', { ...ASKED, keys: 0b1011_0001 }, 1],
     ['asked for by three keys', { ...ASKED, keys: 0b1001_0001 }, 0],
@@ -45,6 +46,19 @@ describe('a listed guest weighs', () => {
     const abused = [asked(6, 0b001_0000), asked(6, 0b010_0000), asked(6, 0b100_0000)];
     expect(sum(...abused, asked(5, 0b0001))).toBe(5);
     expect(sum(asked(6, 0b111_0000), asked(5, 0b0001), asked(5, 0b0010), asked(5, 0b0011))).toBe(6);
+  });
+
+  it('like one where many that were here before they were listed came within a fortnight', () => {
+    const earned = (count: number, sinceDay: string, keys = 0b0111) =>
+      groupOfGuests(count, { earned: true, keys, sinceDay });
+    expect(sum(earned(1_000, '2026-09-03'))).toBe(1);
+    expect(sum(earned(100, '2026-09-03', 0b0001), earned(100, '2026-09-08', 0b0010))).toBe(1);
+    expect(sum(earned(9, '2026-08-10'), earned(9, '2026-08-24'), earned(9, '2026-09-07'))).toBe(3);
+    expect(sum(earned(9, '2026-08-10'), earned(9, '2026-08-23'), earned(9, '2026-08-24'))).toBe(2);
+    // More keys than any three have asked for them: they need no such leave.
+    expect(sum(earned(9, '2026-09-03', 0b1111))).toBe(9);
+    // Sweeps have found others, for which nobody speaks.
+    expect(sum(earned(9, '2026-09-03'), groupOfGuests(50, { ...ASKED, swept: 1 }))).toBe(1);
   });
 
   it('never enough where sweeps alone have found it, and no more than what others speak for', () => {
@@ -76,7 +90,13 @@ describe('an unlisted guest speaks for the host', () => {
     ['not where that is a day short', { days: 2 }, -0.06],
     ['nor in less than a month', { days: 3, sinceDay: '2026-10-17' }, -0.06],
   ])('%s', (_, facts, weight) => {
-    expect(sum(unlisted(1, facts))).toBe(weight);
+    expect(sum(groupOfGuests(1), unlisted(1, facts)) - 1).toBeCloseTo(weight);
+  });
+
+  it('more where it was seen before any listed one', () => {
+    const listed = groupOfGuests(1, { sinceDay: '2026-10-16' });
+    expect(sum(listed, unlisted(1, { sinceDay: '2026-10-15' })) - 1).toBeCloseTo(-0.12);
+    expect(sum(listed, unlisted(1, { sinceDay: '2026-10-16' })) - 1).toBeCloseTo(-0.06);
   });
 
   it('so that one listed guest in twenty is not enough, however many they are', () => {
@@ -86,8 +106,35 @@ describe('an unlisted guest speaks for the host', () => {
 
   it('and stays as it is when the lists withdraw what they named', () => {
     const groups = [groupOfGuests(10), unlisted(10)];
-    expect(sumOf({ groups }, TODAY, 0.5)).toBeCloseTo(4.4);
-    expect(sumOf({ groups }, TODAY, 0)).toBeCloseTo(-0.6);
+    expect(sumOf({ name: 'mx.box.net', groups }, TODAY, 0.5)).toBeCloseTo(4.4);
+    expect(sumOf({ name: 'mx.box.net', groups }, TODAY, 0)).toBeCloseTo(-0.6);
+  });
+});
+
+describe('at the address of own hosts, where anybody can point a host of his,', () => {
+  const own = (...groups: GuestGroup[]) => sumOf({ name: 'own@5.61.1.1', groups }, TODAY);
+  const company = (facts: Partial<GuestGroup>) =>
+    groupOfGuests(1, { listed: false, corroborated: false, keys: 0, ...facts });
+  it.each<[string, number, GuestGroup[]]>([
+    ['guests that many keys ask for count', 10, [groupOfGuests(10)]],
+    ['guests of less than a month do not', 0, [groupOfGuests(10, { sinceDay: '2026-10-17' })]],
+    [
+      'nor do those that were here before they were listed',
+      0,
+      [groupOfGuests(10, { earned: true, keys: 0b111 })],
+    ],
+    [
+      'nor those that came after an established one',
+      -0.12,
+      [groupOfGuests(10, { sinceDay: '2026-10-02' }), company({ days: 3, sinceDay: '2026-10-01' })],
+    ],
+    [
+      'but those do that were there before it',
+      9.88,
+      [groupOfGuests(10, { sinceDay: '2026-10-01' }), company({ days: 3, sinceDay: '2026-10-01' })],
+    ],
+  ])('%s', (_, weight, groups) => {
+    expect(own(...groups)).toBeCloseTo(weight);
   });
 });
 
@@ -119,7 +166,15 @@ describe('names that did not exist', () => {
     expect(again.size).toBe(1_000);
     expect(names.every(name => again.has(name))).toBe(true);
     expect(again.has('alive.com')).toBe(false);
-    expect(dead.toText().length).toBeLessThan(5_400);
+    expect(dead.toText().length).toBe(12_000);
+  });
+
+  it('are not taken for others that somebody has chosen: these share 32 bits of FNV-1a', () => {
+    const [gone, chosen] = ['mail13pwu.com', 'mail1a5fa.com'];
+    expect(hashOf(gone)).toBe(hashOf(chosen));
+    const dead = new HashedNames();
+    dead.add(gone);
+    expect(dead.has(chosen)).toBe(false);
   });
 
   it('are forgotten with their listing', () => {

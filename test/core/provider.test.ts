@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Mail } from '../../src/core/mail.ts';
-import { Providers } from '../../src/core/provider.ts';
+import { isMailService, Providers } from '../../src/core/provider.ts';
 import { parseProviders } from '../../src/core/tables.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 
@@ -105,8 +105,8 @@ describe('who receives the mail', () => {
     [
       'no decoy below a gateway in front of a disposable host',
       mx('no-such-name.pphosted.com', 'mx.generator.email'),
-      'third_party',
-      'Proofpoint',
+      'partly_disposable',
+      'generator.email',
     ],
     [
       'no decoy below a platform in front of a forwarder',
@@ -149,9 +149,27 @@ describe('who receives the mail', () => {
     ],
     ['disposable hosts only', mx('mx.generator.email', 'mail.yopmail.com'), 'disposable', 'generator.email'],
     [
-      'no platform behind a disposable host',
+      'a disposable host, whatever platform stands behind it',
       mx('mx.generator.email', 'mx.zoho.com'),
-      'third_party',
+      'disposable',
+      'generator.email',
+    ],
+    [
+      'a disposable host, whatever unknown one stands behind it',
+      mx('mx.generator.email', 'mx.unknown-host.net'),
+      'disposable',
+      'generator.email',
+    ],
+    [
+      'no host of its own with a disposable one behind it',
+      mx('mx1.acme.com', 'mx.generator.email'),
+      'partly_disposable',
+      'generator.email',
+    ],
+    [
+      "nor a platform that is a disposable one's equal",
+      mx(['mx.zoho.com', 5], ['mx.generator.email', 5]),
+      'partly_disposable',
       'generator.email',
     ],
     [
@@ -163,13 +181,13 @@ describe('who receives the mail', () => {
     [
       'no platform with a disposable host as backup',
       mx('mx.zoho.com', 'mx.generator.email'),
-      'third_party',
-      'Zoho Mail',
+      'partly_disposable',
+      'generator.email',
     ],
     [
-      'parking and disposable mixed: nobody certain',
-      mx('mx.generator.email', 'park-mx.above.com'),
-      'third_party',
+      'a disposable host, whatever parking host stands before it',
+      mx('park-mx.above.com', 'mx.generator.email'),
+      'disposable',
       'generator.email',
     ],
   ])('%s', (_, mail, kind, label) => {
@@ -308,5 +326,28 @@ describe('whether all mail goes to a business platform, a gateway or hosts of it
 
   it('a name that belongs to nobody has no hosts of its own', () => {
     expect(providers.settled(undefined, mx('mx1.cc.cd'))).toBeUndefined();
+  });
+});
+
+describe("a provider's own mail service is told from a machine that somebody rents there", () => {
+  it.each([
+    ['acme-com.mail.protection.outlook.com', true],
+    ['mxa-00176a02.gslb.pphosted.com', true],
+    ['route1.mx.cloudflare.net', true],
+    ['mx1.comcast.net', true],
+    ['mx00.ionos.com', true],
+    ['mx1.mail.ovh.net', true],
+    ['smtp.secureserver.net', true],
+    ['mx.sendgrid.net', true],
+    ['c-5-6-7-8.hsd1.ma.comcast.net', false],
+    ['static.5.6.7.8.clients.your-server.de', false],
+    ['mail.8.7.6.5.clients.your-server.de', false],
+    ['ec2-5-6-7-8.eu-west-1.compute.amazonaws.com', false],
+    ['vps-12345.vps.ovh.net', false],
+    ['mail.vps-12345.vps.ovh.net', false],
+    ['ip-5-6-7-8.ip.secureserver.net', false],
+    ['mx.bucket.amazonaws.com', false],
+  ])('%s: %s', (host, isTheirs) => {
+    expect(isMailService(host, providers.match(host)!)).toBe(isTheirs);
   });
 });

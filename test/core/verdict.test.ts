@@ -285,6 +285,16 @@ describe('where DNS has no answer', () => {
   });
 });
 
+it('a disposable exchange beside others is a warning, whatever word the name has, and no company', () => {
+  const suspect = { ...received('partly_disposable'), roleWord: 'bounces' };
+  expect(judge(evidence(suspect))).toMatchObject({
+    riskScore: 60,
+    reason: 'disposable',
+    isCorporateEmail: false,
+  });
+  expect(judge(evidence({ ...suspect, ...learnedBy('name') })).riskScore).toBe(84);
+});
+
 describe('precedence, highest first', () => {
   const ladder: [string, Partial<Evidence>][] = [
     ['operator_allow', { override: override('allow') }],

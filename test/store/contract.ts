@@ -608,14 +608,14 @@ export function storeContract(makePlace: MakePlace): void {
       await learn([
         ...guests(3, { ...fresh, keys: 0b0001 }),
         ...guests(2, { ...fresh, ...unlisted }, 'i'),
-        ...guests(2, { sinceDay: '2026-08-17', corroborated: false, earned: false }, 's'),
+        ...guests(2, { sinceDay: '2026-08-17', corroborated: false, keys: 0 }, 's'),
       ]);
       // Seen by other keys on the same day, and by a sweep on the next: it was asked for first.
       await learn(guests(3, { ...fresh, keys: 0b0110 }));
       const next = { day: '2026-11-16', sinceDay: '2026-11-16', swept: 1, earned: false } as const;
       await learn(guests(1, { ...next, keys: 0 }), [], '2026-11-16');
       // One of the unlisted is listed now, the other was seen again.
-      await learn(guests(1, next, 'i'), [], '2026-11-16');
+      await learn(guests(1, { ...next, keys: 0 }, 'i'), [], '2026-11-16');
       await learn(guests(2, { ...next, ...unlisted, swept: 2 }, 'i').slice(1));
       const groups = async () =>
         (await store.listHosts(1, 1))[0]!.groups
@@ -701,18 +701,35 @@ export function storeContract(makePlace: MakePlace): void {
 
     test('guests and hosts are forgotten when they were not seen for long', async () => {
       const { store, learn, counts } = await learning();
-      await learn([...guests(600, { day: '2026-08-01' }), ...guests(2, { day: DAY }, 'late')], ['5.61.1.1']);
+      const on = (day: string, since: string, rows: readonly Guest[], shared: string[] = []) =>
+        learn(rows, shared, day, since);
+      await on('2026-08-01', '2026-05-03', guests(600, { day: '2026-08-01' }));
+      await on('2026-11-14', '2026-08-16', guests(2, { day: '2026-11-14' }, 'late'));
+      await on(DAY, SINCE, guests(2, { day: DAY }, 'late'), ['5.61.1.1', 'mx.box.net']);
       expect(await counts()).toEqual([['mx.box.net', 2, 0]]);
-      await learn(guests(2, { day: '2027-03-01' }, 'late'), ['mx.box.net'], '2027-03-01', '2026-12-01');
+      // That it must not be learned lasts as long as there is a guest of it.
+      await on('2027-03-01', '2026-12-01', guests(2, { day: '2027-03-01' }, 'late'));
       expect(await store.listHosts(1, 10)).toMatchObject([
         { flagged: 2, shared: true, lastDay: '2027-03-01' },
       ]);
-      await learn(guests(2, { day: '2027-06-01' }, 'late'), [], '2027-06-01', '2027-03-02');
-      expect(await store.listHosts(1, 10)).toMatchObject([{ flagged: 2, shared: false }]);
-      await learn([], [], '2028-01-01', '2027-10-01');
-      expect(await store.listHosts(0, 10)).toEqual([]);
-      expect(await store.forgetHost('mx.box.net', 1, ACT)).toBe(false);
       expect(await store.forgetHost('5.61.1.1', 1, ACT)).toBe(false);
+      const other = (day: string) => guests(1, { host: 'mx.other.net', entry: null, day });
+      for (const day of ['2028-01-01', '2028-01-02']) await on(day, '2027-10-03', other(day));
+      expect(await counts()).toEqual([]);
+      expect(await store.forgetHost('mx.box.net', 1, ACT)).toBe(false);
+    });
+
+    test('one day of a clock that is far ahead makes nobody forgotten', async () => {
+      const { learn, counts } = await learning();
+      await learn(guests(20), ['mx.box.net']);
+      const other = (day: string) => guests(1, { host: 'mx.other.net', day });
+      for (let flush = 0; flush < 3; flush++)
+        await learn(other('2027-09-11'), [], '2027-09-11', '2027-06-13');
+      await learn(other('2026-11-16'), [], '2026-11-16', '2026-08-18');
+      expect(await counts()).toEqual([
+        ['mx.box.net', 20, 0],
+        ['mx.other.net', 1, 0],
+      ]);
     });
 
     test('several servers learn of one host at a time and its counts are those of its guests', async () => {

@@ -53,7 +53,7 @@ test('learning and forgetting leave the lock to those who count calls after ever
   );
   hosts.learn(old, many(2 * part, 'shared'), '2026-01-01', '2025-10-01');
   expect(locked.splice(0)).toEqual(Array(3 + 2 + 1).fill(false));
-  hosts.learn([], [], DAY, SINCE);
+  hosts.learn([], [], '2026-01-20', '2026-01-02');
   // The fourth part of the guests finds no more of them.
   expect(locked).toEqual(Array(4 + 2).fill(false));
   expect(read(path, 'SELECT (SELECT count(*) FROM host) + (SELECT count(*) FROM guest) AS n')[0]?.n).toBe(0);
@@ -61,16 +61,18 @@ test('learning and forgetting leave the lock to those who count calls after ever
 
 describe('guests', () => {
   test('are forgotten when they were not seen for long, and their host with them', async () => {
-    await learn([...guests(600, { day: '2026-08-01' }), ...guests(2, { day: DAY }, 'late')]);
+    await learn([...guests(600, { day: '2026-10-20' }), ...guests(2, { day: DAY }, 'late')]);
+    await learn([], [], DAY, '2026-10-21');
     expect(await counts()).toEqual([['mx.box.net', 2, 0]]);
-    await learn([], [], '2027-03-01', '2026-12-01');
+    await learn([], [], '2026-12-01', '2026-11-16');
     expect(
       read(path, 'SELECT (SELECT count(*) FROM host) AS hosts, (SELECT count(*) FROM guest) AS guests'),
     ).toEqual([{ hosts: 0, guests: 0 }]);
   });
 
-  test('of all hosts are bounded; hosts with listed guests keep theirs', async () => {
+  test('of all hosts are bounded; hosts with listed guests keep theirs, and hosters who speaks for them', async () => {
     await learn(guests(50));
+    await learn(guests(100, { host: 'mx.hoster.net', entry: null, day: '2026-11-14' }, 'client'));
     const db = new DatabaseSync(path);
     db.prepare(`
       WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
@@ -81,16 +83,37 @@ describe('guests', () => {
     db.close();
     await learn(guests(1, { host: 'mx.last.net', entry: null }, 'last'));
     expect(read(path, 'SELECT count(*) AS n FROM guest')[0]?.n).toBeLessThanOrEqual(BOUND);
-    expect(await counts()).toEqual([['mx.box.net', 50, 0]]);
+    await learn(guests(2, { host: 'mx.hoster.net' }, 'listed'));
+    expect(await counts()).toEqual([
+      ['mx.box.net', 50, 0],
+      ['mx.hoster.net', 2, 100],
+    ]);
+  });
+
+  test('go in equal shares, listed or not, where every host has listed ones', async () => {
+    const db = new DatabaseSync(path);
+    const put = db.prepare(`
+      WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n <= ?1)
+      INSERT INTO guest (host, domain, entry, day)
+      SELECT 'mx' || (n % 1000) || '.net', ?2 || n || '.com', ?3, ?4 FROM number`);
+    put.run(BOUND / 2, 'i', null, '2026-11-01');
+    put.run(BOUND / 2, 'l', 'listed.com', DAY);
+    db.close();
+    await learn([]);
+    const [left] = read(path, 'SELECT count(*) AS n, sum(entry IS NULL) AS unlisted FROM guest');
+    expect(Number(left?.n)).toBeLessThanOrEqual(BOUND);
+    expect(Number(left?.unlisted) / Number(left?.n)).toBeCloseTo(0.5, 2);
   });
 });
 
-test('a shared host stays one until it was not seen as such for long', async () => {
+test('a shared host stays one for as long as it has a guest, and then until it was not seen as such for long', async () => {
   await learn(guests(20), ['mx.box.net', '5.61.1.1']);
   expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', shared: true }]);
   await learn(guests(20, { day: '2027-02-01' }), [], '2027-02-01', '2026-11-16');
-  expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', shared: false }]);
+  expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', shared: true }]);
   expect(read(path, 'SELECT name FROM host')).toEqual([{ name: 'mx.box.net' }]);
+  await learn([], [], '2027-02-20', '2027-02-02');
+  expect(read(path, 'SELECT name FROM host')).toEqual([]);
 });
 
 test('a backup carries all of it, and a restore brings it back as it was', async () => {

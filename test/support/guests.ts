@@ -1,4 +1,4 @@
-/** Guests of mail hosts that weigh as much as they can: settled, and where listed, by two families of feeds and earned. */
+/** Guests of mail hosts that weigh as much as they can: settled, and where listed, named by two families of feeds and asked for by four keys. */
 
 import type { Guest, GuestGroup } from '../../src/core/guest.ts';
 
@@ -8,10 +8,10 @@ export function guestOf(facts: Pick<Guest, 'host' | 'domain' | 'entry' | 'day'> 
     sinceDay: '2026-01-01',
     days: 1,
     swept: 2,
-    keys: listed ? 0 : null,
+    keys: listed ? 0b1111 : null,
     corroborated: listed ? true : null,
     earnedBy: listed ? '2026-01-01' : null,
-    earned: listed,
+    earned: false,
     ...facts,
   };
 }
@@ -20,9 +20,9 @@ export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): G
   return {
     listed: true,
     corroborated: true,
-    earned: true,
+    earned: false,
     swept: 2,
-    keys: 0,
+    keys: 0b1111,
     sinceDay: '2026-01-01',
     days: 1,
     count,

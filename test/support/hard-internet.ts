@@ -134,7 +134,7 @@ export function simulateHardInternet(
   const victims: Site[] = [];
   const pointed = new Map<string, readonly string[]>();
   const attacks = size.framing.flatMap(count =>
-    [1, 3].flatMap(keys => [0, 1].map(kind => ({ count, keys, kind }))),
+    [1, 3].flatMap(keys => [0, 1, 2].map(kind => ({ count, keys, kind }))),
   );
   for (const [at, { count, keys, kind }] of attacks.entries()) {
     const domain = `hoster${at}.com`;
@@ -145,11 +145,11 @@ export function simulateHardInternet(
     for (let i = 0; i < 4; i++)
       victims.push(add('innocent', false, `client${at}-${i}.com`, [`mx.${domain}`]));
     victims.push(add('innocent', false, company, [`mx1.${company}`]));
-    // At the name of the hoster's host, or at its address by a name of their own.
-    const bait = kind === 0 ? `mx.${domain}` : `mx.evil${at}.net`;
-    if (kind === 1) place(bait, address);
+    // At the name of the hoster's host, or at its address by a name of their own, or by a host below each.
     const attack = Array.from({ length: count }, (_, i) => `lapsed${at}-${i}.com`);
     for (const name of attack) {
+      const bait = [`mx.${domain}`, `mx.evil${at}.net`, `mail.${name}`][kind]!;
+      if (kind > 0) place(bait, address);
       sites.push({ name: name as Domain, kind: 'shared', listed: true, late, exchanges: [bait] });
       pointed.set(name, [bait]);
     }

@@ -19,9 +19,11 @@ export interface Look {
  * elsewhere when it sweeps for the first time, and are moved then. `asked`: they are asked for before the first sweep, so
  * that nobody can know what they were. `relisted`: an update after the first sweep brings them, and they are registered
  * before the next. `raced`: they are registered when a public list names them and an update has not yet brought that.
+ * `shown`: one party owns them, and they are asked for more than a week before any list names them.
  */
-export type Moment = 'swept' | 'moved' | 'asked' | 'relisted' | 'raced';
-export const isLate = (moment: Moment) => moment === 'relisted' || moment === 'raced';
+export type Moment = 'swept' | 'moved' | 'asked' | 'relisted' | 'raced' | 'shown';
+const LATE: ReadonlySet<Moment> = new Set<Moment>(['relisted', 'raced', 'shown']);
+export const isLate = (moment: Moment) => LATE.has(moment);
 
 export async function visitHard(
   dns: DnsServer,
@@ -72,11 +74,15 @@ export async function visitHard(
         await on(4, 'an update brings the names', () => world.update(true));
         await on(5, 'they are asked for again', attack);
       }
+      if (first === 'shown') {
+        await on(12, 'an update brings the names', () => world.update(true));
+        await on(13, 'they are asked for again', attack);
+      }
     } else {
       await on(0, 'hosters are framed before anything was swept', attack);
       await on(3, 'the first sweep', () => world.sweep());
     }
-    await on(11, 'a sweep', () => world.sweep());
+    await on(first === 'shown' ? 14 : 11, 'a sweep', () => world.sweep());
     internet.rotate();
     spread();
     await on(45, 'hosts and addresses rotated, a sweep', () => world.sweep());

@@ -4,8 +4,16 @@ import type { Act } from '../../core/audit.ts';
 import { type Guest, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
-import { CHANGED, GROUP_KEYS, GROUP_MEMBERS, GROUPED, RETURNED } from '../guests.ts';
-import { rowsToRemove } from '../prune.ts';
+import {
+  CHANGED,
+  GROUP_KEYS,
+  GROUP_MEMBERS,
+  GROUPED,
+  HAS_NO_GUEST,
+  LEAST_FIRST,
+  RETURNED,
+} from '../guests.ts';
+import { goneBefore, rowsToRemove } from '../prune.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
@@ -16,9 +24,11 @@ import { CHUNK, inTurn, TURN } from './turn.ts';
 export function createHosts(connections: Connections) {
   const { run } = connections;
 
-  async function prune(session: Session, sinceDay: string): Promise<void> {
-    await session.query('DELETE FROM guest WHERE day < $1', [sinceDay]);
-    await session.query('UPDATE host SET shared_day = NULL WHERE shared_day < $1', [sinceDay]);
+  async function prune(session: Session, gone: string, sinceDay: string): Promise<void> {
+    await session.query('DELETE FROM guest WHERE day < $1', [gone]);
+    await session.query(`UPDATE host SET shared_day = NULL WHERE shared_day < $1 AND ${HAS_NO_GUEST}`, [
+      sinceDay,
+    ]);
     const { rows } = await session.query('SELECT count(*) AS n FROM guest');
     const excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
     if (excess > 0) await session.query(REMOVE_GUESTS, [excess]);
@@ -27,13 +37,15 @@ export function createHosts(connections: Connections) {
   return {
     learn: (guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string) =>
       run(async session => {
+        const last = await session.query('SELECT max(day) AS day FROM guest WHERE day < $1', [day]);
+        const gone = goneBefore(day, sinceDay, last.rows[0]?.day);
         for (let i = 0; i < guests.length; i += CHUNK) {
           const values = arraysOf(GUEST, guests.slice(i, i + CHUNK));
           await inTurn(session, TURN.hosts, () => session.query(TAKE, [...values, LEARNING.mostGuests]));
         }
         await inTurn(session, TURN.hosts, async () => {
           await session.query(SHARE, [shared, day, LEARNING.mostShared]);
-          await prune(session, sinceDay);
+          await prune(session, gone, sinceDay);
         });
       }, BACKGROUND_MS),
 
@@ -97,7 +109,7 @@ const SHARE = `
 const REMOVE_GUESTS = `
   DELETE FROM guest USING (
     SELECT guest.host, guest.domain FROM guest JOIN host ON host.name = guest.host
-    ORDER BY host.flagged > 0, guest.day LIMIT $1
+    ORDER BY ${LEAST_FIRST} LIMIT $1
   ) AS least
   WHERE guest.host = least.host AND guest.domain = least.domain`;
 

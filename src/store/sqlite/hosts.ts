@@ -5,8 +5,16 @@ import type { Act } from '../../core/audit.ts';
 import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, HOST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
-import { CHANGED, GROUP_KEYS, GROUP_MEMBERS, GROUPED, RETURNED } from '../guests.ts';
-import { rowsToRemove } from '../prune.ts';
+import {
+  CHANGED,
+  GROUP_KEYS,
+  GROUP_MEMBERS,
+  GROUPED,
+  HAS_NO_GUEST,
+  LEAST_FIRST,
+  RETURNED,
+} from '../guests.ts';
+import { goneBefore, rowsToRemove } from '../prune.ts';
 import { replaced, upsert, without } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { inChunks, inTransaction, removeInChunks } from './transaction.ts';
@@ -26,6 +34,8 @@ export function createHosts(db: DatabaseSync) {
     INSERT INTO host (name, shared_day) VALUES (?1, ?2)
     ON CONFLICT DO UPDATE SET shared_day = excluded.shared_day`);
 
+  const lastDay = db.prepare('SELECT max(day) AS day FROM guest WHERE day < ?');
+
   /** Nothing of a host that an operator took out, and no more of one kind than tell enough. */
   function take(guest: Guest): void {
     const row = selectHost.get(guest.host, guest.domain);
@@ -37,6 +47,7 @@ export function createHosts(db: DatabaseSync) {
 
   return {
     learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): void {
+      const gone = goneBefore(day, sinceDay, lastDay.get(day)?.day);
       inChunks(db, guests, take);
       let places = LEARNING.mostShared - sharedIn(db);
       inChunks(db, shared, name => {
@@ -44,7 +55,7 @@ export function createHosts(db: DatabaseSync) {
         share.run(name, day);
         places--;
       });
-      prune(db, sinceDay);
+      prune(db, gone, sinceDay);
     },
 
     // Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest.
@@ -85,13 +96,13 @@ function sharedIn(db: DatabaseSync): number {
   return Number(db.prepare('SELECT count(*) AS n FROM host WHERE shared_day IS NOT NULL').get()?.n);
 }
 
-function prune(db: DatabaseSync, sinceDay: string): void {
+function prune(db: DatabaseSync, gone: string, sinceDay: string): void {
   removeInChunks(
     db,
     'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
-    sinceDay,
+    gone,
   );
-  const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(sinceDay);
+  const outdated = db.prepare(`SELECT name FROM host WHERE shared_day < ? AND ${HAS_NO_GUEST}`).all(sinceDay);
   const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
   inChunks(db, outdated, row => void unshare.run(String(row.name)));
   const present = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n);
@@ -103,7 +114,7 @@ function removeGuests(db: DatabaseSync, rows: number): void {
   const least = db
     .prepare(`
       SELECT guest.host, guest.domain FROM guest JOIN host ON host.name = guest.host
-      ORDER BY host.flagged > 0, guest.day LIMIT ?`)
+      ORDER BY ${LEAST_FIRST} LIMIT ?`)
     .all(rows);
   const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
   inChunks(db, least, row => void remove.run(String(row.host), String(row.domain)));
