@@ -117,7 +117,7 @@ class Learner implements Learn {
   async reload(): Promise<void> {
     const { store, catalog, inTurns } = this.#parts;
     const records = await store.listHosts(LEARNING.fewestFlagged, MOST_LEARNED);
-    this.#swept = this.#swept.as(await store.sweepMark());
+    this.#swept = new SweptNames(await store.sweepMark());
     let under: Catalog;
     let infra: Infra;
     do {

@@ -9,6 +9,21 @@ import { hash } from 'node:crypto';
 const WIDTH = 12;
 const marked = (name: string) => hash('sha256', name, 'base64').slice(0, WIDTH);
 
+/** Whether a text of `toText` holds a name. In order, so that nothing has to be made of a megabyte to look into it. */
+export function isIn(text: string, name: string): boolean {
+  const wanted = marked(name);
+  let from = 0;
+  let to = Math.floor(text.length / WIDTH);
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    const mark = text.slice(middle * WIDTH, (middle + 1) * WIDTH);
+    if (mark === wanted) return true;
+    if (mark < wanted) from = middle + 1;
+    else to = middle;
+  }
+  return false;
+}
+
 export class HashedNames {
   readonly #marks: Set<string>;
 
@@ -45,6 +60,6 @@ export class HashedNames {
   }
 
   toText(): string {
-    return [...this.#marks].join('');
+    return [...this.#marks].sort().join('');
   }
 }

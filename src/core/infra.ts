@@ -2,7 +2,7 @@
 
 import type { Catalog } from './catalog.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
-import { type HostRecord, isCorroborated, isOwnHosts, LEARNING, ownAt } from './guest.ts';
+import { type HostRecord, isByTwoFamilies, isOwnHosts, LEARNING, ownAt } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import { isPlatform } from './provider.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
@@ -146,7 +146,8 @@ export class Infra {
     const byName = this.#learned(host, 'name') ?? this.#learned(group, 'name');
     if (byName) return byName;
     const { hits, families } = catalog.listed(lineage(host));
-    if (isCorroborated(families) && !this.#known.get(group)?.record.shared) {
+    // One line that names a hoster must not condemn its guests, whoever wrote it.
+    if (isByTwoFamilies(families) && !this.#known.get(group)?.record.shared) {
       const record = this.#known.get(group)?.record;
       const listedGuests = record ? listedGuestsOf(record, catalog) : 0;
       return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };

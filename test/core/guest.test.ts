@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type GuestGroup, hashOf, isByTwoFamilies, isCorroborated, markOf } from '../../src/core/guest.ts';
-import { HashedNames } from '../../src/core/hashed.ts';
+import { HashedNames, isIn } from '../../src/core/hashed.ts';
 import { sumOf } from '../../src/core/weights.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
@@ -166,6 +166,9 @@ describe('names that did not exist', () => {
     expect(again.size).toBe(1_000);
     expect(names.every(name => again.has(name))).toBe(true);
     expect(again.has('alive.com')).toBe(false);
+    expect(names.every(name => isIn(dead.toText(), name))).toBe(true);
+    const others = Array.from({ length: 1_000 }, (_, at) => `alive${at}.com`);
+    expect(others.some(name => isIn(dead.toText(), name))).toBe(false);
     expect(dead.toText().length).toBe(12_000);
   });
 
@@ -191,5 +194,6 @@ describe('names that did not exist', () => {
 
   it.each([null, '', 'AA==', 'AAAAAA'])('none in %j, whatever it is', text => {
     expect(new HashedNames(text).has('a.com')).toBe(false);
+    expect(isIn(text ?? '', 'a.com')).toBe(false);
   });
 });

@@ -19,7 +19,11 @@ const unlisted = (count: number) => groupOfGuests(count, { listed: false, sinceD
 let catalog: Catalog;
 beforeAll(async () => {
   const telemetry = [...LISTED, ...SIBLINGS];
-  catalog = await catalogOf([...telemetry, ...BROAD], { telemetry, popular: ['popular.com'] });
+  catalog = await catalogOf([...telemetry, ...BROAD], {
+    telemetry,
+    verified: ['looked-at.net'],
+    popular: ['popular.com'],
+  });
 });
 
 function record(facts: Partial<HostRecord> = {}): HostRecord {
@@ -163,6 +167,7 @@ describe('what was learned, for lookup', () => {
   it.each<[string, string[], object | undefined]>([
     ['below a listed domain at once', ['mx9.third.com'], { by: 'listed', neighbours: ['third.com'] }],
     ['below a domain that one family lists not', ['mx.broad-host.net'], undefined],
+    ['below a domain that a verified list alone names not', ['mx.looked-at.net'], undefined],
     ['below a listed domain and elsewhere not', ['mx9.third.com', 'mx.unknown.net'], undefined],
   ])('an exchange %s', (_, hosts, expected) => {
     if (expected) expect(find(...hosts)).toMatchObject(expected);

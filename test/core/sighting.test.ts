@@ -15,7 +15,7 @@ function sweptWith(...dead: string[]): SweptNames {
   const names = new HashedNames();
   for (const name of dead) names.add(name);
   const mark = { generation: '', last: '', endedAt: null, firstEndedAt: null, dead: names.toText() };
-  return new SweptNames(undefined).as(mark);
+  return new SweptNames(mark);
 }
 
 /** The guest that `mail.burn.com` is, with lists that an update brought so long ago. */

@@ -11,6 +11,7 @@ import { readTables } from '../../src/feeds/tables.ts';
 interface Also {
   /** What a second family names. */
   readonly telemetry?: readonly string[];
+  readonly verified?: readonly string[];
   readonly popular?: readonly string[];
   /** When updates brought the lists, and each name that is not as old as they are. */
   readonly updated?: { readonly at: number; readonly since: ReadonlyMap<string, number> };
@@ -29,6 +30,7 @@ export async function catalogOf(
   });
   const feeds = [source('simulated', 'disposable', 'broad', listed)];
   if (also.telemetry) feeds.push(source('seen', 'disposable', 'telemetry', also.telemetry));
+  if (also.verified) feeds.push(source('looked-at', 'disposable', 'verified', also.verified));
   if (also.popular) feeds.push(source('popular', 'popular', 'broad', also.popular));
   const stored = also.updated && (await storedAt(also.updated.at, feeds));
   return buildCatalog({ feeds, tables }, () => {}, stored);
