@@ -160,8 +160,13 @@ const MAIL_ONLY: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
   ...(['business_platform', 'security_gateway', 'forwarding'] as const),
 ]);
 /** Internet providers' lines hold an address, as four numbers or run together, or a word for a line. */
-const A_CUSTOMERS =
-  /(?:\d+[.-]){3}\d|[\da-f]{8}|(?:^|[.\d-])(?:ip|static|dyn|dynamic|dhcp|pool|ppp|a?dsl|cable|fiber|customers?|clients?|biz|business)[.\d-]/;
+const AN_ADDRESS = /\d[.-]\d{1,3}[.-]\d{1,3}[.-]\d|[\da-f]{8}/;
+const LINE_WORDS: ReadonlySet<string> = new Set([
+  ...['ip', 'static', 'dyn', 'dynamic', 'dhcp', 'pool', 'ppp', 'dsl', 'adsl', 'cable', 'fiber'],
+  ...['customer', 'customers', 'client', 'clients', 'biz', 'business'],
+]);
+const isACustomers = (below: string) =>
+  AN_ADDRESS.test(below) || below.split(/[.\d-]/).some(word => LINE_WORDS.has(word));
 const LINES: ReadonlySet<ProviderClass> = new Set<ProviderClass>(['consumer_webmail', 'mailbox_provider']);
 /** Hosting companies rent machines out below their own name: only what is called a mail host, right below it, is theirs. */
 const A_MAIL_HOST = /^(?:mx|mail|smtp|inbound)[a-z]{0,6}-?\d{0,3}\.(?:(?:mx|mail|smtp)\.)?$/;
@@ -170,7 +175,7 @@ const A_MAIL_HOST = /^(?:mx|mail|smtp|inbound)[a-z]{0,6}-?\d{0,3}\.(?:(?:mx|mail
 export function isMailService(host: string, { class: known, suffix }: ProviderRow): boolean {
   const below = host.slice(0, -suffix.length);
   if (MAIL_ONLY.has(known)) return true;
-  return LINES.has(known) ? !A_CUSTOMERS.test(below) : below === '' || A_MAIL_HOST.test(below);
+  return LINES.has(known) ? !isACustomers(below) : below === '' || A_MAIL_HOST.test(below);
 }
 
 function isBelow(host: string, registrable: string): boolean {

@@ -50,10 +50,11 @@ async function start(dns: DnsServer) {
   const dnsOf = async () =>
     ((await (await service.get('/readyz')).json()) as { dns: { status: string; servers: unknown[] } }).dns;
   /** Moves the time on, and waits until the service shows what it then found. */
-  const move = async (ms: number, status: string) => {
+  const move = async (ms: number, status?: string) => {
     now += ms;
     // What it showed last is shown for a second.
     await pause(1_100);
+    if (status === undefined) return;
     await eventually(`DNS is ${status}`, async () => (await dnsOf()).status === status);
   };
   return { service, secret, dnsOf, move };
@@ -90,7 +91,8 @@ describe.each(LIES)('a resolver that answers %s to everything', lie => {
     const [before, during] = [COMPANIES.slice(0, 5), COMPANIES.slice(5)];
     expect(await told(service, secret, [...before, 'gone.com'])).toEqual({ flagged: 1, degraded: 0 });
     dns.fault = lie;
-    await move(2_000, 'ok');
+    // A probe may have noticed already: answers cause one.
+    await move(2_000);
     expect(await told(service, secret, during)).toEqual({ flagged: 0, degraded: during.length });
     expect(await told(service, secret, before)).toEqual({ flagged: 0, degraded: 0 });
     expect(await told(service, secret, ['gone.com'])).toEqual({ flagged: 0, degraded: 1 });
