@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseServers, serversInPrivateNetworks } from '../../src/dns/settings.ts';
 import { type DnsServer, mx, startDns } from '../support/dns.ts';
 import { domain, resolverFor, resolving, serveZones } from '../support/resolving.ts';
+import { isBound } from '../support/vitals.ts';
 
 const names = (count: number, stem = 'name') => Array.from({ length: count }, (_, at) => `${stem}${at}.com`);
 const zonesOf = (list: readonly string[]) =>
@@ -136,13 +136,6 @@ test('a server on IPv6 is asked over UDP and TCP', async () => {
   expect((await resolver.resolve(domain('seven.com'), 'key')).state).toBe('mx');
   expect(dns.questions.map(question => question.over)).toEqual(['udp', 'udp', 'tcp']);
 });
-
-/** Whether some socket still has this UDP port: other tests of this process have sockets too. */
-function isBound(port: number): boolean {
-  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
-  const rows = ['/proc/net/udp', '/proc/net/udp6'].flatMap(file => readFileSync(file, 'latin1').split('\n'));
-  return rows.some(row => row.slice(0, row.indexOf(':', row.indexOf(':') + 1) + 6).includes(local));
-}
 
 test('closing ends a lookup under way at once, as unknown, and nothing is asked or left open after it', async () => {
   const { dns, resolver } = await resolving({ 'slow.com': { fault: 'drop' } }, { budgetMs: 60_000 });

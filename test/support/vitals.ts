@@ -96,3 +96,10 @@ export function watchMemory(pid: number, onLook: (growth: number) => void = () =
   }, 50);
   return { growth: () => most - before, stop: () => clearInterval(timer) };
 }
+
+/** Whether some socket still has this UDP port: other tests of this process have sockets too. */
+export function isBound(port: number): boolean {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
+  const rows = ['/proc/net/udp', '/proc/net/udp6'].flatMap(file => readFileSync(file, 'latin1').split('\n'));
+  return rows.some(row => row.slice(0, row.indexOf(':', row.indexOf(':') + 1) + 6).includes(local));
+}
