@@ -234,7 +234,7 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
     byItsSuffix: facts.byItsSuffix,
     typoOf: facts.typoOf,
     settled: isWaiting ? catalog.providers.settled(registrable, mail) : undefined,
-    dnsTrusted: !isWaiting || mail.state !== 'unknown' || isSilent(domain),
+    silent: isWaiting && mail.state === 'unknown' && isSilent(domain),
     specialUse: facts.specialUse,
     roleWord: roleWord(domain, registrable, catalog.roles),
     mail,

@@ -22,7 +22,7 @@ export interface Received {
   /** Every exchange belongs to a business platform or a gateway (`platform`), or to these and to hosts of its own. */
   readonly settled: 'platform' | 'own' | undefined;
   /** Whether no answer is the name's own fault, since others are answered; trouble of ours or of a resolver never counts. */
-  readonly dnsTrusted: boolean;
+  readonly silent: boolean;
 }
 
 /** A name is new for so long: an error in a list is mostly found within a month. */
@@ -45,7 +45,7 @@ function isNew({ families, namedDays, popular }: Listed): boolean {
  * seen in abuse was seen. One new line must not block all who registered below a suffix. A name whose servers do not answer is no such company. What a rotating list named for days and
  * took back must not block for as long as such names are kept.
  */
-export function weigh(listed: Listed, { mail, settled, dnsTrusted }: Received): Weight {
+export function weigh(listed: Listed, { mail, settled, silent }: Received): Weight {
   const { families, popular } = listed;
   if (families.has('verified')) return 'verified';
   if (popular) return 'popular';
@@ -53,7 +53,7 @@ export function weigh(listed: Listed, { mail, settled, dnsTrusted }: Received): 
   if (!isNew(listed)) return 'one_family';
   if (listed.left) return 'left';
   if (listed.byItsSuffix) return 'new';
-  if (mail.state === 'unknown') return dnsTrusted ? 'unanswered' : 'new';
+  if (mail.state === 'unknown') return silent ? 'unanswered' : 'new';
   if (settled === 'platform' || (settled === 'own' && families.has('broad'))) return 'new';
   return 'one_family';
 }

@@ -131,9 +131,7 @@ function weigh(
   const family = group.corroborated ? 'corroborated' : 'oneFamily';
   const one = listedWeight(group, today);
   const weight = group.count * one;
-  if (canEarn && group.earned && group.corroborated) {
-    earned.set(group.sinceDay, one);
-  }
+  if (canEarn && group.earned && group.corroborated) earned.set(group.sinceDay, one);
   if (group.keys > 0) {
     const same = asked.get(group.keys) ?? { all: nothing(), witnessed: nothing() };
     asked.set(group.keys, same);
@@ -144,10 +142,16 @@ function weigh(
   if (group.swept > 0 || group.keys > 0) all[family] += weight;
 }
 
-/** Every choice of so many marks, 560 of them. */
-const PARTIES: readonly number[] = Array.from({ length: 1 << MARKS }, (_, marks) => marks).filter(
-  marks => bitsIn(marks) === COLLUDING,
-);
+/** Every choice of so many of the first marks. */
+function choices(marks: number, most: number): number[] {
+  if (most === 0) return [0];
+  if (marks < most) return [];
+  const withLast = choices(marks - 1, most - 1).map(others => others | (1 << (marks - 1)));
+  return [...choices(marks - 1, most), ...withLast];
+}
+
+/** 560 of them. */
+const PARTIES: readonly number[] = choices(MARKS, COLLUDING);
 
 /** What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. */
 function leastSum({ all, witnessed, asked, earned }: Listed): number {

@@ -16,10 +16,10 @@ const listed = (
   left,
   byItsSuffix,
 });
-const received = (state: MailState, settled?: Received['settled'], dnsTrusted = true): Received => ({
+const received = (state: MailState, settled?: Received['settled'], silent = true): Received => ({
   mail: { state, exchanges: [], stale: false },
   settled,
-  dnsTrusted,
+  silent,
 });
 
 const OTHER = received('mx');

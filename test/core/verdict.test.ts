@@ -41,7 +41,7 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
     byItsSuffix: false,
     typoOf: undefined,
     settled: undefined,
-    dnsTrusted: true,
+    silent: true,
     specialUse: false,
     roleWord: undefined,
     mail: mail('mx', 'mx0.host.net', 'mx1.host.net'),
@@ -427,7 +427,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   byItsSuffix: fc.boolean(),
   typoOf: fc.option(fc.constant('acne.com'), { nil: undefined }),
   settled: fc.constantFrom('platform', 'own', undefined),
-  dnsTrusted: fc.boolean(),
+  silent: fc.boolean(),
   specialUse: fc.boolean(),
   roleWord: fc.option(fc.constant('noreply'), { nil: undefined }),
   mail: fc.record({
