@@ -21,7 +21,7 @@ beforeEach(async () => {
   };
 });
 
-const SIZE = sized<HardSize>({ disposable: 400, platforms: 8, framing: [10, 50] }, HARD);
+const SIZE = sized<HardSize>({ disposable: 300, platforms: 6, framing: [10, 50] }, HARD);
 
 /** The rest of them in the full form, and in `npm run accuracy`. */
 const CASES = [
@@ -33,7 +33,7 @@ const CASES = [
 ] as const;
 
 describe(`the harder internet: ${SIZE.disposable} disposable, ${SIZE.platforms} platforms, framing with ${SIZE.framing.join(', ')} listed names from one key and from three`, () => {
-  it.each(CASES.slice(0, sized(3, CASES.length)))(
+  it.each(CASES.slice(0, sized(2, CASES.length)))(
     'flags no innocent, no platform and no framed hoster, where %s',
     async (_, unlisted, first, share) => {
       const looks = await visitHard(

@@ -30,11 +30,10 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
   const lists = snapshots.filter(({ feed }) => feed.kind === 'disposable');
   const guarded = protectedNames.union(yield* academicOf(snapshots, lists));
   yield;
-  const { disposable, namings } = yield* fold(lists, guarded);
+  const { disposable, namings, vetoed } = yield* fold(lists, guarded);
   const free = yield* freeOf(snapshots, tables, disposable, guarded);
   const agreed = yield* mostAgreed(disposable, namings, lists.length);
-  const status: FeedStatus[] = [];
-  for (const snapshot of snapshots) status.push(yield* statusOf(snapshot, guarded));
+  const status = snapshots.map(snapshot => statusOf(snapshot, vetoed.get(snapshot) ?? 0));
   const panel = yield* panelOf(snapshots, lists, tables);
   return {
     snapshots,
@@ -51,16 +50,7 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
   };
 }
 
-function* statusOf(
-  { feed, version, names, dropped, acceptedAt }: Snapshot,
-  guarded: ReadonlySet<string>,
-): Steps<FeedStatus> {
-  let vetoed = 0;
-  let at = 0;
-  for (const name of feed.kind === 'disposable' ? names : []) {
-    if (++at % STEP === 0) yield;
-    if (guarded.has(name)) vetoed++;
-  }
+function statusOf({ feed, version, names, dropped, acceptedAt }: Snapshot, vetoed: number): FeedStatus {
   return {
     feed,
     version,
@@ -140,22 +130,28 @@ function* takeVerified(
   }
 }
 
+interface FoldedLists extends Pick<Folded, 'disposable' | 'namings'> {
+  /** How many names of a list do not count because they are guarded. */
+  readonly vetoed: ReadonlyMap<Snapshot, number>;
+}
+
 /** What several feeds say of a name is kept once for all names of which they say the same. */
-function* fold(
-  lists: readonly Snapshot[],
-  guarded: ReadonlySet<string>,
-): Steps<Pick<Folded, 'disposable' | 'namings'>> {
+function* fold(lists: readonly Snapshot[], guarded: ReadonlySet<string>): Steps<FoldedLists> {
   const disposable = new Map<string, number>();
   const namings: (readonly Naming[])[] = [[]];
+  const vetoed = new Map<Snapshot, number>();
   for (const snapshot of lists) {
     const placeOf = addingTo(namings, snapshot);
+    let count = 0;
     let at = 0;
     for (const name of snapshot.names) {
-      if (!guarded.has(name)) disposable.set(name, placeOf(at, disposable.get(name) ?? 0));
+      if (guarded.has(name)) count++;
+      else disposable.set(name, placeOf(at, disposable.get(name) ?? 0));
       if (++at % STEP === 0) yield;
     }
+    vetoed.set(snapshot, count);
   }
-  return { disposable, namings };
+  return { disposable, namings, vetoed };
 }
 
 /** From a name's place among what the feeds before say of it to the place with this feed's word added. */

@@ -403,9 +403,9 @@ it('is folded in steps of 500 names, so that a server answers in between', () =>
     return steps;
   };
   const more = (kind: FeedKind, one: number, other: number) => yields(other, kind) - yields(one, kind);
-  // Folding, counting feeds, the first by name, what is protected.
+  // Folding, counting feeds, the first by name.
   expect([more('disposable', 1, 499), more('disposable', 1, 500), more('disposable', 1, 1_000)]).toEqual([
-    0, 3, 7,
+    0, 2, 5,
   ]);
   expect([more('free', 1, 499), more('free', 1, 500), more('free', 1, 1_000)]).toEqual([0, 1, 2]);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parseDomain } from '../../src/core/domain.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
@@ -9,6 +9,7 @@ import { a, type DnsServer, mx, startDns } from '../support/dns.ts';
 import { callMany, tally } from '../support/load.ts';
 import { openBeside, type Running, read, startServer } from '../support/process.ts';
 import { pause, randomFrom, SEED, sized } from '../support/scale.ts';
+import type { Cleanup } from '../support/service.ts';
 import { isStarved } from '../support/vitals.ts';
 
 const HERD = sized(150, 500);
@@ -22,11 +23,23 @@ const MINUTES = 60_000;
 /** Names that the resolver asks at one time, over all: for callers, slow ones and in the background. */
 const CAP = 128 + 320 + 32;
 
-async function start() {
+async function start(cleanup: Cleanup = onTestFinished) {
   const dns = await startDns();
-  onTestFinished(() => dns.close());
-  const server = await startServer({ env: { DNS_SERVERS: dns.address } });
+  cleanup(() => dns.close());
+  const server = await startServer({ env: { DNS_SERVERS: dns.address }, cleanup });
   return { dns, server, secret: server.firstKey! };
+}
+
+const ends: Parameters<Cleanup>[0][] = [];
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+let shared: ReturnType<typeof start> | undefined;
+
+/** One for all tests that only look at names of their own. */
+function startShared(): ReturnType<typeof start> {
+  shared ??= start(end => void ends.unshift(end));
+  return shared;
 }
 
 function residentMiB(pid: number): number {
@@ -39,7 +52,7 @@ async function metric(base: string, name: string): Promise<number> {
 }
 
 test(`${HERD} callers who ask for one cold domain together cause one MX question`, async () => {
-  const { dns, server, secret } = await start();
+  const { dns, server, secret } = await startShared();
   dns.zones.set('herd.com', { records: [mx('herd.com', 10, 'aspmx.l.google.com')], fault: { slow: 200 } });
   const path = '/v1/public/domain/herd.com';
   const seen = await callMany({ bases: [server.base], secret, path, callers: HERD, calls: HERD });
@@ -122,15 +135,15 @@ test.each([
     timeout: 4 * MINUTES,
   },
   async (whose, others) => {
-    const { dns, server, secret } = await start();
+    const { dns, server, secret } = await startShared();
     const store = await openBeside(server.folder);
     const made = Array.from({ length: others }, () => newKey({ name: 'tarpit' }, Date.now()));
     for (const { key } of made) await store.createKey(key, ACT);
     const secrets = others > 0 ? made.map(key => key.secret) : [secret];
-    const alone = await askNames(server, dns, secret, 'alone', SECONDS / 3);
+    const alone = await askNames(server, dns, secret, `alone-${others}`, SECONDS / 3);
     let isOver = false;
     const askTarpit = async (round: number, at: number) => {
-      const name = `tarpit-${round}-${at}.com`;
+      const name = `tarpit-${others}-${round}-${at}.com`;
       dns.zones.set(name, { fault: 'drop' });
       const answer = await ask(server, name, secrets[at % secrets.length]!);
       // Shed where the machine is so busy that calls wait: that is another promise than this one.
@@ -142,7 +155,7 @@ test.each([
         await pace(100, SECONDS, at => askTarpit(round, at));
     };
     const stuck = askTarpits();
-    const beside = await askNames(server, dns, secret, 'beside', SECONDS);
+    const beside = await askNames(server, dns, secret, `beside-${others}`, SECONDS);
     isOver = true;
     await stuck;
     const ms = ({ p50, p99 }: typeof alone) => `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`;
@@ -157,7 +170,7 @@ test.each([
 );
 
 test(`${NEW} new names at once on one key are all answered from DNS`, async () => {
-  const { dns, server, secret } = await start();
+  const { dns, server, secret } = await startShared();
   /** How many of a wave were degraded, or shed. */
   const degraded = async (wave: number) => {
     const names = Array.from({ length: NEW }, (_, at) => `new-${wave}-${at}.com`);

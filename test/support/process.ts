@@ -8,7 +8,7 @@ import { inject, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bareEnvironment } from './environment.ts';
-import { temporaryFolder } from './service.ts';
+import { type Cleanup, temporaryFolder } from './service.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 export const CLI = inject('cli');
@@ -18,9 +18,6 @@ export const SECRET = /drk_[0-9A-Za-z]{49}/;
 
 /** Starting takes a third less time with it, for processes and for the store's threads, and tests start many. */
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules', '.cache', 'compiled');
-
-/** What ends with the test, or with the file when it is shared. */
-type Cleanup = (end: () => void | Promise<void>) => void;
 
 export interface Exit {
   readonly code: number | null;

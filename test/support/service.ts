@@ -25,7 +25,7 @@ export function realCatalog(): Promise<Catalog> {
 }
 
 /** What ends with the test, or with the file when it is shared. */
-type Cleanup = (end: () => void | Promise<void>) => void;
+export type Cleanup = (end: () => void | Promise<void>) => void;
 
 export function temporaryFolder(cleanup: Cleanup = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
