@@ -31,7 +31,7 @@ const store: Store = {
     return real.spend(...args);
   },
 };
-const catalog = await loadCatalog(() => {}, store);
+const catalog = await loadCatalog(config, () => {}, store);
 const service = await startService({ config, store, catalog, clock: Date.now, log });
 log.info({ ...service.address }, 'listening');
 process.once('SIGTERM', () => service.close().then(() => process.exit(0), die));

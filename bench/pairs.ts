@@ -182,7 +182,7 @@ export async function measurePairs(path: string): Promise<boolean> {
     process.stdout.write(`\nNo file ${path}: learning is not measured on real pairs.\n${SHAPE}\n`);
     return true;
   }
-  const installed = await loadCatalog(() => {});
+  const installed = await loadCatalog({ feedsOff: [] }, () => {});
   const pairs = readPairs(path, installed);
   const byInstalled = (name: string) => isByTwoFamilies(installed.listed(lineage(name)).families);
   process.stdout.write(

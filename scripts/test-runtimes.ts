@@ -76,7 +76,7 @@ async function withService(work: (real: Tools['real']) => Promise<void>): Promis
   const service = await startService({
     config,
     store,
-    catalog: await loadCatalog(() => {}),
+    catalog: await loadCatalog({ feedsOff: [] }, () => {}),
     clock: Date.now,
     log,
   });

@@ -17,7 +17,7 @@ import type { Clock, Resolver, Store } from './core/ports.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
-import { SOURCES } from './feeds/sources.ts';
+import { sourcesWithout } from './feeds/sources.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrule.ts';
@@ -41,11 +41,13 @@ export async function openStore(
 
 /** What is installed, and in its place what updates brought into the store. */
 export function loadCatalog(
+  { feedsOff }: Pick<Config, 'feedsOff'>,
   progress: Progress,
   store?: Stored['store'],
   onError: Stored['onError'] = tellOnStderr,
 ): Promise<Catalog> {
-  return buildCatalog(SOURCES, progress, store && { store, unpack: PACKING.unpack, onError });
+  const stored = store && { store, unpack: PACKING.unpack, onError };
+  return buildCatalog(sourcesWithout(feedsOff), progress, stored);
 }
 
 /** For commands; a server has a log. */
@@ -59,10 +61,12 @@ function tellOnStderr(error: unknown): void {
 
 /** Looks for updates in the store while the service runs. */
 export function followStore(
+  { feedsOff }: Pick<Config, 'feedsOff'>,
   parts: Pick<FollowParts, 'catalog' | 'adopting' | 'everyMs'> & Pick<Stored, 'store' | 'onError'>,
 ): Following {
   const { store, onError, ...rest } = parts;
-  return followFeeds({ ...rest, sources: SOURCES, stored: { store, unpack: PACKING.unpack, onError } });
+  const stored = { store, unpack: PACKING.unpack, onError };
+  return followFeeds({ ...rest, sources: sourcesWithout(feedsOff), stored });
 }
 
 export function openResolver(

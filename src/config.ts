@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
 import { networkMatcher, parseNetwork } from './core/origin.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
+import { FEED_IDS } from './feeds/sources.ts';
 
 type Setting<T> = {
   readonly fallback: string;
@@ -42,13 +43,26 @@ export function parseDatabase(text: string): Checked<Database> {
 
 function parseTrusted(text: string): Checked<(address: string) => boolean> {
   const networks: string[] = [];
-  for (const item of text.split(',').map(part => part.trim())) {
-    if (item === '') continue;
+  for (const item of itemsOf(text)) {
     const network = parseNetwork(item);
     if (!network.ok) return network;
     networks.push(network.value);
   }
   return good(networkMatcher(networks));
+}
+
+/** Of comma-separated items; spaces around them and empty ones do not count. */
+function itemsOf(text: string): string[] {
+  return text
+    .split(',')
+    .map(part => part.trim())
+    .filter(item => item !== '');
+}
+
+function parseFeeds(text: string): Checked<readonly string[]> {
+  const feeds = itemsOf(text);
+  const isKnown = feeds.every(id => FEED_IDS.includes(id));
+  return isKnown ? good(feeds) : bad(`must be comma-separated names of ${FEED_IDS.join(', ')}`);
 }
 
 const digestOf = (text: string) => hash('sha256', text, 'buffer');
@@ -96,6 +110,11 @@ export const SETTINGS = {
     fallback: 'gmail.com, outlook.com, yahoo.com, icloud.com',
     help: 'Names that certainly receive mail, comma-separated, 10 at most: a resolver that denies half of them is not believed when it says that a domain does not exist; empty believes every resolver.',
     parse: parseSentinels,
+  },
+  FEEDS_OFF: {
+    fallback: '',
+    help: 'Lists that are not used and not updated, comma-separated, as `feeds status` names them; empty uses all.',
+    parse: parseFeeds,
   },
   TRUST_PROXY: {
     fallback: '',
@@ -157,6 +176,7 @@ export interface Config {
   readonly database: Database;
   readonly dnsServers: Parsed<'DNS_SERVERS'>;
   readonly dnsSentinels: Parsed<'DNS_SENTINELS'>;
+  readonly feedsOff: Parsed<'FEEDS_OFF'>;
   readonly isTrustedProxy: Parsed<'TRUST_PROXY'>;
   /** Undefined where there is no token, and so no admin API. */
   readonly isAdminToken: Parsed<'ADMIN_TOKEN'>;
@@ -197,6 +217,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     dnsServers: read('DNS_SERVERS'),
     dnsSentinels: read('DNS_SENTINELS'),
+    feedsOff: read('FEEDS_OFF'),
     isTrustedProxy: read('TRUST_PROXY'),
     isAdminToken: read('ADMIN_TOKEN'),
     metricsPort: metricsPort === 'off' ? undefined : metricsPort,

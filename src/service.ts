@@ -158,7 +158,7 @@ async function start(
   // Without a token there is no such side.
   const ofOperators = isAdminToken ? await acts() : [];
   if (config.hasMetrics) ofOperators.push(page('/metrics', 'metrics', 'text/plain', probes.metrics));
-  const following = followStore({
+  const following = followStore(config, {
     store,
     catalog,
     everyMs: parts.followMs,

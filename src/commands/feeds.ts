@@ -5,7 +5,7 @@ import { loadCatalog, openStore } from '../compose.ts';
 import type { Act } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
 import { PACKING } from '../feeds/pack.ts';
-import { SOURCES } from '../feeds/sources.ts';
+import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
@@ -17,8 +17,6 @@ interface UpdateOptions {
   dryRun?: boolean;
   json?: boolean;
 }
-
-const IDS = SOURCES.updated!.map(({ id }) => id);
 
 export function addFeeds(program: Command): void {
   const feeds = program.command('feeds').description('the lists that are followed');
@@ -51,8 +49,8 @@ export function addFeeds(program: Command): void {
 }
 
 function feedValue(text: string): string {
-  if (!IDS.includes(text))
-    throw new UsageProblem(`there is no feed ${JSON.stringify(text)}; there are ${IDS.join(', ')}`);
+  if (!FEED_IDS.includes(text))
+    throw new UsageProblem(`there is no feed ${JSON.stringify(text)}; there are ${FEED_IDS.join(', ')}`);
   return text;
 }
 
@@ -71,7 +69,7 @@ async function status(options: { json?: boolean }): Promise<void> {
   const store = hasStore(config) ? await openStore(config, failed) : undefined;
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
-    const shown = shownFeeds(await loadCatalog(() => {}, store));
+    const shown = shownFeeds(await loadCatalog(config, () => {}, store));
     if (options.json) return printJson(shown);
     printTable(
       ['FEED', 'KIND', 'FAMILY', 'LICENCE', 'VERSION', 'UPDATED', 'NAMES', 'DROPPED'],
@@ -86,8 +84,12 @@ async function status(options: { json?: boolean }): Promise<void> {
         sum(row.dropped),
       ]),
     );
-    const missing = IDS.filter(id => !shown.feeds.some(({ feed }) => feed === id));
-    const more = missing.length > 0 ? `; "domain-risk feeds update" adds ${missing.join(', ')}` : '';
+    const { feedsOff } = config;
+    const missing = FEED_IDS.filter(
+      id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id),
+    );
+    const adds = missing.length > 0 ? `; "domain-risk feeds update" adds ${missing.join(', ')}` : '';
+    const more = feedsOff.length > 0 ? `${adds}; off by FEEDS_OFF: ${feedsOff.join(', ')}` : adds;
     const counts = `${shown.domains} disposable domains, ${shown.panel} popular ones in the panel`;
     process.stdout.write(`\n${counts}, snapshot ${shown.snapshot}${more}\n`);
   } finally {
@@ -115,12 +117,18 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
     const problem = placeProblem(place);
     if (problem) throw new UsageProblem(`--from ${feed}: ${problem}`);
   }
+  const config = readWorld();
+  const { feedsOff } = config;
   const wanted = new Set([...(feeds ?? []), ...from.keys()]);
-  const sources = freshFeeds(from).filter(({ feed }) => wanted.size === 0 || wanted.has(feed.id));
+  for (const id of feedsOff)
+    if (wanted.has(id)) throw new UsageProblem(`${id} is off: take it out of FEEDS_OFF first`);
+  const sources = freshFeeds(from).filter(({ feed: { id } }) =>
+    wanted.size === 0 ? !feedsOff.includes(id) : wanted.has(id),
+  );
   const work = (store: Pick<Store, 'snapshots' | 'snapshot' | 'acceptSnapshot'>) => {
     const bar = startProgress('Updating the feeds');
     const parts = { store, sources, installed: SOURCES.feeds, tables: SOURCES.tables };
-    const catalog = () => loadCatalog(() => {}, store);
+    const catalog = () => loadCatalog(config, () => {}, store);
     return updateFeeds(
       { ...parts, catalog, packing: PACKING, clock: Date.now, actor: actor() },
       { force, dryRun, progress: (feed, done, total) => bar.at(feed, done, total) },
@@ -130,7 +138,7 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
       return done;
     });
   };
-  const done = await (dryRun && !hasStore(readWorld()) ? work(NO_STORE) : withStoreOrNew(work));
+  const done = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStoreOrNew(work));
   if (options.json) printJson({ dry_run: dryRun, feeds: done.map(shownUpdate) });
   else printUpdates(done);
   for (const one of done) if (one.outcome === 'forced') process.stderr.write(`${told(one)}\n`);

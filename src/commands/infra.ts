@@ -42,8 +42,8 @@ export function addInfra(program: Command): void {
 }
 
 async function list(options: { json?: boolean }): Promise<void> {
-  const rows = await withStore(async store => {
-    const catalog = await loadCatalog(() => {}, store);
+  const rows = await withStore(async (store, config) => {
+    const catalog = await loadCatalog(config, () => {}, store);
     const hosts = await store.listHosts(FEWEST_SHOWN, MOST_SHOWN);
     return hosts.map(host => shownHost(host, catalog, dayOf(Date.now())));
   });
@@ -81,7 +81,7 @@ async function forget(host: string, options: { undo?: boolean; json?: boolean })
 
 async function sweepFeeds(options: { limit?: number; rate: number; json?: boolean }): Promise<void> {
   await withStore(async (store, config) => {
-    const catalog = await loadCatalog(() => {}, store);
+    const catalog = await loadCatalog(config, () => {}, store);
     const resolver = openResolver(config);
     const stop = new AbortController();
     const end = () => stop.abort();

@@ -69,7 +69,7 @@ async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
   const resolver = options.offline ? OFFLINE : openResolver(config);
   const store = isStored ? await openStore(config, failed) : (NO_STORE as Store);
   try {
-    const catalog = await loadCatalog(() => {}, store);
+    const catalog = await loadCatalog(config, () => {}, store);
     const verdicts = await openVerdicts({
       store,
       resolver,
@@ -124,8 +124,8 @@ function printAnswer({ verdict, evidence, degraded, snapshot }: Answer, explain:
 }
 
 async function top(options: { limit: number; reason?: FlagReason; json?: boolean }): Promise<void> {
-  await withStore(async store => {
-    const catalog = await loadCatalog(() => {}, store);
+  await withStore(async (store, config) => {
+    const catalog = await loadCatalog(config, () => {}, store);
     const { rank } = await openVerdicts({
       store,
       resolver: OFFLINE,

@@ -56,6 +56,7 @@ async function serve(): Promise<void> {
     store = await openStore(config, die, change => log.warn({ copy: change.copy }, toldOf(change)));
     const bar = startProgress('Building the catalog');
     const catalog = await loadCatalog(
+      config,
       (feed, done, total) => bar.at(feed, done, total),
       store,
       error => log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),

@@ -63,6 +63,7 @@ async function answered(name: string): Promise<{ reason: string }> {
   expect(response.status).toBe(200);
   return response.json() as ReturnType<typeof answered>;
 }
+const withOff = (off: string) => ({ FEEDS_OFF: off });
 const metrics = async () => (await shared().get('/metrics')).text();
 
 describe('feeds update', () => {
@@ -168,6 +169,27 @@ describe('feeds update', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^domain-risk: feed domains-mx failed: https:\S+: getaddrinfo ENOTFOUND/m);
     expect(stderr.match(/^domain-risk: check the network, .* --from castle=<file>$/gm)).toHaveLength(1);
+  });
+
+  it('leaves out what FEEDS_OFF names, as installed and as updated, and says so', async () => {
+    const folder = temporaryFolder();
+    const list = join(temporaryFolder(), 'castle.txt');
+    writeFileSync(list, Array.from({ length: 900 }, (_, at) => `castle-${at}.com`).join('\n'));
+    const from = ['feeds', 'update', '--from', `castle=${list}`];
+    await runJson(from, { folder });
+    const shown = async (off: string) =>
+      (await run(['feeds', 'status'], { folder, env: withOff(off) })).stdout;
+    expect((await shown('emailalias,is-burner-email')).match(/^(?:castle|fakefilter) /gm)).toHaveLength(2);
+    const without = await shown(' castle, fakefilter,emailalias,is-burner-email,');
+    expect(without).not.toMatch(/^(?:castle|fakefilter|emailalias|is-burner-email) /m);
+    expect(without).toMatch(
+      /update" adds domains-mx, majestic-million; off by FEEDS_OFF: castle, fakefilter, emailalias, is-burner-email\n/,
+    );
+    const refused = await run(from, { folder, env: withOff('castle') });
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('castle is off: take it out of FEEDS_OFF first'),
+    ]);
   });
 
   it.each([

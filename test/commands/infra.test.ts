@@ -6,7 +6,7 @@ import { dayOf } from '../../src/core/quota.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { a, mx, startDns } from '../support/dns.ts';
 import { guestOf } from '../support/guests.ts';
-import { CLI, makeKey, output, run, runJson, startChild } from '../support/process.ts';
+import { ALL_LISTS, CLI, makeKey, output, run, runJson, startChild } from '../support/process.ts';
 import { realCatalog, temporaryFolder } from '../support/service.ts';
 
 interface Swept {
@@ -36,7 +36,7 @@ async function swept() {
   onTestFinished(() => dns.close());
   for (const name of [...listed, 'fresh-name.com'])
     dns.zones.set(name, { records: [mx(name, 10, 'mx.box.net')] });
-  const options = { folder: temporaryFolder(), env: { DNS_SERVERS: dns.address } };
+  const options = { folder: temporaryFolder(), env: { ...ALL_LISTS, DNS_SERVERS: dns.address } };
   const store = await openSqliteStore(join(options.folder, 'domain-risk.db'), error => {
     throw error;
   });

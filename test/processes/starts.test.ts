@@ -36,6 +36,7 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
     Array.from({ length: 11 }, (_, at) => `a${at}.com`).join(),
   ],
   DNS_SERVERS: ['dns.example', '127.0.0.1:0', '127.0.0.1:70000', '1.2.3', ',', '127.0.0.1,'],
+  FEEDS_OFF: ['castel', 'castle fakefilter', 'all'],
   TRUST_PROXY: ['everyone', '10.0.0.0/33', '10.0.0.0/8,x'],
   ADMIN_TOKEN: ['short', 'x'.repeat(31), `${'x'.repeat(40)} `, `${'x'.repeat(40)}ü`, `drk_${'x'.repeat(49)}`],
   METRICS_PORT: ['abc', '65536', '-1', 'on'],

@@ -14,6 +14,12 @@ export const ROOT = join(import.meta.dirname, '..', '..');
 export const CLI = inject('cli');
 /** Nobody answers there, at once: no test may ever ask the system's resolver. */
 export const NO_DNS = '127.0.0.1:1';
+/**
+ * What a test does not need: without them a server starts, and a command with lists ends, in half of the processor time
+ * (2026-11-16).
+ */
+const LONG_LISTS = 'emailalias,is-burner-email';
+export const ALL_LISTS = { FEEDS_OFF: '' };
 export const SECRET = /drk_[0-9A-Za-z]{49}/;
 
 /** Starting takes a third less time with it, for processes and for the store's threads, and tests start many. */
@@ -51,7 +57,10 @@ export interface ProcessOptions {
 }
 
 function environment(folder: string, env: ProcessOptions['env']): NodeJS.ProcessEnv {
-  return bareEnvironment({ PORT: '0', DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '', ...env });
+  return bareEnvironment({
+    ...{ PORT: '0', DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '', FEEDS_OFF: LONG_LISTS },
+    ...env,
+  });
 }
 
 export interface Child {

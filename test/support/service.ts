@@ -20,7 +20,7 @@ let catalog: Promise<Catalog> | undefined;
 
 /** The real one, from the installed feeds; built once per test file. */
 export function realCatalog(): Promise<Catalog> {
-  catalog ??= loadCatalog(() => {});
+  catalog ??= loadCatalog({ feedsOff: [] }, () => {});
   return catalog;
 }
 
