@@ -28,10 +28,10 @@ function childrenOf(pid: number): number[] {
   return text.split(' ').filter(Boolean).map(Number);
 }
 
-test('npm start twice from one folder: one key, two ports, and both answer', async () => {
+test('npm start twice from one folder: one key, two ports, both answer, and a signal or Ctrl-C ends them cleanly', async () => {
   const folder = temporaryFolder();
   const first = await npmStart(folder);
-  const second = await npmStart(folder);
+  const second = await npmStart(folder, ['setsid']);
   const secret = first.firstKey!;
   expect(secret).toBeDefined();
   expect(second.firstKey).toBeUndefined();
@@ -51,17 +51,13 @@ test('npm start twice from one folder: one key, two ports, and both answer', asy
   expect(await first.stop()).toEqual({ code: 0, signal: null });
   expect(servers.filter(isAlive)).toEqual([]);
   expect((await second.get('/v1/public/domain/gmail.com', secret)).status).toBe(200);
-  expect(await second.stop()).toEqual({ code: 0, signal: null });
-});
 
-test('Ctrl-C in a terminal, which reaches every process of the group, ends it cleanly', async () => {
-  const folder = temporaryFolder();
-  const server = await npmStart(folder, ['setsid']);
-  const [child] = childrenOf(server.pid);
-  process.kill(-server.pid, 'SIGINT');
-  expect(await server.exited).toEqual({ code: 0, signal: null });
+  // In a terminal it reaches every process of the group.
+  const [child] = childrenOf(second.pid);
+  process.kill(-second.pid, 'SIGINT');
+  expect(await second.exited).toEqual({ code: 0, signal: null });
   await eventually('the server is gone', () => !isAlive(child!));
-  expect(server.stdout().match(/shutting down/g)).toHaveLength(1);
+  expect(second.stdout().match(/shutting down/g)).toHaveLength(1);
 });
 
 test('a bad start ends with the code of the server', async () => {
