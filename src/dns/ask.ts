@@ -97,14 +97,12 @@ export function ask(servers: Servers, question: Question): Asking {
     else refuse(server, 'distrusted');
   };
 
-  /**
-   * Asks for a denial once more: one lie in ten, or one server that lies, is found out so. Who then keeps silent, or is
-   * not believed, takes nothing back.
-   */
+  /** Asks another server, where there is one that is believed. If it keeps silent, nothing is taken back. */
   const confirm = (first: Server, denial: Found) => {
     if (confirming) return;
     patience?.cancel();
     const second = servers.second(first);
+    if (!second) return settle({ found: denial });
     const giveUp = () => {
       blame(second);
       settle({ found: denial });

@@ -73,15 +73,15 @@ export class Servers {
     return this.#sentinels.believes(server, word);
   }
 
-  /** Whom to ask once more before a denial counts: another one that is awake and believed, else the same again. */
-  second(first: Server): Server {
+  /** Whom to ask before a denial counts: another one that is awake and believed. */
+  second(first: Server): Server | undefined {
     const now = this.#ticks();
     const isFit = ({ server, failures, restsUntil }: Standing) =>
       server !== first &&
       failures < FAILURES_TO_REST &&
       restsUntil <= now &&
       this.#sentinels.problem(server) === undefined;
-    return this.#standings.find(isFit)?.server ?? first;
+    return this.#standings.find(isFit)?.server;
   }
 
   /** A name was not answered: whether others are is to be known soon. */
