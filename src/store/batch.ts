@@ -22,10 +22,11 @@ interface PendingGroup extends Omit<SpendGroup, 'calls'> {
 
 /**
  * A commit costs about 250 µs of processor time whatever it holds (two threads to wake, a transaction, an fsync;
- * measured on SQLite 2026-11-15), a call inside it 6 µs. So under load commits begin at least this far apart; a call
- * that finds the store at rest is counted at once.
+ * measured on SQLite 2026-11-15), a call inside it 6 µs. So one begins when a turn of the event loop brought no more
+ * calls, or when so many wait that others make no difference, or after so long.
  */
-const COMMIT_SPACING_MS = 2;
+const ENOUGH = 64;
+const LONGEST_GATHERING_MS = 1;
 /** What a healthy store needs at most, however long the call has waited before. */
 const LEAST_WAIT_MS = 50;
 
@@ -41,9 +42,12 @@ export interface BatchParts {
 export class Batcher {
   readonly #parts: BatchParts;
   #pending = new Map<string, PendingGroup>();
+  /** Calls in all groups, and how many there were when that was looked at last. */
+  #calls = 0;
+  #seen = 0;
   #underWay = 0;
-  #scheduled = false;
-  #lastFlush = 0;
+  #isGathering = false;
+  #gatheringSince = 0;
   /** Of the first of the pending calls. */
   #wait: Wait | undefined;
 
@@ -58,37 +62,51 @@ export class Batcher {
     const group = this.#pending.get(name);
     if (group) group.waiters.push({ resolve, reject });
     else this.#pending.set(name, { ...spend, revision, waiters: [{ resolve, reject }] });
-    this.#schedule();
+    this.#calls++;
+    if (!this.#isGathering && this.#underWay < this.#parts.lanes) this.#gather();
     return promise;
   }
 
-  #schedule(): void {
-    if (this.#scheduled || this.#pending.size === 0 || this.#underWay === this.#parts.lanes) return;
-    this.#scheduled = true;
-    // At the earliest after the poll phase, so that all calls that the kernel had ready go into one commit.
-    if (performance.now() - this.#lastFlush >= COMMIT_SPACING_MS) setImmediate(() => this.#flush());
-    else setTimeout(() => this.#flush(), COMMIT_SPACING_MS);
+  /** At the earliest after the poll phase, so that all calls that the kernel had ready go into one commit. */
+  #gather(): void {
+    this.#isGathering = true;
+    this.#seen = 0;
+    this.#gatheringSince = performance.now();
+    setImmediate(this.#look);
   }
 
+  readonly #look = (): void => {
+    const mayGrow = this.#calls > this.#seen && this.#calls < ENOUGH;
+    this.#seen = this.#calls;
+    if (mayGrow && performance.now() - this.#gatheringSince < LONGEST_GATHERING_MS) setImmediate(this.#look);
+    else void this.#flush();
+  };
+
   async #flush(): Promise<void> {
-    this.#scheduled = false;
+    this.#isGathering = false;
     this.#underWay++;
-    this.#lastFlush = performance.now();
     // A call that waited for the commit before its own has that much less time left.
     const left = Math.max(LEAST_WAIT_MS, this.#wait?.left() ?? 0);
     this.#wait?.end();
     this.#wait = undefined;
     const groups = [...this.#pending.values()];
     this.#pending = new Map();
+    this.#calls = 0;
     try {
       const calls = groups.map(({ waiters, ...group }) => ({ ...group, calls: waiters.length }));
       const results = await this.#parts.count(calls, left);
+      this.#goOn();
       for (const [i, group] of groups.entries()) settle(group, results[i]!);
     } catch (error) {
+      this.#goOn();
       for (const group of groups) for (const waiter of group.waiters) waiter.reject(error as Error);
     }
+  }
+
+  /** The next commit is under way while the answers of the one before are written. */
+  #goOn(): void {
     this.#underWay--;
-    this.#schedule();
+    if (this.#calls > 0 && !this.#isGathering) void this.#flush();
   }
 }
 
