@@ -18,6 +18,7 @@ import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { ACT } from '../test/support/act.ts';
 import { bareEnvironment } from '../test/support/environment.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { spendOne } from '../test/support/spend.ts';
 import { type Figures, put } from './load.ts';
 
 const SECONDS = Number(process.env.SECONDS ?? 3);
@@ -48,7 +49,7 @@ async function work({ url, how, keys, callers, revision }: Task): Promise<Done> 
   const spend = () => {
     const keyId = keys[next++ % keys.length]!;
     const one = { keyId, day: DAY, quota: null };
-    if (how === 'batched') return store.spend(one, revision);
+    if (how === 'batched') return spendOne(store, one, revision);
     return pool.run(client => count(client, [{ ...one, revision, calls: 1 }]), 60_000);
   };
   const until = performance.now() + SECONDS * 1_000;

@@ -7,6 +7,7 @@ import { a, mx, type Zone } from '../test/support/dns.ts';
 import { guestOf } from '../test/support/guests.ts';
 import { randomFrom } from '../test/support/scale.ts';
 import { realCatalog, startTestService, type TestService } from '../test/support/service.ts';
+import { spendOne } from '../test/support/spend.ts';
 
 export const TOKEN = 'a-token-for-pictures-0123456789abcdef';
 
@@ -98,7 +99,7 @@ async function use(
     const isWeekend = [0, 6].includes(new Date(day).getUTCDay());
     const calls = Math.round(daily * (isWeekend ? 0.35 : 1) * (0.75 + 0.5 * random()));
     await Promise.all(
-      Array.from({ length: calls }, () => store.spend({ keyId, day, quota: null }, revision)),
+      Array.from({ length: calls }, () => spendOne(store, { keyId, day, quota: null }, revision)),
     );
   }
 }

@@ -3,7 +3,14 @@
 import { LRUCache } from 'lru-cache';
 import { type OpenedKey, openKey, refusalOf, rowOf } from './core/door.ts';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
-import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
+import {
+  type Clock,
+  type Spent,
+  type Store,
+  StoreUnavailable,
+  type Ticks,
+  type Waiter,
+} from './core/ports.ts';
 import {
   type Allowance,
   allowanceOf,
@@ -48,9 +55,12 @@ export interface MeteredRefusal extends Refusal {
   readonly allowance: Allowance;
 }
 
+/** What comes of a call at the door. */
+export type Passed = Admission | MeteredRefusal | Refusal;
+
 export interface Admit {
   /** Counts the call. Rejects with StoreUnavailable when the count cannot be confirmed. */
-  spend(caller: Credentials): Promise<Admission | MeteredRefusal | Refusal>;
+  spend(caller: Credentials, waiter: Waiter<Passed>): void;
   /** The same door without counting: for what a key may ask about itself. */
   enter(caller: Credentials): Promise<Admission | Refusal>;
   /**
@@ -136,42 +146,13 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
     };
   }
 
+  const door: Door = { store, clock, ticks, recall, inspect, meterOf, rateRefusal };
+
   return {
-    async spend(caller) {
+    spend(caller, waiter) {
       const secret = secretOf(caller);
-      if (secret === undefined) return refuse('unauthorized');
-      const digest = remembered(caller, secret);
-      let tokenTaken = false;
-      let until: number | undefined;
-      while (until === undefined || performance.now() < until) {
-        const known = until === undefined ? recall(digest, caller) : undefined;
-        const cached = known ?? (await inspect(secret, digest, caller));
-        if ('refused' in cached) return turnedAway(caller, cached);
-        const { key, revision } = cached;
-        const now = clock();
-        if (key.rate !== null && !tokenTaken) {
-          const token = takeToken(meterOf(key).bucket, key.rate, ticks());
-          // A record that was remembered may not refuse: the key may have been changed or revoked since.
-          if (!token.ok && known && (await store.revision()) !== revision) {
-            until = performance.now() + CHANGING_MS;
-            continue;
-          }
-          if (!token.ok) return rateRefusal(key, token.retryAfter);
-          tokenTaken = true;
-        }
-        const month = monthOf(now);
-        const spent = await store.spend({ keyId: key.id, day: dayOf(now), quota: key.quota }, revision);
-        if (spent.outcome === 'changed') {
-          until ??= performance.now() + CHANGING_MS;
-          continue;
-        }
-        const allowance = allowanceOf(key.quota, spent.used, month);
-        if (key.rate !== null) meterOf(key).allowance = allowance;
-        if (caller.memory.digest === digest) caller.memory.row = rowOf(key, caller.address);
-        if (spent.outcome === 'exhausted') return quotaRefusal(allowance, month, now);
-        return { key, revision, allowance };
-      }
-      throw new StoreUnavailable(`the store changed again and again for ${CHANGING_MS} ms`);
+      if (secret === undefined) return waiter.resolve(refuse('unauthorized'));
+      new Spending(door, caller, secret, remembered(caller, secret), waiter).begin();
     },
 
     async enter(caller) {
@@ -200,6 +181,106 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
       return days.map(day => ({ day, count: used.get(day) ?? 0 }));
     },
   };
+}
+
+/** What a call needs on its way in. */
+interface Door {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ticks: Ticks;
+  recall(digest: string, caller: Credentials): OpenedKey | undefined;
+  inspect(secret: string, digest: string, caller: Credentials): Promise<OpenedKey | Refusal>;
+  meterOf(key: KeyRecord): Meter;
+  rateRefusal(key: KeyRecord, retryAfter: number): Promise<MeteredRefusal>;
+}
+
+/** One call that wants to be counted. Where its key is known it makes no promise on its way. */
+class Spending implements Waiter<Spent> {
+  readonly #door: Door;
+  readonly #caller: Credentials;
+  readonly #secret: string;
+  readonly #digest: string;
+  readonly #waiter: Waiter<Passed>;
+  #opened!: OpenedKey;
+  #now = 0;
+  #hasToken = false;
+  /** Set when it is judged anew. */
+  #until: number | undefined;
+
+  constructor(door: Door, caller: Credentials, secret: string, digest: string, waiter: Waiter<Passed>) {
+    this.#door = door;
+    this.#caller = caller;
+    this.#secret = secret;
+    this.#digest = digest;
+    this.#waiter = waiter;
+  }
+
+  begin(): void {
+    const known = this.#door.recall(this.#digest, this.#caller);
+    if (known) this.#count(known, true);
+    else this.#read();
+  }
+
+  #read(): void {
+    this.#door.inspect(this.#secret, this.#digest, this.#caller).then(
+      opened => {
+        if ('refused' in opened) this.#waiter.resolve(turnedAway(this.#caller, opened));
+        else this.#count(opened, false);
+      },
+      (error: Error) => this.#waiter.reject(error),
+    );
+  }
+
+  #count(opened: OpenedKey, isRemembered: boolean): void {
+    const { store, clock, ticks, meterOf } = this.#door;
+    const { key, revision } = opened;
+    this.#opened = opened;
+    if (key.rate !== null && !this.#hasToken) {
+      const token = takeToken(meterOf(key).bucket, key.rate, ticks());
+      if (!token.ok) return void this.#tooFast(token.retryAfter, isRemembered);
+      this.#hasToken = true;
+    }
+    this.#now = clock();
+    store.spend({ keyId: key.id, day: dayOf(this.#now), quota: key.quota }, revision, this);
+  }
+
+  /** A record that was remembered may not refuse: the key may have been changed or revoked since. */
+  async #tooFast(retryAfter: number, isRemembered: boolean): Promise<void> {
+    const { store, rateRefusal } = this.#door;
+    const { key, revision } = this.#opened;
+    try {
+      const isChanged = isRemembered && (await store.revision()) !== revision;
+      if (isChanged) this.#judgeAnew();
+      else this.#waiter.resolve(await rateRefusal(key, retryAfter));
+    } catch (error) {
+      this.#waiter.reject(error as Error);
+    }
+  }
+
+  #judgeAnew(): void {
+    this.#until ??= performance.now() + CHANGING_MS;
+    if (performance.now() < this.#until) this.#read();
+    else this.reject(new StoreUnavailable(`the store changed again and again for ${CHANGING_MS} ms`));
+  }
+
+  resolve(spent: Spent): void {
+    if (spent.outcome === 'changed') return this.#judgeAnew();
+    const { memory, address } = this.#caller;
+    const { key, revision } = this.#opened;
+    const month = monthOf(this.#now);
+    const allowance = allowanceOf(key.quota, spent.used, month);
+    if (key.rate !== null) this.#door.meterOf(key).allowance = allowance;
+    if (memory.digest === this.#digest) memory.row = rowOf(key, address);
+    this.#waiter.resolve(
+      spent.outcome === 'exhausted'
+        ? quotaRefusal(allowance, month, this.#now)
+        : { key, revision, allowance },
+    );
+  }
+
+  reject(error: Error): void {
+    this.#waiter.reject(error);
+  }
 }
 
 function secretOf({ authorization }: Credentials): string | undefined {

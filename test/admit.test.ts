@@ -1,9 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Credentials, createAdmit, newMemory } from '../src/admit.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../src/core/key.ts';
-import type { Spend, Spent, Store } from '../src/core/ports.ts';
+import type { Spend, Spent, Store, Waiter } from '../src/core/ports.ts';
 import { secondsLeft } from '../src/core/quota.ts';
 import { keyRecord } from './support/records.ts';
+import { passOne } from './support/spend.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 15, 12);
 const SECRET = secretFrom(new Uint8Array(32).fill(7));
@@ -27,11 +28,11 @@ function world(facts: Partial<KeyRecord> = {}) {
       at.reads++;
       return { key: [at.key.digest, at.found].includes(digest) ? at.key : undefined, revision: at.revision };
     },
-    async spend({ quota }: Spend, revision: number): Promise<Spent> {
+    spend({ quota }: Spend, revision: number, { resolve }: Waiter<Spent>) {
       at.beforeSpend();
-      if (revision !== at.revision) return { outcome: 'changed' };
-      if (quota !== null && at.used >= quota) return { outcome: 'exhausted', used: at.used };
-      return { outcome: 'granted', used: ++at.used };
+      if (revision !== at.revision) return resolve({ outcome: 'changed' });
+      if (quota !== null && at.used >= quota) return resolve({ outcome: 'exhausted', used: at.used });
+      return resolve({ outcome: 'granted', used: ++at.used });
     },
     revision: async () => at.revision,
     used: async () => at.used,
@@ -54,7 +55,7 @@ function world(facts: Partial<KeyRecord> = {}) {
     ...shown,
   });
   const call = async (shown: Partial<Credentials> = {}) => {
-    const result = await admit.spend(caller(shown));
+    const result = await passOne(admit, caller(shown));
     return 'refused' in result ? result.refused : 'served';
   };
   return { at, admit, change, caller, call };
@@ -90,7 +91,7 @@ describe('a call that is judged anew because an operator changed something', () 
       at.revision++;
       elapsed += 100;
     };
-    await expect(admit.spend(caller())).rejects.toThrow('the store changed again and again');
+    await expect(passOne(admit, caller())).rejects.toThrow('the store changed again and again');
     expect(at.used).toBe(0);
   });
 });
@@ -124,7 +125,7 @@ describe('the rate limit', () => {
   test('tells the quota as the last counted call left it, and reads it in a new month', async () => {
     const { at, admit, call, caller } = world({ rate: 1, quota: 10 });
     await call();
-    expect(await admit.spend(caller())).toMatchObject({
+    expect(await passOne(admit, caller())).toMatchObject({
       refused: 'rate_limited',
       retryAfter: 1,
       detail: 'limit: 1 calls per second',
@@ -132,7 +133,9 @@ describe('the rate limit', () => {
     });
     at.now = Date.UTC(2026, 11, 1);
     at.used = 0;
-    expect(await admit.spend(caller())).toMatchObject({ allowance: { used: 0, month: { name: '2026-12' } } });
+    expect(await passOne(admit, caller())).toMatchObject({
+      allowance: { used: 0, month: { name: '2026-12' } },
+    });
   });
 });
 
@@ -176,10 +179,10 @@ describe('who is let in', () => {
 
 test('a key whose quota is used up is told when to come back', async () => {
   const { at, admit, caller } = world({ quota: 1 });
-  const first = await admit.spend(caller());
+  const first = await passOne(admit, caller());
   expect(first).toMatchObject({ revision: 1, allowance: { limit: 1, used: 1, remaining: 0 } });
   const { month } = (first as { allowance: { month: Parameters<typeof secondsLeft>[0] } }).allowance;
-  expect(await admit.spend(caller())).toMatchObject({
+  expect(await passOne(admit, caller())).toMatchObject({
     refused: 'quota_exceeded',
     detail: 'quota: 1 calls per month, used up',
     retryAfter: secondsLeft(month, at.now),
@@ -265,7 +268,7 @@ test("a connection whose key was revoked is a stranger's from its next call on",
 test('who is refused is told what to change, and nothing without end is repeated', async () => {
   const detail = async (facts: Partial<KeyRecord>, shown: Partial<Credentials>) => {
     const { admit, caller } = world(facts);
-    const refused = await admit.spend(caller(shown));
+    const refused = await passOne(admit, caller(shown));
     return 'refused' in refused ? refused.detail : undefined;
   };
   const site = { origins: ['https://a.example'] };
@@ -301,7 +304,7 @@ test('a flood beyond the rate reads neither key nor count for each of its calls'
   const { reads } = at;
   // What another server has counted since shows with the next call that is counted.
   at.used = 5;
-  expect(await admit.spend(caller())).toMatchObject({ refused: 'rate_limited', allowance: { used: 1 } });
+  expect(await passOne(admit, caller())).toMatchObject({ refused: 'rate_limited', allowance: { used: 1 } });
   expect(at.reads).toBe(reads);
 });
 
@@ -310,7 +313,7 @@ test('a quota that was changed since is told as it is now, to who is beyond the 
   expect(await call()).toBe('served');
   at.used = 5;
   change({ quota: 20 });
-  expect(await admit.spend(caller())).toMatchObject({
+  expect(await passOne(admit, caller())).toMatchObject({
     refused: 'rate_limited',
     allowance: { limit: 20, used: 5 },
   });
@@ -322,7 +325,7 @@ test('a call that another one overtook on the same connection does not say whose
   at.beforeSpend = () => {
     memory.digest = 'of another secret';
   };
-  expect(await admit.spend(caller())).toMatchObject({ key: { id: 'k1' } });
+  expect(await passOne(admit, caller())).toMatchObject({ key: { id: 'k1' } });
   expect(memory.row).toBeUndefined();
 });
 
@@ -330,13 +333,14 @@ test('time that is not given is the time of the process', async () => {
   const { at } = world({ rate: 1 });
   const store = {
     keyByDigest: async () => ({ key: at.key, revision: 1 }),
-    spend: async (): Promise<Spent> => ({ outcome: 'granted', used: 1 }),
+    spend: (_spend: Spend, _revision: number, { resolve }: Waiter<Spent>) =>
+      resolve({ outcome: 'granted', used: 1 }),
     revision: async () => 1,
     used: async () => 1,
   } as unknown as Store;
   const admit = createAdmit({ store, clock: () => NOVEMBER });
   const call = () =>
-    admit.spend({
+    passOne(admit, {
       authorization: `Bearer ${SECRET}`,
       origin: undefined,
       address: '192.0.2.1',

@@ -83,6 +83,12 @@ export type Spent =
   | { readonly outcome: 'exhausted'; readonly used: number }
   | { readonly outcome: 'changed' };
 
+/** Told once, in the very turn of the event loop in which it is known: a promise for each call would take its share. */
+export interface Waiter<T> {
+  resolve(value: T): void;
+  reject(error: Error): void;
+}
+
 /** The store cannot confirm: the answer is a 500, never an uncounted 200. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
@@ -105,9 +111,9 @@ export interface Store {
   /**
    * Counts one call durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with
-   * StoreUnavailable.
+   * StoreUnavailable; throws never.
    */
-  spend(spend: Spend, revision: number): Promise<Spent>;
+  spend(spend: Spend, revision: number, waiter: Waiter<Spent>): void;
   /** Resolves when a call could be counted durably right now; rejects with StoreUnavailable. */
   ready(): Promise<void>;
   /** Grows with every change of a key or an override. */

@@ -28,6 +28,8 @@ export interface Call {
   isFinished: boolean;
   /** Every answer is told here; the first time counts. */
   readonly finished: (call: Call, status: number) => void;
+  /** What went wrong, which is our fault: the caller gets an opaque 500. */
+  readonly failed: (call: Call, error: unknown) => void;
 }
 
 /** What a call knows of the connection that it came over. */

@@ -1,6 +1,6 @@
 /** Who may come in: callers by their key, operators by their token. */
 
-import type { Admission, Admit, Credentials } from '../admit.ts';
+import type { Admission, Admit, Credentials, Passed } from '../admit.ts';
 import type { Actor } from '../core/audit.ts';
 import { bad, type Checked, good } from '../core/checked.ts';
 import { clientAddress } from '../core/origin.ts';
@@ -12,9 +12,9 @@ import type { Call } from './call.ts';
 import { quotaHeaders, sendRefusal } from './reply.ts';
 
 export interface Doors {
-  /** Counts the call, or answers the refusal and gives nothing. Rejects when it cannot be counted. */
-  spend(call: Call): Promise<Admission | undefined>;
-  /** The same without counting. */
+  /** Counts the call and serves it, or answers the refusal; fails it when it cannot be counted. */
+  spend(call: Call, serve: (admission: Admission) => void | Promise<void>): void;
+  /** Without counting: an admission, or the refusal is answered. */
   enter(call: Call): Promise<Admission | undefined>;
   /** Calls that the store is counting. */
   readonly spending: () => number;
@@ -50,6 +50,25 @@ export function createDoors(parts: DoorParts): Doors {
     return { authorization, origin, address: addressOf(call), memory: call.connection.memory };
   }
 
+  /** Whatever goes wrong in it is a failure of the call, now or later. */
+  function guarded(call: Call, work: () => void | Promise<void>): void {
+    try {
+      work()?.catch((error: unknown) => call.failed(call, error));
+    } catch (error) {
+      call.failed(call, error);
+    }
+  }
+
+  function pass(call: Call, passed: Passed, serve: (admission: Admission) => void | Promise<void>) {
+    const allowance = 'allowance' in passed ? passed.allowance : undefined;
+    if (allowance) call.quota = quotaHeaders(allowance, clock());
+    if ('refused' in passed)
+      return sendRefusal(call, passed, [], passed.refused === 'quota_exceeded' ? allowance : undefined);
+    call.keyId = passed.key.id;
+    if (overrides.revision() === passed.revision) return serve(passed);
+    return overrides.reach(passed.revision).then(() => serve(passed));
+  }
+
   function isOperator(authorization: string): boolean {
     const isBearer = SCHEME.test(authorization.slice(0, SCHEME_LENGTH));
     return isBearer && isAdminToken?.(authorization.slice(SCHEME_LENGTH)) === true;
@@ -58,23 +77,18 @@ export function createDoors(parts: DoorParts): Doors {
   return {
     spending: () => spending,
 
-    async spend(call) {
+    spend(call, serve) {
       spending++;
-      let admission: Awaited<ReturnType<Admit['spend']>>;
-      try {
-        admission = await admit.spend(credentialsOf(call));
-      } finally {
-        spending--;
-      }
-      const allowance = 'allowance' in admission ? admission.allowance : undefined;
-      if (allowance) call.quota = quotaHeaders(allowance, clock());
-      if ('refused' in admission) {
-        sendRefusal(call, admission, [], admission.refused === 'quota_exceeded' ? allowance : undefined);
-        return undefined;
-      }
-      call.keyId = admission.key.id;
-      if (overrides.revision() !== admission.revision) await overrides.reach(admission.revision);
-      return admission;
+      admit.spend(credentialsOf(call), {
+        resolve(passed) {
+          spending--;
+          guarded(call, () => pass(call, passed, serve));
+        },
+        reject(error) {
+          spending--;
+          call.failed(call, error);
+        },
+      });
     },
 
     async enter(call) {

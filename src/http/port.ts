@@ -108,6 +108,7 @@ export function createPort(parts: PortParts): Port {
       isReading: false,
       isFinished: false,
       finished: finish,
+      failed: fail,
     };
     call.connection.begin(call, found?.place.price ?? PRICES.bytes);
     const isLast = draining || call.connection.requests >= MOST_REQUESTS_PER_SOCKET;

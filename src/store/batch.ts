@@ -1,6 +1,6 @@
 /** Group commit, for either store: calls that arrive while it is busy are counted together. */
 
-import type { Spend, Spent } from '../core/ports.ts';
+import type { Spend, Spent, Waiter } from '../core/ports.ts';
 import { monthOfDay } from '../core/quota.ts';
 import { type Wait, waitAtMost } from './wait.ts';
 
@@ -17,7 +17,7 @@ export interface SpendGroup extends Spend {
 export type SpendResult = { readonly granted: number; readonly used: number } | 'changed';
 
 interface PendingGroup extends Omit<SpendGroup, 'calls'> {
-  readonly waiters: { resolve(spent: Spent): void; reject(error: Error): void }[];
+  readonly waiters: Waiter<Spent>[];
 }
 
 /**
@@ -42,6 +42,8 @@ export interface BatchParts {
 export class Batcher {
   readonly #parts: BatchParts;
   #pending = new Map<string, PendingGroup>();
+  /** Of the last call: most are followed by one of the same key. */
+  #last: PendingGroup | undefined;
   /** Calls in all groups, and how many there were when that was looked at last. */
   #calls = 0;
   #seen = 0;
@@ -55,16 +57,21 @@ export class Batcher {
     this.#parts = parts;
   }
 
-  spend(spend: Spend, revision: number): Promise<Spent> {
-    const { promise, resolve, reject } = Promise.withResolvers<Spent>();
-    const name = `${spend.keyId} ${monthOfDay(spend.day)} ${revision}`;
+  spend(spend: Spend, revision: number, waiter: Waiter<Spent>): void {
     this.#wait ??= waitAtMost(this.#parts.deadlineMs);
-    const group = this.#pending.get(name);
-    if (group) group.waiters.push({ resolve, reject });
-    else this.#pending.set(name, { ...spend, revision, waiters: [{ resolve, reject }] });
+    this.#groupOf(spend, revision).waiters.push(waiter);
     this.#calls++;
     if (!this.#isGathering && this.#underWay < this.#parts.lanes) this.#gather();
-    return promise;
+  }
+
+  #groupOf(spend: Spend, revision: number): PendingGroup {
+    const last = this.#last;
+    if (last?.keyId === spend.keyId && last.day === spend.day && last.revision === revision) return last;
+    const name = `${spend.keyId} ${monthOfDay(spend.day)} ${revision}`;
+    const group = this.#pending.get(name) ?? { ...spend, revision, waiters: [] };
+    this.#pending.set(name, group);
+    this.#last = group;
+    return group;
   }
 
   /** At the earliest after the poll phase, so that all calls that the kernel had ready go into one commit. */
@@ -91,15 +98,17 @@ export class Batcher {
     this.#wait = undefined;
     const groups = [...this.#pending.values()];
     this.#pending = new Map();
+    this.#last = undefined;
     this.#calls = 0;
     try {
       const calls = groups.map(({ waiters, ...group }) => ({ ...group, calls: waiters.length }));
       const results = await this.#parts.count(calls, left);
       this.#goOn();
-      for (const [i, group] of groups.entries()) settle(group, results[i]!);
+      for (const [i, { waiters }] of groups.entries())
+        tellAll(waiters, (waiter, place) => waiter.resolve(spentOf(results[i]!, place)));
     } catch (error) {
       this.#goOn();
-      for (const group of groups) for (const waiter of group.waiters) waiter.reject(error as Error);
+      for (const { waiters } of groups) tellAll(waiters, waiter => waiter.reject(error as Error));
     }
   }
 
@@ -110,18 +119,28 @@ export class Batcher {
   }
 }
 
+/** One that throws does not keep the others from their answers: that ends the process behind them. */
+function tellAll(
+  waiters: readonly Waiter<Spent>[],
+  tell: (waiter: Waiter<Spent>, place: number) => void,
+): void {
+  for (let place = 0; place < waiters.length; place++) {
+    try {
+      tell(waiters[place]!, place);
+    } catch (error) {
+      setImmediate(() => {
+        throw error;
+      });
+    }
+  }
+}
+
+const CHANGED: Spent = { outcome: 'changed' };
+
 /** The first callers get what was granted, each with the count as it stood after its own call. */
-function settle(group: PendingGroup, result: SpendResult): void {
-  if (result === 'changed') {
-    for (const waiter of group.waiters) waiter.resolve({ outcome: 'changed' });
-    return;
-  }
-  const before = result.used - result.granted;
-  for (const [i, waiter] of group.waiters.entries()) {
-    waiter.resolve(
-      i < result.granted
-        ? { outcome: 'granted', used: before + i + 1 }
-        : { outcome: 'exhausted', used: result.used },
-    );
-  }
+function spentOf(result: SpendResult, place: number): Spent {
+  if (result === 'changed') return CHANGED;
+  const { granted, used } = result;
+  if (place >= granted) return { outcome: 'exhausted', used };
+  return { outcome: 'granted', used: used - granted + place + 1 };
 }

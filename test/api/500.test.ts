@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, expect, test, vi } from 'vitest';
-import { StoreUnavailable } from '../../src/core/ports.ts';
+import { type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { ACT } from '../support/act.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
@@ -118,6 +118,11 @@ test('what our own code stumbles over is not taken for a store that does not ans
   expect((await ask(port, PATH, { key: made.secret })).status).toBe(200);
 });
 
+function failOnce(store: Store, name: 'keyByDigest' | 'spend' | 'ranking' | 'used', error: Error) {
+  if (name !== 'spend') return vi.spyOn(store, name).mockRejectedValueOnce(error);
+  return vi.spyOn(store, name).mockImplementationOnce((_spend, _revision, { reject }) => reject(error));
+}
+
 /** Everything that may be in an error and must not be in its answer. */
 const INSIDE = 'SELECT digest FROM key -- /var/lib/secret.db at Spender (/srv/src/store/spender.ts:12:3)';
 
@@ -133,7 +138,7 @@ test.each([
     const made = await key({ quota: 10 });
     const fresh = `${target}${target.includes('?') ? '&' : '?'}x=${name}`;
     for (const [at, error] of [new StoreUnavailable(INSIDE), new TypeError(INSIDE)].entries()) {
-      const spy = vi.spyOn(store, name).mockRejectedValueOnce(error);
+      const spy = failOnce(store, name, error);
       const answer = await ask(port, fresh, { key: made.secret });
       spy.mockRestore();
       expectOpaque(answer);

@@ -68,7 +68,9 @@ const ANSWERS: readonly (readonly [string, number, Send])[] = [
     500,
     async (s, headers) => {
       const { secret } = await s.key();
-      const spy = vi.spyOn(s.store, 'spend').mockRejectedValue(new StoreUnavailable('gone'));
+      const spy = vi
+        .spyOn(s.store, 'spend')
+        .mockImplementation((_spend, _revision, { reject }) => reject(new StoreUnavailable('gone')));
       const answer = await ask(s.port, PATH, { key: secret, headers });
       spy.mockRestore();
       return answer;

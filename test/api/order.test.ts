@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { newKey } from '../../src/operate.ts';
 import { ask, askBytes, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
+import { spendOne } from '../support/spend.ts';
 
 const shared = sharedService();
 const ALLOWED = 'https://app.example.com';
@@ -41,7 +42,7 @@ test.each(COMBINATIONS.map(broken => [named(broken), broken] as const))(
     // Each of these takes one of the quota, and the first also the one call of this second.
     const spent = (broken.rate ? 1 : 0) + (broken.quota ? 1 : 0);
     for (let i = 0; i < spent; i++) {
-      await store.spend({ keyId: made.key.id, day: today(), quota }, await store.revision());
+      await spendOne(store, { keyId: made.key.id, day: today(), quota }, await store.revision());
     }
     if (broken.rate) await ask(port, '/v1/public/domain/gmail.com', right);
     const usedBefore = await used(made.key);

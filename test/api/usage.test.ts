@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ACT } from '../support/act.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
+import { spendOne } from '../support/spend.ts';
 
 const time = { now: Date.UTC(2026, 10, 15, 12) };
 const shared = sharedService({ clock: () => time.now });
@@ -91,7 +92,7 @@ test('a key with a rate sees what was counted elsewhere, and its new quota, at o
   const { key, secret } = await makeKey({ rate: 100, quota: 50 });
   await ask(port, LOOKUP, { key: secret });
   const day = new Date(time.now).toISOString().slice(0, 10);
-  await store.spend({ keyId: key.id, day, quota: 50 }, await store.revision());
+  await spendOne(store, { keyId: key.id, day, quota: 50 }, await store.revision());
   expect(await usage(secret)).toMatchObject({ monthly_limit: 50, month_count: 2, remaining_month: 48 });
   await store.updateKey({ ...key, quota: 10 }, key, ACT);
   expect(await usage(secret)).toMatchObject({ monthly_limit: 10, month_count: 2, remaining_month: 8 });

@@ -12,6 +12,7 @@ import { guestOf } from '../support/guests.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
 import { read, run, runJson, startServer } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { spendOne } from '../support/spend.ts';
 
 const DAY = '2026-11-15';
 const SINCE = '2026-08-17';
@@ -35,7 +36,7 @@ async function fill(store: Store) {
   const revision = await store.revision();
   const now = new Date().toISOString().slice(0, 10);
   for (const day of ['2019-12-31', '2020-01-01', now, '2019-12-31', now])
-    await store.spend({ keyId: key.id, day, quota: null }, revision);
+    await spendOne(store, { keyId: key.id, day, quota: null }, revision);
   await store.setOverride(
     {
       domain: 'a.example',

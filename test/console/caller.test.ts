@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { lastDays } from '../../src/core/quota.ts';
 import { ACT } from '../support/act.ts';
 import { hasBrowser, sharedConsole } from '../support/browser.ts';
+import { spendOne } from '../support/spend.ts';
 import { button, errorSaid, goTo, keyField, PATIENT, REFUSED, rowsOf, saved, soon } from './steps.ts';
 
 const TOP = '**/v1/public/top-domains**';
@@ -101,7 +102,7 @@ describe.runIf(hasBrowser())('somebody with a key', PATIENT, () => {
     const days = lastDays(time.now, 30);
     // Most of them in another month, so that the two numbers differ.
     for (const day of [days[0]!, days[0]!, days[29]!])
-      await service().store.spend({ keyId: key.id, day, quota: null }, await service().store.revision());
+      await spendOne(service().store, { keyId: key.id, day, quota: null }, await service().store.revision());
     const thisMonth = days[0]!.slice(0, 7) === days[29]!.slice(0, 7) ? 3 : 1;
 
     const page = await visit('#/quota', { expected: REFUSED });

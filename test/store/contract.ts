@@ -15,6 +15,7 @@ import type { Flag } from '../../src/core/ranking.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
+import { passOne, spendOne } from '../support/spend.ts';
 
 /** Makes an empty place for a store; what it gives opens it, several times if wanted. All closes itself. */
 export type MakePlace = () => Promise<() => Promise<Store>>;
@@ -40,7 +41,9 @@ export function flagOf(flag: Partial<Flag> = {}): Flag {
 }
 
 function spendMany(store: Store, calls: number, keyId: string, quota: number | null, revision: number) {
-  return Promise.all(Array.from({ length: calls }, () => store.spend({ keyId, day: DAY, quota }, revision)));
+  return Promise.all(
+    Array.from({ length: calls }, () => spendOne(store, { keyId, day: DAY, quota }, revision)),
+  );
 }
 
 const usedBy = (spent: readonly Spent[], outcome: 'granted' | 'exhausted') =>
@@ -199,7 +202,7 @@ export function storeContract(makePlace: MakePlace): void {
             address: '127.0.0.1',
             memory: newMemory(),
           };
-          await admit.spend(caller).then(
+          await passOne(admit, caller).then(
             answer => {
               expect(answer).toHaveProperty('allowance');
               calls.counted++;
@@ -257,7 +260,7 @@ export function storeContract(makePlace: MakePlace): void {
         let now = end - 1;
         const admit = createAdmit({ store, clock: () => now });
         const spend = () =>
-          admit.spend({
+          passOne(admit, {
             authorization: `Bearer ${secret}`,
             origin: undefined,
             address: '127.0.0.1',
@@ -297,7 +300,7 @@ export function storeContract(makePlace: MakePlace): void {
             now = time;
             const month = new Date(time).toISOString().slice(0, 7);
             const expected = (counted.get(month) ?? 0) + 1;
-            const result = await admit.spend({
+            const result = await passOne(admit, {
               authorization: `Bearer ${secret}`,
               origin: undefined,
               address: '127.0.0.1',
@@ -780,7 +783,7 @@ export function storeContract(makePlace: MakePlace): void {
       const now = await store.revision();
       expect(now).not.toBe(revision);
       const spend = (keyId: string, day: string, quota: number | null) =>
-        store.spend({ keyId, day, quota }, now);
+        spendOne(store, { keyId, day, quota }, now);
       for (const day of ['2026-10-31', '2026-11-01', '2026-11-01', '2026-11-15'])
         await spend(key.id, day, 10);
       // At once and more than is left: what is refused is on no day.
@@ -811,7 +814,7 @@ export function storeContract(makePlace: MakePlace): void {
       const days = ['2026-11-14', '2026-11-15', '2026-11-30', '2026-12-01'];
       await Promise.all(
         Array.from({ length: 40 }, (_, i) =>
-          store.spend({ keyId: key.id, day: days[i % 4]!, quota: null }, revision),
+          spendOne(store, { keyId: key.id, day: days[i % 4]!, quota: null }, revision),
         ),
       );
       expect([await store.used(key.id, '2026-11'), await store.used(key.id, '2026-12')]).toEqual([30, 10]);
@@ -823,7 +826,7 @@ export function storeContract(makePlace: MakePlace): void {
     test('days that nobody can ask for any more are forgotten, the count of their month is not', async () => {
       const { store, key, revision } = await withKey();
       for (const day of ['2026-10-16', '2026-10-17', '2026-11-15'])
-        await store.spend({ keyId: key.id, day, quota: null }, revision);
+        await spendOne(store, { keyId: key.id, day, quota: null }, revision);
       await store.flag([flagOf({})], '2026-10-17');
       expect((await store.usageDays('2026-01-01', key.id)).map(({ day }) => day)).toEqual([
         '2026-10-17',

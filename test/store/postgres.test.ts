@@ -10,6 +10,7 @@ import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
+import { spendOne } from '../support/spend.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {
@@ -44,7 +45,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const key = someKey();
     await store.createKey(key, ACT);
     const revision = await store.revision();
-    const spend = () => store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
+    const spend = () => spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
     return { store, key, revision, spend };
   }
 
@@ -265,14 +266,14 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       const none = someKey();
       await store.createKey(none, ACT);
       const now = await store.revision();
-      const spend = (keyId: string, quota: number) => store.spend({ keyId, day: DAY, quota }, now);
+      const spend = (keyId: string, quota: number) => spendOne(store, { keyId, day: DAY, quota }, now);
       await spend(key.id, 1);
       const rows = () => query('SELECT key_id, xmin::text, xmax::text, used FROM domain_risk.usage');
       const before = await rows();
       expect(before).toMatchObject([{ key_id: key.id, used: '1' }]);
       expect(await spend(key.id, 1)).toEqual({ outcome: 'exhausted', used: 1 });
       expect(await spend(none.id, 0)).toEqual({ outcome: 'exhausted', used: 0 });
-      expect(await store.spend({ keyId: key.id, day: DAY, quota: 9 }, revision)).toEqual({
+      expect(await spendOne(store, { keyId: key.id, day: DAY, quota: 9 }, revision)).toEqual({
         outcome: 'changed',
       });
       expect(await rows()).toEqual(before);
@@ -297,7 +298,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
           'BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END';
         CREATE TRIGGER slow BEFORE INSERT ON domain_risk.usage FOR EACH ROW EXECUTE FUNCTION domain_risk.dawdle()`);
       const spendAll = (by: Store, all: typeof keys) =>
-        Promise.all(all.map(key => by.spend({ keyId: key.id, day: DAY, quota: null }, revision)));
+        Promise.all(all.map(key => spendOne(by, { keyId: key.id, day: DAY, quota: null }, revision)));
       await Promise.all([spendAll(store, keys), spendAll(other, keys.toReversed())]);
       for (const key of keys) expect(await store.used(key.id, MONTH)).toBe(2);
     });
@@ -360,7 +361,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
         const revision = await store.revision();
         const calls = Array.from({ length: 60 }, () => [
           store.keyByDigest(key.digest),
-          store.spend({ keyId: key.id, day: DAY, quota: null }, revision),
+          spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision),
         ]);
         await Promise.all(calls.flat());
         expect(await store.used(key.id, MONTH)).toBe(60);
@@ -413,7 +414,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
         CREATE TRIGGER look BEFORE INSERT ON domain_risk.usage FOR EACH ROW EXECUTE FUNCTION domain_risk.look()`);
       const [key] = await one.listKeys();
       const revision = await one.revision();
-      const spend = (store: Store) => store.spend({ keyId: key!.id, day: DAY, quota: null }, revision);
+      const spend = (store: Store) => spendOne(store, { keyId: key!.id, day: DAY, quota: null }, revision);
       await Promise.all(Array.from({ length: 20 }, (_, i) => spend(i % 2 === 0 ? one : other)));
       expect(await one.used(key!.id, MONTH)).toBe(20);
       expect(await query('SELECT * FROM domain_risk.seen')).toEqual([

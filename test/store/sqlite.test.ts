@@ -30,6 +30,7 @@ import { olderStore } from '../support/older.ts';
 import { read } from '../support/process.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { spendOne } from '../support/spend.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
 async function open(path: string) {
@@ -51,7 +52,7 @@ async function writtenFile(calls = 3) {
   const key = someKey();
   await store.createKey(key, ACT);
   const revision = await store.revision();
-  for (let i = 0; i < calls; i++) await store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
+  for (let i = 0; i < calls; i++) await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
   await store.close();
   return { path, key };
 }
@@ -240,7 +241,7 @@ describe('a lock that another process holds', () => {
     const key = someKey();
     await store.createKey(key, ACT);
     const revision = await store.revision();
-    const spend = () => store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
+    const spend = () => spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
     await spend();
     const other = lock(path);
     const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -319,7 +320,7 @@ describe('a held event loop', () => {
     await store.createKey(key, ACT);
     await store.ready();
     const revision = await store.revision();
-    const spend = () => store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
+    const spend = () => spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
     return { path, store, key, spend };
   }
 
@@ -370,7 +371,7 @@ test('a journal that a standing reader made grow is cut back when the reader is 
   expect(journal()).toBeGreaterThan(8 * 2 ** 20);
   reader.close();
   const spend = { keyId: key.id, day: DAY, quota: null };
-  for (let i = 0; i < 3; i++) await store.spend(spend, revision);
+  for (let i = 0; i < 3; i++) await spendOne(store, spend, revision);
   expect(journal()).toBeLessThan(8 * 2 ** 20);
 });
 
@@ -402,7 +403,7 @@ describe('flags', () => {
     let calls = 0;
     while (flooding) {
       // Rejects when it was not counted within the store's own deadline.
-      await store.spend({ keyId: key.id, day: DAY, quota: null }, revision);
+      await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
       calls++;
       await pause(1);
     }
@@ -465,7 +466,7 @@ test('keys are read while flags and hosts are written by the thousand, and the c
   const calls = { counted: 0, late: 0 };
   while (ended < bulk.length) {
     // Late where a busy machine did not let it be counted within the store's own deadline.
-    await store.spend({ keyId: key.id, day: DAY, quota: null }, revision).then(
+    await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision).then(
       () => calls.counted++,
       error => {
         expect(error).toBeInstanceOf(StoreUnavailable);
@@ -482,7 +483,7 @@ test('keys are read while flags and hosts are written by the thousand, and the c
 
 test('closed in the middle of its first work, it leaves nobody waiting, and takes no more', async () => {
   const { store } = await newStore();
-  const spend = () => store.spend({ keyId: 'key_1', day: DAY, quota: null }, 0);
+  const spend = () => spendOne(store, { keyId: 'key_1', day: DAY, quota: null }, 0);
   const flags = Array.from({ length: 5_000 }, (_, at) => flagOf({ domain: `d${at}.example` }));
   const work = [spend(), store.ready(), store.listHosts(1, 10), store.flag(flags, DAY)];
   const [, ...outcomes] = await Promise.allSettled([store.close(), ...work]);
@@ -584,7 +585,7 @@ describe('a restore', () => {
     const key = someKey({ note: 'ask Ann', quota: 10 });
     await store.createKey(key, ACT);
     const spend = async (day: string) =>
-      store.spend({ keyId: key.id, day, quota: null }, await store.revision());
+      spendOne(store, { keyId: key.id, day, quota: null }, await store.revision());
     await spend('2026-10-31');
     await spend(DAY);
     const target = join(temporaryFolder(), 'copy.db');
@@ -629,7 +630,7 @@ describe('a restore', () => {
     const { store, key, target } = await backedUp();
     const later = someKey();
     await store.createKey(later, ACT);
-    await store.spend({ keyId: later.id, day: DAY, quota: null }, await store.revision());
+    await spendOne(store, { keyId: later.id, day: DAY, quota: null }, await store.revision());
     await store.updateKey({ ...key, quota: 99 }, key, ACT);
     await store.setOverride(
       {
@@ -759,7 +760,7 @@ describe('a restore', () => {
     const revision = await other.revision();
     await store.restore(target, ACT);
     const spend = { keyId: key.id, day: DAY, quota: null };
-    expect(await other.spend(spend, revision)).toEqual({ outcome: 'changed' });
+    expect(await spendOne(other, spend, revision)).toEqual({ outcome: 'changed' });
   });
 
   test('leaves the backup as it is', async () => {

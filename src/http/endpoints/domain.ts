@@ -42,18 +42,19 @@ export function domainEndpoint(parts: { doors: Doors; lookup: Lookup; rank: Rank
     sendJson(call, 200, explain ? explainedJson(answer) : domainJson(verdict), headers);
   }
 
-  return async (call: Call): Promise<void> => {
-    const admission = await doors.spend(call);
-    if (!admission) return;
+  function serve(call: Call, keyId: string): void | Promise<void> {
     const { segment, query } = call.target;
     const parsed = parse(segment);
     if (!parsed.ok) return sendRefusal(call, refuse('validation_error', parsed.detail));
     call.domain = parsed.domain;
     const explain = readExplain(query);
     if (typeof explain !== 'boolean') return sendRefusal(call, explain);
-    const answer = lookup.lookup(parsed.domain, admission.key.id);
-    sendAnswer(call, admission.key.id, answer instanceof Promise ? await answer : answer, explain);
-  };
+    const answer = lookup.lookup(parsed.domain, keyId);
+    if (!(answer instanceof Promise)) return sendAnswer(call, keyId, answer, explain);
+    return answer.then(later => sendAnswer(call, keyId, later, explain));
+  }
+
+  return (call: Call): void => doors.spend(call, ({ key }) => serve(call, key.id));
 }
 
 function readExplain(query: string): boolean | Refusal {

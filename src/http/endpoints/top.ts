@@ -33,16 +33,16 @@ export function topEndpoint({ doors, rank }: { doors: Doors; rank: Rank }) {
     return page;
   }
 
-  return async (call: Call): Promise<void> => {
-    const admission = await doors.spend(call);
-    if (!admission) return;
+  async function serve(call: Call): Promise<void> {
     const wanted = readTop(call.target.query);
     if ('refused' in wanted) return sendRefusal(call, wanted);
     const { body, etag } = pageOf(await rank.top(wanted.limit, wanted.reason));
     const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
     if (isKnown(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
     sendJson(call, 200, body, headers);
-  };
+  }
+
+  return (call: Call): void => doors.spend(call, () => serve(call));
 }
 
 function readTop(query: string): { limit: number; reason: FlagReason | undefined } | Refusal {

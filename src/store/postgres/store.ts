@@ -94,7 +94,7 @@ export async function openPostgresStore(
     ...createAudit(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
-    spend: (spend, revision) => batcher.spend(spend, revision),
+    spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
     ready: provedOnce(proveAndCompareClocks),
     ...NO_COPIES,
     close() {

@@ -33,7 +33,7 @@ export async function openSqliteStore(
   let closing: Promise<void> | undefined;
 
   return {
-    spend: (spend, revision) => batcher.spend(spend, revision),
+    spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
     ready: provedOnce(() => counter.ask('prove', [])),
     ...records(askRecords, bulk.ask),
     ...bulkWork(bulk.ask),

@@ -1,0 +1,161 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Spent } from '../../src/core/ports.ts';
+import { Batcher, type SpendGroup, type SpendResult } from '../../src/store/batch.ts';
+import { turn } from '../support/scale.ts';
+
+const DAY = '2026-11-16';
+
+/** A store that counts when the test says so. */
+function batching(lanes = 1) {
+  const commits: { groups: readonly SpendGroup[]; done: PromiseWithResolvers<readonly SpendResult[]> }[] = [];
+  const batcher = new Batcher({
+    lanes,
+    deadlineMs: 900,
+    count(groups) {
+      const done = Promise.withResolvers<readonly SpendResult[]>();
+      commits.push({ groups, done });
+      return done.promise;
+    },
+  });
+  const told: string[] = [];
+  const call = (keyId = 'a', quota: number | null = null, revision = 1) =>
+    batcher.spend({ keyId, day: DAY, quota }, revision, {
+      resolve: spent => told.push(`${keyId} ${spoken(spent)}`),
+      reject: error => told.push(`${keyId} ${error.message}`),
+    });
+  const grantAll = (at: number) =>
+    commits[at]!.done.resolve(commits[at]!.groups.map(({ calls }) => ({ granted: calls, used: calls })));
+  return { batcher, commits, told, call, grantAll };
+}
+
+const spoken = (spent: Spent) => (spent.outcome === 'changed' ? 'changed' : `${spent.outcome} ${spent.used}`);
+
+async function turns(count: number): Promise<void> {
+  for (let one = 0; one < count; one++) await turn();
+}
+
+describe('a commit', () => {
+  test('begins when a turn of the event loop brings no more calls, without waiting for a timer', async () => {
+    const { commits, call } = batching();
+    call();
+    await turn();
+    call();
+    await turn();
+    expect(commits).toEqual([]);
+    await turns(2);
+    expect(commits.map(({ groups }) => groups[0]!.calls)).toEqual([2]);
+  });
+
+  test('begins at once where 64 calls wait, though each turn brings more', async () => {
+    const { commits, call } = batching();
+    for (let one = 0; one < 64; one++) call();
+    await turns(1);
+    expect(commits.map(({ groups }) => groups[0]!.calls)).toEqual([64]);
+  });
+
+  test('begins after a millisecond, though each turn brings more', async () => {
+    const { commits, call } = batching();
+    let now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => clock.mockRestore());
+    for (let one = 0; one < 4; one++) {
+      call();
+      await turn();
+      now += 0.4;
+    }
+    expect(commits.map(({ groups }) => groups[0]!.calls)).toEqual([4]);
+  });
+
+  test('of calls that came meanwhile begins before the answers of the one before are given', async () => {
+    const { commits, told, call, grantAll } = batching();
+    call();
+    await turns(3);
+    call('b');
+    await turns(3);
+    expect(commits).toHaveLength(1);
+    const before = told.length;
+    commits[0]!.done.promise.then(() => {});
+    grantAll(0);
+    await turn();
+    expect([before, commits.length, told]).toEqual([0, 2, ['a granted 1']]);
+    grantAll(1);
+    await turn();
+    expect(told).toEqual(['a granted 1', 'b granted 1']);
+  });
+
+  test('has one group for each key, revision and month', async () => {
+    const { commits, call } = batching();
+    for (const [key, revision] of [
+      ['a', 1],
+      ['b', 1],
+      ['a', 2],
+      ['a', 1],
+      ['a', 1],
+    ] as const)
+      call(key, null, revision);
+    await turns(3);
+    expect(commits[0]!.groups.map(({ keyId, revision, calls }) => [keyId, revision, calls])).toEqual([
+      ['a', 1, 3],
+      ['b', 1, 1],
+      ['a', 2, 1],
+    ]);
+  });
+
+  test('may be under way beside another where there are two lanes, and no third', async () => {
+    const { commits, call } = batching(2);
+    for (let one = 0; one < 3; one++) {
+      call();
+      await turns(3);
+    }
+    expect(commits).toHaveLength(2);
+  });
+});
+
+describe('a call', () => {
+  test('is granted in its order, each with the count after it, and the rest are refused', async () => {
+    const { commits, told, call } = batching();
+    for (let one = 0; one < 4; one++) call('a', 10);
+    await turns(3);
+    commits[0]!.done.resolve([{ granted: 2, used: 10 }]);
+    await turn();
+    expect(told).toEqual(['a granted 9', 'a granted 10', 'a exhausted 10', 'a exhausted 10']);
+  });
+
+  test('is told that the revision has moved on, or that nobody knows whether it was counted', async () => {
+    const { commits, told, call } = batching();
+    call();
+    await turns(3);
+    commits[0]!.done.resolve(['changed']);
+    await turn();
+    call();
+    await turns(3);
+    commits[1]!.done.reject(new Error('gone'));
+    await turn();
+    expect(told).toEqual(['a changed', 'a gone']);
+    call();
+    await turns(3);
+    expect(commits).toHaveLength(3);
+  });
+
+  test('that fails when it is told keeps no other from its answer, and ends the process behind them', async () => {
+    const { batcher, told, call, grantAll } = batching();
+    const thrown: unknown[] = [];
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.on('uncaughtException', error => thrown.push(error.message));
+    onTestFinished(() => {
+      process.removeAllListeners('uncaughtException');
+      for (const one of others) process.on('uncaughtException', one);
+    });
+    const resolve = () => {
+      throw new Error('a fault of ours');
+    };
+    batcher.spend({ keyId: 'a', day: DAY, quota: null }, 1, { resolve, reject: () => {} });
+    call();
+    await turns(3);
+    grantAll(0);
+    await turns(2);
+    expect(told).toEqual(['a granted 2']);
+    expect(thrown).toEqual(['a fault of ours']);
+  });
+});
