@@ -4,7 +4,7 @@ import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
 import { foldingInfra, isLearnable, isLearned } from '../../src/core/infra.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
-import { catalogOf } from '../support/catalog.ts';
+import { catalogOf, NO_TABLES } from '../support/catalog.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 /** In the order of the list. */
@@ -336,13 +336,10 @@ describe('what was learned, for lookup', () => {
     ['that is a protected registry', 'eu.org', false],
   ])('a host %s', (_, host, learnable) => {
     const tables = {
-      providers: [],
-      mailboxes: new Map(),
+      ...NO_TABLES,
       protected: new Set(['kept.com', 'eu.org']),
       suffixes: new Set(['eu.org']),
-      relays: new Map(),
-      free: { add: new Set(['webmail.com']), remove: new Set<string>() },
-      roles: new Set<string>(),
+      free: { ...NO_TABLES.free, add: new Set(['webmail.com']) },
     };
     expect(isLearnable(host, allAtOnce(makingCatalog([], tables, 'g')))).toBe(learnable);
   });

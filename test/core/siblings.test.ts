@@ -6,15 +6,14 @@ import { siblingsIn } from '../../src/core/siblings.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import type { Tables } from '../../src/core/tables.ts';
+import { NO_TABLES } from '../support/catalog.ts';
 
 const TABLES: Tables = {
+  ...NO_TABLES,
   providers: [{ suffix: 'hoster.com', label: 'Hoster', class: 'hosting' }],
-  mailboxes: new Map(),
   protected: new Set(['kept.com', 'eu.org']),
   suffixes: new Set(['eu.org']),
-  relays: new Map(),
-  free: { add: new Set(['webmail.com']), remove: new Set() },
-  roles: new Set(),
+  free: { ...NO_TABLES.free, add: new Set(['webmail.com']) },
 };
 
 const list = (
