@@ -110,7 +110,9 @@ describe('a new version of a feed', () => {
     for (const inUse of [undefined, before]) {
       expect(check(most, inUse)).toEqual([]);
       expect(check(most + 1, inUse)).toEqual([
-        expect.stringMatching(`${most + 1} of its ${size} names came within 30 days.*burner0.com`),
+        expect.stringMatching(
+          `${most + 1} of its ${size} names came within 30 days.* .burner0.com, burner1.com, burner2.com.: look`,
+        ),
       ]);
     }
     // What the version in use had already is no news.
@@ -131,7 +133,7 @@ describe('a new version of a feed', () => {
     expect(check(most)).toEqual([]);
     expect(check(most + 1)).toEqual([
       expect.stringMatching(
-        `${most + 1} of its ${size} names came within 30 days and are known as innocent .company0.com`,
+        `${most + 1} of its ${size} names came within 30 days and are known as innocent .company0.com, company1.com, company2.com.: look`,
       ),
     ]);
     expect(problemsOf(before, before, KNOWN)).toEqual([]);
@@ -190,6 +192,13 @@ describe('a new version of a feed', () => {
     const known = { ...KNOWN, canaries: new Set(['n0.com']) };
     expect(problemsOf(of(names), undefined, known)).toEqual([]);
     expect(problemsOf(of(names.toReversed()), undefined, { ...known, canaries: new Set() })).toHaveLength(1);
+  });
+
+  it('of another kind is looked at to its end', () => {
+    const free = clean(many(10), { ...FEED, kind: 'free' });
+    const of = (count: number) => ({ ...free, names: [...many(100_000), ...many(count, 'burner')] });
+    expect(problemsOf(of(1_000), undefined, KNOWN)).toEqual([]);
+    expect(problemsOf(of(1_001), undefined, KNOWN)).toHaveLength(1);
   });
 
   it('is taken exactly when its size is in the band, whatever the sizes', () => {
@@ -281,6 +290,12 @@ describe('a list that rotates', () => {
   ])('keeps a name that it showed on %i days: %j', (days, names) => {
     const shown = Array.from({ length: days }, () => ['a.com']);
     expect(follow(...shown, ['x.com']).names).toEqual(names);
+  });
+
+  it('begins with the day of the update where the version in use was kept before it rotated', () => {
+    const next = keepingNames(clean(['a.com'], ROTATING), clean(['a.com', 'b.com'], ROTATING), NOV);
+    expect([next.names, [...next.since]]).toEqual([['a.com'], [NOV]]);
+    expect(next.shown).toEqual({ last: Uint16Array.of(NOV), days: Uint8Array.of(1) });
   });
 
   it('counts days, not updates', () => {
