@@ -71,6 +71,13 @@ describe('a call that is judged anew because an operator changed something', () 
     expect(at.used).toBe(2);
   });
 
+  test('costs one token where the key was known from the call before, too', async () => {
+    const { call, change } = world({ rate: 2 });
+    expect(await call()).toBe('served');
+    change({ note: 'another' });
+    expect([await call(), await call()]).toEqual(['served', 'rate_limited']);
+  });
+
   test('is refused by the key as it is now', async () => {
     const { at, call, change } = world();
     expect(await call()).toBe('served');
@@ -112,6 +119,20 @@ describe('the rate limit', () => {
     expect([await call(), await call()]).toEqual(['served', 'rate_limited']);
     change({ rate: null });
     expect(await call()).toBe('served');
+  });
+
+  test('that was set since begins full, whatever was called before', async () => {
+    const { call, change } = world({ rate: null });
+    expect(await call()).toBe('served');
+    change({ rate: 2 });
+    expect([await call(), await call(), await call()]).toEqual(['served', 'served', 'rate_limited']);
+  });
+
+  test('tells the quota to who is refused before any call was counted', async () => {
+    const { admit, caller } = world({ rate: 1, quota: 10 });
+    const [first, second] = await Promise.all([admit.spend(caller()), admit.spend(caller())]);
+    expect(first).toMatchObject({ allowance: { used: 1 } });
+    expect(second).toMatchObject({ refused: 'rate_limited', allowance: { limit: 10 } });
   });
 
   test('does not tell who is refused by it that a revoked key is one', async () => {
@@ -282,7 +303,8 @@ test('who is refused is told what to change, and nothing without end is repeated
 
 test('what cannot be a secret is not looked for in the store', async () => {
   const { at, call } = world();
-  expect(await call({ authorization: 'Bearer drk_short' })).toBe('unauthorized');
+  for (const typed of ['drk_short', `${SECRET.slice(0, -1)}_`])
+    expect(await call({ authorization: `Bearer ${typed}` })).toBe('unauthorized');
   expect(at.reads).toBe(0);
 });
 
