@@ -52,8 +52,11 @@ export interface Resolver {
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
 export interface AddressBook {
   known(host: string): readonly string[] | undefined;
-  /** Hands the addresses over, at once or when they are known; drops the question when too many wait. */
-  want(host: string, take: (addresses: readonly string[]) => void): void;
+  /**
+   * Hands the addresses over, at once or when they are known. Who waits for whom goes round robin over `by`, and when
+   * too many wait the one with the longest row loses its last question.
+   */
+  want(host: string, by: string, take: (addresses: readonly string[]) => void): void;
   /** Waits until nothing is asked any more. */
   settle(): Promise<void>;
 }
