@@ -148,7 +148,10 @@ export interface Store {
   learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): Promise<void>;
   /** Hosts with so many flagged guests, the most first, with what their guests weigh; and all that operators took out. */
   listHosts(fewestFlagged: number, most: number): Promise<HostRecord[]>;
-  /** Takes a host out for good, with its guests; null lets it be learned again. False when it is not known. */
+  /**
+   * Takes a host out for good, with its guests; null lets it be learned again, also one that innocents share. False when
+   * it is not known.
+   */
   forgetHost(name: string, at: number | null, act: Act): Promise<boolean>;
   sweepMark(): Promise<SweepMark | undefined>;
   markSweep(mark: SweepMark): Promise<void>;
