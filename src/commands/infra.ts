@@ -76,10 +76,7 @@ async function forget(host: string, options: { undo?: boolean; json?: boolean })
   });
   done(problem, 'infra list');
   if (options.json) printJson({ host, forgotten });
-  else
-    process.stdout.write(
-      forgotten ? `${host} is forgotten for good\n` : `${host} may be learned again\n`,
-    );
+  else process.stdout.write(forgotten ? `${host} is forgotten for good\n` : `${host} may be learned again\n`);
 }
 
 async function sweepFeeds(options: { limit?: number; rate: number; json?: boolean }): Promise<void> {
