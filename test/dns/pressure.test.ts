@@ -86,14 +86,14 @@ describe('names whose servers never answer', () => {
 
   test('below a shared suffix each customer has places of his own', async () => {
     const names = Array.from({ length: 50 }, (_, at) => `a${at}.tarpit.eu.org`);
-    const { dns, resolver } = await resolving(
+    const { resolver } = await resolving(
       { ...drops(names), 'good.eu.org': zoneOf('good.eu.org') },
       { budgetMs: 300 },
     );
     const stuck = names.map((name, at) => resolver.resolve(domain(name), `key${at}`));
     const good = resolver.resolve(domain('good.eu.org'), 'key');
-    await expect.poll(() => dns.asked('good.eu.org')).toBe(1);
-    expect(resolver.health().inFlight).toBe(4);
+    // Four of the one and one of the other.
+    expect(resolver.health().inFlight).toBe(5);
     expect((await good).state).toBe('mx');
     await Promise.all(stuck);
   });
