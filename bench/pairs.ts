@@ -90,7 +90,7 @@ async function learnedFrom(
     resolver: { last: () => undefined },
     addresses: {
       known: host => addresses.get(host),
-      want: (host, take) => take(addresses.get(host) ?? []),
+      want: (host, _by, take) => take(addresses.get(host) ?? []),
       settle: async () => {},
     },
     catalog: () => catalog,

@@ -49,11 +49,14 @@ const RELOAD_MS = 60_000;
 const MOST_PENDING = 5_000;
 const MOST_GUESTS = 20_000;
 const MOST_LEARNED = 20_000;
+/** In whose row a sweep's hosts wait for their addresses: no key has this id. */
+const SWEEP = 'sweep';
 /** A listed name is answered before DNS is; its mail is looked for with so many flushes. */
 const MOST_TRIES = 3;
 
 /** A sighting, with the mail that was known then. */
 interface Seen extends Sighting {
+  readonly by: string;
   readonly mail: Mail;
   readonly tries: number;
 }
@@ -100,7 +103,7 @@ class Learner implements Learn {
     const once = onceOf(sighting);
     if (this.#noted.get(once) === day || this.#pending.length >= MOST_PENDING) return;
     this.#noted.set(once, day);
-    this.#pending.push({ ...sighting, mail, tries: 0 });
+    this.#pending.push({ ...sighting, by: typeof by === 'string' ? by : SWEEP, mail, tries: 0 });
     if (this.#pending.length === 1) setTimeout(() => this.#countPending(0), SOON_MS).unref();
   }
 
@@ -179,7 +182,7 @@ class Learner implements Learn {
 
   /** Own hosts tell nothing by their names, but domains of one operator share an address. */
   #count(seen: Seen, { exchanges }: Mail): void {
-    const { domain, zone } = seen;
+    const { domain, zone, by } = seen;
     const catalog = this.#parts.catalog();
     // The very name: some that many people use give names below them away, to anybody.
     const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
@@ -192,13 +195,13 @@ class Learner implements Learn {
         // below a hosting company's, may be anybody, who could put his host at an address to have it spared.
         const row = catalog.providers.match(host);
         if (isInnocent || (row ? isMailService(host, row) : !catalog.isPanel(registrableDomain(host))))
-          this.#bar(row?.suffix ?? host, host);
+          this.#bar(row?.suffix ?? host, host, by);
       } else if (isInnocent) {
         for (const name of names) this.#shared.add(name);
-        this.#bar(host, host);
+        this.#bar(host, host, by);
       } else {
         for (const name of names) this.#add({ ...guest, host: name });
-        this.#parts.addresses.want(host, found => {
+        this.#parts.addresses.want(host, by, found => {
           for (const address of found) this.#add({ ...guest, host: address });
           if (isOwn) for (const address of found) this.#add({ ...guest, host: ownAt(address) });
         });
@@ -213,11 +216,11 @@ class Learner implements Learn {
     else if (this.#guests.size < MOST_GUESTS) this.#guests.set(at, guest);
   }
 
-  #bar(name: string, host: string): void {
+  #bar(name: string, host: string, by: string): void {
     const day = dayOf(this.#parts.clock());
     if (this.#barred.get(name) === day) return;
     this.#barred.set(name, day);
-    this.#parts.addresses.want(host, found => {
+    this.#parts.addresses.want(host, by, found => {
       for (const address of found) this.#shared.add(address).add(ownAt(address));
     });
   }

@@ -57,7 +57,7 @@ export interface Operate {
 
   /** Takes a mail host out for good. */
   forgetHost(host: string, actor: Actor): Promise<Problem | undefined>;
-  /** Lets it be learned again, from nothing. */
+  /** Lets it be learned again: from nothing where it was forgotten, from its guests where it was shared. */
   relearnHost(host: string, actor: Actor): Promise<Problem | undefined>;
 }
 

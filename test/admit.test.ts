@@ -28,11 +28,11 @@ function world(facts: Partial<KeyRecord> = {}) {
       at.reads++;
       return { key: [at.key.digest, at.found].includes(digest) ? at.key : undefined, revision: at.revision };
     },
-    spend({ quota }: Spend, revision: number, { resolve }: Waiter<Spent>) {
+    spend({ quota }: Spend, revision: number, waiter: Waiter<Spent>) {
       at.beforeSpend();
-      if (revision !== at.revision) return resolve({ outcome: 'changed' });
-      if (quota !== null && at.used >= quota) return resolve({ outcome: 'exhausted', used: at.used });
-      return resolve({ outcome: 'granted', used: ++at.used });
+      if (revision !== at.revision) return waiter.resolve({ outcome: 'changed' });
+      if (quota !== null && at.used >= quota) return waiter.resolve({ outcome: 'exhausted', used: at.used });
+      return waiter.resolve({ outcome: 'granted', used: ++at.used });
     },
     revision: async () => at.revision,
     used: async () => at.used,
@@ -70,6 +70,13 @@ describe('a call that is judged anew because an operator changed something', () 
     };
     expect([await call(), await call(), await call()]).toEqual(['served', 'served', 'rate_limited']);
     expect(at.used).toBe(2);
+  });
+
+  test('costs one token where the key was known from the call before, too', async () => {
+    const { call, change } = world({ rate: 2 });
+    expect(await call()).toBe('served');
+    change({ note: 'another' });
+    expect([await call(), await call()]).toEqual(['served', 'rate_limited']);
   });
 
   test('is refused by the key as it is now', async () => {
@@ -113,6 +120,20 @@ describe('the rate limit', () => {
     expect([await call(), await call()]).toEqual(['served', 'rate_limited']);
     change({ rate: null });
     expect(await call()).toBe('served');
+  });
+
+  test('that was set since begins full, whatever was called before', async () => {
+    const { call, change } = world({ rate: null });
+    expect(await call()).toBe('served');
+    change({ rate: 2 });
+    expect([await call(), await call(), await call()]).toEqual(['served', 'served', 'rate_limited']);
+  });
+
+  test('tells the quota to who is refused before any call was counted', async () => {
+    const { admit, caller } = world({ rate: 1, quota: 10 });
+    const [first, second] = await Promise.all([passOne(admit, caller()), passOne(admit, caller())]);
+    expect(first).toMatchObject({ allowance: { used: 1 } });
+    expect(second).toMatchObject({ refused: 'rate_limited', allowance: { limit: 10 } });
   });
 
   test('does not tell who is refused by it that a revoked key is one', async () => {
@@ -285,7 +306,8 @@ test('who is refused is told what to change, and nothing without end is repeated
 
 test('what cannot be a secret is not looked for in the store', async () => {
   const { at, call } = world();
-  expect(await call({ authorization: 'Bearer drk_short' })).toBe('unauthorized');
+  for (const typed of ['drk_short', `${SECRET.slice(0, -1)}_`])
+    expect(await call({ authorization: `Bearer ${typed}` })).toBe('unauthorized');
   expect(at.reads).toBe(0);
 });
 
@@ -333,8 +355,8 @@ test('time that is not given is the time of the process', async () => {
   const { at } = world({ rate: 1 });
   const store = {
     keyByDigest: async () => ({ key: at.key, revision: 1 }),
-    spend: (_spend: Spend, _revision: number, { resolve }: Waiter<Spent>) =>
-      resolve({ outcome: 'granted', used: 1 }),
+    spend: (_spend: Spend, _revision: number, waiter: Waiter<Spent>) =>
+      waiter.resolve({ outcome: 'granted', used: 1 }),
     revision: async () => 1,
     used: async () => 1,
   } as unknown as Store;

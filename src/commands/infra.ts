@@ -25,7 +25,10 @@ export function addInfra(program: Command): void {
       'stop flagging domains for a host and never learn it again; running servers follow within a minute',
     )
     .argument('<host>', 'host name or address, as "infra list" shows it', hostValue)
-    .option('--undo', 'let it be learned again, from nothing')
+    .option(
+      '--undo',
+      'let it be learned again: from nothing where it was forgotten, from its guests where it was shared',
+    )
     .option('--json', 'one JSON document on stdout')
     .action(forget);
 
@@ -73,10 +76,7 @@ async function forget(host: string, options: { undo?: boolean; json?: boolean })
   });
   done(problem, 'infra list');
   if (options.json) printJson({ host, forgotten });
-  else
-    process.stdout.write(
-      forgotten ? `${host} is forgotten for good\n` : `${host} may be learned again, from nothing\n`,
-    );
+  else process.stdout.write(forgotten ? `${host} is forgotten for good\n` : `${host} may be learned again\n`);
 }
 
 async function sweepFeeds(options: { limit?: number; rate: number; json?: boolean }): Promise<void> {

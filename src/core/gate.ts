@@ -85,10 +85,8 @@ function tooMany(
   const lookedAt = new Set(installed?.names);
   const such = names.filter(name => isSuch(name) && !lookedAt.has(name));
   const fresh = such.filter(name => !before.has(name));
-  const lately = such.filter(name => {
-    const since = inUse?.since[before.get(name) ?? -1] ?? 0;
-    return since !== 0 && today - since < STEP_DAYS;
-  });
+  // Where nobody knows since when, that is day 0, long ago.
+  const lately = such.filter(name => today - (inUse?.since[before.get(name) ?? -1] ?? 0) < STEP_DAYS);
   const found = lately.length > most ? fresh : fresh.concat(lately);
   return found.length > most ? found : [];
 }

@@ -181,7 +181,7 @@ export class Infra {
     exchanges: readonly Exchange[],
     catalog: Catalog,
   ): Learned | undefined {
-    if (registrable === undefined || name === registrable) return undefined;
+    if (registrable === undefined) return undefined;
     const listed = this.#siblings.get(registrable);
     if (!listed || listed.length < LEARNING.fewestSiblings) return undefined;
     if (!exchanges.every(({ host }) => isBelow(host, registrable) && !isBelow(host, name))) return undefined;

@@ -52,8 +52,11 @@ export interface Resolver {
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
 export interface AddressBook {
   known(host: string): readonly string[] | undefined;
-  /** Hands the addresses over, at once or when they are known; drops the question when too many wait. */
-  want(host: string, take: (addresses: readonly string[]) => void): void;
+  /**
+   * Hands the addresses over, at once or when they are known. Who waits for whom goes round robin over `by`, and when
+   * too many wait the one with the longest row loses its last question.
+   */
+  want(host: string, by: string, take: (addresses: readonly string[]) => void): void;
   /** Waits until nothing is asked any more. */
   settle(): Promise<void>;
 }
@@ -151,7 +154,10 @@ export interface Store {
   learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): Promise<void>;
   /** Hosts with so many flagged guests, the most first, with what their guests weigh; and all that operators took out. */
   listHosts(fewestFlagged: number, most: number): Promise<HostRecord[]>;
-  /** Takes a host out for good, with its guests; null lets it be learned again. False when it is not known. */
+  /**
+   * Takes a host out for good, with its guests; null lets it be learned again, also one that innocents share. False when
+   * it is not known.
+   */
   forgetHost(name: string, at: number | null, act: Act): Promise<boolean>;
   sweepMark(): Promise<SweepMark | undefined>;
   markSweep(mark: SweepMark): Promise<void>;

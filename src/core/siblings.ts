@@ -25,8 +25,7 @@ export function* siblingsIn(catalog: Catalog): Steps<Siblings> {
     if (name.indexOf('.') === name.lastIndexOf('.')) continue;
     const registrable = registrableDomain(name);
     if (registrable === undefined || registrable === name || !isBlamable(registrable, catalog)) continue;
-    const { hits, families } = catalog.listed(lineage(name));
-    if (hits[0]?.entry !== name || !isCorroborated(families)) continue;
+    if (!isCorroborated(catalog.listed(lineage(name)).families)) continue;
     const others = siblings.get(registrable) ?? [];
     if (others.length < LEARNING.neighbours) siblings.set(registrable, [...others, name]);
   }
@@ -36,11 +35,10 @@ export function* siblingsIn(catalog: Catalog): Steps<Siblings> {
 
 /** Nobody who is known for something else: many people have names below such a domain. */
 function isBlamable(registrable: string, catalog: Catalog): boolean {
-  const names = lineage(registrable);
   return (
     !catalog.isFree(registrable) &&
     !catalog.isPanel(registrable) &&
-    !names.some(name => catalog.isGuarded(name) || catalog.isProtected(name)) &&
+    !lineage(registrable).some(name => catalog.isGuarded(name)) &&
     catalog.providers.match(registrable) === undefined
   );
 }

@@ -10,7 +10,7 @@ type Take = (addresses: readonly string[]) => void;
 const KEPT_MS = 26 * 3_600_000;
 const FAILURE_KEPT_MS = 600_000;
 const MOST_KEPT = 20_000;
-/** Hosts that wait for their turn; more are dropped. */
+/** Hosts that wait for their turn. */
 const MOST_WAITING = 2_000;
 const MOST_TAKERS = 100;
 /** Half of what the resolver allows. */
@@ -20,7 +20,8 @@ export class Addresses implements AddressBook {
   readonly #resolver: Pick<Resolver, 'addressesOf'>;
   readonly #known = new LRUCache<string, readonly string[]>({ max: MOST_KEPT, ttl: KEPT_MS });
   readonly #waiting = new Map<string, Take[]>();
-  readonly #queue: string[] = [];
+  /** By who wants them, in the order of their turns. */
+  readonly #rows = new Map<string, string[]>();
   readonly #asking = new Set<Promise<void>>();
 
   constructor(resolver: Pick<Resolver, 'addressesOf'>) {
@@ -31,7 +32,7 @@ export class Addresses implements AddressBook {
     return this.#known.get(host);
   }
 
-  want(host: string, take: Take): void {
+  want(host: string, by: string, take: Take): void {
     const known = this.#known.get(host);
     if (known) return take(known);
     const takers = this.#waiting.get(host);
@@ -39,9 +40,11 @@ export class Addresses implements AddressBook {
       if (takers.length < MOST_TAKERS) takers.push(take);
       return;
     }
-    if (this.#waiting.size >= MOST_WAITING) return;
+    const row = this.#rows.get(by) ?? [];
+    if (this.#waiting.size >= MOST_WAITING && !this.#makeRoom(row.length)) return;
     this.#waiting.set(host, [take]);
-    this.#queue.push(host);
+    row.push(host);
+    this.#rows.set(by, row);
     if (this.#asking.size >= AT_ONCE) return;
     const asking = this.#askOn().finally(() => this.#asking.delete(asking));
     this.#asking.add(asking);
@@ -51,8 +54,27 @@ export class Addresses implements AddressBook {
     while (this.#asking.size > 0) await Promise.all(this.#asking);
   }
 
+  /** Takes the last host out of the longest row, where that is longer than the row of whoever comes. */
+  #makeRoom(length: number): boolean {
+    let longest: string[] = [];
+    for (const row of this.#rows.values()) if (row.length > longest.length) longest = row;
+    if (longest.length <= length) return false;
+    this.#waiting.delete(longest.pop()!);
+    return true;
+  }
+
+  #next(): string | undefined {
+    for (const [by, row] of this.#rows) {
+      const host = row.shift();
+      this.#rows.delete(by);
+      if (row.length > 0) this.#rows.set(by, row);
+      if (host !== undefined) return host;
+    }
+    return undefined;
+  }
+
   async #askOn(): Promise<void> {
-    for (let host = this.#queue.shift(); host !== undefined; host = this.#queue.shift()) {
+    for (let host = this.#next(); host !== undefined; host = this.#next()) {
       const found = await this.#resolver.addressesOf(host);
       const addresses = (found ?? []).toSorted().slice(0, LEARNING.mostAddresses);
       this.#known.set(host, addresses, { ttl: found ? KEPT_MS : FAILURE_KEPT_MS });

@@ -3,7 +3,7 @@
 export interface PlaceCaps {
   /** Places in all. */
   readonly most: number;
-  /** Per ICANN-registrable domain. */
+  /** Per registrable domain. */
   readonly perZone: number;
   readonly perKey: number;
 }

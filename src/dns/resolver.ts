@@ -1,6 +1,6 @@
 /** The resolver: answers from memory, asks once per name in fair turns, and serves old answers in trouble. */
 
-import { type Domain, isHostName, isSpecialUse, lineage } from '../core/domain.ts';
+import { type Domain, isHostName, isSpecialUse, registrableDomain } from '../core/domain.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
 import type { Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
 import { type Answered, ask } from './ask.ts';
@@ -198,9 +198,9 @@ class CachingResolver implements DnsResolver {
   }
 }
 
-/** The nearest name to the root that somebody registered. */
+/** By the whole public suffix list: below a shared suffix such as eu.org every customer has name servers of his own. */
 function zoneOf(domain: string): string {
-  return lineage(domain).at(-1) ?? domain;
+  return registrableDomain(domain) ?? domain;
 }
 
 function outcomeOf(answered: Answered): QuestionOutcome {

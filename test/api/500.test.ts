@@ -120,7 +120,7 @@ test('what our own code stumbles over is not taken for a store that does not ans
 
 function failOnce(store: Store, name: 'keyByDigest' | 'spend' | 'ranking' | 'used', error: Error) {
   if (name !== 'spend') return vi.spyOn(store, name).mockRejectedValueOnce(error);
-  return vi.spyOn(store, name).mockImplementationOnce((_spend, _revision, { reject }) => reject(error));
+  return vi.spyOn(store, name).mockImplementationOnce((_spend, _revision, waiter) => waiter.reject(error));
 }
 
 /** Everything that may be in an error and must not be in its answer. */

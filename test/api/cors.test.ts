@@ -70,7 +70,7 @@ const ANSWERS: readonly (readonly [string, number, Send])[] = [
       const { secret } = await s.key();
       const spy = vi
         .spyOn(s.store, 'spend')
-        .mockImplementation((_spend, _revision, { reject }) => reject(new StoreUnavailable('gone')));
+        .mockImplementation((_spend, _revision, waiter) => waiter.reject(new StoreUnavailable('gone')));
       const answer = await ask(s.port, PATH, { key: secret, headers });
       spy.mockRestore();
       return answer;

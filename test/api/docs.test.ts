@@ -366,8 +366,8 @@ describe('real answers are what the document says, and its examples are real', (
       const headers = [...(sent.headers ?? []), `Accept: ${PROBLEM_TYPE}`];
       expectDocumented(id, await send(method, target, { ...sent, headers }));
     }
-    vi.spyOn(store, 'spend').mockImplementationOnce((_spend, _revision, { reject }) =>
-      reject(new Error('broken')),
+    vi.spyOn(store, 'spend').mockImplementationOnce((_spend, _revision, waiter) =>
+      waiter.reject(new Error('broken')),
     );
     const failed = await send('GET', gmail, { key: secret });
     expect(failed.status).toBe(500);

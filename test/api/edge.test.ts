@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask, parseAnswers } from '../support/answers.ts';
-import { eventually, pause } from '../support/scale.ts';
+import { eventually, hold, pause } from '../support/scale.ts';
 import { rawRequest, sharedService, startTestService } from '../support/service.ts';
 
 const shared = sharedService();
@@ -50,14 +50,19 @@ test.each([
 });
 
 test('a head of many lines that comes in pieces is a 431, long before it takes memory', async () => {
-  const one = open(shared().port, '127.0.0.1');
-  one.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n');
-  for (let i = 0; i < 4; i++) {
-    one.socket.write('a:b\r\n'.repeat(50));
-    await pause(20);
-  }
-  await eventually('it is refused', () => one.isClosed());
-  const [refusal] = parseAnswers(one.received());
+  const send = async () => {
+    const one = open(shared().port, '127.0.0.1');
+    one.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n');
+    for (let i = 0; i < 4; i++) {
+      one.socket.write('a:b\r\n'.repeat(50));
+      await pause(20);
+    }
+    await eventually('it is refused', () => one.isClosed());
+    return parseAnswers(one.received())[0];
+  };
+  let refusal = await send();
+  // Who is kept from sending for 5 s by others on the machine is late.
+  for (let again = 0; again < 8 && refusal!.status === 408; again++) refusal = await send();
   expect(refusal!.status).toBe(431);
   expect(JSON.parse(refusal!.body)).toMatchObject({
     error: 'headers_too_large',
@@ -175,12 +180,13 @@ test('a trusted proxy may have as many connections as it likes', async () => {
 test('a loop that was held shows in the metrics, and is told of in the log', async () => {
   const { port, logged } = await startTestService();
   await pause(100);
-  const until = performance.now() + 600;
-  while (performance.now() < until);
+  hold(600);
   await eventually('it is told', () => logged.some(line => line.includes('the event loop was held')));
-  const { body } = await ask(port, '/metrics');
-  const longest = Number(/domain_risk_loop_delay_seconds\{quantile="max"\} (\S+)/.exec(body)?.[1]);
-  expect(longest).toBeGreaterThan(0.5);
+  // The metrics are made once a second.
+  await eventually('it shows', async () => {
+    const { body } = await ask(port, '/metrics');
+    return Number(/domain_risk_loop_delay_seconds\{quantile="max"\} (\S+)/.exec(body)?.[1]) > 0.5;
+  });
 });
 
 /** The server's sides of connections from now on. */

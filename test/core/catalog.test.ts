@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Catalog, daysNamed } from '../../src/core/catalog.ts';
+import { type Catalog, daysNamed, firstNamed, hasLeft } from '../../src/core/catalog.ts';
 import { dayFrom } from '../../src/core/days.ts';
 import { lineage } from '../../src/core/domain.ts';
 import type { Family, FeedKind, Snapshot } from '../../src/core/feed.ts';
@@ -139,6 +139,46 @@ describe('for how long the lists name something', () => {
     expect(days(catalog, 'still.com')).toBe(60);
   });
 
+  it('begins with the first list that tells; nobody knows where one does not, or none names it', () => {
+    const catalog = catalogOf([
+      list('a', ['spam.com', 'other.com'], { since: since('spam.com', '2026-11-05') }),
+      list('b', ['spam.com'], { since: since('spam.com', '2026-11-01') }),
+      list('c', ['spam.com', 'new.com'], {
+        since: new Map([
+          ['spam.com', '2026-11-09'],
+          ['new.com', '2026-11-09'],
+        ]),
+      }),
+    ]);
+    const first = (name: string) => firstNamed(listed(catalog, name));
+    expect(first('spam.com')).toBe(dayFrom('2026-11-01'));
+    expect(first('new.com')).toBe(dayFrom('2026-11-09'));
+    expect([first('other.com'), first('clean.com')]).toEqual([0, 0]);
+  });
+
+  it('is over only where every list that named it rotates and shows it no longer', () => {
+    const feed = { ...list('r', []).feed, rotates: 2 };
+    const show = (names: string[], before: Snapshot | undefined, day: number) =>
+      keepingNames(takeSnapshot(feed, { version: '1', names }), before, day);
+    let kept: Snapshot | undefined;
+    for (const day of [4, 3, 2]) kept = show(['gone.com', 'elsewhere.com'], kept, today - day);
+    const catalog = catalogOf([show(['still.com'], kept, today), list('a', ['elsewhere.com'])]);
+    const names = ['gone.com', 'elsewhere.com', 'still.com', 'clean.com'];
+    expect(names.filter(name => hasLeft(listed(catalog, name)))).toEqual(['gone.com']);
+  });
+
+  it('is kept once for all names that came together, whatever stands between them', () => {
+    const days = new Map([
+      ['b.com', '2026-11-01'],
+      ['e.com', '2026-11-01'],
+    ]);
+    const catalog = catalogOf([list('a', ['a.com', 'b.com', 'c.com', 'd.com', 'e.com'], { since: days })]);
+    const naming = (name: string) => listed(catalog, name).namings[0];
+    expect(naming('c.com')).toBe(naming('a.com'));
+    expect(naming('e.com')).toBe(naming('b.com'));
+    expect(naming('a.com')).not.toBe(naming('b.com'));
+  });
+
   it('is kept once for all names of which the feeds say the same', () => {
     const catalog = catalogOf([
       list('a', ['a.com', 'b.com', 'c.com']),
@@ -161,13 +201,18 @@ describe('for how long the lists name something', () => {
 });
 
 describe('the panel', () => {
-  const providers = [{ suffix: 'mx.hosted-bin.com', label: 'Bin', class: 'disposable' as const }];
+  const providers = [
+    { suffix: 'mx.hosted-bin.com', label: 'Bin', class: 'disposable' as const },
+    { suffix: 'mx.hoster.com', label: 'Hoster', class: 'hosting' as const },
+  ];
+  const POPULAR = [
+    ...['shop.com', 'seen.com', 'throwaway.com', 'hosted-bin.com', 'www.shop.com'],
+    ...['big-mail.com', 'hoster.com'],
+  ];
   const made = () =>
     catalogOf(
       [
-        list('popular', ['shop.com', 'seen.com', 'throwaway.com', 'hosted-bin.com', 'www.shop.com'], {
-          kind: 'popular',
-        }),
+        list('popular', POPULAR, { kind: 'popular' }),
         list('looked-at', ['seen.com'], { family: 'verified' }),
         list('broad', ['shop.com']),
       ],
@@ -176,9 +221,9 @@ describe('the panel', () => {
 
   it('is what a popularity list names, without what people looked at or the tables call disposable', () => {
     const catalog = made();
-    const names = ['shop.com', 'seen.com', 'throwaway.com', 'hosted-bin.com', 'www.shop.com', 'other.com'];
-    expect(names.filter(name => catalog.isPanel(name))).toEqual(['shop.com']);
-    expect(catalog.panelSize).toBe(1);
+    const names = [...POPULAR, 'other.com'];
+    expect(names.filter(name => catalog.isPanel(name))).toEqual(['shop.com', 'big-mail.com', 'hoster.com']);
+    expect(catalog.panelSize).toBe(3);
     expect(catalog.isPanel(undefined)).toBe(false);
   });
 
@@ -350,9 +395,20 @@ describe('what else a catalog knows', () => {
     expect(canariesOf(TABLES)).toEqual(new Set(['big-mail.com']));
   });
 
-  it('that a name which belongs to nobody is no free provider, nor below a relay', () => {
+  it('which protected names are registries', () => {
+    const catalog = made();
+    expect(['it.com', 'innocent.org', 'spammy.com'].map(name => catalog.isSuffix(name))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('that a name which belongs to nobody is no free provider, no slip of the finger, nor below a relay', () => {
     const catalog = made();
     expect(catalog.isFree(undefined)).toBe(false);
+    expect(catalog.typoOf('big-mial.com')).toBe('big-mail.com');
+    expect(catalog.typoOf(undefined)).toBeUndefined();
     expect(catalog.relay([])).toBeUndefined();
     expect(catalog.relay(['webmail.com'])).toBeUndefined();
   });
@@ -407,5 +463,6 @@ it('is folded in steps of 500 names, so that a server answers in between', () =>
   expect([more('disposable', 1, 499), more('disposable', 1, 500), more('disposable', 1, 1_000)]).toEqual([
     0, 2, 5,
   ]);
-  expect([more('free', 1, 499), more('free', 1, 500), more('free', 1, 1_000)]).toEqual([0, 1, 2]);
+  for (const kind of ['free', 'popular'] as const)
+    expect([more(kind, 1, 499), more(kind, 1, 500), more(kind, 1, 1_000)]).toEqual([0, 1, 2]);
 });

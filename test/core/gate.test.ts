@@ -29,6 +29,12 @@ const KNOWN: Held = {
 const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, at) => `${prefix}${at}.com`);
 const clean = (names: readonly string[], feed = FEED): Snapshot =>
   allAtOnce(cleaning(feed, { version: '1', names }));
+/** Many names that need no cleaning, which would take seconds. */
+const asRead = (names: readonly string[], feed: Feed): Snapshot => ({
+  ...clean(['a.com'], feed),
+  names,
+  since: new Uint16Array(names.length),
+});
 const problems = (names: readonly string[], inUse: number | undefined, feed = FEED) =>
   problemsOf(clean(names, feed), inUse === undefined ? undefined : clean(many(inUse), feed), KNOWN);
 
@@ -49,11 +55,7 @@ describe('a new version of a feed', () => {
   });
 
   it('of more names than any list has is refused, though it is the first one', () => {
-    // Not cleaned: that would take seconds.
-    const of = (count: number): Snapshot => ({
-      ...clean(many(10), { ...FEED, kind: 'free' }),
-      names: Array(count).fill('a.com'),
-    });
+    const of = (count: number) => asRead(Array(count).fill('a.com'), { ...FEED, kind: 'free' });
     expect(problemsOf(of(1_000_000), undefined, KNOWN)).toEqual([]);
     expect(problemsOf(of(1_000_001), undefined, KNOWN)).toEqual(['1000001 names, more than any list has']);
   });
@@ -104,13 +106,15 @@ describe('a new version of a feed', () => {
   ])('of kind %s and %i names may clear %i that a disposable feed names', (kind, size, most) => {
     const feed: Feed = { ...FEED, kind };
     const known = { ...KNOWN, canaries: new Set(['n0.com']) };
-    const before = clean([...many(size / 2), ...many(size / 2, 'burner-before')], feed);
+    const before = asRead([...many(size / 2), ...many(size / 2, 'burner-before')], feed);
     const check = (count: number, inUse: Snapshot | undefined) =>
-      problemsOf(clean([...many(size - count), ...many(count, 'burner')], feed), inUse, known);
+      problemsOf(asRead([...many(size - count), ...many(count, 'burner')], feed), inUse, known);
     for (const inUse of [undefined, before]) {
       expect(check(most, inUse)).toEqual([]);
       expect(check(most + 1, inUse)).toEqual([
-        expect.stringMatching(`${most + 1} of its ${size} names came within 30 days.*burner0.com`),
+        expect.stringMatching(
+          `${most + 1} of its ${size} names came within 30 days.* .burner0.com, burner1.com, burner2.com.: look`,
+        ),
       ]);
     }
     // What the version in use had already is no news.
@@ -131,7 +135,7 @@ describe('a new version of a feed', () => {
     expect(check(most)).toEqual([]);
     expect(check(most + 1)).toEqual([
       expect.stringMatching(
-        `${most + 1} of its ${size} names came within 30 days and are known as innocent .company0.com`,
+        `${most + 1} of its ${size} names came within 30 days and are known as innocent .company0.com, company1.com, company2.com.: look`,
       ),
     ]);
     expect(problemsOf(before, before, KNOWN)).toEqual([]);
@@ -183,13 +187,17 @@ describe('a new version of a feed', () => {
     const names = Array.from({ length: 100_301 }, (_, at) =>
       at < 100_000 ? `n${at}.com` : `burner${at}.com`,
     );
-    const of = (some: readonly string[]): Snapshot => ({
-      ...clean(many(10), { ...FEED, kind: 'popular' }),
-      names: some,
-    });
+    const of = (some: readonly string[]) => asRead(some, { ...FEED, kind: 'popular' });
     const known = { ...KNOWN, canaries: new Set(['n0.com']) };
     expect(problemsOf(of(names), undefined, known)).toEqual([]);
     expect(problemsOf(of(names.toReversed()), undefined, { ...known, canaries: new Set() })).toHaveLength(1);
+  });
+
+  it('of another kind is looked at to its end', () => {
+    const free: Feed = { ...FEED, kind: 'free' };
+    const of = (count: number) => asRead([...many(100_000), ...many(count, 'burner')], free);
+    expect(problemsOf(of(1_000), undefined, KNOWN)).toEqual([]);
+    expect(problemsOf(of(1_001), undefined, KNOWN)).toHaveLength(1);
   });
 
   it('is taken exactly when its size is in the band, whatever the sizes', () => {
@@ -281,6 +289,12 @@ describe('a list that rotates', () => {
   ])('keeps a name that it showed on %i days: %j', (days, names) => {
     const shown = Array.from({ length: days }, () => ['a.com']);
     expect(follow(...shown, ['x.com']).names).toEqual(names);
+  });
+
+  it('begins with the day of the update where the version in use was kept before it rotated', () => {
+    const next = keepingNames(clean(['a.com'], ROTATING), clean(['a.com', 'b.com'], ROTATING), NOV);
+    expect([next.names, [...next.since]]).toEqual([['a.com'], [NOV]]);
+    expect(next.shown).toEqual({ last: Uint16Array.of(NOV), days: Uint8Array.of(1) });
   });
 
   it('counts days, not updates', () => {

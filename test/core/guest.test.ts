@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type GuestGroup, hashOf, isByTwoFamilies, isCorroborated, markOf } from '../../src/core/guest.ts';
+import {
+  type Guest,
+  type GuestGroup,
+  hashOf,
+  isByTwoFamilies,
+  isCorroborated,
+  markOf,
+  seenAgain,
+} from '../../src/core/guest.ts';
 import { HashedNames, isIn } from '../../src/core/hashed.ts';
 import { sumOf } from '../../src/core/weights.ts';
-import { groupOfGuests } from '../support/guests.ts';
+import { groupOfGuests, guestOf } from '../support/guests.ts';
 
 const TODAY = '2026-11-15';
 const sum = (...groups: GuestGroup[]) => sumOf({ name: 'mx.box.net', groups }, TODAY);
@@ -55,6 +63,8 @@ describe('a listed guest weighs', () => {
     expect(sum(earned(100, '2026-09-03', 0b0001), earned(100, '2026-09-08', 0b0010))).toBe(1);
     expect(sum(earned(9, '2026-08-10'), earned(9, '2026-08-24'), earned(9, '2026-09-07'))).toBe(3);
     expect(sum(earned(9, '2026-08-10'), earned(9, '2026-08-23'), earned(9, '2026-08-24'))).toBe(2);
+    // In whatever order they are kept.
+    expect(sum(earned(9, '2026-09-07'), earned(9, '2026-08-10'), earned(9, '2026-08-24'))).toBe(3);
     // More keys than any three have asked for them: they need no such leave.
     expect(sum(earned(9, '2026-09-03', 0b1111))).toBe(9);
     // Sweeps have found others, for which nobody speaks.
@@ -73,11 +83,18 @@ describe('a listed guest weighs', () => {
     expect(sum(...asked)).toBe(8);
   });
 
+  it('nothing where nobody speaks for it, whatever stands beside it', () => {
+    expect(sum(groupOfGuests(1), groupOfGuests(5, ASKED))).toBe(1);
+  });
+
   it('less where one family names it, never without others, and never more than they do', () => {
     const single = (count: number) => groupOfGuests(count, { corroborated: false });
     expect(sum(single(1_000))).toBe(0);
     expect(sum(groupOfGuests(2), single(4))).toBeCloseTo(3.6);
     expect(sum(groupOfGuests(2), single(1_000))).toBe(4);
+    // Asked for by one key only: nobody else speaks for them.
+    const asked = groupOfGuests(10, { corroborated: false, swept: 0, keys: 0b0001 });
+    expect(sum(groupOfGuests(2), asked)).toBe(2);
   });
 });
 
@@ -97,6 +114,8 @@ describe('an unlisted guest speaks for the host', () => {
     const listed = groupOfGuests(1, { sinceDay: '2026-10-16' });
     expect(sum(listed, unlisted(1, { sinceDay: '2026-10-15' })) - 1).toBeCloseTo(-0.12);
     expect(sum(listed, unlisted(1, { sinceDay: '2026-10-16' })) - 1).toBeCloseTo(-0.06);
+    const another = groupOfGuests(1, { sinceDay: '2026-08-01' });
+    expect(sum(another, listed, unlisted(1, { sinceDay: '2026-10-01' })) - 2).toBeCloseTo(-0.06);
   });
 
   it('so that one listed guest in twenty is not enough, however many they are', () => {
@@ -117,6 +136,17 @@ describe('at the address of own hosts, where anybody can point a host of his,', 
     groupOfGuests(1, { listed: false, corroborated: false, keys: 0, ...facts });
   it.each<[string, number, GuestGroup[]]>([
     ['guests that many keys ask for count', 10, [groupOfGuests(10)]],
+    ['so do those of a month', 10, [groupOfGuests(10, { sinceDay: '2026-10-16' })]],
+    [
+      'and those that came after listed ones',
+      10,
+      [groupOfGuests(5), groupOfGuests(5, { sinceDay: '2026-02-01' })],
+    ],
+    [
+      'or after one that was asked for on one day only',
+      9.88,
+      [groupOfGuests(10, { sinceDay: '2026-10-02' }), company({ days: 1, sinceDay: '2026-10-01' })],
+    ],
     ['guests of less than a month do not', 0, [groupOfGuests(10, { sinceDay: '2026-10-17' })]],
     [
       'nor do those that were here before they were listed',
@@ -151,6 +181,45 @@ it('a guest speaks against others only where two families name it: one stranger 
   expect(isByTwoFamilies(new Set(['verified', 'broad']))).toBe(true);
 });
 
+describe('a guest that was seen twice before it was written', () => {
+  const guest = (facts: Partial<Guest>) =>
+    guestOf({ host: 'mx.box.net', domain: 'burn.com', entry: 'burn.com', day: TODAY, ...facts });
+
+  it('is as it was seen last', () => {
+    const last = guest({ day: '2026-11-16', entry: 'x.burn.com', corroborated: false });
+    expect(seenAgain(guest({}), last)).toEqual(last);
+  });
+
+  it.each<[string, Partial<Guest>, Partial<Guest>, Partial<Guest>]>([
+    [
+      'the day came later',
+      { sinceDay: '2026-11-01' },
+      { sinceDay: '2026-11-08' },
+      { sinceDay: '2026-11-01' },
+    ],
+    [
+      'the day came earlier',
+      { sinceDay: '2026-11-15' },
+      { sinceDay: '2026-11-08' },
+      { sinceDay: '2026-11-08' },
+    ],
+    ['callers saw it, then a sweep', { swept: 0 }, { swept: 1 }, { swept: 1 }],
+    ['callers saw it twice', { swept: 0 }, { swept: 0 }, { swept: 0 }],
+    ['a sweep saw it, then callers', { swept: 1 }, { swept: 0 }, { swept: 1 }],
+    ['fresh lists did not name it, then a sweep saw it', { swept: 2 }, { swept: 1 }, { swept: 2 }],
+    ['only then did fresh lists not name it', { swept: 0 }, { swept: 2 }, { swept: 0 }],
+    ['two keys asked for it', { keys: 0b0101 }, { keys: 0b0011 }, { keys: 0b0111 }],
+    ['a key asked for it that was unlisted before', { keys: null }, { keys: 0b0011 }, { keys: 0b0011 }],
+    ['it is unlisted: nobody learns who asked', { keys: 0b0101 }, { keys: null }, { keys: null }],
+  ])('is one guest: %s', (_, before, again, expected) => {
+    expect(seenAgain(guest(before), guest(again))).toMatchObject(expected);
+  });
+});
+
+it('the mark of a key is the same in every version: stores keep marks (vectors of FNV-1a, 32 bits)', () => {
+  expect(['', 'a', 'foobar'].map(hashOf)).toEqual([0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
+});
+
 it('keys are told apart by one of sixteen marks', () => {
   const marks = new Set(Array.from({ length: 1_000 }, (_, at) => markOf(`key_${at}`)));
   expect([...marks].sort((a, b) => a - b)).toEqual(Array.from({ length: 16 }, (_, at) => 1 << at));
@@ -170,6 +239,12 @@ describe('names that did not exist', () => {
     const others = Array.from({ length: 1_000 }, (_, at) => `alive${at}.com`);
     expect(others.some(name => isIn(dead.toText(), name))).toBe(false);
     expect(dead.toText().length).toBe(12_000);
+  });
+
+  it('are kept in the same words by every version: 72 bits of SHA-256 in base64', () => {
+    const dead = new HashedNames();
+    dead.add('burn.com');
+    expect(dead.toText()).toBe('OL+JQ3QJUSsH');
   });
 
   it('are not taken for others that somebody has chosen: these share 32 bits of FNV-1a', () => {

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
+import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
 import { foldingInfra, isLearnable, isLearned } from '../../src/core/infra.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
-import { catalogOf } from '../support/catalog.ts';
+import { catalogOf, NO_TABLES } from '../support/catalog.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 /** In the order of the list. */
@@ -51,6 +52,11 @@ describe('a host is learned', () => {
     ['not when it is shared', { shared: true }, false],
     ['not when it was forgotten', { forgotten: true }, false],
     ['not when no neighbour is listed any more', { neighbours: ['was-listed.com'] }, false],
+    [
+      'not when it would just do and no neighbour is listed any more',
+      { groups: [groupOfGuests(3), unlisted(15)], neighbours: ['was-listed.com'] },
+      false,
+    ],
     ['not when too few neighbours are listed any more', { neighbours: FEW_LEFT }, false],
     ['when one of its neighbours is still listed', { neighbours: ['was-listed.com', 'burner.com'] }, true],
     ['not when a table knows it', { name: 'aspmx.l.google.com' }, false],
@@ -86,6 +92,10 @@ describe('what was learned, for lookup', () => {
     'mx.web.de': ['5.61.1.1'],
     'mx.forgotten.net': ['5.61.1.1'],
     'mx.dead.net': [],
+    'mx.half-at-platform.net': ['5.61.1.1', '5.61.1.5'],
+    'fourth.fresh.com': ['5.61.1.6'],
+    'fifth.fresh.com': ['5.61.1.1', '5.61.1.6'],
+    'mx.two-hosters.net': ['5.61.1.1', '5.61.1.7'],
   };
   const FEW = { flagged: 1, groups: [groupOfGuests(1)] };
   const find = (...hosts: string[]) =>
@@ -103,6 +113,10 @@ describe('what was learned, for lookup', () => {
           record({ name: '*.numbered.net' }),
           record({ name: 'mx.at-platform.net' }),
           record({ name: '5.61.1.5', shared: true }),
+          record({ name: 'mx.half-at-platform.net' }),
+          record({ name: '5.61.1.6', forgotten: true }),
+          record({ name: 'own@5.61.1.6' }),
+          record({ name: '5.61.1.7', neighbours: ['third.com'] }),
           record({ name: '*.given-up.net', forgotten: true }),
           record({ name: 'mx.given-up.net' }),
           record({ name: 'mx.fresh.com' }),
@@ -145,6 +159,10 @@ describe('what was learned, for lookup', () => {
     ["the domain's own host where only others are", ['third.fresh.com'], undefined],
     ['a host of others there', ['mx.other-name.net'], 'address'],
     ['a learned host at the address of a platform', ['mx.at-platform.net'], undefined],
+    ['a learned host, one address of which is a platform', ['mx.half-at-platform.net'], undefined],
+    ["the domain's own host at an address that an operator took out", ['fourth.fresh.com'], undefined],
+    ["the domain's own host, one address of which was taken out", ['fifth.fresh.com'], undefined],
+    ['a host at two addresses that weigh the same, by the first', ['mx.two-hosters.net'], 'address'],
     ['any number of a learned domain of hosts', ['mx7.numbered.net', 'mx59.numbered.net'], 'name'],
     ['a learned host of a domain that an operator took out', ['mx.given-up.net'], undefined],
     ["a learned host and the domain's own", ['mx.box.net', 'mx.fresh.com'], undefined],
@@ -161,7 +179,23 @@ describe('what was learned, for lookup', () => {
 
   it('tells how many listed domains share the host, and what they weigh', () => {
     expect(find('mx.box.net')).toMatchObject({ listedGuests: 10, sum: 10 });
-    expect(find('mx.box.net', 'mx.other-name.net')).toMatchObject({ listedGuests: 20, sum: 2.46 });
+    for (const hosts of [
+      ['mx.box.net', 'mx.other-name.net'],
+      ['mx.other-name.net', 'mx.box.net'],
+    ])
+      expect(find(...hosts)).toMatchObject({ listedGuests: 20, sum: 2.46 });
+  });
+
+  it('tells what was weighed beside a host below a listed domain, where nothing is', () => {
+    for (const hosts of [
+      ['mx9.third.com', 'mx.box.net'],
+      ['mx.box.net', 'mx9.third.com'],
+    ])
+      expect(find(...hosts)).toMatchObject({ by: 'listed', sum: 10, enough: 2.1 });
+  });
+
+  it('does not blame a platform beside it, where names need not exist', () => {
+    expect(find('mx.box.net', 'aspmx.l.google.com')).toMatchObject({ by: 'name', hosts: ['mx.box.net'] });
   });
 
   it.each<[string, string[], object | undefined]>([
@@ -230,6 +264,28 @@ describe('what was learned, for lookup', () => {
       expect(infra.graph([{ host, preference: 0 }], catalog)).toEqual([]);
   });
 
+  it('shows the guests of four hosts of a domain, and of each by its own name first', () => {
+    const hosts = [1, 2, 3, 4, 5].map(at => `mx.host${at}.net`);
+    const infra = allAtOnce(
+      foldingInfra(
+        hosts.flatMap(name => [
+          record({ name }),
+          record({ name: name.replace('mx', '*'), neighbours: ['third.com'] }),
+        ]),
+        catalog,
+        TODAY,
+        () => undefined,
+      ),
+    );
+    const graph = infra.graph(
+      hosts.map((host, preference) => ({ host, preference })),
+      catalog,
+    );
+    expect(graph.map(({ host, guests }) => [host, guests])).toEqual(
+      hosts.slice(0, 4).map(host => [host, ['burner.com']]),
+    );
+  });
+
   it('names three neighbours at most, each once, and none that is not listed any more', () => {
     expect(find('mx.box.net', 'mx.second.net')?.neighbours).toEqual(['burner.com', ...LISTED.slice(1, 3)]);
   });
@@ -270,5 +326,21 @@ describe('what was learned, for lookup', () => {
     expect(isLearnable('mx.yopmail.com', catalog)).toBe(true);
     expect(isLearnable('mx1.riseup.net', catalog)).toBe(false);
     expect(isLearnable('route1.mx.cloudflare.net', catalog)).toBe(false);
+  });
+
+  it.each<[string, string, boolean]>([
+    ['of a protected domain', 'mx.kept.com', false],
+    ['that is a protected domain', 'kept.com', false],
+    ['of consumer webmail', 'mx.webmail.com', false],
+    ['below a protected registry', 'mx.club.eu.org', true],
+    ['that is a protected registry', 'eu.org', false],
+  ])('a host %s', (_, host, learnable) => {
+    const tables = {
+      ...NO_TABLES,
+      protected: new Set(['kept.com', 'eu.org']),
+      suffixes: new Set(['eu.org']),
+      free: { ...NO_TABLES.free, add: new Set(['webmail.com']) },
+    };
+    expect(isLearnable(host, allAtOnce(makingCatalog([], tables, 'g')))).toBe(learnable);
   });
 });

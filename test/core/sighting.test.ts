@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { dayFrom } from '../../src/core/days.ts';
 import type { Domain } from '../../src/core/domain.ts';
+import type { FeedKind } from '../../src/core/feed.ts';
+import { makingCatalog } from '../../src/core/folding.ts';
 import { markOf } from '../../src/core/guest.ts';
 import { HashedNames } from '../../src/core/hashed.ts';
 import { guestOf, type ListedAs, type Sweeping, sightingOf } from '../../src/core/sighting.ts';
+import { takeSnapshot } from '../../src/core/snapshot.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
 import { SweptNames } from '../../src/core/swept.ts';
-import { catalogOf } from '../support/catalog.ts';
+import { catalogOf, NO_TABLES } from '../support/catalog.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 15, 12);
@@ -52,6 +56,16 @@ describe('a listed guest', () => {
     expect((await guest(LISTED, by, dead)).sinceDay).toBe(sinceDay);
   });
 
+  it('is asked for by no key where a sweep found it', async () => {
+    expect((await guest(LISTED, { isFirst: false })).keys).toBe(0);
+  });
+
+  it('is as old as it is seen before the first sweep: nobody knows of dead names yet', async () => {
+    const sighting = sightingOf('burn.com' as Domain, 'burn.com', LISTED, 'key_1');
+    const { sinceDay } = guestOf(sighting, new SweptNames(undefined), await catalogOf([]), NOW);
+    expect(sinceDay).toBe('2026-11-15');
+  });
+
   it('was earned by nobody where no list tells since when', async () => {
     expect((await guest({ ...LISTED, since: 0 }, 'key_1')).earnedBy).toBe(null);
   });
@@ -62,6 +76,7 @@ describe('an unlisted guest', () => {
     expect(await guest(null, 'key_1', ['burn.com'])).toMatchObject({
       ...{ entry: null, keys: null, corroborated: null, earnedBy: null, sinceDay: '2026-11-15' },
     });
+    expect(sightingOf('burn.com' as Domain, 'burn.com', null, 'key_1').mark).toBe(0);
   });
 
   it.each<[string, string | Sweeping, number, number]>([
@@ -70,5 +85,22 @@ describe('an unlisted guest', () => {
     ['a sweep found it', { isFirst: false }, 0, 1],
   ])('tells how it was seen: %s', async (_, by, updatedAgo, swept) => {
     expect((await guest(null, by, [], updatedAgo)).swept).toBe(swept);
+  });
+
+  it.each<[string, number, number, number]>([
+    ['one list of disposable names is fresh, whatever others are', 0, 9, 2],
+    ['another list is fresh, which names none', 9, 0, 0],
+  ])('counts as unlisted by fresh lists or not: %s', (_, daysAgo, popularDaysAgo, swept) => {
+    const list = (kind: FeedKind, ago: number) => ({
+      ...takeSnapshot(
+        { id: kind, kind, family: 'broad', licence: 'none', origin: 'here', atLeast: 0 },
+        { version: '1', names: ['other.com'] },
+      ),
+      acceptedAt: NOW - ago * DAY_MS,
+    });
+    const snapshots = [list('disposable', daysAgo), list('popular', popularDaysAgo)];
+    const catalog = allAtOnce(makingCatalog(snapshots, NO_TABLES, 'g'));
+    const sighting = sightingOf('burn.com' as Domain, 'burn.com', null, 'key_1');
+    expect(guestOf(sighting, sweptWith(), catalog, NOW).swept).toBe(swept);
   });
 });

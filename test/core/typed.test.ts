@@ -113,6 +113,8 @@ describe('a mail host that an operator types', () => {
     'a b.com',
     '192.0.2',
     'user@x.com',
+    'mx*.example.com',
+    '192.0.own@2.1',
   ])('%j is refused', typed => {
     expect(parseHost(typed)).toEqual({
       ok: false,

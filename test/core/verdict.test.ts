@@ -243,9 +243,24 @@ describe('what explains a verdict', () => {
       ['mx0.host.net: listed.com is a listed disposable domain'],
     ],
     [
+      'the listed domains of several exchanges',
+      { learned: { ...neighbours.learned, by: 'listed' } },
+      ['a.net, b.net, c.net: x.com, y.com is a listed disposable domain'],
+    ],
+    [
       'listed siblings',
       learnedBy('siblings'),
       ['41 names below mx0.host.net are listed disposable domains (listed.com)'],
+    ],
+    [
+      'some of the listed siblings',
+      { learned: { ...neighbours.learned, by: 'siblings' } },
+      ['41 names below a.net are listed disposable domains (x.com, y.com)'],
+    ],
+    [
+      'a disposable exchange and that it is not the only one',
+      received('partly_disposable', 1),
+      ['label of partly_disposable (mx0.host.net), beside others'],
     ],
     ['a role word', { roleWord: 'noreply' }, ['"noreply" stands for automated mail']],
     ['a relay', { relay: 'Relay', ...received('forwarding') }, ['address of Relay']],

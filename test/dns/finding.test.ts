@@ -1,7 +1,9 @@
 import type { Answer } from 'dns-packet';
 import { describe, expect, test } from 'vitest';
 import {
+  type Found,
   find,
+  isReceiving,
   mailFromAddresses,
   mailFromMx,
   publicAddresses,
@@ -42,6 +44,11 @@ describe('exchanges', () => {
     [
       'come in the order of their preference, then of their names',
       [mx('c.net', 20), mx('b.net', 5), mx('a.net', 20)],
+      'mx b.net a.net c.net 300',
+    ],
+    [
+      'come in the same order however the server turns them',
+      [mx('a.net', 20), mx('c.net', 20), mx('b.net', 5)],
       'mx b.net a.net c.net 300',
     ],
     ['are lower case', [mx('MX.Host.NET')], 'mx mx.host.net 300'],
@@ -105,6 +112,21 @@ describe('exchanges', () => {
       { host: 'a.net', preference: 0 },
       { host: 'b.net', preference: 1 },
     ]);
+  });
+});
+
+describe('a name receives mail', () => {
+  const asked = (answers: Answer[], type: QuestionType = 'MX') => find(reply(answers), NAME, type)!;
+  test.each<[string, Found, boolean]>([
+    ['by one exchange', asked([mx('a.net')]), true],
+    ['by one usable exchange among others', asked([mx('.', 0), mx('localhost'), mx('A.net')]), true],
+    ['not by exchanges that are no host names', asked([mx('.', 0), mx('192.0.2.1')]), false],
+    ['not by a special-use name', asked([mx('mx.invalid')]), false],
+    ['not by an address: who asks for exchanges hears of none', asked([a('5.6.7.8')], 'A'), false],
+    ['not where there are no exchanges', asked([]), false],
+    ['not where it does not exist', find(reply([], { nxdomain: true }), NAME, 'MX')!, false],
+  ])('%s', (_, found, receiving) => {
+    expect(isReceiving(found)).toBe(receiving);
   });
 });
 

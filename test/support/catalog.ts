@@ -5,7 +5,7 @@ import type { Catalog } from '../../src/core/catalog.ts';
 import { dayAt, dayText } from '../../src/core/days.ts';
 import type { Family, FeedKind, FeedSource } from '../../src/core/feed.ts';
 import { takeSnapshot, textOf } from '../../src/core/snapshot.ts';
-import type { TableTexts } from '../../src/core/tables.ts';
+import type { Tables, TableTexts } from '../../src/core/tables.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 
 interface Also {
@@ -55,6 +55,17 @@ async function storedAt(acceptedAt: number, sources: readonly FeedSource[]): Pro
     },
   };
 }
+
+/** Nothing that people wrote by hand. */
+export const NO_TABLES: Tables = {
+  providers: [],
+  mailboxes: new Map(),
+  protected: new Set(),
+  suffixes: new Set(),
+  relays: new Map(),
+  free: { add: new Set(), remove: new Set() },
+  roles: new Set(),
+};
 
 /** Innocent names that tests speak of. */
 const SPOKEN_OF = new Set(['gmail.com', 'web.de', 'riseup.net', 'sdf.org', 'eu.org', 'duck.com']);

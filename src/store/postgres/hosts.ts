@@ -59,10 +59,11 @@ export function createHosts(connections: Connections) {
       run(
         session =>
           inTurn(session, TURN.hosts, async () => {
-            const { count } = await session.query('UPDATE host SET forgotten_at = $2 WHERE name = $1', [
-              name,
-              at,
-            ]);
+            const lifted = at === null ? ', shared_day = NULL' : '';
+            const { count } = await session.query(
+              `UPDATE host SET forgotten_at = $2${lifted} WHERE name = $1`,
+              [name, at],
+            );
             if (at !== null) await session.query('DELETE FROM guest WHERE host = $1', [name]);
             if (count === 1) await writeAct(session, act);
             return count === 1;

@@ -75,7 +75,9 @@ export function createHosts(db: DatabaseSync) {
 
     forgetHost: (name: string, at: number | null, act: Act): boolean =>
       inTransaction(db, () => {
-        const known = db.prepare('UPDATE host SET forgotten_at = ? WHERE name = ?').run(at, name).changes > 0;
+        const lifted = at === null ? ', shared_day = NULL' : '';
+        const update = db.prepare(`UPDATE host SET forgotten_at = ?${lifted} WHERE name = ?`);
+        const known = update.run(at, name).changes > 0;
         if (at !== null) db.prepare('DELETE FROM guest WHERE host = ?').run(name);
         if (known) writeAct(db, act);
         return known;

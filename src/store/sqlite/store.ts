@@ -7,7 +7,7 @@ import { fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
 import { createCopies } from './copies.ts';
 import { DEADLINE_MS, LateThread, NO_DEADLINE, Thread } from './thread.ts';
-import type { Counter, Records } from './worker.ts';
+import type { Counter, Records, WorkerData } from './worker.ts';
 
 type Ask = Thread<Records>['ask'];
 
@@ -16,18 +16,19 @@ export async function openSqliteStore(
   path: string,
   onDeath: (error: Error) => void,
   onFormChange: OnFormChange = () => {},
+  deadlineMs = DEADLINE_MS,
 ): Promise<Store> {
-  const direct = new Thread<Records>({ path, role: 'records', isFirst: true }, onDeath, onFormChange);
+  const start = <T extends { close(): void }>(role: WorkerData['role'], isFirst: boolean) =>
+    new Thread<T>({ path, role, isFirst }, onDeath, onFormChange, deadlineMs);
+  const direct = start<Records>('records', true);
   await direct.up;
-  const counter = new LateThread<Counter>(
-    () => new Thread({ path, role: 'counter', isFirst: false }, onDeath),
-  );
+  const counter = new LateThread(() => start<Counter>('counter', false));
   // Bulk work goes to a thread of its own: a call that needs its key read never waits behind it.
-  const bulk = new LateThread<Records>(() => new Thread({ path, role: 'records', isFirst: false }, onDeath));
+  const bulk = new LateThread(() => start<Records>('records', false));
   const batcher = new Batcher({
     count: (groups, ms) => counter.ask('spend', [groups], ms),
     lanes: 1,
-    deadlineMs: DEADLINE_MS,
+    deadlineMs,
   });
   const askRecords: Ask = (...asked) => direct.ask(...asked);
   let closing: Promise<void> | undefined;

@@ -24,16 +24,23 @@ export class Thread<T extends { close(): void }> {
   readonly #start = Promise.withResolvers<void>();
   readonly #onFormChange: OnFormChange;
   readonly #worker: Worker;
+  readonly #deadlineMs: number;
   readonly #waiting = new Map<
     number,
     { resolve(value: never): void; reject(error: Error): void; progress?: Progress }
   >();
   #next = 0;
 
-  constructor(data: WorkerData, onDeath: (error: Error) => void, onFormChange: OnFormChange = () => {}) {
+  constructor(
+    data: WorkerData,
+    onDeath: (error: Error) => void,
+    onFormChange: OnFormChange,
+    deadlineMs: number,
+  ) {
     const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
     this.up = this.#start.promise;
     this.#onFormChange = onFormChange;
+    this.#deadlineMs = deadlineMs;
     this.#worker = new Worker(file, { workerData: data });
     this.#worker.on('message', (reply: Reply) => this.#take(reply));
     const end = (why: string) => {
@@ -69,7 +76,7 @@ export class Thread<T extends { close(): void }> {
   ask<K extends keyof T & string>(
     op: K,
     args: Op<T>[K]['args'],
-    deadline: number | null = DEADLINE_MS,
+    deadline: number | null = this.#deadlineMs,
     progress?: Progress,
   ): Promise<Op<T>[K]['result']> {
     const id = this.#next++;

@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest';
+import type { Family, FeedKind, Snapshot } from '../../src/core/feed.ts';
+import { makingCatalog } from '../../src/core/folding.ts';
+import { LEARNING } from '../../src/core/guest.ts';
+import { siblingsIn } from '../../src/core/siblings.ts';
+import { takeSnapshot } from '../../src/core/snapshot.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
+import type { Tables } from '../../src/core/tables.ts';
+import { NO_TABLES } from '../support/catalog.ts';
+
+const TABLES: Tables = {
+  ...NO_TABLES,
+  providers: [{ suffix: 'hoster.com', label: 'Hoster', class: 'hosting' }],
+  protected: new Set(['kept.com', 'eu.org']),
+  suffixes: new Set(['eu.org']),
+  free: { ...NO_TABLES.free, add: new Set(['webmail.com']) },
+};
+
+const list = (
+  id: string,
+  names: readonly string[],
+  kind: FeedKind = 'disposable',
+  family: Family = 'broad',
+) => takeSnapshot({ id, kind, family, licence: 'MIT', origin: id, atLeast: 0 }, { version: '1', names });
+
+/** What two families of feeds name. */
+const listed = (names: readonly string[]) => [
+  list('broad', names),
+  list('seen', names, 'disposable', 'telemetry'),
+];
+
+// Made in each test: the siblings of a catalog are looked for once.
+const catalogOf = (snapshots: readonly Snapshot[]) => allAtOnce(makingCatalog(snapshots, TABLES, 'g'));
+const siblingsOf = (snapshots: readonly Snapshot[]) =>
+  Object.fromEntries(allAtOnce(siblingsIn(catalogOf(snapshots))));
+
+it('listed names speak against the registered domain that they are below', () => {
+  expect(siblingsOf(listed(['a.farm.net', 'x.b.farm.net', 'c.farm.co.uk', 'me.github.io']))).toEqual({
+    'farm.net': ['a.farm.net', 'x.b.farm.net'],
+    'farm.co.uk': ['c.farm.co.uk'],
+  });
+});
+
+it.each<[string, string[]]>([
+  ['a registered domain, against itself,', ['farm.net', 'farm.co.uk']],
+  ['a shared suffix, against its customers,', ['s3.amazonaws.com', 'blogspot.com']],
+  ['a customer of a shared suffix, against the others,', ['a.blogspot.com', 'b.blogspot.com']],
+])('%s says nothing', (_, names) => {
+  expect(siblingsOf(listed(names))).toEqual({});
+});
+
+it('names of one family speak against nobody', () => {
+  expect(siblingsOf([list('broad', ['a.farm.net']), list('other', ['a.farm.net'])])).toEqual({});
+});
+
+it.each<[string, string[]]>([
+  ['consumer webmail', ['a.webmail.com']],
+  ['what many people use', ['a.popular.com']],
+  ['what people protect', ['a.kept.com']],
+  ['what is below a protected registry', ['a.club.eu.org']],
+  ['a university in a register', ['a.uni-of-x.com']],
+  ['whoever runs mail servers', ['a.hoster.com']],
+])('nobody speaks against %s', (_, names) => {
+  const others = [
+    list('popular', ['popular.com'], 'popular'),
+    list('register', ['uni-of-x.com'], 'academic'),
+  ];
+  expect(siblingsOf([...listed([...names, 'a.farm.net']), ...others])).toEqual({
+    'farm.net': ['a.farm.net'],
+  });
+});
+
+it('of one domain as many are kept as an answer may show, the first of the list', () => {
+  const names = Array.from({ length: LEARNING.neighbours + 2 }, (_, at) => `n${at}.farm.net`);
+  expect(siblingsOf(listed(names))).toEqual({ 'farm.net': names.slice(0, LEARNING.neighbours) });
+});
+
+it('are looked for in steps of 500 names, and once for each catalog', () => {
+  const looking = (count: number) => {
+    const catalog = catalogOf(listed(Array.from({ length: count }, (_, at) => `d${at}.com`)));
+    let steps = 0;
+    for (const _ of siblingsIn(catalog)) steps++;
+    return steps;
+  };
+  expect([1, 499, 500, 1_000].map(looking)).toEqual([0, 0, 1, 2]);
+  const catalog = catalogOf(listed(['a.farm.net']));
+  expect(allAtOnce(siblingsIn(catalog))).toBe(allAtOnce(siblingsIn(catalog)));
+});
