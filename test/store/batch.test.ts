@@ -44,11 +44,11 @@ describe('a commit', () => {
     expect(commits.map(({ groups }) => groups[0]!.calls)).toEqual([2]);
   });
 
-  test('begins at once where 64 calls wait, though each turn brings more', async () => {
+  test('begins at once where 16 calls wait, though each turn brings more', async () => {
     const { commits, call } = batching();
-    for (let one = 0; one < 64; one++) call();
+    for (let one = 0; one < 16; one++) call();
     await turns(1);
-    expect(commits.map(({ groups }) => groups[0]!.calls)).toEqual([64]);
+    expect(commits.map(({ groups }) => groups[0]!.calls)).toEqual([16]);
   });
 
   test('begins after a millisecond, though each turn brings more', async () => {
@@ -62,7 +62,7 @@ describe('a commit', () => {
       await turn();
     }
     expect(commits.map(({ groups }) => groups[0]!.calls)).toEqual([calls]);
-    expect(calls).toBeLessThan(64);
+    expect(calls).toBeLessThan(16);
   });
 
   test('of calls that came meanwhile begins before the answers of the one before are given', async () => {
