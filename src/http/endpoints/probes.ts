@@ -12,10 +12,10 @@ const NO_STORE = ['Cache-Control', 'no-store'];
 const MADE_MS = 1_000;
 
 /** Whoever asks while it is being made, or shortly after, gets the same: at once where it is there. */
-function madeOnce<T>(make: () => Promise<T>): (give: (made: T) => void) => Promise<void> | undefined {
+export function madeOnce<T>(make: () => Promise<T>): (give: (made: T) => void) => Promise<void> | undefined {
   let making: Promise<T> | undefined;
   let made: { readonly it: T } | undefined;
-  let madeAt = 0;
+  let madeAt = Number.NEGATIVE_INFINITY;
   return give => {
     const now = performance.now();
     if (now - madeAt > MADE_MS) {
