@@ -1,15 +1,14 @@
-import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HashedNames } from '../src/core/hashed.ts';
 import type { Store } from '../src/core/ports.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { ACT } from './support/act.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
+import { emptiedStore } from './support/emptied.ts';
 import { FULL, type Kind, type Site, type Size, simulateInternet, visit } from './support/internet.ts';
 import { eventually, sized } from './support/scale.ts';
-import { temporaryFolder } from './support/service.ts';
 
 const DAY_MS = 86_400_000;
+const emptied = emptiedStore();
 let dns: DnsServer;
 let store: Store;
 let time: { now: number };
@@ -17,11 +16,9 @@ let ends: (() => Promise<void>)[];
 
 beforeEach(async () => {
   dns = await startDns();
-  store = await openSqliteStore(join(temporaryFolder(), 'store.db'), error => {
-    throw error;
-  });
+  store = await emptied();
   time = { now: Date.UTC(2026, 10, 15, 12) };
-  ends = [() => store.close(), () => dns.close()];
+  ends = [() => dns.close()];
   return async () => {
     for (const end of ends) await end();
   };

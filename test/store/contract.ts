@@ -51,10 +51,8 @@ const usedBy = (spent: readonly Spent[], outcome: 'granted' | 'exhausted') =>
 
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-export function storeContract(makePlace: MakePlace): void {
-  async function empty(): Promise<Store> {
-    return (await makePlace())();
-  }
+/** `empty` gives a store that has nothing in it and stays open. */
+export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>): void {
   async function withKey(limits: Partial<KeyRecord> = {}) {
     const store = await empty();
     const key = someKey(limits);
@@ -333,7 +331,8 @@ export function storeContract(makePlace: MakePlace): void {
     });
 
     test('a store that is closed is unavailable', async () => {
-      const store = await empty();
+      const open = await makePlace();
+      const store = await open();
       await store.close();
       await expect(store.listKeys()).rejects.toThrow(StoreUnavailable);
       await expect(store.ready()).rejects.toThrow(StoreUnavailable);

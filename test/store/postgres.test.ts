@@ -49,10 +49,16 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     return { store, key, revision, spend };
   }
 
-  storeContract(async () => {
-    await empty();
-    return () => open();
-  });
+  storeContract(
+    async () => {
+      await empty();
+      return () => open();
+    },
+    async () => {
+      await empty();
+      return open();
+    },
+  );
 
   describe('the tables', () => {
     test('are made once, however many servers start together', async () => {

@@ -25,6 +25,7 @@ import { explain, openFirst } from '../../src/store/sqlite/open.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
+import { emptiedStore } from '../support/emptied.ts';
 import { guestOf } from '../support/guests.ts';
 import { olderStore } from '../support/older.ts';
 import { read } from '../support/process.ts';
@@ -72,7 +73,7 @@ function watchBytes(path: string): () => string[] {
 storeContract(async () => {
   const path = join(temporaryFolder(), 'domain-risk.db');
   return () => open(path);
-});
+}, emptiedStore());
 
 describe('the file', () => {
   test('is for its own user only: 0600 in a directory of 0700, the journal too', async () => {
