@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { ACT } from '../support/act.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
+import { failNextSpend } from '../support/failing.ts';
 import { sharedService } from '../support/service.ts';
 
 const shared = sharedService();
@@ -120,7 +121,7 @@ test('what our own code stumbles over is not taken for a store that does not ans
 
 function failOnce(store: Store, name: 'keyByDigest' | 'spend' | 'ranking' | 'used', error: Error) {
   if (name !== 'spend') return vi.spyOn(store, name).mockRejectedValueOnce(error);
-  return vi.spyOn(store, name).mockImplementationOnce((_spend, _revision, waiter) => waiter.reject(error));
+  return failNextSpend(store, error);
 }
 
 /** Everything that may be in an error and must not be in its answer. */

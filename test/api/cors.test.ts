@@ -1,6 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { type Answer, ask } from '../support/answers.ts';
+import { failNextSpend } from '../support/failing.ts';
 import { sharedService, type TestService } from '../support/service.ts';
 
 const shared = sharedService();
@@ -68,9 +69,7 @@ const ANSWERS: readonly (readonly [string, number, Send])[] = [
     500,
     async (s, headers) => {
       const { secret } = await s.key();
-      const spy = vi
-        .spyOn(s.store, 'spend')
-        .mockImplementation((_spend, _revision, waiter) => waiter.reject(new StoreUnavailable('gone')));
+      const spy = failNextSpend(s.store, new StoreUnavailable('gone'));
       const answer = await ask(s.port, PATH, { key: secret, headers });
       spy.mockRestore();
       return answer;

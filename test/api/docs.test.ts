@@ -2,10 +2,11 @@
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { referenceDocument } from '../../scripts/reference.ts';
 import { NOW, REQUEST_ID } from '../../src/http/examples.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
+import { failNextSpend } from '../support/failing.ts';
 import { guestOf } from '../support/guests.ts';
 import { sharedService, startTestService } from '../support/service.ts';
 
@@ -366,9 +367,7 @@ describe('real answers are what the document says, and its examples are real', (
       const headers = [...(sent.headers ?? []), `Accept: ${PROBLEM_TYPE}`];
       expectDocumented(id, await send(method, target, { ...sent, headers }));
     }
-    vi.spyOn(store, 'spend').mockImplementationOnce((_spend, _revision, waiter) =>
-      waiter.reject(new Error('broken')),
-    );
+    failNextSpend(store, new Error('broken'));
     const failed = await send('GET', gmail, { key: secret });
     expect(failed.status).toBe(500);
     expectDocumented('getDomain', failed);

@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
 import { hasBrowser, sharedConsole } from '../support/browser.ts';
 import { mx, type Zone } from '../support/dns.ts';
+import { failNextSpend } from '../support/failing.ts';
 import {
   answerAbout,
   button,
@@ -171,7 +172,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
   test('when the service fails finds the request id, when something else answers hears of the proxy', async () => {
     const { secret } = await service().key();
     const page = await visit('', { expected: /the server responded|ERR_INTERNET_DISCONNECTED/ });
-    vi.spyOn(service().store, 'spend').mockRejectedValueOnce(new StoreUnavailable('disk'));
+    failNextSpend(service().store, new StoreUnavailable('disk'));
     await lookUp(page, 'gmail.com', secret);
     const said = await errorSaid(page, 'The service failed');
     expect(said).toContain('fail open');
