@@ -74,7 +74,8 @@ function startBare(): Promise<{ child: ChildProcess; url: string }> {
 /** One real answer, as it came over the wire. */
 function sample(url: string, path: string, authorization: string) {
   return new Promise<{ status: number; headers: string[]; body: string }>((resolve, reject) => {
-    request(url + path, { headers: { authorization } }, response => {
+    // A connection of its own: one that was kept may have been closed while a load held this process.
+    request(url + path, { headers: { authorization }, agent: false }, response => {
       const chunks: Buffer[] = [];
       response.on('data', chunk => chunks.push(chunk));
       response.on('end', () => {
