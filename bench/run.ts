@@ -5,7 +5,7 @@
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
+import { globalAgent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { printTable } from '../src/commands/print.ts';
@@ -74,8 +74,7 @@ function startBare(): Promise<{ child: ChildProcess; url: string }> {
 /** One real answer, as it came over the wire. */
 function sample(url: string, path: string, authorization: string) {
   return new Promise<{ status: number; headers: string[]; body: string }>((resolve, reject) => {
-    // A connection of its own: one that was kept may have been closed while a load held this process.
-    request(url + path, { headers: { authorization }, agent: false }, response => {
+    request(url + path, { headers: { authorization } }, response => {
       const chunks: Buffer[] = [];
       response.on('data', chunk => chunks.push(chunk));
       response.on('end', () => {
@@ -182,6 +181,8 @@ try {
   ];
   const rows: string[][] = [];
   for (const { name, status, paths, authorization, connections } of cases) {
+    // Connections that were kept may have been closed while a load held this process.
+    globalAgent.destroy();
     const answer = await sample(service.url, paths[0]!, authorization);
     if (answer.status !== status)
       throw new Error(`${name}: expected ${status}, got ${answer.status} ${answer.body}`);
