@@ -22,6 +22,9 @@ async function shareOf<T>(rig: Rig, work: Promise<T>): Promise<{ done: T; second
   return { done, seconds, share: (1_000 * seconds) / (performance.now() - before.at) };
 }
 
+/** Others who take the processors in between make it less now and then: it is measured again then. */
+const LEAST_RATIO = 0.5;
+
 test('asked for five times what it can do, it goes on doing at least half of it, says 503 to the rest, counts what it answered 200, and serves another caller', async () => {
   const rig = await startLowered();
   const run = (...callers: Parameters<typeof generate>[0]['callers']) =>
@@ -44,7 +47,8 @@ test('asked for five times what it can do, it goes on doing at least half of it,
     };
   };
   const tries = [await measure()];
-  while (!tries.at(-1)!.isFair && tries.length < 8) tries.push(await measure());
+  const isGood = ({ isFair, ratio }: (typeof tries)[number]) => isFair && ratio > LEAST_RATIO;
+  while (!isGood(tries.at(-1)!) && tries.length < 8) tries.push(await measure());
 
   for (const { seen } of tries) {
     expect(Object.keys(seen.statuses).filter(status => status !== '200' && status !== '503')).toEqual([]);
@@ -59,8 +63,7 @@ test('asked for five times what it can do, it goes on doing at least half of it,
     const { statuses, offered } = seenBy(watch, probe);
     expect((statuses['200'] ?? 0) / offered, probe).toBeGreaterThanOrEqual(least);
   }
-  // What others do on the machine only ever takes from it.
-  expect(Math.max(...tries.map(({ ratio }) => ratio))).toBeGreaterThan(0.5);
+  expect(Math.max(...tries.map(({ ratio }) => ratio))).toBeGreaterThan(LEAST_RATIO);
   const answered = [...calm.flatMap(({ seen }) => seen), ...tries.map(({ seen }) => seen)];
   expect(rig.counted()).toBe(answered.reduce((sum, one) => sum + (one.statuses['200'] ?? 0), 0));
   // What is shed costs no line of the log each.
