@@ -201,15 +201,15 @@ test('the detail names the rule that was broken, and never repeats what was sent
 });
 
 test('an email address leaves no trace in the log', async () => {
-  const { port, key, logged } = shared();
+  const { port, key, logged, loggedFrom } = shared();
   const { secret } = await key();
   const lines = logged.length;
   for (const segment of ['jane.doe@gmail.com', 'jane.doe%40gmail.com', 'x?email=jane.doe@gmail.com']) {
     await ask(port, `/v1/public/domain/${segment}`, { key: secret });
   }
   await ask(port, '/jane.doe@gmail.com', { key: secret });
-  expect(logged.length).toBe(lines + 4);
-  expect(logged.slice(lines).join('')).not.toContain('jane');
+  expect(loggedFrom(lines)).toHaveLength(4);
+  expect(loggedFrom(lines).join('')).not.toContain('jane');
 });
 
 test.each([

@@ -44,6 +44,8 @@ export interface TestService {
   readonly folder: string;
   /** Everything that was logged, one JSON line each. */
   readonly logged: string[];
+  /** The same from a line on, but for how long others had the processor. */
+  loggedFrom(line: number): string[];
   /** A key and its secret. */
   key(limits?: Partial<KeyRecord>): Promise<{ key: KeyRecord; secret: string }>;
   get(path: string, secret?: string, headers?: Record<string, string>): Promise<Response>;
@@ -131,6 +133,7 @@ export async function startTestService(
     dns,
     folder,
     logged,
+    loggedFrom: line => logged.slice(line).filter(text => !text.includes('the event loop was held')),
     async key(limits = {}) {
       const made = newKey({ name: 'test' }, clock());
       const key = { ...made.key, ...limits };
