@@ -194,7 +194,10 @@ interface Door {
   rateRefusal(key: KeyRecord, retryAfter: number): Promise<MeteredRefusal>;
 }
 
-/** One call that wants to be counted. Where its key is known it makes no promise on its way. */
+/**
+ * One call that wants to be counted. Where its key is known it makes no promise on its way. Whatever goes wrong here is
+ * told to the waiter: thrown at the store or out of a promise it would end the process for one call.
+ */
 class Spending implements Waiter<Spent> {
   readonly #door: Door;
   readonly #caller: Credentials;
@@ -216,19 +219,23 @@ class Spending implements Waiter<Spent> {
   }
 
   begin(): void {
-    const known = this.#door.recall(this.#digest, this.#caller);
-    if (known) this.#count(known, true);
-    else this.#read();
+    try {
+      const known = this.#door.recall(this.#digest, this.#caller);
+      if (known) this.#count(known, true);
+      else this.#read();
+    } catch (error) {
+      this.reject(error as Error);
+    }
   }
 
   #read(): void {
-    this.#door.inspect(this.#secret, this.#digest, this.#caller).then(
-      opened => {
+    this.#door
+      .inspect(this.#secret, this.#digest, this.#caller)
+      .then(opened => {
         if ('refused' in opened) this.#waiter.resolve(turnedAway(this.#caller, opened));
         else this.#count(opened, false);
-      },
-      (error: Error) => this.#waiter.reject(error),
-    );
+      })
+      .catch((error: Error) => this.reject(error));
   }
 
   #count(opened: OpenedKey, isRemembered: boolean): void {
@@ -253,7 +260,7 @@ class Spending implements Waiter<Spent> {
       if (isChanged) this.#judgeAnew();
       else this.#waiter.resolve(await rateRefusal(key, retryAfter));
     } catch (error) {
-      this.#waiter.reject(error as Error);
+      this.reject(error as Error);
     }
   }
 
@@ -264,18 +271,23 @@ class Spending implements Waiter<Spent> {
   }
 
   resolve(spent: Spent): void {
-    if (spent.outcome === 'changed') return this.#judgeAnew();
+    try {
+      if (spent.outcome === 'changed') this.#judgeAnew();
+      else this.#waiter.resolve(this.#passed(spent));
+    } catch (error) {
+      this.reject(error as Error);
+    }
+  }
+
+  #passed({ outcome, used }: Exclude<Spent, { outcome: 'changed' }>): Passed {
     const { memory, address } = this.#caller;
     const { key, revision } = this.#opened;
     const month = monthOf(this.#now);
-    const allowance = allowanceOf(key.quota, spent.used, month);
+    const allowance = allowanceOf(key.quota, used, month);
     if (key.rate !== null) this.#door.meterOf(key).allowance = allowance;
     if (memory.digest === this.#digest) memory.row = rowOf(key, address);
-    this.#waiter.resolve(
-      spent.outcome === 'exhausted'
-        ? quotaRefusal(allowance, month, this.#now)
-        : { key, revision, allowance },
-    );
+    if (outcome === 'exhausted') return quotaRefusal(allowance, month, this.#now);
+    return { key, revision, allowance };
   }
 
   reject(error: Error): void {

@@ -58,7 +58,7 @@ function world(facts: Partial<KeyRecord> = {}) {
     const result = await passOne(admit, caller(shown));
     return 'refused' in result ? result.refused : 'served';
   };
-  return { at, admit, change, caller, call };
+  return { at, admit, change, caller, call, store };
 }
 
 describe('a call that is judged anew because an operator changed something', () => {
@@ -100,6 +100,31 @@ describe('a call that is judged anew because an operator changed something', () 
     };
     await expect(passOne(admit, caller())).rejects.toThrow('the store changed again and again');
     expect(at.used).toBe(0);
+  });
+});
+
+describe('a fault of ours', () => {
+  const fault = new TypeError('a fault of ours');
+
+  test('while a call is judged is told to whoever waits for it, and the next one is served', async () => {
+    const { at, admit, caller, call } = world();
+    at.beforeSpend = () => {
+      throw fault;
+    };
+    // Once with the key read for it, once with the key remembered.
+    for (let time = 0; time < 2; time++) await expect(passOne(admit, caller())).rejects.toBe(fault);
+    at.beforeSpend = () => {};
+    expect(await call()).toBe('served');
+  });
+
+  test('in what the store says is too', async () => {
+    const { admit, caller, call, store } = world();
+    expect(await call()).toBe('served');
+    vi.spyOn(store, 'spend').mockImplementationOnce((_spend, _revision, waiter) => {
+      setImmediate(() => waiter.resolve(undefined as unknown as Spent));
+    });
+    await expect(passOne(admit, caller())).rejects.toThrow(TypeError);
+    expect(await call()).toBe('served');
   });
 });
 
