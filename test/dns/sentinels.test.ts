@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { PROBE_MS } from '../../src/dns/probe.ts';
 import { a, type DnsServer, type Fault, type Lie, mx } from '../support/dns.ts';
 import { domain, type Resolving, resolverFor, serveZones } from '../support/resolving.ts';
-import { isBound } from '../support/vitals.ts';
+import { isBound, isStarved } from '../support/vitals.ts';
 
 const SENTINELS = ['big.com', 'large.com', 'huge.com', 'vast.com'];
 const receiving = (name: string) => ({ records: [mx(name, 10, 'mail.example.net')] });
@@ -246,7 +246,7 @@ describe('what probing costs', () => {
     const names = Array.from({ length: 500 }, (_, at) => `gone${at}.com`);
     // Unknown where this process, and with it the server, had no processor for as long as a probe may take.
     const said = new Set(await states(world, names));
-    said.delete('unknown');
+    if (isStarved(process.pid)) said.delete('unknown');
     expect([...said]).toEqual(['nxdomain']);
     const most = 1 + Math.ceil((performance.now() - startedAt) / 250);
     expect(count()).toBeGreaterThan(6);

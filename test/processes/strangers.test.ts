@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Answer, API_PATH, percentile, startBystander, statusesOf } from '../support/bystander.ts';
-import { countOf, fatalLines, read, startServer } from '../support/process.ts';
+import { ALL_LISTS, countOf, fatalLines, read, startServer } from '../support/process.ts';
 import { eventually, SEED, sized } from '../support/scale.ts';
 import { pathsOf, sendStrangers } from '../support/strangers.ts';
 import { descriptors, megabytes, stretch, watchMemory } from '../support/vitals.ts';
@@ -27,7 +27,7 @@ test(`${CONNECTIONS} strangers send any bytes in any order at any speed: the pro
   timeout: sized(180_000, 1_800_000),
 }, async () => {
   process.stdout.write(`SEED=${SEED}\n`);
-  const server = await startServer();
+  const server = await startServer({ env: ALL_LISTS });
   const paths = await pathsOf(server.base);
   const bystander = startBystander(server, {
     secret: server.firstKey!,
