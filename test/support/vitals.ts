@@ -52,24 +52,41 @@ const ESTABLISHED = '01';
 /** Ended by the server and not by its peer, who has not read all, or has and does not go. */
 const ENDED = ['04', '05'];
 
+/** The connections of an address to a port, as the kernel shows one side of them. */
+function connectionsOf(address: string, port: number, side: 'server' | 'client') {
+  const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
+  // The kernel shows addresses in the order of the machine, which is the little-endian one wherever Node runs.
+  const parts = address.split('.').reverse();
+  const caller = `${parts.map(part => hex(Number(part), 2)).join('')}:`;
+  const rows = readFileSync('/proc/net/tcp', 'latin1').split('\n').slice(1, -1);
+  return rows.flatMap(row => {
+    const [, local, remote, state, queues] = row.trim().split(/\s+/) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    const [from, to] = side === 'server' ? [remote, local] : [local, remote];
+    const [unsent, unread] = queues.split(':').map(digits => Number.parseInt(digits, 16)) as [number, number];
+    return from.startsWith(caller) && to.endsWith(`:${hex(port, 4)}`) ? [{ state, unsent, unread }] : [];
+  });
+}
+
 /**
  * Connections to a port that are open on the server's side, by the address that they come from; with `kept` also those
  * that were ended on its side.
  */
 export function connectionsFrom(address: string, port: number, which: 'open' | 'kept' = 'open'): number {
-  const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
-  // The kernel shows addresses in the order of the machine, which is the little-endian one wherever Node runs.
-  const remote = address
-    .split('.')
-    .reverse()
-    .map(part => hex(Number(part), 2))
-    .join('');
-  const rows = readFileSync('/proc/net/tcp', 'latin1').split('\n').slice(1);
-  return rows.filter(row => {
-    const [, local, from, state] = row.trim().split(/\s+/);
-    const isWanted = state === ESTABLISHED || (which === 'kept' && ENDED.includes(state!));
-    return local?.endsWith(`:${hex(port, 4)}`) && from?.startsWith(`${remote}:`) && isWanted;
-  }).length;
+  const isWanted = (state: string) => state === ESTABLISHED || (which === 'kept' && ENDED.includes(state));
+  return connectionsOf(address, port, 'server').filter(({ state }) => isWanted(state)).length;
+}
+
+/** Bytes from an address that the kernel has taken and the server has not, in all. */
+export function unreadFrom(address: string, port: number): number {
+  const here = connectionsOf(address, port, 'server').map(({ unread }) => unread);
+  const onTheWay = connectionsOf(address, port, 'client').map(({ unsent }) => unsent);
+  return [...here, ...onTheWay].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 export interface Peak {
