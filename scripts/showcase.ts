@@ -6,7 +6,7 @@ import { createOperate } from '../src/operate.ts';
 import { a, mx, type Zone } from '../test/support/dns.ts';
 import { guestOf } from '../test/support/guests.ts';
 import { randomFrom } from '../test/support/scale.ts';
-import { realCatalog, startTestService, type TestService } from '../test/support/service.ts';
+import { allListsCatalog, startTestService, type TestService } from '../test/support/service.ts';
 import { spendOne } from '../test/support/spend.ts';
 
 export const TOKEN = 'a-token-for-pictures-0123456789abcdef';
@@ -57,7 +57,10 @@ export interface Showcase {
 }
 
 export async function openShowcase(cleanup: (end: () => void | Promise<void>) => void): Promise<Showcase> {
-  const service = await startTestService({ env: { ADMIN_TOKEN: TOKEN } }, cleanup);
+  const service = await startTestService(
+    { env: { ADMIN_TOKEN: TOKEN }, catalog: await allListsCatalog() },
+    cleanup,
+  );
   for (const [name, zone] of Object.entries(ZONES)) service.dns.zones.set(name, zone);
   const random = randomFrom(7);
   const time = { now: Date.now() - 40 * DAY_MS };
@@ -169,7 +172,7 @@ async function flag(
 
 async function learn({ store }: TestService): Promise<void> {
   const day = dayOf(Date.now());
-  const listed = (await realCatalog()).mostAgreed(200).values();
+  const listed = (await allListsCatalog()).mostAgreed(200).values();
   const guests = (host: string, count: number) =>
     Array.from(listed.take(count), domain => guestOf({ host, domain, entry: domain, day }));
   const customers = Array.from({ length: 23 }, (_, at) => `customer-${at}.example`);

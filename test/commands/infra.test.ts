@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { a, mx, startDns } from '../support/dns.ts';
 import { guestOf } from '../support/guests.ts';
 import { ALL_LISTS, CLI, makeKey, output, run, runJson, startChild } from '../support/process.ts';
-import { realCatalog, temporaryFolder } from '../support/service.ts';
+import { allListsCatalog, temporaryFolder } from '../support/service.ts';
 
 interface Swept {
   readonly asked: number;
@@ -27,7 +27,7 @@ const INNOCENT_ONES_DONE = '1 ';
 
 /** A loopback DNS where the first names that two families list have one host, and where a sweep has come to these names. */
 async function swept() {
-  const catalog = await realCatalog();
+  const catalog = await allListsCatalog();
   const listed = [...catalog.disposableNames()]
     .sort()
     .filter(name => isByTwoFamilies(catalog.listed(lineage(name)).families))

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mx } from '../support/dns.ts';
-import { ALL_LISTS, run, runJson } from '../support/process.ts';
+import { run, runJson } from '../support/process.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
 
 const shared = sharedService();
 /** The command asks the same loopback DNS server as the service. */
-const beside = () => ({ folder: shared().folder, env: { ...ALL_LISTS, DNS_SERVERS: shared().dns.address } });
+const beside = () => ({ folder: shared().folder, env: { DNS_SERVERS: shared().dns.address } });
 let secret = '';
 async function answered(path: string): Promise<unknown> {
   if (secret === '') secret = (await shared().key()).secret;

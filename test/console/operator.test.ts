@@ -7,7 +7,7 @@ import { ACT } from '../support/act.ts';
 import { hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
 import { mx } from '../support/dns.ts';
 import { guestOf } from '../support/guests.ts';
-import { realCatalog } from '../support/service.ts';
+import { installedCatalog } from '../support/service.ts';
 import {
   answerAbout,
   button,
@@ -342,7 +342,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
   test('sees the feeds, forgets a learned host and lets it be learned again, and the metrics are drawn', async () => {
     const host = 'mx.burner-mail.net';
     const [day = ''] = lastDays(Date.now(), 1);
-    const domains = (await realCatalog()).mostAgreed(12);
+    const domains = (await installedCatalog()).mostAgreed(12);
     const guests = domains.map(domain => guestOf({ host, domain, entry: domain, day }));
     await service().store.learn(guests, [], day, day);
     const page = await enter('Cem');

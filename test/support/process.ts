@@ -7,18 +7,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { inject, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { bareEnvironment } from './environment.ts';
+import { bareEnvironment, LONG_LISTS } from './environment.ts';
 import { type Cleanup, temporaryFolder } from './service.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 export const CLI = inject('cli');
 /** Nobody answers there, at once: no test may ever ask the system's resolver. */
 export const NO_DNS = '127.0.0.1:1';
-/**
- * What a test does not need: without them a server starts, and a command with lists ends, in half of the processor time
- * (2026-11-16).
- */
-const LONG_LISTS = 'emailalias,is-burner-email';
 export const ALL_LISTS = { FEEDS_OFF: '' };
 export const SECRET = /drk_[0-9A-Za-z]{49}/;
 
@@ -58,7 +53,7 @@ export interface ProcessOptions {
 
 function environment(folder: string, env: ProcessOptions['env']): NodeJS.ProcessEnv {
   return bareEnvironment({
-    ...{ PORT: '0', DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '', FEEDS_OFF: LONG_LISTS },
+    ...{ PORT: '0', DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '', FEEDS_OFF: LONG_LISTS.join() },
     ...env,
   });
 }

@@ -16,13 +16,21 @@ import { startService } from '../../src/service.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './act.ts';
 import { type DnsServer, startDns } from './dns.ts';
+import { LONG_LISTS } from './environment.ts';
 
 let catalog: Promise<Catalog> | undefined;
+let wholeCatalog: Promise<Catalog> | undefined;
 
-/** The real one, from the installed feeds; built once per test file. */
-export function realCatalog(): Promise<Catalog> {
-  catalog ??= loadCatalog({ feedsOff: [] }, () => {});
+/** From installed feeds, as processes of tests have it; built once per worker. */
+export function installedCatalog(): Promise<Catalog> {
+  catalog ??= loadCatalog({ feedsOff: LONG_LISTS }, () => {});
   return catalog;
+}
+
+/** The long lists too. */
+export function allListsCatalog(): Promise<Catalog> {
+  wholeCatalog ??= loadCatalog({ feedsOff: [] }, () => {});
+  return wholeCatalog;
 }
 
 /** What ends with the test, or with the file when it is shared. */
@@ -60,7 +68,7 @@ export interface TestServiceOptions {
   readonly ticks?: Ticks;
   readonly folder?: string;
   readonly dns?: DnsServer;
-  /** The real one where left out. */
+  /** From installed feeds where left out. */
   readonly catalog?: Catalog;
   readonly followMs?: number;
 }
@@ -111,7 +119,7 @@ export async function startTestService(
   const service = await startService({
     config,
     store,
-    catalog: options.catalog ?? (await realCatalog()),
+    catalog: options.catalog ?? (await installedCatalog()),
     clock,
     ticks: options.ticks ?? options.clock,
     log,
