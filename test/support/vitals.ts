@@ -43,6 +43,11 @@ export function runSeconds(pid: number): number {
   return schedule(pid).run / 1e9;
 }
 
+/** Seconds that it wanted one and others had it. */
+export function waitedSeconds(pid: number): number {
+  return schedule(pid).waited / 1e9;
+}
+
 function schedule(pid: number): { run: number; waited: number } {
   const [run, waited] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
   return { run: run!, waited: waited! };
