@@ -1,7 +1,20 @@
 /** Key → origin → rate → quota. A call gets an Admission, counted durably, or a Refusal without effect. */
 
 import { LRUCache } from 'lru-cache';
-import { type OpenedKey, openKey, refusalOf, rowOf } from './core/door.ts';
+import {
+  type Admission,
+  type Credentials,
+  type MeteredRefusal,
+  type OpenedKey,
+  openKey,
+  type Passed,
+  quotaRefusal,
+  refusalOf,
+  remembered,
+  rowOf,
+  secretOf,
+  turnedAway,
+} from './core/door.ts';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
 import {
   type Clock,
@@ -11,52 +24,9 @@ import {
   type Ticks,
   type Waiter,
 } from './core/ports.ts';
-import {
-  type Allowance,
-  allowanceOf,
-  dayOf,
-  lastDays,
-  type Month,
-  monthOf,
-  secondsLeft,
-} from './core/quota.ts';
+import { type Allowance, allowanceOf, dayOf, lastDays, monthOf } from './core/quota.ts';
 import { type Bucket, takeToken } from './core/rate.ts';
 import { type Refusal, refuse } from './core/refusal.ts';
-
-/** What a request shows at the door. Repeated headers arrive joined by ", " and so match nothing. */
-export interface Credentials {
-  readonly authorization: string | undefined;
-  readonly origin: string | undefined;
-  readonly address: string;
-  /** What is known from the call before over the same connection. */
-  readonly memory: Memory;
-}
-
-/** The digest of the last secret that came over a connection, and where its calls wait: most bring only one. */
-export interface Memory {
-  authorization: string | undefined;
-  digest: string;
-  /** Undefined where the last call was not let in: it waits among strangers from then on. */
-  row: string | undefined;
-}
-
-export const newMemory = (): Memory => ({ authorization: undefined, digest: '', row: undefined });
-
-export interface Admission {
-  readonly key: KeyRecord;
-  /** The revision of keys and overrides that this call was judged under. */
-  readonly revision: number;
-  readonly allowance: Allowance;
-}
-
-/** A 429 tells the quota, be it used up or not. */
-export interface MeteredRefusal extends Refusal {
-  readonly refused: 'quota_exceeded' | 'rate_limited';
-  readonly allowance: Allowance;
-}
-
-/** What comes of a call at the door. */
-export type Passed = Admission | MeteredRefusal | Refusal;
 
 export interface Admit {
   /** Counts the call. Rejects with StoreUnavailable when the count cannot be confirmed. */
@@ -293,28 +263,4 @@ class Spending implements Waiter<Spent> {
   reject(error: Error): void {
     this.#waiter.reject(error);
   }
-}
-
-function secretOf({ authorization }: Credentials): string | undefined {
-  return authorization === undefined ? undefined : bearerSecret(authorization);
-}
-
-/** A digest takes 2.7 µs, of a call of 80 (2026-11-15). */
-function remembered({ authorization, memory }: Credentials, secret: string): string {
-  if (memory.authorization !== authorization) {
-    memory.authorization = authorization;
-    memory.digest = digestOf(secret);
-    memory.row = undefined;
-  }
-  return memory.digest;
-}
-
-function turnedAway({ memory }: Credentials, refusal: Refusal): Refusal {
-  memory.row = undefined;
-  return refusal;
-}
-
-function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredRefusal {
-  const detail = `quota: ${allowance.limit} calls per month, used up`;
-  return { refused: 'quota_exceeded', detail, retryAfter: secondsLeft(month, now), allowance };
 }

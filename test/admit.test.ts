@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type Credentials, createAdmit, newMemory } from '../src/admit.ts';
+import { createAdmit } from '../src/admit.ts';
+import { type Credentials, newMemory } from '../src/core/door.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../src/core/key.ts';
 import type { Spend, Spent, Store, Waiter } from '../src/core/ports.ts';
 import { secondsLeft } from '../src/core/quota.ts';

@@ -1,9 +1,45 @@
-/** Whether a key lets a request in, and in which row its calls wait when not all can be served. */
+/** What a request shows at the door, whether a key lets it in, and in which row its calls wait when not all can be served. */
 
 import { networkOf } from './address.ts';
-import { isLive, type KeyRecord } from './key.ts';
+import { bearerSecret, digestOf, isLive, type KeyRecord } from './key.ts';
 import { networkMatcher, originAllowed } from './origin.ts';
+import { type Allowance, type Month, secondsLeft } from './quota.ts';
 import { type Refusal, refuse } from './refusal.ts';
+
+/** What a request shows at the door. Repeated headers arrive joined by ", " and so match nothing. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  readonly origin: string | undefined;
+  readonly address: string;
+  /** What is known from the call before over the same connection. */
+  readonly memory: Memory;
+}
+
+/** The digest of the last secret that came over a connection, and where its calls wait: most bring only one. */
+export interface Memory {
+  authorization: string | undefined;
+  digest: string;
+  /** Undefined where the last call was not let in: it waits among strangers from then on. */
+  row: string | undefined;
+}
+
+export const newMemory = (): Memory => ({ authorization: undefined, digest: '', row: undefined });
+
+export interface Admission {
+  readonly key: KeyRecord;
+  /** The revision of keys and overrides that this call was judged under. */
+  readonly revision: number;
+  readonly allowance: Allowance;
+}
+
+/** A 429 tells the quota, be it used up or not. */
+export interface MeteredRefusal extends Refusal {
+  readonly refused: 'quota_exceeded' | 'rate_limited';
+  readonly allowance: Allowance;
+}
+
+/** What comes of a call at the door. */
+export type Passed = Admission | MeteredRefusal | Refusal;
 
 /** A key as it was read, ready to be held against requests. */
 export interface OpenedKey {
@@ -16,16 +52,10 @@ export function openKey(key: KeyRecord, revision: number): OpenedKey {
   return { key, revision, inNetwork: networkMatcher(key.networks) };
 }
 
-/** Where a request comes from. */
-interface Shown {
-  readonly origin: string | undefined;
-  readonly address: string;
-}
-
 export function refusalOf(
   opened: OpenedKey,
   digest: string,
-  caller: Shown,
+  caller: Pick<Credentials, 'origin' | 'address'>,
   now: number,
 ): Refusal | undefined {
   const { key, inNetwork } = opened;
@@ -54,4 +84,28 @@ export function refusalOf(
 export function rowOf({ id, origins, networks }: KeyRecord, address: string | undefined): string {
   const isBound = origins.length > 0 || networks.length > 0;
   return isBound && address !== undefined ? `${id} ${networkOf(address)}` : id;
+}
+
+export function secretOf({ authorization }: Credentials): string | undefined {
+  return authorization === undefined ? undefined : bearerSecret(authorization);
+}
+
+/** A digest takes 2.7 µs, of a call of 80 (2026-11-15). */
+export function remembered({ authorization, memory }: Credentials, secret: string): string {
+  if (memory.authorization !== authorization) {
+    memory.authorization = authorization;
+    memory.digest = digestOf(secret);
+    memory.row = undefined;
+  }
+  return memory.digest;
+}
+
+export function turnedAway({ memory }: Credentials, refusal: Refusal): Refusal {
+  memory.row = undefined;
+  return refusal;
+}
+
+export function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredRefusal {
+  const detail = `quota: ${allowance.limit} calls per month, used up`;
+  return { refused: 'quota_exceeded', detail, retryAfter: secondsLeft(month, now), allowance };
 }

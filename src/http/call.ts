@@ -1,7 +1,7 @@
 /** One request on its way: what was read of it, and what its answer needs. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Memory } from '../admit.ts';
+import type { Memory } from '../core/door.ts';
 import type { Head } from './head.ts';
 import type { Target } from './target.ts';
 

@@ -4,8 +4,8 @@
  */
 
 import type { Socket } from 'node:net';
-import { newMemory } from '../admit.ts';
 import { networkOf } from '../core/address.ts';
+import { newMemory } from '../core/door.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Caller, Job } from './accounts.ts';
 import { hasHead, headEnd } from './bytes.ts';

@@ -1,8 +1,9 @@
 /** Who may come in: callers by their key, operators by their token. */
 
-import type { Admission, Admit, Credentials, Passed } from '../admit.ts';
+import type { Admit } from '../admit.ts';
 import type { Actor } from '../core/audit.ts';
 import { bad, type Checked, good } from '../core/checked.ts';
+import type { Admission, Credentials, Passed } from '../core/door.ts';
 import { clientAddress } from '../core/origin.ts';
 import type { Clock } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';

@@ -1,7 +1,7 @@
 /** Whose turn a request takes, told from its bytes before anybody has parsed them. */
 
-import type { Memory } from '../admit.ts';
 import { networkOf } from '../core/address.ts';
+import type { Memory } from '../core/door.ts';
 import type { Caller } from './accounts.ts';
 import { authorizationIn, hasSameFields, isProbe } from './bytes.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newMemory } from '../../src/admit.ts';
+import { newMemory } from '../../src/core/door.ts';
 import { Whose } from '../../src/http/whose.ts';
 
 const head = (target: string, ...lines: string[]) =>

@@ -3,8 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAdmit, newMemory } from '../../src/admit.ts';
+import { createAdmit } from '../../src/admit.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
+import { newMemory } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';

@@ -1,6 +1,7 @@
 /** Promises of counts, for tests and benchmarks that wait for one after the other. */
 
-import type { Admit, Credentials, Passed } from '../../src/admit.ts';
+import type { Admit } from '../../src/admit.ts';
+import type { Credentials, Passed } from '../../src/core/door.ts';
 import type { Spend, Spent, Store } from '../../src/core/ports.ts';
 
 export function spendOne(store: Pick<Store, 'spend'>, spend: Spend, revision: number): Promise<Spent> {
