@@ -163,6 +163,11 @@ export const SETTINGS = {
     help: 'Which requests are logged: `errors` (5xx, degraded and slow answers), `all` or `off`. All are in the metrics anyway.',
     parse: oneOf('errors', 'all', 'off'),
   },
+  FAST_LANE: {
+    fallback: 'on',
+    help: 'Whether the plainest lookups are read without the parser of Node, with the same answers: `on` or `off`.',
+    parse: oneOf('on', 'off'),
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Parsed<K extends keyof typeof SETTINGS> = Extract<
@@ -188,6 +193,7 @@ export interface Config {
   readonly connectionsPerAddress: Parsed<'CONNECTIONS_PER_ADDRESS'>;
   readonly logLevel: Parsed<'LOG_LEVEL'>;
   readonly accessLog: Parsed<'ACCESS_LOG'>;
+  readonly fastLane: Parsed<'FAST_LANE'>;
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -227,6 +233,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     connectionsPerAddress: read('CONNECTIONS_PER_ADDRESS'),
     logLevel: read('LOG_LEVEL'),
     accessLog: read('ACCESS_LOG'),
+    fastLane: read('FAST_LANE'),
   });
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
     problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');

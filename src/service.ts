@@ -221,6 +221,7 @@ function portPartsOf(parts: {
     accessLog: config.accessLog,
     isTrustedProxy: config.isTrustedProxy,
     connectionsPerAddress: config.connectionsPerAddress,
+    hasLane: config.fastLane === 'on',
     // Asked for routes of operators only, and those come with the world.
     operatorRefusal: call => world()!.doors.operatorRefusal(call),
     isFull: () => (world()?.doors.spending() ?? 0) >= MOST_SPENDING,

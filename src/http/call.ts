@@ -1,13 +1,12 @@
 /** One request on its way: what was read of it, and what its answer needs. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Memory } from '../core/door.ts';
 import type { Head } from './head.ts';
 import type { Target } from './target.ts';
 
 export interface Call {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
+  readonly req: Asked;
+  readonly res: Reply;
   readonly head: Head;
   readonly target: Target;
   readonly requestId: string;
@@ -30,6 +29,27 @@ export interface Call {
   readonly finished: (call: Call, status: number) => void;
   /** What went wrong, which is our fault: the caller gets an opaque 500. */
   readonly failed: (call: Call, error: unknown) => void;
+}
+
+/** What is needed of a request, whoever has read it: Node's parser or the lane. */
+export interface Asked {
+  readonly method?: string | undefined;
+  readonly rawHeaders: readonly string[];
+  /** All of it has come. */
+  readonly complete: boolean;
+}
+
+/** What is needed of an answer, whoever writes it. */
+export interface Reply {
+  shouldKeepAlive: boolean;
+  readonly headersSent: boolean;
+  /** All of it is on its way. */
+  readonly writableFinished: boolean;
+  readonly destroyed: boolean;
+  writeHead(status: number, headers: Headers): unknown;
+  end(body?: string, encoding?: BufferEncoding): unknown;
+  once(event: 'close', then: () => void): unknown;
+  destroy(): unknown;
 }
 
 /** What a call knows of the connection that it came over. */

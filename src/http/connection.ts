@@ -13,6 +13,7 @@ import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
 import { Farewell } from './farewell.ts';
 import { Intake } from './intake.ts';
+import { Lane } from './lane.ts';
 import { LARGE_IDLE_MS, type LargeAnswers, MOST_LARGE } from './large.ts';
 import { type Made, Parsing } from './parsing.ts';
 import { type RowOf, Whose } from './whose.ts';
@@ -36,6 +37,8 @@ export interface ConnectionParts {
   readonly tooManyLines: () => string;
   /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
   readonly plainRefusal: (bytes: Buffer) => string | undefined;
+  /** Begins a call where the bytes are one of the lane; false for others, and where it is switched off. */
+  readonly takeLane: (connection: Connection, piece: Buffer) => boolean;
 }
 
 export class Connection implements Job, Line {
@@ -43,6 +46,7 @@ export class Connection implements Job, Line {
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
   readonly memory = newMemory();
+  readonly lane = new Lane();
   readonly #parts: ConnectionParts;
   readonly #whose: Whose;
   readonly #farewell: Farewell;
@@ -55,7 +59,12 @@ export class Connection implements Job, Line {
   #awaitsPeer = false;
   /** The last request has come. */
   #isLast = false;
-  #refusedUnread = false;
+  /** The parser has got something. */
+  #isParsed = false;
+  /** A call of the lane has no answer yet. */
+  #isInLane = false;
+  /** A request was answered without the parser. */
+  #hasPassedParser = false;
   #large = 0;
   /** Price of what is being worked off. */
   #price = 0;
@@ -107,10 +116,9 @@ export class Connection implements Job, Line {
     return isInHead && this.open === 0 && this.#isWritten() && now - inHeadSince > SLOW_HEAD_MS;
   }
 
-  /** Something came in time that the parser has not seen: it waits here, or was refused without parsing. */
+  /** Something came in time that the parser has not seen: it waits here, or was answered without parsing. */
   get isAheadOfParser(): boolean {
-    if (this.#intake.held !== undefined) return this.#parsing.isBetween;
-    return this.#refusedUnread && this.requests === 0 && !this.#parsing.isInHead;
+    return this.#parsing.isBetween && (this.#intake.held !== undefined || this.#hasPassedParser);
   }
 
   /** It has its last answer, or gets it by `end`. */
@@ -191,7 +199,9 @@ export class Connection implements Job, Line {
   answered(now: number): void {
     this.open--;
     this.activeAt = now;
-    if (this.#intake.held !== undefined) this.#goOn();
+    const wasInLane = this.#isInLane;
+    this.#isInLane = false;
+    if (wasInLane || this.#intake.held !== undefined) this.#goOn();
   }
 
   get isProxy(): boolean {
@@ -231,7 +241,7 @@ export class Connection implements Job, Line {
     } else {
       this.#intake.held = undefined;
       this.#intake.begun();
-      this.#refusedUnread = true;
+      this.#hasPassedParser = true;
       this.activeAt = performance.now();
       this.socket.write(refusal, 'latin1');
     }
@@ -253,12 +263,25 @@ export class Connection implements Job, Line {
     const end = headEnd(bytes);
     const isLast = end === bytes.length;
     const piece = isLast ? bytes : bytes.subarray(0, end);
-    const before = this.#made();
     this.#intake.held = isLast ? undefined : bytes.subarray(end);
+    if (!this.#takesLane(piece)) this.#parse(piece);
+    if (this.#isDone()) this.#intake.held = undefined;
+  }
+
+  /** Until something comes that is not of its shape: from there on the parser has all, and knows where a request begins. */
+  #takesLane(piece: Buffer): boolean {
+    if (this.#isParsed || this.isShedding || this.#isLast || !this.#parts.takeLane(this, piece)) return false;
+    this.#isInLane = this.open > 0;
+    this.#hasPassedParser = true;
+    return true;
+  }
+
+  #parse(piece: Buffer): void {
+    this.#isParsed = true;
+    const before = this.#made();
     if (!this.#parsing.takes(piece, before)) return this.end(this.#parts.tooManyLines());
     this.#intake.feed(piece);
     this.#parsing.took(piece, before, this.#made());
-    if (this.#isDone()) this.#intake.held = undefined;
   }
 
   #made(): Made {
@@ -268,6 +291,7 @@ export class Connection implements Job, Line {
   /** Answers wait to be made, or to be taken by the peer. */
   #isBlocked(): boolean {
     const { last } = this;
+    if (this.#isInLane) return true;
     if (this.open >= MOST_AHEAD || this.socket.writableNeedDrain || this.#intake.isPausedByNode) return true;
     return last?.isFinished === true && !this.#isWritten();
   }
@@ -279,7 +303,8 @@ export class Connection implements Job, Line {
     if (this.#isDone()) {
       intake.pause();
     } else if (intake.held === undefined) {
-      intake.more();
+      // That the peer has sent all is told to Node when nothing is on its way: it would close under an answer of the lane.
+      if (!this.#isInLane) intake.more();
     } else if (this.#isBlocked()) {
       intake.pause();
       this.#awaitPeer();
@@ -305,7 +330,8 @@ export class Connection implements Job, Line {
   /** Goes on when the last answer was written, or the peer has taken enough of what was. */
   #awaitPeer(): void {
     const { socket, last } = this;
-    if (this.#awaitsPeer || this.open >= MOST_AHEAD || this.#intake.isPausedByNode) return;
+    if (this.#awaitsPeer || this.#isInLane) return;
+    if (this.open >= MOST_AHEAD || this.#intake.isPausedByNode) return;
     this.#awaitsPeer = true;
     const goOn = () => {
       this.#awaitsPeer = false;

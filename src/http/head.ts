@@ -1,6 +1,5 @@
 /** The request's header lines as they came. `req.headers` hides repetitions: it keeps the first Host and Authorization. */
 
-import type { IncomingMessage } from 'node:http';
 import { SECRET_PREFIX } from '../core/key.ts';
 
 export interface Head {
@@ -32,7 +31,8 @@ const INVALID_TRACE = /^ff|-0{32}-|-0{16}-/;
 const join = (before: string | undefined, value: string) =>
   before === undefined ? value : `${before}, ${value}`;
 
-export function readHead(req: IncomingMessage): Head {
+/** Of names and values in turn. */
+export function readHead(lines: readonly string[]): Head {
   const head: Head = {
     authorization: undefined,
     origin: undefined,
@@ -49,7 +49,6 @@ export function readHead(req: IncomingMessage): Head {
     hasBody: false,
     hasLargeBody: false,
   };
-  const lines = req.rawHeaders;
   for (let i = 0; i < lines.length; i += 2) readLine(head, lines[i]!, lines[i + 1]!);
   return head;
 }

@@ -5,6 +5,7 @@
  */
 
 import { refuse } from '../core/refusal.ts';
+import { dateText } from './date.ts';
 import { JSON_TYPE } from './reply.ts';
 import { errorJson } from './wire.ts';
 
@@ -39,7 +40,7 @@ export function plainRefusal(
   if (!isPlain(text.slice(lineEnd)) || !VISIBLE.test(target) || !isCall(target)) return undefined;
   const id = requestId();
   const body = errorJson(OVERLOADED, id, false);
-  return `${HEAD}X-Request-Id: ${id}\r\nContent-Length: ${body.length}\r\nDate: ${date()}\r\n\r\n${body}`;
+  return `${HEAD}X-Request-Id: ${id}\r\nContent-Length: ${body.length}\r\nDate: ${dateText()}\r\n\r\n${body}`;
 }
 
 /** A client says the same with every request, the target apart: what was plain the last time is plain again. */
@@ -81,16 +82,3 @@ const HEAD = [
   'Keep-Alive: timeout=5',
   '',
 ].join('\r\n');
-
-let dateText = '';
-let dateUntil = 0;
-
-/** Written once a second. */
-function date(): string {
-  const now = performance.now();
-  if (now >= dateUntil) {
-    dateText = new Date().toUTCString();
-    dateUntil = now + 1_000;
-  }
-  return dateText;
-}

@@ -11,11 +11,13 @@ import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import { type AccessLog, createAccessLog } from './access.ts';
 import { readJson } from './body.ts';
 import { answerBroken } from './broken.ts';
-import type { Call } from './call.ts';
+import type { Asked, Call, Reply } from './call.ts';
+import type { Connection } from './connection.ts';
 import { drainServer } from './drain.ts';
 import { createFailureLog } from './failures.ts';
 import { createFairness } from './fairness.ts';
-import { readHead } from './head.ts';
+import { type Head, readHead } from './head.ts';
+import { LaneReply } from './lane.ts';
 import type { Metrics } from './metrics.ts';
 import { plainRefusal } from './plain.ts';
 import { PRICES } from './prices.ts';
@@ -25,7 +27,7 @@ import { createRouter, type Found } from './router.ts';
 import type { Route } from './routes.ts';
 import { createShedLog } from './shed.ts';
 import { type Sockets, watchSockets } from './sockets.ts';
-import { MOST_TARGET, NO_TARGET, readTarget } from './target.ts';
+import { DOMAIN_PATH, MOST_TARGET, NO_TARGET, readTarget, type Target } from './target.ts';
 import { transportRefusal } from './transport.ts';
 import type { RowOf } from './whose.ts';
 
@@ -40,6 +42,7 @@ export interface PortParts {
   readonly isFull: () => boolean;
   readonly isTrustedProxy: (address: string) => boolean;
   readonly connectionsPerAddress: number;
+  readonly hasLane: boolean;
 }
 
 export interface Port {
@@ -86,21 +89,27 @@ export function createPort(parts: PortParts): Port {
   const shedLog = createShedLog(log);
   const fairness = createFairness(parts.isFull);
 
-  function begin(req: IncomingMessage, res: ServerResponse): { call: Call; found: Found | undefined } {
+  interface Begun {
+    readonly req: Asked;
+    readonly res: Reply;
+    readonly head: Head;
+    readonly target: Target;
+    readonly connection: Connection;
+  }
+
+  function begin(begun: Begun, found: Found | undefined): Call {
     inFlight++;
-    const head = readHead(req);
-    const target = readTarget(req.url ?? '') ?? NO_TARGET;
-    const found = find(target.path);
+    const { req, res, head, target, connection } = begun;
     const call: Call = {
       req,
       res,
       head,
-      target: found && found.segment !== '' ? { ...target, segment: found.segment } : target,
+      target,
       requestId: head.requestId ?? newRequestId(),
       startedAt: performance.now(),
       route: found?.place.name ?? 'none',
       isApi: found?.place.isApi ?? target.path.startsWith('/v1/'),
-      connection: sockets.of(req.socket)!,
+      connection,
       keyId: undefined,
       domain: undefined,
       degraded: false,
@@ -110,11 +119,32 @@ export function createPort(parts: PortParts): Port {
       finished: finish,
       failed: fail,
     };
-    call.connection.begin(call, found?.place.price ?? PRICES.bytes);
-    const isLast = draining || call.connection.requests >= MOST_REQUESTS_PER_SOCKET;
+    connection.begin(call, found?.place.price ?? PRICES.bytes);
+    const isLast = draining || connection.requests >= MOST_REQUESTS_PER_SOCKET;
     // A large body that nobody reads is not worth draining for the sake of the connection.
     if (isLast || head.hasLargeBody || !res.shouldKeepAlive) endAfter(call);
-    return { call, found };
+    return call;
+  }
+
+  /** One that Node's parser has read. */
+  function beginParsed(req: IncomingMessage, res: ServerResponse): { call: Call; found: Found | undefined } {
+    const sent = readTarget(req.url ?? '') ?? NO_TARGET;
+    const found = find(sent.path);
+    const target = found && found.segment !== '' ? { ...sent, segment: found.segment } : sent;
+    const connection = sockets.of(req.socket)!;
+    return { call: begin({ req, res, head: readHead(req.rawHeaders), target, connection }, found), found };
+  }
+
+  function takeLane(connection: Connection, piece: Buffer): boolean {
+    const found = parts.hasLane ? find(DOMAIN_PATH) : undefined;
+    const route = found?.place.routes.get('GET');
+    const segment = route && connection.lane.segmentIn(piece);
+    if (segment === undefined) return false;
+    const { asked: req, head } = connection.lane;
+    const target = { path: DOMAIN_PATH, segment, query: '' };
+    const res = new LaneReply(connection.socket);
+    run(begin({ req, res, head, target, connection }, found), route!);
+    return true;
   }
 
   function finish(call: Call, status: number): void {
@@ -136,8 +166,8 @@ export function createPort(parts: PortParts): Port {
     finish(call, REFUSALS.internal_error.status);
   }
 
-  function handle(call: Call, found: Found | undefined): void {
-    const { req, connection } = call;
+  function handle(req: IncomingMessage, call: Call, found: Found | undefined): void {
+    const { connection } = call;
     const refusal = transportRefusal(req, call.head, call.target);
     if (refusal) return refuseLast(call, refusal);
     if (!found) return sendRefusal(call, isOpen ? refuse('not_found') : STARTING);
@@ -152,17 +182,26 @@ export function createPort(parts: PortParts): Port {
     const isExempt = route.isProbe || (route.door === 'operator' && !stranger);
     if (connection.isShedding && !isExempt) return shed(call);
     if (stranger) return sendRefusal(call, stranger);
+    if (!route.body) return run(call, route);
+    readThenHandle(req, call, route, route.body).catch(error => fail(call, error));
+  }
+
+  function run(call: Call, route: Route): void {
     try {
-      const running = route.body ? readThenHandle(call, route, route.body) : route.handle(call, undefined);
-      running?.catch(error => fail(call, error));
+      route.handle(call, undefined)?.catch(error => fail(call, error));
     } catch (error) {
       fail(call, error);
     }
   }
 
-  async function readThenHandle(call: Call, route: Route, schema: Type.TObject): Promise<void> {
+  async function readThenHandle(
+    req: IncomingMessage,
+    call: Call,
+    route: Route,
+    schema: Type.TObject,
+  ): Promise<void> {
     call.isReading = true;
-    const body = await readJson(call.req, call.head, schema);
+    const body = await readJson(req, call.head, schema);
     call.isReading = false;
     // Whoever sent it broke off, or was refused by the parser: nobody is there to be answered.
     if (!body || call.isFinished) return finish(call, REFUSALS.bad_request.status);
@@ -191,8 +230,8 @@ export function createPort(parts: PortParts): Port {
 
   const server = createServer(LIMITS, (req, res) => {
     if (isBehindLast(req)) return;
-    const { call, found } = begin(req, res);
-    handle(call, found);
+    const { call, found } = beginParsed(req, res);
+    handle(req, call, found);
   });
   // A client may close its side of the connection (half-close) as soon as it has sent its request: it still waits for
   // the answer.
@@ -201,6 +240,7 @@ export function createPort(parts: PortParts): Port {
     ...parts,
     mostPerAddress: parts.connectionsPerAddress,
     fairness,
+    takeLane,
     tooManyLines: () => rawRefusal(refuse('headers_too_large', 'at most 128 lines'), newRequestId()),
     noRoom: () => rawRefusal(refuse('overloaded', 'too many connections', 1), newRequestId()),
     plainRefusal(bytes) {
@@ -215,7 +255,7 @@ export function createPort(parts: PortParts): Port {
   // Expect, RFC 9110 10.1.1: a final status in place of `100 Continue`.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     server.on(event, (req: IncomingMessage, res: ServerResponse) => {
-      if (!isBehindLast(req)) refuseLast(begin(req, res).call, refuse('expectation_failed'));
+      if (!isBehindLast(req)) refuseLast(beginParsed(req, res).call, refuse('expectation_failed'));
     });
   }
 

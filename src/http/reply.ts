@@ -68,7 +68,8 @@ export function send(
   headers.push('Content-Type', type, 'Content-Length', `${length}`);
   res.writeHead(status, headers);
   if (call.req.method === 'HEAD') res.end();
-  else if (typeof body !== 'string') endInPieces(res, body, 0);
+  // Node's own: what the lane answers is text.
+  else if (typeof body !== 'string') endInPieces(res as ServerResponse, body, 0);
   // One byte for each character: nothing needs to be encoded.
   else res.end(body, length === body.length ? 'latin1' : 'utf8');
   call.finished(call, status);

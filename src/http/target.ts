@@ -1,7 +1,7 @@
 /** The raw request target: routed as it was sent, decoded by nobody but the parser of the one part that needs it. */
 
 export const MOST_TARGET = 2048;
-const DOMAIN_PREFIX = '/v1/public/domain/';
+export const DOMAIN_PREFIX = '/v1/public/domain/';
 /** As the OpenAPI document writes it. */
 export const DOMAIN_PATH = `${DOMAIN_PREFIX}{domain}`;
 

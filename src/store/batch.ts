@@ -35,7 +35,7 @@ export interface BatchParts {
   /** Counts the groups durably within `ms`; when it rejects, nobody knows whether they were counted. */
   readonly count: (groups: readonly SpendGroup[], ms: number) => Promise<readonly SpendResult[]>;
   /** Commits that may be under way at a time. */
-  readonly lanes: number;
+  readonly atOnce: number;
   /** For the whole way of a call, the wait for the commit before its own included, while the event loop turns. */
   readonly deadlineMs: number;
 }
@@ -62,7 +62,7 @@ export class Batcher {
     this.#wait ??= waitAtMost(this.#parts.deadlineMs);
     this.#groupOf(spend, revision).waiters.push(waiter);
     this.#calls++;
-    if (!this.#isGathering && this.#underWay < this.#parts.lanes) this.#gather();
+    if (!this.#isGathering && this.#underWay < this.#parts.atOnce) this.#gather();
   }
 
   #groupOf(spend: Spend, revision: number): PendingGroup {

@@ -147,6 +147,7 @@ test('without a built console the page says so, and how to build it', async () =
     isFull: () => false,
     isTrustedProxy: () => false,
     connectionsPerAddress: 100,
+    hasLane: false,
   });
   port.add(consoleRoutes({ docs: true, folder }));
   await port.listen({ host: '127.0.0.1', port: 0 });

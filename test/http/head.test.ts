@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { type Head, readHead } from '../../src/http/head.ts';
 
-const read = (...lines: [string, string][]) => readHead({ rawHeaders: lines.flat() } as IncomingMessage);
+const read = (...lines: [string, string][]) => readHead(lines.flat());
 
 const NOTHING: Head = {
   authorization: undefined,

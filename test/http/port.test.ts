@@ -25,6 +25,7 @@ async function startPort() {
     isFull: () => state.isFull,
     isTrustedProxy: () => false,
     connectionsPerAddress: 100,
+    hasLane: true,
   });
   const call: Route = {
     method: 'GET',

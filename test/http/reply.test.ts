@@ -59,7 +59,7 @@ function request(
   const call = {
     req: { method } as IncomingMessage,
     res: res as unknown as ServerResponse,
-    head: { ...readHead({ rawHeaders: [] } as unknown as IncomingMessage), ...sent },
+    head: { ...readHead([]), ...sent },
     requestId: 'r1',
     isApi: false,
     connection: { takeLarge: (isLimited: boolean) => !isLimited || hasRoom, hasHadLarge, stop: () => {} },

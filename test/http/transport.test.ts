@@ -9,7 +9,7 @@ function refused(version: string, url: string, ...lines: [string, string][]) {
   const [major, minor] = version.split('.').map(Number);
   const req = { httpVersionMajor: major, httpVersionMinor: minor, url, rawHeaders: lines.flat() };
   const message = req as unknown as IncomingMessage;
-  return transportRefusal(message, readHead(message), readTarget(url) ?? NO_TARGET);
+  return transportRefusal(message, readHead(message.rawHeaders), readTarget(url) ?? NO_TARGET);
 }
 
 const HOST: [string, string] = ['Host', 'a'];

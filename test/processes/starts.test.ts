@@ -45,6 +45,7 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   CONNECTIONS_PER_ADDRESS: ['0', '-1', 'many', '1000000', ''],
   LOG_LEVEL: ['loud', 'INFO', ''],
   ACCESS_LOG: ['some', 'true', ''],
+  FAST_LANE: ['yes', ''],
 };
 
 test('every setting has values that it refuses', () => {

@@ -6,10 +6,10 @@ import { hold, turn } from '../support/scale.ts';
 const DAY = '2026-11-16';
 
 /** A store that counts when the test says so. */
-function batching(lanes = 1) {
+function batching(atOnce = 1) {
   const commits: { groups: readonly SpendGroup[]; done: PromiseWithResolvers<readonly SpendResult[]> }[] = [];
   const batcher = new Batcher({
-    lanes,
+    atOnce,
     deadlineMs: 900,
     count(groups) {
       const done = Promise.withResolvers<readonly SpendResult[]>();
@@ -100,7 +100,7 @@ describe('a commit', () => {
     ]);
   });
 
-  test('may be under way beside another where there are two lanes, and no third', async () => {
+  test('may be under way beside another where two may be, and no third', async () => {
     const { commits, call } = batching(2);
     for (let one = 0; one < 3; one++) {
       call();

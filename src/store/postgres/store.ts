@@ -24,7 +24,7 @@ import { createUsage } from './usage.ts';
  * Batches under way at a time. For speed one would do (measured alike, November 2026); with two, a batch that waits for
  * a lock or for a server that has vanished does not hold up all other keys.
  */
-const LANES = 2;
+const COMMITS_AT_ONCE = 2;
 /** For all the rest. Ten connections per server in all; no listing ever keeps a call from being counted. */
 const RECORD_CONNECTIONS = 8;
 /** Calls near a month's end would be counted in the wrong month. */
@@ -56,12 +56,12 @@ export async function openPostgresStore(
     await checkServer(session);
     await bringUpToDate(session, onFormChange);
   });
-  const counters = openConnections(url, LANES);
+  const counters = openConnections(url, COMMITS_AT_ONCE);
   const records = openConnections(url, RECORD_CONNECTIONS);
   const batcher = new Batcher({
     // Never tried again: a count whose commit is in doubt may stand, and the caller has got no answer for it.
     count: (groups, ms) => counters.run(session => count(session, groups), ms),
-    lanes: LANES,
+    atOnce: COMMITS_AT_ONCE,
     deadlineMs: DEADLINE_MS,
   });
   const revisions = createRevisions(records);

@@ -27,7 +27,7 @@ export async function openSqliteStore(
   const bulk = new LateThread(() => start<Records>('records', false));
   const batcher = new Batcher({
     count: (groups, ms) => counter.ask('spend', [groups], ms),
-    lanes: 1,
+    atOnce: 1,
     deadlineMs,
   });
   const askRecords: Ask = (...asked) => direct.ask(...asked);

@@ -1,0 +1,126 @@
+/**
+ * The lane: the plainest calls of the API are read and answered on the bare socket, without Node's parser and its objects.
+ * It takes one shape of request only, and everything behind it (doors, limits, metrics, log, errors) is the same.
+ */
+
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Asked, Headers, Reply } from './call.ts';
+import { dateText } from './date.ts';
+import { type Head, readHead } from './head.ts';
+import { DOMAIN_PREFIX } from './target.ts';
+
+const BEGIN = `GET ${DOMAIN_PREFIX}`;
+const LINE_END = ' HTTP/1.1\r\n';
+const EMPTY_LINE = '\r\n\r\n';
+const MOST_BYTES = 2_048;
+/** What no decoding changes. */
+const SEGMENT = /^[A-Za-z0-9.-]{1,253}$/;
+const VISIBLE = /^[!-~]+(?: +[!-~]+)*$/;
+/** Fields that say nothing about where a request ends or how to go on; a line that is folded has no such name. */
+const KNOWN = new Set([
+  ...['host', 'user-agent', 'authorization', 'accept', 'accept-encoding', 'accept-language', 'origin'],
+  ...['x-forwarded-for', 'x-request-id', 'traceparent'],
+]);
+
+/** For one connection: a client says the same with every request, the target apart. */
+export class Lane {
+  /** Of the last request that was read here. */
+  head!: Head;
+  asked!: Asked;
+  #fields = '';
+
+  /** The domain's segment; undefined where Node's parser has to look. */
+  segmentIn(piece: Buffer): string | undefined {
+    if (piece.length > MOST_BYTES) return undefined;
+    const text = piece.toString('latin1');
+    const end = text.indexOf(LINE_END);
+    if (end < 0 || !text.startsWith(BEGIN)) return undefined;
+    const segment = text.slice(BEGIN.length, end);
+    const fields = text.slice(end + LINE_END.length);
+    if (!SEGMENT.test(segment) || (fields !== this.#fields && !this.#read(fields))) return undefined;
+    return segment;
+  }
+
+  #read(fields: string): boolean {
+    const end = fields.length - EMPTY_LINE.length;
+    const lines = end > 0 && fields.indexOf(EMPTY_LINE) === end ? linesOf(fields.slice(0, end)) : undefined;
+    if (!lines) return false;
+    this.head = readHead(lines);
+    this.asked = { method: 'GET', rawHeaders: lines, complete: true };
+    // A copy: what is cut out of a text keeps the whole of it in memory.
+    this.#fields = Buffer.from(fields, 'latin1').toString('latin1');
+    return true;
+  }
+}
+
+/** Names and values in turn, each name once, Host among them; undefined where a line is not of the shape. */
+function linesOf(fields: string): string[] | undefined {
+  const lines: string[] = [];
+  const seen = new Set<string>();
+  for (const line of fields.split('\r\n')) {
+    const colon = line.indexOf(': ');
+    const name = line.slice(0, Math.max(0, colon));
+    const value = line.slice(colon + 2);
+    const lower = name.toLowerCase();
+    const isKnown = KNOWN.has(lower) || (lower === 'connection' && value.toLowerCase() === 'keep-alive');
+    if (!isKnown || seen.has(lower) || !VISIBLE.test(value)) return undefined;
+    seen.add(lower);
+    lines.push(name, value);
+  }
+  return seen.has('host') ? lines : undefined;
+}
+
+const statusLines = new Map<number, string>();
+
+function statusLine(status: number): string {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+    statusLines.set(status, line);
+  }
+  return line;
+}
+
+/** The same bytes as Node's, in one write. */
+export class LaneReply implements Reply {
+  readonly #socket: Socket;
+  #head = '';
+  #closed: (() => void) | undefined;
+  shouldKeepAlive = true;
+  headersSent = false;
+  writableFinished = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  get destroyed(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  writeHead(status: number, headers: Headers): void {
+    let text = statusLine(status);
+    for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`;
+    const connection = this.shouldKeepAlive ? 'keep-alive' : 'close';
+    this.#head = `${text}Date: ${dateText()}\r\nConnection: ${connection}\r\n\r\n`;
+    this.headersSent = true;
+  }
+
+  end(body = '', encoding: BufferEncoding = 'latin1'): void {
+    const socket = this.#socket;
+    if (socket.writable) socket.write(this.#head + body, encoding);
+    this.writableFinished = true;
+    this.#closed?.();
+    if (!this.shouldKeepAlive) socket.destroySoon();
+  }
+
+  once(_event: 'close', then: () => void): void {
+    this.#closed = then;
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+    this.#closed?.();
+  }
+}

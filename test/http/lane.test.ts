@@ -1,0 +1,131 @@
+import type { Socket } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
+import { Lane, LaneReply } from '../../src/http/lane.ts';
+import { parseAnswers } from '../support/answers.ts';
+
+const head = (...lines: string[]) => [...lines, '', ''].join('\r\n');
+const CALL = 'GET /v1/public/domain/gmail.com HTTP/1.1';
+const segmentIn = (text: string, lane = new Lane()) => lane.segmentIn(Buffer.from(text, 'latin1'));
+
+describe('a request is read in the lane', () => {
+  test('where it is a plain lookup, with what it shows at the door', () => {
+    const lane = new Lane();
+    const lines = ['Host: a', 'authorization: Bearer drk_1', 'User-Agent: x  y/1', 'Connection: Keep-Alive'];
+    expect(segmentIn(head(CALL, ...lines, 'Origin: https://a.example', 'X-Request-Id: r-1'), lane)).toBe(
+      'gmail.com',
+    );
+    const shown = { authorization: 'Bearer drk_1', origin: 'https://a.example', requestId: 'r-1', hosts: 1 };
+    expect(lane.head).toMatchObject(shown);
+    expect(lane.asked).toMatchObject({ method: 'GET', complete: true });
+    expect(lane.asked.rawHeaders.slice(0, 4)).toEqual(['Host', 'a', 'authorization', 'Bearer drk_1']);
+  });
+
+  test('what a client says again is read once, and what it says anew is read anew', () => {
+    const lane = new Lane();
+    segmentIn(head(CALL, 'Host: a', 'Authorization: Bearer 1'), lane);
+    const first = lane.head;
+    expect(segmentIn(head(CALL.replace('gmail', 'GMX'), 'Host: a', 'Authorization: Bearer 1'), lane)).toBe(
+      'GMX.com',
+    );
+    expect(lane.head).toBe(first);
+    segmentIn(head(CALL, 'Host: a', 'Authorization: Bearer 2'), lane);
+    expect(lane.head.authorization).toBe('Bearer 2');
+    segmentIn(head(CALL, 'Host: a'), lane);
+    expect(lane.head.authorization).toBeUndefined();
+  });
+
+  test.each([
+    ['another method', head(CALL.replace('GET', 'HEAD'), 'Host: a')],
+    ['a method in another case', head(CALL.replace('GET', 'get'), 'Host: a')],
+    ['another path', head('GET /v1/public/top-domains HTTP/1.1', 'Host: a')],
+    ['no name', head('GET /v1/public/domain/ HTTP/1.1', 'Host: a')],
+    ['a longer path', head(CALL.replace('.com', '.com/'), 'Host: a')],
+    ['a query', head(CALL.replace('.com', '.com?explain=true'), 'Host: a')],
+    ['an encoded name', head(CALL.replace('.com', '%2ecom'), 'Host: a')],
+    ['an absolute target', head(CALL.replace('/v1', 'http://a/v1'), 'Host: a')],
+    ['a name that is too long', head(CALL.replace('gmail', 'a'.repeat(250)), 'Host: a')],
+    ['another version', head(CALL.replace('1.1', '1.0'), 'Host: a')],
+    ['two spaces', head(CALL.replace(' HTTP', '  HTTP'), 'Host: a')],
+    ['an empty line before', `\r\n${head(CALL, 'Host: a')}`],
+    ['no Host', head(CALL, 'Accept: */*')],
+    ['no field at all', head(CALL)],
+    ['two Host', head(CALL, 'Host: a', 'Host: a')],
+    ['two Authorization', head(CALL, 'Host: a', 'Authorization: Bearer 1', 'authorization: Bearer 2')],
+    ['a field that it does not know', head(CALL, 'Host: a', 'Cookie: a=b')],
+    ['a body', head(CALL, 'Host: a', 'Content-Length: 0')],
+    ['a coding', head(CALL, 'Host: a', 'Transfer-Encoding: chunked')],
+    ['an end', head(CALL, 'Host: a', 'Connection: close')],
+    ['a space before the colon', head(CALL, 'Host : a')],
+    ['no space behind it', head(CALL, 'Host:a')],
+    ['two spaces behind it', head(CALL, 'Host:  a')],
+    ['a space at the end', head(CALL, 'Host: a ')],
+    ['an empty value', head(CALL, 'Host: a', 'Accept: ')],
+    ['a folded line', head(CALL, 'Host: a', 'Accept: a', ' b')],
+    ['a tab', head(CALL, 'Host: a', 'Accept: a\tb')],
+    ['a control character', head(CALL, 'Host: a', 'Accept: a\x00b')],
+    ['a byte above ASCII', head(CALL, 'Host: a', 'Accept: \xe9')],
+    ['a bare LF', head(CALL, 'Host: a\nAccept: b')],
+    ['a bare CR', head(CALL, 'Host: a\rAccept: b')],
+    ['a head that is not whole', head(CALL, 'Host: a').slice(0, -2)],
+    ['something behind the head', `${head(CALL, 'Host: a')}x`],
+    ['two requests', head(CALL, 'Host: a').repeat(2)],
+    ['a long head', head(CALL, 'Host: a', `Accept: ${'a'.repeat(2_000)}`)],
+    ['nothing', ''],
+  ])('and not where it has %s', (_, text) => {
+    expect(segmentIn(text)).toBeUndefined();
+    // Nor behind one that it has read.
+    const lane = new Lane();
+    segmentIn(head(CALL, 'Host: a'), lane);
+    expect(segmentIn(text, lane)).toBeUndefined();
+  });
+});
+
+describe('an answer in the lane', () => {
+  function replying({ writable = true } = {}) {
+    const socket = { write: vi.fn(), destroySoon: vi.fn(), destroy: vi.fn(), writable, destroyed: false };
+    return { socket, reply: new LaneReply(socket as unknown as Socket) };
+  }
+
+  test('is written at once, with the time and the word that the connection stays', () => {
+    const { socket, reply } = replying();
+    const closed = vi.fn();
+    reply.once('close', closed);
+    reply.writeHead(200, ['X-A', 'b', 'Content-Length', '2']);
+    expect([reply.headersSent, reply.writableFinished, socket.write.mock.calls.length]).toEqual([
+      true,
+      false,
+      0,
+    ]);
+    reply.end('{}');
+    const [answer] = parseAnswers(socket.write.mock.calls[0]![0] as string);
+    expect(answer).toMatchObject({ status: 200, body: '{}' });
+    expect([...answer!.headers.keys()]).toEqual(['x-a', 'content-length', 'date', 'connection']);
+    expect(answer!.headers.get('connection')).toBe('keep-alive');
+    expect(Math.abs(Date.parse(answer!.headers.get('date')!) - Date.now())).toBeLessThan(60_000);
+    expect([reply.writableFinished, socket.write.mock.calls.length]).toEqual([true, 1]);
+    expect([socket.destroySoon.mock.calls.length, closed.mock.calls.length]).toEqual([0, 1]);
+  });
+
+  test('that is the last one says so and ends the connection', () => {
+    const { socket, reply } = replying();
+    reply.shouldKeepAlive = false;
+    reply.writeHead(503, ['Content-Length', '0']);
+    reply.end();
+    const [answer] = parseAnswers(socket.write.mock.calls[0]![0] as string);
+    expect(answer).toMatchObject({ status: 503 });
+    expect(answer!.headers.get('connection')).toBe('close');
+    expect(socket.destroySoon).toHaveBeenCalledOnce();
+  });
+
+  test('is nothing where nobody is there any more', () => {
+    const { socket, reply } = replying({ writable: false });
+    reply.writeHead(200, []);
+    reply.end('{}', 'utf8');
+    expect(socket.write).not.toHaveBeenCalled();
+    expect(reply.writableFinished).toBe(true);
+    const closed = vi.fn();
+    reply.once('close', closed);
+    reply.destroy();
+    expect([socket.destroy.mock.calls.length, closed.mock.calls.length]).toEqual([1, 1]);
+  });
+});
