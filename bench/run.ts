@@ -3,20 +3,16 @@
  * a noisy machine disturbs both alike. What counts is the ratio.
  */
 
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { globalAgent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { printTable } from '../src/commands/print.ts';
-import { openStore } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
-import { newKey } from '../src/operate.ts';
-import { ACT } from '../test/support/act.ts';
 import { mx, startDns } from '../test/support/dns.ts';
-import { bareEnvironment } from '../test/support/environment.ts';
 import { type Figures, hasWrk, put } from './load.ts';
 import { pinned } from './pinned.ts';
+import { makeKeys, middle, startService } from './serving.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const SECONDS = Number(process.env.SECONDS ?? 3);
@@ -30,33 +26,6 @@ const dns = await startDns();
 const unlisted = Array.from({ length: UNLISTED }, (_, i) => `company-${i}.example.com`);
 for (const name of unlisted) dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com', 86_400)] });
 const env = { DATA_DIR: folder, DNS_SERVERS: dns.address, DNS_SENTINELS: '', PORT: '0' };
-
-async function makeKeys() {
-  const store = await openStore(readConfig(env), error => {
-    throw error;
-  });
-  const open = newKey({ name: 'open', quota: 2_000_000_000 }, Date.now());
-  const spent = newKey({ name: 'spent', quota: 0 }, Date.now());
-  await store.createKey(open.key, ACT);
-  await store.createKey(spent.key, ACT);
-  await store.close();
-  return { open: `Bearer ${open.secret}`, spent: `Bearer ${spent.secret}` };
-}
-
-function startService(): Promise<{ child: ChildProcess; url: string }> {
-  const [program, ...args] = [...pinned(0), process.execPath, ...process.execArgv, 'src/cli.ts', 'serve'];
-  const child = spawn(program!, args, {
-    env: bareEnvironment(env),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return new Promise((resolve, reject) => {
-    child.once('exit', code => reject(new Error(`the service ended with ${code}`)));
-    child.stdout.on('data', (chunk: Buffer) => {
-      const port = /"port":(\d+)/.exec(chunk.toString())?.[1];
-      if (port) resolve({ child, url: `http://127.0.0.1:${port}` });
-    });
-  });
-}
 
 function startBare(): Promise<{ child: ChildProcess; url: string }> {
   const [program, ...args] = [...pinned(0), process.execPath, ...process.execArgv];
@@ -102,16 +71,6 @@ async function warm(url: string, authorization: string): Promise<void> {
   }
 }
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-
-function middle(figures: readonly Figures[]): Figures {
-  return {
-    perSecond: median(figures.map(one => one.perSecond)),
-    p50: median(figures.map(one => one.p50)),
-    p99: median(figures.map(one => one.p99)),
-  };
-}
-
 /** Both in turn; the bare one has been told what to answer. */
 async function compare(
   paths: readonly string[],
@@ -137,24 +96,24 @@ async function compare(
   ];
 }
 
-const keys = await makeKeys();
-const service = await startService();
+const [open, spent] = (await makeKeys(env, [2_000_000_000, 0])) as [string, string];
+const service = await startService(env);
 const bare = await startBare();
 try {
-  await warm(service.url, keys.open);
+  await warm(service.url, open);
   const cases = [
     {
       name: 'listed domain',
       status: 200,
       paths: ['/v1/public/domain/mailinator.com'],
-      authorization: keys.open,
+      authorization: open,
       connections: CONNECTIONS,
     },
     {
       name: `${UNLISTED} cached unlisted domains`,
       status: 200,
       paths: unlisted.map(name => `/v1/public/domain/${name}`),
-      authorization: keys.open,
+      authorization: open,
       connections: CONNECTIONS.slice(2),
     },
     {
@@ -168,14 +127,14 @@ try {
       name: '422 not a domain',
       status: 422,
       paths: ['/v1/public/domain/a_b.com'],
-      authorization: keys.open,
+      authorization: open,
       connections: USUAL,
     },
     {
       name: '429 quota used up',
       status: 429,
       paths: ['/v1/public/domain/gmail.com'],
-      authorization: keys.spent,
+      authorization: spent,
       connections: USUAL,
     },
   ];
@@ -199,8 +158,7 @@ try {
   const columns = ['PER SECOND', 'BARE', 'RATIO', 'P50 MS', 'P99 MS', 'BARE P50', 'BARE P99'];
   printTable(['CASE', 'CONNECTIONS', ...columns], rows);
 } finally {
-  service.child.removeAllListeners('exit');
-  service.child.kill('SIGTERM');
+  service.end();
   bare.child.disconnect();
   await dns.close();
   rmSync(folder, { recursive: true, force: true });

@@ -167,7 +167,7 @@ const LEARNED_DETAILS: Readonly<Record<LearnedBy, (learned: Learned) => string>>
   name: learned => `${someOf(learned.hosts)} ${alsoReceives(learned)}`,
   address: learned => `the address of ${someOf(learned.hosts)} ${alsoReceives(learned)}`,
   listed: ({ hosts, neighbours }) =>
-    `${someOf(hosts)}: ${neighbours.join(', ')} is a listed disposable domain`,
+    `${someOf(hosts)}: ${neighbours.join(', ')} ${neighbours.length > 1 ? 'are listed disposable domains' : 'is a listed disposable domain'}`,
   siblings: ({ hosts, listedGuests, neighbours }) =>
     `${listedGuests} names below ${hosts[0]} are listed disposable domains (${neighbours.join(', ')})`,
 };

@@ -245,7 +245,7 @@ describe('what explains a verdict', () => {
     [
       'the listed domains of several exchanges',
       { learned: { ...neighbours.learned, by: 'listed' } },
-      ['a.net, b.net, c.net: x.com, y.com is a listed disposable domain'],
+      ['a.net, b.net, c.net: x.com, y.com are listed disposable domains'],
     ],
     [
       'listed siblings',

@@ -1,0 +1,54 @@
+/** The service in a process of its own for a bench, with its keys; and the middle of what was measured. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openStore } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import { newKey } from '../src/operate.ts';
+import { ACT } from '../test/support/act.ts';
+import { bareEnvironment } from '../test/support/environment.ts';
+import type { Figures } from './load.ts';
+import { pinned } from './pinned.ts';
+
+/** Header values, in the order of the quotas. */
+export async function makeKeys(env: Record<string, string>, quotas: readonly number[]): Promise<string[]> {
+  const store = await openStore(readConfig(env), error => {
+    throw error;
+  });
+  const made = quotas.map(quota => newKey({ name: `quota ${quota}`, quota }, Date.now()));
+  for (const { key } of made) await store.createKey(key, ACT);
+  await store.close();
+  return made.map(({ secret }) => `Bearer ${secret}`);
+}
+
+export interface Served {
+  readonly url: string;
+  end(): void;
+}
+
+/** On core 0. */
+export function startService(env: Record<string, string>): Promise<Served> {
+  const [program, ...args] = [...pinned(0), process.execPath, ...process.execArgv, 'src/cli.ts', 'serve'];
+  const child: ChildProcess = spawn(program!, args, {
+    env: bareEnvironment(env),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    child.once('exit', code => reject(new Error(`the service ended with ${code}`)));
+    child.stdout!.on('data', (chunk: Buffer) => {
+      const port = /"port":(\d+)/.exec(chunk.toString())?.[1];
+      if (!port) return;
+      const end = () => void child.removeAllListeners('exit').kill('SIGTERM');
+      resolve({ url: `http://127.0.0.1:${port}`, end });
+    });
+  });
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+export function middle(figures: readonly Figures[]): Figures {
+  return {
+    perSecond: median(figures.map(one => one.perSecond)),
+    p50: median(figures.map(one => one.p50)),
+    p99: median(figures.map(one => one.p99)),
+  };
+}
