@@ -17,10 +17,25 @@ const MOST_BYTES = 2_048;
 /** What no decoding changes. */
 const SEGMENT = /^[A-Za-z0-9.-]{1,253}$/;
 const VISIBLE = /^[!-~]+(?: +[!-~]+)*$/;
-/** Fields that say nothing about where a request ends or how to go on; a line that is folded has no such name. */
+/**
+ * Fields of clients, browsers and proxies that say nothing about where a request ends or how to go on. A line that is
+ * folded (obs-fold, RFC 9112 5.2) has no such name.
+ */
 const KNOWN = new Set([
   ...['host', 'user-agent', 'authorization', 'accept', 'accept-encoding', 'accept-language', 'origin'],
-  ...['x-forwarded-for', 'x-request-id', 'traceparent'],
+  ...[
+    'x-request-id',
+    'traceparent',
+    'tracestate',
+    'cookie',
+    'referer',
+    'cache-control',
+    'pragma',
+    'priority',
+  ],
+  ...['sec-fetch-mode', 'sec-fetch-site', 'sec-fetch-dest', 'sec-ch-ua', 'sec-ch-ua-mobile', 'dnt'],
+  ...['sec-ch-ua-platform', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'],
+  ...['x-real-ip', 'forwarded', 'via'],
 ]);
 
 /** For one connection: a client says the same with every request, the target apart. */

@@ -20,6 +20,26 @@ describe('a request is read in the lane', () => {
     expect(lane.asked.rawHeaders.slice(0, 4)).toEqual(['Host', 'a', 'authorization', 'Bearer drk_1']);
   });
 
+  test('as Node, a browser and a proxy write it', () => {
+    const node = ['host: a', 'connection: keep-alive', 'authorization: Bearer drk_1', 'accept: */*'];
+    const fetched = [...node, 'accept-language: *', 'sec-fetch-mode: cors', 'user-agent: node'];
+    expect(segmentIn(head(CALL, ...fetched, 'accept-encoding: gzip, deflate'))).toBe('gmail.com');
+    const browser = [
+      'Sec-Fetch-Site: cross-site',
+      'Sec-Fetch-Dest: empty',
+      'Referer: https://a.example/',
+      'DNT: 1',
+    ];
+    expect(segmentIn(head(CALL, ...fetched, ...browser, 'Origin: https://a.example'))).toBe('gmail.com');
+    const proxy = [
+      'X-Forwarded-For: 10.0.0.1',
+      'X-Forwarded-Proto: https',
+      'X-Real-IP: 10.0.0.1',
+      'Via: 1.1 p',
+    ];
+    expect(segmentIn(head(CALL, ...fetched, ...proxy))).toBe('gmail.com');
+  });
+
   test('what a client says again is read once, and what it says anew is read anew', () => {
     const lane = new Lane();
     segmentIn(head(CALL, 'Host: a', 'Authorization: Bearer 1'), lane);
@@ -51,7 +71,9 @@ describe('a request is read in the lane', () => {
     ['no field at all', head(CALL)],
     ['two Host', head(CALL, 'Host: a', 'Host: a')],
     ['two Authorization', head(CALL, 'Host: a', 'Authorization: Bearer 1', 'authorization: Bearer 2')],
-    ['a field that it does not know', head(CALL, 'Host: a', 'Cookie: a=b')],
+    ['a field that it does not know', head(CALL, 'Host: a', 'X-Any: b')],
+    ['a condition', head(CALL, 'Host: a', 'Expect: 100-continue')],
+    ['another protocol', head(CALL, 'Host: a', 'Upgrade: h2c')],
     ['a body', head(CALL, 'Host: a', 'Content-Length: 0')],
     ['a coding', head(CALL, 'Host: a', 'Transfer-Encoding: chunked')],
     ['an end', head(CALL, 'Host: a', 'Connection: close')],

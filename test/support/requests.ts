@@ -40,6 +40,7 @@ const plainFields = (random: Random, authorizations: readonly string[]): string[
       ? pick(random, ['Origin: https://app.example.com', 'Origin: https://b.example', 'Origin: null'])
       : undefined,
     random() < 0.1 ? 'X-Forwarded-For: 10.0.0.1, 10.0.0.2' : undefined,
+    random() < 0.1 ? 'sec-fetch-mode: cors' : undefined,
     random() < 0.2
       ? pick(random, ['X-Request-Id: order-1', 'X-Request-Id: a b', 'x-request-id: ÿ'])
       : undefined,
