@@ -18,7 +18,8 @@ export interface Load {
   readonly url: string;
   /** Paths that are asked for in turn. */
   readonly paths: readonly string[];
-  readonly authorization: string;
+  /** Header values, in turn with the paths. */
+  readonly authorizations: readonly string[];
   readonly seconds: number;
   readonly connections: number;
 }
@@ -35,10 +36,12 @@ async function putByWrk(load: Load): Promise<Figures> {
   writeFileSync(
     script,
     `local paths = { ${load.paths.map(path => JSON.stringify(path)).join(', ')} }
-local headers = { ["Authorization"] = ${JSON.stringify(load.authorization)} }
+local keys = { ${load.authorizations.map(value => JSON.stringify(value)).join(', ')} }
 local prepared, at = {}, 0
 function init()
-  for i, path in ipairs(paths) do prepared[i] = wrk.format("GET", path, headers) end
+  for i = 1, math.max(#paths, #keys) do
+    prepared[i] = wrk.format("GET", paths[(i - 1) % #paths + 1], { ["Authorization"] = keys[(i - 1) % #keys + 1] })
+  end
 end
 function request()
   at = at % #prepared + 1
@@ -72,10 +75,10 @@ async function putByAutocannon(load: Load): Promise<Figures> {
     url: load.url,
     connections: load.connections,
     duration: load.seconds,
-    requests: load.paths.map(path => ({
+    requests: Array.from({ length: Math.max(load.paths.length, load.authorizations.length) }, (_, at) => ({
       method: 'GET' as const,
-      path,
-      headers: { authorization: load.authorization },
+      path: load.paths[at % load.paths.length]!,
+      headers: { authorization: load.authorizations[at % load.authorizations.length]! },
     })),
   });
   return { perSecond: result.requests.average, p50: result.latency.p50, p99: result.latency.p99 };

@@ -96,7 +96,9 @@ async function compare(those: readonly Contestant[], names: () => string[], conn
       dns.questions.length = 0;
       figures
         .get(one)!
-        .push(await put({ url: one.url, paths, authorization, seconds: SECONDS, connections }));
+        .push(
+          await put({ url: one.url, paths, authorizations: [authorization], seconds: SECONDS, connections }),
+        );
     }
   return those.map(one => ({ name: one.name, ...middle(figures.get(one)!) }));
 }

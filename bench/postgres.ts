@@ -201,7 +201,7 @@ async function overHttp(url: string): Promise<void> {
   }
   const [sqlite, one, two] = await Promise.all([places[0]!, places[1]!, places[1]!].map(startServer));
   const measure = async (bases: readonly string[]) => {
-    const load = { paths: ['/v1/public/domain/mailinator.com'], authorization: `Bearer ${secret}` };
+    const load = { paths: ['/v1/public/domain/mailinator.com'], authorizations: [`Bearer ${secret}`] };
     const connections = 64 / bases.length;
     const seconds = SECONDS;
     const figures = await Promise.all(bases.map(base => put({ ...load, url: base, seconds, connections })));

@@ -79,7 +79,7 @@ async function compare(
 ): Promise<string[]> {
   const ours: Figures[] = [];
   const theirs: Figures[] = [];
-  const load = { paths, authorization, seconds: SECONDS, connections };
+  const load = { paths, authorizations: [authorization], seconds: SECONDS, connections };
   for (let round = 0; round < ROUNDS; round++) {
     theirs.push(await put({ ...load, url: bare.url }));
     ours.push(await put({ ...load, url: service.url }));

@@ -22,6 +22,7 @@ export async function makeKeys(env: Record<string, string>, quotas: readonly num
 
 export interface Served {
   readonly url: string;
+  readonly pid: number;
   end(): void;
 }
 
@@ -38,7 +39,7 @@ export function startService(env: Record<string, string>): Promise<Served> {
       const port = /"port":(\d+)/.exec(chunk.toString())?.[1];
       if (!port) return;
       const end = () => void child.removeAllListeners('exit').kill('SIGTERM');
-      resolve({ url: `http://127.0.0.1:${port}`, end });
+      resolve({ url: `http://127.0.0.1:${port}`, pid: child.pid!, end });
     });
   });
 }

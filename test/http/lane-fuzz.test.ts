@@ -70,18 +70,24 @@ function countParsed({ port }: TestService): () => number {
   return () => count;
 }
 
-test(`${REQUESTS} requests of every kind, cut, pipelined and torn: with the lane and without it the answers are the same, and the counts`, {
-  timeout: sized(180_000, 7_200_000),
-}, async () => {
-  process.stdout.write(`SEED=${SEED}\n`);
+/** Two services that differ in nothing but the lane, and keys that both have. */
+async function startBoth() {
   const fast = await startTestService();
   const slow = await startTestService({ env: { FAST_LANE: 'off' } });
-  const parsed = [countParsed(fast), countParsed(slow)] as const;
   const bothGet = async (limits: Parameters<typeof newKey>[0]) => {
     const made = newKey(limits, Date.now());
     for (const { store } of [fast, slow]) await store.createKey(made.key, ACT);
     return made;
   };
+  return { fast, slow, bothGet };
+}
+
+test(`${REQUESTS} requests of every kind, cut, pipelined and torn: with the lane and without it the answers are the same, and the counts`, {
+  timeout: sized(180_000, 7_200_000),
+}, async () => {
+  process.stdout.write(`SEED=${SEED}\n`);
+  const { fast, slow, bothGet } = await startBoth();
+  const parsed = [countParsed(fast), countParsed(slow)] as const;
   const torn = await bothGet({ name: 'torn' });
   let left = REQUESTS;
 
@@ -124,4 +130,26 @@ test(`${REQUESTS} requests of every kind, cut, pipelined and torn: with the lane
   expect(parsed[0]()).toBeLessThan(parsed[1]() * 0.7);
   const health = await fast.get('/metrics');
   expect(await health.text()).toMatch(/^domain_risk_requests_in_flight 1$/m);
+});
+
+test('three calls sent at once and cut at any byte have the answers that they have without the lane', async () => {
+  const { fast, slow, bothGet } = await startBoth();
+  const { secret } = await bothGet({ name: 'cut', quota: 1_000_000 });
+  const request = (name: string, ...more: string[]) =>
+    [
+      `GET /v1/public/domain/${name} HTTP/1.1`,
+      'Host: a',
+      `Authorization: Bearer ${secret}`,
+      ...more,
+      '',
+      '',
+    ].join('\r\n');
+  const text = request('gmail.com') + request('mailinator.com') + request('a..b', 'Connection: close');
+  for (let at = 1; at < text.length; at++) {
+    const sent = [text.slice(0, at), text.slice(at)];
+    const answers: string[] = [];
+    for (const { port } of [fast, slow]) answers.push(masked(await exchange(port, sent, true)));
+    expect(answers[0], `cut at ${at}`).toBe(answers[1]);
+    expect(answers[0]!.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 422']);
+  }
 });

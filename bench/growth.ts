@@ -1,0 +1,134 @@
+/**
+ * `npm run bench:growth`: what a lookup costs when there is more of everything, each against the smallest of its kind in
+ * the same run and in turn: connections, keys in use, counted days. And the memory of a service that nobody asks.
+ */
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { printTable } from '../src/commands/print.ts';
+import { newKey } from '../src/operate.ts';
+import { KEY } from '../src/store/columns.ts';
+import { megabytes } from '../test/support/vitals.ts';
+import { type Figures, put } from './load.ts';
+import { makeKeys, middle, type Served, startService } from './serving.ts';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const SECONDS = Number(process.env.SECONDS ?? 3);
+const PATHS = ['/v1/public/domain/mailinator.com'];
+const CONNECTIONS = [1, 16, 64, 256, 1_000];
+const USUAL = 64;
+const KEYS = [1, 1_000, 100_000];
+const MOST_KEYS = KEYS.at(-1)!;
+const QUOTA = 2_000_000_000;
+const YEAR = 365;
+const IDLE_SECONDS = 20;
+
+interface Case {
+  readonly what: string;
+  readonly served: Served;
+  readonly authorizations: readonly string[];
+  readonly connections: number;
+}
+
+const folders: string[] = [];
+const services: Served[] = [];
+
+async function serve(keys: number, fill: (db: DatabaseSync) => void = () => {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-growth-'));
+  folders.push(folder);
+  const env = { DATA_DIR: folder, DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '', PORT: '0' };
+  const authorizations = await makeKeys(env, [QUOTA]);
+  const db = new DatabaseSync(join(folder, 'domain-risk.db'));
+  authorizations.push(...addKeys(db, keys - 1));
+  fill(db);
+  db.close();
+  const served = await startService(env);
+  services.push(served);
+  return { served, authorizations };
+}
+
+/** In one transaction: one by one they would take minutes. */
+function addKeys(db: DatabaseSync, count: number): string[] {
+  const insert = db.prepare(`INSERT INTO key (${KEY.names}) VALUES (${KEY.sqlite.places})`);
+  db.exec('BEGIN');
+  const secrets = Array.from({ length: count }, (_, at) => {
+    const { key, secret } = newKey({ name: `key ${at}`, quota: QUOTA }, Date.now());
+    insert.run(...KEY.sqlite.values(key));
+    return `Bearer ${secret}`;
+  });
+  db.exec('COMMIT');
+  return secrets;
+}
+
+/** A year of days for every key. */
+function addYear(db: DatabaseSync): void {
+  const days = `WITH RECURSIVE ago(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM ago WHERE n < ${YEAR})`;
+  db.exec(`${days} INSERT INTO usage_day SELECT id, date('now', '-' || n || ' days'), 7 FROM key, ago`);
+  db.exec(
+    `${days} INSERT OR IGNORE INTO usage SELECT id, strftime('%Y-%m', date('now', '-' || n || ' days')), 7 FROM key, ago`,
+  );
+}
+
+/** In turn, the first of them the measure. */
+async function compare(cases: readonly Case[]): Promise<string[][]> {
+  const all = cases.map((): Figures[] => []);
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [at, { served, authorizations, connections }] of cases.entries())
+      all[at]!.push(
+        await put({ url: served.url, paths: PATHS, authorizations, seconds: SECONDS, connections }),
+      );
+  const [first, ...rest] = all.map(middle);
+  return [first!, ...rest].map(({ perSecond, p50, p99 }, at) => [
+    ...[cases[at]!.what, perSecond.toFixed(0), (perSecond / first!.perSecond).toFixed(2)],
+    ...[p50.toFixed(2), p99.toFixed(2)],
+  ]);
+}
+
+/** Resident memory of a process that was left alone, in MiB. */
+async function idle(pid: number): Promise<number> {
+  await pause(IDLE_SECONDS * 1_000);
+  return megabytes(pid);
+}
+
+try {
+  const many = await serve(MOST_KEYS);
+  const year = await serve(1_000, addYear);
+  const young = await serve(1_000);
+  const rows = [
+    ...(await compare(
+      CONNECTIONS.map(connections => ({
+        ...{ what: `${connections} connections`, served: many.served, connections },
+        authorizations: many.authorizations.slice(0, 1),
+      })),
+    )),
+    ...(await compare(
+      KEYS.map(keys => ({
+        ...{ what: `${keys} keys in use`, served: many.served, connections: USUAL },
+        authorizations: many.authorizations.slice(0, keys),
+      })),
+    )),
+    ...(await compare([
+      { what: '1,000 keys, nothing counted before', ...young, connections: USUAL },
+      { what: `1,000 keys, ${1_000 * YEAR} counted days`, ...year, connections: USUAL },
+    ])),
+  ];
+  process.stdout.write(
+    `${ROUNDS} rounds of ${SECONDS} s each in turn, medians; a listed name, ${USUAL} connections unless told\n\n`,
+  );
+  printTable(['CASE', 'PER SECOND', 'TO THE FIRST', 'P50 MS', 'P99 MS'], rows);
+  for (const one of services.splice(0)) one.end();
+  const fresh = await serve(1);
+  const bare = spawn(process.execPath, ['-e', "require('node:http').createServer().listen(0)"]);
+  const [ours, theirs] = await Promise.all([idle(fresh.served.pid), idle(bare.pid!)]);
+  bare.kill();
+  process.stdout.write(
+    `\nIdle for ${IDLE_SECONDS} s: ${ours.toFixed(0)} MiB, ${(ours - theirs).toFixed(0)} above bare node:http (${theirs.toFixed(0)})\n`,
+  );
+} finally {
+  for (const one of services) one.end();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
