@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { API_PATH } from '../support/bystander.ts';
+import { COUNT_PROMISES, METER_SOCKET, type Used } from '../support/meter.ts';
+import { CLI, hasTool, ROOT, type Running, startAs, startChild, startServer } from '../support/process.ts';
+import { eventually } from '../support/scale.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const CALLS = 100;
+const METER = join(ROOT, 'test/support/meter.ts');
+/** MiB that are allocated before anything is collected. */
+const ROOM = 64;
+
+/** One call after the other over one connection: each is counted in a commit of its own. */
+async function call(socket: Socket, secret: string, times: number): Promise<void> {
+  const request = `GET ${API_PATH} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+  for (let left = times; left > 0; left--) {
+    const answered = new Promise<string>(resolve => socket.once('data', resolve));
+    socket.write(request);
+    expect((await answered).slice(0, 12)).toBe('HTTP/1.1 200');
+  }
+}
+
+/** A connection over which enough was asked for the code to be compiled. */
+async function warmUp(server: Running): Promise<Socket> {
+  const socket = connect({ port: server.port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1');
+  onTestFinished(() => void socket.destroy());
+  await call(socket, server.firstKey!, 3 * CALLS);
+  return socket;
+}
+
+function ask(meter: string, what: string): Promise<Used> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(meter).setEncoding('utf8');
+    socket.on('data', (more: string) => {
+      text += more;
+    });
+    socket.on('error', reject).on('end', () => resolve(JSON.parse(text) as Used));
+    socket.write(what);
+  });
+}
+
+/** With its commit: 16,300 and 24,500 bytes, 10 promises (2026-11-16), and an eighth more. */
+test.each([
+  ['on', 18_500, 11],
+  ['off', 27_500, 11],
+])(
+  'a counted call makes no more garbage than it did, and no more promises (FAST_LANE=%s)',
+  async (lane, mostBytes, mostPromises) => {
+    const meter = join(temporaryFolder(), 'meter');
+    const flags = [`--min-semi-space-size=${ROOM}`, `--max-semi-space-size=${ROOM}`, '--import', METER];
+    const env = { FAST_LANE: lane, [METER_SOCKET]: meter };
+    const server = await startAs([process.execPath, ...flags, CLI, 'serve'], { env });
+    const socket = await warmUp(server);
+    let bytes = Number.POSITIVE_INFINITY;
+    // What happens beside the calls adds to them, and what was collected meanwhile says nothing.
+    for (let round = 0; round < 3; round++) {
+      const before = await ask(meter, 'used');
+      await call(socket, server.firstKey!, CALLS);
+      const after = await ask(meter, 'used');
+      if (after.collections === before.collections)
+        bytes = Math.min(bytes, (after.heap - before.heap) / CALLS);
+    }
+    const { promises: none } = await ask(meter, COUNT_PROMISES);
+    await call(socket, server.firstKey!, CALLS);
+    const promises = ((await ask(meter, 'used')).promises - none) / CALLS;
+    process.stdout.write(
+      `FAST_LANE=${lane}: ${Math.round(bytes)} bytes and ${promises.toFixed(1)} promises a call\n`,
+    );
+    expect(bytes).toBeLessThan(mostBytes);
+    expect(promises).toBeLessThan(mostPromises);
+  },
+);
+
+/** How often threads wait and wake each other, and for which memory, depends on the machine. */
+const NOT_COUNTED = [
+  ...['futex', 'epoll_pwait', 'epoll_wait', 'restart_syscall', 'sched_yield', 'clock_gettime'],
+  ...['madvise', 'mprotect', 'mmap', 'munmap', 'brk'],
+];
+
+test.skipIf(!hasTool('strace'))('a counted call asks no more of the system than it did', async () => {
+  const server = await startServer();
+  const socket = await warmUp(server);
+  const file = join(temporaryFolder(), 'trace');
+  const command = [
+    'strace',
+    '-f',
+    '-y',
+    '-e',
+    `trace=!${NOT_COUNTED.join()}`,
+    '-o',
+    file,
+    '-p',
+    `${server.pid}`,
+  ];
+  const tracer = startChild(command, { PATH: process.env.PATH });
+  const end = async () => {
+    tracer.child.kill('SIGINT');
+    await tracer.exited;
+  };
+  onTestFinished(end);
+  await eventually('the tracer is attached', () => /attached/.test(tracer.stderr()));
+  await call(socket, server.firstKey!, CALLS);
+  await end();
+  const counts = new Map<string, number>();
+  for (const [line, name] of readFileSync(file, 'utf8').matchAll(/^\d+ +([a-z0-9_]+)\(.*/gm))
+    if (!line.includes('[eventfd]')) counts.set(name!, (counts.get(name!) ?? 0) + 1);
+  const each = [...counts].map(([name, count]) => `${name} ${(count / CALLS).toFixed(2)}`);
+  process.stdout.write(`${each.join(', ')} a call\n`);
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0) / CALLS;
+  // One read, one write, and what SQLite does for a commit: 13 (2026-11-16).
+  expect(all).toBeLessThan(14);
+});
