@@ -43,7 +43,7 @@ export class Lane {
   /** Of the last request that was read here. */
   head!: Head;
   asked!: Asked;
-  #fields = '';
+  #fields: string | undefined;
 
   /** The domain's segment; undefined where Node's parser has to look. */
   segmentIn(piece: Buffer): string | undefined {

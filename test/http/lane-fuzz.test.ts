@@ -17,7 +17,7 @@ function exchange(port: number, sent: readonly string[], isPiecewise: boolean): 
     let text = '';
     const timer = setTimeout(() => {
       socket.destroy();
-      resolve(`${text} AND NO END`);
+      reject(new Error(`no end: ${text}`));
     }, 60_000);
     socket.setEncoding('latin1').on('data', (more: string) => {
       text += more;
@@ -28,13 +28,14 @@ function exchange(port: number, sent: readonly string[], isPiecewise: boolean): 
       resolve(text);
     });
     socket.on('end', () => socket.end());
-    void (async () => {
+    // What is written before there is a connection goes out in one piece.
+    socket.on('connect', async () => {
       for (const piece of sent) {
         socket.write(piece, 'latin1');
-        if (isPiecewise) await turn();
+        for (let turns = 0; isPiecewise && turns < 3; turns++) await turn();
       }
       socket.end();
-    })();
+    });
   });
 }
 
@@ -145,7 +146,10 @@ test('three calls sent at once and cut at any byte have the answers that they ha
       '',
     ].join('\r\n');
   const text = request('gmail.com') + request('mailinator.com') + request('a..b', 'Connection: close');
-  for (let at = 1; at < text.length; at += sized(5, 1)) {
+  for (let at = 1; at < text.length; at++) {
+    // The short form, too, cuts around every end of a line.
+    const isNearEnd = /[\r\n]/.test(text.slice(at - 1, at + 1));
+    if (!isNearEnd && at % sized(7, 1) !== 0) continue;
     const sent = [text.slice(0, at), text.slice(at)];
     const answers: string[] = [];
     for (const { port } of [fast, slow]) answers.push(masked(await exchange(port, sent, true)));

@@ -92,6 +92,7 @@ describe('a request is read in the lane', () => {
     ['something behind the head', `${head(CALL, 'Host: a')}x`],
     ['two requests', head(CALL, 'Host: a').repeat(2)],
     ['a long head', head(CALL, 'Host: a', `Accept: ${'a'.repeat(2_000)}`)],
+    ['its first line alone', `${CALL}\r\n`],
     ['nothing', ''],
   ])('and not where it has %s', (_, text) => {
     expect(segmentIn(text)).toBeUndefined();
