@@ -59,6 +59,42 @@ test('so it is where vitest is started by hand', async () => {
   expect(trap.isTouched()).toBe(false);
 });
 
+/** What is a setting among the names that a program prints. */
+const ALL_TRAPPED = Object.fromEntries(Object.keys(SETTINGS).map(name => [name, 'trap']));
+const settingsIn = (said: string) =>
+  (JSON.parse(said.trim().split('\n').at(-1)!) as string[]).filter(name => name in SETTINGS);
+const PRINT = 'process.stdout.write(JSON.stringify(Object.keys(process["env"])));';
+
+test('a script that npm starts sees no setting at all', async () => {
+  const folder = temporaryFolder();
+  const script = join(folder, 'print.mjs');
+  writeFileSync(script, PRINT);
+  const { code, said } = await boot(folder, [relative(ROOT, script)], ALL_TRAPPED);
+  expect([code, settingsIn(said)]).toEqual([0, []]);
+});
+
+test('nor does a test where vitest is started by hand', async () => {
+  const code = `await import(${JSON.stringify(join(ROOT, 'vitest.config.ts'))}); ${PRINT}`;
+  const command = [process.execPath, '--input-type=module', '-e', code];
+  const started = startChild(command, bareEnvironment(ALL_TRAPPED));
+  expect(await started.exited).toEqual({ code: 0, signal: null });
+  expect(settingsIn(started.stdout())).toEqual([]);
+});
+
+test('whatever builds with vite does so without the .env of its folder', () => {
+  const files = globSync(['{test,scripts,bench,console}/**/*.{ts,mjs}'], {
+    cwd: ROOT,
+    exclude: ['**/node_modules/**', 'test/.program/**'],
+  });
+  const builders = files.filter(file => /from 'vite';/.test(readFileSync(join(ROOT, file), 'utf8')));
+  expect(builders.length).toBeGreaterThan(2);
+  for (const file of builders) {
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    if (/\bbuild\(|defineConfig\(/.test(text))
+      expect([file, text.includes('envDir: false')]).toEqual([file, true]);
+  }
+});
+
 test.each(globSync('vitest*.config.ts', { cwd: ROOT }))(
   '%s takes nothing of the .env in its own folder over',
   async name => {
@@ -90,7 +126,7 @@ test('no test, script or benchmark passes its own environment on, or makes a con
   });
   expect(files.length).toBeGreaterThan(100);
   const found = files.filter(file =>
-    /\.\.\.process\.env|(?<!Object\.assign)[(,]\s*process\.env\s*[,)]/.test(
+    /\.\.\.process\.env|(?<!Object\.assign)[(,:=]\s*process\.env\s*[,;)}]/.test(
       readFileSync(join(ROOT, file), 'utf8'),
     ),
   );

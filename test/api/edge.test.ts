@@ -177,6 +177,21 @@ test('a trusted proxy may have as many connections as it likes', async () => {
   expect(all.some(one => one.isClosed())).toBe(false);
 });
 
+test('a connection over which nothing but plain lookups came may be idle for longer than a head may take', async () => {
+  const { port, key } = shared();
+  const { secret } = await key();
+  const { socket, received } = open(port, '127.0.0.1');
+  const lookup = `GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+  const answers = () => received().match(/HTTP\/1\.1 \d+/g) ?? [];
+  socket.write(lookup);
+  await eventually('it is answered', () => answers().length === 1);
+  // Node gives a head five seconds from the first moment of a connection on, and has seen none.
+  await pause(6_500);
+  socket.write(lookup);
+  await eventually('it is answered again', () => answers().length === 2);
+  expect(answers()).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+});
+
 test('a loop that was held shows in the metrics, and is told of in the log', async () => {
   const { port, logged } = await startTestService();
   await pause(100);

@@ -23,6 +23,8 @@ async function bundle(code: string): Promise<string> {
   const client = join(CLIENT, 'dist/esm/index.js');
   const made = await build({
     configFile: false,
+    // Otherwise it would read the operator's `.env`.
+    envDir: false,
     logLevel: 'silent',
     plugins: [
       {

@@ -6,7 +6,7 @@ import { createPort } from '../../src/http/port.ts';
 import { sendJson } from '../../src/http/reply.ts';
 import { page, type Route } from '../../src/http/routes.ts';
 import { parseAnswers } from '../support/answers.ts';
-import { eventually, pause } from '../support/scale.ts';
+import { eventually, pause, turn } from '../support/scale.ts';
 
 const CALL = '/v1/usage';
 
@@ -144,7 +144,8 @@ test('a head that comes in pieces waits in the row of its key', async () => {
   const { state, socket, statuses } = await startPort();
   state.isFull = true;
   socket.write(`GET ${CALL} HTTP/1.1\r\nHost: x\r\nAuthoriz`);
-  await pause(50);
+  // Long enough to arrive, and shorter than until it is tended, on whatever machine.
+  for (let turns = 0; turns < 5; turns++) await turn();
   socket.write('ation: Bearer drk_late\r\n\r\n');
   await eventually('it is refused', () => statuses().length === 1);
   expect(statuses()).toEqual([503]);

@@ -25,6 +25,14 @@ beforeEach(async () => {
   return () => store.close();
 });
 
+test('a list of hosts is waited for, however long it takes: a service needs it to start', async () => {
+  const hasty = await openSqliteStore(path, () => {}, undefined, 1);
+  onTestFinished(() => hasty.close());
+  const learning = hasty.learn(guests(5_000), [], DAY, SINCE);
+  await expect(hasty.listHosts(1, 10)).resolves.not.toEqual([]);
+  await learning;
+});
+
 function guests(count: number, facts: Partial<Guest> = {}, prefix = 'd'): Guest[] {
   return Array.from({ length: count }, (_, at) => {
     const domain = `${prefix}${at}.com`;

@@ -75,7 +75,8 @@ function bulkWork(bulk: Ask) {
     flag: (flags, sinceDay) => bulk('flag', [flags, sinceDay], NO_DEADLINE),
     ranking: async (sinceDay, most, reason) => fromLines(await bulk('ranking', [sinceDay, most, reason])),
     learn: (guests, shared, day, sinceDay) => bulk('learn', [guests, shared, day, sinceDay], NO_DEADLINE),
-    listHosts: (fewestFlagged, most) => bulk('listHosts', [fewestFlagged, most]),
+    // Of 10,000 hosts with 19 guests each it takes 1.3 s (2026-11-16), and a service must start with those too.
+    listHosts: (fewestFlagged, most) => bulk('listHosts', [fewestFlagged, most], NO_DEADLINE),
     forgetHost: (name, at, act) => bulk('forgetHost', [name, at, act]),
     sweepMark: () => bulk('sweepMark', [], NO_DEADLINE),
     markSweep: mark => bulk('markSweep', [mark], NO_DEADLINE),
