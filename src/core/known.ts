@@ -26,10 +26,11 @@ export interface Held extends Known {
 export function knownFrom(snapshots: readonly Snapshot[], tables: Tables): Known {
   const clearable = new Set<string>();
   const innocent = innocentIn(tables);
+  const universities = new Set<string>();
   for (const { feed, names } of snapshots) {
     if (feed.kind === 'disposable' && feed.family !== 'verified')
       for (const name of names) clearable.add(name);
-    if (feed.kind === 'academic') for (const name of names) innocent.add(name);
+    if (feed.kind === 'academic') for (const name of names) universities.add(name);
     if (feed.kind === 'popular') for (const name of names.slice(0, PANEL_SIZE)) innocent.add(name);
   }
   for (const { feed, names } of snapshots)
@@ -38,8 +39,15 @@ export function knownFrom(snapshots: readonly Snapshot[], tables: Tables): Known
   return {
     canaries: canariesOf(tables),
     isClearable: name => clearable.has(name),
-    isInnocent: name => innocent.has(name),
+    isInnocent: name => innocent.has(name) || isAtOrBelow(name, universities),
   };
+}
+
+/** What is below a university is its own: one update named 1,500 of the form `alumni.…` and was taken (2026-11-16). */
+function isAtOrBelow(name: string, those: ReadonlySet<string>): boolean {
+  for (let from = 0; from >= 0; from = name.indexOf('.', from) + 1 || -1)
+    if (those.has(name.slice(from))) return true;
+  return false;
 }
 
 function innocentIn({ providers, mailboxes, protected: names, relays, free }: Tables): Set<string> {

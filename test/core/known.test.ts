@@ -58,6 +58,12 @@ it.each([
   // A verified list that names it in use must not hide what it named last time.
   ['by-both.com', true],
   ['uni.edu', true],
+  ['alumni.uni.edu', true],
+  ['a.b.uni.edu', true],
+  ['uni.edu.com', false],
+  ['myuni.edu', false],
+  ['x.company.com', false],
+  ['x.hoster.net', false],
   ['protected.com', true],
   ['relay.com', true],
   ['a1.net', true],

@@ -702,6 +702,16 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect(await store.forgetHost('mx.other.net', 1, ACT)).toBe(false);
     });
 
+    test('a forgotten host is read before all others, however many there are', async () => {
+      const { store, learn } = await learning();
+      await learn(guests(3).map(guest => ({ ...guest, host: 'mx.taken-out.net' })));
+      expect(await store.forgetHost('mx.taken-out.net', 1, ACT)).toBe(true);
+      await learn(guests(20));
+      expect(await store.listHosts(1, 1)).toMatchObject([{ name: 'mx.taken-out.net', forgotten: true }]);
+      const both = await store.listHosts(1, 2);
+      expect(both.map(({ name }) => name)).toEqual(['mx.box.net', 'mx.taken-out.net']);
+    });
+
     test('that a host is shared lasts until an operator undoes it, and its guests stay', async () => {
       const { store, learn } = await learning();
       await learn(guests(20), ['mx.box.net']);

@@ -16,7 +16,7 @@ import {
 import { goneBefore, rowsToRemove } from '../prune.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
-import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
+import { BACKGROUND_MS, type Connections } from './connect.ts';
 import { arraysOf, givenRows } from './rows.ts';
 import type { Session } from './session.ts';
 import { CHUNK, inTurn, TURN } from './turn.ts';
@@ -53,7 +53,7 @@ export function createHosts(connections: Connections) {
       run(async session => {
         const { rows } = await session.query(LIST, [fewestFlagged, most]);
         return rows.map(LISTED_HOST.postgres.record);
-      }, LISTING_MS),
+      }, BACKGROUND_MS),
 
     forgetHost: (name: string, at: number | null, act: Act) =>
       run(
@@ -114,10 +114,11 @@ const REMOVE_GUESTS = `
   ) AS least
   WHERE guest.host = least.host AND guest.domain = least.domain`;
 
+/** What an operator took out comes first: behind more hosts than are read it would count again. */
 const LIST = `
-  SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
+  SELECT * FROM (SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
     ARRAY(SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL ORDER BY domain LIMIT ${LEARNING.neighbours}) AS neighbours,
     (SELECT coalesce(json_agg(json_build_object(${GROUP_MEMBERS})), '[]') FROM
       (SELECT ${GROUPED} FROM guest WHERE guest.host = host.name GROUP BY ${GROUP_KEYS}) AS grouped) AS groups
   FROM host WHERE flagged >= $1 OR forgotten_at IS NOT NULL
-  ORDER BY flagged DESC, name LIMIT $2`;
+  ORDER BY forgotten_at IS NULL, flagged DESC, name LIMIT $2) AS listed ORDER BY flagged DESC, name`;
