@@ -75,6 +75,12 @@ type Found = Omit<Learned, 'hosts'>;
 /** Listed names speak for themselves. */
 const UNWEIGHED = { sum: null, enough: 0 } as const;
 
+/** Up to the domain that somebody registered: a suffix that others are customers of (`duckdns.org`) says nothing of them. */
+function ownLineage(host: string): string[] {
+  const registrable = registrableDomain(host);
+  return registrable === undefined ? [] : lineage(host).filter(name => name.length >= registrable.length);
+}
+
 /** All that was learned, folded for lookup. Built whole, swapped whole; the catalog has the last word. */
 export class Infra {
   readonly #known: ReadonlyMap<string, Known>;
@@ -145,7 +151,7 @@ export class Infra {
     if (this.#addressesOf(host)?.some(address => this.#known.get(address)?.record.shared)) return undefined;
     const byName = this.#learned(host, 'name') ?? this.#learned(group, 'name');
     if (byName) return byName;
-    const { hits, families } = catalog.listed(lineage(host));
+    const { hits, families } = catalog.listed(ownLineage(host));
     // One line that names a hoster must not condemn its guests, whoever wrote it.
     if (isByTwoFamilies(families) && !this.#known.get(group)?.record.shared) {
       const record = this.#known.get(group)?.record;

@@ -8,7 +8,7 @@ import { catalogOf, NO_TABLES } from '../support/catalog.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 /** In the order of the list. */
-const LISTED = ['burner.com', 'temp-mail-host.net', 'third.com', 'fourth.com'];
+const LISTED = ['burner.com', 'temp-mail-host.net', 'third.com', 'fourth.com', 'duckdns.org', 'bad.ddns.net'];
 const SIBLINGS = ['a.farm.net', 'b.farm.net', 'c.lonely.net', 'd.blogspot.com', 'e.blogspot.com'];
 /** What one family names only. */
 const BROAD = ['broad-host.net', 'a.broad-farm.net', 'b.broad-farm.net'];
@@ -202,6 +202,8 @@ describe('what was learned, for lookup', () => {
     ['below a listed domain at once', ['mx9.third.com'], { by: 'listed', neighbours: ['third.com'] }],
     ['below a domain that one family lists not', ['mx.broad-host.net'], undefined],
     ['below a domain that a verified list alone names not', ['mx.looked-at.net'], undefined],
+    ['below a listed suffix that others are customers of not', ['mx.customer.duckdns.org'], undefined],
+    ['of a listed customer of such a suffix at once', ['mx.bad.ddns.net'], { neighbours: ['bad.ddns.net'] }],
     ['below a listed domain and elsewhere not', ['mx9.third.com', 'mx.unknown.net'], undefined],
   ])('an exchange %s', (_, hosts, expected) => {
     if (expected) expect(find(...hosts)).toMatchObject(expected);
