@@ -60,6 +60,13 @@ export function authorizationIn(bytes: Buffer): string | undefined {
   return head.slice(begin, behind < 0 ? undefined : behind).trim();
 }
 
+/** In memory of its own: a part of what was received keeps all of it, up to 64 KiB. */
+export function copied(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}
+
 /** Both in memory of their own: what `concat` gives is a part of a pool of 64 KiB, and would keep the whole of it. */
 export function joined(first: Buffer, second: Buffer): Buffer {
   const both = Buffer.allocUnsafeSlow(first.length + second.length);

@@ -173,6 +173,8 @@ export class Connection implements Job, Line {
 
   takeLarge(isLimited: boolean): boolean {
     const { large, isProxy } = this.#parts;
+    // Nobody gets it, and nobody would give the place back.
+    if (this.socket.destroyed) return true;
     if (this.#large === 0 && !large.take(this.#network, isLimited && !isProxy)) return false;
     this.#large++;
     this.#farewell.isLarge = true;

@@ -3,7 +3,7 @@
 import { networkOf } from '../core/address.ts';
 import type { Memory } from '../core/door.ts';
 import type { Caller } from './accounts.ts';
-import { authorizationIn, hasSameFields, isProbe } from './bytes.ts';
+import { authorizationIn, copied, hasSameFields, isProbe } from './bytes.ts';
 
 /** In which row calls with an Authorization header wait, where their key is known from before. */
 export type RowOf = (authorization: string, address: string | undefined) => string | undefined;
@@ -34,7 +34,7 @@ export class Whose {
   #sentIn(bytes: Buffer): string | undefined {
     if (this.#before && hasSameFields(bytes, this.#before.bytes)) return this.#before.authorization;
     const authorization = authorizationIn(bytes);
-    if (authorization && bytes.length < MOST_KEPT) this.#before = { bytes, authorization };
+    if (authorization && bytes.length < MOST_KEPT) this.#before = { bytes: copied(bytes), authorization };
     return authorization;
   }
 }

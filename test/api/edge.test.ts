@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask, parseAnswers } from '../support/answers.ts';
-import { eventually, hold, pause } from '../support/scale.ts';
+import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { rawRequest, sharedService, startTestService } from '../support/service.ts';
 
 const shared = sharedService();
@@ -190,6 +190,25 @@ test('a connection over which nothing but plain lookups came may be idle for lon
   socket.write(lookup);
   await eventually('it is answered again', () => answers().length === 2);
   expect(answers()).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+});
+
+test('large answers that nobody waited for take no place from others', async () => {
+  const { port, key } = await startTestService();
+  const { secret } = await key();
+  const list = `GET /v1/public/top-domains?limit=1000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+  for (let i = 0; i < 100; i++) {
+    const { socket, isClosed } = open(port, '127.0.0.2');
+    await eventually('it is there', () => !socket.connecting);
+    socket.write(list);
+    await turn();
+    socket.resetAndDestroy();
+    await eventually('it is gone', isClosed);
+  }
+  await pause(300);
+  const { socket, received } = open(port, '127.0.0.2');
+  socket.write('GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n');
+  await eventually('it is answered', () => received() !== '');
+  expect(received().slice(0, 12)).toBe('HTTP/1.1 200');
 });
 
 test('a loop that was held shows in the metrics, and is told of in the log', async () => {

@@ -1,6 +1,9 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { newMemory } from '../../src/core/door.ts';
 import { Whose } from '../../src/http/whose.ts';
+import { turn } from '../support/scale.ts';
 
 const head = (target: string, ...lines: string[]) =>
   Buffer.from([`GET ${target} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n'));
@@ -19,6 +22,25 @@ test('a request takes the turn of its key for as long as that is known, of its a
   // Revoked meanwhile.
   known = undefined;
   expect(of(head('/3', 'Authorization: Bearer a'))).toEqual(STRANGER);
+});
+
+test('of what came together with a request nothing is kept', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const whose = new Whose('192.0.2.1', false, () => undefined);
+  const chunk = () => {
+    const bytes = head('/1', 'Authorization: Bearer a');
+    const all = Buffer.alloc(64 * 1024);
+    bytes.copy(all);
+    whose.of(all.subarray(0, bytes.length), newMemory());
+    return new WeakRef(all.buffer);
+  };
+  const kept = chunk();
+  for (let tries = 0; tries < 10 && kept.deref(); tries++) {
+    await turn();
+    collect();
+  }
+  expect(kept.deref()).toBeUndefined();
 });
 
 test('what the connection knows from its last call is not looked for again', () => {
