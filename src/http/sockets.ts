@@ -126,9 +126,11 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     byNetwork.set(network, (byNetwork.get(network) ?? new Set()).add(connection));
     if (isWelcome) return;
     refused++;
-    // Whoever opens them faster than they can be told gets no word.
-    if (connections.size > most + MOST_TOLD) socket.destroy();
-    else connection.end(parts.noRoom());
+    // Whoever opens them faster than they can be told gets no word. Who is told is as good as gone: counted among the rest
+    // those of one address pushed out the idle ones of all others.
+    if (leaving.size >= MOST_TOLD) return void socket.destroy();
+    leaving.add(connection);
+    connection.end(parts.noRoom());
   });
 
   // A tenth of them at a time: thousands at once would hold everybody up.

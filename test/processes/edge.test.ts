@@ -201,6 +201,40 @@ test.skipIf(!hasTool('prlimit'))(
   60_000,
 );
 
+test.skipIf(!hasTool('prlimit'))(
+  'connections of one address beyond its share push nobody else out, however fast they come',
+  async () => {
+    const server = await startServer({ through: ['prlimit', '--nofile=256'] });
+    const others = Array.from({ length: 10 }, () => open(server.port, '127.0.0.5'));
+    const calls = others.map(socket => {
+      const seen = { answers: 0, isClosed: false };
+      socket
+        .on('data', () => seen.answers++)
+        .on('close', () => {
+          seen.isClosed = true;
+        });
+      return seen;
+    });
+    for (const socket of others) socket.write(get('/livez'));
+    await eventually('all are answered', () => calls.every(({ answers }) => answers === 1));
+    // Longer than a moment: now they are idle.
+    await pause(1_200);
+    // A third party calls meanwhile, each time over a connection of its own.
+    const third: Promise<string>[] = [];
+    for (let i = 0; i < 600; i++) {
+      open(server.port);
+      if (i % 20 !== 0) continue;
+      third.push(rawRequest(server.port, get('/livez').replace('Host: a', 'Host: a\r\nConnection: close')));
+      await pause(20);
+    }
+    for (const answer of await Promise.all(third)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(calls.filter(({ isClosed }) => isClosed)).toEqual([]);
+    for (const socket of others) socket.write(get('/livez'));
+    await eventually('all are answered again', () => calls.every(({ answers }) => answers === 2));
+  },
+  60_000,
+);
+
 /** Everything that comes until the other side ends, and how it ended. */
 function readAll(socket: Socket, isEnough: (text: string) => boolean = () => false) {
   return new Promise<{ text: string; end: string }>(resolve => {
