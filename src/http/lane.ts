@@ -15,7 +15,7 @@ const LINE_END = ' HTTP/1.1\r\n';
 const EMPTY_LINE = '\r\n\r\n';
 const MOST_BYTES = 2_048;
 /** What no decoding changes. */
-const SEGMENT = /^[A-Za-z0-9.-]{1,253}$/;
+const SEGMENT = /^[A-Za-z0-9._-]{1,253}$/;
 const VISIBLE = /^[!-~]+(?: +[!-~]+)*$/;
 /**
  * Fields of clients, browsers and proxies that say nothing about where a request ends or how to go on. A line that is
