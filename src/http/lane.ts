@@ -59,12 +59,14 @@ export class Lane {
 
   #read(fields: string): boolean {
     const end = fields.length - EMPTY_LINE.length;
-    const lines = end > 0 && fields.indexOf(EMPTY_LINE) === end ? linesOf(fields.slice(0, end)) : undefined;
+    if (end <= 0 || fields.indexOf(EMPTY_LINE) !== end) return false;
+    // A copy, of which all that is kept is cut out: what is cut out of a text keeps the whole of it in memory.
+    const own = Buffer.from(fields, 'latin1').toString('latin1');
+    const lines = linesOf(own.slice(0, end));
     if (!lines) return false;
     this.head = readHead(lines);
     this.asked = { method: 'GET', rawHeaders: lines, complete: true };
-    // A copy: what is cut out of a text keeps the whole of it in memory.
-    this.#fields = Buffer.from(fields, 'latin1').toString('latin1');
+    this.#fields = own;
     return true;
   }
 }

@@ -98,7 +98,6 @@ export function createPort(parts: PortParts): Port {
   }
 
   function begin(begun: Begun, found: Found | undefined): Call {
-    inFlight++;
     const { req, res, head, target, connection } = begun;
     const call: Call = {
       req,
@@ -119,6 +118,7 @@ export function createPort(parts: PortParts): Port {
       finished: finish,
       failed: fail,
     };
+    inFlight++;
     connection.begin(call, found?.place.price ?? PRICES.bytes);
     const isLast = draining || connection.requests >= MOST_REQUESTS_PER_SOCKET;
     // A large body that nobody reads is not worth draining for the sake of the connection.
@@ -143,7 +143,13 @@ export function createPort(parts: PortParts): Port {
     const { asked: req, head } = connection.lane;
     const target = { path: DOMAIN_PATH, segment, query: '' };
     const res = new LaneReply(connection.socket);
-    run(begin({ req, res, head, target, connection }, found), route!);
+    try {
+      run(begin({ req, res, head, target, connection }, found), route!);
+    } catch (error) {
+      // There is no call to answer: a fault of ours ends this connection, and not the process.
+      logFailure(error, newRequestId());
+      connection.socket.destroy();
+    }
     return true;
   }
 

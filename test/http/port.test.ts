@@ -1,10 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Lane } from '../../src/http/lane.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
 import { createPort } from '../../src/http/port.ts';
 import { sendJson } from '../../src/http/reply.ts';
 import { page, type Route } from '../../src/http/routes.ts';
+import { DOMAIN_PATH } from '../../src/http/target.ts';
 import { parseAnswers } from '../support/answers.ts';
 import { eventually, pause, turn } from '../support/scale.ts';
 
@@ -42,6 +44,7 @@ async function startPort() {
   };
   port.add([
     call,
+    { ...call, path: DOMAIN_PATH, name: 'domain' },
     {
       ...page('/livez', 'livez', 'application/json', one => sendJson(one, 200, '{"alive":true}')),
       isProbe: true,
@@ -138,6 +141,17 @@ test('who waits is told apart by the Authorization line, whatever else a request
   socket.write(head(`${CALL}?x=drk_url`, ...lines));
   await eventually('it is refused', () => statuses().length === 1);
   expect(state.asked).toEqual(['Bearer drk_own']);
+});
+
+test('a fault of ours in the lane ends its connection and nothing else', async () => {
+  const { port, socket, statuses } = await startPort();
+  // As if it had read a request, and knows nothing of its head.
+  const read = vi.spyOn(Lane.prototype, 'segmentIn').mockReturnValueOnce('gmail.com');
+  onTestFinished(() => read.mockRestore());
+  const closed = new Promise(resolve => socket.on('close', resolve));
+  socket.write(head('/v1/public/domain/gmail.com'));
+  await closed;
+  expect([statuses(), port.inFlight()]).toEqual([[], 0]);
 });
 
 test('a head that comes in pieces waits in the row of its key', async () => {

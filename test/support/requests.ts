@@ -1,9 +1,6 @@
 /** Requests of every kind as bytes, by the seed alone: plain calls of the API, odd ones, broken ones. */
 
-export type Random = () => number;
-
-const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
-const upTo = (random: Random, most: number) => Math.floor(random() * (most + 1));
+import { pick, type Random, upTo } from './scale.ts';
 
 const LOOKUP = '/v1/public/domain/';
 const NAMES = [

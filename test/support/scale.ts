@@ -10,8 +10,14 @@ export function sized<T>(short: T, whole: T): T {
 /** Printed by every test that uses it; `SEED=n` replays a run. */
 export const SEED = Number(process.env.SEED ?? (full ? Date.now() % 2 ** 31 : 20261115));
 
-/** Numbers from 0 to 1 that only the seed decides (mulberry32). */
-export function randomFrom(seed: number): () => number {
+/** Numbers from 0 to 1. */
+export type Random = () => number;
+
+export const upTo = (random: Random, most: number) => Math.floor(random() * (most + 1));
+export const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+
+/** Such that only the seed decides (mulberry32). */
+export function randomFrom(seed: number): Random {
   let state = seed | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -5,12 +5,7 @@
 
 import { fork } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import { pause, randomFrom } from './scale.ts';
-
-type Random = () => number;
-
-const upTo = (random: Random, most: number) => Math.floor(random() * (most + 1));
-const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+import { pause, pick, type Random, randomFrom, upTo } from './scale.ts';
 
 /** Every path that needs no key, the assets of the pages included, and a few that do. */
 export async function pathsOf(base: string): Promise<string[]> {
