@@ -63,10 +63,12 @@ export interface Line {
   readonly isShedding: boolean;
   /** A request came, and costs so much. */
   begin(call: Call, price: number): void;
-  /** An answer that may stay unread for long. False where whoever asks has too many of those. */
-  takeLarge(isLimited: boolean): boolean;
-  /** It gets no more of them. */
-  readonly hasHadLarge: boolean;
+  /** The last request that came. */
+  readonly last: Call | undefined;
+  /** A body of so many bytes, which may stay unread for long. False where whoever asks has too many of those. */
+  sends(body: number, isApi: boolean): boolean;
+  /** It has had what one connection gets. */
+  readonly isSpent: boolean;
   /** No request behind this one is read. */
   stop(): void;
   /** One has its answer, at this moment. */

@@ -120,7 +120,7 @@ export function createPort(parts: PortParts): Port {
     };
     inFlight++;
     connection.begin(call, found?.place.price ?? PRICES.bytes);
-    const isLast = draining || connection.requests >= MOST_REQUESTS_PER_SOCKET;
+    const isLast = draining || connection.isSpent || connection.requests >= MOST_REQUESTS_PER_SOCKET;
     // A large body that nobody reads is not worth draining for the sake of the connection.
     if (isLast || head.hasLargeBody || !res.shouldKeepAlive) endAfter(call);
     return call;
