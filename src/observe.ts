@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock, ResolverHealth } from './core/ports.ts';
+import { type Clock, type ResolverHealth, StoreUnavailable } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import type { Metrics } from './http/metrics.ts';
 import type { Port } from './http/port.ts';
@@ -74,6 +74,17 @@ export function tellOfDns(log: Logger): {
       const isAll = failing.length === servers.length;
       log.warn({ servers: failing.map(({ address }) => address) }, isAll ? `${what}; ${NEUTRAL}` : what);
     },
+  };
+}
+
+/** Why `/readyz` says 503, and when it no longer does: once for each change, however often somebody asks. */
+export function tellOfReadiness(log: Logger): (problem: string | undefined, error?: unknown) => void {
+  let told: string | undefined;
+  return (problem, error) => {
+    if (problem === told) return;
+    told = problem;
+    if (problem === undefined) return log.info('ready again');
+    log[error instanceof StoreUnavailable ? 'warn' : 'error']({ err: error }, `not ready: ${problem}`);
   };
 }
 

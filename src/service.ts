@@ -20,7 +20,7 @@ import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createPort, type Port, type PortParts } from './http/port.ts';
 import { LIVEZ, page, publicRoutes, type Route } from './http/routes.ts';
 import { watchLoop } from './http/watchdog.ts';
-import { observeFeeds, observePorts, observeResolver, tellOfDns } from './observe.ts';
+import { observeFeeds, observePorts, observeResolver, tellOfDns, tellOfReadiness } from './observe.ts';
 
 interface Bound {
   readonly host: string;
@@ -143,7 +143,9 @@ async function start(
     'Mail hosts and addresses learned as disposable.',
     () => learn.infra().size,
   );
-  const probes = probeEndpoints({ store, catalog, resolver, metrics, isDraining: port.isDraining });
+  const { isDraining } = port;
+  const tellReady = tellOfReadiness(log);
+  const probes = probeEndpoints({ store, catalog, resolver, metrics, isDraining, tell: tellReady });
   const callers = [
     ...publicRoutes({
       domain: domainEndpoint({ doors, lookup, rank, metrics }),
