@@ -123,6 +123,7 @@ async function start(
       tell.afterQuestion(resolver.health());
     },
     changed: () => tell.afterProbe(resolver.health()),
+    failed: tell.failed,
   });
   const { overrides, lookup, rank, learn } = await openVerdicts({
     store,
