@@ -52,7 +52,7 @@ export function openKey(key: KeyRecord, revision: number): OpenedKey {
   return { key, revision, inNetwork: networkMatcher(key.networks) };
 }
 
-export function refusalOf(
+export function keyRefusal(
   opened: OpenedKey,
   digest: string,
   caller: Pick<Credentials, 'origin' | 'address'>,
