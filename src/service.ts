@@ -18,7 +18,8 @@ import { topEndpoint } from './http/endpoints/top.ts';
 import { usageEndpoint } from './http/endpoints/usage.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createPort, type Port, type PortParts } from './http/port.ts';
-import { LIVEZ, page, publicRoutes, type Route } from './http/routes.ts';
+import { page, type Route } from './http/routes.ts';
+import { LIVEZ, publicRoutes } from './http/routes-of-callers.ts';
 import { watchLoop } from './http/watchdog.ts';
 import { observeFeeds, observePorts, observeResolver, tellOfDns, tellOfReadiness } from './observe.ts';
 
