@@ -3,16 +3,8 @@
 import type { Type } from 'typebox';
 import type { Refusal } from '../core/refusal.ts';
 import { goodHeaders, HEADERS, refusalHeaders } from './answer-headers.ts';
-import {
-  ANSWERS,
-  BODIES,
-  METHOD_REFUSAL,
-  REQUEST_ID,
-  refusalsOf,
-  SAID,
-  TRANSPORT_REFUSALS,
-  USED_UP,
-} from './examples.ts';
+import { ANSWERS, BODIES, REQUEST_ID, USED_UP } from './examples.ts';
+import { METHOD_REFUSAL, refusalsOf, SAID, TRANSPORT_REFUSALS } from './refusal-examples.ts';
 import { createRouter } from './router.ts';
 import type { Reference, Refused, Route } from './routes.ts';
 import { ErrorSchema, ProblemSchema } from './schemas.ts';
