@@ -256,12 +256,12 @@ class Spending implements Waiter<Spent> {
   }
 
   #passed({ outcome, used }: Exclude<Spent, { outcome: 'changed' }>): Passed {
-    const { memory, address } = this.#caller;
+    const { lastSecret, address } = this.#caller;
     const { key, revision } = this.#opened;
     const month = monthOf(this.#now);
     const allowance = allowanceOf(key.quota, used, month);
     if (key.rate !== null) this.#parts.meterOf(key).allowance = allowance;
-    if (memory.digest === this.#digest) memory.row = rowOf(key, address);
+    if (lastSecret.digest === this.#digest) lastSecret.row = rowOf(key, address);
     if (outcome === 'exhausted') return quotaRefusal(allowance, month, this.#now);
     return { key, revision, allowance };
   }

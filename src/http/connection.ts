@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net';
 import { networkOf } from '../core/address.ts';
-import { newMemory } from '../core/door.ts';
+import { newLastSecret } from '../core/door.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Caller, Job } from './accounts.ts';
 import { hasHead, headEnd } from './bytes.ts';
@@ -45,7 +45,7 @@ export class Connection implements Job, Line {
   readonly socket: Socket;
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
-  readonly memory = newMemory();
+  readonly lastSecret = newLastSecret();
   readonly lane = new Lane();
   readonly #parts: ConnectionParts;
   readonly #whose: Whose;
@@ -211,7 +211,7 @@ export class Connection implements Job, Line {
   }
 
   caller(): Caller {
-    return this.#whose.of(this.#parsing.isBetween ? this.#intake.held : undefined, this.memory);
+    return this.#whose.of(this.#parsing.isBetween ? this.#intake.held : undefined, this.lastSecret);
   }
 
   work(until: number): number {

@@ -145,7 +145,7 @@ export function openapiOf(routes: readonly Route[], version: string) {
     const { method, path, reference, answer, body } = route;
     if (!reference) continue;
     if (typeof answer === 'object') schemas[titleOf(answer)] = answer;
-    const operation = operationOf(route, reference, find(path)!.place.allow, responses);
+    const operation = operationOf(route, reference, find(path)!.resource.allow, responses);
     if (body && 'requestBody' in operation) schemas[titleOf(body)] = body;
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   }
