@@ -257,7 +257,7 @@ export function* foldingInfra(
  * What the guests of a host weigh, by today's lists and tables, which may have changed since they were seen. Null where
  * it cannot be learned.
  */
-export function learnableSum(record: HostRecord, catalog: Catalog, today: string): number | null {
+function learnableSum(record: HostRecord, catalog: Catalog, today: string): number | null {
   if (record.shared || record.forgotten) return null;
   const host = record.name.replace(/^\*\./, '');
   if (isHostName(host) && !isLearnable(host, catalog)) return null;

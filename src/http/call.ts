@@ -1,6 +1,6 @@
 /** One request on its way: what was read of it, and what its answer needs. */
 
-import type { Memory } from '../core/door.ts';
+import type { LastSecret } from '../core/door.ts';
 import type { Head } from './head.ts';
 import type { Target } from './target.ts';
 
@@ -56,7 +56,7 @@ export interface Reply {
 export interface Line {
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
-  readonly memory: Memory;
+  readonly lastSecret: LastSecret;
   /** Requests that came over it, this one included. */
   readonly requests: number;
   /** Requests are refused with 503 in place of being answered. */

@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net';
 import { networkOf } from '../core/address.ts';
-import { newMemory } from '../core/door.ts';
+import { newLastSecret } from '../core/door.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Caller, Job } from './accounts.ts';
 import { hasHead, headEnd } from './bytes.ts';
@@ -47,7 +47,7 @@ export class Connection implements Job, Line {
   readonly socket: Socket;
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
-  readonly memory = newMemory();
+  readonly lastSecret = newLastSecret();
   readonly lane = new Lane();
   readonly #parts: ConnectionParts;
   readonly #whose: Whose;
@@ -175,7 +175,7 @@ export class Connection implements Job, Line {
   sends(body: number, isApi: boolean): boolean {
     // A trusted proxy reads; and where nobody is there any more, nobody would give the place back.
     if (this.#parts.isProxy || this.socket.destroyed) return true;
-    const isPaid = isApi && this.memory.row !== undefined;
+    const isPaid = isApi && this.lastSecret.row !== undefined;
     const hasRoom = this.#unread.sends(body, isPaid);
     this.#farewell.isLarge = this.#unread.isLarge;
     return hasRoom;
@@ -210,7 +210,7 @@ export class Connection implements Job, Line {
   }
 
   caller(): Caller {
-    return this.#whose.of(this.#parsing.isBetween ? this.#intake.held : undefined, this.memory);
+    return this.#whose.of(this.#parsing.isBetween ? this.#intake.held : undefined, this.lastSecret);
   }
 
   work(until: number): number {

@@ -1,7 +1,7 @@
 /** Whose turn a request takes, told from its bytes before anybody has parsed them. */
 
 import { networkOf } from '../core/address.ts';
-import type { Memory } from '../core/door.ts';
+import type { LastSecret } from '../core/door.ts';
 import { clientAddress } from '../core/origin.ts';
 import type { Caller } from './accounts.ts';
 import { copied, fieldIn, hasSameFields, isProbe } from './bytes.ts';
@@ -28,7 +28,7 @@ export class Whose {
   }
 
   /** `begins`: bytes that begin a request; what belongs to one that has begun is the turn of whoever sent that. */
-  of(begins: Buffer | undefined, { authorization, row }: Memory): Caller {
+  of(begins: Buffer | undefined, { authorization, row }: LastSecret): Caller {
     const sent = begins ? this.#sentIn(begins) : { authorization, client: this.#address };
     const network = networkOf(sent.client);
     if (begins && isProbe(begins)) return { name: `probe ${network}`, kind: 'probe' };
