@@ -2,11 +2,15 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
   bearerSecret,
+  changesIn,
   digestOf,
   givenOf,
   isLive,
   isWellFormedSecret,
   type KeyRecord,
+  type Limits,
+  limitsIn,
+  NO_LIMITS,
   secretFrom,
   shownParts,
 } from '../../src/core/key.ts';
@@ -77,6 +81,40 @@ test('of limits those count that were given: null takes one away, and what is le
   const left = { name: undefined, note: undefined, origins: undefined, networks: undefined };
   const limits = givenOf({ ...left, quota: 0, rate: null, expiresAt: undefined });
   expect(limits).toStrictEqual({ quota: 0, rate: null });
+});
+
+describe('the audit says of a key', () => {
+  const plain: Limits = { ...NO_LIMITS, name: 'shop' };
+  const limited: Limits = {
+    name: 'the "shop"',
+    note: 'ask Ann',
+    quota: 0,
+    rate: 5,
+    origins: ['https://a.example', 'https://b.example'],
+    networks: ['192.0.2.0/24', '2001:db8::/32'],
+    expiresAt: Date.UTC(2027, 0, 31),
+  };
+
+  test('which limits it was made with, and no others', () => {
+    expect(limitsIn(plain)).toBe('name "shop"');
+    expect(limitsIn(limited)).toBe(
+      'name "the \\"shop\\"", note "ask Ann", quota 0, rate 5, origins https://a.example https://b.example, networks 192.0.2.0/24 2001:db8::/32, expires 2027-01-31T00:00:00Z',
+    );
+  });
+
+  test.each<[string, Partial<Limits>, string]>([
+    ['its name', { name: 'form' }, 'name "shop" → "form"'],
+    ['its note', { note: 'ask Ann' }, 'note none → "ask Ann"'],
+    ['its quota', { quota: 0 }, 'quota unlimited → 0'],
+    ['its rate', { rate: 5 }, 'rate unlimited → 5'],
+    ['its origins', { origins: limited.origins }, 'origins any → https://a.example https://b.example'],
+    ['its networks', { networks: limited.networks }, 'networks any → 192.0.2.0/24 2001:db8::/32'],
+    ['its end', { expiresAt: limited.expiresAt }, 'expires never → 2027-01-31T00:00:00Z'],
+    ['two of them', { quota: 1, rate: 2 }, 'quota unlimited → 1, rate unlimited → 2'],
+    ['nothing', {}, ''],
+  ])('what changed: %s', (_, change, told) => {
+    expect(changesIn(plain, { ...plain, ...change })).toBe(told);
+  });
 });
 
 describe('a secret', () => {

@@ -40,9 +40,11 @@ export function hostEndpoints(parts: {
 }
 
 function hostFrom(segment: string): Checked<string> {
+  let host: string;
   try {
-    return parseHost(decodeURIComponent(segment));
+    host = decodeURIComponent(segment);
   } catch {
     return bad('is not valid percent-encoding');
   }
+  return parseHost(host);
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreRefused } from '../refused.ts';
 import { type BeforeChange, bringUpToDate, checkSchema } from './change.ts';
-import { codeOf, SQLITE } from './codes.ts';
+import { codeOf, isOfSystem, SQLITE } from './codes.ts';
 import { LOCK_WAIT_MS, OPEN_WAIT_MS, takeLock } from './lock.ts';
 import { APPLICATION_ID, unknownColumnsIn } from './schema.ts';
 
@@ -124,8 +124,9 @@ function prepareFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (error) {
+    if (!isOfSystem(error)) throw error;
     throw new StoreRefused(
-      `cannot create the data directory ${folder} (${(error as NodeJS.ErrnoException).code})`,
+      `cannot create the data directory ${folder} (${error.code})`,
       'set DATA_DIR to a directory that this user can write to',
     );
   }
