@@ -90,6 +90,8 @@ async function learnedFrom(
     resolver: { last: () => undefined },
     addresses: {
       known: host => addresses.get(host),
+      isDue: () => false,
+      hold: () => {},
       want: (host, _by, take) => take(addresses.get(host) ?? []),
       settle: async () => {},
     },

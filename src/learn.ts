@@ -5,7 +5,7 @@ import type { Catalog } from './core/catalog.ts';
 import { type Domain, lineage, registrableDomain } from './core/domain.ts';
 import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
 import { foldingInfra, groupOf, type Infra, isLearnable } from './core/infra.ts';
-import type { Mail } from './core/mail.ts';
+import type { Exchange, Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { isMailService } from './core/provider.ts';
 import { dayOf } from './core/quota.ts';
@@ -18,6 +18,10 @@ export interface Learn {
   infra(): Infra;
   /** A domain that was looked up by a key; costs a map entry. `listed` is null when no list names it. */
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void;
+  /** A key met these exchanges, which no table knows: addresses that are not known, or old, are asked for. */
+  meet(exchanges: readonly Exchange[], by: string): void;
+  /** From now on the addresses of learned hosts are always known, also behind a restart: for servers. */
+  hold(): void;
   /** Waits for the addresses that are being asked. */
   settle(): Promise<void>;
   /** Writes what is pending; rejects when the store cannot, and keeps it then. */
@@ -75,6 +79,9 @@ class Learner implements Learn {
   readonly #barred = new LRUCache<string, string>({ max: 5_000 });
   readonly #timers: readonly NodeJS.Timeout[];
   #pending: Seen[] = [];
+  /** Hosts to the key that met them. */
+  #met = new Map<string, string>();
+  #isHolding = false;
   /** By host and domain, so that each is written once. */
   #guests = new Map<string, Guest>();
   #shared = new Set<string>();
@@ -103,8 +110,26 @@ class Learner implements Learn {
     const once = onceOf(sighting);
     if (this.#noted.get(once) === day || this.#pending.length >= MOST_PENDING) return;
     this.#noted.set(once, day);
+    this.#soon();
     this.#pending.push({ ...sighting, by: typeof by === 'string' ? by : SWEEP, mail, tries: 0 });
-    if (this.#pending.length === 1) setTimeout(() => this.#countPending(0), SOON_MS).unref();
+  }
+
+  meet(exchanges: readonly Exchange[], by: string): void {
+    for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
+      if (!this.#parts.addresses.isDue(host) || this.#met.size >= MOST_PENDING) continue;
+      this.#soon();
+      this.#met.set(host, by);
+    }
+  }
+
+  hold(): void {
+    this.#isHolding = true;
+    this.#parts.addresses.hold(this.#infra.learnedHosts);
+  }
+
+  /** Before the first that waits. */
+  #soon(): void {
+    if (this.#pending.length + this.#met.size === 0) setTimeout(() => this.#countPending(0), SOON_MS).unref();
   }
 
   settle(): Promise<void> {
@@ -129,6 +154,7 @@ class Learner implements Learn {
     } while (under !== catalog());
     this.#records = records;
     this.#infra = infra;
+    if (this.#isHolding) this.hold();
   }
 
   *adopting(next: Catalog): Steps<() => void> {
@@ -178,6 +204,9 @@ class Learner implements Learn {
       else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
       else this.#noted.delete(onceOf(seen));
     }
+    const met = this.#met;
+    this.#met = new Map();
+    for (const [host, by] of met) this.#parts.addresses.want(host, by, () => {});
   }
 
   /** Own hosts tell nothing by their names, but domains of one operator share an address. */

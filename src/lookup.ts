@@ -45,6 +45,8 @@ export interface LookupParts {
   readonly infra: () => Infra;
   /** Told whose mail is received where, for learning. */
   readonly note: Learn['note'];
+  /** Told which hosts were met that no table knows. */
+  readonly meet: Learn['meet'];
 }
 
 /**
@@ -66,7 +68,7 @@ interface Remembered {
 }
 
 export function createLookup(parts: LookupParts): Lookup {
-  const { catalog, overrides, resolver, clock, infra, note } = parts;
+  const { catalog, overrides, resolver, clock, infra, note, meet } = parts;
   const remembered = new LRUCache<string, Remembered>({ max: MOST_REMEMBERED });
   const sources = (): Sources => ({
     catalog: catalog(),
@@ -122,7 +124,9 @@ export function createLookup(parts: LookupParts): Lookup {
   function noted(found: Remembered, mail: Mail, keyId: string): Answer {
     const { facts } = found;
     if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
-    return answered(found, mail);
+    const given = answered(found, mail);
+    if (isUnrecognised(given.evidence.receiver)) meet(mail.exchanges, keyId);
+    return given;
   }
 
   /** Remembers nothing: a ranking of thousands of names would push out the hot ones. */
@@ -242,7 +246,7 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
     wellKnown: row !== undefined,
     free: catalog.isFree(registrable),
     relay: facts.relay?.label,
-    learned: receiver && UNRECOGNISED.has(receiver.kind) ? byInfra(facts, mail) : undefined,
+    learned: isUnrecognised(receiver) ? byInfra(facts, mail) : undefined,
   };
   const verdict = judge(evidence);
   return {
@@ -257,6 +261,7 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
 
 /** Only hosts that no table knows can be learned. */
 const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_party', 'self_hosted']);
+const isUnrecognised = (receiver: Receiver | undefined) => !!receiver && UNRECOGNISED.has(receiver.kind);
 
 /** What protects a name from every feed protects it here too. */
 function byInfra(facts: Facts, mail: Mail): Learned | undefined {

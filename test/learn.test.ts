@@ -402,6 +402,9 @@ describe('numbered hosts of one domain', () => {
       Array.from({ length: 60 }, (_, at) => [`mx${at}.rotating.net`, `5.61.2.${at}`]),
     );
     const world = await swept(hosts, [...sites, one('fresh.com', 'mx59.rotating.net')]);
+    // Where it is may speak for it, and nobody waits for that: it is asked for behind the first answer.
+    expect((await world.judge('fresh.com')).reason).toBe('safe');
+    await world.learn.settle();
     expect(await world.judge('fresh.com')).toMatchObject({ reason: 'disposable', riskScore: 84 });
   });
 });
@@ -520,6 +523,38 @@ describe('what was learned', () => {
   it('is shared by all servers on a store, and outlives them', async () => {
     await (await swept({ [host]: '5.61.1.1' }, sites)).close();
     const another = await enter(sites);
+    another.learn.hold();
+    await another.learn.settle();
+    expect((await another.judge('fresh.com')).riskScore).toBe(84);
+  });
+
+  it('is not held against a host by its name while a server that was just started does not know its address', async () => {
+    const popular = { ...one('popular.com', 'mx.popular.com'), popular: true };
+    const hosts = { [host]: '5.61.1.1', 'mx.popular.com': '5.61.1.1' };
+    const world = await swept(hosts, [...sites, popular]);
+    expect((await world.judge('fresh.com')).reason).toBe('safe');
+    expect(world.learn.infra().size).toBeGreaterThan(0);
+    await world.close();
+    const another = await enter([...sites, popular]);
+    for (let pass = 0; pass < 3; pass++) {
+      expect((await another.judge('fresh.com')).reason).toBe('safe');
+      await another.digest();
+    }
+  });
+
+  it('is asked for again by the lookup that finds no address, though its domain was noted that day', async () => {
+    await (await swept({ [host]: '5.61.1.1' }, sites)).close();
+    dns.zones.set(host, { fault: 'servfail' });
+    const clock = time.now;
+    const another = await enter(sites);
+    expect((await another.judge('fresh.com')).reason).toBe('safe');
+    await another.learn.settle();
+    expect((await another.judge('fresh.com')).reason).toBe('safe');
+    zone({ [host]: '5.61.1.1' }, []);
+    time.now += 11 * 60_000;
+    expect(new Date(time.now).getUTCDate()).toBe(new Date(clock).getUTCDate());
+    await another.judge('fresh.com');
+    await another.learn.settle();
     expect((await another.judge('fresh.com')).riskScore).toBe(84);
   });
 

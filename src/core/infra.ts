@@ -127,6 +127,13 @@ export class Infra {
     return found.length === 0 ? undefined : together(found, exchanges, catalog);
   }
 
+  /** By their names, the most listed guests first. */
+  get learnedHosts(): string[] {
+    const isByName = (name: string) =>
+      isHostName(name) && (this.#isLearned(name) || this.#isLearned(groupOf(name) ?? name));
+    return [...this.#known.keys()].filter(isByName);
+  }
+
   /** Hosts that listed guests share, learned or not, with at most so many names in all. */
   graph(exchanges: readonly Exchange[], catalog: Catalog): GraphHost[] {
     const graph: GraphHost[] = [];
@@ -150,7 +157,8 @@ export class Infra {
     if (this.#known.get(host)?.record.forgotten || this.#known.get(group)?.record.forgotten) return undefined;
     if (this.#addressesOf(host)?.some(address => this.#known.get(address)?.record.shared)) return undefined;
     const byName = this.#learned(host, 'name') ?? this.#learned(group, 'name');
-    if (byName) return byName;
+    // While nobody knows where a host is, nobody knows whom else it serves: its name alone does not count against it.
+    if (byName && this.#addressesOf(host)) return byName;
     const { hits, families } = catalog.listed(ownLineage(host));
     // One line that names a hoster must not condemn its guests, whoever wrote it.
     if (isByTwoFamilies(families) && !this.#known.get(group)?.record.shared) {
@@ -159,6 +167,10 @@ export class Infra {
       return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
     }
     return this.#byAddress(host, address => address);
+  }
+
+  #isLearned(name: string): boolean {
+    return isEnough(this.#known.get(name)?.sum ?? null, name);
   }
 
   #learned(name: string, by: LearnedBy): Found | undefined {

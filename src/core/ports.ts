@@ -51,7 +51,12 @@ export interface Resolver {
 
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
 export interface AddressBook {
+  /** Empty where there are none; undefined where that is not known. */
   known(host: string): readonly string[] | undefined;
+  /** Not known yet, or so old that it is to be asked again. */
+  isDue(host: string): boolean;
+  /** These are always to be known, in place of those before: asked now and in time, and pushed out by nobody. */
+  hold(hosts: readonly string[]): void;
   /**
    * Hands the addresses over, at once or when they are known. Who waits for whom goes round robin over `by`, and when
    * too many wait the one with the longest row loses its last question.

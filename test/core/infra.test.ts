@@ -78,7 +78,14 @@ describe('a host is learned', () => {
 });
 
 describe('what was learned, for lookup', () => {
+  /** Of which nothing else is known. */
+  const NOWHERE = ['5.61.9.9'];
   const addresses: Record<string, string[]> = {
+    'mx.box.net': NOWHERE,
+    'mx.second.net': NOWHERE,
+    'mx7.numbered.net': NOWHERE,
+    'mx59.numbered.net': NOWHERE,
+    'mx.notfresh.com': NOWHERE,
     'mx.new.net': ['5.61.1.1'],
     'mx.half.net': ['5.61.1.1', '5.61.1.2'],
     'mx.twice.net': ['5.61.1.1', '5.61.1.3'],
@@ -111,6 +118,7 @@ describe('what was learned, for lookup', () => {
           record({ name: 'mx.few.net', ...FEW }),
           record({ name: '5.61.1.4', groups: [groupOfGuests(3), unlisted(9)] }),
           record({ name: '*.numbered.net' }),
+          record({ name: 'mx.nobody-knows-where.net' }),
           record({ name: 'mx.at-platform.net' }),
           record({ name: '5.61.1.5', shared: true }),
           record({ name: 'mx.half-at-platform.net' }),
@@ -150,6 +158,8 @@ describe('what was learned, for lookup', () => {
     ['a host without address', ['mx.dead.net'], undefined],
     ['a learned host and one without address', ['mx.box.net', 'mx.dead.net'], undefined],
     ['a host whose addresses are not known', ['mx.unknown.net'], undefined],
+    ['a learned host whose addresses are not known', ['mx.nobody-knows-where.net'], undefined],
+    ['one of a learned domain of hosts whose addresses are not known', ['mx8.numbered.net'], undefined],
     ['a host that was forgotten, at a learned address', ['mx.forgotten.net'], undefined],
     ['a learned host and an unknown one', ['mx.box.net', 'mx.unknown.net'], undefined],
     ["the domain's own host, though its name is learned", ['mx.fresh.com'], undefined],
@@ -292,6 +302,13 @@ describe('what was learned, for lookup', () => {
     expect(find('mx.box.net', 'mx.second.net')?.neighbours).toEqual(['burner.com', ...LISTED.slice(1, 3)]);
   });
 
+  it('names the hosts whose addresses must be known: learned by their names or with their domain', () => {
+    const names = ['mx.box.net', '*.many.net', 'mx1.many.net', 'mx.few.net', '5.61.1.1', 'own@5.61.1.1'];
+    const records = names.map(name => record({ name, ...(/few|mx1/.test(name) ? FEW : {}) }));
+    const infra = allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
+    expect(infra.learnedHosts).toEqual(['mx.box.net', 'mx1.many.net']);
+  });
+
   it('is told by the number of hosts and addresses', () => {
     const infra = (...records: HostRecord[]) =>
       allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
@@ -302,7 +319,7 @@ describe('what was learned, for lookup', () => {
   });
 
   it('has no say for a domain that belongs to nobody, nor where nothing was learned', () => {
-    const fold = (records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
+    const fold = (records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, TODAY, () => NOWHERE));
     const exchanges = [{ host: 'mx.box.net', preference: 0 }];
     expect(fold([record()]).find('fresh.com', undefined, exchanges, catalog)).toMatchObject({ by: 'name' });
     expect(fold([]).find('fresh.com', 'fresh.com', exchanges, catalog)).toBeUndefined();
