@@ -2,9 +2,9 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
-import { type Domain, lineage, registrableDomain } from './core/domain.ts';
+import { type Domain, registrableDomain } from './core/domain.ts';
 import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
-import { foldingInfra, groupOf, type Infra, isLearnable } from './core/infra.ts';
+import { foldingInfra, groupOf, type Infra, isBelow, isLearnable } from './core/infra.ts';
 import type { Exchange, Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { isMailService } from './core/provider.ts';
@@ -215,9 +215,10 @@ class Learner implements Learn {
     const catalog = this.#parts.catalog();
     // The very name: some that many people use give names below them away, to anybody.
     const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
+    const own = registrableDomain(domain);
     const guest = guestOf(seen, this.#swept, catalog, this.#parts.clock());
     for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
-      const isOwn = lineage(host).at(-1) === zone;
+      const isOwn = isBelow(host, own);
       const names = isOwn ? [] : [host, groupOf(host) ?? host];
       if (!isLearnable(host, catalog)) {
         // One host speaks for a provider's suffix: there may be one per customer. Below a name that many people use, and

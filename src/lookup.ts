@@ -14,6 +14,7 @@ import type { Receiver, ReceiverKind } from './core/provider.ts';
 import { roleWord } from './core/role.ts';
 import type { ListedAs } from './core/sighting.ts';
 import { type Evidence, judge, type Verdict } from './core/verdict.ts';
+import { zoneOf } from './core/zone.ts';
 import type { Learn } from './learn.ts';
 
 export interface Answer {
@@ -206,7 +207,7 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
     domain,
     override,
     registrable,
-    zone: names.at(-1) ?? domain,
+    zone: zoneOf(domain, catalog),
     listing,
     listed: listedAs(listing, listed.popular),
     specialUse,

@@ -314,6 +314,23 @@ describe('what is not learned', () => {
     expect((await world.observe(innocent)).innocentFlagged).toEqual([]);
   });
 
+  it('a hoster whose customers are below one registry, each of whom counts', async () => {
+    const host = 'mx.kyiv.net';
+    const below = (suffix: string) =>
+      Array.from({ length: 20 }, (_, at) => one(`firm${at}.${suffix}`, at % 2 ? host : `mx.firm0.${suffix}`));
+    const sites = [...listedAt(host, 5), ...below('co.ua'), one('fresh.com', host)];
+    const hosts = { [host]: '5.61.1.1', 'mx.firm0.co.ua': '5.61.1.1' };
+    zone(hosts, sites);
+    const world = await enter(sites);
+    for (const { name } of sites.slice(5, -1)) await world.judge(name);
+    await world.sweep();
+    await ask(world, sites);
+    expect(await flagged(world, 'fresh.com')).toBe(false);
+    const known = await store.listHosts(0, 100);
+    const innocent = (name: string) => known.find(one => one.name === name)?.innocent;
+    expect([host, '5.61.1.1', 'mx.firm0.co.ua', 'own@5.61.1.1'].map(innocent)).toEqual([10, 20, 9, 1]);
+  });
+
   it('for long: a host that was learned before its innocent guests were seen unlearns itself', async () => {
     const host = 'mx.hoster.net';
     const innocent = innocentAt(host, 80);

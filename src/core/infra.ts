@@ -296,6 +296,7 @@ function isListed(name: string, catalog: Catalog): boolean {
   return catalog.listed(lineage(name)).hits.length > 0;
 }
 
-function isBelow(host: string, registrable: string | undefined): boolean {
+/** Whether a host is one of the domain's own. */
+export function isBelow(host: string, registrable: string | undefined): boolean {
   return registrable !== undefined && (host === registrable || host.endsWith(`.${registrable}`));
 }
