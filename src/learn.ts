@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
+import { sparing } from './core/deciding.ts';
 import { type Domain, registrableDomain } from './core/domain.ts';
 import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
 import { foldingInfra, groupOf, type Infra, isBelow, isLearnable } from './core/infra.ts';
@@ -34,7 +35,7 @@ export interface Learn {
 }
 
 export interface LearnParts {
-  readonly store: Pick<Store, 'learn' | 'listHosts' | 'sweepMark'>;
+  readonly store: Pick<Store, 'learn' | 'listHosts' | 'sharedNames' | 'sweepMark'>;
   readonly resolver: Pick<Resolver, 'last'>;
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
@@ -87,6 +88,8 @@ class Learner implements Learn {
   #shared = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
   #records: readonly HostRecord[] = [];
+  /** What innocents share, as of the last reading. */
+  #spared: ReadonlySet<string> = new Set();
   #infra: Infra;
   #swept = new SweptNames(undefined);
 
@@ -145,14 +148,16 @@ class Learner implements Learn {
   async reload(): Promise<void> {
     const { store, catalog, inTurns } = this.#parts;
     const records = await store.listHosts(LEARNING.fewestFlagged, MOST_LEARNED);
+    const spared = await inTurns(sparing(await store.sharedNames()));
     this.#swept = new SweptNames(await store.sweepMark());
     let under: Catalog;
     let infra: Infra;
     do {
       under = catalog();
-      infra = await inTurns(this.#folding(records, under));
+      infra = await inTurns(this.#folding(records, under, spared));
     } while (under !== catalog());
     this.#records = records;
+    this.#spared = spared;
     this.#infra = infra;
     if (this.#isHolding) this.hold();
   }
@@ -166,9 +171,9 @@ class Learner implements Learn {
     };
   }
 
-  #folding(records: readonly HostRecord[], catalog: Catalog): Steps<Infra> {
+  #folding(records: readonly HostRecord[], catalog: Catalog, spared = this.#spared): Steps<Infra> {
     const { addresses, clock } = this.#parts;
-    return foldingInfra(records, catalog, dayOf(clock()), host => addresses.known(host));
+    return foldingInfra(records, catalog, dayOf(clock()), host => addresses.known(host), spared);
   }
 
   async close(): Promise<void> {
@@ -232,8 +237,10 @@ class Learner implements Learn {
       } else {
         for (const name of names) this.#add({ ...guest, host: name });
         this.#parts.addresses.want(host, by, found => {
-          for (const address of found) this.#add({ ...guest, host: address });
-          if (isOwn) for (const address of found) this.#add({ ...guest, host: ownAt(address) });
+          for (const address of found.slice(0, LEARNING.mostAddresses)) {
+            this.#add({ ...guest, host: address });
+            if (isOwn) this.#add({ ...guest, host: ownAt(address) });
+          }
         });
       }
     }
@@ -251,7 +258,8 @@ class Learner implements Learn {
     if (this.#barred.get(name) === day) return;
     this.#barred.set(name, day);
     this.#parts.addresses.want(host, by, found => {
-      for (const address of found) this.#shared.add(address).add(ownAt(address));
+      for (const address of found.slice(0, LEARNING.mostAddresses))
+        this.#shared.add(address).add(ownAt(address));
     });
   }
 }

@@ -6,7 +6,7 @@ import { type Listed, waitsForDns } from './core/corroboration.ts';
 import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
 import { isByTwoFamilies } from './core/guest.ts';
-import type { GraphHost, Infra, Learned } from './core/infra.ts';
+import { type GraphHost, type Infra, isBelow, type Learned } from './core/infra.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
 import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
@@ -126,7 +126,7 @@ export function createLookup(parts: LookupParts): Lookup {
     const { facts } = found;
     if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
     const given = answered(found, mail);
-    if (isUnrecognised(given.evidence.receiver)) meet(mail.exchanges, keyId);
+    if (canBeLearned(facts, mail, given.evidence.receiver)) meet(mail.exchanges, keyId);
     return given;
   }
 
@@ -247,7 +247,7 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
     wellKnown: row !== undefined,
     free: catalog.isFree(registrable),
     relay: facts.relay?.label,
-    learned: isUnrecognised(receiver) ? byInfra(facts, mail) : undefined,
+    learned: canBeLearned(facts, mail, receiver) ? byInfra(facts, mail) : undefined,
   };
   const verdict = judge(evidence);
   return {
@@ -262,13 +262,20 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
 
 /** Only hosts that no table knows can be learned. */
 const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_party', 'self_hosted']);
-const isUnrecognised = (receiver: Receiver | undefined) => !!receiver && UNRECOGNISED.has(receiver.kind);
+
+/** A known host before or beside others need not exist, as long as nobody has its address. */
+function canBeLearned({ catalog, registrable }: Facts, mail: Mail, receiver: Receiver | undefined): boolean {
+  if (!receiver) return false;
+  if (UNRECOGNISED.has(receiver.kind)) return true;
+  if (receiver.hosts.length >= mail.exchanges.length) return false;
+  return mail.exchanges.some(({ host }) => !isBelow(host, registrable) && !catalog.providers.match(host));
+}
 
 /** What protects a name from every feed protects it here too. */
 function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
   const learned = infra.find(domain, registrable, mail.exchanges, catalog);
-  if (!learned || catalog.isFree(registrable) || catalog.isPanel(registrable)) return undefined;
+  if (!learned || catalog.isSurelyFree(registrable) || catalog.isPanel(registrable)) return undefined;
   return lineage(domain).some(name => catalog.isGuarded(name)) ? undefined : learned;
 }
 

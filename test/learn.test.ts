@@ -147,14 +147,18 @@ describe('an unlisted domain on learned hosts', () => {
     expect([graph!.guests.length, others]).toEqual([12, []]);
   });
 
-  it('is flagged only where every exchange is such a host, and never when it is protected', async () => {
+  it('is flagged only where every exchange that is tried first is such a host, and never when it is protected', async () => {
     const cases: [Site, string][] = [
       [one('a.com', host), 'disposable'],
-      [one('b.com', host, 'mx.elsewhere.net'), 'safe'],
+      [one('b.com', host, 'mx.elsewhere.net'), 'disposable'],
+      [one('h.com', 'mx.elsewhere.net', host), 'safe'],
+      [one('i.com', host, 'mx00.ionos.com'), 'disposable'],
+      [one('j.com', 'mx00.ionos.com', host), 'safe'],
       // Names below a platform need not exist.
       [one('c.com', host, 'aspmx.l.google.com'), 'disposable'],
       [one('g.com', 'g-com.mail.protection.outlook.com', host), 'disposable'],
-      [one('d.com', host, 'mx.d.com'), 'safe'],
+      [one('d.com', host, 'mx.d.com'), 'disposable'],
+      [one('k.com', 'mx.k.com', host), 'safe'],
       // The table of providers knows this one as disposable.
       [one('e.com', host, 'mx.yopmail.com'), 'disposable'],
       [one('noreply.f.com', host), 'disposable'],
@@ -162,7 +166,10 @@ describe('an unlisted domain on learned hosts', () => {
       [one('riseup.net', host), 'safe'],
     ];
     const listed = listedAt(host, 30);
-    const hosts = { [host]: '5.61.1.1', 'mx.other-box.net': '5.61.1.1', 'mx.d.com': '5.61.1.1' };
+    const hosts = {
+      ...{ [host]: '5.61.1.1', 'mx.other-box.net': '5.61.1.1', 'mx.d.com': '5.61.1.1' },
+      ...{ 'mx.elsewhere.net': '5.61.1.2', 'mx00.ionos.com': '5.61.1.3', 'mx.k.com': '5.61.1.4' },
+    };
     zone(hosts, [...listed, ...cases.map(([site]) => site)]);
     const world = await enter(listed);
     // Without a sweep, which would see that a protected domain is a guest too.
@@ -180,6 +187,21 @@ describe('an unlisted domain on learned hosts', () => {
       await world.learn.settle();
     }
   });
+});
+
+describe('whoever puts hosts of others before his own', () => {
+  const host = 'mx.box.net';
+  it.each(['mx.elsewhere.net', 'no-such-host.ionos.com'])(
+    'is found as soon as it is known that %s does not exist',
+    async decoy => {
+      const sites = [...listedAt(host, 12), one('fresh.com', decoy, host)];
+      const world = await swept({ [host]: '5.61.1.1' }, sites);
+      // For all that is known until then, somebody else receives the mail.
+      expect((await world.judge('fresh.com')).reason).toBe('safe');
+      await world.digest();
+      expect(await world.judge('fresh.com')).toMatchObject({ reason: 'disposable', riskScore: 84 });
+    },
+  );
 });
 
 describe('what is not learned', () => {
@@ -424,6 +446,30 @@ describe('numbered hosts of one domain', () => {
     await world.learn.settle();
     expect(await world.judge('fresh.com')).toMatchObject({ reason: 'disposable', riskScore: 84 });
   });
+});
+
+it('a host that no listed domain uses is spared by its address, though its domain was learned', async () => {
+  const hosts = Array.from({ length: 12 }, (_, at) => `mx${at}.rotating.net`);
+  const sites = [
+    ...hosts.flatMap((host, at) => listedAt(host, 1, `burn${at}`)),
+    { ...one('popular.com', 'mx.popular.com'), popular: true },
+    one('fresh.com', 'mx58.rotating.net'),
+    one('other.com', 'mx59.rotating.net'),
+  ];
+  const placed = Object.fromEntries(hosts.map((host, at) => [host, `5.61.2.${at}`]));
+  const world = await swept(
+    {
+      ...placed,
+      'mx58.rotating.net': '5.61.2.58',
+      'mx59.rotating.net': '5.61.9.9',
+      'mx.popular.com': '5.61.9.9',
+    },
+    sites,
+  );
+  for (const name of ['fresh.com', 'other.com']) await world.judge(name);
+  await world.digest();
+  expect((await world.judge('fresh.com')).reason).toBe('disposable');
+  expect((await world.judge('other.com')).reason).toBe('safe');
 });
 
 describe('a domain on hosts of its own', () => {

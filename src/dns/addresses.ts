@@ -24,6 +24,11 @@ const AT_ONCE = 8;
 /** In whose row hosts are that are held: no key has this id. */
 const HELD = 'held';
 
+/** Those of IPv4 first: they are what every sender has. */
+function byVersion(a: string, b: string): number {
+  return Number(a.includes(':')) - Number(b.includes(':')) || (a < b ? -1 : 1);
+}
+
 /** Age alone takes nothing away: an answer must not change because nobody asked for a while. */
 interface Known {
   /** Undefined where nobody could be asked so far. */
@@ -122,7 +127,7 @@ export class Addresses implements AddressBook {
   }
 
   #answered(found: readonly string[]): Known {
-    const addresses = found.toSorted().slice(0, LEARNING.mostAddresses);
+    const addresses = found.toSorted(byVersion).slice(0, LEARNING.mostAddresses + 1);
     const now = this.#ticks();
     const keptMs = found.length > 0 ? RENEWED_AFTER_MS : NONE_KEPT_MS;
     return { addresses, answeredAt: now, askAgainAt: now + keptMs };

@@ -51,6 +51,9 @@ export const GROUPED = `${Object.entries(GROUP)
   .join(', ')}, count(*) AS count`;
 export const GROUP_KEYS = Object.values(GROUP).join(', ');
 
+/** What hosts of a domain's own are called follows from their address. */
+export const IS_SHARED = `shared_day IS NOT NULL AND name NOT LIKE 'own@%'`;
+
 /** A host that must not be learned is not forgotten before the last of its guests. */
 export const HAS_NO_GUEST = 'flagged = 0 AND innocent = 0';
 

@@ -712,6 +712,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect(both.map(({ name }) => name)).toEqual(['mx.box.net', 'mx.taken-out.net']);
     });
 
+    test('all that must not be learned is told, whether it has guests or not, but hosts of their own', async () => {
+      const { store, learn } = await learning();
+      expect(await store.sharedNames()).toBe('');
+      await learn(guests(2), ['mx.box.net', '*.box.net', '5.61.1.1', 'own@5.61.1.1', '2a00:1::1']);
+      const names = (await store.sharedNames()).split(' ').sort();
+      expect(names).toEqual(['*.box.net', '2a00:1::1', '5.61.1.1', 'mx.box.net']);
+    });
+
     test('that a host is shared lasts until an operator undoes it, and its guests stay', async () => {
       const { store, learn } = await learning();
       await learn(guests(20), ['mx.box.net']);
