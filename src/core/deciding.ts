@@ -35,10 +35,9 @@ export function decidingOf(
 
 /** Whether the addresses of a host speak for it: nobody but innocents receives there. */
 export function areSpared(addresses: readonly string[], isShared: (address: string) => boolean): boolean {
-  if (addresses.length === 0 || addresses.length > LEARNING.mostAddresses) return false;
-  const isVersion6 = (address: string) => address.includes(':');
-  const version4 = addresses.filter(address => !isVersion6(address));
-  return (version4.length > 0 ? version4 : addresses).every(isShared);
+  const version4 = addresses.filter(address => !address.includes(':'));
+  const looked = version4.length > 0 ? version4 : addresses;
+  return looked.length > 0 && looked.length <= LEARNING.mostAddresses && looked.every(isShared);
 }
 
 /** Of all names that innocents share: addresses and domains of hosts. A host's own name is not learned, so it is not needed. */
