@@ -490,7 +490,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       await store.flag([listed({ domain: 'm.example', day: '2026-11-14' })], SINCE);
       await store.flag([listed({ domain: 'm.example', keyId: 'key_2' })], SINCE);
       expect([...(await store.ranking(SINCE, 10, undefined))]).toEqual([
-        { domain: 'm.example', times: 3, listed: true, reason: 'disposable', score: 100 },
+        {
+          domain: 'm.example',
+          times: 3,
+          listed: true,
+          reason: 'disposable',
+          score: 100,
+          lastDay: '2026-11-15',
+        },
       ]);
     });
 
@@ -514,7 +521,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
         flagOf({ domain: 'm.example', day: '2026-11-14' }),
       ]);
       expect(rows).toEqual([
-        { domain: 'm.example', times: 2, listed: true, reason: 'undeliverable', score: 90 },
+        {
+          domain: 'm.example',
+          times: 2,
+          listed: true,
+          reason: 'undeliverable',
+          score: 90,
+          lastDay: '2026-11-14',
+        },
       ]);
     });
 
@@ -537,7 +551,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
         listed({ domain: 'n.example', day: '2026-11-15', score: 93 }),
       ];
       expect(await ranked(flags, 'role_account')).toEqual([
-        { domain: 'm.example', times: 2, listed: true, reason: 'role_account', score: 60 },
+        {
+          domain: 'm.example',
+          times: 2,
+          listed: true,
+          reason: 'role_account',
+          score: 60,
+          lastDay: '2026-11-15',
+        },
       ]);
       expect(await ranked(flags, 'disposable')).toEqual([
         { domain: 'n.example', times: 1, listed: true, reason: 'disposable', score: 93 },
