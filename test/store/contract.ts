@@ -561,7 +561,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
         },
       ]);
       expect(await ranked(flags, 'disposable')).toEqual([
-        { domain: 'n.example', times: 1, listed: true, reason: 'disposable', score: 93 },
+        {
+          domain: 'n.example',
+          times: 1,
+          listed: true,
+          reason: 'disposable',
+          score: 93,
+          lastDay: '2026-11-15',
+        },
       ]);
     });
 
