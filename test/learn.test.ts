@@ -1,11 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HashedNames } from '../src/core/hashed.ts';
 import type { Store } from '../src/core/ports.ts';
+import { dayOf } from '../src/core/quota.ts';
 import { ACT } from './support/act.ts';
+import { catalogOf } from './support/catalog.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
 import { emptiedStore } from './support/emptied.ts';
+import { guestOf } from './support/guests.ts';
 import { FULL, type Kind, type Site, type Size, simulateInternet, visit } from './support/internet.ts';
 import { eventually, sized } from './support/scale.ts';
+import { startTestService, temporaryFolder } from './support/service.ts';
 
 const DAY_MS = 86_400_000;
 const emptied = emptiedStore();
@@ -589,6 +593,24 @@ describe('what was learned', () => {
     another.learn.hold();
     await another.learn.settle();
     expect((await another.judge('fresh.com')).riskScore).toBe(84);
+  });
+
+  it('is complete when a server has been up for a moment: it asks for the addresses by itself', async () => {
+    zone({ [host]: '5.61.1.1' }, sites);
+    const listed = sites.filter(site => site.listed).map(({ name }) => name as string);
+    const day = dayOf(Date.now());
+    const options = {
+      dns,
+      folder: temporaryFolder(),
+      catalog: await catalogOf(listed, { telemetry: listed }),
+    };
+    const before = await startTestService(options);
+    const guests = listed.map(domain => guestOf({ host, domain, entry: domain, day }));
+    await before.store.learn(guests, [], day, '2026-01-01');
+    await before.close();
+    expect(dns.asked(host)).toBe(0);
+    await startTestService(options);
+    await expect.poll(() => dns.asked(host, 'A'), { timeout: 10_000 }).toBe(1);
   });
 
   it('is not held against a host by its name while a server that was just started does not know its address', async () => {
