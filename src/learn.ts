@@ -88,7 +88,8 @@ class Learner implements Learn {
   #shared = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
   #records: readonly HostRecord[] = [];
-  /** What innocents share, as of the last reading. */
+  /** What innocents share, as of the last reading; up to 3 MB of names, which are not the same only when others were seen. */
+  #sharedNames = '';
   #spared: ReadonlySet<string> = new Set();
   #infra: Infra;
   #swept = new SweptNames(undefined);
@@ -148,7 +149,8 @@ class Learner implements Learn {
   async reload(): Promise<void> {
     const { store, catalog, inTurns } = this.#parts;
     const records = await store.listHosts(LEARNING.fewestFlagged, MOST_LEARNED);
-    const spared = await inTurns(sparing(await store.sharedNames()));
+    const shared = await store.sharedNames();
+    const spared = shared === this.#sharedNames ? this.#spared : await inTurns(sparing(shared));
     this.#swept = new SweptNames(await store.sweepMark());
     let under: Catalog;
     let infra: Infra;
@@ -158,6 +160,7 @@ class Learner implements Learn {
     } while (under !== catalog());
     this.#records = records;
     this.#spared = spared;
+    this.#sharedNames = shared;
     this.#infra = infra;
     if (this.#isHolding) this.hold();
   }

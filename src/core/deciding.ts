@@ -11,7 +11,7 @@
  * | a host with more addresses than are looked at is not spared by them | those that are not may be where the mail goes |
  */
 
-import { isHostName } from './domain.ts';
+import { isIP } from 'node:net';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import { isPlatform, type Providers } from './provider.ts';
@@ -49,7 +49,7 @@ export function* sparing(names: string): Steps<ReadonlySet<string>> {
     to = names.indexOf(' ', from);
     if (to < 0) to = names.length;
     const name = names.slice(from, to);
-    if (name.startsWith('*.') || !isHostName(name)) spared.add(name);
+    if (name.startsWith('*.') || isIP(name) > 0) spared.add(name);
   }
   return spared;
 }
