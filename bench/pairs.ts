@@ -19,6 +19,7 @@ import type { Infra } from '../src/core/infra.ts';
 import type { Mail } from '../src/core/mail.ts';
 import type { Providers } from '../src/core/provider.ts';
 import type { ProviderClass } from '../src/core/tables.ts';
+import { zoneOf } from '../src/core/zone.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { createLearn } from '../src/learn.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
@@ -90,6 +91,8 @@ async function learnedFrom(
     resolver: { last: () => undefined },
     addresses: {
       known: host => addresses.get(host),
+      isDue: () => false,
+      hold: () => {},
       want: (host, _by, take) => take(addresses.get(host) ?? []),
       settle: async () => {},
     },
@@ -107,7 +110,7 @@ async function learnedFrom(
       ? { entry: hits[0]?.entry ?? name, corroborated: isByTwoFamilies(families), since: 0 }
       : null;
     for (const by of [{ isFirst: false }, ...CUSTOMERS])
-      learn.note(name, lineage(name).at(-1) ?? name, listing, mail, by);
+      learn.note(name, zoneOf(name, catalog), listing, mail, by);
     if (++noted % CHUNK === 0) await learn.flush();
   }
   await learn.flush();

@@ -13,7 +13,7 @@ import {
 } from './assemble.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock, Resolver, Store } from './core/ports.ts';
+import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
@@ -87,14 +87,16 @@ export async function openVerdicts(parts: {
   resolver: Resolver;
   catalog: () => Catalog;
   clock: Clock;
+  /** The process's own where left out. */
+  ticks?: Ticks | undefined;
   onError: (error: unknown) => void;
 }) {
-  const { store, resolver, catalog, clock, onError } = parts;
+  const { store, resolver, catalog, clock, ticks, onError } = parts;
   const overrides = await loadOverrides(store);
   const learn = await createLearn({
     store,
     resolver,
-    addresses: new Addresses(resolver),
+    addresses: new Addresses(resolver, ticks),
     catalog,
     clock,
     inTurns,
@@ -107,6 +109,7 @@ export async function openVerdicts(parts: {
     clock,
     infra: () => learn.infra(),
     note: (...seen) => learn.note(...seen),
+    meet: (...met) => learn.meet(...met),
   });
   const rank = createRank({
     store,

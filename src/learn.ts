@@ -2,10 +2,11 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
-import { type Domain, lineage, registrableDomain } from './core/domain.ts';
+import { sparing } from './core/deciding.ts';
+import { type Domain, registrableDomain } from './core/domain.ts';
 import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
-import { foldingInfra, groupOf, type Infra, isLearnable } from './core/infra.ts';
-import type { Mail } from './core/mail.ts';
+import { foldingInfra, groupOf, type Infra, isBelow, isLearnable } from './core/infra.ts';
+import type { Exchange, Mail } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { isMailService } from './core/provider.ts';
 import { dayOf } from './core/quota.ts';
@@ -18,6 +19,10 @@ export interface Learn {
   infra(): Infra;
   /** A domain that was looked up by a key; costs a map entry. `listed` is null when no list names it. */
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void;
+  /** A key met these exchanges, which no table knows: addresses that are not known, or old, are asked for. */
+  meet(exchanges: readonly Exchange[], by: string): void;
+  /** From now on the addresses of learned hosts are always known, also behind a restart: for servers. */
+  hold(): void;
   /** Waits for the addresses that are being asked. */
   settle(): Promise<void>;
   /** Writes what is pending; rejects when the store cannot, and keeps it then. */
@@ -30,7 +35,7 @@ export interface Learn {
 }
 
 export interface LearnParts {
-  readonly store: Pick<Store, 'learn' | 'listHosts' | 'sweepMark'>;
+  readonly store: Pick<Store, 'learn' | 'listHosts' | 'sharedNames' | 'sweepMark'>;
   readonly resolver: Pick<Resolver, 'last'>;
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
@@ -75,11 +80,17 @@ class Learner implements Learn {
   readonly #barred = new LRUCache<string, string>({ max: 5_000 });
   readonly #timers: readonly NodeJS.Timeout[];
   #pending: Seen[] = [];
+  /** Hosts to the key that met them. */
+  #met = new Map<string, string>();
+  #isHolding = false;
   /** By host and domain, so that each is written once. */
   #guests = new Map<string, Guest>();
   #shared = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
   #records: readonly HostRecord[] = [];
+  /** What innocents share, as of the last reading; up to 3 MB of names, which are not the same only when others were seen. */
+  #sharedNames = '';
+  #spared: ReadonlySet<string> = new Set();
   #infra: Infra;
   #swept = new SweptNames(undefined);
 
@@ -103,8 +114,26 @@ class Learner implements Learn {
     const once = onceOf(sighting);
     if (this.#noted.get(once) === day || this.#pending.length >= MOST_PENDING) return;
     this.#noted.set(once, day);
+    this.#soon();
     this.#pending.push({ ...sighting, by: typeof by === 'string' ? by : SWEEP, mail, tries: 0 });
-    if (this.#pending.length === 1) setTimeout(() => this.#countPending(0), SOON_MS).unref();
+  }
+
+  meet(exchanges: readonly Exchange[], by: string): void {
+    for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
+      if (!this.#parts.addresses.isDue(host) || this.#met.size >= MOST_PENDING) continue;
+      this.#soon();
+      this.#met.set(host, by);
+    }
+  }
+
+  hold(): void {
+    this.#isHolding = true;
+    this.#parts.addresses.hold(this.#infra.learnedHosts);
+  }
+
+  /** Before the first that waits. */
+  #soon(): void {
+    if (this.#pending.length + this.#met.size === 0) setTimeout(() => this.#countPending(0), SOON_MS).unref();
   }
 
   settle(): Promise<void> {
@@ -120,15 +149,20 @@ class Learner implements Learn {
   async reload(): Promise<void> {
     const { store, catalog, inTurns } = this.#parts;
     const records = await store.listHosts(LEARNING.fewestFlagged, MOST_LEARNED);
+    const shared = await store.sharedNames();
+    const spared = shared === this.#sharedNames ? this.#spared : await inTurns(sparing(shared));
     this.#swept = new SweptNames(await store.sweepMark());
     let under: Catalog;
     let infra: Infra;
     do {
       under = catalog();
-      infra = await inTurns(this.#folding(records, under));
+      infra = await inTurns(this.#folding(records, under, spared));
     } while (under !== catalog());
     this.#records = records;
+    this.#spared = spared;
+    this.#sharedNames = shared;
     this.#infra = infra;
+    if (this.#isHolding) this.hold();
   }
 
   *adopting(next: Catalog): Steps<() => void> {
@@ -140,9 +174,9 @@ class Learner implements Learn {
     };
   }
 
-  #folding(records: readonly HostRecord[], catalog: Catalog): Steps<Infra> {
+  #folding(records: readonly HostRecord[], catalog: Catalog, spared = this.#spared): Steps<Infra> {
     const { addresses, clock } = this.#parts;
-    return foldingInfra(records, catalog, dayOf(clock()), host => addresses.known(host));
+    return foldingInfra(records, catalog, dayOf(clock()), host => addresses.known(host), spared);
   }
 
   async close(): Promise<void> {
@@ -178,6 +212,9 @@ class Learner implements Learn {
       else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
       else this.#noted.delete(onceOf(seen));
     }
+    const met = this.#met;
+    this.#met = new Map();
+    for (const [host, by] of met) this.#parts.addresses.want(host, by, () => {});
   }
 
   /** Own hosts tell nothing by their names, but domains of one operator share an address. */
@@ -186,9 +223,10 @@ class Learner implements Learn {
     const catalog = this.#parts.catalog();
     // The very name: some that many people use give names below them away, to anybody.
     const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
+    const own = registrableDomain(domain);
     const guest = guestOf(seen, this.#swept, catalog, this.#parts.clock());
     for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
-      const isOwn = lineage(host).at(-1) === zone;
+      const isOwn = isBelow(host, own);
       const names = isOwn ? [] : [host, groupOf(host) ?? host];
       if (!isLearnable(host, catalog)) {
         // One host speaks for a provider's suffix: there may be one per customer. Below a name that many people use, and
@@ -202,8 +240,10 @@ class Learner implements Learn {
       } else {
         for (const name of names) this.#add({ ...guest, host: name });
         this.#parts.addresses.want(host, by, found => {
-          for (const address of found) this.#add({ ...guest, host: address });
-          if (isOwn) for (const address of found) this.#add({ ...guest, host: ownAt(address) });
+          for (const address of found.slice(0, LEARNING.mostAddresses)) {
+            this.#add({ ...guest, host: address });
+            if (isOwn) this.#add({ ...guest, host: ownAt(address) });
+          }
         });
       }
     }
@@ -221,7 +261,8 @@ class Learner implements Learn {
     if (this.#barred.get(name) === day) return;
     this.#barred.set(name, day);
     this.#parts.addresses.want(host, by, found => {
-      for (const address of found) this.#shared.add(address).add(ownAt(address));
+      for (const address of found.slice(0, LEARNING.mostAddresses))
+        this.#shared.add(address).add(ownAt(address));
     });
   }
 }

@@ -6,7 +6,7 @@ import { type Listed, waitsForDns } from './core/corroboration.ts';
 import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
 import { isByTwoFamilies } from './core/guest.ts';
-import type { GraphHost, Infra, Learned } from './core/infra.ts';
+import { type GraphHost, type Infra, isBelow, type Learned } from './core/infra.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
 import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
@@ -14,6 +14,7 @@ import type { Receiver, ReceiverKind } from './core/provider.ts';
 import { roleWord } from './core/role.ts';
 import type { ListedAs } from './core/sighting.ts';
 import { type Evidence, judge, type Verdict } from './core/verdict.ts';
+import { zoneOf } from './core/zone.ts';
 import type { Learn } from './learn.ts';
 
 export interface Answer {
@@ -45,6 +46,8 @@ export interface LookupParts {
   readonly infra: () => Infra;
   /** Told whose mail is received where, for learning. */
   readonly note: Learn['note'];
+  /** Told which hosts were met that no table knows. */
+  readonly meet: Learn['meet'];
 }
 
 /**
@@ -66,7 +69,7 @@ interface Remembered {
 }
 
 export function createLookup(parts: LookupParts): Lookup {
-  const { catalog, overrides, resolver, clock, infra, note } = parts;
+  const { catalog, overrides, resolver, clock, infra, note, meet } = parts;
   const remembered = new LRUCache<string, Remembered>({ max: MOST_REMEMBERED });
   const sources = (): Sources => ({
     catalog: catalog(),
@@ -122,7 +125,9 @@ export function createLookup(parts: LookupParts): Lookup {
   function noted(found: Remembered, mail: Mail, keyId: string): Answer {
     const { facts } = found;
     if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
-    return answered(found, mail);
+    const given = answered(found, mail);
+    if (canBeLearned(facts, mail, given.evidence.receiver)) meet(mail.exchanges, keyId);
+    return given;
   }
 
   /** Remembers nothing: a ranking of thousands of names would push out the hot ones. */
@@ -202,7 +207,7 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
     domain,
     override,
     registrable,
-    zone: names.at(-1) ?? domain,
+    zone: zoneOf(domain, catalog),
     listing,
     listed: listedAs(listing, listed.popular),
     specialUse,
@@ -242,7 +247,7 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
     wellKnown: row !== undefined,
     free: catalog.isFree(registrable),
     relay: facts.relay?.label,
-    learned: receiver && UNRECOGNISED.has(receiver.kind) ? byInfra(facts, mail) : undefined,
+    learned: canBeLearned(facts, mail, receiver) ? byInfra(facts, mail) : undefined,
   };
   const verdict = judge(evidence);
   return {
@@ -258,11 +263,19 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
 /** Only hosts that no table knows can be learned. */
 const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_party', 'self_hosted']);
 
+/** A known host before or beside others need not exist, as long as nobody has its address. */
+function canBeLearned({ catalog, registrable }: Facts, mail: Mail, receiver: Receiver | undefined): boolean {
+  if (!receiver) return false;
+  if (UNRECOGNISED.has(receiver.kind)) return true;
+  if (receiver.hosts.length >= mail.exchanges.length) return false;
+  return mail.exchanges.some(({ host }) => !isBelow(host, registrable) && !catalog.providers.match(host));
+}
+
 /** What protects a name from every feed protects it here too. */
 function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
   const learned = infra.find(domain, registrable, mail.exchanges, catalog);
-  if (!learned || catalog.isFree(registrable) || catalog.isPanel(registrable)) return undefined;
+  if (!learned || catalog.isSurelyFree(registrable) || catalog.isPanel(registrable)) return undefined;
   return lineage(domain).some(name => catalog.isGuarded(name)) ? undefined : learned;
 }
 

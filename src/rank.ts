@@ -39,6 +39,9 @@ const KEPT_MS = 1_000;
 const MOST_TRIES = 3;
 const FRESH_MS = 300;
 
+/** What DNS said counts for so long when it cannot be asked (RFC 8767): an older verdict may have been right then only. */
+const STANDS_MS = 72 * 3_600_000;
+
 /** One list, ready or still being made. */
 interface Made {
   /** Catalog and overrides that stood when it was begun. */
@@ -118,7 +121,7 @@ export function createRank(parts: {
     return store.ranking(sinceDay(), CANDIDATES, reason);
   }
 
-  /** What we would say today; the verdict that was given stands in where DNS has not been asked since. */
+  /** What we would say today; the verdict that was given lately stands in where DNS has not been asked since. */
   function today(row: Ranked): TopDomain | undefined {
     const { verdict, evidence } = last(row.domain as Domain);
     if (isProtected(row.domain) && evidence.override === undefined) return undefined;
@@ -127,7 +130,7 @@ export function createRank(parts: {
     }
     const asked = evidence.mail.state !== 'unknown' && evidence.mail.state !== 'not_asked';
     const cleared = asked || row.listed || evidence.wellKnown || evidence.override !== undefined;
-    if (cleared) return undefined;
+    if (cleared || row.lastDay < dayOf(clock() - STANDS_MS)) return undefined;
     return { domain: row.domain, riskScore: row.score, reason: row.reason };
   }
 

@@ -131,8 +131,10 @@ async function start(
     resolver,
     catalog,
     clock,
+    ticks,
     onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
   });
+  learn.hold();
   const admit = createAdmit({ store, clock, ticks });
   const { isAdminToken, isTrustedProxy } = config;
   const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });

@@ -8,6 +8,7 @@ import { HashedNames } from './core/hashed.ts';
 import type { MailState } from './core/mail.ts';
 import type { Clock, Resolver, Store, SweepMark } from './core/ports.ts';
 import type { ListedAs, Sweeping } from './core/sighting.ts';
+import { zoneOf } from './core/zone.ts';
 import type { Learn } from './learn.ts';
 
 export interface SweepParts {
@@ -132,7 +133,7 @@ function panelOf(catalog: Catalog): Set<string> {
 
 /** Begins them in order and at an even pace, a few at a time. */
 async function askAll(
-  { resolver, learn }: SweepParts,
+  { resolver, learn, catalog }: SweepParts,
   { rate, stop }: SweepOptions,
   batch: readonly Target[],
   sweeping: Sweeping,
@@ -152,7 +153,7 @@ async function askAll(
       if (mail.state === 'mx') done.received++;
       if (mail.state === 'unknown') done.unanswered++;
       if (listed && RECEIVES_NOTHING.has(mail.state)) dead.add(name);
-      learn.note(name, lineage(name).at(-1) ?? name, listed, mail, sweeping);
+      learn.note(name, zoneOf(name, catalog), listed, mail, sweeping);
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, askOn));

@@ -182,6 +182,7 @@ describe('a name that was flagged', () => {
     listed: false,
     reason: 'disposable',
     score: 84,
+    lastDay: '2026-11-12',
     ...facts,
   });
 
@@ -193,6 +194,12 @@ describe('a name that was flagged', () => {
       ['undeliverable 90'],
     ],
     ['is gone when it is safe today', {}, { reason: 'safe', riskScore: 3 }, []],
+    [
+      'is gone when that was more than three days ago and DNS was not asked since',
+      { lastDay: '2026-11-11' },
+      { reason: 'safe', riskScore: 40, state: 'unknown' },
+      [],
+    ],
     [
       'stands with the verdict that was given where DNS was not asked since',
       {},

@@ -1,11 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HashedNames } from '../src/core/hashed.ts';
 import type { Store } from '../src/core/ports.ts';
+import { dayOf } from '../src/core/quota.ts';
 import { ACT } from './support/act.ts';
+import { catalogOf } from './support/catalog.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
 import { emptiedStore } from './support/emptied.ts';
+import { guestOf } from './support/guests.ts';
 import { FULL, type Kind, type Site, type Size, simulateInternet, visit } from './support/internet.ts';
 import { eventually, sized } from './support/scale.ts';
+import { startTestService, temporaryFolder } from './support/service.ts';
 
 const DAY_MS = 86_400_000;
 const emptied = emptiedStore();
@@ -147,14 +151,18 @@ describe('an unlisted domain on learned hosts', () => {
     expect([graph!.guests.length, others]).toEqual([12, []]);
   });
 
-  it('is flagged only where every exchange is such a host, and never when it is protected', async () => {
+  it('is flagged only where every exchange that is tried first is such a host, and never when it is protected', async () => {
     const cases: [Site, string][] = [
       [one('a.com', host), 'disposable'],
-      [one('b.com', host, 'mx.elsewhere.net'), 'safe'],
+      [one('b.com', host, 'mx.elsewhere.net'), 'disposable'],
+      [one('h.com', 'mx.elsewhere.net', host), 'safe'],
+      [one('i.com', host, 'mx00.ionos.com'), 'disposable'],
+      [one('j.com', 'mx00.ionos.com', host), 'safe'],
       // Names below a platform need not exist.
       [one('c.com', host, 'aspmx.l.google.com'), 'disposable'],
       [one('g.com', 'g-com.mail.protection.outlook.com', host), 'disposable'],
-      [one('d.com', host, 'mx.d.com'), 'safe'],
+      [one('d.com', host, 'mx.d.com'), 'disposable'],
+      [one('k.com', 'mx.k.com', host), 'safe'],
       // The table of providers knows this one as disposable.
       [one('e.com', host, 'mx.yopmail.com'), 'disposable'],
       [one('noreply.f.com', host), 'disposable'],
@@ -162,7 +170,10 @@ describe('an unlisted domain on learned hosts', () => {
       [one('riseup.net', host), 'safe'],
     ];
     const listed = listedAt(host, 30);
-    const hosts = { [host]: '5.61.1.1', 'mx.other-box.net': '5.61.1.1', 'mx.d.com': '5.61.1.1' };
+    const hosts = {
+      ...{ [host]: '5.61.1.1', 'mx.other-box.net': '5.61.1.1', 'mx.d.com': '5.61.1.1' },
+      ...{ 'mx.elsewhere.net': '5.61.1.2', 'mx00.ionos.com': '5.61.1.3', 'mx.k.com': '5.61.1.4' },
+    };
     zone(hosts, [...listed, ...cases.map(([site]) => site)]);
     const world = await enter(listed);
     // Without a sweep, which would see that a protected domain is a guest too.
@@ -180,6 +191,21 @@ describe('an unlisted domain on learned hosts', () => {
       await world.learn.settle();
     }
   });
+});
+
+describe('whoever puts hosts of others before his own', () => {
+  const host = 'mx.box.net';
+  it.each(['mx.elsewhere.net', 'no-such-host.ionos.com'])(
+    'is found as soon as it is known that %s does not exist',
+    async decoy => {
+      const sites = [...listedAt(host, 12), one('fresh.com', decoy, host)];
+      const world = await swept({ [host]: '5.61.1.1' }, sites);
+      // For all that is known until then, somebody else receives the mail.
+      expect((await world.judge('fresh.com')).reason).toBe('safe');
+      await world.digest();
+      expect(await world.judge('fresh.com')).toMatchObject({ reason: 'disposable', riskScore: 84 });
+    },
+  );
 });
 
 describe('what is not learned', () => {
@@ -314,6 +340,23 @@ describe('what is not learned', () => {
     expect((await world.observe(innocent)).innocentFlagged).toEqual([]);
   });
 
+  it('a hoster whose customers are below one registry, each of whom counts', async () => {
+    const host = 'mx.kyiv.net';
+    const below = (suffix: string) =>
+      Array.from({ length: 20 }, (_, at) => one(`firm${at}.${suffix}`, at % 2 ? host : `mx.firm0.${suffix}`));
+    const sites = [...listedAt(host, 5), ...below('co.ua'), one('fresh.com', host)];
+    const hosts = { [host]: '5.61.1.1', 'mx.firm0.co.ua': '5.61.1.1' };
+    zone(hosts, sites);
+    const world = await enter(sites);
+    for (const { name } of sites.slice(5, -1)) await world.judge(name);
+    await world.sweep();
+    await ask(world, sites);
+    expect(await flagged(world, 'fresh.com')).toBe(false);
+    const known = await store.listHosts(0, 100);
+    const innocent = (name: string) => known.find(one => one.name === name)?.innocent;
+    expect([host, '5.61.1.1', 'mx.firm0.co.ua', 'own@5.61.1.1'].map(innocent)).toEqual([10, 20, 9, 1]);
+  });
+
   it('for long: a host that was learned before its innocent guests were seen unlearns itself', async () => {
     const host = 'mx.hoster.net';
     const innocent = innocentAt(host, 80);
@@ -402,8 +445,35 @@ describe('numbered hosts of one domain', () => {
       Array.from({ length: 60 }, (_, at) => [`mx${at}.rotating.net`, `5.61.2.${at}`]),
     );
     const world = await swept(hosts, [...sites, one('fresh.com', 'mx59.rotating.net')]);
+    // Where it is may speak for it, and nobody waits for that: it is asked for behind the first answer.
+    expect((await world.judge('fresh.com')).reason).toBe('safe');
+    await world.learn.settle();
     expect(await world.judge('fresh.com')).toMatchObject({ reason: 'disposable', riskScore: 84 });
   });
+});
+
+it('a host that no listed domain uses is spared by its address, though its domain was learned', async () => {
+  const hosts = Array.from({ length: 12 }, (_, at) => `mx${at}.rotating.net`);
+  const sites = [
+    ...hosts.flatMap((host, at) => listedAt(host, 1, `burn${at}`)),
+    { ...one('popular.com', 'mx.popular.com'), popular: true },
+    one('fresh.com', 'mx58.rotating.net'),
+    one('other.com', 'mx59.rotating.net'),
+  ];
+  const placed = Object.fromEntries(hosts.map((host, at) => [host, `5.61.2.${at}`]));
+  const world = await swept(
+    {
+      ...placed,
+      'mx58.rotating.net': '5.61.2.58',
+      'mx59.rotating.net': '5.61.9.9',
+      'mx.popular.com': '5.61.9.9',
+    },
+    sites,
+  );
+  for (const name of ['fresh.com', 'other.com']) await world.judge(name);
+  await world.digest();
+  expect((await world.judge('fresh.com')).reason).toBe('disposable');
+  expect((await world.judge('other.com')).reason).toBe('safe');
 });
 
 describe('a domain on hosts of its own', () => {
@@ -520,6 +590,56 @@ describe('what was learned', () => {
   it('is shared by all servers on a store, and outlives them', async () => {
     await (await swept({ [host]: '5.61.1.1' }, sites)).close();
     const another = await enter(sites);
+    another.learn.hold();
+    await another.learn.settle();
+    expect((await another.judge('fresh.com')).riskScore).toBe(84);
+  });
+
+  it('is complete when a server has been up for a moment: it asks for the addresses by itself', async () => {
+    zone({ [host]: '5.61.1.1' }, sites);
+    const listed = sites.filter(site => site.listed).map(({ name }) => name as string);
+    const day = dayOf(Date.now());
+    const options = {
+      dns,
+      folder: temporaryFolder(),
+      catalog: await catalogOf(listed, { telemetry: listed }),
+    };
+    const before = await startTestService(options);
+    const guests = listed.map(domain => guestOf({ host, domain, entry: domain, day }));
+    await before.store.learn(guests, [], day, '2026-01-01');
+    await before.close();
+    expect(dns.asked(host)).toBe(0);
+    await startTestService(options);
+    await expect.poll(() => dns.asked(host, 'A'), { timeout: 10_000 }).toBe(1);
+  });
+
+  it('is not held against a host by its name while a server that was just started does not know its address', async () => {
+    const popular = { ...one('popular.com', 'mx.popular.com'), popular: true };
+    const hosts = { [host]: '5.61.1.1', 'mx.popular.com': '5.61.1.1' };
+    const world = await swept(hosts, [...sites, popular]);
+    expect((await world.judge('fresh.com')).reason).toBe('safe');
+    expect(world.learn.infra().size).toBeGreaterThan(0);
+    await world.close();
+    const another = await enter([...sites, popular]);
+    for (let pass = 0; pass < 3; pass++) {
+      expect((await another.judge('fresh.com')).reason).toBe('safe');
+      await another.digest();
+    }
+  });
+
+  it('is asked for again by the lookup that finds no address, though its domain was noted that day', async () => {
+    await (await swept({ [host]: '5.61.1.1' }, sites)).close();
+    dns.zones.set(host, { fault: 'servfail' });
+    const clock = time.now;
+    const another = await enter(sites);
+    expect((await another.judge('fresh.com')).reason).toBe('safe');
+    await another.learn.settle();
+    expect((await another.judge('fresh.com')).reason).toBe('safe');
+    zone({ [host]: '5.61.1.1' }, []);
+    time.now += 11 * 60_000;
+    expect(new Date(time.now).getUTCDate()).toBe(new Date(clock).getUTCDate());
+    await another.judge('fresh.com');
+    await another.learn.settle();
     expect((await another.judge('fresh.com')).riskScore).toBe(84);
   });
 

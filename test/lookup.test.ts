@@ -54,6 +54,7 @@ function world(
     clock: () => Date.parse('2026-11-15'),
     infra: () => infra,
     note: () => {},
+    meet: () => {},
   });
   return {
     asked,

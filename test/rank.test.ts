@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../src/core/ports.ts';
+import { dayOf } from '../src/core/quota.ts';
 import type { FlagReason, Ranked } from '../src/core/ranking.ts';
 import type { Steps } from '../src/core/steps.ts';
 import type { Answer } from '../src/lookup.ts';
@@ -17,6 +18,7 @@ const rowOf = (row: Partial<Ranked>): Ranked => ({
   listed: true,
   reason: 'disposable',
   score: 90,
+  lastDay: dayOf(Date.now()),
   ...row,
 });
 

@@ -13,9 +13,13 @@ import { domainValue, limitValue } from './values.ts';
 import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 
 /** A machine that only looks up has no store yet, and looking up must not make one. */
-const NO_STORE: Pick<Store, 'listOverrides' | 'listHosts' | 'learn' | 'sweepMark' | 'snapshots' | 'close'> = {
+const NO_STORE: Pick<
+  Store,
+  'listOverrides' | 'listHosts' | 'sharedNames' | 'learn' | 'sweepMark' | 'snapshots' | 'close'
+> = {
   listOverrides: async () => ({ overrides: [], revision: 0 }),
   listHosts: async () => [],
+  sharedNames: async () => '',
   learn: async () => {},
   sweepMark: async () => undefined,
   snapshots: async () => [],

@@ -79,6 +79,8 @@ export interface Folded {
   /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
   readonly guarded: ReadonlySet<string>;
   readonly free: ReadonlySet<string>;
+  /** Of these, what a table or two feeds say. */
+  readonly surelyFree: ReadonlySet<string>;
   readonly panel: ReadonlySet<string>;
   readonly canaries: ReadonlySet<string>;
   /** Name to its place in `namings`: 172,000 names in 20 MB. */
@@ -103,6 +105,7 @@ export class Catalog {
   readonly #suffixes: ReadonlySet<string>;
   readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
+  readonly #surelyFree: ReadonlySet<string>;
   readonly #panel: ReadonlySet<string>;
   readonly #meant: readonly string[];
   readonly #disposable: ReadonlyMap<string, number>;
@@ -121,6 +124,7 @@ export class Catalog {
     this.#suffixes = tables.suffixes;
     this.#guarded = folded.guarded;
     this.#free = folded.free;
+    this.#surelyFree = folded.surelyFree;
     this.#panel = folded.panel;
     this.#meant = typable(folded.canaries);
     this.#disposable = folded.disposable;
@@ -180,6 +184,11 @@ export class Catalog {
   /** Whether a registrable domain is a consumer webmail provider. */
   isFree(registrable: string | undefined): boolean {
     return registrable !== undefined && this.#free.has(registrable);
+  }
+
+  /** The same, and not by one feed alone: one stranger can write that, and must not spare a disposable host by it. */
+  isSurelyFree(registrable: string | undefined): boolean {
+    return registrable !== undefined && this.#surelyFree.has(registrable);
   }
 
   /** By hand or by a register: neither feeds nor what was learned can flag it. */

@@ -31,7 +31,7 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
   const guarded = protectedNames.union(yield* academicOf(snapshots, lists));
   yield;
   const { disposable, namings, vetoed } = yield* fold(lists, guarded);
-  const free = yield* freeOf(snapshots, tables, disposable, guarded);
+  const { free, surelyFree } = yield* freeOf(snapshots, tables, disposable, guarded);
   const agreed = yield* mostAgreed(disposable, namings, lists.length);
   const status = snapshots.map(snapshot => statusOf(snapshot, vetoed.get(snapshot) ?? 0));
   const panel = yield* panelOf(snapshots, lists, tables);
@@ -41,6 +41,7 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
     protected: protectedNames,
     guarded,
     free,
+    surelyFree,
     panel,
     canaries: canariesOf(tables),
     disposable,
@@ -203,23 +204,37 @@ function* freeOf(
   tables: Tables,
   disposable: ReadonlyMap<string, number>,
   guarded: ReadonlySet<string>,
-): Steps<Set<string>> {
+): Steps<Pick<Folded, 'free' | 'surelyFree'>> {
   const free = new Set<string>();
+  const surelyFree = new Set<string>();
   for (const { feed, names } of snapshots) {
     if (feed.kind !== 'free') continue;
     let at = 0;
     for (const name of names) {
       if (++at % STEP === 0) yield;
       if (disposable.has(name) || guarded.has(name) || PUBLIC_BODY.test(name)) continue;
-      if (registrableDomain(name) === name) free.add(name);
+      if (registrableDomain(name) !== name) continue;
+      if (free.has(name)) surelyFree.add(name);
+      free.add(name);
     }
   }
+  for (const name of freeByTables(tables)) {
+    free.add(name);
+    surelyFree.add(name);
+  }
+  for (const name of tables.free.remove) {
+    free.delete(name);
+    surelyFree.delete(name);
+  }
+  return { free, surelyFree };
+}
+
+function freeByTables(tables: Tables): Set<string> {
+  const free = new Set(tables.free.add);
   for (const [name, row] of tables.mailboxes) if (row.class === 'consumer_webmail') free.add(name);
   // Whoever runs mailboxes for consumers has customers with addresses under the name of its hosts.
   for (const { suffix, class: kind } of tables.providers)
     if (MAILBOXES.has(kind) && registrableDomain(suffix) === suffix) free.add(suffix);
-  for (const name of tables.free.add) free.add(name);
-  for (const name of tables.free.remove) free.delete(name);
   return free;
 }
 

@@ -67,7 +67,7 @@ export interface Guest {
    * that receive for their own domain only.
    */
   readonly host: string;
-  /** The ICANN-registrable domain: names below it cost nothing, so they count once together. */
+  /** The domain as registered (core/zone.ts): names below it cost nothing, so they count once together. */
   readonly domain: string;
   /** The name that stands in a disposable feed; null for an innocent guest. */
   readonly entry: string | null;

@@ -1,10 +1,10 @@
 /** Mail infrastructure: what the guests of hosts and addresses tell about a domain that is received there. */
 
 import type { Catalog } from './catalog.ts';
+import { areSpared, decidingOf } from './deciding.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
 import { type HostRecord, isByTwoFamilies, isOwnHosts, LEARNING, ownAt } from './guest.ts';
-import type { Exchange } from './mail.ts';
-import { isPlatform } from './provider.ts';
+import { type Exchange, firstOf } from './mail.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
 import { sumOf } from './weights.ts';
@@ -56,7 +56,7 @@ export function isLearnable(host: string, catalog: Catalog): boolean {
   const registrable = registrableDomain(host);
   return (
     !lineage(host).some(name => catalog.isProtected(name) && (name === host || !catalog.isSuffix(name))) &&
-    !catalog.isFree(registrable) &&
+    !catalog.isSurelyFree(registrable) &&
     !catalog.isPanel(registrable)
   );
 }
@@ -86,6 +86,7 @@ export class Infra {
   readonly #known: ReadonlyMap<string, Known>;
   readonly #siblings: Siblings;
   readonly #addressesOf: (host: string) => readonly string[] | undefined;
+  readonly #shared: ReadonlySet<string>;
   /** Learned hosts, domains of hosts and addresses. */
   readonly size: number;
 
@@ -94,17 +95,17 @@ export class Infra {
     siblings: Siblings,
     /** What is known already, without asking. */
     addressesOf: (host: string) => readonly string[] | undefined,
+    /** Addresses and domains of hosts that innocents share, also those of which nothing else is known. */
+    shared: ReadonlySet<string> = new Set(),
   ) {
+    this.#shared = shared;
     this.#known = known;
     this.#siblings = siblings;
     this.#addressesOf = addressesOf;
     this.size = [...known.values()].filter(({ record, sum }) => isEnough(sum, record.name)).length;
   }
 
-  /**
-   * Only where every exchange is learned: one other may be the one that matters. Names below a platform need not exist:
-   * beside others they say nothing.
-   */
+  /** Only where every exchange that decides is learned. */
   find(
     name: string,
     registrable: string | undefined,
@@ -112,19 +113,24 @@ export class Infra {
     catalog: Catalog,
   ): Learned | undefined {
     const found: Found[] = [];
-    for (const { host } of exchanges) {
+    const deciding = decidingOf(exchanges, catalog.providers, this.#addressesOf);
+    for (const { host } of deciding) {
       const own = isBelow(host, registrable);
       const one = own ? this.#byAddress(host, ownAt) : this.#byHost(host, catalog);
       // Last, since it costs most and most hosts were not learned.
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
-      else {
-        const provider = catalog.providers.match(host);
-        if (provider?.class !== 'disposable' && !isPlatform(provider))
-          return this.#bySiblings(name, registrable, exchanges, catalog);
-      }
+      else if (catalog.providers.match(host)?.class !== 'disposable')
+        return this.#bySiblings(name, registrable, firstOf(exchanges), catalog);
     }
-    return found.length === 0 ? undefined : together(found, exchanges, catalog);
+    return found.length === 0 ? undefined : together(found, deciding, catalog);
+  }
+
+  /** By their names, the most listed guests first. */
+  get learnedHosts(): string[] {
+    const isByName = (name: string) =>
+      isHostName(name) && (this.#isLearned(name) || this.#isLearned(groupOf(name) ?? name));
+    return [...this.#known.keys()].filter(isByName);
   }
 
   /** Hosts that listed guests share, learned or not, with at most so many names in all. */
@@ -132,7 +138,7 @@ export class Infra {
     const graph: GraphHost[] = [];
     let left = LEARNING.neighbours;
     for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
-      const addresses = this.#addressesOf(host) ?? [];
+      const addresses = this.#addressesOf(host)?.slice(0, LEARNING.mostAddresses) ?? [];
       const names = [host, groupOf(host) ?? host, ...addresses];
       const known = names.map(name => this.#known.get(name)?.record);
       const most = known.reduce((best, next) => ((next?.flagged ?? 0) > (best?.flagged ?? 0) ? next : best));
@@ -148,17 +154,27 @@ export class Infra {
   #byHost(host: string, catalog: Catalog): Found | undefined {
     const group = groupOf(host) ?? host;
     if (this.#known.get(host)?.record.forgotten || this.#known.get(group)?.record.forgotten) return undefined;
-    if (this.#addressesOf(host)?.some(address => this.#known.get(address)?.record.shared)) return undefined;
+    const addresses = this.#addressesOf(host);
+    if (addresses && areSpared(addresses, address => this.#isShared(address))) return undefined;
     const byName = this.#learned(host, 'name') ?? this.#learned(group, 'name');
-    if (byName) return byName;
+    // While nobody knows where a host is, nobody knows whom else it serves: its name alone does not count against it.
+    if (byName && addresses) return byName;
     const { hits, families } = catalog.listed(ownLineage(host));
     // One line that names a hoster must not condemn its guests, whoever wrote it.
-    if (isByTwoFamilies(families) && !this.#known.get(group)?.record.shared) {
+    if (isByTwoFamilies(families) && !this.#isShared(group)) {
       const record = this.#known.get(group)?.record;
       const listedGuests = record ? listedGuestsOf(record, catalog) : 0;
       return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
     }
     return this.#byAddress(host, address => address);
+  }
+
+  #isShared(name: string): boolean {
+    return this.#shared.has(name) || this.#known.get(name)?.record.shared === true;
+  }
+
+  #isLearned(name: string): boolean {
+    return isEnough(this.#known.get(name)?.sum ?? null, name);
   }
 
   #learned(name: string, by: LearnedBy): Found | undefined {
@@ -169,7 +185,7 @@ export class Infra {
   }
 
   #byAddress(host: string, named: (address: string) => string): Found | undefined {
-    const addresses = this.#addressesOf(host);
+    const addresses = this.#addressesOf(host)?.slice(0, LEARNING.mostAddresses);
     if (!addresses || addresses.length === 0 || this.#known.get(host)?.record.forgotten) return undefined;
     const isOut = (name: string) => this.#known.get(name)?.record.forgotten;
     if (addresses.some(address => isOut(address))) return undefined;
@@ -199,12 +215,12 @@ export class Infra {
 const RANK: readonly LearnedBy[] = ['siblings', 'address', 'listed', 'name'];
 
 /** The weakest speaks for all, with the neighbours of each. */
-function together(found: readonly Found[], exchanges: readonly Exchange[], catalog: Catalog): Learned {
+function together(found: readonly Found[], deciding: readonly Exchange[], catalog: Catalog): Learned {
   const by = RANK.find(one => found.some(each => each.by === one))!;
   return {
     ...leastOf(found),
     by,
-    hosts: exchanges.map(({ host }) => host).filter(host => !isPlatform(catalog.providers.match(host))),
+    hosts: deciding.map(({ host }) => host),
     neighbours: someListed(new Set(found.flatMap(({ neighbours }) => neighbours)), catalog),
     listedGuests: Math.max(...found.map(({ listedGuests }) => listedGuests)),
   };
@@ -241,6 +257,7 @@ export function* foldingInfra(
   catalog: Catalog,
   today: string,
   addressesOf: (host: string) => readonly string[] | undefined,
+  shared: ReadonlySet<string> = new Set(),
 ): Steps<Infra> {
   const known = new Map<string, Known>();
   let at = 0;
@@ -250,7 +267,7 @@ export function* foldingInfra(
     const listedGuests = isEnough(sum, record.name) ? listedGuestsOf(record, catalog) : 0;
     known.set(record.name, { record, sum, listedGuests });
   }
-  return new Infra(known, yield* siblingsIn(catalog), addressesOf);
+  return new Infra(known, yield* siblingsIn(catalog), addressesOf, shared);
 }
 
 /**
@@ -284,6 +301,7 @@ function isListed(name: string, catalog: Catalog): boolean {
   return catalog.listed(lineage(name)).hits.length > 0;
 }
 
-function isBelow(host: string, registrable: string | undefined): boolean {
+/** Whether a host is one of the domain's own. */
+export function isBelow(host: string, registrable: string | undefined): boolean {
   return registrable !== undefined && (host === registrable || host.endsWith(`.${registrable}`));
 }

@@ -30,5 +30,11 @@ export interface Mail {
   readonly stale: boolean;
 }
 
+/** Those that senders try first (RFC 5321 5.1). */
+export function firstOf<E extends Exchange>(exchanges: readonly E[]): E[] {
+  const lowest = Math.min(...exchanges.map(({ preference }) => preference));
+  return exchanges.filter(({ preference }) => preference === lowest);
+}
+
 export const MAIL_UNKNOWN: Mail = Object.freeze({ state: 'unknown', exchanges: [], stale: false });
 export const MAIL_NOT_ASKED: Mail = Object.freeze({ state: 'not_asked', exchanges: [], stale: false });

@@ -51,7 +51,12 @@ export interface Resolver {
 
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
 export interface AddressBook {
+  /** IPv4 first. Empty where there are none, one more than are looked at where there are many; undefined if unknown. */
   known(host: string): readonly string[] | undefined;
+  /** Not known yet, or so old that it is to be asked again. */
+  isDue(host: string): boolean;
+  /** These are always to be known, in place of those before: asked now and in time, and pushed out by nobody. */
+  hold(hosts: readonly string[]): void;
   /**
    * Hands the addresses over, at once or when they are known. Who waits for whom goes round robin over `by`, and when
    * too many wait the one with the longest row loses its last question.
@@ -157,6 +162,11 @@ export interface Store {
   learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): Promise<void>;
   /** Hosts with so many flagged guests, the most first, with what their guests weigh; and all that operators took out. */
   listHosts(fewestFlagged: number, most: number): Promise<HostRecord[]>;
+  /**
+   * Addresses and names of hosts that must not be learned, however few listed guests they have, parted by spaces: up to
+   * 150,000, which are read every minute.
+   */
+  sharedNames(): Promise<string>;
   /**
    * Takes a host out for good, with its guests; null lets it be learned again, also one that innocents share. False when
    * it is not known.

@@ -1,7 +1,7 @@
 /** Whose mail servers these are: from the exchanges of a domain to the one who receives its mail. */
 
 import { registrableDomain } from './domain.ts';
-import type { Exchange, Mail } from './mail.ts';
+import { type Exchange, firstOf, type Mail } from './mail.ts';
 import type { ProviderClass, ProviderRow } from './tables.ts';
 
 /**
@@ -125,11 +125,6 @@ function behindPlatform({ provider }: Matched, exchanges: readonly Matched[]): R
 function bestOf(exchanges: readonly Matched[]): Matched {
   const equals = firstOf(exchanges);
   return equals.find(({ provider }) => provider) ?? equals.find(({ own }) => own) ?? equals[0]!;
-}
-
-function firstOf(exchanges: readonly Matched[]): Matched[] {
-  const lowest = Math.min(...exchanges.map(({ preference }) => preference));
-  return exchanges.filter(({ preference }) => preference === lowest);
 }
 
 const hostsOf = (exchanges: readonly Matched[]) => exchanges.map(({ host }) => host);

@@ -24,6 +24,8 @@ export interface Ranked {
   readonly listed: boolean;
   readonly reason: FlagReason;
   readonly score: number;
+  /** When that was (UTC, `YYYY-MM-DD`). */
+  readonly lastDay: string;
 }
 
 export interface TopDomain {

@@ -1,48 +1,89 @@
-/** The addresses of mail hosts as far as they are known: asked in the background, a few at a time, and kept for hours. */
+/** The addresses of mail hosts as far as they are known: asked in the background, a few at a time, and asked again in time. */
 
-import { LRUCache } from 'lru-cache';
 import { LEARNING } from '../core/guest.ts';
-import type { AddressBook, Resolver } from '../core/ports.ts';
+import type { AddressBook, Resolver, Ticks } from '../core/ports.ts';
+import { FairCache } from './fair-cache.ts';
 
 type Take = (addresses: readonly string[]) => void;
 
-/** More than a day: hosts are asked again when their guests are next noted, which is once a day. */
-const KEPT_MS = 26 * 3_600_000;
-const FAILURE_KEPT_MS = 600_000;
+const HOUR_MS = 3_600_000;
+/** Less than a day, so that what is met every day is always asked before anybody wants it. */
+const RENEWED_AFTER_MS = 20 * HOUR_MS;
+/** A host without any may have one soon: as long as a denial is kept at most (RFC 2308 5). */
+const NONE_KEPT_MS = HOUR_MS;
+const FAILURE_KEPT_MS = HOUR_MS / 6;
+/** Where asking again fails, what was known counts for so long (as RFC 8767 has it for other answers). */
+const STALE_MS = 72 * HOUR_MS;
 const MOST_KEPT = 20_000;
+const MOST_HELD = 5_000;
 /** Hosts that wait for their turn. */
 const MOST_WAITING = 2_000;
 const MOST_TAKERS = 100;
 /** Half of what the resolver allows. */
 const AT_ONCE = 8;
+/** In whose row hosts are that are held: no key has this id. */
+const HELD = 'held';
+
+/** Those of IPv4 first: they are what every sender has. */
+function byVersion(a: string, b: string): number {
+  return Number(a.includes(':')) - Number(b.includes(':')) || (a < b ? -1 : 1);
+}
+
+/** Age alone takes nothing away: an answer must not change because nobody asked for a while. */
+interface Known {
+  /** Undefined where nobody could be asked so far. */
+  readonly addresses: readonly string[] | undefined;
+  readonly answeredAt: number;
+  readonly askAgainAt: number;
+}
 
 export class Addresses implements AddressBook {
   readonly #resolver: Pick<Resolver, 'addressesOf'>;
-  readonly #known = new LRUCache<string, readonly string[]>({ max: MOST_KEPT, ttl: KEPT_MS });
+  readonly #ticks: Ticks;
+  readonly #known = new FairCache<Known>(MOST_KEPT, HELD);
   readonly #waiting = new Map<string, Take[]>();
   /** By who wants them, in the order of their turns. */
   readonly #rows = new Map<string, string[]>();
   readonly #asking = new Set<Promise<void>>();
+  #held: ReadonlySet<string> = new Set();
 
-  constructor(resolver: Pick<Resolver, 'addressesOf'>) {
+  constructor(resolver: Pick<Resolver, 'addressesOf'>, ticks: Ticks = () => performance.now()) {
     this.#resolver = resolver;
+    this.#ticks = ticks;
   }
 
   known(host: string): readonly string[] | undefined {
-    return this.#known.get(host);
+    return this.#known.get(host)?.addresses;
+  }
+
+  isDue(host: string): boolean {
+    const known = this.#known.get(host);
+    return !known || known.askAgainAt <= this.#ticks();
+  }
+
+  hold(hosts: readonly string[]): void {
+    const held = new Set(hosts.slice(0, MOST_HELD));
+    for (const host of this.#held) if (!held.has(host)) this.#known.give(host, '');
+    this.#held = held;
+    for (const host of held) {
+      this.#known.give(host, HELD);
+      if (this.isDue(host)) this.want(host, HELD, () => {});
+    }
   }
 
   want(host: string, by: string, take: Take): void {
-    const known = this.#known.get(host);
-    if (known) return take(known);
+    const known = this.known(host);
+    if (known) take(known);
+    if (!this.isDue(host)) return;
+    const takes = known ? [] : [take];
     const takers = this.#waiting.get(host);
     if (takers) {
-      if (takers.length < MOST_TAKERS) takers.push(take);
+      if (takers.length < MOST_TAKERS) takers.push(...takes);
       return;
     }
     const row = this.#rows.get(by) ?? [];
     if (this.#waiting.size >= MOST_WAITING && !this.#makeRoom(row.length)) return;
-    this.#waiting.set(host, [take]);
+    this.#waiting.set(host, takes);
     row.push(host);
     this.#rows.set(by, row);
     if (this.#asking.size >= AT_ONCE) return;
@@ -63,24 +104,40 @@ export class Addresses implements AddressBook {
     return true;
   }
 
-  #next(): string | undefined {
+  #next(): readonly [host: string, by: string] | undefined {
     for (const [by, row] of this.#rows) {
       const host = row.shift();
       this.#rows.delete(by);
       if (row.length > 0) this.#rows.set(by, row);
-      if (host !== undefined) return host;
+      if (host !== undefined) return [host, by];
     }
     return undefined;
   }
 
   async #askOn(): Promise<void> {
-    for (let host = this.#next(); host !== undefined; host = this.#next()) {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const [host, by] = next;
       const found = await this.#resolver.addressesOf(host);
-      const addresses = (found ?? []).toSorted().slice(0, LEARNING.mostAddresses);
-      this.#known.set(host, addresses, { ttl: found ? KEPT_MS : FAILURE_KEPT_MS });
+      const known = found ? this.#answered(found) : this.#failed(host);
+      this.#known.set(host, known, this.#held.has(host) ? HELD : by);
       const takers = this.#waiting.get(host) ?? [];
       this.#waiting.delete(host);
-      for (const take of takers) take(addresses);
+      for (const take of takers) take(known.addresses ?? []);
     }
+  }
+
+  #answered(found: readonly string[]): Known {
+    const addresses = found.toSorted(byVersion).slice(0, LEARNING.mostAddresses + 1);
+    const now = this.#ticks();
+    const keptMs = found.length > 0 ? RENEWED_AFTER_MS : NONE_KEPT_MS;
+    return { addresses, answeredAt: now, askAgainAt: now + keptMs };
+  }
+
+  #failed(host: string): Known {
+    const now = this.#ticks();
+    const before = this.#known.get(host);
+    const isUsable = before !== undefined && now - before.answeredAt < STALE_MS;
+    const addresses = isUsable ? before.addresses : undefined;
+    return { addresses, answeredAt: before?.answeredAt ?? now, askAgainAt: now + FAILURE_KEPT_MS };
   }
 }

@@ -1,7 +1,7 @@
 /** Puts one question to the servers until one of them answers or the time is up. */
 
 import { type Deadline, startDeadline } from './deadline.ts';
-import { type Found, find } from './finding.ts';
+import { type Found, find, isReceiving, publicAddresses } from './finding.ts';
 import type { Servers } from './servers.ts';
 import type { Server } from './settings.ts';
 import { type Carried, carry, type Failure } from './transport.ts';
@@ -18,7 +18,7 @@ export interface Question {
 
 /**
  * Why a question stayed open, by the last server that failed; `open`: its answer did not settle the question;
- * `distrusted`: it denied what was asked for, and is not believed.
+ * `distrusted`: it denied what was asked for, and is not believed, or nobody else says so though others are there.
  */
 export type Unanswered = Failure | 'open' | 'distrusted' | 'timeout' | 'cancelled';
 
@@ -45,26 +45,29 @@ interface Sent {
   readonly carried: Carried;
 }
 
+/** So often a denial is put to others: a lost packet must not make it unknown. */
+const MOST_CONFIRMATIONS = 2;
+
 export function ask(servers: Servers, question: Question): Asking {
   const { promise, resolve } = Promise.withResolvers<Answered>();
-  const sends = plan(servers.inOrder());
+  const { name, type } = question;
+  let sends = plan(servers.inOrder());
   let waiting: readonly Sent[] = [];
   const failed: Server[] = [];
   const refused: Server[] = [];
   let why: Unanswered = 'timeout';
-  /** Answers whose servers must prove themselves, or that must be confirmed, before they count. */
+  /** Answers whose servers must prove themselves before they count. */
   let proving = 0;
+  /** What somebody who is believed denies, until one of the others says so too. */
+  let denial: { readonly found: Found; readonly others: readonly Server[] } | undefined;
   let isOver = false;
   let next = 0;
   let patience: Deadline | undefined;
-  let confirming: { readonly limit: Deadline; readonly carried: Carried } | undefined;
 
   const settle = (answered: Answered) => {
     isOver = true;
     deadline.cancel();
     patience?.cancel();
-    confirming?.limit.cancel();
-    confirming?.carried.close();
     for (const { carried } of waiting) carried.close();
     waiting = [];
     resolve(answered);
@@ -76,9 +79,11 @@ export function ask(servers: Servers, question: Question): Asking {
     failed.push(server);
   };
 
+  const fail = () => settle({ failure: proving > 0 || denial ? 'distrusted' : why });
+
   const deadline = startDeadline(question.withinMs, () => {
     for (const { server } of waiting) blame(server);
-    settle({ failure: proving > 0 ? 'distrusted' : why });
+    fail();
   });
 
   const refuse = (server: Server, because: Unanswered) => {
@@ -91,31 +96,31 @@ export function ask(servers: Servers, question: Question): Asking {
     proving += 1;
     const isBelieved = await belief;
     if (isOver) return;
-    if (isBelieved && found.kind === 'none') return confirm(server, found);
     proving -= 1;
-    if (isBelieved) settle({ found });
+    if (isBelieved) accept(server, found);
     else refuse(server, 'distrusted');
   };
 
-  /** Asks another server, where there is one that is believed. If it keeps silent, nothing is taken back. */
-  const confirm = (first: Server, denial: Found) => {
-    if (confirming) return;
-    patience?.cancel();
-    const second = servers.second(first);
-    if (!second) return settle({ found: denial });
-    const giveUp = () => {
-      blame(second);
-      settle({ found: denial });
-    };
-    const limit = startDeadline(question.patienceMs, giveUp);
-    const carried = carry(second, question.name, question.type, told => {
-      const found = 'reply' in told && find(told.reply, question.name, question.type);
-      if (!found) return giveUp();
-      servers.answered(second);
-      const isTakenBack = found.kind === 'records' && servers.believes(second, found, question.type) === true;
-      settle({ found: isTakenBack ? found : denial });
-    });
-    confirming = { limit, carried };
+  /** One server may be wrong, or lie about a few names only: where there are others, its denial waits for one of them. */
+  const accept = (server: Server, found: Found) => {
+    if (!isDenial(found, type)) return settle({ found });
+    if (denial) return goOn();
+    const others = servers.others(server);
+    if (others.length === 0) return settle({ found });
+    denial = { found, others };
+    sends = [...others, ...others].slice(0, MOST_CONFIRMATIONS);
+    next = 0;
+    send();
+  };
+
+  const hear = (server: Server, found: Found) => {
+    servers.answered(server);
+    if (denial?.others.includes(server) && isDenial(found, type))
+      return settle({ found: lesserOf(denial.found, found) });
+    const belief = servers.believes(server, found, type);
+    if (belief === true) accept(server, found);
+    else if (belief === false) refuse(server, 'distrusted');
+    else void weigh(server, found, belief);
   };
 
   const send = (): void => {
@@ -126,18 +131,12 @@ export function ask(servers: Servers, question: Question): Asking {
       goOn();
       return;
     }
-    const carried = carry(server, question.name, question.type, told => {
+    const carried = carry(server, name, type, told => {
       waiting = waiting.filter(sent => sent.carried !== carried);
-      const found = 'reply' in told && find(told.reply, question.name, question.type);
-      if (!found) {
-        blame(server);
-        return refuse(server, 'failure' in told ? told.failure : 'open');
-      }
-      servers.answered(server);
-      const belief = servers.believes(server, found, question.type);
-      if (belief === true) settle({ found });
-      else if (belief === false) refuse(server, 'distrusted');
-      else void weigh(server, found, belief);
+      const found = 'reply' in told && find(told.reply, name, type);
+      if (found) return hear(server, found);
+      blame(server);
+      refuse(server, 'failure' in told ? told.failure : 'open');
     });
     waiting = [...waiting, { server, carried }];
   };
@@ -151,9 +150,19 @@ export function ask(servers: Servers, question: Question): Asking {
   const goOn = (): void => {
     if (waiting.length > 0 || proving > 0) return;
     if (sends.slice(next).some(server => server && !refused.includes(server))) send();
-    else settle({ failure: why });
+    else fail();
   };
 
   send();
   return { answered: promise, cancel: () => settle({ failure: 'cancelled' }) };
+}
+
+/** That it does not exist, or that there is nothing to receive mail with. */
+function isDenial(found: Found, type: QuestionType): boolean {
+  return type === 'MX' ? !isReceiving(found) : publicAddresses(found).length === 0;
+}
+
+/** Of two denials the one that leaves most open: where a name exists, its addresses are to be asked for. */
+function lesserOf(first: Found, second: Found): Found {
+  return [first, second].find(found => found.kind === 'none' && !found.nxdomain) ?? first;
 }

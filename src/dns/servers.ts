@@ -73,15 +73,19 @@ export class Servers {
     return this.#sentinels.believes(server, word);
   }
 
-  /** Whom to ask before a denial counts: another one that is awake and believed. */
-  second(first: Server): Server | undefined {
+  /**
+   * Who must say so too before a denial counts: all others that pass their sentinels, which a dead one does for two
+   * minutes at most. Those that rest are among them: the owner of a tarpit domain can make any server look dead. Only
+   * where there are no sentinels nothing else tells who is.
+   */
+  others(than: Server): Server[] {
     const now = this.#ticks();
-    const isFit = ({ server, failures, restsUntil }: Standing) =>
-      server !== first &&
-      failures < FAILURES_TO_REST &&
-      restsUntil <= now &&
-      this.#sentinels.problem(server) === undefined;
-    return this.#standings.find(isFit)?.server;
+    const isAwake = ({ failures, restsUntil }: Standing) => failures < FAILURES_TO_REST && restsUntil <= now;
+    const isProven = this.#sentinelNames.length > 0;
+    return this.#standings
+      .filter(one => one.server !== than && (isProven || isAwake(one)))
+      .map(one => one.server)
+      .filter(server => this.#sentinels.problem(server) === undefined);
   }
 
   /** A name was not answered: whether others are is to be known soon. */

@@ -74,6 +74,7 @@ export const RANKED = shape<Ranked>({
   listed: yesNo,
   reason: word<FlagReason>(),
   score: whole,
+  lastDay: text,
 });
 
 export const GUEST = table<Guest>('guest', ['host', 'domain'], {

@@ -81,6 +81,9 @@ export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count']
   .map(member => `'${member}', ${columnName(member)}`)
   .join(', ');
 
+/** What hosts of a domain's own are called follows from their address. */
+export const IS_SHARED = `shared_day IS NOT NULL AND name NOT LIKE 'own@%'`;
+
 /** A host that must not be learned is not forgotten before the last of its guests. */
 export const HAS_NO_GUEST = 'flagged = 0 AND innocent = 0';
 

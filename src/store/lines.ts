@@ -5,7 +5,9 @@ import type { FlagReason, Ranked } from '../core/ranking.ts';
 /** No field can hold a space or a line break. */
 export function toLines(rows: readonly Ranked[]): string {
   return rows
-    .map(row => `${row.domain} ${row.times} ${Number(row.listed)} ${row.reason} ${row.score}\n`)
+    .map(
+      row => `${row.domain} ${row.times} ${Number(row.listed)} ${row.reason} ${row.score} ${row.lastDay}\n`,
+    )
     .join('');
 }
 
@@ -17,13 +19,14 @@ export function fromLines(text: string): Iterable<Ranked> {
 function* reading(text: string): Generator<Ranked> {
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf('\n', at);
-    const [domain, times, listed, reason, score] = text.slice(at, end).split(' ');
+    const [domain, times, listed, reason, score, lastDay] = text.slice(at, end).split(' ');
     yield {
       domain: domain!,
       times: Number(times),
       listed: listed === '1',
       reason: reason as FlagReason,
       score: Number(score),
+      lastDay: lastDay!,
     };
     at = end + 1;
   }

@@ -300,6 +300,24 @@ describe('free providers', () => {
       expect(made().isFree(name)).toBe(false);
     },
   );
+  it('are sure where a table or two feeds say so, and not by one feed alone', () => {
+    const feed = (id: string, names: string[]) => list(id, names, { kind: 'free' });
+    const catalog = catalogOf(
+      [
+        feed('free', ['both.com', 'one.com', 'company.com']),
+        feed('more', ['both.com', 'two.com', 'company.com']),
+      ],
+      TABLES,
+    );
+    const names = ['both.com', 'one.com', 'two.com', 'company.com', 'big-mail.com', 'added.com'];
+    expect(names.filter(name => catalog.isFree(name))).toEqual(names.filter(name => name !== 'company.com'));
+    expect(names.filter(name => catalog.isSurelyFree(name))).toEqual([
+      'both.com',
+      'big-mail.com',
+      'added.com',
+    ]);
+    expect(catalog.isSurelyFree(undefined)).toBe(false);
+  });
   it.each(MISTAKEN)('%s is none, whatever a feed says', name => {
     expect(made().isFree(name)).toBe(false);
   });

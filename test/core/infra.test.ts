@@ -78,7 +78,14 @@ describe('a host is learned', () => {
 });
 
 describe('what was learned, for lookup', () => {
+  /** Of which nothing else is known. */
+  const NOWHERE = ['5.61.9.9'];
   const addresses: Record<string, string[]> = {
+    'mx.box.net': NOWHERE,
+    'mx.second.net': NOWHERE,
+    'mx7.numbered.net': NOWHERE,
+    'mx59.numbered.net': NOWHERE,
+    'mx.notfresh.com': NOWHERE,
     'mx.new.net': ['5.61.1.1'],
     'mx.half.net': ['5.61.1.1', '5.61.1.2'],
     'mx.twice.net': ['5.61.1.1', '5.61.1.3'],
@@ -92,13 +99,20 @@ describe('what was learned, for lookup', () => {
     'mx.web.de': ['5.61.1.1'],
     'mx.forgotten.net': ['5.61.1.1'],
     'mx.dead.net': [],
-    'mx.half-at-platform.net': ['5.61.1.1', '5.61.1.5'],
+    'mx.half-at-platform.net': ['5.61.1.2', '5.61.1.5'],
+    'mx.at-platforms.net': ['5.61.1.5', '5.61.1.8'],
+    'mx.at-platform-too.net': ['5.61.1.5', '2a00:1::2'],
+    'mx.six-at-platform.net': ['5.61.1.2', '2a00:1::5'],
+    'mx.many.net': ['5.61.1.5', '5.61.1.5', '5.61.1.5', '5.61.1.5', '5.61.1.8'],
+    'mx.many-too.net': ['5.61.1.5', '5.61.1.8', '2a00:1::2', '2a00:1::3', '2a00:1::4'],
+    'mx.alone.net': ['5.61.1.8'],
     'fourth.fresh.com': ['5.61.1.6'],
     'fifth.fresh.com': ['5.61.1.1', '5.61.1.6'],
     'mx.two-hosters.net': ['5.61.1.1', '5.61.1.7'],
   };
   const FEW = { flagged: 1, groups: [groupOfGuests(1)] };
-  const find = (...hosts: string[]) =>
+  /** All of them tried first, unless their preferences are told. */
+  const find = (...hosts: (string | readonly [host: string, preference: number])[]) =>
     allAtOnce(
       foldingInfra(
         [
@@ -111,9 +125,19 @@ describe('what was learned, for lookup', () => {
           record({ name: 'mx.few.net', ...FEW }),
           record({ name: '5.61.1.4', groups: [groupOfGuests(3), unlisted(9)] }),
           record({ name: '*.numbered.net' }),
+          record({ name: 'mx.nobody-knows-where.net' }),
           record({ name: 'mx.at-platform.net' }),
           record({ name: '5.61.1.5', shared: true }),
-          record({ name: 'mx.half-at-platform.net' }),
+          record({ name: '2a00:1::5', shared: true }),
+          ...[
+            'half-at-platform',
+            'at-platforms',
+            'at-platform-too',
+            'six-at-platform',
+            'many',
+            'many-too',
+            'alone',
+          ].map(name => record({ name: `mx.${name}.net` })),
           record({ name: '5.61.1.6', forgotten: true }),
           record({ name: 'own@5.61.1.6' }),
           record({ name: '5.61.1.7', neighbours: ['third.com'] }),
@@ -127,11 +151,16 @@ describe('what was learned, for lookup', () => {
         catalog,
         TODAY,
         host => addresses[host],
+        new Set(['5.61.1.8', '*.fourth.com']),
       ),
     ).find(
       'fresh.com',
       'fresh.com',
-      hosts.map((host, preference) => ({ host, preference })),
+      hosts
+        .map(one =>
+          typeof one === 'string' ? { host: one, preference: 0 } : { host: one[0], preference: one[1] },
+        )
+        .sort((one, other) => one.preference - other.preference),
       catalog,
     );
 
@@ -148,8 +177,9 @@ describe('what was learned, for lookup', () => {
     ['a host with another address too', ['mx.half.net'], undefined],
     ['a host that was seen, but not learned, at a learned address', ['mx.few.net'], 'address'],
     ['a host without address', ['mx.dead.net'], undefined],
-    ['a learned host and one without address', ['mx.box.net', 'mx.dead.net'], undefined],
     ['a host whose addresses are not known', ['mx.unknown.net'], undefined],
+    ['a learned host whose addresses are not known', ['mx.nobody-knows-where.net'], undefined],
+    ['one of a learned domain of hosts whose addresses are not known', ['mx8.numbered.net'], undefined],
     ['a host that was forgotten, at a learned address', ['mx.forgotten.net'], undefined],
     ['a learned host and an unknown one', ['mx.box.net', 'mx.unknown.net'], undefined],
     ["the domain's own host, though its name is learned", ['mx.fresh.com'], undefined],
@@ -159,7 +189,18 @@ describe('what was learned, for lookup', () => {
     ["the domain's own host where only others are", ['third.fresh.com'], undefined],
     ['a host of others there', ['mx.other-name.net'], 'address'],
     ['a learned host at the address of a platform', ['mx.at-platform.net'], undefined],
-    ['a learned host, one address of which is a platform', ['mx.half-at-platform.net'], undefined],
+    ['a learned host, one address of which is a platform', ['mx.half-at-platform.net'], 'name'],
+    ['a learned host, all addresses of which are those of platforms', ['mx.at-platforms.net'], undefined],
+    ['the same where one more of IPv6 is known to nobody', ['mx.at-platform-too.net'], undefined],
+    ['a learned host at the address of a platform of IPv6 and another', ['mx.six-at-platform.net'], 'name'],
+    ['a learned host at so many addresses of platforms that there may be others', ['mx.many.net'], 'name'],
+    ['a learned host at so many of IPv6 beside them', ['mx.many-too.net'], undefined],
+    [
+      'a learned host at the address of an innocent of whom nothing else is known',
+      ['mx.alone.net'],
+      undefined,
+    ],
+    ['a host below a listed domain whose hosts an innocent shares', ['mx9.fourth.com'], undefined],
     ["the domain's own host at an address that an operator took out", ['fourth.fresh.com'], undefined],
     ["the domain's own host, one address of which was taken out", ['fifth.fresh.com'], undefined],
     ['a host at two addresses that weigh the same, by the first', ['mx.two-hosters.net'], 'address'],
@@ -194,8 +235,83 @@ describe('what was learned, for lookup', () => {
       expect(find(...hosts)).toMatchObject({ by: 'listed', sum: 10, enough: 2.1 });
   });
 
-  it('does not blame a platform beside it, where names need not exist', () => {
-    expect(find('mx.box.net', 'aspmx.l.google.com')).toMatchObject({ by: 'name', hosts: ['mx.box.net'] });
+  it.each<[string, (readonly [string, number])[], boolean]>([
+    [
+      'an unknown host behind it',
+      [
+        ['mx.box.net', 0],
+        ['mx.unknown.net', 10],
+      ],
+      true,
+    ],
+    [
+      'an unknown host before it',
+      [
+        ['mx.unknown.net', 0],
+        ['mx.box.net', 10],
+      ],
+      false,
+    ],
+    [
+      'a hosting company behind it',
+      [
+        ['mx.box.net', 0],
+        ['mx00.ionos.com', 10],
+      ],
+      true,
+    ],
+    [
+      "the domain's own host behind it",
+      [
+        ['mx.box.net', 0],
+        ['mx.fresh.com', 10],
+      ],
+      true,
+    ],
+    [
+      'a platform beside it, where names need not exist',
+      [
+        ['mx.box.net', 0],
+        ['aspmx.l.google.com', 0],
+      ],
+      true,
+    ],
+    [
+      'a platform before it',
+      [
+        ['aspmx.l.google.com', 0],
+        ['mx.box.net', 10],
+      ],
+      true,
+    ],
+    [
+      'a host without address before it',
+      [
+        ['mx.dead.net', 0],
+        ['mx.box.net', 10],
+      ],
+      true,
+    ],
+    [
+      'a host without address beside it',
+      [
+        ['mx.dead.net', 0],
+        ['mx.box.net', 0],
+      ],
+      true,
+    ],
+    [
+      'a parking host before it',
+      [
+        ['park-mx.above.com', 0],
+        ['mx.box.net', 10],
+      ],
+      true,
+    ],
+  ])('a learned host is judged alone with %s', (_, exchanges, isFound) => {
+    const found = find(...exchanges);
+    if (isFound) expect(found).toMatchObject({ by: 'name', hosts: ['mx.box.net'] });
+    else expect(found).toBeUndefined();
   });
 
   it.each<[string, string[], object | undefined]>([
@@ -210,7 +326,13 @@ describe('what was learned, for lookup', () => {
     else expect(find(...hosts)).toBeUndefined();
   });
 
-  it.each<[string, string, string[], boolean]>([
+  it.each<[string, string, (string | readonly [string, number])[], boolean]>([
+    [
+      'two listed siblings, on hosts above them, tried before others',
+      'x.farm.net',
+      ['mx.farm.net', ['mx.unknown.net', 10]],
+      true,
+    ],
     ['two listed siblings, on hosts above them', 'x.farm.net', ['mx.farm.net', 'farm.net'], true],
     ['two listed siblings, on hosts of its own', 'x.farm.net', ['mx.x.farm.net'], false],
     ['two listed siblings, on the name itself', 'x.farm.net', ['x.farm.net'], false],
@@ -222,7 +344,9 @@ describe('what was learned, for lookup', () => {
     ['two listed siblings, on a platform', 'x.farm.net', ['mx.farm.net', 'aspmx.l.google.com'], false],
   ])('%s', (_, name, hosts, flagged) => {
     const registrable = name.split('.').slice(-2).join('.');
-    const exchanges = hosts.map((host, preference) => ({ host, preference }));
+    const exchanges = hosts.map(one =>
+      typeof one === 'string' ? { host: one, preference: 0 } : { host: one[0], preference: one[1] },
+    );
     const infra = allAtOnce(foldingInfra([], catalog, TODAY, () => undefined));
     const found = infra.find(name, registrable, exchanges, catalog);
     if (flagged)
@@ -292,6 +416,13 @@ describe('what was learned, for lookup', () => {
     expect(find('mx.box.net', 'mx.second.net')?.neighbours).toEqual(['burner.com', ...LISTED.slice(1, 3)]);
   });
 
+  it('names the hosts whose addresses must be known: learned by their names or with their domain', () => {
+    const names = ['mx.box.net', '*.many.net', 'mx1.many.net', 'mx.few.net', '5.61.1.1', 'own@5.61.1.1'];
+    const records = names.map(name => record({ name, ...(/few|mx1/.test(name) ? FEW : {}) }));
+    const infra = allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
+    expect(infra.learnedHosts).toEqual(['mx.box.net', 'mx1.many.net']);
+  });
+
   it('is told by the number of hosts and addresses', () => {
     const infra = (...records: HostRecord[]) =>
       allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
@@ -302,7 +433,7 @@ describe('what was learned, for lookup', () => {
   });
 
   it('has no say for a domain that belongs to nobody, nor where nothing was learned', () => {
-    const fold = (records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, TODAY, () => undefined));
+    const fold = (records: HostRecord[]) => allAtOnce(foldingInfra(records, catalog, TODAY, () => NOWHERE));
     const exchanges = [{ host: 'mx.box.net', preference: 0 }];
     expect(fold([record()]).find('fresh.com', undefined, exchanges, catalog)).toMatchObject({ by: 'name' });
     expect(fold([]).find('fresh.com', 'fresh.com', exchanges, catalog)).toBeUndefined();
@@ -328,6 +459,12 @@ describe('what was learned, for lookup', () => {
     expect(isLearnable('mx.yopmail.com', catalog)).toBe(true);
     expect(isLearnable('mx1.riseup.net', catalog)).toBe(false);
     expect(isLearnable('route1.mx.cloudflare.net', catalog)).toBe(false);
+  });
+
+  it('below a domain that one list calls webmail, and no table, can be learned', async () => {
+    const webmail = (...lists: string[]) =>
+      catalogOf([], { free: lists.map(() => ['webmail.net']) }).then(it => isLearnable('mx.webmail.net', it));
+    expect([await webmail('one'), await webmail('one', 'two')]).toEqual([true, false]);
   });
 
   it.each<[string, string, boolean]>([

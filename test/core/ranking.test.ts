@@ -8,6 +8,7 @@ const row = (domain: string, times: number, score = 90): Ranked => ({
   listed: true,
   reason: 'disposable',
   score,
+  lastDay: '2026-11-15',
 });
 const shown = ({ domain, score }: Ranked): TopDomain => ({ domain, riskScore: score, reason: 'disposable' });
 const names = (rows: readonly TopDomain[]) => rows.map(({ domain }) => domain);

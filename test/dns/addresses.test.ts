@@ -59,3 +59,94 @@ test('addresses that are known are handed over at once, and one question serves 
   expect(asked).toEqual(['mx.example.net']);
   expect(got).toEqual(['one 93.184.215.1', 'two 93.184.215.1', 'three 93.184.215.1']);
 });
+
+const HOUR_MS = 3_600_000;
+
+/** Answers at once with what the test says; undefined is a failure. */
+function prompt() {
+  const time = { now: 0 };
+  const asked: string[] = [];
+  const answer = { now: ['93.184.215.1'] as string[] | undefined };
+  const addressesOf = async (host: string) => {
+    asked.push(host);
+    return answer.now;
+  };
+  const book = new Addresses({ addressesOf }, () => time.now);
+  const want = async (host: string, by = 'key') => {
+    book.want(host, by, () => {});
+    await book.settle();
+  };
+  return { time, asked, answer, book, want };
+}
+
+test('addresses are asked again before a day is over, and what was known counts until then and meanwhile', async () => {
+  const { time, asked, answer, book, want } = prompt();
+  await want('mx.example.net');
+  time.now = 19 * HOUR_MS;
+  expect(book.isDue('mx.example.net')).toBe(false);
+  time.now = 200 * HOUR_MS;
+  expect(book.isDue('mx.example.net')).toBe(true);
+  expect(book.known('mx.example.net')).toEqual(['93.184.215.1']);
+  answer.now = ['93.184.215.2'];
+  const got: string[] = [];
+  book.want('mx.example.net', 'key', found => got.push(...found));
+  expect([got, asked.length]).toEqual([['93.184.215.1'], 2]);
+  await book.settle();
+  expect(book.known('mx.example.net')).toEqual(['93.184.215.2']);
+  expect(got).toEqual(['93.184.215.1']);
+});
+
+test('where asking fails that is no address known to be none, and what was known counts for three days', async () => {
+  const { time, answer, book, want } = prompt();
+  await want('mx.example.net');
+  answer.now = undefined;
+  await want('mx.never.net');
+  expect(book.known('mx.never.net')).toBeUndefined();
+  expect(book.isDue('mx.never.net')).toBe(false);
+  for (const [hours, known] of [
+    [71, true],
+    [73, false],
+  ] as const) {
+    time.now = hours * HOUR_MS;
+    await want('mx.example.net');
+    expect([hours, book.known('mx.example.net') !== undefined]).toEqual([hours, known]);
+    expect(book.isDue('mx.example.net')).toBe(false);
+  }
+  time.now += HOUR_MS;
+  answer.now = [];
+  await want('mx.never.net');
+  expect(book.known('mx.never.net')).toEqual([]);
+  time.now += HOUR_MS;
+  expect(book.isDue('mx.never.net')).toBe(true);
+});
+
+test('lookups of one key push out its own addresses only, and none that are held', async () => {
+  const { asked, book, want } = prompt();
+  for (const host of hostsOf('modest', 100)) await want(host, 'modest');
+  await want('mx.learned.net', 'greedy');
+  book.hold(['mx.learned.net', 'mx.other.net']);
+  await book.settle();
+  expect(asked.at(-1)).toBe('mx.other.net');
+  for (const host of hostsOf('greedy', 25_000)) await want(host, 'greedy');
+  expect(hostsOf('modest', 100).filter(host => !book.known(host))).toEqual([]);
+  expect(['mx.learned.net', 'mx.other.net'].map(host => book.known(host) !== undefined)).toEqual([
+    true,
+    true,
+  ]);
+  const greedy = hostsOf('greedy', 25_000).filter(host => book.known(host));
+  expect([greedy.length, greedy[0]]).toEqual([20_000 - 102, 'mx5102.greedy.net']);
+  // What is held no longer is like any other.
+  book.hold([]);
+  for (const host of hostsOf('more', 25_000)) await want(host, 'greedy');
+  expect(book.known('mx.learned.net')).toBeDefined();
+});
+
+test('what is held is asked again in time without anybody who wants it', async () => {
+  const { time, asked, book } = prompt();
+  book.hold(['mx.learned.net']);
+  await book.settle();
+  time.now = 21 * HOUR_MS;
+  book.hold(['mx.learned.net']);
+  await book.settle();
+  expect(asked).toEqual(['mx.learned.net', 'mx.learned.net']);
+});

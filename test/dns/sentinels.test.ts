@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PROBE_MS } from '../../src/dns/probe.ts';
-import { a, type DnsServer, type Fault, type Lie, mx } from '../support/dns.ts';
+import { a, type DnsServer, type Fault, type Lie, mx, type Zone } from '../support/dns.ts';
 import { domain, type Resolving, resolverFor, serveZones } from '../support/resolving.ts';
 import { isBound, isStarved } from '../support/vitals.ts';
 
@@ -218,17 +218,54 @@ describe('before a denial counts another server is asked', () => {
     expect(world.dns.asked('gone.com')).toBe(1);
   });
 
-  test('it counts where the other one keeps silent, which is asked no more after three times', async () => {
-    const [first, dead] = [await serveZones(ZONES), await serveZones(ZONES)];
-    const caps = { budgetMs: 4_000 };
-    const world = resolverFor([first.address, dead.address], caps, { sentinels: SENTINELS });
-    expect(await states(world, ['company.com'])).toEqual(['mx']);
-    await expect.poll(() => probes(dead)).toBe(1);
-    dead.fault = 'drop';
-    for (const name of ['a.com', 'b.com', 'c.com', 'd.com'])
-      expect(await states(world, [name])).toEqual(['nxdomain']);
-    expect([dead.asked('c.com'), dead.asked('d.com')]).toEqual([1, 0]);
+  test('and is waited for within the budget, however slow it is', async () => {
+    const [liar, honest] = [await serveZones(ZONES), await serveZones(ZONES)];
+    for (const name of ['company.com', 'bare.com']) {
+      liar.zones.delete(name);
+      honest.zones.set(name, { ...honest.zones.get(name), fault: { slow: 2_500 } });
+    }
+    const caps = { budgetMs: 9_000 };
+    const world = resolverFor([liar.address, honest.address], caps, { sentinels: SENTINELS });
+    expect(await states(world, ['company.com', 'bare.com'])).toEqual(['mx', 'implicit_mx']);
   });
+
+  test.each<[string, Zone]>([
+    ['that there are no addresses', { records: [] }],
+    ['that it accepts no mail', { records: [mx('bare.com', 0, '.')] }],
+    ['that it is received by nobody who could', { records: [mx('bare.com', 0, 'localhost')] }],
+    ['that its addresses are private', { records: [a('bare.com', '10.0.0.1')] }],
+  ])('whatever is denied: %s', async (_, lie) => {
+    const [liar, honest] = [await serveZones(ZONES), await serveZones(ZONES)];
+    liar.zones.set('bare.com', lie);
+    const world = resolverFor([liar.address, honest.address], {}, { sentinels: SENTINELS });
+    expect(await states(world, ['bare.com'])).toEqual(['implicit_mx']);
+  });
+
+  test('also where there are no sentinels', async () => {
+    const [liar, honest] = [await serveZones(ZONES), await serveZones(ZONES)];
+    liar.zones.delete('company.com');
+    const world = resolverFor([liar.address, honest.address]);
+    expect(await states(world, ['company.com', 'gone.com'])).toEqual(['mx', 'nxdomain']);
+  });
+
+  test.each<Fault>(['drop', 'servfail', 'garbage'])(
+    'it is unknown and nothing is kept while the other one gives %s, and counts alone when that fails its sentinels',
+    async fault => {
+      const [first, dead] = [await serveZones(ZONES), await serveZones(ZONES)];
+      const world = resolverFor([first.address, dead.address], { budgetMs: 1_000 }, { sentinels: SENTINELS });
+      expect(await states(world, ['gone.com'])).toEqual(['nxdomain']);
+      dead.fault = fault;
+      const names = ['a.com', 'b.com', 'c.com', 'd.com', 'e.com'];
+      // More often than it takes to let a server rest.
+      for (const name of names) expect(await states(world, [name])).toEqual(['unknown']);
+      expect(world.resolver.health().cached).toBe(1);
+      await probedAfter({ dns: dead, ...world }, 121_000, true);
+      await expect
+        .poll(() => world.resolver.health().servers[1]?.problem, { timeout: 10_000 })
+        .toMatch(/^gives no mail servers/);
+      expect(await states(world, ['a.com'])).toEqual(['nxdomain']);
+    },
+  );
 });
 
 test('addresses of mail hosts are not learned from a liar', async () => {

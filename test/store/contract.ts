@@ -490,7 +490,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       await store.flag([listed({ domain: 'm.example', day: '2026-11-14' })], SINCE);
       await store.flag([listed({ domain: 'm.example', keyId: 'key_2' })], SINCE);
       expect([...(await store.ranking(SINCE, 10, undefined))]).toEqual([
-        { domain: 'm.example', times: 3, listed: true, reason: 'disposable', score: 100 },
+        {
+          domain: 'm.example',
+          times: 3,
+          listed: true,
+          reason: 'disposable',
+          score: 100,
+          lastDay: '2026-11-15',
+        },
       ]);
     });
 
@@ -514,7 +521,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
         flagOf({ domain: 'm.example', day: '2026-11-14' }),
       ]);
       expect(rows).toEqual([
-        { domain: 'm.example', times: 2, listed: true, reason: 'undeliverable', score: 90 },
+        {
+          domain: 'm.example',
+          times: 2,
+          listed: true,
+          reason: 'undeliverable',
+          score: 90,
+          lastDay: '2026-11-14',
+        },
       ]);
     });
 
@@ -537,10 +551,24 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
         listed({ domain: 'n.example', day: '2026-11-15', score: 93 }),
       ];
       expect(await ranked(flags, 'role_account')).toEqual([
-        { domain: 'm.example', times: 2, listed: true, reason: 'role_account', score: 60 },
+        {
+          domain: 'm.example',
+          times: 2,
+          listed: true,
+          reason: 'role_account',
+          score: 60,
+          lastDay: '2026-11-15',
+        },
       ]);
       expect(await ranked(flags, 'disposable')).toEqual([
-        { domain: 'n.example', times: 1, listed: true, reason: 'disposable', score: 93 },
+        {
+          domain: 'n.example',
+          times: 1,
+          listed: true,
+          reason: 'disposable',
+          score: 93,
+          lastDay: '2026-11-15',
+        },
       ]);
     });
 
@@ -710,6 +738,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect(await store.listHosts(1, 1)).toMatchObject([{ name: 'mx.taken-out.net', forgotten: true }]);
       const both = await store.listHosts(1, 2);
       expect(both.map(({ name }) => name)).toEqual(['mx.box.net', 'mx.taken-out.net']);
+    });
+
+    test('all that must not be learned is told, whether it has guests or not, but hosts of their own', async () => {
+      const { store, learn } = await learning();
+      expect(await store.sharedNames()).toBe('');
+      await learn(guests(2), ['mx.box.net', '*.box.net', '5.61.1.1', 'own@5.61.1.1', '2a00:1::1']);
+      const names = (await store.sharedNames()).split(' ').sort();
+      expect(names).toEqual(['*.box.net', '2a00:1::1', '5.61.1.1', 'mx.box.net']);
     });
 
     test('that a host is shared lasts until an operator undoes it, and its guests stay', async () => {

@@ -155,6 +155,7 @@ export async function visit(dns: DnsServer, store: Store, sites: readonly Site[]
     resolver,
     catalog: () => catalog,
     clock,
+    ticks: clock,
     onError,
   });
 

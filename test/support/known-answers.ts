@@ -68,6 +68,7 @@ export async function wrongAnswers(catalog: Catalog, known: readonly KnownAnswer
     clock: () => 0,
     infra: () => infra,
     note: () => {},
+    meet: () => {},
   });
   const wrong: WrongAnswer[] = [];
   for (const { domain, expected } of known) {

@@ -62,8 +62,9 @@ const REMOVE_LEAST_COUNTED = `
 
 /** A name's latest row is found as one text that sorts by day and key, with the verdict behind: no second look-up. */
 const RANKING = `
-  SELECT domain, times, listed, reason, score FROM (
-    SELECT domain, times, listed, split_part(latest, ' ', 3)::integer AS score, split_part(latest, ' ', 4) AS reason
+  SELECT domain, times, listed, reason, score, last_day FROM (
+    SELECT domain, times, listed, split_part(latest, ' ', 1) AS last_day, split_part(latest, ' ', 3)::integer AS score,
+      split_part(latest, ' ', 4) AS reason
     FROM (
       SELECT domain, count(*) AS times, bool_or(listed) AS listed, min(key_id) <> max(key_id) AS by_several,
         max(concat_ws(' ', day, key_id, score, reason) COLLATE "C") AS latest

@@ -10,6 +10,7 @@ import {
   GROUP_MEMBERS,
   GROUPED,
   HAS_NO_GUEST,
+  IS_SHARED,
   LEAST_FIRST,
   RETURNED,
 } from '../guests.ts';
@@ -53,6 +54,14 @@ export function createHosts(connections: Connections) {
       run(async session => {
         const { rows } = await session.query(LIST, [fewestFlagged, most]);
         return rows.map(LISTED_HOST.postgres.record);
+      }, BACKGROUND_MS),
+
+    sharedNames: () =>
+      run(async session => {
+        const { rows } = await session.query(
+          `SELECT string_agg(name, ' ') AS names FROM host WHERE ${IS_SHARED}`,
+        );
+        return String(rows[0]?.names ?? '');
       }, BACKGROUND_MS),
 
     forgetHost: (name: string, at: number | null, act: Act) =>

@@ -23,7 +23,7 @@ export function createFlags(db: DatabaseSync) {
     ranking(sinceDay: string, most: number, reason: string | undefined): string {
       const rows = db
         .prepare(`
-          SELECT domain, count(*) AS times, sum(listed) > 0 AS listed, reason, score, max(day) FROM flag WHERE day >= ?1
+          SELECT domain, count(*) AS times, sum(listed) > 0 AS listed, reason, score, max(day) AS last_day FROM flag WHERE day >= ?1
           GROUP BY domain
           HAVING (sum(listed) > 0 OR count(DISTINCT key_id) > 1) AND (?3 IS NULL OR reason = ?3)
           ORDER BY times DESC, score DESC, domain LIMIT ?2`)

@@ -11,6 +11,7 @@ import {
   GROUP_MEMBERS,
   GROUPED,
   HAS_NO_GUEST,
+  IS_SHARED,
   LEAST_FIRST,
   RETURNED,
 } from '../guests.ts';
@@ -74,6 +75,11 @@ export function createHosts(db: DatabaseSync) {
           ORDER BY forgotten_at IS NULL, flagged DESC, name LIMIT ?2) ORDER BY flagged DESC, name`)
         .all(fewestFlagged, most)
         .map(LISTED_HOST.sqlite.record),
+
+    sharedNames: (): string =>
+      String(
+        db.prepare(`SELECT group_concat(name, ' ') AS names FROM host WHERE ${IS_SHARED}`).get()!.names ?? '',
+      ),
 
     forgetHost: (name: string, at: number | null, act: Act): boolean =>
       inTransaction(db, () => {

@@ -79,6 +79,7 @@ function bulkWork(bulk: Ask) {
     ranking: async (sinceDay, most, reason) => fromLines(await bulk('ranking', [sinceDay, most, reason])),
     learn: (guests, shared, day, sinceDay) => bulk('learn', [guests, shared, day, sinceDay], NO_DEADLINE),
     listHosts: (fewestFlagged, most) => bulk('listHosts', [fewestFlagged, most], HOSTS_MS),
+    sharedNames: () => bulk('sharedNames', [], HOSTS_MS),
     forgetHost: (name, at, act) => bulk('forgetHost', [name, at, act]),
     sweepMark: () => bulk('sweepMark', [], NO_DEADLINE),
     markSweep: mark => bulk('markSweep', [mark], NO_DEADLINE),

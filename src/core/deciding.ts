@@ -1,0 +1,55 @@
+/**
+ * What of a domain's mail decides where hosts were learned: which exchanges, and whether their addresses speak for them.
+ *
+ * | rule | reason |
+ * |---|---|
+ * | the exchanges that senders try first decide, all of them | they get the mail (RFC 5321 5.1). What stands behind them costs one record and need never be asked: it spared whoever added it |
+ * | parking hosts, names below a platform and hosts that are known to have no address do not count | senders go on to the next. Whoever puts a host before his own that refuses connections is not found: nobody connects to find out |
+ * | among those that are tried first one that was not learned spares all | it gets its share of the mail, and a company may be there |
+ * | a host is spared where all its IPv4 addresses are those of innocents, of IPv6 where it has no others | mail goes there and nowhere else. One more address is one more record, which spared it. A company's host may have an address of IPv6 that nobody has seen with others; few senders have no IPv4, so whoever lays his out as a decoy goes without their mail |
+ * | by its addresses alone a host is found only where all that are looked at are learned | whoever is at one of them need not be who is at the others: a company may share one with its neighbours |
+ * | a host with more addresses than are looked at is not spared by them | those that are not may be where the mail goes |
+ */
+
+import { isIP } from 'node:net';
+import { LEARNING } from './guest.ts';
+import type { Exchange } from './mail.ts';
+import { isPlatform, type Providers } from './provider.ts';
+import { STEP, type Steps } from './steps.ts';
+
+/** Of exchanges in the order of preference. */
+export function decidingOf(
+  exchanges: readonly Exchange[],
+  providers: Pick<Providers, 'match'>,
+  addressesOf: (host: string) => readonly string[] | undefined,
+): Exchange[] {
+  const deciding: Exchange[] = [];
+  for (const exchange of exchanges) {
+    if (deciding.length > 0 && exchange.preference > deciding[0]!.preference) break;
+    const row = providers.match(exchange.host);
+    if (row?.class === 'parked' || isPlatform(row) || addressesOf(exchange.host)?.length === 0) continue;
+    deciding.push(exchange);
+  }
+  return deciding;
+}
+
+/** Whether the addresses of a host speak for it: nobody but innocents receives there. */
+export function areSpared(addresses: readonly string[], isShared: (address: string) => boolean): boolean {
+  const version4 = addresses.filter(address => !address.includes(':'));
+  const looked = version4.length > 0 ? version4 : addresses;
+  return looked.length > 0 && looked.length <= LEARNING.mostAddresses && looked.every(isShared);
+}
+
+/** Of all names that innocents share: addresses and domains of hosts. A host's own name is not learned, so it is not needed. */
+export function* sparing(names: string): Steps<ReadonlySet<string>> {
+  const spared = new Set<string>();
+  let at = 0;
+  for (let from = 0, to = 0; from < names.length; from = to + 1) {
+    if (++at % STEP === 0) yield;
+    to = names.indexOf(' ', from);
+    if (to < 0) to = names.length;
+    const name = names.slice(from, to);
+    if (name.startsWith('*.') || isIP(name) > 0) spared.add(name);
+  }
+  return spared;
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { areSpared, decidingOf, sparing } from '../../src/core/deciding.ts';
+import { Providers } from '../../src/core/provider.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
+
+const providers = new Providers([
+  { suffix: 'platform.com', label: 'Platform', class: 'business_platform' },
+  { suffix: 'hoster.com', label: 'Hoster', class: 'hosting' },
+  { suffix: 'parked.com', label: 'Parking', class: 'parked' },
+]);
+
+it.each<[string, [string, number][], string[]]>([
+  [
+    'those that are tried first',
+    [
+      ['a.net', 5],
+      ['b.net', 5],
+      ['c.net', 10],
+    ],
+    ['a.net', 'b.net'],
+  ],
+  [
+    'behind a platform, a parking host and one that does not exist',
+    [
+      ['mx.platform.com', 1],
+      ['mx.parked.com', 2],
+      ['none.net', 3],
+      ['a.net', 4],
+      ['b.net', 5],
+    ],
+    ['a.net'],
+  ],
+  [
+    'a hosting company, whose host may exist',
+    [
+      ['mx.hoster.com', 1],
+      ['a.net', 2],
+    ],
+    ['mx.hoster.com'],
+  ],
+  ['nobody where there are only names that need not exist', [['mx.platform.com', 1]], []],
+])('who decides: %s', (_, exchanges, hosts) => {
+  const addressesOf = (host: string) => (host === 'none.net' ? [] : undefined);
+  const sorted = exchanges.map(([host, preference]) => ({ host, preference }));
+  expect(decidingOf(sorted, providers, addressesOf).map(({ host }) => host)).toEqual(hosts);
+});
+
+it.each<[string, string[], boolean]>([
+  ['all addresses of innocents', ['5.61.1.1', '5.61.1.2'], true],
+  ['one of an innocent and one of nobody', ['5.61.1.1', '5.61.9.9'], false],
+  ['one of an innocent and one of IPv6 that nobody knows', ['5.61.1.1', '2a00:9::9'], true],
+  ['one of nobody and one of IPv6 of an innocent', ['5.61.9.9', '2a00:1::1'], false],
+  ['of IPv6 only, of an innocent', ['2a00:1::1'], true],
+  ['none', [], false],
+])('whether addresses spare a host: %s', (_, addresses, expected) => {
+  const innocent = new Set(['5.61.1.1', '5.61.1.2', '2a00:1::1']);
+  expect(areSpared(addresses, address => innocent.has(address))).toBe(expected);
+});
+
+it('addresses and domains of hosts are kept of what innocents share, in steps', () => {
+  const of = (names: string) => [...allAtOnce(sparing(names))];
+  expect(of('')).toEqual([]);
+  expect(of('mx.a.com *.a.com 5.61.1.1 2a00:1::1')).toEqual(['*.a.com', '5.61.1.1', '2a00:1::1']);
+  const steps = sparing(Array.from({ length: 1_200 }, (_, at) => `5.61.${at >> 8}.${at & 255}`).join(' '));
+  expect([steps.next().done, steps.next().done, steps.next().done]).toEqual([false, false, true]);
+});
