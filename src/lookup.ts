@@ -258,12 +258,17 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
 /** Only hosts that no table knows can be learned. */
 const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_party', 'self_hosted']);
 
-/** What protects a name from every feed protects it here too. */
+/**
+ * What protects a name from every feed protects it here too, with all that its owner has below it. Below a registry
+ * (eu.org) are strangers: that it is protected says nothing of them.
+ */
 function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
   const learned = infra.find(domain, registrable, mail.exchanges, catalog);
   if (!learned || catalog.isFree(registrable) || catalog.isPanel(registrable)) return undefined;
-  return lineage(domain).some(name => catalog.isGuarded(name)) ? undefined : learned;
+  const { length } = registrable ?? domain;
+  const isGuarded = lineage(domain).some(name => name.length >= length && catalog.isGuarded(name));
+  return isGuarded ? undefined : learned;
 }
 
 /**
