@@ -33,7 +33,7 @@ export const CHANGED = `
 /** The members of one group in JSON, where `json_object` or its like makes it: name, column, name, column. */
 export const GROUP_MEMBERS = `
   'listed', listed, 'corroborated', corroborated, 'earned', earned, 'swept', swept,
-  'keys', keys, 'sinceDay', since_day, 'days', days, 'count', count`;
+  'keys', keys, 'sinceDay', since_day, 'days', days, 'count', count, 'entries', entries`;
 
 /** Guests that weigh the same: what no weight depends on is left out, so that they are few groups. */
 const GROUP = {
@@ -48,7 +48,7 @@ const GROUP = {
 
 export const GROUPED = `${Object.entries(GROUP)
   .map(([name, value]) => `${value} AS ${name}`)
-  .join(', ')}, count(*) AS count`;
+  .join(', ')}, count(*) AS count, coalesce(string_agg(entry, ' ' ORDER BY domain), '') AS entries`;
 export const GROUP_KEYS = Object.values(GROUP).join(', ');
 
 /** A host that must not be learned is not forgotten before the last of its guests. */
