@@ -1,7 +1,7 @@
 /** The guests of a host as today's lists know them: what a store remembers is what the lists said when each was seen. */
 
 import type { Catalog } from './catalog.ts';
-import { lineage } from './domain.ts';
+import { lineage, registrableDomain } from './domain.ts';
 import { type GuestGroup, type HostRecord, isByTwoFamilies, LEARNING } from './guest.ts';
 import { allAtOnce, type Steps } from './steps.ts';
 
@@ -17,12 +17,19 @@ function standingIn(catalog: Catalog): (entry: string) => Standing {
   return entry => {
     const before = known.get(entry);
     if (before) return before;
-    const { hits, families } = catalog.listed(lineage(entry));
-    const standing =
-      hits.length === 0 ? 'unlisted' : isByTwoFamilies(families) ? 'corroborated' : 'one_family';
+    const standing = lookedUp(entry, catalog);
     known.set(entry, standing);
     return standing;
   };
+}
+
+/** As a lookup would have it: one that many people use is an innocent guest, whatever broad lists say. */
+function lookedUp(entry: string, catalog: Catalog): Standing {
+  const { hits, families } = catalog.listed(lineage(entry));
+  const registrable = registrableDomain(entry);
+  const isUsed = catalog.isPanel(registrable) || catalog.isFree(registrable);
+  if (hits.length === 0 || (isUsed && !families.has('verified'))) return 'unlisted';
+  return isByTwoFamilies(families) ? 'corroborated' : 'one_family';
 }
 
 /** Looking a name up takes 3 µs (2026-11-16). */

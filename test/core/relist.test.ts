@@ -43,6 +43,18 @@ describe('a host whose guests the lists have withdrawn', () => {
     expect(isLearned(hostOf(guests(names)), catalogOf(broad, telemetry), TODAY)).toBe(expected);
   });
 
+  it('is not when it turns out that many people use them, unless a verified list names them', () => {
+    const host = hostOf(guests(names));
+    const lists = [list('broad', names), list('telemetry', names)];
+    const popular = takeSnapshot(
+      { ...lists[0]!.feed, id: 'popular', kind: 'popular' },
+      { version: '1', names },
+    );
+    const withAll = (...more: Snapshot[]) => allAtOnce(makingCatalog([...lists, ...more], NO_TABLES, 'g'));
+    expect(isLearned(host, withAll(popular), TODAY)).toBe(false);
+    expect(isLearned(host, withAll(popular, list('verified', names)), TODAY)).toBe(true);
+  });
+
   it('is learned anew when two families name them again', () => {
     const host = hostOf(guests(names, { corroborated: false }));
     expect(isLearned(host, catalogOf(names, names), TODAY)).toBe(true);
