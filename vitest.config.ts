@@ -32,6 +32,8 @@ export default defineConfig({
     // times more to do than it can (2026-11-15).
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // Vitest's own second is shorter than one stall of a machine that others use.
+    expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
     // Files share the modules and the catalog of their worker: without that, half of the time went into loading them
     // (November 2026).

@@ -41,7 +41,7 @@ async function serve(keys: number, fill: (db: DatabaseSync) => void = () => {}) 
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-growth-'));
   folders.push(folder);
   const env = { DATA_DIR: folder, DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '', PORT: '0' };
-  const authorizations = await makeKeys(env, [QUOTA]);
+  const authorizations = (await makeKeys(env, [QUOTA])).map(key => key.authorization);
   const db = new DatabaseSync(join(folder, 'domain-risk.db'));
   authorizations.push(...addKeys(db, keys - 1));
   fill(db);

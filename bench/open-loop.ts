@@ -317,7 +317,7 @@ class Line {
   }
 }
 
-export function openLoop(plan: Plan): Promise<Report> {
+function openLoop(plan: Plan): Promise<Report> {
   const startedAt = performance.now();
   const sources = plan.callers.map(caller => new Source(caller, plan.port, startedAt));
   const endsAt = startedAt + Math.max(...plan.callers.map(caller => caller.endMs));

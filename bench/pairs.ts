@@ -44,7 +44,7 @@ interface Pairs {
 }
 
 /** Without names that our tables know as something else: lists have such mistakes. */
-export function readPairs(path: string, catalog: Catalog): Pairs {
+function readPairs(path: string, catalog: Catalog): Pairs {
   const bytes = readFileSync(path);
   const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
   const hosts = new Map<Domain, Set<string>>();
@@ -130,7 +130,7 @@ interface Counted {
 }
 
 /** `families`: whether a name is named by two families of feeds; all are, where it is not given. */
-export async function measure(
+async function measure(
   pairs: Pairs,
   hide: number,
   seed: number,

@@ -33,7 +33,7 @@ interface Contestant {
 const folder = mkdtempSync(join(tmpdir(), 'domain-risk-peers-'));
 const dns = await startDns();
 const env = { DATA_DIR: folder, DNS_SERVERS: dns.address, DNS_SENTINELS: '', PORT: '0' };
-const [authorization] = (await makeKeys(env, [2_000_000_000])) as [string];
+const { authorization } = (await makeKeys(env, [2_000_000_000]))[0]!;
 
 /** In a folder of their own: the project needs none of them. */
 function install(): string {

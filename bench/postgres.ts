@@ -20,6 +20,7 @@ import { bareEnvironment } from '../test/support/environment.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { spendOne } from '../test/support/spend.ts';
 import { type Figures, put } from './load.ts';
+import { median } from './serving.ts';
 
 const SECONDS = Number(process.env.SECONDS ?? 3);
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
@@ -76,9 +77,6 @@ function inProcess(task: Task): Promise<Done> {
     child.once('exit', code => code !== 0 && reject(new Error(`a process ended with ${code}`)));
   });
 }
-
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 async function main(): Promise<void> {
   const postgres = await startPostgres();

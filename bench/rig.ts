@@ -6,13 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openStore } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
-import { newKey } from '../src/operate.ts';
-import { ACT } from '../test/support/act.ts';
 import { bareEnvironment } from '../test/support/environment.ts';
 import type { Caller, Plan, Report, Seen } from './open-loop.ts';
 import { pinned } from './pinned.ts';
+import { type MadeKey, makeKeys } from './serving.ts';
 
 export interface Rig {
   readonly port: number;
@@ -29,9 +26,12 @@ export interface Rig {
 
 /** All of them loopback: nobody else is ever loaded. */
 export const GREEDY_ADDRESS = '127.0.0.2';
-export const MODEST_ADDRESS = '127.0.0.1';
+const MODEST_ADDRESS = '127.0.0.1';
 /** A listed name: the answer needs no DNS. */
 export const PATH = '/v1/public/domain/mailinator.com';
+
+/** More than any run uses up. */
+const QUOTA = 2_000_000_000;
 
 export interface RigOptions {
   /** What every counted call costs on top, in microseconds. */
@@ -43,7 +43,7 @@ export interface RigOptions {
 export async function startRig({ cost, pin }: RigOptions): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-overload-'));
   const env = { DATA_DIR: folder, DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '', PORT: '0' };
-  const keys = await makeKeys(env);
+  const [greedy, modest] = (await makeKeys(env, [QUOTA, QUOTA])) as [MadeKey, MadeKey];
   const server = new URL('./overload-server.ts', import.meta.url).pathname;
   const node = [process.execPath, '--max-semi-space-size=8', server, String(cost)];
   const [program, ...args] = [...(pin ? pinned(0) : []), ...node];
@@ -63,29 +63,15 @@ export async function startRig({ cost, pin }: RigOptions): Promise<Rig> {
   return {
     port,
     pid: child.pid!,
-    greedy: keys.greedy.authorization,
-    modest: keys.modest.authorization,
+    greedy: greedy.authorization,
+    modest: modest.authorization,
     loggedShed: () => loggedShed,
-    counted: () => countOf(folder, keys.greedy.id),
+    counted: () => countOf(folder, greedy.id),
     async close() {
       await end(child);
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function makeKeys(env: Record<string, string>) {
-  const store = await openStore(readConfig(env), error => {
-    throw error;
-  });
-  const make = async (name: string) => {
-    const { key, secret } = newKey({ name, quota: 2_000_000_000 }, Date.now());
-    await store.createKey(key, ACT);
-    return { id: key.id, authorization: `Bearer ${secret}` };
-  };
-  const keys = { greedy: await make('greedy'), modest: await make('modest') };
-  await store.close();
-  return keys;
 }
 
 function countOf(folder: string, keyId: string): number {

@@ -96,7 +96,8 @@ async function compare(
   ];
 }
 
-const [open, spent] = (await makeKeys(env, [2_000_000_000, 0])) as [string, string];
+const made = await makeKeys(env, [2_000_000_000, 0]);
+const [open, spent] = made.map(key => key.authorization) as [string, string];
 const service = await startService(env);
 const bare = await startBare();
 try {

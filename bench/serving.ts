@@ -9,15 +9,21 @@ import { bareEnvironment } from '../test/support/environment.ts';
 import type { Figures } from './load.ts';
 import { pinned } from './pinned.ts';
 
-/** Header values, in the order of the quotas. */
-export async function makeKeys(env: Record<string, string>, quotas: readonly number[]): Promise<string[]> {
+export interface MadeKey {
+  readonly id: string;
+  /** The value of the header. */
+  readonly authorization: string;
+}
+
+/** In the order of the quotas. */
+export async function makeKeys(env: Record<string, string>, quotas: readonly number[]): Promise<MadeKey[]> {
   const store = await openStore(readConfig(env), error => {
     throw error;
   });
   const made = quotas.map(quota => newKey({ name: `quota ${quota}`, quota }, Date.now()));
   for (const { key } of made) await store.createKey(key, ACT);
   await store.close();
-  return made.map(({ secret }) => `Bearer ${secret}`);
+  return made.map(({ key, secret }) => ({ id: key.id, authorization: `Bearer ${secret}` }));
 }
 
 export interface Served {
@@ -44,7 +50,8 @@ export function startService(env: Record<string, string>): Promise<Served> {
   });
 }
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+export const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 export function middle(figures: readonly Figures[]): Figures {
   return {

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openapiOf } from '../src/http/openapi.ts';
 import type { Done } from '../src/http/operators.ts';
-import { operatorRoutes, publicRoutes, type Route } from '../src/http/routes.ts';
+import type { Route } from '../src/http/routes.ts';
+import { publicRoutes } from '../src/http/routes-of-callers.ts';
+import { operatorRoutes } from '../src/http/routes-of-operators.ts';
 
 /** Rows need functions; none of these is ever called. */
 const nothing = () => {};

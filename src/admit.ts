@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache';
 import {
   type Admission,
   type Credentials,
+  keyRefusal,
   type MeteredRefusal,
   type OpenedKey,
   openKey,
   type Passed,
   quotaRefusal,
-  refusalOf,
   remembered,
   rowOf,
   secretOf,
@@ -88,14 +88,14 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
   /** A cached record may admit, because the spend proves its revision; it may never refuse: that needs a fresh one. */
   function recall(digest: string, caller: Credentials): OpenedKey | undefined {
     const known = keys.get(digest);
-    return known && refusalOf(known, digest, caller, clock()) === undefined ? known : undefined;
+    return known && keyRefusal(known, digest, caller, clock()) === undefined ? known : undefined;
   }
 
   async function inspect(secret: string, digest: string, caller: Credentials): Promise<OpenedKey | Refusal> {
     if (!isWellFormedSecret(secret)) return refuse('unauthorized');
     const cached = await read(digest);
     if (!cached) return refuse('unauthorized');
-    return refusalOf(cached, digest, caller, clock()) ?? cached;
+    return keyRefusal(cached, digest, caller, clock()) ?? cached;
   }
 
   async function readAllowance(key: KeyRecord): Promise<Allowance> {
@@ -116,13 +116,13 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
     };
   }
 
-  const door: Door = { store, clock, ticks, recall, inspect, meterOf, rateRefusal };
+  const spending: SpendingParts = { store, clock, ticks, recall, inspect, meterOf, rateRefusal };
 
   return {
     spend(caller, waiter) {
       const secret = secretOf(caller);
       if (secret === undefined) return waiter.resolve(refuse('unauthorized'));
-      new Spending(door, caller, secret, remembered(caller, secret), waiter).begin();
+      new Spending(spending, caller, secret, remembered(caller, secret), waiter).begin();
     },
 
     async enter(caller) {
@@ -154,7 +154,7 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
 }
 
 /** What a call needs on its way in. */
-interface Door {
+interface SpendingParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ticks: Ticks;
@@ -169,7 +169,7 @@ interface Door {
  * told to the waiter: thrown at the store or out of a promise it would end the process for one call.
  */
 class Spending implements Waiter<Spent> {
-  readonly #door: Door;
+  readonly #parts: SpendingParts;
   readonly #caller: Credentials;
   readonly #secret: string;
   readonly #digest: string;
@@ -180,8 +180,14 @@ class Spending implements Waiter<Spent> {
   /** Set when it is judged anew. */
   #until: number | undefined;
 
-  constructor(door: Door, caller: Credentials, secret: string, digest: string, waiter: Waiter<Passed>) {
-    this.#door = door;
+  constructor(
+    parts: SpendingParts,
+    caller: Credentials,
+    secret: string,
+    digest: string,
+    waiter: Waiter<Passed>,
+  ) {
+    this.#parts = parts;
     this.#caller = caller;
     this.#secret = secret;
     this.#digest = digest;
@@ -190,7 +196,7 @@ class Spending implements Waiter<Spent> {
 
   begin(): void {
     try {
-      const known = this.#door.recall(this.#digest, this.#caller);
+      const known = this.#parts.recall(this.#digest, this.#caller);
       if (known) this.#count(known, true);
       else this.#read();
     } catch (error) {
@@ -199,7 +205,7 @@ class Spending implements Waiter<Spent> {
   }
 
   #read(): void {
-    this.#door
+    this.#parts
       .inspect(this.#secret, this.#digest, this.#caller)
       .then(opened => {
         if ('refused' in opened) this.#waiter.resolve(turnedAway(this.#caller, opened));
@@ -209,7 +215,7 @@ class Spending implements Waiter<Spent> {
   }
 
   #count(opened: OpenedKey, isRemembered: boolean): void {
-    const { store, clock, ticks, meterOf } = this.#door;
+    const { store, clock, ticks, meterOf } = this.#parts;
     const { key, revision } = opened;
     this.#opened = opened;
     if (key.rate !== null && !this.#hasToken) {
@@ -223,7 +229,7 @@ class Spending implements Waiter<Spent> {
 
   /** A record that was remembered may not refuse: the key may have been changed or revoked since. */
   async #tooFast(retryAfter: number, isRemembered: boolean): Promise<void> {
-    const { store, rateRefusal } = this.#door;
+    const { store, rateRefusal } = this.#parts;
     const { key, revision } = this.#opened;
     try {
       const isChanged = isRemembered && (await store.revision()) !== revision;
@@ -250,12 +256,12 @@ class Spending implements Waiter<Spent> {
   }
 
   #passed({ outcome, used }: Exclude<Spent, { outcome: 'changed' }>): Passed {
-    const { memory, address } = this.#caller;
+    const { lastSecret, address } = this.#caller;
     const { key, revision } = this.#opened;
     const month = monthOf(this.#now);
     const allowance = allowanceOf(key.quota, used, month);
-    if (key.rate !== null) this.#door.meterOf(key).allowance = allowance;
-    if (memory.digest === this.#digest) memory.row = rowOf(key, address);
+    if (key.rate !== null) this.#parts.meterOf(key).allowance = allowance;
+    if (lastSecret.digest === this.#digest) lastSecret.row = rowOf(key, address);
     if (outcome === 'exhausted') return quotaRefusal(allowance, month, this.#now);
     return { key, revision, allowance };
   }

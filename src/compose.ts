@@ -55,6 +55,11 @@ export function tellFormChange(change: FormChange): void {
   process.stderr.write(`domain-risk: ${toldOf(change)}\n`);
 }
 
+/** What must never happen, with all that is known of it. */
+function tellFault(error: unknown): void {
+  process.stderr.write(`domain-risk: ${(error as Error).stack}\n`);
+}
+
 function tellOnStderr(error: unknown): void {
   process.stderr.write(`domain-risk: ${(error as Error).message}\n`);
 }
@@ -71,9 +76,9 @@ export function followStore(
 
 export function openResolver(
   { dnsServers, dnsSentinels }: Config,
-  options: Pick<ResolverOptions, 'observe' | 'changed' | 'ticks'> = {},
+  options: Pick<ResolverOptions, 'observe' | 'changed' | 'failed' | 'ticks'> = {},
 ): DnsResolver {
-  return createResolver({ ...options, servers: dnsServers, sentinels: dnsSentinels });
+  return createResolver({ failed: tellFault, ...options, servers: dnsServers, sentinels: dnsSentinels });
 }
 
 /** Everything that verdicts need, for the server and for `domain-risk lookup` alike. */

@@ -2,9 +2,10 @@
 
 import type { Logger } from 'pino';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock, ResolverHealth } from './core/ports.ts';
+import { type Clock, type ResolverHealth, StoreUnavailable } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import type { Metrics } from './http/metrics.ts';
+import { createOften } from './http/often.ts';
 import type { Port } from './http/port.ts';
 
 export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
@@ -47,7 +48,9 @@ const NEUTRAL = 'unlisted domains get the neutral score meanwhile';
 export function tellOfDns(log: Logger): {
   afterQuestion(health: ResolverHealth): void;
   afterProbe(health: ResolverHealth): void;
+  failed(error: unknown): void;
 } {
+  const often = createOften();
   let isTold = false;
   let quietUntil = 0;
   return {
@@ -74,6 +77,23 @@ export function tellOfDns(log: Logger): {
       const isAll = failing.length === servers.length;
       log.warn({ servers: failing.map(({ address }) => address) }, isAll ? `${what}; ${NEUTRAL}` : what);
     },
+
+    /** Not for every name either: what its owner sends may be what our code stumbles over. */
+    failed(error) {
+      const more = often();
+      if (more !== undefined) log.error({ err: error, more }, 'a name could not be asked for');
+    },
+  };
+}
+
+/** Why `/readyz` says 503, and when it no longer does: once for each change, however often somebody asks. */
+export function tellOfReadiness(log: Logger): (problem: string | undefined, error?: unknown) => void {
+  let told: string | undefined;
+  return (problem, error) => {
+    if (problem === told) return;
+    told = problem;
+    if (problem === undefined) return log.info('ready again');
+    log[error instanceof StoreUnavailable ? 'warn' : 'error']({ err: error }, `not ready: ${problem}`);
   };
 }
 

@@ -18,9 +18,10 @@ import { topEndpoint } from './http/endpoints/top.ts';
 import { usageEndpoint } from './http/endpoints/usage.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createPort, type Port, type PortParts } from './http/port.ts';
-import { LIVEZ, page, publicRoutes, type Route } from './http/routes.ts';
+import { page, type Route } from './http/routes.ts';
+import { LIVEZ, publicRoutes } from './http/routes-of-callers.ts';
 import { watchLoop } from './http/watchdog.ts';
-import { observeFeeds, observePorts, observeResolver, tellOfDns } from './observe.ts';
+import { observeFeeds, observePorts, observeResolver, tellOfDns, tellOfReadiness } from './observe.ts';
 
 interface Bound {
   readonly host: string;
@@ -123,6 +124,7 @@ async function start(
       tell.afterQuestion(resolver.health());
     },
     changed: () => tell.afterProbe(resolver.health()),
+    failed: tell.failed,
   });
   const { overrides, lookup, rank, learn } = await openVerdicts({
     store,
@@ -143,7 +145,9 @@ async function start(
     'Mail hosts and addresses learned as disposable.',
     () => learn.infra().size,
   );
-  const probes = probeEndpoints({ store, catalog, resolver, metrics, isDraining: port.isDraining });
+  const { isDraining } = port;
+  const tellReady = tellOfReadiness(log);
+  const probes = probeEndpoints({ store, catalog, resolver, metrics, isDraining, tell: tellReady });
   const callers = [
     ...publicRoutes({
       domain: domainEndpoint({ doors, lookup, rank, metrics }),

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createAdmit } from '../src/admit.ts';
-import { type Credentials, newMemory } from '../src/core/door.ts';
+import { type Credentials, newLastSecret } from '../src/core/door.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../src/core/key.ts';
 import type { Spend, Spent, Store, Waiter } from '../src/core/ports.ts';
 import { secondsLeft } from '../src/core/quota.ts';
@@ -47,12 +47,12 @@ function world(facts: Partial<KeyRecord> = {}) {
     at.key = { ...at.key, ...changed };
     at.revision++;
   };
-  const memory = newMemory();
+  const lastSecret = newLastSecret();
   const caller = (shown: Partial<Credentials> = {}): Credentials => ({
     authorization: `Bearer ${SECRET}`,
     origin: undefined,
     address: '192.0.2.1',
-    memory,
+    lastSecret,
     ...shown,
   });
   const call = async (shown: Partial<Credentials> = {}) => {
@@ -214,12 +214,12 @@ describe('who is let in', () => {
 
   test('is told by each secret that comes over one connection', async () => {
     const { call, caller } = world();
-    const { memory } = caller();
+    const { lastSecret } = caller();
     const other = `Bearer ${secretFrom(new Uint8Array(32).fill(8))}`;
     expect(await call()).toBe('served');
-    expect(memory.row).toBe('k1');
+    expect(lastSecret.row).toBe('k1');
     expect(await call({ authorization: other })).toBe('unauthorized');
-    expect(memory.row).toBeUndefined();
+    expect(lastSecret.row).toBeUndefined();
     expect(await call()).toBe('served');
   });
 });
@@ -282,17 +282,17 @@ test.each<[string, Partial<KeyRecord>, string | undefined, string | undefined]>(
   // As the store finds a key: by its secret or by the one before.
   if (byPrevious) at.found = digestOf(SECRET);
   expect(await call({ origin: 'https://a.example', address: '192.0.2.1' })).toBe('served');
-  expect(caller().memory.row).toBe(facts.origins || facts.networks ? 'k1 192.0.2.1' : 'k1');
+  expect(caller().lastSecret.row).toBe(facts.origins || facts.networks ? 'k1 192.0.2.1' : 'k1');
   at.now += 2_000;
   expect(admit.known(`Bearer ${SECRET}`, address)).toBe(row);
 });
 
 test('who may not even ask about the own key is a stranger from then on', async () => {
   const { at, admit, caller, call, change } = world();
-  expect([await call(), caller().memory.row]).toEqual(['served', 'k1']);
+  expect([await call(), caller().lastSecret.row]).toEqual(['served', 'k1']);
   change({ revokedAt: at.now });
   expect(await admit.enter(caller())).toMatchObject({ refused: 'unauthorized' });
-  expect(caller().memory.row).toBeUndefined();
+  expect(caller().lastSecret.row).toBeUndefined();
   expect(admit.known(`bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
 });
 
@@ -307,9 +307,9 @@ test('days without a call are told as days without a call', async () => {
 
 test("a connection whose key was revoked is a stranger's from its next call on", async () => {
   const { change, caller, call, at } = world();
-  expect([await call(), caller().memory.row]).toEqual(['served', 'k1']);
+  expect([await call(), caller().lastSecret.row]).toEqual(['served', 'k1']);
   change({ revokedAt: at.now });
-  expect([await call(), caller().memory.row]).toEqual(['unauthorized', undefined]);
+  expect([await call(), caller().lastSecret.row]).toEqual(['unauthorized', undefined]);
 });
 
 test('who is refused is told what to change, and nothing without end is repeated', async () => {
@@ -369,12 +369,12 @@ test('a quota that was changed since is told as it is now, to who is beyond the 
 
 test('a call that another one overtook on the same connection does not say whose it is', async () => {
   const { at, caller, admit } = world();
-  const { memory } = caller();
+  const { lastSecret } = caller();
   at.beforeSpend = () => {
-    memory.digest = 'of another secret';
+    lastSecret.digest = 'of another secret';
   };
   expect(await passOne(admit, caller())).toMatchObject({ key: { id: 'k1' } });
-  expect(memory.row).toBeUndefined();
+  expect(lastSecret.row).toBeUndefined();
 });
 
 test('time that is not given is the time of the process', async () => {
@@ -392,7 +392,7 @@ test('time that is not given is the time of the process', async () => {
       authorization: `Bearer ${SECRET}`,
       origin: undefined,
       address: '192.0.2.1',
-      memory: newMemory(),
+      lastSecret: newLastSecret(),
     });
   expect(await call()).toMatchObject({ key: { id: 'k1' } });
   expect(await call()).toMatchObject({ refused: 'rate_limited', retryAfter: 1 });

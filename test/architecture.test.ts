@@ -6,6 +6,8 @@ import { expect, test } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
+const textOf = (file: string) => readFileSync(join(SRC, '..', file), 'utf8');
+
 interface Import {
   readonly from: string;
   /** A file of ours relative to src/, or the name of a package or builtin. */
@@ -98,6 +100,13 @@ test('nobody imports what lies beyond their borders', () => {
     return !MAY[from].includes(to) && !(from === 'verb' && to === 'verb' && one.isType);
   });
   expect(trespassers.map(shown)).toEqual([]);
+});
+
+test('every dependency has its line in ARCHITECTURE.md, a list its row among the feeds', () => {
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(textOf('package.json'));
+  const told = textOf('ARCHITECTURE.md') + textOf('src/feeds/packages.ts');
+  const names = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
+  expect(names.filter(name => !name.startsWith('@types/') && !told.includes(name))).toEqual([]);
 });
 
 /** Builtins of which the core may have the pure parts, and libraries that are pure. */

@@ -13,6 +13,21 @@ test('the table of settings in the README and .env.example are what the service 
   expect(shown).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => `${name}=${fallback}`));
 });
 
+/** In a container; and what only the balancer of that file decides. */
+const SET_BY_IMAGE = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL'];
+
+test.each([
+  ['compose.yaml', [...SET_BY_IMAGE, 'TRUST_PROXY']],
+  ['compose.sqlite.yaml', SET_BY_IMAGE],
+])('every setting reaches the containers of %s, with its own default', (file, own) => {
+  const passed = [...text(file).matchAll(/^ +([A-Z_]+): \$\{\1:?-(.*)\}$/gm)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
+  const left = Object.entries(SETTINGS).filter(([name]) => !own.includes(name));
+  expect(passed).toEqual(left.map(([name, { fallback }]) => [name, fallback]));
+});
+
 test('every bad value is named with its fix, all at once', () => {
   const bad = { PORT: 'eighty', LOG_LEVEL: 'loud', DNS_SERVERS: 'dns.example', TRUST_PROXY: '10.0.0.0/99' };
   expect(() => readConfig(bad)).toThrow(ConfigRefused);

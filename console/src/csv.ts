@@ -9,11 +9,11 @@ function cell(value: Cell): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-export function toCsv(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+function toCsv(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return [head, ...rows].map(row => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
-export function download(name: string, type: string, text: string): void {
+function download(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
   link.href = url;

@@ -1,7 +1,7 @@
 /** `domain-risk keys`: who may call, from where, and how often. */
 
 import type { Command } from 'commander';
-import type { KeyRecord, Limits } from '../core/key.ts';
+import { givenOf, type KeyRecord, type Limits } from '../core/key.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
 import { shownKey } from '../http/shown.ts';
@@ -35,15 +35,15 @@ interface Typed {
 }
 
 function limitsFrom(typed: Typed): Partial<Limits> {
-  return {
-    ...(typed.name === undefined ? {} : { name: typed.name }),
-    ...(typed.note === undefined ? {} : { note: orNull(typed.note) }),
-    ...(typed.quota === undefined ? {} : { quota: orNull(typed.quota) }),
-    ...(typed.rate === undefined ? {} : { rate: orNull(typed.rate) }),
-    ...(typed.origin === undefined ? {} : { origins: typed.origin }),
-    ...(typed.network === undefined ? {} : { networks: typed.network }),
-    ...(typed.expires === undefined ? {} : { expiresAt: orNull(typed.expires) }),
-  };
+  return givenOf({
+    name: typed.name,
+    note: orNull(typed.note),
+    quota: orNull(typed.quota),
+    rate: orNull(typed.rate),
+    origins: typed.origin,
+    networks: typed.network,
+    expiresAt: orNull(typed.expires),
+  });
 }
 
 function printKey(key: KeyRecord, json: boolean | undefined, secret?: string): void {

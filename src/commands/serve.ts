@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { loadCatalog, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
-import type { Store } from '../core/ports.ts';
+import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
 import type { Binding, Service } from '../service.ts';
 import { toldOf } from '../store/form.ts';
@@ -75,9 +75,9 @@ async function serve(): Promise<void> {
     await welcome(service, config.docs);
   } catch (error) {
     await service.close();
-    const { message } = error as Error;
+    if (!(error instanceof StoreUnavailable)) throw error;
     throw new CommandFailed(
-      `the first key could not be stored (${message}): end the program that holds the database, then start again`,
+      `the first key could not be stored (${error.message}): end the program that holds the database, then start again`,
     );
   }
 }

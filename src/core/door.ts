@@ -12,18 +12,18 @@ export interface Credentials {
   readonly origin: string | undefined;
   readonly address: string;
   /** What is known from the call before over the same connection. */
-  readonly memory: Memory;
+  readonly lastSecret: LastSecret;
 }
 
 /** The digest of the last secret that came over a connection, and where its calls wait: most bring only one. */
-export interface Memory {
+export interface LastSecret {
   authorization: string | undefined;
   digest: string;
   /** Undefined where the last call was not let in: it waits among strangers from then on. */
   row: string | undefined;
 }
 
-export const newMemory = (): Memory => ({ authorization: undefined, digest: '', row: undefined });
+export const newLastSecret = (): LastSecret => ({ authorization: undefined, digest: '', row: undefined });
 
 export interface Admission {
   readonly key: KeyRecord;
@@ -52,7 +52,7 @@ export function openKey(key: KeyRecord, revision: number): OpenedKey {
   return { key, revision, inNetwork: networkMatcher(key.networks) };
 }
 
-export function refusalOf(
+export function keyRefusal(
   opened: OpenedKey,
   digest: string,
   caller: Pick<Credentials, 'origin' | 'address'>,
@@ -91,17 +91,17 @@ export function secretOf({ authorization }: Credentials): string | undefined {
 }
 
 /** A digest takes 2.7 µs, of a call of 80 (2026-11-15). */
-export function remembered({ authorization, memory }: Credentials, secret: string): string {
-  if (memory.authorization !== authorization) {
-    memory.authorization = authorization;
-    memory.digest = digestOf(secret);
-    memory.row = undefined;
+export function remembered({ authorization, lastSecret }: Credentials, secret: string): string {
+  if (lastSecret.authorization !== authorization) {
+    lastSecret.authorization = authorization;
+    lastSecret.digest = digestOf(secret);
+    lastSecret.row = undefined;
   }
-  return memory.digest;
+  return lastSecret.digest;
 }
 
-export function turnedAway({ memory }: Credentials, refusal: Refusal): Refusal {
-  memory.row = undefined;
+export function turnedAway({ lastSecret }: Credentials, refusal: Refusal): Refusal {
+  lastSecret.row = undefined;
   return refusal;
 }
 

@@ -4,8 +4,7 @@ import type { Day } from './days.ts';
 import type { TableTexts } from './tables.ts';
 
 /** `academic`: a register of universities, which broad feeds cannot flag. `popular`: names that many people use. */
-export const FEED_KINDS = ['disposable', 'free', 'relay', 'academic', 'popular'] as const;
-export type FeedKind = (typeof FEED_KINDS)[number];
+export type FeedKind = 'disposable' | 'free' | 'relay' | 'academic' | 'popular';
 
 /**
  * Whose word a feed is. `verified`: every name was looked at by people or reached by a crawler, so that it alone is

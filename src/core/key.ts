@@ -44,6 +44,11 @@ export const NO_LIMITS: Omit<Limits, 'name'> = {
   expiresAt: null,
 };
 
+/** Those that were given: what is undefined stays as it is. The compiler asks whoever reads limits for every one. */
+export function givenOf(limits: { readonly [L in keyof Limits]: Limits[L] | undefined }): Partial<Limits> {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}
+
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Every secret begins with it. */
 export const SECRET_PREFIX = 'drk_';

@@ -33,7 +33,7 @@ const ONE_PARTY_DAYS = 14;
  * own hosts nothing. What is left: whoever does so for two months, at a hoster of which few guests were seen, or asks by
  * four keys. It ends by itself as the innocent guests are seen, and for good with `infra forget`.
  */
-export const WEIGHTS = {
+const WEIGHTS = {
   corroborated: { weight: 1, why: 'two families of feeds name it' },
   one_family: {
     weight: 0.4,

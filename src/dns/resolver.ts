@@ -53,6 +53,8 @@ export interface ResolverOptions {
   readonly changed?: (() => void) | undefined;
   /** Told of every question when it ended. */
   readonly observe?: ((outcome: QuestionOutcome, seconds: number) => void) | undefined;
+  /** Told of faults in our own code: what was asked is unknown then. */
+  readonly failed?: ((error: unknown) => void) | undefined;
 }
 
 export interface DnsResolver extends Resolver {
@@ -71,6 +73,7 @@ class CachingResolver implements DnsResolver {
   readonly counters = newCounters();
   readonly #caps: DnsCaps;
   readonly #observe: ResolverOptions['observe'];
+  readonly #failed: ResolverOptions['failed'];
   readonly #servers: Servers;
   readonly #memory: Memory;
   readonly #flights: Flights;
@@ -81,6 +84,7 @@ class CachingResolver implements DnsResolver {
     const ticks = options.ticks ?? (() => performance.now());
     this.#caps = { ...DNS_CAPS, ...options.caps };
     this.#observe = options.observe;
+    this.#failed = options.failed;
     this.#memory = new Memory(this.#caps, ticks);
     this.#servers = new Servers({
       ...{ list: options.servers, ticks, sentinels: options.sentinels ?? [] },
@@ -133,7 +137,8 @@ class CachingResolver implements DnsResolver {
     this.#addressing.set(host, inquiry);
     try {
       return await inquiry.result;
-    } catch {
+    } catch (error) {
+      this.#failed?.(error);
       return undefined;
     } finally {
       this.#addressing.delete(host);
@@ -176,7 +181,10 @@ class CachingResolver implements DnsResolver {
         return kept;
       })
       // The last line of defence: nothing that a domain's owner sends may end the process.
-      .catch(() => this.#inTrouble(domain));
+      .catch(error => {
+        this.#failed?.(error);
+        return this.#inTrouble(domain);
+      });
     return { result: mail, cancel };
   };
 

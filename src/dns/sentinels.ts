@@ -3,7 +3,7 @@
 import type { Ticks } from '../core/ports.ts';
 import { type Invented, type Probe, probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { type Problem, problemOf, type Said } from './testimony.ts';
+import { problemOf, type Said, type ServerProblem } from './testimony.ts';
 
 /** What rests on a server's word: mail servers that it named, that there are none, or addresses. */
 export type Word = 'mx' | 'denial' | 'addresses';
@@ -27,7 +27,7 @@ interface Watched {
   readonly said: Map<string, Said>;
   invented: Invented;
   /** As it was found by the last probe. */
-  problem: Problem | 'unproven' | undefined;
+  problem: ServerProblem | 'unproven' | undefined;
   probe: Probe | undefined;
   /** Nothing is decided yet of the probe under way. */
   isOpen: boolean;
@@ -78,7 +78,7 @@ export class Sentinels {
   }
 
   /** A server that was not probed yet is not held to fail. */
-  problem(server: Server): Problem | undefined {
+  problem(server: Server): ServerProblem | undefined {
     const watched = this.#find(server);
     return watched && this.#problem(watched);
   }
@@ -123,7 +123,7 @@ export class Sentinels {
     return this.#watched.find(one => one.server === server);
   }
 
-  #problem(watched: Watched): Problem | undefined {
+  #problem(watched: Watched): ServerProblem | undefined {
     if (watched.problem === 'unproven') return undefined;
     return problemOf(watched, this.#parts.names.length, this.#parts.ticks());
   }

@@ -3,7 +3,7 @@
 import type { Invented } from './probe.ts';
 
 /** Why a server is not believed. */
-export type Problem = 'denies' | 'silent' | 'invents' | 'invents_mx';
+export type ServerProblem = 'denies' | 'silent' | 'invents' | 'invents_mx';
 
 /** For so long an answer about a sentinel speaks for the server or against it. */
 const COUNTS_MS = 120_000;
@@ -24,7 +24,7 @@ export function problemOf(
   { said, invented }: Testimony,
   sentinels: number,
   now: number,
-): Problem | undefined {
+): ServerProblem | undefined {
   const lately = [...said.values()].filter(({ at }) => now - at <= COUNTS_MS);
   if (invented === 'mx') return 'invents_mx';
   if (2 * lately.filter(({ gave }) => !gave).length >= sentinels) return 'denies';
@@ -33,7 +33,7 @@ export function problemOf(
 }
 
 /** For operators: what is wrong with a server, and what to do. */
-export function problemText(problem: Problem, sentinels: readonly string[]): string {
+export function problemText(problem: ServerProblem, sentinels: readonly string[]): string {
   const names = sentinels.join(', ');
   const ways = 'set DNS_SERVERS to a resolver that knows public names';
   if (problem === 'silent') return `gives no mail servers for ${names}: ${ways} and can be reached`;

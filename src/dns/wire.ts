@@ -84,16 +84,11 @@ function sameQuestion(bytes: Buffer, query: Query, overTcp: boolean): boolean {
   return overTcp && theirs.toString('latin1').toLowerCase() === ours.toString('latin1').toLowerCase();
 }
 
-/** Never throws: it runs in a socket's event, where nothing would catch what a domain's owner provoked. */
+/**
+ * Never throws for what others have sent: it runs in a socket's event, where nothing would catch what a domain's owner
+ * provoked. Once the header is there only the codec can stumble over bytes.
+ */
 export function readReply(bytes: Buffer, query: Query, overTcp: boolean): Read {
-  try {
-    return read(bytes, query, overTcp);
-  } catch {
-    return STRANGER;
-  }
-}
-
-function read(bytes: Buffer, query: Query, overTcp: boolean): Read {
   if (bytes.length < HEADER || bytes.readUInt16BE(0) !== query.id) return STRANGER;
   const flags = bytes.readUInt16BE(2);
   const isQueryResponse = flags >> 11 === 0b1_0000;
@@ -109,9 +104,19 @@ function read(bytes: Buffer, query: Query, overTcp: boolean): Read {
   return definite ? readRecords(bytes, rcode === 3) : refused;
 }
 
+/** The codec knows no error of its own: of bytes that are no packet it throws whatever it stumbles over. */
+function decoded(bytes: Buffer): dnsPacket.DecodedPacket | undefined {
+  try {
+    return dnsPacket.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 function readRecords(bytes: Buffer, nxdomain: boolean): Read {
   const complete = limitCounts(bytes);
-  const packet: dnsPacket.DecodedPacket = dnsPacket.decode(bytes);
+  const packet = decoded(bytes);
+  if (!packet) return STRANGER;
   const { answers = [], authorities = [], additionals = [] } = packet;
   // An extended rcode (RFC 6891) hides above the four bits that said NOERROR.
   if (additionals.some(record => record.type === 'OPT' && record.extendedRcode !== 0)) {

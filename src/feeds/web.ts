@@ -86,7 +86,7 @@ const MOST_RANKED = 100_000;
  * The most used first: a table whose header names the column `Domain`, or lines of a rank and a name, or of a name. A
  * line of the million has about 80 bytes, so that 12 MiB hold more than are wanted.
  */
-export function readRanked(text: string): Names {
+function readRanked(text: string): Names {
   const [header = '', ...rows] = text.split('\n', MOST_RANKED + 2).map(line => line.trim());
   const column = header.split(',').indexOf('Domain');
   const nameOf = (line: string) => line.split(',').at(column) ?? '';

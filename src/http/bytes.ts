@@ -5,7 +5,6 @@ const LF = 0x0a;
 const EMPTY_LINE = '\r\n\r\n';
 /** A head is never larger: the parser refuses it. */
 const MOST_HEAD = 8 * 1024;
-const AUTHORIZATION = /\r\nauthorization:/i;
 
 /** Behind the first empty line, or the end of all. By hand: `indexOf` takes 1.3 µs for what this does in 0.2 (2026-11-15). */
 export function headEnd(bytes: Buffer): number {
@@ -48,16 +47,18 @@ export function hasSameFields(bytes: Buffer, before: Buffer): boolean {
   return before.compare(bytes, begin, bytes.length, beginBefore) === 0;
 }
 
-/** The value of the first Authorization line of the first head; undefined where there is none. */
-export function authorizationIn(bytes: Buffer): string | undefined {
+const FIELDS = {
+  authorization: /\r\nauthorization:([^\r]*)/gi,
+  'x-forwarded-for': /\r\nx-forwarded-for:([^\r]*)/gi,
+};
+
+/** The value of a field of the first head, of several lines as one list (RFC 9110 5.3); undefined where there is none. */
+export function fieldIn(bytes: Buffer, name: keyof typeof FIELDS): string | undefined {
   const text = bytes.toString('latin1', 0, MOST_HEAD).trimStart();
   const end = text.indexOf(EMPTY_LINE);
-  const head = end < 0 ? text : text.slice(0, end + 2);
-  const at = head.search(AUTHORIZATION);
-  if (at < 0) return undefined;
-  const begin = head.indexOf(':', at) + 1;
-  const behind = head.indexOf('\r', begin);
-  return head.slice(begin, behind < 0 ? undefined : behind).trim();
+  const head = end < 0 ? text : text.slice(0, end);
+  const values = [...head.matchAll(FIELDS[name])].map(([, value]) => value!.trim());
+  return values.length === 0 ? undefined : values.join(', ');
 }
 
 /** In memory of its own: a part of what was received keeps all of it, up to 64 KiB. */

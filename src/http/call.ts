@@ -1,6 +1,6 @@
 /** One request on its way: what was read of it, and what its answer needs. */
 
-import type { Memory } from '../core/door.ts';
+import type { LastSecret } from '../core/door.ts';
 import type { Head } from './head.ts';
 import type { Target } from './target.ts';
 
@@ -56,17 +56,19 @@ export interface Reply {
 export interface Line {
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
-  readonly memory: Memory;
+  readonly lastSecret: LastSecret;
   /** Requests that came over it, this one included. */
   readonly requests: number;
   /** Requests are refused with 503 in place of being answered. */
   readonly isShedding: boolean;
   /** A request came, and costs so much. */
   begin(call: Call, price: number): void;
-  /** An answer that may stay unread for long. False where whoever asks has too many of those. */
-  takeLarge(isLimited: boolean): boolean;
-  /** It gets no more of them. */
-  readonly hasHadLarge: boolean;
+  /** The last request that came. */
+  readonly last: Call | undefined;
+  /** A body of so many bytes, which may stay unread for long. False where whoever asks has too many of those. */
+  sends(body: number, isApi: boolean): boolean;
+  /** It has had what one connection gets. */
+  readonly isSpent: boolean;
   /** No request behind this one is read. */
   stop(): void;
   /** One has its answer, at this moment. */

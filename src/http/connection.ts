@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net';
 import { networkOf } from '../core/address.ts';
-import { newMemory } from '../core/door.ts';
+import { newLastSecret } from '../core/door.ts';
 import { plainAddress } from '../core/origin.ts';
 import type { Caller, Job } from './accounts.ts';
 import { hasHead, headEnd } from './bytes.ts';
@@ -14,7 +14,7 @@ import type { Fairness } from './fairness.ts';
 import { Farewell } from './farewell.ts';
 import { Intake } from './intake.ts';
 import { Lane } from './lane.ts';
-import { LARGE_IDLE_MS, type LargeAnswers, MOST_LARGE } from './large.ts';
+import { LARGE_IDLE_MS, type LargeAnswers, Unread } from './large.ts';
 import { type Made, Parsing } from './parsing.ts';
 import { type RowOf, Whose } from './whose.ts';
 
@@ -28,6 +28,8 @@ const SLOW_HEAD_MS = 1_000;
 export interface ConnectionParts {
   readonly fairness: Fairness;
   readonly rowOf: RowOf;
+  readonly isTrustedProxy: (address: string) => boolean;
+  /** The peer is one. */
   readonly isProxy: boolean;
   /** Bytes that all connections together have received and not read. */
   readonly held: { bytes: number };
@@ -45,14 +47,14 @@ export class Connection implements Job, Line {
   readonly socket: Socket;
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
-  readonly memory = newMemory();
+  readonly lastSecret = newLastSecret();
   readonly lane = new Lane();
   readonly #parts: ConnectionParts;
   readonly #whose: Whose;
   readonly #farewell: Farewell;
   readonly #intake: Intake;
   readonly #parsing = new Parsing();
-  readonly #network: string;
+  readonly #unread: Unread;
   #isWorking = false;
   #isWaiting = false;
   #isEnding = false;
@@ -65,7 +67,6 @@ export class Connection implements Job, Line {
   #isInLane = false;
   /** A request was answered without the parser. */
   #hasPassedParser = false;
-  #large = 0;
   /** Price of what is being worked off. */
   #price = 0;
   requests = 0;
@@ -81,8 +82,8 @@ export class Connection implements Job, Line {
     this.socket = socket;
     this.address = plainAddress(socket.remoteAddress ?? '');
     this.#parts = parts;
-    this.#network = networkOf(this.address);
-    this.#whose = new Whose(this.address, parts.isProxy, parts.rowOf);
+    this.#unread = new Unread(parts.large, networkOf(this.address));
+    this.#whose = new Whose(this.address, parts.rowOf, parts.isProxy ? parts.isTrustedProxy : undefined);
     this.#farewell = new Farewell(socket);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
@@ -130,7 +131,7 @@ export class Connection implements Job, Line {
   tend(now: number): void {
     if (!this.#farewell.tend(now)) return;
     if (this.#intake.tended()) this.#goOn(true);
-    const mostIdle = this.#large > 0 ? LARGE_IDLE_MS : KEEP_ALIVE_SECONDS * 1_000;
+    const mostIdle = this.#unread.isLarge ? LARGE_IDLE_MS : KEEP_ALIVE_SECONDS * 1_000;
     if (this.isIdle && now - this.activeAt > mostIdle) {
       this.#farewell.isIdle = true;
       this.end();
@@ -171,19 +172,17 @@ export class Connection implements Job, Line {
     this.#isLast = true;
   }
 
-  takeLarge(isLimited: boolean): boolean {
-    const { large, isProxy } = this.#parts;
-    // Nobody gets it, and nobody would give the place back.
-    if (this.socket.destroyed) return true;
-    if (this.#large === 0 && !large.take(this.#network, isLimited && !isProxy)) return false;
-    this.#large++;
-    this.#farewell.isLarge = true;
-    return true;
+  sends(body: number, isApi: boolean): boolean {
+    // A trusted proxy reads; and where nobody is there any more, nobody would give the place back.
+    if (this.#parts.isProxy || this.socket.destroyed) return true;
+    const isPaid = isApi && this.lastSecret.row !== undefined;
+    const hasRoom = this.#unread.sends(body, isPaid);
+    this.#farewell.isLarge = this.#unread.isLarge;
+    return hasRoom;
   }
 
-  /** Large answers that came over it are as many as it gets. */
-  get hasHadLarge(): boolean {
-    return this.#large >= MOST_LARGE;
+  get isSpent(): boolean {
+    return this.#unread.isSpent;
   }
 
   get isStopped(): boolean {
@@ -211,7 +210,7 @@ export class Connection implements Job, Line {
   }
 
   caller(): Caller {
-    return this.#whose.of(this.#parsing.isBetween ? this.#intake.held : undefined, this.memory);
+    return this.#whose.of(this.#parsing.isBetween ? this.#intake.held : undefined, this.lastSecret);
   }
 
   work(until: number): number {
@@ -233,7 +232,7 @@ export class Connection implements Job, Line {
     const bytes = this.#intake.held;
     if (bytes === undefined) return;
     const isAlone = this.open === 0 && this.#parsing.isBetween && this.#isWritten();
-    const refusal = isAlone ? this.#parts.plainRefusal(bytes) : undefined;
+    const refusal = isAlone && !this.isSpent ? this.#parts.plainRefusal(bytes) : undefined;
     if (refusal === undefined) {
       this.isShedding = true;
       this.#isWorking = true;
@@ -245,6 +244,7 @@ export class Connection implements Job, Line {
       this.#intake.begun();
       this.#hasPassedParser = true;
       this.activeAt = performance.now();
+      this.sends(0, true);
       this.socket.write(refusal, 'latin1');
     }
     this.#goOn();
@@ -284,6 +284,7 @@ export class Connection implements Job, Line {
     if (!this.#parsing.takes(piece, before)) return this.end(this.#parts.tooManyLines());
     this.#intake.feed(piece);
     this.#parsing.took(piece, before, this.#made());
+    this.#hold(this.#intake.gave(this.#parsing.kept));
   }
 
   #made(): Made {
@@ -350,7 +351,7 @@ export class Connection implements Job, Line {
 
   /** It is gone: whatever it held is, too. */
   closed(): void {
-    if (this.#large > 0) this.#parts.large.give(this.#network);
+    this.#unread.closed();
     this.#intake.forget();
   }
 }

@@ -48,7 +48,7 @@ export function createDoors(parts: DoorParts): Doors {
 
   function credentialsOf(call: Call): Credentials {
     const { authorization, origin } = call.head;
-    return { authorization, origin, address: addressOf(call), memory: call.connection.memory };
+    return { authorization, origin, address: addressOf(call), lastSecret: call.connection.lastSecret };
   }
 
   /** Whatever goes wrong in it is a failure of the call, now or later. */

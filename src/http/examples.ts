@@ -1,11 +1,10 @@
-/** Real examples for the OpenAPI document: a request, an answer and each refusal as the service sends them. */
+/** Real examples for the OpenAPI document: requests, and answers that went well, as the service sends them. */
 
 import type { Type } from 'typebox';
-import { allowanceOf, monthOf, secondsLeft } from '../core/quota.ts';
-import { type Refusal, type RefusalCode, refuse } from '../core/refusal.ts';
+import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
-import type { OperationId, Refused, Route } from './routes.ts';
+import type { OperationId } from './routes.ts';
 import type {
   ActsSchema,
   DomainSchema,
@@ -21,7 +20,7 @@ import type {
 /** The moment that all examples share. */
 export const NOW = Date.UTC(2026, 10, 15, 9, 30);
 export const REQUEST_ID = '7b514c8e-1b74-4f4c-a209-1fb3abb141ba';
-const QUOTA = 10_000;
+export const QUOTA = 10_000;
 /** What is left of the key that the examples use, after a call and after the last one. */
 export const ALLOWANCE = allowanceOf(QUOTA, 1_234, monthOf(NOW));
 export const USED_UP = allowanceOf(QUOTA, QUOTA, monthOf(NOW));
@@ -102,6 +101,7 @@ const KEY: Type.Static<typeof KeySchema> = {
 };
 
 const { id, ...KEY_REST } = KEY;
+export const KEY_ID = id;
 // No real secret: its checksum is wrong, as it should be for one that everybody reads.
 const CREATED: Type.Static<typeof MadeKeySchema> = {
   id,
@@ -237,91 +237,4 @@ export const BODIES: Readonly<Partial<Record<OperationId, object>>> = {
   updateKey: CHANGE,
   rotateKey: ROTATION,
   setOverride: DECISION,
-};
-
-const UNDERSCORE =
-  'The name holds an underscore: a mail domain has only letters, digits and hyphens in its labels.';
-const QUOTA_RULE = 'quota must be a whole number from 0 to 2147483648, or null';
-const LIMIT_RULE = 'limit must be a whole number from 1 to 1000';
-const HOST_RULE =
-  'the host must be a name such as mx.example.com or *.example.com, or an address such as 192.0.2.1';
-
-/** What a 422 says about the value that is wrong most often. */
-const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
-  getDomain: UNDERSCORE,
-  listTopDomains: LIMIT_RULE,
-  getUsage: 'days must be a whole number from 1 to 30',
-  createKey: QUOTA_RULE,
-  updateKey: QUOTA_RULE,
-  rotateKey: `the key ${id} is revoked for good: create a new one`,
-  revokeKey: '"reason" has no place in the body; it takes nothing',
-  setOverride: 'action must be one of allow, deny, role',
-  removeOverride: UNDERSCORE,
-  ignoreHost: HOST_RULE,
-  watchHost: HOST_RULE,
-  listActs: LIMIT_RULE,
-};
-
-const NO_SUCH_KEY = 'there is no such key';
-const NO_SUCH_HOST =
-  'nothing is known of mx.example.com; a host that only its own domain has is known by its address';
-const MISSING: Readonly<Partial<Record<OperationId, string>>> = {
-  updateKey: NO_SUCH_KEY,
-  rotateKey: NO_SUCH_KEY,
-  revokeKey: NO_SUCH_KEY,
-  removeOverride: 'there is no override for partner.example.org',
-  ignoreHost: NO_SUCH_HOST,
-  watchHost: NO_SUCH_HOST,
-};
-
-const FROM_CALLERS = {
-  401: [refuse('unauthorized')],
-  403: [refuse('forbidden', 'the origin "https://other.example" is not allowed for this key')],
-  429: [
-    refuse('quota_exceeded', `quota: ${QUOTA} calls per month, used up`, secondsLeft(USED_UP.month, NOW)),
-    refuse('rate_limited', 'limit: 50 calls per second', 1),
-  ],
-} as const;
-
-/** Every refusal that an operation answers with this status. */
-export function refusalsOf({ door }: Route, operation: OperationId, status: Refused): readonly Refusal[] {
-  switch (status) {
-    case 401:
-      return door === 'operator'
-        ? [refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service')]
-        : FROM_CALLERS[401];
-    case 403:
-    case 429:
-      return FROM_CALLERS[status];
-    case 404:
-      return [refuse('not_found', MISSING[operation])];
-    case 413:
-      return [refuse('content_too_large', 'at most 65536 bytes')];
-    case 415:
-      return [refuse('unsupported_media_type')];
-    case 422:
-      return [refuse('validation_error', INVALID[operation])];
-    case 500:
-      return [refuse('internal_error')];
-    case 503:
-      return [refuse('overloaded', null, 1)];
-  }
-}
-
-export const METHOD_REFUSAL = refuse('method_not_allowed');
-
-/** What every path may answer, whatever it is asked for. */
-export const TRANSPORT_REFUSALS: readonly Refusal[] = [
-  refuse('bad_request', 'the request has no Host header'),
-  refuse('uri_too_long', 'at most 2048 characters'),
-  refuse('headers_too_large', 'at most 8 KiB in all'),
-];
-
-/** In a few words, for whoever chooses between examples. */
-export const SAID: Readonly<Partial<Record<RefusalCode, string>>> = {
-  quota_exceeded: 'The quota is used up',
-  rate_limited: 'Too many calls per second',
-  bad_request: 'Not valid HTTP',
-  uri_too_long: 'The address is too long',
-  headers_too_large: 'The headers are too large',
 };

@@ -28,6 +28,7 @@ export class Intake {
   /** Bytes that all connections together hold, and this one's share of them. */
   readonly #all: { bytes: number };
   #share = 0;
+  #inParser = 0;
   #isPaused = false;
   /** It is not read before it is tended again. */
   #isSlowed = false;
@@ -89,10 +90,17 @@ export class Intake {
     return true;
   }
 
+  /** The parser keeps so many bytes of a head that is not whole. False where all hold too much. */
+  gave(inParser: number): boolean {
+    if (inParser === this.#inParser) return true;
+    this.#inParser = inParser;
+    return this.account();
+  }
+
   /** Tells all how much it holds. False where all hold too much, and this one is no small part of it. */
   account(): boolean {
     // A part of a chunk keeps the whole of it in memory.
-    const bytes = this.held?.buffer.byteLength ?? 0;
+    const bytes = (this.held?.buffer.byteLength ?? 0) + this.#inParser;
     this.#all.bytes += bytes - this.#share;
     this.#share = bytes;
     return this.#all.bytes <= MOST_HELD_IN_ALL || bytes <= LITTLE_HELD;
@@ -138,6 +146,7 @@ export class Intake {
   /** Drops what waits. */
   forget(): void {
     this.held = undefined;
+    this.#inParser = 0;
     this.account();
   }
 

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox';
 import { bad, type Checked, good } from '../core/checked.ts';
-import type { Limits } from '../core/key.ts';
+import { givenOf, type Limits } from '../core/key.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
@@ -67,6 +67,7 @@ export const RotationBody = Type.Object(
   },
   strict('Rotation'),
 );
+
 /** What is not sent is not there: it stays as it is. */
 export function limitsFrom(body: Type.Static<typeof KeyBody>, now: number): Checked<Partial<Limits>> {
   const name = body.name === undefined ? good(undefined) : parseLabel(body.name);
@@ -79,15 +80,16 @@ export function limitsFrom(body: Type.Static<typeof KeyBody>, now: number): Chec
   if (!networks.ok) return bad(`networks: ${networks.problem}`);
   const moment = momentOrNull(body.expires_at ?? null, now);
   if (!moment.ok) return bad(`expires_at ${moment.problem}`);
-  return good({
-    ...(name.value === undefined ? {} : { name: name.value }),
-    ...(body.note === undefined ? {} : { note: note.value }),
-    ...(body.quota === undefined ? {} : { quota: body.quota }),
-    ...(body.rate === undefined ? {} : { rate: body.rate }),
-    ...(body.origins === undefined ? {} : { origins: origins.value }),
-    ...(body.networks === undefined ? {} : { networks: networks.value }),
-    ...(body.expires_at === undefined ? {} : { expiresAt: moment.value }),
+  const limits = givenOf({
+    name: name.value,
+    note: body.note === undefined ? undefined : note.value,
+    quota: body.quota,
+    rate: body.rate,
+    origins: body.origins === undefined ? undefined : origins.value,
+    networks: body.networks === undefined ? undefined : networks.value,
+    expiresAt: body.expires_at === undefined ? undefined : moment.value,
   });
+  return good(limits);
 }
 
 function labelOrNull(text: string | null): Checked<string | null> {

@@ -3,16 +3,8 @@
 import type { Type } from 'typebox';
 import type { Refusal } from '../core/refusal.ts';
 import { goodHeaders, HEADERS, refusalHeaders } from './answer-headers.ts';
-import {
-  ANSWERS,
-  BODIES,
-  METHOD_REFUSAL,
-  REQUEST_ID,
-  refusalsOf,
-  SAID,
-  TRANSPORT_REFUSALS,
-  USED_UP,
-} from './examples.ts';
+import { ANSWERS, BODIES, REQUEST_ID, USED_UP } from './examples.ts';
+import { METHOD_REFUSAL, refusalsOf, SAID, TRANSPORT_REFUSALS } from './refusal-examples.ts';
 import { createRouter } from './router.ts';
 import type { Reference, Refused, Route } from './routes.ts';
 import { ErrorSchema, ProblemSchema } from './schemas.ts';
@@ -153,7 +145,7 @@ export function openapiOf(routes: readonly Route[], version: string) {
     const { method, path, reference, answer, body } = route;
     if (!reference) continue;
     if (typeof answer === 'object') schemas[titleOf(answer)] = answer;
-    const operation = operationOf(route, reference, find(path)!.place.allow, responses);
+    const operation = operationOf(route, reference, find(path)!.resource.allow, responses);
     if (body && 'requestBody' in operation) schemas[titleOf(body)] = body;
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   }

@@ -106,8 +106,8 @@ export function createPort(parts: PortParts): Port {
       target,
       requestId: head.requestId ?? newRequestId(),
       startedAt: performance.now(),
-      route: found?.place.name ?? 'none',
-      isApi: found?.place.isApi ?? target.path.startsWith('/v1/'),
+      route: found?.resource.name ?? 'none',
+      isApi: found?.resource.isApi ?? target.path.startsWith('/v1/'),
       connection,
       keyId: undefined,
       domain: undefined,
@@ -119,8 +119,8 @@ export function createPort(parts: PortParts): Port {
       failed: fail,
     };
     inFlight++;
-    connection.begin(call, found?.place.price ?? PRICES.bytes);
-    const isLast = draining || connection.requests >= MOST_REQUESTS_PER_SOCKET;
+    connection.begin(call, found?.resource.price ?? PRICES.bytes);
+    const isLast = draining || connection.isSpent || connection.requests >= MOST_REQUESTS_PER_SOCKET;
     // A large body that nobody reads is not worth draining for the sake of the connection.
     if (isLast || head.hasLargeBody || !res.shouldKeepAlive) endAfter(call);
     return call;
@@ -137,7 +137,7 @@ export function createPort(parts: PortParts): Port {
 
   function takeLane(connection: Connection, piece: Buffer): boolean {
     const found = parts.hasLane ? find(DOMAIN_PATH) : undefined;
-    const route = found?.place.routes.get('GET');
+    const route = found?.resource.routes.get('GET');
     const segment = route && connection.lane.segmentIn(piece);
     if (segment === undefined) return false;
     const { asked: req, head } = connection.lane;
@@ -177,11 +177,11 @@ export function createPort(parts: PortParts): Port {
     const refusal = transportRefusal(req, call.head, call.target);
     if (refusal) return refuseLast(call, refusal);
     if (!found) return sendRefusal(call, isOpen ? refuse('not_found') : STARTING);
-    const { place } = found;
-    const route = place.routes.get(req.method!);
+    const { resource } = found;
+    const route = resource.routes.get(req.method!);
     if (!route) {
-      if (place.preflight && req.method === 'OPTIONS') return sendEmpty(call, 204, place.preflight);
-      return sendRefusal(call, refuse('method_not_allowed'), ['Allow', place.allow]);
+      if (resource.preflight && req.method === 'OPTIONS') return sendEmpty(call, 204, resource.preflight);
+      return sendRefusal(call, refuse('method_not_allowed'), ['Allow', resource.allow]);
     }
     const stranger = route.door === 'operator' ? parts.operatorRefusal(call) : undefined;
     // Operators are never shed: whoever comes in may be about to revoke the key that causes it.
@@ -222,8 +222,8 @@ export function createPort(parts: PortParts): Port {
 
   function isCall(raw: string): boolean {
     const target = raw.length <= MOST_TARGET ? readTarget(raw) : undefined;
-    const place = target && find(target.path)?.place;
-    return place?.isApi === true && place.routes.has('GET');
+    const resource = target && find(target.path)?.resource;
+    return resource?.isApi === true && resource.routes.has('GET');
   }
 
   function noteShed(): void {

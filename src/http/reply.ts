@@ -6,7 +6,6 @@ import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import type { Call, Headers } from './call.ts';
 import { KEEP_ALIVE_SECONDS } from './connection.ts';
 import type { Head } from './head.ts';
-import { LARGE_BYTES } from './large.ts';
 import { errorJson } from './wire.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -60,10 +59,7 @@ export function send(
 ): void {
   const { res } = call;
   const length = Buffer.byteLength(body);
-  if (length > LARGE_BYTES && call.req.method !== 'HEAD') {
-    if (!call.connection.takeLarge(!call.isApi)) return sendRefusal(call, UNREAD);
-    if (call.connection.hasHadLarge) endAfter(call);
-  }
+  if (!sends(call, call.req.method === 'HEAD' ? 0 : length)) return sendRefusal(call, UNREAD);
   const headers = headersOf(call, extra);
   headers.push('Content-Type', type, 'Content-Length', `${length}`);
   res.writeHead(status, headers);
@@ -73,6 +69,14 @@ export function send(
   // One byte for each character: nothing needs to be encoded.
   else res.end(body, length === body.length ? 'latin1' : 'utf8');
   call.finished(call, status);
+}
+
+/** False where there is no room for a large answer. What was asked behind this one is still answered. */
+function sends(call: Call, length: number): boolean {
+  const { connection } = call;
+  const hasRoom = connection.sends(length, call.isApi);
+  if (connection.isSpent && connection.last === call) endAfter(call);
+  return hasRoom;
 }
 
 const UNREAD = refuse('overloaded', 'read the large answers that you have asked for first', 1);
@@ -92,6 +96,7 @@ export function sendJson(call: Call, status: number, body: string | Buffer, extr
 
 /** An answer without content: 204 and 304. */
 export function sendEmpty(call: Call, status: number, extra: Headers): void {
+  sends(call, 0);
   call.res.writeHead(status, headersOf(call, extra));
   call.res.end();
   call.finished(call, status);

@@ -5,7 +5,7 @@ import type { Route } from './routes.ts';
 import { DOMAIN_PATH } from './target.ts';
 
 /** All that can be done at one path. */
-export interface Place {
+export interface Resource {
   readonly name: string;
   readonly isApi: boolean;
   readonly price: number;
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 export interface Found {
-  readonly place: Place;
+  readonly resource: Resource;
   /** The raw segment in the place of `{…}`, still encoded; empty where there is none. */
   readonly segment: string;
 }
@@ -27,21 +27,25 @@ export type Find = (path: string) => Found | undefined;
 
 export function createRouter(routes: readonly Route[]): Find {
   const exact = new Map<string, Found>();
-  const shapes: { readonly parts: readonly string[]; readonly nameAt: number; readonly place: Place }[] = [];
+  const shapes: {
+    readonly parts: readonly string[];
+    readonly nameAt: number;
+    readonly resource: Resource;
+  }[] = [];
   for (const [path, rows] of Map.groupBy(routes, ({ path }) => path)) {
-    const place = placeOf(rows);
+    const resource = resourceOf(rows);
     const parts = path.split('/');
     const nameAt = parts.findIndex(part => part.startsWith('{'));
     // The domain's place is found by whoever reads the target: it is asked for most.
-    if (nameAt < 0 || path === DOMAIN_PATH) exact.set(path, { place, segment: '' });
-    else shapes.push({ parts, nameAt, place });
+    if (nameAt < 0 || path === DOMAIN_PATH) exact.set(path, { resource, segment: '' });
+    else shapes.push({ parts, nameAt, resource });
   }
   return path => {
     const found = exact.get(path);
     if (found) return found;
     const sent = path.split('/', MOST_SEGMENTS);
     const shape = shapes.find(({ parts, nameAt }) => fits(parts, nameAt, sent));
-    return shape && { place: shape.place, segment: sent[shape.nameAt]! };
+    return shape && { resource: shape.resource, segment: sent[shape.nameAt]! };
   };
 }
 
@@ -52,7 +56,7 @@ function fits(parts: readonly string[], nameAt: number, sent: readonly string[])
   return parts.every((part, at) => at === nameAt || sent[at] === part);
 }
 
-function placeOf(rows: readonly Route[]): Place {
+function resourceOf(rows: readonly Route[]): Resource {
   const { name, door, price } = rows[0]!;
   const isApi = door === 'key';
   const byMethod = new Map<string, Route>();

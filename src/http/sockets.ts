@@ -10,7 +10,6 @@ import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
 
 export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'large'> {
-  readonly isTrustedProxy: (address: string) => boolean;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
 }
@@ -133,19 +132,20 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     connection.end(parts.noRoom());
   });
 
-  // A tenth of them at a time: thousands at once would hold everybody up.
-  let round = all.values();
+  // A tenth of them at a time: thousands at once would hold everybody up. Whoever comes meanwhile waits for the next
+  // round, or those who come and go all the time would put it off for the others.
+  let round: Connection[] = [];
+  let next = 0;
   const flood = watchFlood();
   const tending = setInterval(() => {
     const now = performance.now();
     flood(all.size, now);
-    for (let left = Math.ceil(all.size / TEND_PARTS); left > 0; left--) {
-      const { done, value } = round.next();
-      value?.tend(now);
-      if (!done) continue;
-      round = all.values();
-      return;
+    if (next === round.length) {
+      round = [...all];
+      next = 0;
     }
+    const until = Math.min(round.length, next + Math.ceil(round.length / TEND_PARTS));
+    for (; next < until; next++) if (all.has(round[next]!)) round[next]!.tend(now);
   }, TEND_MS / TEND_PARTS).unref();
 
   return {

@@ -1,9 +1,10 @@
 /** Whose turn a request takes, told from its bytes before anybody has parsed them. */
 
 import { networkOf } from '../core/address.ts';
-import type { Memory } from '../core/door.ts';
+import type { LastSecret } from '../core/door.ts';
+import { clientAddress } from '../core/origin.ts';
 import type { Caller } from './accounts.ts';
-import { authorizationIn, copied, hasSameFields, isProbe } from './bytes.ts';
+import { copied, fieldIn, hasSameFields, isProbe } from './bytes.ts';
 
 /** In which row calls with an Authorization header wait, where their key is known from before. */
 export type RowOf = (authorization: string, address: string | undefined) => string | undefined;
@@ -13,28 +14,43 @@ const MOST_KEPT = 1_024;
 
 /** For one connection. */
 export class Whose {
-  readonly #network: string;
-  readonly #rowOf: (authorization: string) => string | undefined;
-  /** The last request that waited with a key, and its Authorization line. */
-  #before: { readonly bytes: Buffer; readonly authorization: string } | undefined;
+  readonly #address: string;
+  readonly #rowOf: RowOf;
+  /** There where the peer is a trusted proxy itself, and speaks for others. */
+  readonly #isTrusted: ((address: string) => boolean) | undefined;
+  /** The last request that waited with a key. */
+  #before: { readonly bytes: Buffer; readonly sent: Sent } | undefined;
 
-  constructor(address: string, isProxy: boolean, rowOf: RowOf) {
-    this.#network = networkOf(address);
-    this.#rowOf = authorization => rowOf(authorization, isProxy ? undefined : address);
+  constructor(address: string, rowOf: RowOf, isTrusted?: (address: string) => boolean) {
+    this.#address = address;
+    this.#rowOf = rowOf;
+    this.#isTrusted = isTrusted;
   }
 
   /** `begins`: bytes that begin a request; what belongs to one that has begun is the turn of whoever sent that. */
-  of(begins: Buffer | undefined, { authorization, row }: Memory): Caller {
-    if (begins && isProbe(begins)) return { name: `probe ${this.#network}`, kind: 'probe' };
-    const sent = begins ? this.#sentIn(begins) : authorization;
-    const known = sent === authorization ? row : sent && this.#rowOf(sent);
-    return known === undefined ? { name: this.#network, kind: 'stranger' } : { name: known, kind: 'key' };
+  of(begins: Buffer | undefined, { authorization, row }: LastSecret): Caller {
+    const sent = begins ? this.#sentIn(begins) : { authorization, client: this.#address };
+    const network = networkOf(sent.client);
+    if (begins && isProbe(begins)) return { name: `probe ${network}`, kind: 'probe' };
+    // Behind a proxy the next call may be somebody else's.
+    const isSame = sent.authorization === authorization && (!begins || !this.#isTrusted);
+    const known = isSame ? row : sent.authorization && this.#rowOf(sent.authorization, sent.client);
+    return known === undefined ? { name: network, kind: 'stranger' } : { name: known, kind: 'key' };
   }
 
-  #sentIn(bytes: Buffer): string | undefined {
-    if (this.#before && hasSameFields(bytes, this.#before.bytes)) return this.#before.authorization;
-    const authorization = authorizationIn(bytes);
-    if (authorization && bytes.length < MOST_KEPT) this.#before = { bytes: copied(bytes), authorization };
-    return authorization;
+  #sentIn(bytes: Buffer): Sent {
+    if (this.#before && hasSameFields(bytes, this.#before.bytes)) return this.#before.sent;
+    const client = this.#isTrusted
+      ? clientAddress(this.#address, fieldIn(bytes, 'x-forwarded-for'), this.#isTrusted)
+      : this.#address;
+    const sent = { authorization: fieldIn(bytes, 'authorization'), client };
+    if (sent.authorization && bytes.length < MOST_KEPT) this.#before = { bytes: copied(bytes), sent };
+    return sent;
   }
+}
+
+/** What tells whose a request is. */
+interface Sent {
+  readonly authorization: string | undefined;
+  readonly client: string;
 }

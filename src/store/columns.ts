@@ -146,7 +146,7 @@ export const SNAPSHOT = table<AcceptedSnapshot>('snapshot', ['feed'], {
 });
 export const SNAPSHOT_HEAD = without(SNAPSHOT, 'body');
 
-export const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
+const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
   id: whole,
   at: whole,
   who: text,

@@ -14,7 +14,8 @@ import { checkServer } from './postgres/schema.ts';
 import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
 import { copyingBefore } from './sqlite/before.ts';
-import { examine, isMarked, openDatabase, refuseUnknownColumns } from './sqlite/open.ts';
+import { codeOf, SQLITE } from './sqlite/codes.ts';
+import { examine, explain, isMarked, openDatabase, refuseUnknownColumns } from './sqlite/open.ts';
 import { replaced, type Table } from './table.ts';
 
 const CHUNK = 1_000;
@@ -106,6 +107,7 @@ function hold(db: DatabaseSync, path: string): void {
   try {
     db.exec('BEGIN IMMEDIATE');
   } catch (error) {
+    if (codeOf(error) !== SQLITE.busy) throw explain(error, path);
     throw new StoreRefused(`${path} is in use (${(error as Error).message})`, 'stop the servers on it first');
   }
 }

@@ -34,7 +34,8 @@ export interface Shape<R> {
 }
 
 /** `createdAt` is kept as `created_at`. */
-const columnName = (member: string) => member.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+export const columnName = (member: string) =>
+  member.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
 export function shape<R extends object>(codecs: Codecs<R>): Shape<R> {
   const members = Object.keys(codecs) as (keyof R & string)[];

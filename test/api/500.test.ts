@@ -54,8 +54,9 @@ test.each(['BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE'])(
   },
 );
 
-test('while nothing can be counted the service is alive and not ready', async () => {
-  const { port } = shared();
+test('while nothing can be counted the service is alive and not ready, and the log says why', async () => {
+  const { port, logged } = shared();
+  const from = logged.length;
   const db = neighbour();
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -69,6 +70,11 @@ test('while nothing can be counted the service is alive and not ready', async ()
     db.close();
   }
   await vi.waitFor(async () => expect((await ask(port, '/readyz')).status).toBe(200), 5_000);
+  const told = logged.slice(from).map(line => JSON.parse(line));
+  expect(told.filter(({ msg }) => /\bready\b/.test(msg))).toMatchObject([
+    { level: 40, msg: 'not ready: the store does not answer', err: { message: 'database is locked' } },
+    { level: 30, msg: 'ready again' },
+  ]);
 });
 
 test('a short lock is waited for', async () => {

@@ -1,7 +1,16 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CLI, hasTool, type MadeKey, NO_DNS, run, runJson, startChild } from '../support/process.ts';
+import {
+  CLI,
+  HANGS_MS,
+  hasTool,
+  type MadeKey,
+  NO_DNS,
+  run,
+  runJson,
+  startChild,
+} from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 
 const PATH = '/v1/public/domain/gmail.com';
@@ -38,7 +47,7 @@ test.skipIf(!hasTool('script'))('on a terminal a backup that fails says why and 
   const command = `${process.execPath} ${CLI} backup ${join(folder, 'copy.db')}`;
   const env = { PATH: process.env.PATH, DATA_DIR: join(folder, 'none'), DNS_SERVERS: NO_DNS };
   const { child, exited, stdout } = startChild(['script', '-qec', command, '/dev/null'], env);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), HANGS_MS);
   expect(await exited).toEqual({ code: 1, signal: null });
   clearTimeout(timer);
   expect(stdout()).toMatch(/domain-risk: there is no store: /);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   bearerSecret,
   digestOf,
+  givenOf,
   isLive,
   isWellFormedSecret,
   type KeyRecord,
@@ -71,6 +72,12 @@ describe('a key', () => {
 
 const bytes = (fill: number) => new Uint8Array(32).fill(fill);
 const SECRET = secretFrom(bytes(7));
+
+test('of limits those count that were given: null takes one away, and what is left out stays as it is', () => {
+  const left = { name: undefined, note: undefined, origins: undefined, networks: undefined };
+  const limits = givenOf({ ...left, quota: 0, rate: null, expiresAt: undefined });
+  expect(limits).toStrictEqual({ quota: 0, rate: null });
+});
 
 describe('a secret', () => {
   test('has the same shape whatever the bytes, and the same text for the same bytes', () => {

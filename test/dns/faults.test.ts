@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Servers } from '../../src/dns/servers.ts';
 import { a, type Fault, mx } from '../support/dns.ts';
 import { domain, resolverFor, resolving, serveZones } from '../support/resolving.ts';
 
@@ -133,4 +134,20 @@ test('silence ends with the budget, and the question is sent twice at most to on
   expect(took).toBeLessThan(18_000);
   expect(dns.asked(NAME, 'MX')).toBe(2);
   expect(dns.questions.length).toBe(2);
+});
+
+test('what our own code stumbles over makes the name unknown and ends nothing, and it is told with its stack', async () => {
+  const dns = await serveZones(ZONES);
+  const told: unknown[] = [];
+  const { resolver } = resolverFor([dns.address], QUICK, { failed: error => told.push(error) });
+  const ours = new TypeError('servers is not iterable');
+  const broken = vi.spyOn(Servers.prototype, 'inOrder').mockImplementation(() => {
+    throw ours;
+  });
+  onTestFinished(() => broken.mockRestore());
+  expect((await resolver.resolve(domain(NAME), 'key')).state).toBe('unknown');
+  expect(await resolver.addressesOf('mail.example.net')).toBeUndefined();
+  expect(told).toEqual([ours, ours]);
+  broken.mockRestore();
+  expect((await resolver.resolve(domain(NAME), 'key')).state).toBe('mx');
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseSentinels } from '../../src/dns/settings.ts';
-import { type Problem, problemOf, problemText } from '../../src/dns/testimony.ts';
+import { problemOf, problemText, type ServerProblem } from '../../src/dns/testimony.ts';
 
 /** What was said of four sentinels two minutes ago or less: `+` an MX, `-` a denial, `.` nothing; upper case: older. */
-const ROWS: readonly (readonly [string, 'nothing' | 'addresses' | 'mx', Problem | undefined])[] = [
+const ROWS: readonly (readonly [string, 'nothing' | 'addresses' | 'mx', ServerProblem | undefined])[] = [
   ['++++', 'nothing', undefined],
   ['+...', 'nothing', undefined],
   ['+++-', 'nothing', undefined],

@@ -45,8 +45,8 @@ async function probedAfter(
 ): Promise<void> {
   const before = probes(dns);
   time.now += ms;
-  await expect.poll(() => probes(dns), { timeout: 10_000 }).toBeGreaterThan(before);
-  await expect.poll(() => resolver.health().degraded, { timeout: 10_000 }).toBe(!isBelieved);
+  await expect.poll(() => probes(dns)).toBeGreaterThan(before);
+  await expect.poll(() => resolver.health().degraded).toBe(!isBelieved);
 }
 
 describe.each(LIES)('a server that answers %s to everything', lie => {
@@ -98,7 +98,7 @@ test('mail servers that were invented before that was noticed are forgotten when
   world.dns.fault = 'mx';
   // No time passes by the ticks: it is these answers that cause the probe.
   expect(await states(world, ['one.com', 'two.com'])).toEqual(['mx', 'mx']);
-  await expect.poll(() => world.resolver.health().degraded, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => world.resolver.health().degraded).toBe(true);
   expect(world.resolver.last(domain('one.com'))).toBeUndefined();
   expect(await states(world, ['one.com', 'two.com'])).toEqual(['unknown', 'unknown']);
   world.dns.fault = undefined;

@@ -8,6 +8,9 @@ const names = (count: number, stem = 'name') => Array.from({ length: count }, (_
 const zonesOf = (list: readonly string[]) =>
   Object.fromEntries(list.map(name => [name, { records: [mx(name, 10, 'mail.example.net')] }]));
 
+/** A question goes out again after a quarter of it: no stall of the machine may look like a silent server. */
+const PATIENT = { budgetMs: 60_000 };
+
 describe('DNS_SERVERS', () => {
   test.each([
     ['9.9.9.9', ['9.9.9.9:53']],
@@ -108,11 +111,8 @@ describe('several servers', () => {
   });
 
   test('every question ends in exactly one outcome that metrics can read', async () => {
-    const { dns, resolver } = await resolving({
-      ...zonesOf(['good.com']),
-      'bad.com': { fault: 'servfail' },
-      'slow.com': { fault: 'drop' },
-    });
+    const zones = { ...zonesOf(['good.com']), 'bad.com': { fault: 'servfail' as const } };
+    const { dns, resolver } = await resolving(zones, PATIENT);
     for (const name of ['good.com', 'good.com', 'bad.com', 'gone.com'])
       await resolver.resolve(domain(name), 'key');
     expect(resolver.counters).toMatchObject({ hits: 1, misses: 3, stale: 0, capped: 0 });
@@ -130,7 +130,7 @@ test('a server on IPv6 is asked over UDP and TCP', async () => {
     return;
   }
   onTestFinished(() => dns.close());
-  const { resolver } = resolverFor([dns.address]);
+  const { resolver } = resolverFor([dns.address], PATIENT);
   expect((await resolver.resolve(domain('six.com'), 'key')).state).toBe('mx');
   dns.fault = 'truncate-udp';
   expect((await resolver.resolve(domain('seven.com'), 'key')).state).toBe('mx');

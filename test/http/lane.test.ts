@@ -54,6 +54,15 @@ describe('a request is read in the lane', () => {
     expect(lane.head.authorization).toBeUndefined();
   });
 
+  test('of 2,048 bytes, and not where it is longer', () => {
+    const long = (bytes: number) => {
+      const rest = bytes - head(CALL, 'Host: a', 'Accept: ').length;
+      return head(CALL, 'Host: a', `Accept: ${'a'.repeat(rest)}`);
+    };
+    expect([long(2_048).length, segmentIn(long(2_048))]).toEqual([2_048, 'gmail.com']);
+    expect([long(2_049).length, segmentIn(long(2_049))]).toEqual([2_049, undefined]);
+  });
+
   test.each([
     ['another method', head(CALL.replace('GET', 'HEAD'), 'Host: a')],
     ['a method in another case', head(CALL.replace('GET', 'get'), 'Host: a')],
@@ -72,6 +81,7 @@ describe('a request is read in the lane', () => {
     ['two Host', head(CALL, 'Host: a', 'Host: a')],
     ['two Authorization', head(CALL, 'Host: a', 'Authorization: Bearer 1', 'authorization: Bearer 2')],
     ['a field that it does not know', head(CALL, 'Host: a', 'X-Any: b')],
+    ['a field that it does not know and that speaks as if it stays', head(CALL, 'Host: a', 'TE: keep-alive')],
     ['a condition', head(CALL, 'Host: a', 'Expect: 100-continue')],
     ['another protocol', head(CALL, 'Host: a', 'Upgrade: h2c')],
     ['a body', head(CALL, 'Host: a', 'Content-Length: 0')],
@@ -89,6 +99,7 @@ describe('a request is read in the lane', () => {
     ['a bare LF', head(CALL, 'Host: a\nAccept: b')],
     ['a bare CR', head(CALL, 'Host: a\rAccept: b')],
     ['a head that is not whole', head(CALL, 'Host: a').slice(0, -2)],
+    ['a head that ends in the middle of a line', `${CALL}\r\nHost: a.example`],
     ['something behind the head', `${head(CALL, 'Host: a')}x`],
     ['two requests', head(CALL, 'Host: a').repeat(2)],
     ['a long head', head(CALL, 'Host: a', `Accept: ${'a'.repeat(2_000)}`)],
@@ -111,6 +122,7 @@ describe('an answer in the lane', () => {
 
   test('is written at once, with the time and the word that the connection stays', () => {
     const { socket, reply } = replying();
+    expect([reply.headersSent, reply.destroyed]).toEqual([false, false]);
     const closed = vi.fn();
     reply.once('close', closed);
     reply.writeHead(200, ['X-A', 'b', 'Content-Length', '2']);
@@ -120,6 +132,7 @@ describe('an answer in the lane', () => {
       0,
     ]);
     reply.end('{}');
+    expect(socket.write.mock.calls[0]![1]).toBe('latin1');
     const [answer] = parseAnswers(socket.write.mock.calls[0]![0] as string);
     expect(answer).toMatchObject({ status: 200, body: '{}' });
     expect([...answer!.headers.keys()]).toEqual(['x-a', 'content-length', 'date', 'connection']);
@@ -138,6 +151,20 @@ describe('an answer in the lane', () => {
     expect(answer).toMatchObject({ status: 503 });
     expect(answer!.headers.get('connection')).toBe('close');
     expect(socket.destroySoon).toHaveBeenCalledOnce();
+  });
+
+  test('is in the coding that its body needs', () => {
+    const { socket, reply } = replying();
+    reply.writeHead(200, ['Content-Length', '2']);
+    reply.end('é', 'utf8');
+    expect(socket.write.mock.calls[0]![1]).toBe('utf8');
+  });
+
+  test('that is given up ends the connection, also where nobody waits for its end', () => {
+    const { socket, reply } = replying();
+    socket.destroyed = true;
+    reply.destroy();
+    expect([socket.destroy.mock.calls.length, reply.destroyed]).toEqual([1, true]);
   });
 
   test('is nothing where nobody is there any more', () => {

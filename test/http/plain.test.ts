@@ -4,12 +4,12 @@ import { plainRefusal } from '../../src/http/plain.ts';
 import { parseAnswers } from '../support/answers.ts';
 
 const isCall = (target: string) => target.startsWith('/v1/');
-const refusalOf = (text: string) => plainRefusal(Buffer.from(text, 'latin1'), isCall, () => 'id-1');
+const refusedUnparsed = (text: string) => plainRefusal(Buffer.from(text, 'latin1'), isCall, () => 'id-1');
 const head = (...lines: string[]) => [...lines, '', ''].join('\r\n');
 
 test('one plain request of the API gets a whole 503 that keeps the connection', () => {
   const [answer] = parseAnswers(
-    refusalOf(head('GET /v1/usage HTTP/1.1', 'Host: x', 'authorization: Bearer drk_1', 'Accept: */*'))!,
+    refusedUnparsed(head('GET /v1/usage HTTP/1.1', 'Host: x', 'authorization: Bearer drk_1', 'Accept: */*'))!,
   );
   expect(answer).toMatchObject({ status: 503 });
   expect(JSON.parse(answer!.body)).toMatchObject({
@@ -54,7 +54,7 @@ test.each([
   ['a long head', head(REQUEST, 'Host: x', `User-Agent: ${'x'.repeat(3_000)}`)],
   ['nothing', ''],
 ])('%s is left to the parser', (_what, text) => {
-  expect(refusalOf(text)).toBeUndefined();
+  expect(refusedUnparsed(text)).toBeUndefined();
 });
 
 test('whatever the bytes, it answers one whole request or none', () => {
@@ -77,7 +77,7 @@ test('whatever the bytes, it answers one whole request or none', () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 14 }), parts => {
       const text = parts.join('');
-      if (refusalOf(text) === undefined) return;
+      if (refusedUnparsed(text) === undefined) return;
       expect(text).toMatch(/^GET \/v1\/[!-~]+ HTTP\/1\.1\r\n(?:[\w-]+:[\t -~]*\r\n)+\r\n$/);
       expect(text.match(/^Host:/gim)).toHaveLength(1);
     }),

@@ -38,7 +38,7 @@ async function startPort() {
     answer: undefined,
     handle(one) {
       // As whoever lets calls in does.
-      Object.assign(one.connection.memory, { authorization: one.head.authorization, row: 'key' });
+      Object.assign(one.connection.lastSecret, { authorization: one.head.authorization, row: 'key' });
       sendJson(one, 200, '{"called":true}');
     },
   };

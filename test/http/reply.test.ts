@@ -15,7 +15,8 @@ function request(
     sent?: Partial<Head>;
     keepsAlive?: boolean;
     hasRoom?: boolean;
-    hasHadLarge?: boolean;
+    isSpent?: boolean;
+    isLast?: boolean;
   } = {},
 ) {
   const {
@@ -23,7 +24,8 @@ function request(
     sent = {},
     keepsAlive = false,
     hasRoom = true,
-    hasHadLarge = false,
+    isSpent = false,
+    isLast = true,
     ...more
   } = facts;
   const written = {
@@ -56,17 +58,24 @@ function request(
       written.isEnded = true;
     },
   };
+  const connection = {
+    sends: (body: number, isApi: boolean) => body <= 32 * 1024 || isApi || hasRoom,
+    isSpent,
+    stop: () => {},
+    last: undefined as Call | undefined,
+  };
   const call = {
     req: { method } as IncomingMessage,
     res: res as unknown as ServerResponse,
     head: { ...readHead([]), ...sent },
     requestId: 'r1',
     isApi: false,
-    connection: { takeLarge: (isLimited: boolean) => !isLimited || hasRoom, hasHadLarge, stop: () => {} },
+    connection,
     quota: [],
     finished: (_: Call, status: number) => written.finished.push(status),
     ...more,
   } as unknown as Call;
+  if (isLast) connection.last = call;
   const header = (name: string) => {
     const at = written.headers.findIndex((part, i) => i % 2 === 0 && part === name);
     return at < 0 ? undefined : written.headers[at + 1];
@@ -113,8 +122,9 @@ describe('every answer', () => {
   test.each<[string, number, Parameters<typeof request>[0], number, boolean]>([
     ['of 32 KiB leaves the connection open', 32 * 1024, {}, 200, true],
     ['of more does too', 32 * 1024 + 1, {}, 200, true],
-    ['of more is the last where there were enough', 32 * 1024 + 1, { hasHadLarge: true }, 200, false],
-    ['of more that has no body is not', 32 * 1024 + 1, { hasHadLarge: true, method: 'HEAD' }, 200, true],
+    ['is the last where there were enough', 1, { isSpent: true }, 200, false],
+    ['is not where another was asked for behind it', 1, { isSpent: true, isLast: false }, 200, true],
+    ['of more that has no body is not large', 32 * 1024 + 1, { hasRoom: false, method: 'HEAD' }, 200, true],
     ['of more waits until others are read', 32 * 1024 + 1, { hasRoom: false }, 503, true],
     ['of more that a key has paid for does not', 32 * 1024 + 1, { hasRoom: false, isApi: true }, 200, true],
   ])('%s', (_, length, facts, status, keepsAlive) => {

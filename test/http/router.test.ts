@@ -38,7 +38,7 @@ describe('a path', () => {
     [`/admin/keys/k1/rotate${'/x'.repeat(1_000)}`, undefined, ''],
   ])('%s leads to %s', (path, name, segment) => {
     const found = find(path);
-    expect(found?.place.name).toBe(name);
+    expect(found?.resource.name).toBe(name);
     if (found) expect(found.segment).toBe(segment);
   });
 });
@@ -51,20 +51,20 @@ describe('what can be done at a path', () => {
     ['/admin/keys', 'GET, HEAD, POST'],
     ['/admin/keys/k1', 'DELETE'],
   ])('%s: %s', (path, allow) => {
-    const { place } = find(path)!;
-    expect(place.allow).toBe(allow);
-    expect([...place.routes.keys()].join(', ')).toBe(allow.replace(', OPTIONS', ''));
+    const { resource } = find(path)!;
+    expect(resource.allow).toBe(allow);
+    expect([...resource.routes.keys()].join(', ')).toBe(allow.replace(', OPTIONS', ''));
   });
 
   test('is told to pages of other origins for the API alone', () => {
-    expect(find('/')!.place).toMatchObject({ isApi: false, preflight: undefined });
-    expect(find('/admin/keys')!.place.preflight).toBeUndefined();
-    expect(find('/v1/usage')!.place.preflight).toEqual([
+    expect(find('/')!.resource).toMatchObject({ isApi: false, preflight: undefined });
+    expect(find('/admin/keys')!.resource.preflight).toBeUndefined();
+    expect(find('/v1/usage')!.resource.preflight).toEqual([
       ...['Access-Control-Allow-Methods', 'GET, HEAD, OPTIONS'],
       ...['Access-Control-Allow-Headers', 'Authorization, If-None-Match, X-Request-Id, traceparent'],
       ...['Access-Control-Max-Age', '86400', 'Allow', 'GET, HEAD, OPTIONS'],
     ]);
-    expect(find('/v1/check')!.place.preflight).toContain(
+    expect(find('/v1/check')!.resource.preflight).toContain(
       'Authorization, If-None-Match, X-Request-Id, traceparent, Content-Type',
     );
   });

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { newMemory } from '../../src/core/door.ts';
+import { newLastSecret } from '../../src/core/door.ts';
 import { Whose } from '../../src/http/whose.ts';
 import { turn } from '../support/scale.ts';
 
@@ -11,9 +11,9 @@ const STRANGER = { name: '192.0.2.1', kind: 'stranger' };
 
 test('a request takes the turn of its key for as long as that is known, of its address otherwise', () => {
   let known: string | undefined = 'k1';
-  const whose = new Whose('192.0.2.1', false, sent => (sent === 'Bearer a' ? known : undefined));
-  const memory = newMemory();
-  const of = (bytes: Buffer) => whose.of(bytes, memory);
+  const whose = new Whose('192.0.2.1', sent => (sent === 'Bearer a' ? known : undefined));
+  const lastSecret = newLastSecret();
+  const of = (bytes: Buffer) => whose.of(bytes, lastSecret);
   expect(of(head('/1', 'Authorization: Bearer a'))).toEqual({ name: 'k1', kind: 'key' });
   expect(of(head('/2', 'Authorization: Bearer a'))).toEqual({ name: 'k1', kind: 'key' });
   expect(of(head('/2', 'Authorization: Bearer b'))).toEqual(STRANGER);
@@ -27,12 +27,12 @@ test('a request takes the turn of its key for as long as that is known, of its a
 test('of what came together with a request nothing is kept', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const whose = new Whose('192.0.2.1', false, () => undefined);
+  const whose = new Whose('192.0.2.1', () => undefined);
   const chunk = () => {
     const bytes = head('/1', 'Authorization: Bearer a');
     const all = Buffer.alloc(64 * 1024);
     bytes.copy(all);
-    whose.of(all.subarray(0, bytes.length), newMemory());
+    whose.of(all.subarray(0, bytes.length), newLastSecret());
     return new WeakRef(all.buffer);
   };
   const kept = chunk();
@@ -44,20 +44,37 @@ test('of what came together with a request nothing is kept', async () => {
 });
 
 test('what the connection knows from its last call is not looked for again', () => {
-  const whose = new Whose('192.0.2.1', false, () => {
+  const whose = new Whose('192.0.2.1', () => {
     throw new Error('asked');
   });
-  const memory = { ...newMemory(), authorization: 'Bearer a', row: 'k1' };
+  const lastSecret = { ...newLastSecret(), authorization: 'Bearer a', row: 'k1' };
   const bytes = head('/1', 'Authorization: Bearer a');
-  expect(whose.of(bytes, memory)).toEqual({ name: 'k1', kind: 'key' });
-  expect(whose.of(undefined, memory)).toEqual({ name: 'k1', kind: 'key' });
+  expect(whose.of(bytes, lastSecret)).toEqual({ name: 'k1', kind: 'key' });
+  expect(whose.of(undefined, lastSecret)).toEqual({ name: 'k1', kind: 'key' });
   // A call that was refused takes the name away.
-  memory.row = undefined as never;
-  expect(whose.of(bytes, memory)).toEqual(STRANGER);
+  lastSecret.row = undefined as never;
+  expect(whose.of(bytes, lastSecret)).toEqual(STRANGER);
 });
 
 test('who watches the service has a row of its own, with a key or without', () => {
-  const whose = new Whose('192.0.2.1', false, () => 'k1');
+  const whose = new Whose('192.0.2.1', () => 'k1');
   const probe = { name: 'probe 192.0.2.1', kind: 'probe' };
-  expect(whose.of(head('/livez', 'Authorization: Bearer a'), newMemory())).toEqual(probe);
+  expect(whose.of(head('/livez', 'Authorization: Bearer a'), newLastSecret())).toEqual(probe);
+});
+
+test('behind a trusted proxy everybody has a row of its own, by the address that the proxy tells', () => {
+  const whose = new Whose(
+    '10.0.0.1',
+    (sent, address) => (sent === 'Bearer a' ? `k1 ${address}` : undefined),
+    address => address.startsWith('10.'),
+  );
+  const lastSecret = { ...newLastSecret(), authorization: 'Bearer a', row: 'k1 192.0.2.9' };
+  const of = (...lines: string[]) => whose.of(head('/1', ...lines), lastSecret).name;
+  expect(of('X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
+  expect(of('X-Forwarded-For: 192.0.2.8, 10.0.0.2')).toBe('192.0.2.8');
+  expect(of('Authorization: Bearer a', 'X-Forwarded-For: 192.0.2.7')).toBe('k1 192.0.2.7');
+  expect(of('Authorization: Bearer b', 'X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
+  // What a client says itself stands before what the proxy adds, be that in a line of its own.
+  expect(of('X-Forwarded-For: 198.51.100.1', 'X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
+  expect(of()).toBe('10.0.0.1');
 });

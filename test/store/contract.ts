@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
-import { newMemory } from '../../src/core/door.ts';
+import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
@@ -199,7 +199,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
             authorization: `Bearer ${secret}`,
             origin: undefined,
             address: '127.0.0.1',
-            memory: newMemory(),
+            lastSecret: newLastSecret(),
           };
           await passOne(admit, caller).then(
             answer => {
@@ -263,7 +263,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
             authorization: `Bearer ${secret}`,
             origin: undefined,
             address: '127.0.0.1',
-            memory: newMemory(),
+            lastSecret: newLastSecret(),
           });
 
         const last = await spend();
@@ -303,7 +303,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
               authorization: `Bearer ${secret}`,
               origin: undefined,
               address: '127.0.0.1',
-              memory: newMemory(),
+              lastSecret: newLastSecret(),
             });
             if ('refused' in result) expect([result.refused, expected]).toEqual(['quota_exceeded', 7]);
             else counted.set(month, expected);

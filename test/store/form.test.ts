@@ -118,6 +118,42 @@ test('a copy that cannot have its name is refused with the fix, nothing of it is
   expect(columnsOf(path)).not.toContain('note');
 });
 
+/** node:sqlite as if our own code had called it wrongly, for statements that begin so. */
+function stumbleOver(begin: string, method: 'exec' | 'prepare'): void {
+  const real = DatabaseSync.prototype[method];
+  const spy = vi.spyOn(DatabaseSync.prototype, method).mockImplementation(function (
+    this: DatabaseSync,
+    sql: string,
+  ) {
+    if (sql.startsWith(begin)) throw new TypeError('ours');
+    return real.call(this, sql) as never;
+  });
+  onTestFinished(() => spy.mockRestore());
+}
+
+test('a fault of ours is not taken for a disk without space, nor for a file in use: it has its stack', async () => {
+  const path = olderStore();
+  stumbleOver('VACUUM INTO', 'prepare');
+  expect(() =>
+    openFirst(
+      path,
+      copyingBefore(path, () => {}),
+    ),
+  ).toThrow(TypeError);
+  expect(copiesOf(path)).toEqual([]);
+  vi.restoreAllMocks();
+  await open(path);
+  stumbleOver('BEGIN IMMEDIATE', 'exec');
+  const moving = moveStore(
+    path,
+    'postgres://127.0.0.1:1/none',
+    () => {},
+    ACT,
+    () => {},
+  );
+  await expect(moving).rejects.toThrow(TypeError);
+});
+
 test('directories with the names of copies are none of them, and keep no change from being made', async () => {
   const path = olderStore();
   const folders = ['x.partial', '20230101T000000000Z', '20240101T000000000Z', '20250101T000000000Z'];

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
+import { deniedOnTables } from '../../src/store/postgres/rights.ts';
 import { rethrow } from '../../src/store/postgres/session.ts';
 
 function told(error: unknown): unknown {
@@ -57,4 +58,16 @@ test('what the driver cannot send is a fault of ours, and a way that is cut is n
   expect(told(Object.assign(new Error('x'), { code: 'ECONNRESET' }))).toBeInstanceOf(StoreUnavailable);
   const unavailable = new StoreUnavailable('x');
   expect(told(unavailable)).toBe(unavailable);
+});
+
+describe('whose tables they are, where that cannot be asked', () => {
+  const asking = (error: Error) => deniedOnTables({ query: () => Promise.reject(error) });
+
+  test('since nobody is let in is nothing that can be told', async () => {
+    expect(await asking(new StoreUnavailable('the connection broke'))).toBeUndefined();
+  });
+
+  test('since our own code stumbles is no such thing: it has its stack', async () => {
+    await expect(asking(new TypeError('ours'))).rejects.toThrow(TypeError);
+  });
 });

@@ -35,7 +35,7 @@ export interface VisitOptions extends BrowserContextOptions {
 export type Visit = (url: string, options?: VisitOptions) => Promise<Page>;
 
 /** One browser for all tests of a file; each visit has a fresh context, and its complaints are looked at in the end. */
-export function sharedBrowser(): Visit {
+function sharedBrowser(): Visit {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();

@@ -32,7 +32,7 @@ export async function serveZones(zones: Readonly<Record<string, Zone>> = {}): Pr
 export function resolverFor(
   servers: readonly string[],
   caps: Partial<DnsCaps> = {},
-  more: Pick<ResolverOptions, 'sentinels' | 'changed'> = {},
+  more: Pick<ResolverOptions, 'sentinels' | 'changed' | 'failed'> = {},
 ): Omit<Resolving, 'dns'> {
   const time = { now: Date.UTC(2026, 10, 1) };
   const resolver = createResolver({ ...more, servers, ticks: () => time.now, caps });

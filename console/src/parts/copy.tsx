@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
-export function CopyButton({ text, what }: { text: string; what: string }) {
+function CopyButton({ text, what }: { text: string; what: string }) {
   const [state, setState] = useState<'ready' | 'copied' | 'failed'>('ready');
   useEffect(() => {
     if (state === 'ready') return;

@@ -45,15 +45,20 @@ export function probeEndpoints(parts: {
   resolver: Resolver;
   metrics: Metrics;
   isDraining: () => boolean;
+  /** Told with every look; undefined where nothing is wrong. */
+  tell: (problem: string | undefined, error?: unknown) => void;
 }) {
-  const { store, catalog, resolver, metrics, isDraining } = parts;
+  const { store, catalog, resolver, metrics, isDraining, tell } = parts;
 
   async function storeProblem(): Promise<string | undefined> {
     try {
       await store.ready();
+      tell(undefined);
       return undefined;
     } catch (error) {
-      return error instanceof StoreUnavailable ? 'the store does not answer' : 'the store failed';
+      const problem = error instanceof StoreUnavailable ? 'the store does not answer' : 'the store failed';
+      tell(problem, error);
+      return problem;
     }
   }
 

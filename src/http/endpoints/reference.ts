@@ -7,9 +7,9 @@ const PAGE = ['Cache-Control', 'public, max-age=300', 'Referrer-Policy', 'no-ref
 
 /** Made when it is first asked for: most servers are never asked. */
 export function openapiEndpoint(document: () => Promise<object>) {
-  let text: Promise<Buffer> | undefined;
+  let text: Buffer | undefined;
   return async (call: Call): Promise<void> => {
-    text ??= document().then(made => Buffer.from(JSON.stringify(made)));
-    sendJson(call, 200, await text, PAGE);
+    text ??= Buffer.from(JSON.stringify(await document()));
+    sendJson(call, 200, text, PAGE);
   };
 }

@@ -1,7 +1,7 @@
 /** `GET /v1/public/top-domains`: the domains flagged most often. */
 
 import { hash } from 'node:crypto';
-import type { FlagReason } from '../../core/ranking.ts';
+import { type FlagReason, MOST_TOP } from '../../core/ranking.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
 import type { Rank, TopDomain } from '../../rank.ts';
 import type { Call } from '../call.ts';
@@ -12,7 +12,6 @@ import { sendEmpty, sendJson, sendRefusal } from '../reply.ts';
 import { FLAG_REASONS, topDomainsJson } from '../wire.ts';
 
 const DEFAULT_TOP = 100;
-const MOST_TOP = 1000;
 
 interface Page {
   readonly body: string;

@@ -1,5 +1,6 @@
 /** Whose word is missing where PostgreSQL says that this user may not do something. */
 
+import { StoreUnavailable } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
 import { SCHEMA, type Session } from './session.ts';
 
@@ -11,9 +12,10 @@ export async function deniedOnTables(session: Session): Promise<StoreRefused | u
   try {
     await session.query('ROLLBACK');
     return await told(session);
-  } catch {
+  } catch (error) {
     // Not even let in.
-    return undefined;
+    if (error instanceof StoreUnavailable) return undefined;
+    throw error;
   }
 }
 

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { OnFormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import type { BeforeChange, Copy } from './change.ts';
+import { unavailabilityOf } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 
 const KEPT = 3;
@@ -62,8 +63,10 @@ function orRefuse(copy: string, drop: () => void, work: () => void): void {
     work();
   } catch (error) {
     drop();
+    const unavailable = unavailabilityOf(error);
+    if (!unavailable) throw error;
     throw new StoreRefused(
-      `the tables have to change for this version, and the copy ${copy} cannot be written before (${(error as Error).message})`,
+      `the tables have to change for this version, and the copy ${copy} cannot be written before (${unavailable.message})`,
       'free as much space as the database takes, or give this user write access to its directory',
     );
   }

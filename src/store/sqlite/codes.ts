@@ -26,13 +26,15 @@ export function codeOf(error: unknown): number | undefined {
   return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
-/**
- * What the store could not do; undefined where we are to blame. The operating system's own errors, such as of a full
- * disk, name the call that failed.
- */
+/** The operating system's own errors, such as of a full disk, name the call that failed. */
+export function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
+}
+
+/** What the store could not do; undefined where we are to blame. */
 export function unavailabilityOf(error: unknown): StoreUnavailable | undefined {
   if (error instanceof StoreUnavailable) return error;
   const code = codeOf(error);
-  const isTheirs = code === undefined ? error instanceof Error && 'syscall' in error : UNAVAILABLE.has(code);
+  const isTheirs = code === undefined ? isOfSystem(error) : UNAVAILABLE.has(code);
   return isTheirs ? new StoreUnavailable((error as Error).message, { cause: error }) : undefined;
 }

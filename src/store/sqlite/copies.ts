@@ -5,7 +5,7 @@ import { chmod, copyFile, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
-import { unavailabilityOf } from './codes.ts';
+import { isOfSystem, unavailabilityOf } from './codes.ts';
 import { examine, isFull, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
 import { missingIn } from './schema.ts';
 import { NO_DEADLINE, type Thread } from './thread.ts';
@@ -24,9 +24,10 @@ export function createCopies(path: string, ask: Thread<Records>['ask']): Pick<St
         await rename(partial, target);
       } catch (error) {
         for (const end of ['', '-journal']) await rm(partial + end, { force: true });
-        if (isFull(dirname(target), statSync(path, { throwIfNoEntry: false })?.size))
+        const unavailable = unavailabilityOf(error);
+        if (unavailable && isFull(dirname(target), statSync(path, { throwIfNoEntry: false })?.size))
           throw noSpaceFor(target);
-        throw unavailabilityOf(error) ?? error;
+        throw unavailable ?? error;
       }
     },
     async restore(source, act) {
@@ -34,7 +35,8 @@ export function createCopies(path: string, ask: Thread<Records>['ask']): Pick<St
       const copy = `${path}.restoring-${process.pid}`;
       await removeLeftovers(path);
       try {
-        await copyFile(source, copy).catch(error => {
+        await copyFile(source, copy).catch((error: unknown) => {
+          if (!isOfSystem(error)) throw error;
           if (error.code === 'ENOSPC') throw noSpaceFor(copy);
           throw new StoreRefused(`cannot read ${source} (${error.code})`, 'name a file made by backup');
         });
@@ -100,7 +102,8 @@ async function makeFile(path: string): Promise<void> {
   try {
     await (await open(path, 'wx', 0o600)).close();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    if (!isOfSystem(error)) throw error;
+    const { code } = error;
     if (code === 'EEXIST')
       throw new StoreRefused(`${path} exists already`, 'remove it if no other backup is writing it');
     throw new StoreRefused(

@@ -1,0 +1,124 @@
+/** What callers and watchers find: the paths of the API, and the probes. */
+
+import { Type } from 'typebox';
+import { WINDOW_DAYS } from '../core/quota.ts';
+import { MOST_TOP } from '../core/ranking.ts';
+import { livez, type probeEndpoints } from './endpoints/probes.ts';
+import { PRICES } from './prices.ts';
+import { type Handle, type Parameter, page, type Route } from './routes.ts';
+import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema } from './schemas.ts';
+import { DOMAIN_PATH } from './target.ts';
+
+const PARAMETERS = {
+  domain: {
+    name: 'domain',
+    in: 'path',
+    required: true,
+    description: 'A domain name, such as `gmail.com`; never an email address.',
+    schema: Type.String({ minLength: 1, examples: ['gmail.com'] }),
+  },
+  explain: {
+    name: 'explain',
+    in: 'query',
+    description: 'Adds `evidence`: why the answer is what it is.',
+    schema: Type.Boolean({ default: false }),
+  },
+  limit: {
+    name: 'limit',
+    in: 'query',
+    description: 'At most this many domains.',
+    schema: Type.Integer({ minimum: 1, maximum: MOST_TOP, default: 100 }),
+  },
+  days: {
+    name: 'days',
+    in: 'query',
+    description: 'Adds `days`: the calls of each of the last so many days, today last.',
+    schema: Type.Integer({ minimum: 1, maximum: WINDOW_DAYS }),
+  },
+  reason: {
+    name: 'reason',
+    in: 'query',
+    description: 'Only domains with this reason.',
+    schema: FlagReasonSchema,
+  },
+  ifNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of an earlier answer.',
+    schema: Type.String(),
+  },
+} as const satisfies Record<string, Parameter>;
+
+/** There from the first moment on. */
+export const LIVEZ: Route = { ...page('/livez', 'livez', 'application/json', livez), isProbe: true };
+
+export function publicRoutes(handlers: {
+  domain: Handle;
+  top: Handle;
+  usage: Handle;
+  probes: ReturnType<typeof probeEndpoints>;
+}): Route[] {
+  const { domain, top, usage, probes } = handlers;
+  return [
+    {
+      method: 'GET',
+      path: DOMAIN_PATH,
+      name: 'domain',
+      door: 'key',
+      price: PRICES.call,
+      answer: DomainSchema,
+      handle: domain,
+      reference: {
+        id: 'getDomain',
+        summary: 'Look up a domain',
+        description:
+          'The risk of one domain, from 0 to 100. Send the domain only, never a whole email address.',
+        parameters: [PARAMETERS.domain, PARAMETERS.explain],
+        refusals: [401, 403, 422, 429, 500, 503],
+        isCounted: true,
+        caching: 'private, max-age=300',
+        canDegrade: true,
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/public/top-domains',
+      name: 'top_domains',
+      door: 'key',
+      price: PRICES.call,
+      answer: TopDomainsSchema,
+      handle: top,
+      reference: {
+        id: 'listTopDomains',
+        summary: 'List top domains',
+        description:
+          'The domains flagged most often here in the last 30 days; the rest of the list is padded with widely listed domains.',
+        parameters: [PARAMETERS.limit, PARAMETERS.reason, PARAMETERS.ifNoneMatch],
+        refusals: [401, 403, 422, 429, 500, 503],
+        isCounted: true,
+        caching: 'private, max-age=60',
+        hasTag: true,
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/usage',
+      name: 'usage',
+      door: 'key',
+      price: PRICES.read,
+      answer: UsageSchema,
+      handle: usage,
+      reference: {
+        id: 'getUsage',
+        summary: 'Get the usage of your key',
+        description: 'How much of the monthly quota is used and left.',
+        parameters: [PARAMETERS.days],
+        refusals: [401, 403, 422, 500, 503],
+        isCounted: false,
+        caching: 'no-store',
+      },
+    },
+    LIVEZ,
+    { ...page('/readyz', 'readyz', 'application/json', probes.readyz), isProbe: true },
+  ];
+}
