@@ -7,6 +7,7 @@ COPY client/src client/src
 COPY console console
 # The API reference is made of the table of routes.
 COPY src src
+COPY data data
 RUN node scripts/build-console.ts
 
 FROM node:24-slim

@@ -271,12 +271,17 @@ function canBeLearned({ catalog, registrable }: Facts, mail: Mail, receiver: Rec
   return mail.exchanges.some(({ host }) => !isBelow(host, registrable) && !catalog.providers.match(host));
 }
 
-/** What protects a name from every feed protects it here too. */
+/**
+ * What protects a name from every feed protects it here too, with all that its owner has below it. Below a registry
+ * (eu.org) are strangers: that it is protected says nothing of them.
+ */
 function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
   const learned = infra.find(domain, registrable, mail.exchanges, catalog);
   if (!learned || catalog.isSurelyFree(registrable) || catalog.isPanel(registrable)) return undefined;
-  return lineage(domain).some(name => catalog.isGuarded(name)) ? undefined : learned;
+  const { length } = registrable ?? domain;
+  const isGuarded = lineage(domain).some(name => name.length >= length && catalog.isGuarded(name));
+  return isGuarded ? undefined : learned;
 }
 
 /**

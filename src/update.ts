@@ -3,6 +3,7 @@
 import { type Act, type Actor, shortDetail } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
+import { doubtOf } from './core/doubt.ts';
 import {
   type Dropped,
   type Feed,
@@ -101,8 +102,10 @@ async function update(
     return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
   }
   const today = dayAt(parts.clock());
-  const problems = problemsOf(fresh, inUse.snapshot, { ...known, installed: inUse.installed, today });
-  const next = keepingNames(fresh, inUse.snapshot, today);
+  const held = { ...known, installed: inUse.installed, today };
+  const problems = problemsOf(fresh, inUse.snapshot, held);
+  const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
+  const next = keepingNames(fresh, inUse.snapshot, today, doubtful);
   const told = { feed: feed.id, before, after: versionOf(next), dropped: fresh.dropped, problems };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))

@@ -145,6 +145,28 @@ it('a disposable list is held against the popularity list of the same update', a
   ]);
 });
 
+it('a disposable list brings no more innocents in a month by telling old days, by others every day, or behind what was forced', async () => {
+  feed = { ...feed, family: 'verified' };
+  const used = many(400, 'used');
+  const on = (day: number, names: readonly string[], force = false) => {
+    const since = new Map(names.map(name => [name, '2020-01-01']));
+    const read = { version: 'new', names: [...many(100), ...names], since };
+    return update(read, { popular: used, now: FIRST + day * DAY, force });
+  };
+  const brought = new Set<string>();
+  for (let day = 0; day < 30; day++) {
+    const others = used.slice(10 * day, 10 * day + 10);
+    if ((await on(day, others)).outcome === 'accepted') for (const name of others) brought.add(name);
+  }
+  expect([...brought]).toEqual(used.slice(0, 10));
+
+  expect(await on(30, used.slice(0, 40), true)).toMatchObject({ outcome: 'forced' });
+  let most = 40;
+  for (let day = 31; day < 60; day++)
+    if ((await on(day, used.slice(0, most + 5))).outcome === 'accepted') most += 5;
+  expect(most).toBe(50);
+});
+
 it('a list that loses its names in small steps is held against the installed one', async () => {
   expect(await update(many(81))).toMatchObject({ outcome: 'accepted' });
   expect(await update(many(70))).toMatchObject({

@@ -2,6 +2,7 @@
 
 import { getDomain, getPublicSuffix } from 'tldts';
 import { toASCII, toUnicode } from 'tr46';
+import TABLE from '../../data/suffixes.json' with { type: 'json' };
 
 declare const brand: unique symbol;
 
@@ -92,6 +93,9 @@ const ICANN = {
 } as const;
 const WITH_PRIVATE = { ...ICANN, allowPrivateDomains: true } as const;
 
+/** What that list leaves out: dynamic DNS and other names that are given to anybody. */
+const SHARED_SUFFIXES: ReadonlySet<string> = new Set(Object.values(TABLE.suffixes).flat());
+
 /**
  * Names that never stand for a mail domain in the public DNS, each with all names below it: IANA's registry
  * "Special-Use Domain Names" (RFC 6761), state of 2026-05-24 as tldts 7.4 records it, without example.com, .net
@@ -158,9 +162,20 @@ export function lineage(name: string): string[] {
   return names;
 }
 
-/** By the whole public suffix list, private part included: `foo.github.io` is one. None for a suffix itself. */
+/** Names below it are anybody's for nothing, by our own table. */
+export function isGivenAway(suffix: string): boolean {
+  return SHARED_SUFFIXES.has(suffix);
+}
+
+/**
+ * By the whole public suffix list, private part included, and what we know beside it: `foo.github.io` is one, and so is
+ * `foo.mooo.com`. None for a suffix itself.
+ */
 export function registrableDomain(name: string): string | undefined {
-  return getDomain(name, WITH_PRIVATE) ?? undefined;
+  const domain = getDomain(name, WITH_PRIVATE) ?? undefined;
+  if (domain === undefined || !SHARED_SUFFIXES.has(domain)) return domain;
+  if (name === domain) return undefined;
+  return name.slice(name.lastIndexOf('.', name.length - domain.length - 2) + 1);
 }
 
 /** For a canonical name: whether it is, or lies below, a special-use name. Such a name is never sent to DNS. */

@@ -1,5 +1,6 @@
 /** A feed: a list that we follow. A snapshot of it is one version, read, cleaned and counted. */
 
+import type { Day } from './days.ts';
 import type { TableTexts } from './tables.ts';
 
 /** `academic`: a register of universities, which broad feeds cannot flag. `popular`: names that many people use. */
@@ -85,6 +86,11 @@ export interface Content {
   readonly since: Uint16Array;
   /** Only of a rotating list, which keeps names that it no longer shows. */
   readonly shown?: Shown;
+  /**
+   * What updates brought within a month though ours know it as something else, with the day of the update: few, and
+   * also what was withdrawn since.
+   */
+  readonly doubtful: ReadonlyMap<string, Day>;
   readonly labels: ReadonlyMap<string, string>;
   readonly dropped: Readonly<Dropped>;
 }

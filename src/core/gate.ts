@@ -1,8 +1,8 @@
 /** The gate: whether a new version of a feed is plausible enough to take the place of the one in use. */
 
 import type { Day } from './days.ts';
-import type { Content, Family, FeedKind, Snapshot } from './feed.ts';
-import { PANEL_SIZE } from './folding.ts';
+import { doubtOf } from './doubt.ts';
+import type { Content, Snapshot } from './feed.ts';
 import type { Held } from './known.ts';
 import { SHOWN_TO_STAY, sealing } from './snapshot.ts';
 import { allAtOnce } from './steps.ts';
@@ -39,7 +39,7 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
   const canary = feed.kind === 'disposable' ? names.find(name => canaries.has(name)) : undefined;
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
   if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
-  return [...problems, ...clearing(fresh, inUse, held), ...blaming(fresh, inUse, held)];
+  return [...problems, ...doubtOf(fresh, inUse, held).problems];
 }
 
 /**
@@ -67,76 +67,6 @@ function outOfBand(
 const isBelow = (count: number, expected: number) => 5 * count < 4 * expected;
 const isAbove = (count: number, expected: number) => 2 * count > 3 * expected;
 
-/** What counts as one step: many small ones must not do what one large one may not. */
-const STEP_DAYS = 30;
-
-/**
- * The names of which something is true and that are new, with those that came within a month, where they are more than
- * `most`. What is installed was looked at, and so was what came within a month and is more already: it was forced in.
- */
-function tooMany(
-  names: readonly string[],
-  most: number,
-  inUse: Snapshot | undefined,
-  { installed, today }: Held,
-  isSuch: (name: string) => boolean,
-): string[] {
-  const before = placesOf(inUse);
-  const lookedAt = new Set(installed?.names);
-  const such = names.filter(name => isSuch(name) && !lookedAt.has(name));
-  const fresh = such.filter(name => !before.has(name));
-  // Where nobody knows since when, that is day 0, long ago.
-  const lately = such.filter(name => today - (inUse?.since[before.get(name) ?? -1] ?? 0) < STEP_DAYS);
-  const found = lately.length > most ? fresh : fresh.concat(lately);
-  return found.length > most ? found : [];
-}
-
-/**
- * How many names of disposable feeds a list of innocent ones may clear within a month: a share of its names, and so many
- * at most. Of 24,987 popular names 22 are such, of 8,213 universities one, of 18 relays three: broad feeds like to
- * name relays. Lists of free providers are full of them (122 of 4,768 and 6,821 of 16,334), and clear none; what they
- * add tells of a list that went bad (2026-11-16).
- */
-const MOST_CLEARED: Readonly<Record<Exclude<FeedKind, 'disposable'>, { share: number; most: number }>> = {
-  popular: { share: 0.003, most: 300 },
-  relay: { share: 0.3, most: 5 },
-  academic: { share: 0.01, most: 10 },
-  free: { share: 0.05, most: 1_000 },
-};
-
-/** What stands in such a list is spared, and so are the hosts that receive for it: whoever writes one writes himself in. */
-function clearing({ feed, names }: Snapshot, inUse: Snapshot | undefined, held: Held): string[] {
-  if (feed.kind === 'disposable') return [];
-  const { share, most } = MOST_CLEARED[feed.kind];
-  const counted = feed.kind === 'popular' ? names.slice(0, PANEL_SIZE) : names;
-  const found = tooMany(counted, Math.min(most, share * counted.length), inUse, held, held.isClearable);
-  if (found.length === 0) return [];
-  return [`${found.length} of its ${counted.length} names ${AT_ONCE} disposable (${some(found)}): ${LOOK}`];
-}
-
-/** In the shortest lists a share would be less than one honest mistake. */
-const FEW_BLAMED = 10;
-
-/**
- * How many innocent names a disposable feed may bring within a month, as a share of its names, where that is not few.
- * A verified feed's word is enough by itself, so nothing else stands between its errors and a caller. With a panel of
- * 24,987 names, every second of the first 50,000, the bundled ones hold 12 of 8,883, 3 of 4,552, 50 of 74,116 and 57 of
- * 162,867, which came over years (2026-11-16).
- */
-const MOST_BLAMED: Readonly<Record<Family, number>> = { verified: 0.002, telemetry: 0.002, broad: 0.003 };
-
-function blaming({ feed, names }: Snapshot, inUse: Snapshot | undefined, held: Held): string[] {
-  if (feed.kind !== 'disposable') return [];
-  const most = Math.max(FEW_BLAMED, MOST_BLAMED[feed.family] * names.length);
-  const found = tooMany(names, most, inUse, held, held.isInnocent);
-  if (found.length === 0) return [];
-  return [`${found.length} of its ${names.length} names ${AT_ONCE} innocent (${some(found)}): ${LOOK}`];
-}
-
-const AT_ONCE = `came within ${STEP_DAYS} days and are known as`;
-const LOOK = 'look at them before you force it';
-const some = (names: readonly string[]) => names.slice(0, 3).join(', ');
-
 /**
  * Names of people's mailboxes are among the most used: 22 of the 50 largest providers were in a list of 25,000 (November
  * 2026). Another column, or a list of something else, would clear what the disposable feeds name.
@@ -147,8 +77,16 @@ function unpopular(names: readonly string[], canaries: ReadonlySet<string>): str
   return [`it names ${found} of the ${canaries.size} largest mailbox providers: not what most people use`];
 }
 
-/** Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update. */
-export function keepingNames(fresh: Snapshot, inUse: Snapshot | undefined, today: Day): Snapshot {
+/**
+ * Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update.
+ * `doubtful` is what the next version will be held against.
+ */
+export function keepingNames(
+  fresh: Snapshot,
+  inUse: Snapshot | undefined,
+  today: Day,
+  doubtful: Content['doubtful'] = new Map(),
+): Snapshot {
   const before = placesOf(inUse);
   const sinceOf = (name: string, at: number) => {
     if (fresh.since[at] !== 0) return fresh.since[at]!;
@@ -157,7 +95,7 @@ export function keepingNames(fresh: Snapshot, inUse: Snapshot | undefined, today
   };
   if (fresh.feed.rotates === undefined) {
     const since = Uint16Array.from(fresh.names, sinceOf);
-    return allAtOnce(sealing(fresh.feed, { ...fresh, since }));
+    return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful }));
   }
   const newest = inUse?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
   const rows: Row[] = fresh.names.map((name, at) => {
@@ -170,7 +108,7 @@ export function keepingNames(fresh: Snapshot, inUse: Snapshot | undefined, today
   });
   const stay = [...before.values()].map(place => rowAt(inUse!, place)).filter(row => isToStay(row, today));
   stay.sort((a, b) => b.last - a.last || (a.name < b.name ? -1 : 1));
-  return rotated(fresh, rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))));
+  return rotated({ ...fresh, doubtful }, rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))));
 }
 
 /**

@@ -42,7 +42,7 @@ export const LEARNING = Object.freeze({
    * the panel, which are all tables and lists of ours. One forgotten is seen again with its next guest.
    */
   mostShared: 150_000,
-  /** How many listed neighbours of a host are kept at hand, and shown in one answer. */
+  /** How many listed neighbours of a host are shown in one answer. */
   neighbours: 50,
 });
 
@@ -105,6 +105,8 @@ export interface GuestGroup {
   /** Up to `ESTABLISHED_DAYS`. */
   readonly days: number;
   readonly count: number;
+  /** The names in the lists of those that are listed, with spaces between: one text, since a store gives thousands. */
+  readonly entries: string;
 }
 
 /** What is remembered of a host name, a domain of hosts or an address. */

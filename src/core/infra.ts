@@ -5,6 +5,7 @@ import { areSpared, decidingOf } from './deciding.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
 import { type HostRecord, isByTwoFamilies, isOwnHosts, LEARNING, ownAt } from './guest.ts';
 import { type Exchange, firstOf } from './mail.ts';
+import { relisted, relisting } from './relist.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
 import { sumOf } from './weights.ts';
@@ -63,11 +64,10 @@ export function isLearnable(host: string, catalog: Catalog): boolean {
 
 /** What is known of a host, an address or a domain of hosts. */
 interface Known {
+  /** As today's lists know its guests. */
   readonly record: HostRecord;
   /** Null where it cannot be learned, whatever its guests weigh. */
   readonly sum: number | null;
-  /** Of learned ones: counting costs up to fifty lookups in the lists. */
-  readonly listedGuests: number;
 }
 
 type Found = Omit<Learned, 'hosts'>;
@@ -142,7 +142,7 @@ export class Infra {
       const names = [host, groupOf(host) ?? host, ...addresses];
       const known = names.map(name => this.#known.get(name)?.record);
       const most = known.reduce((best, next) => ((next?.flagged ?? 0) > (best?.flagged ?? 0) ? next : best));
-      const listedGuests = most ? listedGuestsOf(most, catalog) : 0;
+      const listedGuests = most?.flagged ?? 0;
       if (!most || listedGuests === 0 || !isLearnable(host, catalog)) continue;
       const guests = most.neighbours.filter(entry => isListed(entry, catalog)).slice(0, left);
       left -= guests.length;
@@ -162,8 +162,7 @@ export class Infra {
     const { hits, families } = catalog.listed(ownLineage(host));
     // One line that names a hoster must not condemn its guests, whoever wrote it.
     if (isByTwoFamilies(families) && !this.#isShared(group)) {
-      const record = this.#known.get(group)?.record;
-      const listedGuests = record ? listedGuestsOf(record, catalog) : 0;
+      const listedGuests = this.#known.get(group)?.record.flagged ?? 0;
       return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
     }
     return this.#byAddress(host, address => address);
@@ -180,8 +179,9 @@ export class Infra {
   #learned(name: string, by: LearnedBy): Found | undefined {
     const known = this.#known.get(name);
     if (!known || !isEnough(known.sum, name)) return undefined;
-    const { record, sum, listedGuests } = known;
-    return { by, neighbours: record.neighbours, listedGuests, sum, enough: enoughFor(name) };
+    const { record, sum } = known;
+    const { neighbours, flagged: listedGuests } = record;
+    return { by, neighbours, listedGuests, sum, enough: enoughFor(name) };
   }
 
   #byAddress(host: string, named: (address: string) => string): Found | undefined {
@@ -246,10 +246,7 @@ function someListed(entries: Iterable<string>, catalog: Catalog): string[] {
 
 const isEnough = (sum: number | null, name: string) => sum !== null && sum >= enoughFor(name);
 
-/**
- * Judging a host reads the lineages of up to fifty neighbours and tries every choice of keys, 0.3 ms at most (2026-11-16),
- * so fewer hosts are a step than names.
- */
+/** Judging a host tries every choice of keys, 0.3 ms at most (2026-11-16), so fewer hosts are a step than names. */
 const HOSTS_A_STEP = 4;
 
 export function* foldingInfra(
@@ -261,40 +258,23 @@ export function* foldingInfra(
 ): Steps<Infra> {
   const known = new Map<string, Known>();
   let at = 0;
-  for (const record of records) {
+  for (const seen of records) {
     if (++at % HOSTS_A_STEP === 0) yield;
-    const sum = learnableSum(record, catalog, today);
-    const listedGuests = isEnough(sum, record.name) ? listedGuestsOf(record, catalog) : 0;
-    known.set(record.name, { record, sum, listedGuests });
+    const record = yield* relisting(seen, catalog);
+    known.set(record.name, { record, sum: learnableSum(record, catalog, today) });
   }
   return new Infra(known, yield* siblingsIn(catalog), addressesOf, shared);
 }
 
-/**
- * What the guests of a host weigh, by today's lists and tables, which may have changed since they were seen. Null where
- * it cannot be learned.
- */
+/** What the guests of a host weigh. Null where it cannot be learned by today's lists and tables. */
 function learnableSum(record: HostRecord, catalog: Catalog, today: string): number | null {
   if (record.shared || record.forgotten) return null;
   const host = record.name.replace(/^\*\./, '');
-  if (isHostName(host) && !isLearnable(host, catalog)) return null;
-  const sum = sumOf(record, today);
-  if (sum < LEARNING.learnedAt) return sum;
-  return sumOf(record, today, stillListed(record, catalog));
-}
-
-/** The share of its listed guests that today's lists still name, by those that are kept at hand. */
-function stillListed({ neighbours }: HostRecord, catalog: Catalog): number {
-  return neighbours.filter(entry => isListed(entry, catalog)).length / Math.max(1, neighbours.length);
-}
-
-/** Without those that the lists have withdrawn since they were seen. */
-function listedGuestsOf(record: HostRecord, catalog: Catalog): number {
-  return Math.round(record.flagged * stillListed(record, catalog));
+  return isHostName(host) && !isLearnable(host, catalog) ? null : sumOf(record, today);
 }
 
 export function isLearned(record: HostRecord, catalog: Catalog, today: string): boolean {
-  return isEnough(learnableSum(record, catalog, today), record.name);
+  return isEnough(learnableSum(relisted(record, catalog), catalog, today), record.name);
 }
 
 function isListed(name: string, catalog: Catalog): boolean {

@@ -38,7 +38,7 @@ function isBlamable(registrable: string, catalog: Catalog): boolean {
   return (
     !catalog.isFree(registrable) &&
     !catalog.isPanel(registrable) &&
-    !lineage(registrable).some(name => catalog.isGuarded(name)) &&
+    !catalog.isGuarded(registrable) &&
     catalog.providers.match(registrable) === undefined
   );
 }

@@ -1,7 +1,7 @@
 /** Making a snapshot: from a list as it was read, and from the text that one is kept as. */
 
 import { createHash, hash } from 'node:crypto';
-import { dayAt, dayFrom, type Runs, runsOf, spread } from './days.ts';
+import { type Day, dayAt, dayFrom, type Runs, runsOf, spread } from './days.ts';
 import { isSpecialUse, parseDomain } from './domain.ts';
 import {
   type Content,
@@ -74,6 +74,7 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
     version: version.value,
     names,
     since: since.slice(0, names.length),
+    doubtful: new Map(),
     labels,
     dropped,
   });
@@ -101,12 +102,13 @@ export function textOf(content: Content): string {
  * JSON lines of a bounded number of names each: parsing a whole list at once would hold the event loop for as long as
  * that takes, 20 ms for 160,000 names.
  */
-function* linesOf({ version, names, since, shown, labels, dropped }: Content): Generator<string> {
+function* linesOf({ version, names, since, shown, doubtful, labels, dropped }: Content): Generator<string> {
   yield `${JSON.stringify({ version, dropped })}\n`;
   for (let at = 0; at < names.length; at += STEP) {
     const line: Part = { names: names.slice(at, at + STEP), days: runsOf(since.subarray(at, at + STEP)) };
     yield `${JSON.stringify(shown ? { ...line, ...shownLine(shown, at) } : line)}\n`;
   }
+  for (const part of inParts([...doubtful])) yield `${JSON.stringify({ doubtful: part })}\n`;
   for (const part of inParts([...labels])) yield `${JSON.stringify({ labels: part })}\n`;
 }
 
@@ -131,6 +133,7 @@ export function* reading(
   const names: string[] = [];
   const days: Part[] = [];
   const told = new Map<string, string>();
+  const doubtful = new Map<string, Day>();
   const labels = new Map<string, string>();
   for (let from = 0, end = 0; from < text.length; from = end) {
     end = text.indexOf('\n', from) + 1;
@@ -139,6 +142,7 @@ export function* reading(
     for (const name of some) names.push(name);
     if (some.length > 0) days.push(line);
     for (const [name, day] of line.since ?? []) told.set(name, day);
+    for (const [name, day] of line.doubtful ?? []) doubtful.set(name, day);
     for (const [name, label] of line.labels ?? []) labels.set(name, label);
     yield;
   }
@@ -147,7 +151,7 @@ export function* reading(
   const known = days.every(line => line.days)
     ? daysOf(feed, days, names.length)
     : yield* earlierDays(feed, names, told, acceptedAt);
-  return { feed, version, names, ...known, labels, dropped, digest, acceptedAt };
+  return { feed, version, names, ...known, doubtful, labels, dropped, digest, acceptedAt };
 }
 
 type Known = Pick<Content, 'since' | 'shown'>;
@@ -200,5 +204,6 @@ interface Part {
   readonly shown?: Runs;
   /** In texts of earlier versions. */
   readonly since?: readonly (readonly [string, string])[];
+  readonly doubtful?: readonly (readonly [string, Day])[];
   readonly labels?: readonly (readonly [string, string])[];
 }

@@ -97,12 +97,8 @@ interface Listed {
   readonly earned: Map<string, number>;
 }
 
-/** The sum of a host on a day. `stillListed` is the share of its listed guests that today's lists still name. */
-export function sumOf(
-  { name, groups }: Pick<HostRecord, 'name' | 'groups'>,
-  today: string,
-  stillListed = 1,
-): number {
+/** The sum of a host on a day. */
+export function sumOf({ name, groups }: Pick<HostRecord, 'name' | 'groups'>, today: string): number {
   const listed: Listed = { all: nothing(), witnessed: nothing(), asked: new Map(), earned: new Map() };
   const isOwn = isOwnHosts(name);
   const first = earliest(groups.filter(group => group.listed));
@@ -114,7 +110,7 @@ export function sumOf(
     else if (group.sinceDay <= resident && daysBetween(group.sinceDay, today) >= MONTH_DAYS)
       weigh(group, today, listed, false);
   }
-  return stillListed * leastSum(listed) + others;
+  return leastSum(listed) + others;
 }
 
 /** Later than any day where there are none. */

@@ -1,7 +1,7 @@
 /** Whose a name is when domains are counted: the part of it that costs something to have. */
 
 import type { Catalog } from './catalog.ts';
-import { lineage, registrableDomain } from './domain.ts';
+import { isGivenAway, lineage, registrableDomain } from './domain.ts';
 
 /**
  * What the private part of the public suffix list has of registries: they sell names below one label as a country's own
@@ -16,7 +16,8 @@ const A_REGISTRY = /^(?:co|com|net|org|biz)\.[a-z]{2}$/;
 export function zoneOf(name: string, catalog: Pick<Catalog, 'isSuffix'>): string {
   const registrable = registrableDomain(name);
   const suffix = registrable?.slice(registrable.indexOf('.') + 1);
-  if (registrable !== undefined && (A_REGISTRY.test(suffix!) || catalog.isSuffix(suffix!)))
-    return registrable;
+  if (registrable === undefined) return lineage(name).at(-1) ?? name;
+  const isSold = A_REGISTRY.test(suffix!) && !isGivenAway(suffix!);
+  if (isSold || catalog.isSuffix(suffix!)) return registrable;
   return lineage(name).at(-1) ?? name;
 }

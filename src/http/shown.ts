@@ -8,6 +8,7 @@ import { isLearned } from '../core/infra.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Override } from '../core/override.ts';
 import { toSecond } from '../core/quota.ts';
+import { relisted } from '../core/relist.ts';
 import { sumOf } from '../core/weights.ts';
 
 /** To the second, in UTC. */
@@ -50,7 +51,8 @@ export const MOST_SHOWN = 1_000;
 /** Enough to look up by hand. */
 const NEIGHBOURS_SHOWN = 3;
 
-export function shownHost(host: HostRecord, catalog: Catalog, today: string) {
+export function shownHost(seen: HostRecord, catalog: Catalog, today: string) {
+  const host = relisted(seen, catalog);
   return {
     host: host.name,
     state: stateOf(host, catalog, today),

@@ -61,7 +61,7 @@ export const CHANGED = Object.values(AGAIN)
   .join(' OR ');
 
 /** Guests that weigh the same: what no weight depends on is left out, so that they are few groups. */
-const GROUP: Record<Exclude<keyof GuestGroup, 'count'>, string> = {
+const GROUP: Record<Exclude<keyof GuestGroup, 'count' | 'entries'>, string> = {
   listed: 'entry IS NOT NULL',
   corroborated: 'corroborated',
   earned: 'earned',
@@ -73,11 +73,11 @@ const GROUP: Record<Exclude<keyof GuestGroup, 'count'>, string> = {
 
 export const GROUPED = `${Object.entries(GROUP)
   .map(([member, value]) => `${value} AS ${columnName(member)}`)
-  .join(', ')}, count(*) AS count`;
+  .join(', ')}, count(*) AS count, coalesce(string_agg(entry, ' ' ORDER BY domain), '') AS entries`;
 export const GROUP_KEYS = Object.values(GROUP).join(', ');
 
 /** The members of one group in JSON, where `json_object` or its like makes it: name, column, name, column. */
-export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count']
+export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count', 'entries']
   .map(member => `'${member}', ${columnName(member)}`)
   .join(', ');
 

@@ -196,6 +196,17 @@ describe('the text that a snapshot is kept as', () => {
     expect(yields).toBe(1 + 3);
   });
 
+  it('gives back what came though we know it as something else, in lines of a bounded length', () => {
+    const names = Array.from({ length: 900 }, (_, at) => `d${at}.com`);
+    const doubtful = new Map(names.map((name, at) => [name, 20_000 + (at % 30)]));
+    const kept = keepingNames(takeSnapshot(FEED, { version: '1', names }), undefined, 20_000, doubtful);
+    const again = allAtOnce(reading(FEED, textOf(kept), kept.digest, 7));
+    expect(again).toEqual({ ...kept, acceptedAt: 7 });
+    expect(again.doubtful).toEqual(doubtful);
+    const without = keepingNames(takeSnapshot(FEED, { version: '1', names }), undefined, 20_000);
+    expect(without.digest).not.toBe(kept.digest);
+  });
+
   it('gives back of a rotating list what it showed when', () => {
     const rotating = { ...FEED, rotates: 1_000 };
     const names = Array.from({ length: 1_200 }, (_, at) => `d${at}.com`);

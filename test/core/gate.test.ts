@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayFrom } from '../../src/core/days.ts';
+import { doubtOf } from '../../src/core/doubt.ts';
 import type { Content, Family, Feed, FeedKind, Snapshot } from '../../src/core/feed.ts';
 import { isSame, keepingNames, problemsOf } from '../../src/core/gate.ts';
 import type { Held } from '../../src/core/known.ts';
@@ -127,11 +128,16 @@ describe('a new version of a feed', () => {
     ['verified', 8_000, 16],
     ['telemetry', 1_000, 10],
     ['broad', 8_000, 24],
+    // Whoever writes a list can make it longer.
+    ['verified', 10_000, 20],
+    ['verified', 40_000, 20],
+    ['telemetry', 40_000, 20],
+    ['broad', 200_000, 500],
   ])('of the %s family and %i names may bring %i that we know as innocent', (family, size, most) => {
     const feed: Feed = { ...FEED, family };
-    const before = clean([...many(size - 50), ...many(50, 'company-before')], feed);
+    const before = asRead([...many(size - 50), ...many(50, 'company-before')], feed);
     const check = (count: number) =>
-      problemsOf(clean([...many(size - count), ...many(count, 'company')], feed), before, KNOWN);
+      problemsOf(asRead([...many(size - count), ...many(count, 'company')], feed), before, KNOWN);
     expect(check(most)).toEqual([]);
     expect(check(most + 1)).toEqual([
       expect.stringMatching(
@@ -142,30 +148,113 @@ describe('a new version of a feed', () => {
     expect(problemsOf(clean(many(99, 'company'), { ...FEED, kind: 'free' }), undefined, KNOWN)).toEqual([]);
   });
 
-  it.each<[string, Feed, string]>([
-    ['clear', { ...FEED, kind: 'academic' }, 'burner'],
-    ['blame', FEED, 'company'],
-  ])('may not %s in many small steps what it may not in one, within a month', (_, feed, prefix) => {
-    const names = [...many(1_000), ...many(50, `${prefix}-looked-at-`)];
-    const installed = allAtOnce(cleaning(feed, { version: '1', names, dated: '2026-11-01' }));
+  /** Updates one after the other, each on its day, as far as the gate takes them. */
+  function following(installed: Snapshot) {
     let inUse = installed;
-    const step = (count: number, day: number) => {
-      const fresh = clean([...installed.names, ...many(count, prefix)], feed);
-      const found = problemsOf(fresh, inUse, { ...KNOWN, installed, today: NOV + day });
-      if (found.length === 0) inUse = keepingNames(fresh, inUse, NOV + day);
+    return (fresh: Snapshot, day: number, isForced = false) => {
+      const held = { ...KNOWN, installed, today: NOV + day };
+      const found = problemsOf(fresh, inUse, held);
+      const { doubtful } = doubtOf(fresh, inUse, held);
+      if (found.length === 0 || isForced) inUse = keepingNames(fresh, inUse, NOV + day, doubtful);
       return found;
     };
-    expect(step(4, 0)).toEqual([]);
-    expect(step(10, 29)).toEqual([]);
+  }
+  const SUCH: readonly [string, Feed, string][] = [
+    ['clear', { ...FEED, kind: 'academic' }, 'burner'],
+    ['blame', FEED, 'company'],
+    ['blame', { ...FEED, rotates: 1_050 }, 'company'],
+  ];
+  const installedFor = (feed: Feed, prefix: string) =>
+    allAtOnce(
+      cleaning(feed, {
+        ...{ version: '1', dated: '2026-11-01' },
+        names: [...many(1_000), ...many(50, `${prefix}-looked-at-`)],
+      }),
+    );
+
+  it.each(SUCH)(
+    'may not %s in many small steps what it may not in one, within a month',
+    (_, feed, prefix) => {
+      const installed = installedFor(feed, prefix);
+      const update = following(installed);
+      const step = (count: number, day: number, isForced = false) =>
+        update(clean([...installed.names, ...many(count, prefix)], feed), day, isForced);
+      expect(step(4, 0)).toEqual([]);
+      expect(step(10, 29)).toEqual([]);
+      expect(step(11, 29)).toHaveLength(1);
+      // Nothing new is no step; the first four are a month old.
+      expect(step(10, 29)).toEqual([]);
+      expect(step(14, 30)).toEqual([]);
+      expect(step(15, 30)).toHaveLength(1);
+      // An operator looked at what was forced in, and does not have to again for every name that follows; what comes
+      // behind it is counted as before.
+      expect(step(100, 30, true)).toHaveLength(1);
+      expect(step(100, 31)).toEqual([]);
+      expect(step(110, 31)).toEqual([]);
+      expect(step(111, 32)).toHaveLength(1);
+      expect(step(110, 60)).toEqual([]);
+      expect(step(120, 61)).toEqual([]);
+    },
+  );
+
+  it.each(SUCH)('may not %s others every day: what it has withdrawn counts on', (_, feed, prefix) => {
+    const installed = installedFor(feed, prefix);
+    const update = following(installed);
+    const others = (day: number, count: number) =>
+      update(clean([...installed.names, ...many(count, `${prefix}-${day}-`)], feed), day);
+    expect(others(0, 6)).toEqual([]);
+    expect(others(1, 4)).toEqual([]);
+    expect(others(2, 1)).toEqual([expect.stringContaining(`11 of its 1051 names`)]);
+    // Those of the first day are a month old on the thirtieth.
+    expect(others(29, 1)).toHaveLength(1);
+    expect(others(30, 6)).toEqual([]);
+    expect(others(31, 5)).toHaveLength(1);
+    expect(others(31, 4)).toEqual([]);
+  });
+
+  it.each(SUCH)('may not %s more because it says that it has named them for years', (_, feed, prefix) => {
+    const installed = installedFor(feed, prefix);
+    const update = following(installed);
+    const step = (count: number, day: number) => {
+      const names = [...installed.names, ...many(count, prefix)];
+      const since = new Map(names.map(name => [name, '2020-01-01']));
+      return update(allAtOnce(cleaning(feed, { version: '1', names, since })), day);
+    };
+    expect(step(10, 0)).toEqual([]);
+    expect(step(11, 1)).toHaveLength(1);
     expect(step(11, 29)).toHaveLength(1);
-    // Nothing new is no step; the first four are a month old.
-    expect(step(10, 29)).toEqual([]);
-    expect(step(14, 30)).toEqual([]);
-    expect(step(15, 30)).toHaveLength(1);
-    // An operator looked at what was forced in, and does not have to again for every name that follows.
-    inUse = keepingNames(clean([...installed.names, ...many(100, prefix)], feed), inUse, NOV + 30);
-    expect(step(110, 31)).toEqual([]);
-    expect(step(121, 32)).toHaveLength(1);
+    expect(step(20, 30)).toEqual([]);
+  });
+
+  it('that an operator forced in for another reason leaves the count as it is', () => {
+    const installed = installedFor(FEED, 'company');
+    const update = following(installed);
+    expect(update(clean([...installed.names, ...many(6, 'company')]), 0)).toEqual([]);
+    const short = [...many(500), ...many(6, 'company')];
+    expect(update(clean(short), 1, true)).toEqual([expect.stringMatching(/20 % fewer/)]);
+    expect(update(clean([...short, ...many(4, 'company-more')]), 2)).toEqual([]);
+    expect(update(clean([...short, ...many(5, 'company-more')]), 3)).toHaveLength(1);
+  });
+
+  it('that brings none is no step, though it is shorter and may bring fewer', () => {
+    const installed = clean(many(8_000));
+    const update = following(installed);
+    expect(update(clean([...installed.names, ...many(24, 'company')]), 0)).toEqual([]);
+    const shorter = [...many(6_500), ...many(24, 'company')];
+    expect(update(clean(shorter), 1)).toEqual([]);
+    expect(update(clean([...shorter, 'company-new.com']), 2)).toEqual([
+      expect.stringMatching(/^25 of its 6525 names .*company-new\.com, company0\.com/),
+    ]);
+  });
+
+  it('counts a name no longer that turned out to be what the list says', () => {
+    const known = { ...KNOWN, installed: clean(many(1_000)) };
+    const first = clean([...many(1_000), ...many(10, 'company')]);
+    const kept = keepingNames(first, known.installed, NOV, doubtOf(first, known.installed, known).doubtful);
+    const next = clean([...first.names, 'company-new.com']);
+    expect(problemsOf(next, kept, known)).toHaveLength(1);
+    const isInnocent = (name: string) => KNOWN.isInnocent(name) && name !== 'company0.com';
+    expect(problemsOf(next, kept, { ...known, isInnocent })).toEqual([]);
   });
 
   it.each<[string, FeedKind, number, number, number, boolean]>([
@@ -388,6 +477,7 @@ describe('two versions of a feed', () => {
   const one: Content = {
     version: '1',
     names: ['a.com', 'b.com'],
+    doubtful: new Map(),
     since: Uint16Array.of(1, 2),
     shown: { last: Uint16Array.of(3, 4), days: Uint8Array.of(5, 6) },
     labels: new Map([['b.com', 'B']]),

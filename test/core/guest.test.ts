@@ -122,12 +122,6 @@ describe('an unlisted guest speaks for the host', () => {
     expect(sum(groupOfGuests(50), unlisted(950))).toBeLessThan(0);
     expect(sum(groupOfGuests(26), unlisted(74))).toBeGreaterThan(20);
   });
-
-  it('and stays as it is when the lists withdraw what they named', () => {
-    const groups = [groupOfGuests(10), unlisted(10)];
-    expect(sumOf({ name: 'mx.box.net', groups }, TODAY, 0.5)).toBeCloseTo(4.4);
-    expect(sumOf({ name: 'mx.box.net', groups }, TODAY, 0)).toBeCloseTo(-0.6);
-  });
 });
 
 describe('at the address of own hosts, where anybody can point a host of his,', () => {

@@ -14,6 +14,7 @@ it.each([
   ['below one that is named after a country', 'firm.uk.com', 'firm.uk.com'],
   ['below a suffix that gives names away', 'x.mine.duckdns.org', 'duckdns.org'],
   ['below one in a country', 'x.mine.pp.ua', 'pp.ua'],
+  ['below one that is called like a registry', 'x.mine.biz.tm', 'biz.tm'],
 ])('domains are counted as they were registered: %s', (_, name, zone) => {
   expect(zoneOf(name, catalog)).toBe(zone);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
-import type { Feed } from '../../src/core/feed.ts';
+import type { Family } from '../../src/core/feed.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
@@ -73,9 +73,18 @@ describe('a mail host', () => {
     forgotten: false,
     neighbours: [],
     lastDay: '2026-11-15',
-    groups: [groupOfGuests(1), groupOfGuests(2, { listed: false, sinceDay: '2026-11-14' })],
+    groups: [
+      groupOfGuests(1, { entries: 'a.com' }),
+      groupOfGuests(2, { listed: false, sinceDay: '2026-11-14' }),
+    ],
   };
-  const catalog = {} as Catalog;
+  const named = ['a.com', 'b.com', 'c.com', 'd.com'];
+  const list = (family: Family) =>
+    takeSnapshot(
+      { id: family, kind: 'disposable', family, licence: 'MIT', origin: 'a', atLeast: 0 },
+      { version: '1', names: named },
+    );
+  const catalog = allAtOnce(makingCatalog([list('broad'), list('telemetry')], NO_TABLES, 'g'));
   test.each<[Partial<HostRecord>, string]>([
     [{}, 'undecided'],
     [{ shared: true }, 'shared'],
@@ -89,17 +98,13 @@ describe('a mail host', () => {
       innocent: 2,
       sum: 0.88,
       last_seen: '2026-11-15',
-      neighbours: [],
+      neighbours: ['a.com'],
     });
   });
 
   test('that was learned is shown as a disposable one, with three of its listed guests', () => {
-    const neighbours = ['a.com', 'b.com', 'c.com', 'd.com'];
-    const feed = { id: 'a', kind: 'disposable', family: 'broad', licence: 'MIT', origin: 'a', atLeast: 0 };
-    const list = takeSnapshot(feed as Feed, { version: '1', names: neighbours });
-    const made = allAtOnce(makingCatalog([list], NO_TABLES, 'g'));
-    const learned = { ...host, flagged: 4, neighbours, groups: [groupOfGuests(4)] };
-    expect(shownHost(learned, made, '2026-11-15')).toMatchObject({
+    const learned = { ...host, groups: [groupOfGuests(4, { entries: named.join(' ') })] };
+    expect(shownHost(learned, catalog, '2026-11-15')).toMatchObject({
       state: 'disposable',
       neighbours: ['a.com', 'b.com', 'c.com'],
     });

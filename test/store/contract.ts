@@ -661,6 +661,18 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
         `true true false 1 0 ${DAY} 1 1`,
         `true true false 1 7 ${DAY} 1 1`,
       ]);
+      // Every one that is listed, by the name in the lists.
+      const entries = async () =>
+        (await store.listHosts(1, 1))[0]!.groups
+          .map(one => `${one.listed} ${one.count} ${one.entries}`)
+          .sort();
+      expect(await entries()).toEqual([
+        'false 1 ',
+        'true 1 d0.com',
+        'true 1 i0.com',
+        'true 2 d1.com d2.com',
+        'true 2 s0.com s1.com',
+      ]);
       // Of what is no longer listed no key is kept.
       await learn(guests(3, { ...next, ...unlisted }));
       await learn(guests(1, { ...next, day: '2026-11-18', keys: 0b1000 }), [], '2026-11-18');

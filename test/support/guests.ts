@@ -16,7 +16,17 @@ export function guestOf(facts: Pick<Guest, 'host' | 'domain' | 'entry' | 'day'> 
   };
 }
 
+/** What lists name, as a catalog of the test has to know them: by two families, or by one. */
+const LISTED = { corroborated: 'burner.com', single: 'broad-host.net' };
+
+/** So many entries, of some names in turn. */
+export function entriesOf(count: number, names: readonly string[]): string {
+  return Array.from({ length: count }, (_, at) => names[at % names.length]).join(' ');
+}
+
 export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): GuestGroup {
+  const { listed = true, corroborated = true } = facts;
+  const name = LISTED[corroborated ? 'corroborated' : 'single'];
   return {
     listed: true,
     corroborated: true,
@@ -26,6 +36,7 @@ export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): G
     sinceDay: '2026-01-01',
     days: 1,
     count,
+    entries: listed ? entriesOf(count, [name]) : '',
     ...facts,
   };
 }

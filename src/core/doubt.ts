@@ -1,0 +1,83 @@
+/** Names that a list brings though we know them as something else: how many of them may come within a month. */
+
+import type { Day } from './days.ts';
+import type { Content, Family, Feed, FeedKind, Snapshot } from './feed.ts';
+import { PANEL_SIZE } from './folding.ts';
+import type { Held } from './known.ts';
+
+/** What counts as one step: many small ones must not do what one large one may not. */
+const STEP_DAYS = 30;
+
+/** A share of a list's names, and so many at most: whoever writes a list can make it longer. */
+interface Bound {
+  readonly share: number;
+  readonly most: number;
+}
+
+/**
+ * How many names of disposable feeds a list of innocent ones may clear: whoever writes one writes himself in, and the
+ * hosts that receive for him. Of 24,987 popular names 22 are such, of 8,213 universities one, of 18 relays three: broad
+ * feeds like to name relays. Lists of free providers are full of them (122 of 4,768 and 6,821 of 16,334), and clear
+ * none; what they add tells of a list that went bad (2026-11-16).
+ */
+const MOST_CLEARED: Readonly<Record<Exclude<FeedKind, 'disposable'>, Bound>> = {
+  popular: { share: 0.003, most: 300 },
+  relay: { share: 0.3, most: 5 },
+  academic: { share: 0.01, most: 10 },
+  free: { share: 0.05, most: 1_000 },
+};
+
+/** In the shortest lists a share would be less than one honest mistake. */
+const FEW_BLAMED = 10;
+
+/**
+ * How many innocent names a disposable feed may bring, where that is not few. A verified feed's word is enough by
+ * itself, so nothing else stands between its errors and a caller. With a panel of 24,987 names, every second of the
+ * first 50,000, the bundled ones hold 12 of 8,883, 3 of 4,552, 50 of 74,116 and 57 of 162,867, which came over years
+ * (2026-11-16).
+ */
+const MOST_BLAMED: Readonly<Record<Family, Bound>> = {
+  verified: { share: 0.002, most: 20 },
+  telemetry: { share: 0.002, most: 20 },
+  broad: { share: 0.003, most: 500 },
+};
+
+function mostIn(feed: Feed, count: number): number {
+  const { share, most } = feed.kind === 'disposable' ? MOST_BLAMED[feed.family] : MOST_CLEARED[feed.kind];
+  return Math.max(feed.kind === 'disposable' ? FEW_BLAMED : 0, Math.min(most, share * count));
+}
+
+export interface Doubt {
+  /** Why the version is refused; nothing where they are few. */
+  readonly problems: readonly string[];
+  /** What the version is kept with. */
+  readonly doubtful: Content['doubtful'];
+}
+
+/**
+ * By days of ours, whatever a list tells of itself, and by name, though the list may have withdrawn it since: others
+ * every day are more and more. What is installed was looked at. A version with too many can only have been forced in: an
+ * operator looked at them, and the count begins anew behind it.
+ */
+export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held): Doubt {
+  const { installed, today, isInnocent, isClearable } = held;
+  const { feed } = fresh;
+  const isDoubtful = feed.kind === 'disposable' ? isInnocent : isClearable;
+  const counted = countedOf(fresh);
+  const before = new Set([...countedOf(inUse), ...countedOf(installed)]);
+  const doubtful = new Map<string, Day>();
+  for (const name of counted) if (isDoubtful(name) && !before.has(name)) doubtful.set(name, today);
+  const isStep = doubtful.size > 0;
+  for (const [name, day] of inUse?.doubtful ?? [])
+    if (today - day < STEP_DAYS && isDoubtful(name) && !doubtful.has(name)) doubtful.set(name, day);
+  if (!isStep || doubtful.size <= mostIn(feed, counted.length)) return { problems: [], doubtful };
+  const known = feed.kind === 'disposable' ? 'innocent' : 'disposable';
+  const some = [...doubtful.keys()].slice(0, 3).join(', ');
+  const problem = `${doubtful.size} of its ${counted.length} names came within ${STEP_DAYS} days and are known as ${known} (${some}): look at them before you force it`;
+  return { problems: [problem], doubtful: new Map() };
+}
+
+function countedOf(snapshot: Snapshot | undefined): readonly string[] {
+  if (snapshot?.feed.kind !== 'popular') return snapshot?.names ?? [];
+  return snapshot.names.slice(0, PANEL_SIZE);
+}
