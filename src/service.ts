@@ -20,8 +20,12 @@ import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createPort, type Port, type PortParts } from './http/port.ts';
 import { page, type Route } from './http/routes.ts';
 import { LIVEZ, publicRoutes } from './http/routes-of-callers.ts';
+import { mostConnections } from './http/sockets.ts';
 import { watchLoop } from './http/watchdog.ts';
 import { observeFeeds, observePorts, observeResolver, tellOfDns, tellOfReadiness } from './observe.ts';
+
+/** Who watches and who operates are few. */
+const MOST_OF_OPERATORS = 256;
 
 interface Bound {
   readonly host: string;
@@ -75,8 +79,11 @@ export async function bindService({ config, log }: { config: Config; log: Logger
   const metrics = createMetrics();
   let world: World | undefined;
   const portParts = portPartsOf({ config, log, metrics, world: () => world });
-  const port = createPort(portParts);
-  const operators = config.metricsPort === undefined ? port : createPort(portParts);
+  const most = mostConnections();
+  // A listener of their own has its own share: neither side can take all descriptors from the other.
+  const ofOperators = config.metricsPort === undefined ? 0 : Math.min(MOST_OF_OPERATORS, Math.ceil(most / 4));
+  const port = createPort({ ...portParts, mostConnections: most - ofOperators });
+  const operators = ofOperators === 0 ? port : createPort({ ...portParts, mostConnections: ofOperators });
   const ports = new Set([port, operators]);
   for (const one of ports) one.add([LIVEZ]);
   const close = async () => void (await Promise.all([...ports].map(one => one.drain())));
@@ -219,7 +226,7 @@ function portPartsOf(parts: {
   log: Logger;
   metrics: Metrics;
   world: () => World | undefined;
-}): PortParts {
+}): Omit<PortParts, 'mostConnections'> {
   const { config, log, metrics, world } = parts;
   return {
     log,

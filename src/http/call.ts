@@ -16,6 +16,8 @@ export interface Call {
   /** Answers of the API carry the CORS and Vary headers; probes and pages do not. */
   readonly isApi: boolean;
   readonly connection: Line;
+  /** It was counted. */
+  isPaid: boolean;
   /** For the log: what is known about the call by now. */
   keyId: string | undefined;
   domain: string | undefined;
@@ -66,9 +68,11 @@ export interface Line {
   /** The last request that came. */
   readonly last: Call | undefined;
   /** A body of so many bytes, which may stay unread for long. False where whoever asks has too many of those. */
-  sends(body: number, isApi: boolean): boolean;
+  sends(body: number, isPaid: boolean): boolean;
   /** It has had what one connection gets. */
   readonly isSpent: boolean;
+  /** It may stay idle for so long. */
+  readonly idleSeconds: number;
   /** No request behind this one is read. */
   stop(): void;
   /** One has its answer, at this moment. */

@@ -11,7 +11,7 @@ import type { Caller, Job } from './accounts.ts';
 import { hasHead, headEnd } from './bytes.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
-import { Farewell } from './farewell.ts';
+import { Farewell, type Lingering } from './farewell.ts';
 import { Intake } from './intake.ts';
 import { Lane } from './lane.ts';
 import { LARGE_IDLE_MS, type LargeAnswers, Unread } from './large.ts';
@@ -21,7 +21,7 @@ import { type RowOf, Whose } from './whose.ts';
 /** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
 const MOST_AHEAD = 2;
 /** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
-export const KEEP_ALIVE_SECONDS = 65;
+const KEEP_ALIVE_SECONDS = 65;
 /** A head that is not whole after so long (slow loris) makes room for others where that is scarce. */
 const SLOW_HEAD_MS = 1_000;
 
@@ -33,6 +33,7 @@ export interface ConnectionParts {
   readonly isProxy: boolean;
   /** Bytes that all connections together have received and not read. */
   readonly held: { bytes: number };
+  readonly lingering: Lingering;
   readonly large: LargeAnswers;
   /** What is said to one that cannot be kept, and to one whose head never ends. */
   readonly noRoom: () => string;
@@ -82,9 +83,9 @@ export class Connection implements Job, Line {
     this.socket = socket;
     this.address = plainAddress(socket.remoteAddress ?? '');
     this.#parts = parts;
-    this.#unread = new Unread(parts.large, networkOf(this.address));
+    this.#unread = new Unread(parts.large, networkOf(this.address), () => socket.resetAndDestroy());
     this.#whose = new Whose(this.address, parts.rowOf, parts.isProxy ? parts.isTrustedProxy : undefined);
-    this.#farewell = new Farewell(socket);
+    this.#farewell = new Farewell(socket, parts.lingering);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
     this.#intake = new Intake(
@@ -131,8 +132,7 @@ export class Connection implements Job, Line {
   tend(now: number): void {
     if (!this.#farewell.tend(now)) return;
     if (this.#intake.tended()) this.#goOn(true);
-    const mostIdle = this.#unread.isLarge ? LARGE_IDLE_MS : KEEP_ALIVE_SECONDS * 1_000;
-    if (this.isIdle && now - this.activeAt > mostIdle) {
+    if (this.isIdle && now - this.activeAt > this.idleSeconds * 1_000) {
       this.#farewell.isIdle = true;
       this.end();
     }
@@ -172,10 +172,9 @@ export class Connection implements Job, Line {
     this.#isLast = true;
   }
 
-  sends(body: number, isApi: boolean): boolean {
+  sends(body: number, isPaid: boolean): boolean {
     // A trusted proxy reads; and where nobody is there any more, nobody would give the place back.
     if (this.#parts.isProxy || this.socket.destroyed) return true;
-    const isPaid = isApi && this.lastSecret.row !== undefined;
     const hasRoom = this.#unread.sends(body, isPaid);
     this.#farewell.isLarge = this.#unread.isLarge;
     return hasRoom;
@@ -183,6 +182,10 @@ export class Connection implements Job, Line {
 
   get isSpent(): boolean {
     return this.#unread.isSpent;
+  }
+
+  get idleSeconds(): number {
+    return this.#unread.isLarge ? LARGE_IDLE_MS / 1_000 : KEEP_ALIVE_SECONDS;
   }
 
   get isStopped(): boolean {
@@ -244,7 +247,7 @@ export class Connection implements Job, Line {
       this.#intake.begun();
       this.#hasPassedParser = true;
       this.activeAt = performance.now();
-      this.sends(0, true);
+      this.sends(0, false);
       this.socket.write(refusal, 'latin1');
     }
     this.#goOn();
@@ -260,9 +263,10 @@ export class Connection implements Job, Line {
     this.#parts.fairness.polled();
   }
 
-  /** Up to the end of one head, so that at most one request comes of it. */
+  /** Up to the end of one head or one body, so that at most one request comes of it. */
   #feedOne(bytes: Buffer): void {
-    const end = headEnd(bytes);
+    const { bodyLeft } = this.#parsing;
+    const end = bodyLeft > 0 ? Math.min(bodyLeft, bytes.length) : headEnd(bytes);
     const isLast = end === bytes.length;
     const piece = isLast ? bytes : bytes.subarray(0, end);
     this.#intake.held = isLast ? undefined : bytes.subarray(end);
@@ -288,7 +292,9 @@ export class Connection implements Job, Line {
   }
 
   #made(): Made {
-    return { requests: this.requests, isInBody: this.last?.req.complete === false };
+    const { last } = this;
+    const isInBody = last?.req.complete === false;
+    return { requests: this.requests, isInBody, bodyLength: isInBody ? last.head.bodyLength : 0 };
   }
 
   /** Answers wait to be made, or to be taken by the peer. */

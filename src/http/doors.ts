@@ -66,6 +66,7 @@ export function createDoors(parts: DoorParts): Doors {
     if ('refused' in passed)
       return sendRefusal(call, passed, [], passed.refused === 'quota_exceeded' ? allowance : undefined);
     call.keyId = passed.key.id;
+    call.isPaid = true;
     if (overrides.revision() === passed.revision) return serve(passed);
     return overrides.reach(passed.revision).then(() => serve(passed));
   }

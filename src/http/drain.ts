@@ -9,6 +9,8 @@ const LINGER_MS = 1_000;
 const DRAIN_MS = 8_000;
 const NEW_MS = 200;
 const ACCEPT_MS = 1_000;
+/** Nobody came for so long. */
+const QUIET_MS = 50;
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve));
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
@@ -21,9 +23,12 @@ export async function drainServer(server: Server, sockets: Sockets): Promise<voi
   const until = performance.now() + DRAIN_MS;
   const linger = performance.now() + LINGER_MS;
   while (sockets.count() > 0 && performance.now() < linger) await pause(25);
-  // Whoever waits in the kernel to be accepted would be reset: the listener goes when a turn of the loop brings nobody.
+  // Whoever waits in the kernel to be accepted would be reset: the listener goes when for a while nobody has come.
   const accepting = performance.now() + ACCEPT_MS;
-  for (let before = -1; before !== sockets.accepted() && performance.now() < accepting; ) {
+  let before = -1;
+  let quietSince = 0;
+  for (let now = performance.now(); now - quietSince < QUIET_MS && now < accepting; now = performance.now()) {
+    if (before !== sockets.accepted()) quietSince = now;
     before = sockets.accepted();
     await turn();
   }
@@ -36,6 +41,8 @@ export async function drainServer(server: Server, sockets: Sockets): Promise<voi
       if (connection.isIdle && !isNew) connection.end();
     }
     await pause(10);
+    // Behind the poll phase: what the kernel has received of them was read.
+    await turn();
   }
   server.closeAllConnections();
   server.close();

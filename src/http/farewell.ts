@@ -8,9 +8,19 @@ const UNREAD_MS = 10_000;
 /** A connection is read for so long after its end (lingering close, RFC 9112 9.6), or what comes would reset it. */
 const LINGER_MS = 1_000;
 const MOST_LINGERING = 1024 * 1024;
+/** Of all connections together, in so long: 1,000 a second that sent a megabyte each kept others waiting (2026-11-16). */
+const MOST_LINGERING_IN_ALL = 1024 * 1024;
+const LINGERING_MS = 100;
+
+/** What was read after their ends, since when. */
+export interface Lingering {
+  bytes: number;
+  since: number;
+}
 
 export class Farewell {
   readonly #socket: Socket;
+  readonly #all: Lingering;
   /** How many bytes the peer has taken, and since when it is no more. */
   #taken = 0;
   #takenAt = performance.now();
@@ -21,8 +31,9 @@ export class Farewell {
   /** It had long been idle: whoever was there has read all. */
   isIdle = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, all: Lingering) {
     this.#socket = socket;
+    this.#all = all;
   }
 
   /** Called about once a second. False where the peer has had its time, and is gone. */
@@ -62,7 +73,14 @@ export class Farewell {
 
   /** The peer goes on sending, which nobody reads any more. */
   overheard(bytes: Buffer): void {
+    const now = performance.now();
+    if (now - this.#all.since > LINGERING_MS) {
+      this.#all.since = now;
+      this.#all.bytes = 0;
+    }
+    this.#all.bytes += bytes.length;
     this.#lingering += bytes.length;
-    if (this.#lingering > MOST_LINGERING) this.#socket.destroy();
+    const isTooMuch = this.#all.bytes > MOST_LINGERING_IN_ALL || this.#lingering > MOST_LINGERING;
+    if (isTooMuch) this.#socket.resetAndDestroy();
   }
 }

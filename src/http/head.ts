@@ -16,12 +16,10 @@ export interface Head {
   wantsProblem: boolean;
   hosts: number;
   hasUpgrade: boolean;
-  hasBody: boolean;
-  /** More body than is worth draining: the connection ends after the answer. */
-  hasLargeBody: boolean;
+  /** Without end where it comes in chunks. */
+  bodyLength: number;
 }
 
-const MOST_DRAINED = 1024;
 const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 /** W3C Trace Context 3.2: version, trace, parent and flags; of these some values stand for nothing. */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -46,8 +44,7 @@ export function readHead(lines: readonly string[]): Head {
     wantsProblem: false,
     hosts: 0,
     hasUpgrade: false,
-    hasBody: false,
-    hasLargeBody: false,
+    bodyLength: 0,
   };
   for (let i = 0; i < lines.length; i += 2) readLine(head, lines[i]!, lines[i + 1]!);
   return head;
@@ -80,13 +77,11 @@ function readLine(head: Head, name: string, value: string): void {
       head.hasUpgrade = true;
       break;
     case 'content-length':
-      head.hasBody ||= Number(value) > 0;
-      head.hasLargeBody ||= Number(value) > MOST_DRAINED;
+      head.bodyLength = Math.max(head.bodyLength, Number(value));
       break;
     case 'transfer-encoding':
       head.transferEncoding = join(head.transferEncoding, value);
-      head.hasBody = true;
-      head.hasLargeBody = true;
+      head.bodyLength = Number.POSITIVE_INFINITY;
       break;
     case 'content-type':
       head.contentType = join(head.contentType, value);

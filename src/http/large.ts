@@ -1,7 +1,8 @@
 /**
  * Answers that may not have been read. The kernel takes them and keeps them until their peer has: 160 KB each, 0.8 GB for
- * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one. So few connections of one
- * address get large answers, each of them a few, and none idles for long behind one.
+ * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one. Only what a key was counted
+ * for is not watched. So few connections of one address get large answers, each of them a few, none idles for long behind
+ * one, and where all are too much the oldest go.
  */
 
 export const LARGE_BYTES = 32 * 1024;
@@ -9,12 +10,17 @@ export const LARGE_BYTES = 32 * 1024;
 const HEAD_BYTES = 512;
 const MOST_PER_ADDRESS = 64;
 /** Of one connection: whoever wants more comes again, and is known to have read these. */
-const MOST_LARGE = 8;
+const MOST_BYTES = 256 * 1024;
+/** Of all connections: from 90 addresses strangers had the kernel keep 1.3 GB (2026-11-16). */
+const MOST_BYTES_IN_ALL = 64 * 1024 * 1024;
 /** Behind a large answer a connection is kept for so long: whoever reads at 10 KB/s or more gets all of it. */
 export const LARGE_IDLE_MS = 15_000;
 
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
+  /** Whoever got something, in the order of their last answers. */
+  readonly #unread = new Set<Unread>();
+  #bytes = 0;
 
   /** For one connection. False where there are enough, but not for what a key has paid for. */
   take(network: string, isLimited: boolean): boolean {
@@ -30,45 +36,61 @@ export class LargeAnswers {
     if (count > 1) this.#byNetwork.set(network, count - 1);
     else this.#byNetwork.delete(network);
   }
+
+  /** It got so many bytes more. */
+  add(one: Unread, bytes: number): void {
+    this.#unread.delete(one);
+    this.#unread.add(one);
+    this.#bytes += bytes;
+    for (const oldest of this.#unread) {
+      if (this.#bytes <= MOST_BYTES_IN_ALL || oldest === one) return;
+      this.remove(oldest);
+      oldest.drop();
+    }
+  }
+
+  remove(one: Unread): void {
+    if (this.#unread.delete(one)) this.#bytes -= one.bytes;
+  }
 }
 
 /** What went out over one connection, as far as nobody knows that it was read. */
 export class Unread {
   readonly #all: LargeAnswers;
   readonly #network: string;
-  #small = 0;
-  #large = 0;
+  /** Ends the connection, and has the kernel forget what it keeps for it. */
+  readonly drop: () => void;
+  bytes = 0;
+  #hasPlace = false;
   /** It has had what one connection gets: the next answer is its last. */
   isSpent = false;
 
-  constructor(all: LargeAnswers, network: string) {
+  constructor(all: LargeAnswers, network: string, drop: () => void) {
     this.#all = all;
     this.#network = network;
+    this.drop = drop;
   }
 
   /** There was a large answer, or as much in small ones. */
   get isLarge(): boolean {
-    return this.#large > 0 || this.isSpent;
+    return this.#hasPlace || this.isSpent;
   }
 
   /** A body of so many bytes. False where it is large, and whoever asks has too many of those. */
   sends(body: number, isPaid: boolean): boolean {
     if (isPaid && body <= LARGE_BYTES) return true;
-    const small = this.#small + body + HEAD_BYTES;
-    if (body <= LARGE_BYTES && small <= LARGE_BYTES) {
-      this.#small = small;
-      return true;
-    }
-    const hasPlace = this.#large > 0 || this.#all.take(this.#network, !isPaid);
-    if (hasPlace) {
-      this.#small = 0;
-      this.#large++;
-    }
-    this.isSpent ||= hasPlace ? this.#large >= MOST_LARGE : body <= LARGE_BYTES;
-    return hasPlace || body <= LARGE_BYTES;
+    const bytes = this.bytes + body + HEAD_BYTES;
+    this.#hasPlace ||= bytes > LARGE_BYTES && this.#all.take(this.#network, !isPaid);
+    const lacksPlace = bytes > LARGE_BYTES && !this.#hasPlace;
+    if (lacksPlace && body > LARGE_BYTES) return false;
+    this.bytes = bytes;
+    this.#all.add(this, body + HEAD_BYTES);
+    this.isSpent ||= lacksPlace || bytes > MOST_BYTES;
+    return true;
   }
 
   closed(): void {
-    if (this.#large > 0) this.#all.give(this.#network);
+    this.#all.remove(this);
+    if (this.#hasPlace) this.#all.give(this.#network);
   }
 }

@@ -12,8 +12,9 @@ const LINE_BYTES = 256;
 /** What the parser has made of all that it got so far. */
 export interface Made {
   readonly requests: number;
-  /** The last request has a body that is not whole. */
+  /** The last request has a body that is not whole, of so many bytes. */
   readonly isInBody: boolean;
+  readonly bodyLength: number;
 }
 
 export class Parsing {
@@ -22,6 +23,8 @@ export class Parsing {
   /** A part of a head has come, and not yet the rest. */
   isInHead = false;
   inHeadSince = 0;
+  /** Of a body that is not whole: what comes behind so many bytes begins a request. */
+  bodyLeft = 0;
   #headLines = 0;
   #headBytes = 0;
 
@@ -34,13 +37,16 @@ export class Parsing {
   /** After it. */
   took(piece: Buffer, before: Made, after: Made): void {
     const isNew = after.requests > before.requests;
-    const isEmpty = isBlank(piece);
-    if (!isEmpty) this.isBetween = isNew && !after.isInBody;
+    // Between two requests it is passed over; it may also be what a head still needs.
+    const isEmpty = !this.isInHead && isBlank(piece);
+    if (!isEmpty) this.isBetween = (isNew || before.isInBody) && !after.isInBody;
     const isInHead = !isNew && !after.isInBody && !before.isInBody && !isEmpty;
     if (isInHead && !this.isInHead) this.inHeadSince = performance.now();
     this.isInHead = isInHead;
     this.#headBytes = isInHead ? this.#headBytes + piece.length : 0;
     if (!isInHead) this.#headLines = 0;
+    const left = isNew ? after.bodyLength : this.bodyLeft - piece.length;
+    this.bodyLeft = after.isInBody ? left : 0;
   }
 
   /** Memory that the part of a head takes which has come. */

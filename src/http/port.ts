@@ -41,6 +41,7 @@ export interface PortParts {
   /** The store has as many calls as it can take. */
   readonly isFull: () => boolean;
   readonly isTrustedProxy: (address: string) => boolean;
+  readonly mostConnections: number;
   readonly connectionsPerAddress: number;
   readonly hasLane: boolean;
 }
@@ -76,6 +77,7 @@ const LIMITS = {
 };
 /** Node's own limit answers what comes after it without a body. */
 const MOST_REQUESTS_PER_SOCKET = 1_000;
+const MOST_DRAINED = 1024;
 
 export function createPort(parts: PortParts): Port {
   const { log, metrics } = parts;
@@ -109,6 +111,7 @@ export function createPort(parts: PortParts): Port {
       route: found?.resource.name ?? 'none',
       isApi: found?.resource.isApi ?? target.path.startsWith('/v1/'),
       connection,
+      isPaid: false,
       keyId: undefined,
       domain: undefined,
       degraded: false,
@@ -122,7 +125,7 @@ export function createPort(parts: PortParts): Port {
     connection.begin(call, found?.resource.price ?? PRICES.bytes);
     const isLast = draining || connection.isSpent || connection.requests >= MOST_REQUESTS_PER_SOCKET;
     // A large body that nobody reads is not worth draining for the sake of the connection.
-    if (isLast || head.hasLargeBody || !res.shouldKeepAlive) endAfter(call);
+    if (isLast || head.bodyLength > MOST_DRAINED || !res.shouldKeepAlive) endAfter(call);
     return call;
   }
 

@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http';
 import { type Allowance, secondsLeft } from '../core/quota.ts';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import type { Call, Headers } from './call.ts';
-import { KEEP_ALIVE_SECONDS } from './connection.ts';
 import type { Head } from './head.ts';
 import { errorJson } from './wire.ts';
 
@@ -13,7 +12,6 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const EXPOSED =
   'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Risk-Degraded, X-Request-Id, ETag';
 const MOST_ORIGIN = 512;
-const KEEP_ALIVE = `timeout=${KEEP_ALIVE_SECONDS}`;
 
 /** What every answer has, whatever its status, and what comes on top. Loops: spreading cost 3 µs (2026-11-15). */
 function headersOf(call: Call, extra: Headers): Headers {
@@ -21,7 +19,7 @@ function headersOf(call: Call, extra: Headers): Headers {
   if (call.head.traceparent !== undefined) headers.push('traceparent', call.head.traceparent);
   for (const part of call.quota) headers.push(part);
   for (const part of extra) headers.push(part);
-  if (call.res.shouldKeepAlive) headers.push('Keep-Alive', KEEP_ALIVE);
+  if (call.res.shouldKeepAlive) headers.push('Keep-Alive', `timeout=${call.connection.idleSeconds}`);
   if (call.isApi) {
     headers.push('Vary', 'Origin, Authorization');
     const { origin } = call.head;
@@ -74,7 +72,7 @@ export function send(
 /** False where there is no room for a large answer. What was asked behind this one is still answered. */
 function sends(call: Call, length: number): boolean {
   const { connection } = call;
-  const hasRoom = connection.sends(length, call.isApi);
+  const hasRoom = connection.sends(length, call.isPaid);
   if (connection.isSpent && connection.last === call) endAfter(call);
   return hasRoom;
 }

@@ -9,7 +9,8 @@ import { Connection, type ConnectionParts } from './connection.ts';
 import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
 
-export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'large'> {
+export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'lingering' | 'large'> {
+  readonly mostConnections: number;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
 }
@@ -37,7 +38,9 @@ const MOST_CONNECTIONS = 20_000;
 const OPEN_FILES = 'Max open files';
 /** Where the system does not say. */
 const LIKELY_DESCRIPTORS = 1_024;
-/** Looking for the longest idle costs a look at all, so several go at once. */
+/** Looking for the longest idle has its price, so of so many that are looked at several go at once. */
+const MOST_LOOKED_AT = 2_000;
+const MOST_EVICTED = 16;
 const EVICTED_SHARE = 0.02;
 const SCAN_MS = 100;
 const MOST_TOLD = 64;
@@ -57,23 +60,31 @@ function descriptors(): number {
   }
 }
 
+/** How many connections this process may have. */
+export function mostConnections(): number {
+  const limit = descriptors();
+  const { fewest, share, most } = OTHER_DESCRIPTORS;
+  const others = Math.max(fewest, Math.min(most, Math.ceil(limit * share)));
+  return Math.min(MOST_CONNECTIONS, Math.max(64, limit - others));
+}
+
 export function watchSockets(server: Server, parts: SocketParts): Sockets {
   /** All that have a descriptor. */
   const connections = new Map<Socket, Connection>();
   const all = new Set<Connection>();
   const byNetwork = new Map<string, Set<Connection>>();
-  const limit = descriptors();
-  const { fewest, share, most: mostOthers } = OTHER_DESCRIPTORS;
-  const others = Math.max(fewest, Math.min(mostOthers, Math.ceil(limit * share)));
-  const most = Math.min(MOST_CONNECTIONS, Math.max(64, limit - others));
+  const most = parts.mostConnections;
   const mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(most / 2));
   const held = { bytes: 0 };
+  const lingering = { bytes: 0, since: 0 };
   const large = new LargeAnswers();
   let accepted = 0;
   let evicted = 0;
   let refused = 0;
   /** Until when nobody of them is idle, as far as is known: looking at all of them has its price. */
   const noneIdleUntil = new WeakMap<object, number>();
+  /** Where looking goes on: the same ones would be looked at again and again. */
+  const lookedUpTo = new WeakMap<object, Iterator<Connection>>();
   /** Those that make room already, and are gone in a moment. */
   const leaving = new Set<Connection>();
 
@@ -81,15 +92,34 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   function evict(those: Set<Connection>): boolean {
     const now = performance.now();
     if (now < (noneIdleUntil.get(those) ?? 0)) return false;
-    const idle = [...those].filter(one => one.isDispensable(now)).sort((a, b) => a.activeAt - b.activeAt);
-    const gone = idle.slice(0, Math.ceil(those.size * EVICTED_SHARE));
-    if (gone.length === 0) noneIdleUntil.set(those, now + SCAN_MS);
+    const some = next(those);
+    const idle = some
+      .filter(one => !leaving.has(one) && one.isDispensable(now))
+      .sort((a, b) => a.activeAt - b.activeAt);
+    const gone = idle.slice(0, Math.min(MOST_EVICTED, Math.ceil(those.size * EVICTED_SHARE)));
+    if (gone.length === 0) noneIdleUntil.set(those, now + (SCAN_MS * some.length) / those.size);
     evicted += gone.length;
     for (const connection of gone) {
       leaving.add(connection);
       connection.evict();
     }
     return gone.length > 0;
+  }
+
+  /** Some of them, all in turn. */
+  function next(those: Set<Connection>): Connection[] {
+    const some: Connection[] = [];
+    let from = lookedUpTo.get(those) ?? those.values();
+    for (let left = Math.min(those.size, MOST_LOOKED_AT); left > 0; left--) {
+      let one = from.next();
+      if (one.done) {
+        from = those.values();
+        one = from.next();
+      }
+      if (!one.done) some.push(one.value);
+    }
+    lookedUpTo.set(those, from);
+    return some;
   }
 
   function leave(connection: Connection): void {
@@ -111,7 +141,7 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
     accepted++;
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
-    const connection = new Connection(socket, { ...parts, isProxy, held, large });
+    const connection = new Connection(socket, { ...parts, isProxy, held, lingering, large });
     const network = networkOf(connection.address);
     const isWelcome = hasRoom(isProxy, network);
     connections.set(socket, connection);
@@ -135,17 +165,17 @@ export function watchSockets(server: Server, parts: SocketParts): Sockets {
   // A tenth of them at a time: thousands at once would hold everybody up. Whoever comes meanwhile waits for the next
   // round, or those who come and go all the time would put it off for the others.
   let round: Connection[] = [];
-  let next = 0;
+  let tended = 0;
   const flood = watchFlood();
   const tending = setInterval(() => {
     const now = performance.now();
     flood(all.size, now);
-    if (next === round.length) {
+    if (tended === round.length) {
       round = [...all];
-      next = 0;
+      tended = 0;
     }
-    const until = Math.min(round.length, next + Math.ceil(round.length / TEND_PARTS));
-    for (; next < until; next++) if (all.has(round[next]!)) round[next]!.tend(now);
+    const until = Math.min(round.length, tended + Math.ceil(round.length / TEND_PARTS));
+    for (; tended < until; tended++) if (all.has(round[tended]!)) round[tended]!.tend(now);
   }, TEND_MS / TEND_PARTS).unref();
 
   return {

@@ -14,7 +14,8 @@ export function transportRefusal(req: IncomingMessage, head: Head, target: Targe
   if (head.transferEncoding !== undefined && !isChunked(req, head.transferEncoding))
     return refuse('bad_request', 'Transfer-Encoding must be chunked, and needs HTTP/1.1');
   // Node's parser takes what follows such a body for the other protocol (RFC 9110 7.8), and drops it.
-  if (head.hasUpgrade && head.hasBody) return refuse('bad_request', 'Upgrade is not supported: leave it out');
+  if (head.hasUpgrade && head.bodyLength > 0)
+    return refuse('bad_request', 'Upgrade is not supported: leave it out');
   if ((req.url ?? '').length > MOST_TARGET)
     return refuse('uri_too_long', `at most ${MOST_TARGET} characters`);
   if (target === NO_TARGET) return refuse('bad_request', 'the request target must be a path');

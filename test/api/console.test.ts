@@ -146,6 +146,7 @@ test('without a built console the page says so, and how to build it', async () =
     rowOf: () => undefined,
     isFull: () => false,
     isTrustedProxy: () => false,
+    mostConnections: 1_000,
     connectionsPerAddress: 100,
     hasLane: false,
   });

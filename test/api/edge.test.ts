@@ -6,6 +6,8 @@ import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { rawRequest, sharedService, startTestService } from '../support/service.ts';
 
 const shared = sharedService();
+/** A head that is not whole, of so many lines. */
+const LINES = (count: number) => `GET / HTTP/1.1\r\n${'a:b\r\n'.repeat(count)}`;
 const TOKEN = 'an-operator-token-of-more-than-32-characters';
 
 test('a caller finds its own X-Request-Id and traceparent in the answer and in the log', async () => {
@@ -75,6 +77,35 @@ test('behind a request that closes the connection nothing is read, and nothing i
   expect(parseAnswers(await rawRequest(shared().port, bytes)).map(({ status }) => status)).toEqual([200]);
 });
 
+test.each([
+  [
+    'begins behind the end of a body',
+    ['POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n', `x${LINES(400)}`],
+  ],
+  ['has a piece that is an end of line', [LINES(150).trimEnd(), '\r\n', LINES(150).replace(/^.*\r\n/, '')]],
+])('a head of many lines that %s is a 431', async (_, pieces) => {
+  const { port } = shared();
+  const one = open(port, '127.0.0.2');
+  for (const piece of pieces) {
+    one.socket.write(piece);
+    await pause(100);
+  }
+  await eventually('it is answered', () => one.received().includes('HTTP/1.1 431'));
+});
+
+test('bodies that come apart from their heads, and requests in one piece with the end of a body, are read as they were sent', async () => {
+  const { port } = shared();
+  const one = open(port, '127.0.0.2');
+  const head = 'POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n';
+  const get = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
+  for (const piece of [head, '\r\n', `\r\n${get}${head}G`, 'ET ', get, `${head}bo`, `dy${get}`]) {
+    one.socket.write(piece);
+    await pause(30);
+  }
+  await eventually('all are answered', () => one.received().split('HTTP/1.1 ').length > 6);
+  expect(parseAnswers(one.received()).map(({ status }) => status)).toEqual([404, 200, 404, 200, 404, 200]);
+});
+
 test('a head of many lines is a 431 at once as well', async () => {
   const head = `GET /livez HTTP/1.1\r\nHost: x\r\n${'a:b\r\n'.repeat(1_000)}`;
   for (const bytes of [head, `${head}\r\n`]) {
@@ -107,6 +138,18 @@ test('with METRICS_PORT the operator has a listener of its own, and callers see 
   }
   const { secret } = await service.key();
   expect((await ask(port, '/v1/public/domain/gmail.com', { key: secret })).status).toBe(200);
+});
+
+test('the listener of operators has a share of the connections, and never more', async () => {
+  const { port, operatorPort } = await startTestService({ env: { METRICS_PORT: '0' } });
+  // Each address may have half.
+  const many = ['127.0.0.2', '127.0.0.3'].flatMap(from =>
+    Array.from({ length: 150 }, () => open(operatorPort!, from)),
+  );
+  const isTold = ({ received }: (typeof many)[number]) => received().startsWith('HTTP/1.1 503');
+  await eventually('some are told', () => many.some(isTold));
+  await eventually('the rest stays', () => many.filter(({ isClosed }) => !isClosed()).length === 256);
+  expect((await ask(port, '/livez')).status).toBe(200);
 });
 
 test('METRICS_PORT=off and DOCS=off: neither is there', async () => {
@@ -224,8 +267,8 @@ test('many small answers that nobody reads end their connection as large ones do
   await eventually('it ends', one.isClosed);
   const answers = parseAnswers(one.received());
   expect(answers.at(-1)!.headers.get('connection')).toBe('close');
-  // Eight times 32 KiB, each with the answer that was too much.
-  expect(one.received().length).toBeLessThan(8 * (32 * 1024 + 2 * answers[0]!.body.length));
+  // And the answers that were too much.
+  expect(one.received().length).toBeLessThan(256 * 1024 + 3 * answers[0]!.body.length);
   expect(answers.length).toBeGreaterThan(8);
 });
 
@@ -239,6 +282,32 @@ test('a connection that has had its large answers ends behind all that was asked
   const answers = parseAnswers(one.received());
   expect(answers.at(-1)!.headers.get('connection')).toBe('close');
   expect(await used(made)).toBe(answers.length);
+});
+
+test('a counted call pays for its own answer, and for nothing behind it', async () => {
+  const { port, key, used } = await startTestService();
+  const { secret, key: made } = await key();
+  const free = 'GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: a\r\n\r\n';
+  const paid = free.replace('\r\n\r\n', `\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+  const one = open(port, '127.0.0.2');
+  one.socket.write(paid + free.repeat(950));
+  await eventually('it ends', one.isClosed);
+  const answers = parseAnswers(one.received());
+  expect(answers.at(-1)!.headers.get('connection')).toBe('close');
+  expect(answers.length).toBeLessThan(600);
+  expect(await used(made)).toBe(1);
+});
+
+test('how long a connection may idle is said as it is', async () => {
+  const { port } = await startTestService();
+  const idle = async (path: string) => {
+    const { socket, received } = open(port, '127.0.0.2');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await eventually('it is answered', () => received().includes('\r\n\r\n'));
+    return /^Keep-Alive: (.*)\r$/m.exec(received())?.[1];
+  };
+  expect(await idle('/livez')).toBe('timeout=65');
+  expect(await idle('/openapi.json')).toBe('timeout=15');
 });
 
 test('those who come and go all the time keep nobody else from being looked after', async () => {

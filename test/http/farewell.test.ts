@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Farewell } from '../../src/http/farewell.ts';
 
 /** A socket that the kernel has taken everything of; what is done to it. */
-function ended(facts: { isLarge?: boolean; isIdle?: boolean } = {}) {
+function ended(facts: { isLarge?: boolean; isIdle?: boolean } = {}, lingering = { bytes: 0, since: 0 }) {
   const socket = {
     done: '',
     destroyed: false,
@@ -13,7 +13,7 @@ function ended(facts: { isLarge?: boolean; isIdle?: boolean } = {}) {
     destroy: () => Object.assign(socket, { done: 'closed', destroyed: true }),
     resetAndDestroy: () => Object.assign(socket, { done: 'reset', destroyed: true }),
   };
-  const farewell = new Farewell(socket as unknown as Socket);
+  const farewell = new Farewell(socket as unknown as Socket, lingering);
   Object.assign(farewell, facts);
   const after = (ms: number) => farewell.tend(performance.now() + ms);
   return { socket, farewell, after };
@@ -50,4 +50,22 @@ test('what a peer does not take for ten seconds is dropped, and the kernel keeps
   socket.writableLength = 40;
   expect([after(9_950), after(19_900), socket.done]).toEqual([true, true, '']);
   expect([after(20_000), socket.done]).toEqual([false, 'reset']);
+});
+
+test('what is sent behind the end is read and thrown away, of one connection and of all together up to a megabyte', () => {
+  const half = Buffer.alloc(512 * 1024);
+  const one = ended();
+  one.farewell.overheard(half);
+  one.farewell.overheard(half);
+  expect(one.socket.done).toBe('');
+  one.farewell.overheard(Buffer.alloc(1));
+  expect(one.socket.done).toBe('reset');
+  const lingering = { bytes: 0, since: performance.now() };
+  const many = Array.from({ length: 3 }, () => ended({}, lingering));
+  for (const { farewell } of many) farewell.overheard(half);
+  expect(many.map(({ socket }) => socket.done)).toEqual(['', '', 'reset']);
+  // A while later there is room again.
+  lingering.since -= 1_000;
+  many[0]!.farewell.overheard(Buffer.alloc(1));
+  expect(many[0]!.socket.done).toBe('');
 });

@@ -16,8 +16,7 @@ const NOTHING: Head = {
   wantsProblem: false,
   hosts: 0,
   hasUpgrade: false,
-  hasBody: false,
-  hasLargeBody: false,
+  bodyLength: 0,
 };
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -100,21 +99,19 @@ describe('of header lines is read', () => {
     ],
     ['the wish for another protocol', [['Upgrade', 'h2c']], { hasUpgrade: true }],
     ['no body of no length', [['Content-Length', '0']], {}],
-    ['a body', [['Content-Length', '1']], { hasBody: true }],
-    ['a body that is worth draining', [['Content-Length', '1024']], { hasBody: true }],
-    ['a body that is not', [['Content-Length', '1025']], { hasBody: true, hasLargeBody: true }],
+    ['a body', [['Content-Length', '1']], { bodyLength: 1 }],
     [
       'the larger of two lengths',
       [
         ['Content-Length', '1025'],
         ['Content-Length', '0'],
       ],
-      { hasBody: true, hasLargeBody: true },
+      { bodyLength: 1_025 },
     ],
     [
-      'a body of unknown length as a large one',
+      'a body of unknown length as one without end',
       [['Transfer-Encoding', 'chunked']],
-      { transferEncoding: 'chunked', hasBody: true, hasLargeBody: true },
+      { transferEncoding: 'chunked', bodyLength: Number.POSITIVE_INFINITY },
     ],
     [
       'every coding of the body',
@@ -122,7 +119,7 @@ describe('of header lines is read', () => {
         ['Transfer-Encoding', 'gzip'],
         ['Transfer-Encoding', 'chunked'],
       ],
-      { transferEncoding: 'gzip, chunked', hasBody: true, hasLargeBody: true },
+      { transferEncoding: 'gzip, chunked', bodyLength: Number.POSITIVE_INFINITY },
     ],
     ['the wish for errors as problems', [['Accept', 'application/problem+json']], { wantsProblem: true }],
     [

@@ -16,37 +16,30 @@ test('one address has so many large answers at a time; others, keys and proxies 
 });
 
 const PAGE = 25_000;
+const unreadOf = (all = new LargeAnswers(), drop = () => {}) => new Unread(all, '192.0.2.1', drop);
+
 /** What a connection gets until it is spent. */
 function untilSpent(unread: Unread, body: number, isPaid = false): number {
-  let bytes = 0;
-  for (let i = 0; i < 2_000 && !unread.isSpent; i++) if (unread.sends(body, isPaid)) bytes += body;
-  return bytes;
+  let answers = 0;
+  while (answers < 1_000 && !unread.isSpent) if (unread.sends(body, isPaid)) answers++;
+  return answers;
 }
 
 test.each([
-  ['pages that are just not large', PAGE, false, 8 * 2 * PAGE],
-  ['large ones', 100_000, false, 8 * 100_000],
-  ['large ones that a key has paid for', 100_000, true, 8 * 100_000],
+  ['pages that are just not large', PAGE, false, 11],
+  ['large ones', 100_000, false, 3],
+  ['large ones that a key has paid for', 100_000, true, 3],
+  ['answers without a body', 0, false, 513],
+  ['small ones that a key has paid for', PAGE, true, 1_000],
 ])('one connection gets so many %s, and no more', (_, body, isPaid, most) => {
-  expect(untilSpent(new Unread(new LargeAnswers(), '192.0.2.1'), body, isPaid)).toBe(most);
-});
-
-test('answers without a body come to an end, too, unless a key has paid for them', () => {
-  const unread = () => new Unread(new LargeAnswers(), '192.0.2.1');
-  const count = (one: Unread, isPaid: boolean) => {
-    let answers = 0;
-    for (; answers < 1_000 && !one.isSpent; answers++) one.sends(0, isPaid);
-    return answers;
-  };
-  expect(count(unread(), false)).toBeLessThanOrEqual((8 * 33 * 1024) / 512);
-  expect(count(unread(), true)).toBe(1_000);
+  expect(untilSpent(unreadOf(), body, isPaid)).toBe(most);
 });
 
 test('where one address has its share of places, small answers end the connection and large ones are refused', () => {
   const all = new LargeAnswers();
-  const others = Array.from({ length: 64 }, () => new Unread(all, '192.0.2.1'));
+  const others = Array.from({ length: 64 }, () => unreadOf(all));
   for (const other of others) other.sends(100_000, false);
-  const [large, small] = [new Unread(all, '192.0.2.1'), new Unread(all, '192.0.2.1')];
+  const [large, small] = [unreadOf(all), unreadOf(all)];
   expect([large.sends(100_000, false), large.isLarge, large.isSpent]).toEqual([false, false, false]);
   expect(small.sends(PAGE, false)).toBe(true);
   expect([small.isLarge, small.isSpent]).toEqual([false, false]);
@@ -58,4 +51,28 @@ test('where one address has its share of places, small answers end the connectio
   expect(large.sends(100_000, false)).toBe(false);
   others[0]!.closed();
   expect(large.sends(100_000, false)).toBe(true);
+});
+
+test('where all have got too much, those go first whose last answer was first; who is gone counts no more', () => {
+  const all = new LargeAnswers();
+  const dropped: number[] = [];
+  const many = Array.from(
+    { length: 700 },
+    (_, at) => new Unread(all, `192.0.2.${at}`, () => dropped.push(at)),
+  );
+  for (const one of many) one.sends(100_000, false);
+  // 64 MiB are 667 of these.
+  expect(dropped).toEqual(Array.from({ length: 33 }, (_, at) => at));
+  for (const one of many.slice(34)) one.closed();
+  const others = Array.from(
+    { length: 666 },
+    (_, at) => new Unread(all, `192.0.3.${at}`, () => dropped.push(-1)),
+  );
+  for (const one of others) one.sends(100_000, false);
+  expect(dropped).toHaveLength(33);
+  // The one that was left comes behind the others.
+  many[33]!.sends(0, false);
+  others[0]!.sends(0, false);
+  unreadOf(all).sends(100_000, false);
+  expect(dropped.slice(33)).toEqual([-1]);
 });

@@ -26,6 +26,7 @@ async function startPort() {
     },
     isFull: () => state.isFull,
     isTrustedProxy: () => false,
+    mostConnections: 1_000,
     connectionsPerAddress: 100,
     hasLane: true,
   });
