@@ -14,7 +14,7 @@ import { hasHead, joined } from './bytes.ts';
 const MOST_PIECES = 8;
 /** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
 const MOST_HELD = 256 * 1024;
-const MOST_HELD_IN_ALL = 32 * 1024 * 1024;
+const MOST_HELD_IN_ALL = 16 * 1024 * 1024;
 /** Who holds no more than this is not the one who uses up the room for all. */
 const LITTLE_HELD = 4 * 1024;
 

@@ -141,7 +141,7 @@ test('strangers who read nothing and send on and on are not read, and cost no me
   const memory = watchMemory(server.pid);
   onTestFinished(memory.stop);
   await takenFrom(800, get(page).repeat(60) + much);
-  // 160 kB each would be 125 MiB: 50 were measured, of which 32 may be held in all (2026-11-16).
+  // 160 kB each would be 125 MiB: 50 were measured, of which 16 may be held in all (2026-11-16).
   expect(memory.growth()).toBeLessThan(80);
 });
 
