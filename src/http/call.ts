@@ -69,7 +69,7 @@ export interface Line {
   readonly last: Call | undefined;
   /** A body of so many bytes, which may stay unread for long. False where whoever asks has too many of those. */
   sends(body: number, isPaid: boolean): boolean;
-  /** It has had what one connection gets. */
+  /** It gets no more answers than those that were asked for. */
   readonly isSpent: boolean;
   /** It may stay idle for so long. */
   readonly idleSeconds: number;

@@ -68,6 +68,7 @@ export class Connection implements Job, Line {
   #isInLane = false;
   /** A request was answered without the parser. */
   #hasPassedParser = false;
+  #isRetired = false;
   /** Price of what is being worked off. */
   #price = 0;
   requests = 0;
@@ -181,7 +182,12 @@ export class Connection implements Job, Line {
   }
 
   get isSpent(): boolean {
-    return this.#unread.isSpent;
+    return this.#isRetired || this.#unread.isSpent;
+  }
+
+  /** The service ends: whoever waits for an answer is told so with it. */
+  retire(): void {
+    this.#isRetired = true;
   }
 
   get idleSeconds(): number {

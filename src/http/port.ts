@@ -287,6 +287,7 @@ export function createPort(parts: PortParts): Port {
     waiting: fairness.waiting,
     async drain() {
       draining = true;
+      for (const connection of sockets.all()) connection.retire();
       await drainServer(server, sockets);
       fairness.close();
       sockets.close();

@@ -14,7 +14,7 @@ const CALL = '/v1/usage';
 
 /** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
 async function startPort() {
-  const state = { isFull: false, asked: [] as string[] };
+  const state = { isFull: false, asked: [] as string[], answering: undefined as Promise<void> | undefined };
   const port = createPort({
     log: pino({ enabled: false }),
     accessLog: 'off',
@@ -40,7 +40,8 @@ async function startPort() {
     handle(one) {
       // As whoever lets calls in does.
       Object.assign(one.connection.lastSecret, { authorization: one.head.authorization, row: 'key' });
-      sendJson(one, 200, '{"called":true}');
+      const answer = () => sendJson(one, 200, '{"called":true}');
+      return state.answering ? state.answering.then(answer) : answer();
     },
   };
   port.add([
@@ -101,6 +102,21 @@ test('a call that is refused while the port ends is told that its connection doe
   expect(refusal).toMatch(/^HTTP\/1\.1 503 /);
   expect(refusal).toMatch(/\r\nconnection: close\r\n/i);
 });
+
+test.each([CALL, `${DOMAIN_PATH.replace('{domain}', 'slow.com')}`])(
+  'an answer that is made while the port ends says so, though it was asked for before: %s',
+  async path => {
+    const { port, state, socket, received } = await startPort();
+    const answering = Promise.withResolvers<void>();
+    state.answering = answering.promise;
+    socket.write(head(path, 'Authorization: Bearer drk_own'));
+    await eventually('it is on its way', () => port.inFlight() === 1);
+    const ended = port.drain();
+    answering.resolve();
+    await ended;
+    expect(received()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
+  },
+);
 
 test('the body of a request that looks like a call is never answered, overload or not', async () => {
   const { state, socket, statuses } = await startPort();
