@@ -265,7 +265,7 @@ const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_pa
 
 /** A known host before or beside others need not exist, as long as nobody has its address. */
 function canBeLearned({ catalog, registrable }: Facts, mail: Mail, receiver: Receiver | undefined): boolean {
-  if (!receiver) return false;
+  if (!receiver) return mail.cut === true;
   if (UNRECOGNISED.has(receiver.kind)) return true;
   if (receiver.hosts.length >= mail.exchanges.length) return false;
   return mail.exchanges.some(({ host }) => !isBelow(host, registrable) && !catalog.providers.match(host));

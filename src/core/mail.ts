@@ -24,8 +24,10 @@ export interface Exchange {
 
 export interface Mail {
   readonly state: MailState;
-  /** Valid exchanges only, lowest preference first, at most 20; empty unless the state is `mx`. */
+  /** Valid exchanges only, lowest preference first; empty unless the state is `mx`. */
   readonly exchanges: readonly Exchange[];
+  /** There were more than are read, and any of those may be where the mail goes: who receives it is not known. */
+  readonly cut?: true;
   /** True when this is an older answer, served because asking again failed (RFC 8767). */
   readonly stale: boolean;
 }

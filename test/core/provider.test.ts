@@ -330,6 +330,8 @@ describe('whether all mail goes to a business platform, a gateway or hosts of it
     ['nobody', [], undefined],
   ])('%s', (_, hosts, settled) => {
     expect(providers.settled('acme.com', mx(...hosts))).toBe(settled);
+    // There are more exchanges than were read.
+    expect(providers.settled('acme.com', { ...mx(...hosts), cut: true })).toBeUndefined();
   });
 
   it('hosts that the table calls a forwarder are that for their own domain too', () => {
