@@ -168,6 +168,33 @@ describe('an unlisted domain on learned hosts', () => {
     }
   });
 
+  it('is flagged by all exchanges that are tried first, however many they are', async () => {
+    const hosts = [host, ...Array.from({ length: 24 }, (_, at) => `mx${at}.box.net`)];
+    const world = await swept(Object.fromEntries(hosts.map(name => [name, '5.61.1.1'])), listedAt(host, 12));
+    dns.zones.set('fresh.com', { records: hosts.map(name => mx('fresh.com', 10, name)) });
+    // Twenty addresses are asked for behind one answer.
+    for (let call = 0; call < 2; call++) {
+      expect((await world.judge('fresh.com')).riskScore).toBe(15);
+      await world.learn.settle();
+    }
+    expect((await world.judge('fresh.com')).riskScore).toBe(84);
+  });
+
+  it.each([4, 12])(
+    'is flagged behind %i exchanges that do not exist, and hosts are learned there',
+    async count => {
+      const behind = (name: string, listed: boolean): Site => ({
+        ...one(name, ...Array.from({ length: count }, (_, at) => `d${at}.nowhere-${name}`), host),
+        listed,
+      });
+      const listed = Array.from({ length: 12 }, (_, at) => behind(`burn${at}.com`, true));
+      const world = await swept({ [host]: '5.61.1.1' }, [...listed, behind('fresh.com', false)]);
+      expect((await world.judge('fresh.com')).reason).toBe('safe');
+      await world.learn.settle();
+      expect((await world.judge('fresh.com')).riskScore).toBe(84);
+    },
+  );
+
   it('is flagged only where every exchange that is tried first is such a host, and never when it is protected', async () => {
     const cases: [Site, string][] = [
       [one('a.com', host), 'disposable'],
@@ -410,6 +437,32 @@ describe('what is not learned', () => {
     }
     // By their names the vanity hosts and their domains would be; what answers there is a platform.
     expect(world.learn.infra().size).toBe(2 * Object.keys(known).length);
+  });
+
+  it.each([
+    ['exist', '52.101.1.1'],
+    ['do not exist', undefined],
+  ])("what is at a platform's address, where other hosts of the platform %s", async (_, address) => {
+    const below = (name: string) => `${name}.mail.protection.outlook.com`;
+    const own = (name: string, listed: boolean): Site => ({ ...one(name, `mx.${name}`), listed });
+    const listed = Array.from({ length: 8 }, (_, at) => own(`burn${at}.com`, true));
+    const shared = [...listed, own('firm.com', false)].map(({ exchanges }) => exchanges[0]!);
+    const hosts = Object.fromEntries([...shared, below('b')].map(name => [name, '52.101.2.2']));
+    const sites = [...listed, own('firm.com', false), one('a.com', below('a')), one('b.com', below('b'))];
+    zone(address ? { ...hosts, [below('a')]: address } : hosts, sites);
+    const world = await enter(sites);
+    for (let day = 0; day < 5; day++) {
+      for (const name of ['a.com', 'b.com']) {
+        await world.judge(name);
+        await world.digest();
+      }
+      await world.sweep();
+      await ask(world, listed);
+      time.now += 10 * DAY_MS;
+    }
+    await world.judge('firm.com');
+    await world.digest();
+    expect((await world.judge('firm.com')).riskScore).toBe(15);
   });
 
   it('a host that receives for a protected domain', async () => {

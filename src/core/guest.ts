@@ -31,6 +31,8 @@ export const LEARNING = Object.freeze({
   mostGuests: 1_000,
   /** Exchanges of one domain and addresses of one host that are looked at: nobody may fill the store with one name. */
   mostExchanges: 4,
+  /** The same where more exchanges decide, since one that was not learned spares all. */
+  mostDeciding: 20,
   mostAddresses: 4,
   /**
    * Guests of all hosts together that a store keeps, about one for each listed name; the first to go are those of small
