@@ -185,7 +185,14 @@ class Learner implements Learn {
 
   #folding(records: readonly HostRecord[], catalog: Catalog, spared = this.#spared): Steps<Infra> {
     const { addresses, clock } = this.#parts;
-    return foldingInfra(records, catalog, dayOf(clock()), host => addresses.known(host), spared);
+    return foldingInfra(
+      records,
+      catalog,
+      dayOf(clock()),
+      host => addresses.known(host),
+      spared,
+      host => addresses.beside(host),
+    );
   }
 
   async close(): Promise<void> {

@@ -522,6 +522,38 @@ describe('numbered hosts of one domain', () => {
   });
 });
 
+describe('a host name for each domain, all at one address', () => {
+  const many = (prefix: string, count: number, listed: boolean) =>
+    Array.from({ length: count }, (_, at) => ({
+      ...one(`${prefix}${at}.com`, `${prefix}${at}.box.net`),
+      listed,
+    }));
+  const placed = (sites: readonly Site[]) =>
+    Object.fromEntries(sites.map(({ exchanges }) => [exchanges[0]!, '5.61.1.1']));
+
+  it('is found by the first lookup of each', async () => {
+    const sites = [...many('burn', 12, true), ...many('fresh', 10, false)];
+    const world = await swept(placed(sites), sites);
+    for (const { name } of sites)
+      expect([name, (await world.judge(name)).reason]).toEqual([name, 'disposable']);
+  });
+
+  it('is not, as long as one host beside it is known to be at the address of an innocent', async () => {
+    const popular = { ...one('popular.com', 'mx.popular.com'), popular: true };
+    const sites = [
+      ...many('burn', 12, true),
+      popular,
+      one('first.com', 'first.box.net'),
+      one('other.com', 'x.box.net'),
+    ];
+    const elsewhere = { 'mx.popular.com': '5.61.9.9', 'first.box.net': '5.61.9.9', 'x.box.net': '5.61.9.9' };
+    const world = await swept({ ...placed(sites), ...elsewhere }, sites);
+    await world.judge('first.com');
+    await world.digest();
+    for (const name of ['first.com', 'other.com']) expect((await world.judge(name)).reason).toBe('safe');
+  });
+});
+
 it('a host that no listed domain uses is spared by its address, though its domain was learned', async () => {
   const hosts = Array.from({ length: 12 }, (_, at) => `mx${at}.rotating.net`);
   const sites = [

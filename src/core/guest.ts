@@ -21,6 +21,8 @@ export const LEARNING = Object.freeze({
    * the names may have been registered and pointed there for whoever sweeps next.
    */
   unwitnessedMost: 2,
+  /** So many hosts below one domain, all at learned addresses, tell where one is that nobody has asked for yet. */
+  fewestBeside: 3,
   /** What has fewer listed guests cannot come to any such sum, and is not read. */
   fewestFlagged: 2,
   /** Listed names below one registrable domain that speak against it. */
