@@ -6,7 +6,7 @@ import { lookedAt, sparing } from './core/deciding.ts';
 import { type Domain, registrableDomain } from './core/domain.ts';
 import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
 import { foldingInfra, groupOf, type Infra, isBelow, isLearnable } from './core/infra.ts';
-import type { Exchange, Mail } from './core/mail.ts';
+import { type Exchange, type Mail, triedOf } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { isMailService } from './core/provider.ts';
 import { dayOf } from './core/quota.ts';
@@ -109,7 +109,8 @@ class Learner implements Learn {
   }
 
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void {
-    const tells = mail.state === 'mx' || (listed !== null && mail.state === 'not_asked');
+    // A listed name without exchanges tells nothing: many are parked now, where innocents are too.
+    const tells = mail.state === 'mx' || mail.state === (listed === null ? 'implicit_mx' : 'not_asked');
     if (!tells || mail.stale) return;
     const day = dayOf(this.#parts.clock());
     const sighting = sightingOf(domain, zone, listed, by);
@@ -223,8 +224,8 @@ class Learner implements Learn {
     const pending = this.#pending;
     this.#pending = [];
     for (const seen of pending) {
-      const mail = seen.mail.state === 'mx' ? seen.mail : this.#parts.resolver.last(seen.domain);
-      if (mail) this.#count(seen, mail);
+      const mail = seen.mail.state === 'not_asked' ? this.#parts.resolver.last(seen.domain) : seen.mail;
+      if (mail) this.#count(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
       else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
       else this.#noted.delete(onceOf(seen));
     }
@@ -233,7 +234,7 @@ class Learner implements Learn {
     for (const [host, by] of met) this.#parts.addresses.want(host, by, () => {});
   }
 
-  #count(seen: Seen, { exchanges }: Mail): void {
+  #count(seen: Seen, exchanges: readonly Exchange[]): void {
     const { domain, zone, by } = seen;
     const catalog = this.#parts.catalog();
     // The very name: some that many people use give names below them away, to anybody.

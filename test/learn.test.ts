@@ -522,6 +522,60 @@ describe('numbered hosts of one domain', () => {
   });
 });
 
+describe('a domain without exchanges', () => {
+  const host = 'mx.box.net';
+  const bare = (name: string, address: string) => dns.zones.set(name, { records: [a(name, address)] });
+  /** The second call: addresses are asked for behind the first. */
+  const again = async (world: World, name: string) => {
+    await world.judge(name);
+    await world.digest();
+    return (await world.judge(name)).riskScore;
+  };
+
+  it('is found at a learned address', async () => {
+    const world = await swept({ [host]: '5.61.1.1' }, listedAt(host, 12));
+    bare('fresh.com', '5.61.1.1');
+    bare('elsewhere.com', '5.61.1.2');
+    expect(await again(world, 'fresh.com')).toBe(80);
+    expect(await again(world, 'elsewhere.com')).toBe(35);
+    expect((await world.graph('fresh.com'))[0]).toMatchObject({ host: 'fresh.com', addresses: ['5.61.1.1'] });
+  });
+
+  it('is left alone where listed domains have hosts of their own, as customers of shared hosting do', async () => {
+    const own = Array.from({ length: 4 }, (_, at) => ({
+      ...one(`own${at}.com`, `mail.own${at}.com`),
+      listed: true,
+    }));
+    const hosts = Object.fromEntries(own.map(({ exchanges }) => [exchanges[0]!, '5.61.1.1']));
+    const world = await swept({ ...hosts, [host]: '5.61.1.1' }, [...listedAt(host, 12), ...own]);
+    bare('firm.com', '5.61.1.1');
+    expect(await again(world, 'firm.com')).toBe(35);
+  });
+
+  it('teaches nothing where it is listed: many of these are parked, where innocents are too', async () => {
+    const parked = Array.from({ length: 12 }, (_, at) => ({ ...one(`parked${at}.com`), listed: true }));
+    for (const { name } of parked) bare(name, '5.61.1.3');
+    zone({ [host]: '5.61.1.1' }, listedAt(host, 12));
+    const world = await enter([...parked, ...listedAt(host, 12)]);
+    await world.sweep();
+    await ask(world, [...parked, ...listedAt(host, 12)]);
+    const learned = (await store.listHosts(1, 10)).map(({ name }) => name);
+    expect(learned.sort()).toEqual(['*.box.net', '5.61.1.1', host]);
+  });
+
+  it('speaks for the address where it is not listed', async () => {
+    const world = await swept({ [host]: '5.61.1.1' }, listedAt(host, 12));
+    bare('fresh.com', '5.61.1.1');
+    expect(await again(world, 'fresh.com')).toBe(80);
+    for (let at = 0; at < 60; at++) {
+      bare(`firm${at}.com`, '5.61.1.1');
+      await world.judge(`firm${at}.com`);
+    }
+    await world.digest();
+    expect((await world.judge('fresh.com')).riskScore).toBe(35);
+  });
+});
+
 describe('a host name for each domain, all at one address', () => {
   const many = (prefix: string, count: number, listed: boolean) =>
     Array.from({ length: count }, (_, at) => ({

@@ -129,6 +129,19 @@ export class Infra {
     return found.length === 0 ? undefined : together(found, deciding, catalog);
   }
 
+  /**
+   * For a name without exchanges. Web sites of innocents share their address with many, so it takes as much as for hosts
+   * of their own, and where listed domains have such hosts there, which is what shared hosting looks like, these decide.
+   */
+  findAt(name: string, catalog: Catalog): Learned | undefined {
+    const isHosting = (address: string) =>
+      this.#known.has(ownAt(address)) && !this.#isLearned(ownAt(address));
+    const found = this.#byAddress(name, address => address);
+    if (!found || (found.sum ?? 0) < LEARNING.ownLearnedAt) return undefined;
+    if (this.#addressesOf(name)?.some(isHosting)) return undefined;
+    return together([{ ...found, enough: LEARNING.ownLearnedAt }], [{ host: name, preference: 0 }], catalog);
+  }
+
   /** By their names, the most listed guests first. */
   get learnedHosts(): string[] {
     const isByName = (name: string) =>

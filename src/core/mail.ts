@@ -38,5 +38,10 @@ export function firstOf<E extends Exchange>(exchanges: readonly E[]): E[] {
   return exchanges.filter(({ preference }) => preference === lowest);
 }
 
+/** Where senders go: without exchanges to the name itself (RFC 5321 5.1). */
+export function triedOf(name: string, { state, exchanges }: Mail): readonly Exchange[] {
+  return state === 'implicit_mx' ? [{ host: name, preference: 0 }] : exchanges;
+}
+
 export const MAIL_UNKNOWN: Mail = Object.freeze({ state: 'unknown', exchanges: [], stale: false });
 export const MAIL_NOT_ASKED: Mail = Object.freeze({ state: 'not_asked', exchanges: [], stale: false });

@@ -152,7 +152,7 @@ function byDisposableExchange(evidence: Evidence): Found[] | undefined {
 }
 
 function byLearnedHosts({ learned, mail }: Evidence): Found[] | undefined {
-  if (!learned || mail.state !== 'mx') return undefined;
+  if (!learned || (mail.state !== 'mx' && mail.state !== 'implicit_mx')) return undefined;
   return [[LEARNED_SIGNALS[learned.by], LEARNED_DETAILS[learned.by](learned)]];
 }
 

@@ -34,7 +34,8 @@ export const UNKNOWN: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
 /** Nobody who is believed was heard: the next lookup must ask again. */
 export const UNHEARD: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
 
-const MOST_ALIASES = 8;
+/** More than resolvers follow for us: BIND 16 at most, Unbound 11. */
+const MOST_ALIASES = 16;
 const MOST_ADDRESSES = 20;
 
 /**

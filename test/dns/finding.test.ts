@@ -171,8 +171,8 @@ describe('aliases', () => {
       reply([cname(NAME, 'b.net', 900), mx('a.net', 1, { name: 'b.net', ttl: 70 })]),
       'mx a.net 70',
     ],
-    ['are followed eight times', reply([...chain(8), end(8)]), 'mx mx.net 300'],
-    ['are not followed a ninth time', reply([...chain(9), end(9)]), 'open'],
+    ['are followed sixteen times', reply([...chain(16), end(16)]), 'mx mx.net 300'],
+    ['are not followed a seventeenth time', reply([...chain(17), end(17)]), 'open'],
     ['that lead in a circle leave it open', reply([cname(NAME, 'b.net'), cname('b.net', NAME)]), 'open'],
     [
       'of a whole zone to nothing say so with an SOA',
