@@ -22,6 +22,7 @@ type Matched = Exchange & { readonly provider: ProviderRow | undefined; readonly
 
 export class Providers {
   readonly #bySuffix: ReadonlyMap<string, ProviderRow>;
+  readonly #longest: number;
   /** The resolver hands out one Mail per cached answer: matched once, not with every lookup (4.2 → 3.3 µs, 2026-11). */
   readonly #kept = new WeakMap<
     Mail,
@@ -30,11 +31,14 @@ export class Providers {
 
   constructor(rows: readonly ProviderRow[]) {
     this.#bySuffix = new Map(rows.map(row => [row.suffix, row]));
+    this.#longest = Math.max(0, ...rows.map(row => row.suffix.length));
   }
 
   /** The longest suffix on label borders: `notgoogle.com` is not below `google.com`. */
   match(host: string): ProviderRow | undefined {
-    for (let rest = host; ; ) {
+    // What is longer than every suffix is none: a host of 100 labels must not cost 100 looks.
+    const from = host.length <= this.#longest ? 0 : host.indexOf('.', host.length - this.#longest - 1) + 1;
+    for (let rest = host.slice(from); ; ) {
       const row = this.#bySuffix.get(rest);
       if (row) return row;
       const dot = rest.indexOf('.');
