@@ -153,16 +153,20 @@ describe('an unlisted domain on learned hosts', () => {
 
   it('is flagged behind any number of names below a platform that do not exist, and never corporate', async () => {
     const world = await swept({ [host]: '5.61.1.1' }, listedAt(host, 12));
-    const cases: [string, number, string, number][] = [
+    const cases: [string, number, string, number, number?][] = [
       ['a.com', 20, host, 84],
       ['b.com', 63, host, 84],
       ['c.com', 20, 'mx.mailinator.com', 60],
       // More than are read: who receives the mail is not known.
       ['d.com', 64, host, 40],
       ['e.com', 64, 'mx.mailinator.com', 40],
+      ['f.com', 64, 'mx.mailinator.com', 89, 20],
+      ['g.com', 64, host, 84, 20],
     ];
-    for (const [name, count, last, riskScore] of cases) {
-      const names = Array.from({ length: count }, (_, at) => mx(name, 0, `h${at}.aspmx.l.google.com`));
+    for (const [name, count, last, riskScore, preference = 0] of cases) {
+      const names = Array.from({ length: count }, (_, at) =>
+        mx(name, preference, `h${at}.aspmx.l.google.com`),
+      );
       dns.zones.set(name, { records: [...names, mx(name, 10, last)] });
       expect([name, await world.judge(name)]).toMatchObject([name, { riskScore, isCorporateEmail: false }]);
     }
