@@ -90,6 +90,7 @@ async function learnedFrom(
     store,
     resolver: { last: () => undefined },
     addresses: {
+      beside: () => [],
       known: host => addresses.get(host),
       isDue: () => false,
       hold: () => {},

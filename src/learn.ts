@@ -2,11 +2,11 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
-import { sparing } from './core/deciding.ts';
+import { lookedAt, sparing } from './core/deciding.ts';
 import { type Domain, registrableDomain } from './core/domain.ts';
 import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
 import { foldingInfra, groupOf, type Infra, isBelow, isLearnable } from './core/infra.ts';
-import type { Exchange, Mail } from './core/mail.ts';
+import { type Exchange, type Mail, triedOf } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { isMailService } from './core/provider.ts';
 import { dayOf } from './core/quota.ts';
@@ -56,6 +56,8 @@ const MOST_GUESTS = 20_000;
 const MOST_LEARNED = 20_000;
 /** In whose row a sweep's hosts wait for their addresses: no key has this id. */
 const SWEEP = 'sweep';
+/** The same for hosts that cannot be learned, before the key. */
+const PROVIDERS = 'providers';
 /** A listed name is answered before DNS is; its mail is looked for with so many flushes. */
 const MOST_TRIES = 3;
 
@@ -76,7 +78,7 @@ class Learner implements Learn {
   readonly #parts: LearnParts;
   /** Zone, and mark of the key where it is listed, to the day on which it was noted: each is looked at once a day. */
   readonly #noted = new LRUCache<string, string>({ max: 50_000 });
-  /** Providers, by suffix, and hosts of innocent names, to the day on which their addresses were asked for. */
+  /** Hosts of providers and of innocent names, to the day on which their addresses came. */
   readonly #barred = new LRUCache<string, string>({ max: 5_000 });
   readonly #timers: readonly NodeJS.Timeout[];
   #pending: Seen[] = [];
@@ -107,7 +109,8 @@ class Learner implements Learn {
   }
 
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void {
-    const tells = mail.state === 'mx' || (listed !== null && mail.state === 'not_asked');
+    // A listed name without exchanges tells nothing: many are parked now, where innocents are too.
+    const tells = mail.state === 'mx' || mail.state === (listed === null ? 'implicit_mx' : 'not_asked');
     if (!tells || mail.stale) return;
     const day = dayOf(this.#parts.clock());
     const sighting = sightingOf(domain, zone, listed, by);
@@ -119,11 +122,18 @@ class Learner implements Learn {
   }
 
   meet(exchanges: readonly Exchange[], by: string): void {
-    for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
-      if (!this.#parts.addresses.isDue(host) || this.#met.size >= MOST_PENDING) continue;
+    const { may, first } = this.#lookedAt(exchanges);
+    const due = may.slice(0, first).filter(({ host }) => this.#parts.addresses.isDue(host));
+    for (const { host } of due.slice(0, LEARNING.mostDeciding)) {
+      if (this.#met.size >= MOST_PENDING) break;
       this.#soon();
       this.#met.set(host, by);
     }
+  }
+
+  #lookedAt(exchanges: readonly Exchange[]) {
+    const { addresses, catalog } = this.#parts;
+    return lookedAt(exchanges, catalog().providers, host => addresses.known(host));
   }
 
   hold(): void {
@@ -176,7 +186,14 @@ class Learner implements Learn {
 
   #folding(records: readonly HostRecord[], catalog: Catalog, spared = this.#spared): Steps<Infra> {
     const { addresses, clock } = this.#parts;
-    return foldingInfra(records, catalog, dayOf(clock()), host => addresses.known(host), spared);
+    return foldingInfra(
+      records,
+      catalog,
+      dayOf(clock()),
+      host => addresses.known(host),
+      spared,
+      host => addresses.beside(host),
+    );
   }
 
   async close(): Promise<void> {
@@ -207,8 +224,8 @@ class Learner implements Learn {
     const pending = this.#pending;
     this.#pending = [];
     for (const seen of pending) {
-      const mail = seen.mail.state === 'mx' ? seen.mail : this.#parts.resolver.last(seen.domain);
-      if (mail) this.#count(seen, mail);
+      const mail = seen.mail.state === 'not_asked' ? this.#parts.resolver.last(seen.domain) : seen.mail;
+      if (mail) this.#count(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
       else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
       else this.#noted.delete(onceOf(seen));
     }
@@ -217,36 +234,44 @@ class Learner implements Learn {
     for (const [host, by] of met) this.#parts.addresses.want(host, by, () => {});
   }
 
-  /** Own hosts tell nothing by their names, but domains of one operator share an address. */
-  #count(seen: Seen, { exchanges }: Mail): void {
+  #count(seen: Seen, exchanges: readonly Exchange[]): void {
     const { domain, zone, by } = seen;
     const catalog = this.#parts.catalog();
     // The very name: some that many people use give names below them away, to anybody.
     const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
-    const own = registrableDomain(domain);
+    const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
+    const others = exchanges.filter(exchange => !learnable.includes(exchange));
+    for (const { host } of others.slice(0, LEARNING.mostExchanges))
+      if (isInnocent || isTheirOwn(host, catalog)) this.#bar(host, by);
     const guest = guestOf(seen, this.#swept, catalog, this.#parts.clock());
-    for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
-      const isOwn = isBelow(host, own);
-      const names = isOwn ? [] : [host, groupOf(host) ?? host];
-      if (!isLearnable(host, catalog)) {
-        // One host speaks for a provider's suffix: there may be one per customer. Below a name that many people use, and
-        // below a hosting company's, may be anybody, who could put his host at an address to have it spared.
-        const row = catalog.providers.match(host);
-        if (isInnocent || (row ? isMailService(host, row) : !catalog.isPanel(registrableDomain(host))))
-          this.#bar(row?.suffix ?? host, host, by);
-      } else if (isInnocent) {
-        for (const name of names) this.#shared.add(name);
-        this.#bar(host, host, by);
-      } else {
-        for (const name of names) this.#add({ ...guest, host: name });
-        this.#parts.addresses.want(host, by, found => {
-          for (const address of found.slice(0, LEARNING.mostAddresses)) {
-            this.#add({ ...guest, host: address });
-            if (isOwn) this.#add({ ...guest, host: ownAt(address) });
-          }
-        });
+    const { may, first } = this.#lookedAt(learnable);
+    const left = may.slice(0, LEARNING.mostDeciding);
+    const look = (count: number) => {
+      for (const { host } of left.splice(0, count)) {
+        const isOwn = isBelow(host, registrableDomain(domain));
+        // Own hosts tell nothing by their names, but domains of one operator share an address.
+        const names = isOwn ? [] : [host, groupOf(host) ?? host];
+        if (isInnocent) {
+          for (const name of names) this.#shared.add(name);
+          this.#bar(host, by);
+        } else {
+          for (const name of names) this.#add({ ...guest, host: name });
+          // One that does not exist takes nobody's place.
+          this.#addAt(host, by, guest, isOwn, () => look(1));
+        }
       }
-    }
+    };
+    look(first);
+  }
+
+  #addAt(host: string, by: string, guest: Omit<Guest, 'host'>, isOwn: boolean, isNowhere: () => void): void {
+    this.#parts.addresses.want(host, by, found => {
+      if (found.length === 0) isNowhere();
+      for (const address of found.slice(0, LEARNING.mostAddresses)) {
+        this.#add({ ...guest, host: address });
+        if (isOwn) this.#add({ ...guest, host: ownAt(address) });
+      }
+    });
   }
 
   #add(guest: Guest): void {
@@ -256,15 +281,25 @@ class Learner implements Learn {
     else if (this.#guests.size < MOST_GUESTS) this.#guests.set(at, guest);
   }
 
-  #bar(name: string, host: string, by: string): void {
+  /** In a row of their own: providers have a host for each customer, which must not push out the hosts to be learned. */
+  #bar(host: string, by: string): void {
     const day = dayOf(this.#parts.clock());
-    if (this.#barred.get(name) === day) return;
-    this.#barred.set(name, day);
-    this.#parts.addresses.want(host, by, found => {
+    if (this.#barred.get(host) === day) return;
+    this.#parts.addresses.want(host, `${PROVIDERS} ${by}`, found => {
+      if (found.length > 0) this.#barred.set(host, day);
       for (const address of found.slice(0, LEARNING.mostAddresses))
         this.#shared.add(address).add(ownAt(address));
     });
   }
+}
+
+/**
+ * Whether a host that cannot be learned is of whoever it is named after. Below a name that many people use, and below a
+ * hosting company's, may be anybody, who could put his host at an address to have it spared.
+ */
+function isTheirOwn(host: string, catalog: Catalog): boolean {
+  const row = catalog.providers.match(host);
+  return row ? isMailService(host, row) : !catalog.isPanel(registrableDomain(host));
 }
 
 const onceOf = ({ zone, mark }: Sighting) => (mark === 0 ? zone : `${zone} ${mark}`);

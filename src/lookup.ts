@@ -7,7 +7,7 @@ import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
 import { isByTwoFamilies } from './core/guest.ts';
 import { type GraphHost, type Infra, isBelow, type Learned } from './core/infra.ts';
-import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
+import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail, triedOf } from './core/mail.ts';
 import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
 import type { Receiver, ReceiverKind } from './core/provider.ts';
@@ -100,8 +100,8 @@ export function createLookup(parts: LookupParts): Lookup {
     const fresh = answer(found.facts, mail, isSilent);
     // Addresses of unrecognised hosts become known behind an answer, and the next one must use them. Whether silence
     // tells anything is known later.
-    const mayChange = fresh.evidence.receiver?.kind === 'third_party' || mail.state === 'unknown';
-    found.answer = mayChange || isLong(mail) ? undefined : fresh;
+    const isAddressed = fresh.evidence.receiver?.kind === 'third_party' || mail.state === 'implicit_mx';
+    found.answer = isAddressed || mail.state === 'unknown' || isLong(mail) ? undefined : fresh;
     return fresh;
   }
 
@@ -126,7 +126,7 @@ export function createLookup(parts: LookupParts): Lookup {
     const { facts } = found;
     if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
     const given = answered(found, mail);
-    if (canBeLearned(facts, mail, given.evidence.receiver)) meet(mail.exchanges, keyId);
+    if (canBeLearned(facts, mail, given.evidence.receiver)) meet(triedOf(facts.domain, mail), keyId);
     return given;
   }
 
@@ -254,7 +254,7 @@ function answer(facts: Facts, mail: Mail, isSilent: Resolver['isSilent']): Answe
     verdict,
     evidence,
     snapshot: catalog.generation,
-    graph: () => facts.infra.graph(mail.exchanges, catalog),
+    graph: () => facts.infra.graph(triedOf(domain, mail), catalog),
     degraded: mail.state === 'unknown' && listing.hits.length === 0 && override === undefined,
     flag: flagOf(facts, verdict),
   };
@@ -265,7 +265,7 @@ const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_pa
 
 /** A known host before or beside others need not exist, as long as nobody has its address. */
 function canBeLearned({ catalog, registrable }: Facts, mail: Mail, receiver: Receiver | undefined): boolean {
-  if (!receiver) return false;
+  if (!receiver) return mail.cut === true || mail.state === 'implicit_mx';
   if (UNRECOGNISED.has(receiver.kind)) return true;
   if (receiver.hosts.length >= mail.exchanges.length) return false;
   return mail.exchanges.some(({ host }) => !isBelow(host, registrable) && !catalog.providers.match(host));
@@ -277,7 +277,10 @@ function canBeLearned({ catalog, registrable }: Facts, mail: Mail, receiver: Rec
  */
 function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
-  const learned = infra.find(domain, registrable, mail.exchanges, catalog);
+  const learned =
+    mail.state === 'implicit_mx'
+      ? infra.findAt(domain, catalog)
+      : infra.find(domain, registrable, mail.exchanges, catalog);
   if (!learned || catalog.isSurelyFree(registrable) || catalog.isPanel(registrable)) return undefined;
   const { length } = registrable ?? domain;
   const isGuarded = lineage(domain).some(name => name.length >= length && catalog.isGuarded(name));

@@ -151,6 +151,54 @@ describe('an unlisted domain on learned hosts', () => {
     expect([graph!.guests.length, others]).toEqual([12, []]);
   });
 
+  it('is flagged behind any number of names below a platform that do not exist, and never corporate', async () => {
+    const world = await swept({ [host]: '5.61.1.1' }, listedAt(host, 12));
+    const cases: [string, number, string, number, number?][] = [
+      ['a.com', 20, host, 84],
+      ['b.com', 63, host, 84],
+      ['c.com', 20, 'mx.mailinator.com', 60],
+      // More than are read: who receives the mail is not known.
+      ['d.com', 64, host, 40],
+      ['e.com', 64, 'mx.mailinator.com', 40],
+      ['f.com', 64, 'mx.mailinator.com', 89, 20],
+      ['g.com', 64, host, 84, 20],
+    ];
+    for (const [name, count, last, riskScore, preference = 0] of cases) {
+      const names = Array.from({ length: count }, (_, at) =>
+        mx(name, preference, `h${at}.aspmx.l.google.com`),
+      );
+      dns.zones.set(name, { records: [...names, mx(name, 10, last)] });
+      expect([name, await world.judge(name)]).toMatchObject([name, { riskScore, isCorporateEmail: false }]);
+    }
+  });
+
+  it('is flagged by all exchanges that are tried first, however many they are', async () => {
+    const hosts = [host, ...Array.from({ length: 24 }, (_, at) => `mx.box${at}.net`)];
+    const world = await swept(Object.fromEntries(hosts.map(name => [name, '5.61.1.1'])), listedAt(host, 12));
+    dns.zones.set('fresh.com', { records: hosts.map(name => mx('fresh.com', 10, name)) });
+    // Twenty addresses are asked for behind one answer.
+    for (let call = 0; call < 2; call++) {
+      expect((await world.judge('fresh.com')).riskScore).toBe(15);
+      await world.learn.settle();
+    }
+    expect((await world.judge('fresh.com')).riskScore).toBe(80);
+  });
+
+  it.each([4, 12])(
+    'is flagged behind %i exchanges that do not exist, and hosts are learned there',
+    async count => {
+      const behind = (name: string, listed: boolean): Site => ({
+        ...one(name, ...Array.from({ length: count }, (_, at) => `d${at}.nowhere-${name}`), host),
+        listed,
+      });
+      const listed = Array.from({ length: 12 }, (_, at) => behind(`burn${at}.com`, true));
+      const world = await swept({ [host]: '5.61.1.1' }, [...listed, behind('fresh.com', false)]);
+      expect((await world.judge('fresh.com')).reason).toBe('safe');
+      await world.learn.settle();
+      expect((await world.judge('fresh.com')).riskScore).toBe(84);
+    },
+  );
+
   it('is flagged only where every exchange that is tried first is such a host, and never when it is protected', async () => {
     const cases: [Site, string][] = [
       [one('a.com', host), 'disposable'],
@@ -395,6 +443,32 @@ describe('what is not learned', () => {
     expect(world.learn.infra().size).toBe(2 * Object.keys(known).length);
   });
 
+  it.each([
+    ['exist', '52.101.1.1'],
+    ['do not exist', undefined],
+  ])("what is at a platform's address, where other hosts of the platform %s", async (_, address) => {
+    const below = (name: string) => `${name}.mail.protection.outlook.com`;
+    const own = (name: string, listed: boolean): Site => ({ ...one(name, `mx.${name}`), listed });
+    const listed = Array.from({ length: 8 }, (_, at) => own(`burn${at}.com`, true));
+    const shared = [...listed, own('firm.com', false)].map(({ exchanges }) => exchanges[0]!);
+    const hosts = Object.fromEntries([...shared, below('b')].map(name => [name, '52.101.2.2']));
+    const sites = [...listed, own('firm.com', false), one('a.com', below('a')), one('b.com', below('b'))];
+    zone(address ? { ...hosts, [below('a')]: address } : hosts, sites);
+    const world = await enter(sites);
+    for (let day = 0; day < 5; day++) {
+      for (const name of ['a.com', 'b.com']) {
+        await world.judge(name);
+        await world.digest();
+      }
+      await world.sweep();
+      await ask(world, listed);
+      time.now += 10 * DAY_MS;
+    }
+    await world.judge('firm.com');
+    await world.digest();
+    expect((await world.judge('firm.com')).riskScore).toBe(15);
+  });
+
   it('a host that receives for a protected domain', async () => {
     const host = 'mx.victim.net';
     const sites = [...listedAt(host, 50), one('sdf.org', host), one('fresh.com', host)];
@@ -449,6 +523,92 @@ describe('numbered hosts of one domain', () => {
     expect((await world.judge('fresh.com')).reason).toBe('safe');
     await world.learn.settle();
     expect(await world.judge('fresh.com')).toMatchObject({ reason: 'disposable', riskScore: 84 });
+  });
+});
+
+describe('a domain without exchanges', () => {
+  const host = 'mx.box.net';
+  const bare = (name: string, address: string) => dns.zones.set(name, { records: [a(name, address)] });
+  /** The second call: addresses are asked for behind the first. */
+  const again = async (world: World, name: string) => {
+    await world.judge(name);
+    await world.digest();
+    return (await world.judge(name)).riskScore;
+  };
+
+  it('is found at a learned address', async () => {
+    const world = await swept({ [host]: '5.61.1.1' }, listedAt(host, 12));
+    bare('fresh.com', '5.61.1.1');
+    bare('elsewhere.com', '5.61.1.2');
+    expect(await again(world, 'fresh.com')).toBe(80);
+    expect(await again(world, 'elsewhere.com')).toBe(35);
+    expect((await world.graph('fresh.com'))[0]).toMatchObject({ host: 'fresh.com', addresses: ['5.61.1.1'] });
+  });
+
+  it('is left alone where listed domains have hosts of their own, as customers of shared hosting do', async () => {
+    const own = Array.from({ length: 4 }, (_, at) => ({
+      ...one(`own${at}.com`, `mail.own${at}.com`),
+      listed: true,
+    }));
+    const hosts = Object.fromEntries(own.map(({ exchanges }) => [exchanges[0]!, '5.61.1.1']));
+    const world = await swept({ ...hosts, [host]: '5.61.1.1' }, [...listedAt(host, 12), ...own]);
+    bare('firm.com', '5.61.1.1');
+    expect(await again(world, 'firm.com')).toBe(35);
+  });
+
+  it('teaches nothing where it is listed: many of these are parked, where innocents are too', async () => {
+    const parked = Array.from({ length: 12 }, (_, at) => ({ ...one(`parked${at}.com`), listed: true }));
+    for (const { name } of parked) bare(name, '5.61.1.3');
+    zone({ [host]: '5.61.1.1' }, listedAt(host, 12));
+    const world = await enter([...parked, ...listedAt(host, 12)]);
+    await world.sweep();
+    await ask(world, [...parked, ...listedAt(host, 12)]);
+    const learned = (await store.listHosts(1, 10)).map(({ name }) => name);
+    expect(learned.sort()).toEqual(['*.box.net', '5.61.1.1', host]);
+  });
+
+  it('speaks for the address where it is not listed', async () => {
+    const world = await swept({ [host]: '5.61.1.1' }, listedAt(host, 12));
+    bare('fresh.com', '5.61.1.1');
+    expect(await again(world, 'fresh.com')).toBe(80);
+    for (let at = 0; at < 60; at++) {
+      bare(`firm${at}.com`, '5.61.1.1');
+      await world.judge(`firm${at}.com`);
+    }
+    await world.digest();
+    expect((await world.judge('fresh.com')).riskScore).toBe(35);
+  });
+});
+
+describe('a host name for each domain, all at one address', () => {
+  const many = (prefix: string, count: number, listed: boolean) =>
+    Array.from({ length: count }, (_, at) => ({
+      ...one(`${prefix}${at}.com`, `${prefix}${at}.box.net`),
+      listed,
+    }));
+  const placed = (sites: readonly Site[]) =>
+    Object.fromEntries(sites.map(({ exchanges }) => [exchanges[0]!, '5.61.1.1']));
+
+  it('is found by the first lookup of each', async () => {
+    const sites = [...many('burn', 12, true), ...many('fresh', 10, false)];
+    const world = await swept(placed(sites), sites);
+    for (const { name } of sites)
+      expect([name, (await world.judge(name)).reason]).toEqual([name, 'disposable']);
+  });
+
+  it('is not, as long as one host beside it is known to be at the address of an innocent', async () => {
+    const popular = { ...one('popular.com', 'mx.popular.com'), popular: true };
+    const sites = [
+      ...many('burn', 12, true),
+      popular,
+      one('first.com', 'first.box.net'),
+      one('other.com', 'x.box.net'),
+    ];
+    const elsewhere = { 'mx.popular.com': '5.61.9.9', 'first.box.net': '5.61.9.9', 'x.box.net': '5.61.9.9' };
+    const world = await swept({ ...placed(sites), ...elsewhere }, sites);
+    await world.judge('first.com');
+    await world.digest();
+    for (const name of ['first.com', 'other.com']) expect((await world.judge(name)).reason).toBe('safe');
   });
 });
 

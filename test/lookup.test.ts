@@ -233,6 +233,21 @@ describe('an unlisted name is judged by its mail', () => {
       mail('mx', 'mx.generator.email'),
       [89, 'disposable', false, false, 'generator.email'],
     ],
+    [
+      'acme-many.com',
+      { ...mail('mx', 'aspmx.l.google.com', 'mx.acme-many.com'), cut: true },
+      [40, 'safe', false, false, null],
+    ],
+    [
+      'acme-many-parked.com',
+      { ...mail('mx', 'mail.h-email.net'), cut: true },
+      [40, 'safe', false, false, null],
+    ],
+    [
+      'fresh-temp-mail-many.com',
+      { ...mail('mx', 'aspmx.l.google.com', 'mx.generator.email'), cut: true },
+      [60, 'disposable', false, false, 'generator.email'],
+    ],
     ['acme-implicit.com', mail('implicit_mx'), [35, 'safe', false, false, null]],
     ['acme-null.com', mail('null_mx'), [90, 'undeliverable', false, false, null]],
     ['acme-none.com', mail('no_mail'), [85, 'undeliverable', false, false, null]],

@@ -8,6 +8,8 @@
  * | among those that are tried first one that was not learned spares all | it gets its share of the mail, and a company may be there |
  * | a host is spared where all its IPv4 addresses are those of innocents, of IPv6 where it has no others | mail goes there and nowhere else. One more address is one more record, which spared it. A company's host may have an address of IPv6 that nobody has seen with others; few senders have no IPv4, so whoever lays his out as a decoy goes without their mail |
  * | by its addresses alone a host is found only where all that are looked at are learned | whoever is at one of them need not be who is at the others: a company may share one with its neighbours |
+ * | a host that nobody has asked for is judged by the learned domain that it is below only where three hosts or more beside it are known, all at learned addresses | its own address may be that of innocents; where all others are is where it is too |
+ * | looked at are all that decide, and four at least of those that may once others are known to have no address | one that nobody looks at is never learned, and would spare the others |
  * | a host with more addresses than are looked at is not spared by them | those that are not may be where the mail goes |
  */
 
@@ -26,11 +28,29 @@ export function decidingOf(
   const deciding: Exchange[] = [];
   for (const exchange of exchanges) {
     if (deciding.length > 0 && exchange.preference > deciding[0]!.preference) break;
-    const row = providers.match(exchange.host);
-    if (row?.class === 'parked' || isPlatform(row) || addressesOf(exchange.host)?.length === 0) continue;
-    deciding.push(exchange);
+    if (mayDecide(exchange, providers, addressesOf)) deciding.push(exchange);
   }
   return deciding;
+}
+
+/** Those that decide and those that may, in the same order, and how many of them are to be looked at. */
+export function lookedAt(
+  exchanges: readonly Exchange[],
+  providers: Pick<Providers, 'match'>,
+  addressesOf: (host: string) => readonly string[] | undefined,
+): { readonly may: readonly Exchange[]; readonly first: number } {
+  const deciding = decidingOf(exchanges, providers, addressesOf).length;
+  const may = exchanges.filter(exchange => mayDecide(exchange, providers, addressesOf));
+  return { may, first: Math.max(deciding, LEARNING.mostExchanges) };
+}
+
+function mayDecide(
+  { host }: Exchange,
+  providers: Pick<Providers, 'match'>,
+  addressesOf: (host: string) => readonly string[] | undefined,
+): boolean {
+  const row = providers.match(host);
+  return row?.class !== 'parked' && !isPlatform(row) && addressesOf(host)?.length !== 0;
 }
 
 /** Whether the addresses of a host speak for it: nobody but innocents receives there. */

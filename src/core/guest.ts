@@ -21,6 +21,8 @@ export const LEARNING = Object.freeze({
    * the names may have been registered and pointed there for whoever sweeps next.
    */
   unwitnessedMost: 2,
+  /** So many hosts below one domain, all at learned addresses, tell where one is that nobody has asked for yet. */
+  fewestBeside: 3,
   /** What has fewer listed guests cannot come to any such sum, and is not read. */
   fewestFlagged: 2,
   /** Listed names below one registrable domain that speak against it. */
@@ -31,6 +33,8 @@ export const LEARNING = Object.freeze({
   mostGuests: 1_000,
   /** Exchanges of one domain and addresses of one host that are looked at: nobody may fill the store with one name. */
   mostExchanges: 4,
+  /** The same where more exchanges decide, since one that was not learned spares all. */
+  mostDeciding: 20,
   mostAddresses: 4,
   /**
    * Guests of all hosts together that a store keeps, about one for each listed name; the first to go are those of small

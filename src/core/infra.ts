@@ -87,6 +87,7 @@ export class Infra {
   readonly #siblings: Siblings;
   readonly #addressesOf: (host: string) => readonly string[] | undefined;
   readonly #shared: ReadonlySet<string>;
+  readonly #hostsBeside: (host: string) => readonly string[];
   /** Learned hosts, domains of hosts and addresses. */
   readonly size: number;
 
@@ -97,8 +98,10 @@ export class Infra {
     addressesOf: (host: string) => readonly string[] | undefined,
     /** Addresses and domains of hosts that innocents share, also those of which nothing else is known. */
     shared: ReadonlySet<string> = new Set(),
+    hostsBeside: (host: string) => readonly string[] = () => [],
   ) {
     this.#shared = shared;
+    this.#hostsBeside = hostsBeside;
     this.#known = known;
     this.#siblings = siblings;
     this.#addressesOf = addressesOf;
@@ -124,6 +127,19 @@ export class Infra {
         return this.#bySiblings(name, registrable, firstOf(exchanges), catalog);
     }
     return found.length === 0 ? undefined : together(found, deciding, catalog);
+  }
+
+  /**
+   * For a name without exchanges. Web sites of innocents share their address with many, so it takes as much as for hosts
+   * of their own, and where listed domains have such hosts there, which is what shared hosting looks like, these decide.
+   */
+  findAt(name: string, catalog: Catalog): Learned | undefined {
+    const isHosting = (address: string) =>
+      this.#known.has(ownAt(address)) && !this.#isLearned(ownAt(address));
+    const found = this.#byAddress(name, address => address);
+    if (!found || (found.sum ?? 0) < LEARNING.ownLearnedAt) return undefined;
+    if (this.#addressesOf(name)?.some(isHosting)) return undefined;
+    return together([{ ...found, enough: LEARNING.ownLearnedAt }], [{ host: name, preference: 0 }], catalog);
   }
 
   /** By their names, the most listed guests first. */
@@ -158,7 +174,7 @@ export class Infra {
     if (addresses && areSpared(addresses, address => this.#isShared(address))) return undefined;
     const byName = this.#learned(host, 'name') ?? this.#learned(group, 'name');
     // While nobody knows where a host is, nobody knows whom else it serves: its name alone does not count against it.
-    if (byName && addresses) return byName;
+    if (byName && (addresses || this.#isAmongLearned(host, group))) return byName;
     const { hits, families } = catalog.listed(ownLineage(host));
     // One line that names a hoster must not condemn its guests, whoever wrote it.
     if (isByTwoFamilies(families) && !this.#isShared(group)) {
@@ -166,6 +182,16 @@ export class Infra {
       return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
     }
     return this.#byAddress(host, address => address);
+  }
+
+  /** Else whoever has a host name for each domain is never found by the first lookup, and a form makes one only. */
+  #isAmongLearned(host: string, group: string): boolean {
+    if (!this.#isLearned(group) || this.#isShared(group)) return false;
+    const beside = this.#hostsBeside(host).filter(other => this.#addressesOf(other) !== undefined);
+    return (
+      beside.length >= LEARNING.fewestBeside &&
+      beside.every(other => this.#byAddress(other, address => address) !== undefined)
+    );
   }
 
   #isShared(name: string): boolean {
@@ -255,6 +281,7 @@ export function* foldingInfra(
   today: string,
   addressesOf: (host: string) => readonly string[] | undefined,
   shared: ReadonlySet<string> = new Set(),
+  hostsBeside: (host: string) => readonly string[] = () => [],
 ): Steps<Infra> {
   const known = new Map<string, Known>();
   let at = 0;
@@ -263,7 +290,7 @@ export function* foldingInfra(
     const record = yield* relisting(seen, catalog);
     known.set(record.name, { record, sum: learnableSum(record, catalog, today) });
   }
-  return new Infra(known, yield* siblingsIn(catalog), addressesOf, shared);
+  return new Infra(known, yield* siblingsIn(catalog), addressesOf, shared, hostsBeside);
 }
 
 /** What the guests of a host weigh. Null where it cannot be learned by today's lists and tables. */

@@ -24,8 +24,10 @@ export interface Exchange {
 
 export interface Mail {
   readonly state: MailState;
-  /** Valid exchanges only, lowest preference first, at most 20; empty unless the state is `mx`. */
+  /** Valid exchanges only, lowest preference first; empty unless the state is `mx`. */
   readonly exchanges: readonly Exchange[];
+  /** There were more than are read, and any of those may be where the mail goes: who receives it is not known. */
+  readonly cut?: true;
   /** True when this is an older answer, served because asking again failed (RFC 8767). */
   readonly stale: boolean;
 }
@@ -34,6 +36,11 @@ export interface Mail {
 export function firstOf<E extends Exchange>(exchanges: readonly E[]): E[] {
   const lowest = Math.min(...exchanges.map(({ preference }) => preference));
   return exchanges.filter(({ preference }) => preference === lowest);
+}
+
+/** Where senders go: without exchanges to the name itself (RFC 5321 5.1). */
+export function triedOf(name: string, { state, exchanges }: Mail): readonly Exchange[] {
+  return state === 'implicit_mx' ? [{ host: name, preference: 0 }] : exchanges;
 }
 
 export const MAIL_UNKNOWN: Mail = Object.freeze({ state: 'unknown', exchanges: [], stale: false });

@@ -53,6 +53,8 @@ export interface Resolver {
 export interface AddressBook {
   /** IPv4 first. Empty where there are none, one more than are looked at where there are many; undefined if unknown. */
   known(host: string): readonly string[] | undefined;
+  /** The hosts below the same registrable domain that had addresses when they were asked last, a few of them. */
+  beside(host: string): readonly string[];
   /** Not known yet, or so old that it is to be asked again. */
   isDue(host: string): boolean;
   /** These are always to be known, in place of those before: asked now and in time, and pushed out by nobody. */

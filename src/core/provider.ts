@@ -22,19 +22,23 @@ type Matched = Exchange & { readonly provider: ProviderRow | undefined; readonly
 
 export class Providers {
   readonly #bySuffix: ReadonlyMap<string, ProviderRow>;
+  readonly #longest: number;
   /** The resolver hands out one Mail per cached answer: matched once, not with every lookup (4.2 → 3.3 µs, 2026-11). */
   readonly #kept = new WeakMap<
     Mail,
-    { readonly registrable: string | undefined; readonly receiver: Receiver }
+    { readonly registrable: string | undefined; readonly receiver: Receiver | undefined }
   >();
 
   constructor(rows: readonly ProviderRow[]) {
     this.#bySuffix = new Map(rows.map(row => [row.suffix, row]));
+    this.#longest = Math.max(0, ...rows.map(row => row.suffix.length));
   }
 
   /** The longest suffix on label borders: `notgoogle.com` is not below `google.com`. */
   match(host: string): ProviderRow | undefined {
-    for (let rest = host; ; ) {
+    // What is longer than every suffix is none: a host of 100 labels must not cost 100 looks.
+    const from = host.length <= this.#longest ? 0 : host.indexOf('.', host.length - this.#longest - 1) + 1;
+    for (let rest = host.slice(from); ; ) {
       const row = this.#bySuffix.get(rest);
       if (row) return row;
       const dot = rest.indexOf('.');
@@ -53,8 +57,8 @@ export class Providers {
   }
 
   /** Whether every exchange belongs to a business platform or a gateway, or to these and to hosts of its own. */
-  settled(registrable: string | undefined, { exchanges }: Mail): 'platform' | 'own' | undefined {
-    if (exchanges.length === 0) return undefined;
+  settled(registrable: string | undefined, { exchanges, cut }: Mail): 'platform' | 'own' | undefined {
+    if (exchanges.length === 0 || cut) return undefined;
     let settled: 'platform' | 'own' = 'platform';
     for (const { host } of exchanges) {
       const provider = this.match(host);
@@ -66,7 +70,7 @@ export class Providers {
     return settled;
   }
 
-  #find(registrable: string | undefined, mail: Mail): Receiver {
+  #find(registrable: string | undefined, mail: Mail): Receiver | undefined {
     const matched = mail.exchanges.map(({ host, preference }): Matched => {
       const provider = this.match(host);
       const own = !provider && registrable !== undefined && isBelow(host, registrable);
@@ -74,6 +78,8 @@ export class Providers {
     });
     // Parking hosts take no mail, so senders go on to the next exchange.
     const receiving = matched.filter(({ provider }) => provider?.class !== 'parked');
+    // Of what is not read only that a disposable host is among the others can be said.
+    if (mail.cut) return byDisposable(receiving);
     return receiving.length === 0
       ? named(matched[0]!, hostsOf(matched))
       : (byDisposable(receiving) ?? name(receiving));

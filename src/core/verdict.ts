@@ -152,7 +152,7 @@ function byDisposableExchange(evidence: Evidence): Found[] | undefined {
 }
 
 function byLearnedHosts({ learned, mail }: Evidence): Found[] | undefined {
-  if (!learned || mail.state !== 'mx') return undefined;
+  if (!learned || (mail.state !== 'mx' && mail.state !== 'implicit_mx')) return undefined;
   return [[LEARNED_SIGNALS[learned.by], LEARNED_DETAILS[learned.by](learned)]];
 }
 
@@ -190,6 +190,7 @@ function byMailConfiguration(evidence: Evidence): Found[] {
   if (mail.state === 'implicit_mx')
     return [['implicit_mx', 'no mail exchanger, only an address (RFC 5321 5.1)']];
   const receiver = receiverOf(evidence);
+  if (!receiver && mail.cut) return [['mail_unknown', 'more mail exchangers than are looked at']];
   if (!receiver) return [['mail_unknown', 'who receives the mail is not known']];
   const detail = receivedBy(receiver);
   if (evidence.free && CONSUMER_WHEN_FREE.has(receiver.kind)) return [['consumer_webmail', detail]];

@@ -1,5 +1,7 @@
 /** The addresses of mail hosts as far as they are known: asked in the background, a few at a time, and asked again in time. */
 
+import { LRUCache } from 'lru-cache';
+import { registrableDomain } from '../core/domain.ts';
 import { LEARNING } from '../core/guest.ts';
 import type { AddressBook, Resolver, Ticks } from '../core/ports.ts';
 import { FairCache } from './fair-cache.ts';
@@ -16,6 +18,9 @@ const FAILURE_KEPT_MS = HOUR_MS / 6;
 const STALE_MS = 72 * HOUR_MS;
 const MOST_KEPT = 20_000;
 const MOST_HELD = 5_000;
+/** Of so many domains so many hosts are found beside each other, those that were asked for last. */
+const MOST_DOMAINS = 5_000;
+const MOST_BESIDE = 8;
 /** Hosts that wait for their turn. */
 const MOST_WAITING = 2_000;
 const MOST_TAKERS = 100;
@@ -41,6 +46,7 @@ export class Addresses implements AddressBook {
   readonly #resolver: Pick<Resolver, 'addressesOf'>;
   readonly #ticks: Ticks;
   readonly #known = new FairCache<Known>(MOST_KEPT, HELD);
+  readonly #below = new LRUCache<string, readonly string[]>({ max: MOST_DOMAINS });
   readonly #waiting = new Map<string, Take[]>();
   /** By who wants them, in the order of their turns. */
   readonly #rows = new Map<string, string[]>();
@@ -54,6 +60,10 @@ export class Addresses implements AddressBook {
 
   known(host: string): readonly string[] | undefined {
     return this.#known.get(host)?.addresses;
+  }
+
+  beside(host: string): readonly string[] {
+    return this.#below.get(registrableDomain(host) ?? host) ?? [];
   }
 
   isDue(host: string): boolean {
@@ -120,6 +130,10 @@ export class Addresses implements AddressBook {
       const found = await this.#resolver.addressesOf(host);
       const known = found ? this.#answered(found) : this.#failed(host);
       this.#known.set(host, known, this.#held.has(host) ? HELD : by);
+      if (found && found.length > 0) {
+        const others = this.beside(host).filter(other => other !== host);
+        this.#below.set(registrableDomain(host) ?? host, [host, ...others.slice(0, MOST_BESIDE - 1)]);
+      }
       const takers = this.#waiting.get(host) ?? [];
       this.#waiting.delete(host);
       for (const take of takers) take(known.addresses ?? []);

@@ -34,8 +34,8 @@ export const UNKNOWN: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
 /** Nobody who is believed was heard: the next lookup must ask again. */
 export const UNHEARD: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
 
-const MOST_ALIASES = 8;
-const MOST_EXCHANGES = 20;
+/** More than resolvers follow for us: BIND 16 at most, Unbound 11. */
+const MOST_ALIASES = 16;
 const MOST_ADDRESSES = 20;
 
 /**
@@ -87,7 +87,7 @@ export function mailFromMx(mx: Found, limits: TtlLimits): Finding | undefined {
   }
   const ttl = clamp(mx.ttl, limits.positive);
   const exchanges = exchangesOf(mx.records);
-  if (exchanges.length > 0) return { mail: Object.freeze({ state: 'mx', exchanges, stale: false }), ttl };
+  if (exchanges.length > 0) return { mail: mailOf(exchanges, mx.all), ttl };
   if (!mx.all) return UNKNOWN;
   // RFC 7505: a null MX stands alone; among others it is one more exchange that is no host name.
   const isNull = mx.records.every(record => record.type === 'MX' && record.data.exchange === '.');
@@ -137,7 +137,10 @@ function isExchange(host: string): boolean {
   return isHostName(host) && !isSpecialUse(host);
 }
 
-/** Checked host names only: everything else in a record is the domain owner's free text. */
+/**
+ * Checked host names only: everything else in a record is the domain owner's free text. All that were read: whoever puts
+ * names that do not exist before his own host must not have that left out.
+ */
 function exchangesOf(records: readonly Answer[]): readonly Exchange[] {
   const byHost = new Map<string, Exchange>();
   for (const record of records) {
@@ -151,7 +154,12 @@ function exchangesOf(records: readonly Answer[]): readonly Exchange[] {
   const sorted = [...byHost.values()].sort(
     (a, b) => a.preference - b.preference || (a.host < b.host ? -1 : 1),
   );
-  return Object.freeze(sorted.slice(0, MOST_EXCHANGES));
+  return Object.freeze(sorted);
+}
+
+export function mailOf(exchanges: readonly Exchange[], areAll: boolean): Mail {
+  const mail = { state: 'mx', exchanges, stale: false } as const;
+  return Object.freeze(areAll ? mail : { ...mail, cut: true });
 }
 
 type Bare = 'null_mx' | 'implicit_mx' | 'no_mail' | 'nxdomain';

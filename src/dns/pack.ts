@@ -1,18 +1,25 @@
 /** A mail answer as one text, in place of an object and two more for each exchange. */
 
 import type { Exchange, Mail } from '../core/mail.ts';
+import { mailOf } from './finding.ts';
+
+/** How the text ends where there were more exchanges. */
+const CUT = '\n';
 
 /** Answers without exchanges are few objects, shared by all names, and stay what they are. */
 export function packMail(mail: Mail): string | Mail {
   if (mail.exchanges.length === 0) return mail;
-  return mail.exchanges.map(({ host, preference }) => `${preference} ${host}`).join('\n');
+  const lines = mail.exchanges.map(({ host, preference }) => `${preference} ${host}`).join('\n');
+  return mail.cut ? lines + CUT : lines;
 }
 
 export function unpackMail(packed: string | Mail): Mail {
   if (typeof packed !== 'string') return packed;
-  const exchanges = packed.split('\n').map((line): Exchange => {
+  const areAll = !packed.endsWith(CUT);
+  const lines = areAll ? packed : packed.slice(0, -CUT.length);
+  const exchanges = lines.split('\n').map((line): Exchange => {
     const space = line.indexOf(' ');
     return Object.freeze({ host: line.slice(space + 1), preference: Number(line.slice(0, space)) });
   });
-  return Object.freeze({ state: 'mx', exchanges: Object.freeze(exchanges), stale: false });
+  return mailOf(Object.freeze(exchanges), areAll);
 }

@@ -2,6 +2,7 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import dnsPacket, { type Answer } from 'dns-packet';
+import { bestRecords } from './long.ts';
 
 export type QuestionType = 'MX' | 'A' | 'AAAA';
 
@@ -35,8 +36,8 @@ const HEADER = 12;
 const UDP_PAYLOAD = 1232;
 
 /**
- * More records than these are not decoded. dns-packet alone spends 404 ms on 64 KiB of chained compression
- * pointers; with these limits 12 ms (measured 2026-11).
+ * More records than these are not decoded; of more answers the best are (long.ts). dns-packet alone spends 404 ms on
+ * 64 KiB of chained compression pointers; with these limits 12 ms (measured 2026-11).
  */
 const MOST = { answers: 64, authorities: 16, additionals: 16 };
 
@@ -101,21 +102,25 @@ export function readReply(bytes: Buffer, query: Query, overTcp: boolean): Read {
   if (questions === 0 && !definite) return refused;
   if (questions !== 1 || !sameQuestion(bytes, query, overTcp)) return STRANGER;
   if (flags & dnsPacket.TRUNCATED_RESPONSE) return { kind: 'truncated' };
-  return definite ? readRecords(bytes, rcode === 3) : refused;
+  return definite ? readRecords(bytes, query.end, rcode === 3) : refused;
 }
 
 /** The codec knows no error of its own: of bytes that are no packet it throws whatever it stumbles over. */
-function decoded(bytes: Buffer): dnsPacket.DecodedPacket | undefined {
+function decoded(bytes: Buffer, end: number): dnsPacket.DecodedPacket | undefined {
+  const count = bytes.readUInt16BE(6);
+  limitCounts(bytes);
   try {
-    return dnsPacket.decode(bytes);
+    const packet = dnsPacket.decode(bytes);
+    if (count > MOST.answers) packet.answers = bestRecords(bytes, end, count, MOST.answers);
+    return packet;
   } catch {
     return undefined;
   }
 }
 
-function readRecords(bytes: Buffer, nxdomain: boolean): Read {
-  const complete = limitCounts(bytes);
-  const packet = decoded(bytes);
+function readRecords(bytes: Buffer, end: number, nxdomain: boolean): Read {
+  const complete = bytes.readUInt16BE(6) <= MOST.answers;
+  const packet = decoded(bytes, end);
   if (!packet) return STRANGER;
   const { answers = [], authorities = [], additionals = [] } = packet;
   // An extended rcode (RFC 6891) hides above the four bits that said NOERROR.
@@ -132,10 +137,9 @@ function readRecords(bytes: Buffer, nxdomain: boolean): Read {
   return { kind: 'reply', reply: { nxdomain, answers, complete, negativeTtl } };
 }
 
-/** Lowers the header's counts to what is read at most. True when all answer records are. */
-function limitCounts(bytes: Buffer): boolean {
-  const complete = bytes.readUInt16BE(6) <= MOST.answers;
-  let reachable = true;
+/** Lowers the header's counts to what is read at most; of answers that are too many the best are read apart. */
+function limitCounts(bytes: Buffer): void {
+  let reachable = bytes.readUInt16BE(6) <= MOST.answers;
   for (const [section, most] of Object.values(MOST).entries()) {
     const at = 6 + 2 * section;
     const count = bytes.readUInt16BE(at);
@@ -143,7 +147,6 @@ function limitCounts(bytes: Buffer): boolean {
     bytes.writeUInt16BE(reachable ? Math.min(count, most) : 0, at);
     reachable &&= count <= most;
   }
-  return complete;
 }
 
 /** RFC 2181, 8: a time to live with the top bit set counts as zero. */

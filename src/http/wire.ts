@@ -10,6 +10,9 @@ import type { TopDomain } from '../rank.ts';
 
 export const FLAG_REASONS = REASONS.filter(reason => reason !== 'safe');
 
+/** Exchanges in one answer: a thousand names are explained in one, and a domain may have 64 of 253 letters. */
+const MOST_SHOWN = 20;
+
 /** The six fields, written by hand: `domain` and `reason` hold nothing that JSON must escape. */
 function sixFields(verdict: Verdict): string {
   const label = verdict.mxProviderLabel === null ? 'null' : JSON.stringify(verdict.mxProviderLabel);
@@ -26,7 +29,11 @@ export function explainedJson({ verdict, evidence, snapshot, graph }: Answer): s
   const shown = {
     signals: verdict.signals,
     lists: evidence.lists,
-    dns: { state: mail.state, mx: mail.exchanges.map(exchange => exchange.host), stale: mail.stale },
+    dns: {
+      state: mail.state,
+      mx: mail.exchanges.slice(0, MOST_SHOWN).map(exchange => exchange.host),
+      stale: mail.stale,
+    },
     graph: hosts.length > 0 ? hosts : undefined,
     snapshot,
   };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { areSpared, decidingOf, sparing } from '../../src/core/deciding.ts';
+import { areSpared, decidingOf, lookedAt, sparing } from '../../src/core/deciding.ts';
 import { Providers } from '../../src/core/provider.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
@@ -43,6 +43,26 @@ it.each<[string, [string, number][], string[]]>([
   const addressesOf = (host: string) => (host === 'none.net' ? [] : undefined);
   const sorted = exchanges.map(([host, preference]) => ({ host, preference }));
   expect(decidingOf(sorted, providers, addressesOf).map(({ host }) => host)).toEqual(hosts);
+});
+
+it.each<[string, [string, number][], number]>([
+  [
+    'four at least',
+    [
+      ['a.net', 1],
+      ['b.net', 2],
+    ],
+    4,
+  ],
+  ['all that decide', ['a', 'b', 'c', 'd', 'e'].map(name => [`${name}.net`, 1]), 5],
+])('who is looked at: %s, and nobody who has no address', (_, exchanges, first) => {
+  const dead = [
+    ['none.net', 1],
+    ['mx.platform.com', 1],
+  ] as const;
+  const sorted = [...dead, ...exchanges].map(([host, preference]) => ({ host, preference }));
+  const addressesOf = (host: string) => (host === 'none.net' ? [] : undefined);
+  expect(lookedAt(sorted, providers, addressesOf)).toEqual({ may: sorted.slice(2), first });
 });
 
 it.each<[string, string[], boolean]>([

@@ -79,6 +79,29 @@ describe('a host is learned', () => {
   });
 });
 
+it.each<[string, string[] | undefined, boolean]>([
+  ['a learned address', ['5.61.1.1'], true],
+  ['an address where own hosts were learned too', ['5.61.1.2'], true],
+  ['an address where own hosts of listed domains were not', ['5.61.1.3'], false],
+  ['one where it would just do for a mail host', ['5.61.1.4'], false],
+  ['one that innocents share', ['5.61.1.5'], false],
+  ['a learned address and another', ['5.61.1.1', '5.61.9.9'], false],
+  ['nowhere', [], false],
+  ['nobody knows where', undefined, false],
+])('a name without exchanges, at %s', (_, addresses, isFound) => {
+  const few = [groupOfGuests(3), unlisted(9)];
+  const records = [
+    ...['5.61.1.1', '5.61.1.2', 'own@5.61.1.2', '5.61.1.3'].map(name => record({ name })),
+    record({ name: 'own@5.61.1.3', groups: few }),
+    record({ name: '5.61.1.4', groups: few }),
+    record({ name: '5.61.1.5', shared: true }),
+  ];
+  const infra = allAtOnce(foldingInfra(records, catalog, TODAY, () => addresses));
+  const found = infra.findAt('fresh.com', catalog);
+  if (isFound) expect(found).toMatchObject({ by: 'address', hosts: ['fresh.com'], enough: 2.5 });
+  else expect(found).toBeUndefined();
+});
+
 describe('what was learned, for lookup', () => {
   /** Of which nothing else is known. */
   const NOWHERE = ['5.61.9.9'];

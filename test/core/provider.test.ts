@@ -20,6 +20,7 @@ describe('a host is recognised by its longest suffix on label borders', () => {
   it.each([
     ['aspmx.l.google.com', 'Google Workspace'],
     ['alt4.aspmx.l.google.com', 'Google Workspace'],
+    [`${'a.'.repeat(100)}aspmx.l.google.com`, 'Google Workspace'],
     ['aspmx3.googlemail.com', 'Google Workspace'],
     ['gmail-smtp-in.l.google.com', 'Gmail'],
     ['alt1.gmail-smtp-in.l.google.com', 'Gmail'],
@@ -46,6 +47,7 @@ describe('a host is recognised by its longest suffix on label borders', () => {
     'mx.notpphosted.com',
     'l.google.com',
     'google.com.evil.net',
+    `${'google.com.'.repeat(20)}evil.net`,
     'mimecast.com.evil.net',
   ])('%s is nobody', host => {
     expect(providers.match(host)).toBeUndefined();
@@ -330,6 +332,8 @@ describe('whether all mail goes to a business platform, a gateway or hosts of it
     ['nobody', [], undefined],
   ])('%s', (_, hosts, settled) => {
     expect(providers.settled('acme.com', mx(...hosts))).toBe(settled);
+    // There are more exchanges than were read.
+    expect(providers.settled('acme.com', { ...mx(...hosts), cut: true })).toBeUndefined();
   });
 
   it('hosts that the table calls a forwarder are that for their own domain too', () => {

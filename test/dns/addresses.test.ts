@@ -150,3 +150,19 @@ test('what is held is asked again in time without anybody who wants it', async (
   await book.settle();
   expect(asked).toEqual(['mx.learned.net', 'mx.learned.net']);
 });
+
+test('hosts of one domain are found beside each other, the last eight that have addresses', async () => {
+  const book = new Addresses({
+    addressesOf: async host =>
+      host.startsWith('none') ? [] : host.startsWith('fails') ? undefined : ['5.6.7.8'],
+  });
+  const want = async (host: string) => {
+    book.want(host, 'key', () => {});
+    await book.settle();
+  };
+  expect(book.beside('mx.box.net')).toEqual([]);
+  for (const host of ['mx.other.net', 'none.box.net', 'fails.box.net']) await want(host);
+  expect(book.beside('mx.box.net')).toEqual([]);
+  for (let at = 0; at < 12; at++) await want(`mx${at}.box.net`);
+  expect(book.beside('mx.box.net')).toEqual([11, 10, 9, 8, 7, 6, 5, 4].map(at => `mx${at}.box.net`));
+});

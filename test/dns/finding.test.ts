@@ -9,6 +9,7 @@ import {
   publicAddresses,
   type TtlLimits,
 } from '../../src/dns/finding.ts';
+import { packMail, unpackMail } from '../../src/dns/pack.ts';
 import type { QuestionType, Reply } from '../../src/dns/wire.ts';
 
 const LIMITS: TtlLimits = { positive: { least: 60, most: 3_600 }, negative: { least: 30, most: 900 } };
@@ -99,11 +100,14 @@ describe('exchanges', () => {
     expect(mailFromMx(find(reply([mx('a.net')]), NAME, 'MX')!, LIMITS)!.mail.stale).toBe(false);
   });
 
-  test('are twenty at most, the first by preference', () => {
-    const many = Array.from({ length: 30 }, (_, at) => mx(`mx${at}.net`, 30 - at));
-    const finding = mailFromMx(find(reply(many), NAME, 'MX')!, LIMITS)!;
-    expect(finding.mail.exchanges).toHaveLength(20);
-    expect(finding.mail.exchanges[0]).toEqual({ host: 'mx29.net', preference: 1 });
+  test.each([true, false])('are all that were read, and say whether these are all: %s', complete => {
+    const many = Array.from({ length: 64 }, (_, at) => mx(`mx${at}.net`, 64 - at));
+    const { mail } = mailFromMx(find(reply(many, { complete }), NAME, 'MX')!, LIMITS)!;
+    expect(mail.exchanges).toHaveLength(64);
+    expect(mail.exchanges[0]).toEqual({ host: 'mx63.net', preference: 1 });
+    expect(mail.cut).toBe(complete ? undefined : true);
+    // As the cache keeps it.
+    expect(unpackMail(packMail(mail))).toEqual(mail);
   });
 
   test('without a preference come first', () => {
@@ -167,8 +171,8 @@ describe('aliases', () => {
       reply([cname(NAME, 'b.net', 900), mx('a.net', 1, { name: 'b.net', ttl: 70 })]),
       'mx a.net 70',
     ],
-    ['are followed eight times', reply([...chain(8), end(8)]), 'mx mx.net 300'],
-    ['are not followed a ninth time', reply([...chain(9), end(9)]), 'open'],
+    ['are followed sixteen times', reply([...chain(16), end(16)]), 'mx mx.net 300'],
+    ['are not followed a seventeenth time', reply([...chain(17), end(17)]), 'open'],
     ['that lead in a circle leave it open', reply([cname(NAME, 'b.net'), cname('b.net', NAME)]), 'open'],
     [
       'of a whole zone to nothing say so with an SOA',

@@ -30,13 +30,21 @@ describe('hostile records', () => {
     expect(mail.exchanges).toEqual([]);
   });
 
-  test('1,500 MX records give the best 20 of those read', async () => {
-    const records = Array.from({ length: 1_500 }, (_, at) => mx(NAME, at, `h${at}.mx.net`));
+  test('of 1,500 MX records the best are read, wherever they stand, and that there are others', async () => {
+    const records = Array.from({ length: 1_500 }, (_, at) => mx(NAME, at, `h${at}.mx.net`)).reverse();
     const { resolver } = await resolving({ [NAME]: { records } });
     const mail = await resolver.resolve(domain(NAME), 'key');
     expect(mail.exchanges.map(one => one.host)).toEqual(
-      Array.from({ length: 20 }, (_, at) => `h${at}.mx.net`),
+      Array.from({ length: 64 }, (_, at) => `h${at}.mx.net`),
     );
+    expect(mail.cut).toBe(true);
+  });
+
+  test('behind an alias too', async () => {
+    const many = Array.from({ length: 100 }, (_, at) => mx('alias.net', 100 - at, `h${at}.mx.net`));
+    const { resolver } = await resolving({ [NAME]: { records: [...many, cname(NAME, 'alias.net')] } });
+    const mail = await resolver.resolve(domain(NAME), 'key');
+    expect([mail.exchanges.length, mail.exchanges[0]?.host]).toEqual([63, 'h99.mx.net']);
   });
 
   test('many records of which none that is read is valid leave it unknown, not undeliverable', async () => {
@@ -313,6 +321,12 @@ describe('hostile bytes', () => {
     });
     const read = readReply(bytes, query, true);
     expect(read).toMatchObject({ kind: 'reply', reply: { complete: false, negativeTtl: undefined } });
+  });
+
+  test('more records than there are bytes for are no answer', () => {
+    const { bytes, query } = pointerBomb();
+    bytes.writeUInt16BE(0xffff, 6);
+    expect(readReply(bytes, query, true).kind).toBe('stranger');
   });
 
   test('a compression pointer to itself is no answer', () => {

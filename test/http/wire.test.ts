@@ -72,6 +72,15 @@ describe('a verdict', () => {
     };
     expect(JSON.parse(explainedJson(answer))).toEqual({ ...SIX, evidence });
 
+    const exchanges = Array.from({ length: 64 }, (_, at) => ({ host: `mx${at}.acme.com`, preference: at }));
+    const many = {
+      ...answer,
+      evidence: { ...answer.evidence, mail: { ...answer.evidence.mail, exchanges } },
+    };
+    expect(JSON.parse(explainedJson(many)).evidence.dns.mx).toEqual(
+      exchanges.slice(0, 20).map(({ host }) => host),
+    );
+
     const shared = { host: 'mx.box.net', addresses: ['192.0.2.1'], guests: ['spam.com'] };
     const graph = () => [{ ...shared, listedGuests: 41 }];
     expect(JSON.parse(explainedJson({ ...answer, graph }))).toEqual({
