@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { type Catalog, daysNamed, firstNamed, hasLeft, type Listing, type Relay } from './core/catalog.ts';
-import { type Listed, waitsForDns } from './core/corroboration.ts';
+import { isVerified, type Listed, waitsForDns } from './core/corroboration.ts';
 import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
 import { isByTwoFamilies } from './core/guest.ts';
@@ -209,7 +209,7 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
     registrable,
     zone: zoneOf(domain, catalog),
     listing,
-    listed: listedAs(listing, listed.popular),
+    listed: listedAs(listing, listed),
     specialUse,
     relay,
     row,
@@ -298,9 +298,9 @@ function isByItsSuffix({ hits }: Listing, registrable: string | undefined): bool
 }
 
 /** One that many people use is an innocent guest, whatever broad lists say. */
-function listedAs(listing: Listing, isPopular: boolean): ListedAs | null {
+function listedAs(listing: Listing, listed: Listed): ListedAs | null {
   const { hits, families } = listing;
-  if (hits.length === 0 || (isPopular && !families.has('verified'))) return null;
+  if (hits.length === 0 || (listed.popular && !isVerified(listed))) return null;
   return { entry: hits[0]!.entry, corroborated: isByTwoFamilies(families), since: firstNamed(listing) };
 }
 

@@ -72,7 +72,7 @@ export class FeedError extends Error {
 export interface Dropped {
   /** No valid domain name. */
   malformed: number;
-  /** A top-level domain, an ICANN public suffix or another single label: it would cover strangers. */
+  /** A top-level domain, an ICANN public suffix, a registry like one or another single label: it would cover strangers. */
   suffix: number;
   specialUse: number;
   duplicate: number;

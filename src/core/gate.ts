@@ -38,6 +38,7 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
     problems.push(`${unusable} of ${lines} lines are no usable names, more than 1 %`);
   const canary = feed.kind === 'disposable' ? names.find(name => canaries.has(name)) : undefined;
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
+  if (feed.kind === 'disposable') problems.push(...coveringStrangers(names, held));
   if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
   return [...problems, ...doubtOf(fresh, inUse, held).problems];
 }
@@ -66,6 +67,16 @@ function outOfBand(
 
 const isBelow = (count: number, expected: number) => 5 * count < 4 * expected;
 const isAbove = (count: number, expected: number) => 2 * count > 3 * expected;
+
+/**
+ * One line that names a suffix covers all who registered below it: 33 such lines passed as 33 names (2026-11-16). What
+ * some list names already was looked at.
+ */
+function coveringStrangers(names: readonly string[], { innocentBelow }: Held): string[] {
+  const covering = names.find(name => innocentBelow(name) !== undefined);
+  if (covering === undefined) return [];
+  return [`it names ${covering}, below which anybody registers, ${innocentBelow(covering)} for one`];
+}
 
 /**
  * Names of people's mailboxes are among the most used: 22 of the 50 largest providers were in a list of 25,000 (November

@@ -12,6 +12,7 @@ import {
   type Shown,
   type Snapshot,
 } from './feed.ts';
+import { isRegistry } from './registry.ts';
 import { allAtOnce, STEP, type Steps } from './steps.ts';
 import { parseLabel } from './typed.ts';
 
@@ -58,6 +59,7 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
     if (++at % STEP === 0) yield;
     const parsed = parseDomain(text);
     if (!parsed.ok) dropped[isSuffix(parsed.rule) ? 'suffix' : 'malformed']++;
+    else if (isRegistry(parsed.domain)) dropped.suffix++;
     else if (isSpecialUse(parsed.domain)) dropped.specialUse++;
     else if (!isNew(parsed.domain)) dropped.duplicate++;
     else {

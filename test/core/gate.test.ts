@@ -24,6 +24,7 @@ const KNOWN: Held = {
   canaries: new Set(['gmail.com', 'gmx.com']),
   isClearable: name => name.startsWith('burner'),
   isInnocent: name => name.startsWith('company'),
+  innocentBelow: name => (name === 'github.io' ? 'project.github.io' : undefined),
   today: NOV,
 };
 
@@ -47,6 +48,12 @@ describe('a new version of a feed', () => {
     ['more than 20 % smaller', many(799), 1_000, /799 names, more than 20 % fewer than 1000/],
     ['more than 50 % larger', many(1_501), 1_000, /1501 names, more than 50 % more than 1000/],
     ['naming a canary', [...many(999), 'gmail.com'], 1_000, /names gmail.com/],
+    [
+      'naming a suffix with innocents below it',
+      [...many(999), 'github.io'],
+      1_000,
+      /names github.io, below which anybody registers, project.github.io for one/,
+    ],
     ['naming a canary in another spelling', [...many(999), 'GMX.com.'], 1_000, /names gmx.com/],
     ['of more than 1 % unusable lines', [...many(980), ...Array(10).fill('a b')], 1_000, /10 of 990 lines/],
     ['of more than 1 % suffixes', [...many(980), ...Array(10).fill('co.uk')], 1_000, /10 of 990 lines/],
@@ -82,6 +89,10 @@ describe('a new version of a feed', () => {
 
   it('may name a canary where the list is one of free providers', () => {
     expect(problems([...many(99), 'gmail.com'], 100, { ...FEED, kind: 'free' })).toEqual([]);
+  });
+
+  it('may name a suffix with innocents below it where the list is one of free providers', () => {
+    expect(problems([...many(99), 'github.io'], 100, { ...FEED, kind: 'free' })).toEqual([]);
   });
 
   it('of a popularity list must name some of the largest mailbox providers', () => {
