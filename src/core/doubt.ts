@@ -4,9 +4,7 @@ import type { Day } from './days.ts';
 import type { Content, Family, Feed, FeedKind, Snapshot } from './feed.ts';
 import { PANEL_SIZE } from './folding.ts';
 import type { Held } from './known.ts';
-
-/** What counts as one step: many small ones must not do what one large one may not. */
-const STEP_DAYS = 30;
+import { STEP_DAYS } from './turnover.ts';
 
 /** A share of a list's names, and so many at most: whoever writes a list can make it longer. */
 interface Bound {

@@ -91,6 +91,8 @@ export interface Content {
    * also what was withdrawn since.
    */
   readonly doubtful: ReadonlyMap<string, Day>;
+  /** Only of a popularity list: what came to its panel or left it within a month, with the day of the update. */
+  readonly moved: ReadonlyMap<string, Day>;
   readonly labels: ReadonlyMap<string, string>;
   readonly dropped: Readonly<Dropped>;
 }

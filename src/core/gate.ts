@@ -6,6 +6,7 @@ import type { Content, Snapshot } from './feed.ts';
 import type { Held } from './known.ts';
 import { SHOWN_TO_STAY, sealing } from './snapshot.ts';
 import { allAtOnce } from './steps.ts';
+import { turnoverOf } from './turnover.ts';
 
 /**
  * A rotating list of 1,000 named 7,800 domains in 107 days (measured November 2026): these are about a year's, and
@@ -40,6 +41,7 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
   if (feed.kind === 'disposable') problems.push(...coveringStrangers(names, held));
   if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
+  problems.push(...turnoverOf(fresh, inUse, held.today).problems);
   return [...problems, ...doubtOf(fresh, inUse, held).problems];
 }
 
@@ -90,13 +92,14 @@ function unpopular(names: readonly string[], canaries: ReadonlySet<string>): str
 
 /**
  * Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update.
- * `doubtful` is what the next version will be held against.
+ * `doubtful` and `moved` are what the next version will be held against.
  */
 export function keepingNames(
   fresh: Snapshot,
   inUse: Snapshot | undefined,
   today: Day,
   doubtful: Content['doubtful'] = new Map(),
+  moved: Content['moved'] = new Map(),
 ): Snapshot {
   const before = placesOf(inUse);
   const sinceOf = (name: string, at: number) => {
@@ -106,7 +109,7 @@ export function keepingNames(
   };
   if (fresh.feed.rotates === undefined) {
     const since = Uint16Array.from(fresh.names, sinceOf);
-    return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful }));
+    return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful, moved }));
   }
   const newest = inUse?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
   const rows: Row[] = fresh.names.map((name, at) => {

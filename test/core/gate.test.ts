@@ -118,7 +118,8 @@ describe('a new version of a feed', () => {
   ])('of kind %s and %i names may clear %i that a disposable feed names', (kind, size, most) => {
     const feed: Feed = { ...FEED, kind };
     const known = { ...KNOWN, canaries: new Set(['n0.com']) };
-    const before = asRead([...many(size / 2), ...many(size / 2, 'burner-before')], feed);
+    const tenth = Math.ceil(size / 10);
+    const before = asRead([...many(size - tenth), ...many(tenth, 'burner-before')], feed);
     const check = (count: number, inUse: Snapshot | undefined) =>
       problemsOf(asRead([...many(size - count), ...many(count, 'burner')], feed), inUse, known);
     for (const inUse of [undefined, before]) {
@@ -489,6 +490,7 @@ describe('two versions of a feed', () => {
     version: '1',
     names: ['a.com', 'b.com'],
     doubtful: new Map(),
+    moved: new Map(),
     since: Uint16Array.of(1, 2),
     shown: { last: Uint16Array.of(3, 4), days: Uint8Array.of(5, 6) },
     labels: new Map([['b.com', 'B']]),
