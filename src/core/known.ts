@@ -9,7 +9,7 @@ import type { Tables } from './tables.ts';
 export interface Known {
   /** The largest mailbox providers. */
   readonly canaries: ReadonlySet<string>;
-  /** Whether a list of innocent names would clear it: some disposable feed names it, and no verified one. */
+  /** Whether a list of innocent names would clear it: some disposable feed names it, or one below it, and no verified one it. */
   readonly isClearable: (name: string) => boolean;
   /** Whether a list or table of ours knows it as something else than disposable. */
   readonly isInnocent: (name: string) => boolean;
@@ -31,7 +31,7 @@ export function knownFrom(snapshots: readonly Snapshot[], tables: Tables): Known
   const universities = new Set<string>();
   for (const { feed, names } of snapshots) {
     if (feed.kind === 'disposable' && feed.family !== 'verified')
-      for (const name of names) clearable.add(name);
+      for (const name of names) for (const one of withParents(name)) clearable.add(one);
     if (feed.kind === 'academic') for (const name of names) universities.add(name);
     if (feed.kind === 'popular') for (const name of names.slice(0, PANEL_SIZE)) innocent.add(name);
   }
@@ -47,6 +47,11 @@ export function knownFrom(snapshots: readonly Snapshot[], tables: Tables): Known
     isInnocent: name => innocent.has(name) || isAtOrBelow(name, universities),
     innocentBelow: name => below.get(name),
   };
+}
+
+/** What clears a name clears what is below it too. Most have two labels, and nothing above them that a list can name. */
+function withParents(name: string): readonly string[] {
+  return name.indexOf('.') === name.lastIndexOf('.') ? [name] : lineage(name);
 }
 
 /** Each private suffix above one of these names, save those that give names away, with the first of the names. */

@@ -31,7 +31,7 @@ const known = knownFrom(
     list('disposable', 'verified', ['seen-by-people.com', 'by-both.com']),
     list('disposable', 'broad', ['broad.com', 'by-both.com', 'uni.edu', 'relay.com']),
     list('disposable', 'telemetry', ['telemetry.com']),
-    list('disposable', 'broad', ['netlify.app', 'duckdns.org']),
+    list('disposable', 'broad', ['netlify.app', 'duckdns.org', 'a.b.farm.com', 'x.seen-by-people.com']),
     list('popular', 'broad', [
       ...['popular.com', 'by-both.com', 'www.shop.co.uk', 'project.github.io', 'other.github.io'],
       ...['x.netlify.app', 'club.fr.eu.org', 'x.mooo.com', 'one.duckdns.org'],
@@ -53,6 +53,11 @@ it.each([
   ['uni.edu', true],
   ['relay.com', true],
   ['popular.com', false],
+  // What is below it would be cleared with it.
+  ['farm.com', true],
+  ['b.farm.com', true],
+  ['c.b.farm.com', false],
+  ['com', false],
 ])('%s is one that a list of innocent names could clear: %s', (name, isClearable) => {
   expect(known.isClearable(name)).toBe(isClearable);
 });
