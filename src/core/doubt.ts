@@ -67,7 +67,8 @@ export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held
   for (const name of counted) if (isDoubtful(name) && !before.has(name)) doubtful.set(name, today);
   const isStep = doubtful.size > 0;
   for (const [name, day] of inUse?.doubtful ?? [])
-    if (today - day < STEP_DAYS && isDoubtful(name) && !doubtful.has(name)) doubtful.set(name, day);
+    if (today - day < STEP_DAYS && isDoubtful(name) && !doubtful.has(name))
+      doubtful.set(name, Math.min(day, today));
   if (!isStep || doubtful.size <= mostIn(feed, counted.length)) return { problems: [], doubtful };
   const known = feed.kind === 'disposable' ? 'innocent' : 'disposable';
   const some = [...doubtful.keys()].slice(0, 3).join(', ');

@@ -102,10 +102,11 @@ export function keepingNames(
   moved: Content['moved'] = new Map(),
 ): Snapshot {
   const before = placesOf(inUse);
+  const toldAt = (at: number) => (fresh.since[at]! <= today ? fresh.since[at]! : 0);
   const sinceOf = (name: string, at: number) => {
-    if (fresh.since[at] !== 0) return fresh.since[at]!;
+    if (toldAt(at) !== 0) return toldAt(at);
     const place = before.get(name);
-    return place === undefined ? today : inUse!.since[place]!;
+    return place === undefined ? today : Math.min(today, inUse!.since[place]!);
   };
   if (fresh.feed.rotates === undefined) {
     const since = Uint16Array.from(fresh.names, sinceOf);
@@ -115,12 +116,14 @@ export function keepingNames(
   const rows: Row[] = fresh.names.map((name, at) => {
     const place = before.get(name);
     before.delete(name);
-    const was = place === undefined ? undefined : rowAt(inUse!, place);
+    const was = place === undefined ? undefined : rowAt(inUse!, place, today);
     const days = (was?.days ?? 0) + (was?.last === today ? 0 : 1);
-    const since = fresh.since[at] || shownSince(was, newest, today);
+    const since = toldAt(at) || shownSince(was, newest, today);
     return { name, since, last: today, days: Math.min(255, days) };
   });
-  const stay = [...before.values()].map(place => rowAt(inUse!, place)).filter(row => isToStay(row, today));
+  const stay = [...before.values()]
+    .map(place => rowAt(inUse!, place, today))
+    .filter(row => isToStay(row, today));
   stay.sort((a, b) => b.last - a.last || (a.name < b.name ? -1 : 1));
   return rotated({ ...fresh, doubtful }, rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))));
 }
@@ -146,8 +149,10 @@ function placesOf(snapshot: Snapshot | undefined): Map<string, number> {
   return new Map(snapshot?.names.map((name, at) => [name, at]));
 }
 
-function rowAt({ names, since, shown }: Snapshot, at: number): Row {
-  return { name: names[at]!, since: since[at]!, last: shown?.last[at] ?? 0, days: shown?.days[at] ?? 0 };
+/** No day is after today: one update by a clock that was ahead would make all who are shown since look as if they had left. */
+function rowAt({ names, since, shown }: Snapshot, at: number, today: Day): Row {
+  const last = Math.min(today, shown?.last[at] ?? 0);
+  return { name: names[at]!, since: Math.min(today, since[at]!), last, days: shown?.days[at] ?? 0 };
 }
 
 function isToStay({ last, days }: Row, today: Day): boolean {

@@ -238,6 +238,17 @@ describe('a new version of a feed', () => {
     expect(step(20, 30)).toEqual([]);
   });
 
+  it('that came by a clock that was ahead counts for a month from the day on which it is right again', () => {
+    const installed = installedFor(FEED, 'company');
+    const update = following(installed);
+    const step = (count: number, day: number) =>
+      update(clean([...installed.names, ...many(count, 'company')]), day);
+    expect(step(10, 60)).toEqual([]);
+    expect(step(11, 1)).toHaveLength(1);
+    expect(step(10, 1)).toEqual([]);
+    expect(step(20, 31)).toEqual([]);
+  });
+
   it('that an operator forced in for another reason leaves the count as it is', () => {
     const installed = installedFor(FEED, 'company');
     const update = following(installed);
@@ -365,6 +376,15 @@ describe('since when a feed names a name', () => {
     expect(sinceOf(told, 'b.com')).toBe(0);
   });
 
+  it('is no day that is still to come, whatever a feed or a clock has told', () => {
+    const raw = { version: '1', names: ['a.com', 'b.com'], since: new Map([['a.com', '2040-01-01']]) };
+    const ahead = keepingNames(allAtOnce(cleaning(FEED, raw)), undefined, NOV + 60);
+    expect([...ahead.since]).toEqual([NOV + 60, NOV + 60]);
+    const right = keepingNames(allAtOnce(cleaning(FEED, raw)), ahead, NOV + 1);
+    const later = keepingNames(allAtOnce(cleaning(FEED, raw)), right, NOV + 9);
+    expect([...later.since]).toEqual([NOV + 1, NOV + 1]);
+  });
+
   it('begins anew when the name was gone in between; what is withdrawn is gone with the update', () => {
     const first = keepingNames(clean(['a.com', 'b.com']), undefined, NOV);
     const without = keepingNames(clean(['b.com']), first, NOV + 1);
@@ -412,6 +432,19 @@ describe('a list that rotates', () => {
     const kept = follow(['a.com'], ['a.com'], ['a.com'], ['x.com']);
     const later = keepingNames(clean(['y.com'], ROTATING), kept, NOV + 2 + days);
     expect(later.names.includes('a.com')).toBe(isThere);
+  });
+
+  it('is as it was when the clock is right again after a day on which it was ahead', () => {
+    const update = (names: readonly string[], kept: Snapshot, day: number) =>
+      keepingNames(clean(names, ROTATING), kept, NOV + day);
+    const ahead = update(['a.com', 'b.com', 'new.com'], follow(['a.com', 'b.com'], ['a.com', 'b.com']), 62);
+    expect([...ahead.shown!.last]).toEqual([NOV + 62, NOV + 62, NOV + 62]);
+    const right = update(['a.com', 'new.com'], ahead, 3);
+    const later = update(['a.com', 'new.com'], right, 4);
+    expect(later.names).toEqual(['a.com', 'new.com', 'b.com']);
+    // The newest day is that of what is shown now, and no other name has it.
+    expect([...later.shown!.last]).toEqual([NOV + 4, NOV + 4, NOV + 3]);
+    expect([...later.since]).toEqual([NOV, NOV + 3, NOV]);
   });
 
   it('remembers of a kept name since when and until when it was shown', () => {
