@@ -10,7 +10,7 @@ import { type GraphHost, type Infra, isBelow, type Learned } from './core/infra.
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from './core/mail.ts';
 import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
-import type { Receiver, ReceiverKind } from './core/provider.ts';
+import { isRented, LANDLORDS, type Receiver, type ReceiverKind } from './core/provider.ts';
 import { roleWord } from './core/role.ts';
 import type { ListedAs } from './core/sighting.ts';
 import { type Evidence, judge, type Verdict } from './core/verdict.ts';
@@ -267,8 +267,11 @@ const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_pa
 function canBeLearned({ catalog, registrable }: Facts, mail: Mail, receiver: Receiver | undefined): boolean {
   if (!receiver) return false;
   if (UNRECOGNISED.has(receiver.kind)) return true;
-  if (receiver.hosts.length >= mail.exchanges.length) return false;
-  return mail.exchanges.some(({ host }) => !isBelow(host, registrable) && !catalog.providers.match(host));
+  if (receiver.hosts.length >= mail.exchanges.length && !LANDLORDS.has(receiver.kind)) return false;
+  return mail.exchanges.some(({ host }) => {
+    const row = catalog.providers.match(host);
+    return row ? isRented(host, row) : !isBelow(host, registrable);
+  });
 }
 
 /**
