@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { type Catalog, daysNamed, firstNamed, hasLeft, type Listing, type Relay } from './core/catalog.ts';
-import { type Listed, waitsForDns } from './core/corroboration.ts';
+import { isVerified, type Listed, waitsForDns } from './core/corroboration.ts';
 import { type Day, dayAt } from './core/days.ts';
 import { type Domain, isSpecialUse, lineage, registrableDomain } from './core/domain.ts';
 import { isByTwoFamilies } from './core/guest.ts';
@@ -10,7 +10,7 @@ import { type GraphHost, type Infra, isBelow, type Learned } from './core/infra.
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail, triedOf } from './core/mail.ts';
 import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
-import type { Receiver, ReceiverKind } from './core/provider.ts';
+import { isRented, LANDLORDS, type Receiver, type ReceiverKind } from './core/provider.ts';
 import { roleWord } from './core/role.ts';
 import type { ListedAs } from './core/sighting.ts';
 import { type Evidence, judge, type Verdict } from './core/verdict.ts';
@@ -209,7 +209,7 @@ function known(domain: Domain, sources: Sources, now: number): Facts {
     registrable,
     zone: zoneOf(domain, catalog),
     listing,
-    listed: listedAs(listing, listed.popular),
+    listed: listedAs(listing, listed),
     specialUse,
     relay,
     row,
@@ -267,8 +267,11 @@ const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_pa
 function canBeLearned({ catalog, registrable }: Facts, mail: Mail, receiver: Receiver | undefined): boolean {
   if (!receiver) return mail.cut === true || mail.state === 'implicit_mx';
   if (UNRECOGNISED.has(receiver.kind)) return true;
-  if (receiver.hosts.length >= mail.exchanges.length) return false;
-  return mail.exchanges.some(({ host }) => !isBelow(host, registrable) && !catalog.providers.match(host));
+  if (receiver.hosts.length >= mail.exchanges.length && !LANDLORDS.has(receiver.kind)) return false;
+  return mail.exchanges.some(({ host }) => {
+    const row = catalog.providers.match(host);
+    return row ? isRented(host, row) : !isBelow(host, registrable);
+  });
 }
 
 /**
@@ -301,9 +304,9 @@ function isByItsSuffix({ hits }: Listing, registrable: string | undefined): bool
 }
 
 /** One that many people use is an innocent guest, whatever broad lists say. */
-function listedAs(listing: Listing, isPopular: boolean): ListedAs | null {
+function listedAs(listing: Listing, listed: Listed): ListedAs | null {
   const { hits, families } = listing;
-  if (hits.length === 0 || (isPopular && !families.has('verified'))) return null;
+  if (hits.length === 0 || (listed.popular && !isVerified(listed))) return null;
   return { entry: hits[0]!.entry, corroborated: isByTwoFamilies(families), since: firstNamed(listing) };
 }
 

@@ -18,6 +18,7 @@ import type { Clock, Store } from './core/ports.ts';
 import { cleaning, reading, takeSnapshot, textOf } from './core/snapshot.ts';
 import { allAtOnce } from './core/steps.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
+import { turnoverOf } from './core/turnover.ts';
 
 /**
  * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
@@ -105,7 +106,8 @@ async function update(
   const held = { ...known, installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
-  const next = keepingNames(fresh, inUse.snapshot, today, doubtful);
+  const { moved } = turnoverOf(fresh, inUse.snapshot, today);
+  const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
   const told = { feed: feed.id, before, after: versionOf(next), dropped: fresh.dropped, problems };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))

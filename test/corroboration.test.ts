@@ -249,6 +249,16 @@ describe('a listed name that many people use', () => {
     expect(below.noted).toEqual([['mail.shop.com', 'mail.shop.com']]);
   });
 
+  it('is not flagged where a verified feed names only the suffix above it', async () => {
+    const poisoned = list(LOOKED_AT, ['github.io']);
+    const { look, noted } = world(catalogOf(list(POPULAR, ['project.github.io']), poisoned), {});
+    expect(score(await look('project.github.io'))).toEqual([45, 'safe']);
+    expect(score(await look('www.project.github.io'))).toEqual([45, 'safe']);
+    expect(score(await look('other.github.io'))).toEqual([100, 'disposable']);
+    expect(noted).toContainEqual(['project.github.io', null]);
+    expect(noted).toContainEqual(['other.github.io', 'github.io']);
+  });
+
   it('is flagged again when the popularity list is gone', async () => {
     const { look, state } = world(catalogOf(popular, list(BROAD, ['shop.com'], TODAY - 30)), zone);
     expect(score(await look('shop.com'))).toEqual([45, 'safe']);
@@ -302,8 +312,8 @@ describe('a poisoned list that passes the gate', () => {
 
   function updated(feed: Feed, names: readonly string[], inUse: Snapshot, day: number): Snapshot {
     const fresh = takeSnapshot(feed, { version: dayText(day)!, names });
-    const known = { canaries: CANARIES, isClearable: () => false, isInnocent: () => false, today: day };
-    expect(problemsOf(fresh, inUse, known)).toEqual([]);
+    const no = { isClearable: () => false, isInnocent: () => false, innocentBelow: () => undefined };
+    expect(problemsOf(fresh, inUse, { ...no, canaries: CANARIES, today: day })).toEqual([]);
     return keepingNames(fresh, inUse, day);
   }
   async function blocked(catalog: Catalog, names: readonly string[], at = NOW): Promise<string[]> {

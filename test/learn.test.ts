@@ -714,6 +714,27 @@ describe('whoever owns fifty listed domains and points them at a victim', () => 
 });
 
 describe('whoever rents a machine', () => {
+  it.each([
+    'static.1.1.61.5.clients.your-server.de',
+    'ec2-5-61-1-1.compute-1.amazonaws.com',
+    'vps-1a2b3c4d.vps.ovh.net',
+    'c-5-61-1-1.hsd1.ca.comcast.net',
+  ])(
+    'is found under the name that its landlord gives it, and no other tenant with him: %s',
+    async machine => {
+      const other = machine.replace('1-1', '1-2').replace('1.1', '2.1').replace('4d.', '4e.');
+      const sites = [...listedAt(machine, 12), one('fresh.com', machine), one('neighbour.com', other)];
+      const world = await swept({ [machine]: '5.61.1.1', [other]: '5.61.1.2' }, sites);
+      for (let pass = 0; pass < 2; pass++) {
+        await world.judge('fresh.com');
+        await world.judge('neighbour.com');
+        await world.digest();
+      }
+      expect((await world.judge('fresh.com')).reason).toBe('disposable');
+      expect((await world.judge('neighbour.com')).reason).toBe('safe');
+    },
+  );
+
   it('cannot have what was learned spared by the name that the hosting company gives it', async () => {
     const [host, machine] = ['mx.box.net', 'static.1.1.61.5.clients.your-server.de'];
     const sites = [...listedAt(host, 12), one('fresh.com', host), one('trick.com', machine)];

@@ -167,6 +167,22 @@ it('a disposable list brings no more innocents in a month by telling old days, b
   expect(most).toBe(50);
 });
 
+it('a popularity list may exchange a fifth of its names in a month, in however many updates', async () => {
+  const popular: Feed = { ...feed, id: `${feed.id}-popular`, kind: 'popular' };
+  const largest = [...canariesOf(parseTables(await readTables()))];
+  const used = many(500, 'used');
+  const on = async (day: number, count: number) => {
+    const names = [...largest, ...used.slice(count), ...many(count, 'stranger')];
+    return (await updateAll([source(names, popular)], { installed: [], now: FIRST + day * DAY }))[0]!.outcome;
+  };
+  expect(await on(0, 0)).toBe('accepted');
+  expect(await on(1, 60)).toBe('accepted');
+  expect(await on(2, 100)).toBe('accepted');
+  expect(await on(3, 160)).toBe('refused');
+  expect(await on(3, 500)).toBe('refused');
+  expect(await on(31, 160)).toBe('accepted');
+});
+
 it('a list that loses its names in small steps is held against the installed one', async () => {
   expect(await update(many(81))).toMatchObject({ outcome: 'accepted' });
   expect(await update(many(70))).toMatchObject({

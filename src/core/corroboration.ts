@@ -39,6 +39,11 @@ function isNew({ families, namedDays, popular }: Listed): boolean {
   return families.size === 1 && !families.has('verified') && !popular && namedDays < NEW_DAYS;
 }
 
+/** Whoever looked at a suffix did not look at the names below it: what many people use is innocent there. */
+export function isVerified({ families, popular, byItsSuffix }: Listed): boolean {
+  return families.has('verified') && !(popular && byItsSuffix);
+}
+
 /**
  * The first that holds. Companies on the large platforms are what a poisoned list hits and what hardly any disposable
  * service uses; hosts of their own are more common among these, so there only a broad feed's word is doubted: what was
@@ -47,7 +52,7 @@ function isNew({ families, namedDays, popular }: Listed): boolean {
  */
 export function weigh(listed: Listed, { mail, settled, silent }: Received): Weight {
   const { families, popular } = listed;
-  if (families.has('verified')) return 'verified';
+  if (isVerified(listed)) return 'verified';
   if (popular) return 'popular';
   if (families.size > 1) return 'two_families';
   if (!isNew(listed)) return 'one_family';

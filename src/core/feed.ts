@@ -72,7 +72,7 @@ export class FeedError extends Error {
 export interface Dropped {
   /** No valid domain name. */
   malformed: number;
-  /** A top-level domain, an ICANN public suffix or another single label: it would cover strangers. */
+  /** A top-level domain, an ICANN public suffix, a registry like one or another single label: it would cover strangers. */
   suffix: number;
   specialUse: number;
   duplicate: number;
@@ -91,6 +91,8 @@ export interface Content {
    * also what was withdrawn since.
    */
   readonly doubtful: ReadonlyMap<string, Day>;
+  /** Only of a popularity list: what came to its panel or left it within a month, with the day of the update. */
+  readonly moved: ReadonlyMap<string, Day>;
   readonly labels: ReadonlyMap<string, string>;
   readonly dropped: Readonly<Dropped>;
 }

@@ -1,5 +1,6 @@
 /** Makes a catalog: snapshots and tables, folded in steps, so that a server goes on answering meanwhile. */
 
+import { isOnCampus } from './campus.ts';
 import { Catalog, type FeedStatus, type Folded, type Naming } from './catalog.ts';
 import { type Day, dayText } from './days.ts';
 import { registrableDomain } from './domain.ts';
@@ -28,9 +29,10 @@ function* folding(snapshots: readonly Snapshot[], tables: Tables): Steps<Folded>
   const relays = yield* relaysOf(snapshots, tables);
   const protectedNames = protectedOf(tables, relays);
   const lists = snapshots.filter(({ feed }) => feed.kind === 'disposable');
-  const guarded = protectedNames.union(yield* academicOf(snapshots, lists));
+  const universities = yield* academicOf(snapshots, lists);
+  const guarded = protectedNames.union(universities);
   yield;
-  const { disposable, namings, vetoed } = yield* fold(lists, guarded);
+  const { disposable, namings, vetoed } = yield* fold(lists, guarded, universities);
   const { free, surelyFree } = yield* freeOf(snapshots, tables, disposable, guarded);
   const agreed = yield* mostAgreed(disposable, namings, lists.length);
   const status = snapshots.map(snapshot => statusOf(snapshot, vetoed.get(snapshot) ?? 0));
@@ -137,16 +139,21 @@ interface FoldedLists extends Pick<Folded, 'disposable' | 'namings'> {
 }
 
 /** What several feeds say of a name is kept once for all names of which they say the same. */
-function* fold(lists: readonly Snapshot[], guarded: ReadonlySet<string>): Steps<FoldedLists> {
+function* fold(
+  lists: readonly Snapshot[],
+  guarded: ReadonlySet<string>,
+  universities: ReadonlySet<string>,
+): Steps<FoldedLists> {
   const disposable = new Map<string, number>();
   const namings: (readonly Naming[])[] = [[]];
   const vetoed = new Map<Snapshot, number>();
   for (const snapshot of lists) {
     const placeOf = addingTo(namings, snapshot);
+    const isVerified = snapshot.feed.family === 'verified';
     let count = 0;
     let at = 0;
     for (const name of snapshot.names) {
-      if (guarded.has(name)) count++;
+      if (guarded.has(name) || (!isVerified && isOnCampus(name, universities))) count++;
       else disposable.set(name, placeOf(at, disposable.get(name) ?? 0));
       if (++at % STEP === 0) yield;
     }

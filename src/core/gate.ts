@@ -6,6 +6,7 @@ import type { Content, Snapshot } from './feed.ts';
 import type { Held } from './known.ts';
 import { SHOWN_TO_STAY, sealing } from './snapshot.ts';
 import { allAtOnce } from './steps.ts';
+import { turnoverOf } from './turnover.ts';
 
 /**
  * A rotating list of 1,000 named 7,800 domains in 107 days (measured November 2026): these are about a year's, and
@@ -38,7 +39,9 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
     problems.push(`${unusable} of ${lines} lines are no usable names, more than 1 %`);
   const canary = feed.kind === 'disposable' ? names.find(name => canaries.has(name)) : undefined;
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
+  if (feed.kind === 'disposable') problems.push(...coveringStrangers(names, held));
   if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
+  problems.push(...turnoverOf(fresh, inUse, held.today).problems);
   return [...problems, ...doubtOf(fresh, inUse, held).problems];
 }
 
@@ -68,6 +71,16 @@ const isBelow = (count: number, expected: number) => 5 * count < 4 * expected;
 const isAbove = (count: number, expected: number) => 2 * count > 3 * expected;
 
 /**
+ * One line that names a suffix covers all who registered below it: 33 such lines passed as 33 names (2026-11-16). What
+ * some list names already was looked at.
+ */
+function coveringStrangers(names: readonly string[], { innocentBelow }: Held): string[] {
+  const covering = names.find(name => innocentBelow(name) !== undefined);
+  if (covering === undefined) return [];
+  return [`it names ${covering}, below which anybody registers, ${innocentBelow(covering)} for one`];
+}
+
+/**
  * Names of people's mailboxes are among the most used: 22 of the 50 largest providers were in a list of 25,000 (November
  * 2026). Another column, or a list of something else, would clear what the disposable feeds name.
  */
@@ -79,34 +92,38 @@ function unpopular(names: readonly string[], canaries: ReadonlySet<string>): str
 
 /**
  * Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update.
- * `doubtful` is what the next version will be held against.
+ * `doubtful` and `moved` are what the next version will be held against.
  */
 export function keepingNames(
   fresh: Snapshot,
   inUse: Snapshot | undefined,
   today: Day,
   doubtful: Content['doubtful'] = new Map(),
+  moved: Content['moved'] = new Map(),
 ): Snapshot {
   const before = placesOf(inUse);
+  const toldAt = (at: number) => (fresh.since[at]! <= today ? fresh.since[at]! : 0);
   const sinceOf = (name: string, at: number) => {
-    if (fresh.since[at] !== 0) return fresh.since[at]!;
+    if (toldAt(at) !== 0) return toldAt(at);
     const place = before.get(name);
-    return place === undefined ? today : inUse!.since[place]!;
+    return place === undefined ? today : Math.min(today, inUse!.since[place]!);
   };
   if (fresh.feed.rotates === undefined) {
     const since = Uint16Array.from(fresh.names, sinceOf);
-    return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful }));
+    return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful, moved }));
   }
   const newest = inUse?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
   const rows: Row[] = fresh.names.map((name, at) => {
     const place = before.get(name);
     before.delete(name);
-    const was = place === undefined ? undefined : rowAt(inUse!, place);
+    const was = place === undefined ? undefined : rowAt(inUse!, place, today);
     const days = (was?.days ?? 0) + (was?.last === today ? 0 : 1);
-    const since = fresh.since[at] || shownSince(was, newest, today);
+    const since = toldAt(at) || shownSince(was, newest, today);
     return { name, since, last: today, days: Math.min(255, days) };
   });
-  const stay = [...before.values()].map(place => rowAt(inUse!, place)).filter(row => isToStay(row, today));
+  const stay = [...before.values()]
+    .map(place => rowAt(inUse!, place, today))
+    .filter(row => isToStay(row, today));
   stay.sort((a, b) => b.last - a.last || (a.name < b.name ? -1 : 1));
   return rotated({ ...fresh, doubtful }, rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))));
 }
@@ -132,8 +149,10 @@ function placesOf(snapshot: Snapshot | undefined): Map<string, number> {
   return new Map(snapshot?.names.map((name, at) => [name, at]));
 }
 
-function rowAt({ names, since, shown }: Snapshot, at: number): Row {
-  return { name: names[at]!, since: since[at]!, last: shown?.last[at] ?? 0, days: shown?.days[at] ?? 0 };
+/** No day is after today: one update by a clock that was ahead would make all who are shown since look as if they had left. */
+function rowAt({ names, since, shown }: Snapshot, at: number, today: Day): Row {
+  const last = Math.min(today, shown?.last[at] ?? 0);
+  return { name: names[at]!, since: Math.min(today, since[at]!), last, days: shown?.days[at] ?? 0 };
 }
 
 function isToStay({ last, days }: Row, today: Day): boolean {

@@ -5,6 +5,7 @@ import { areSpared, decidingOf } from './deciding.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
 import { type HostRecord, isByTwoFamilies, isOwnHosts, LEARNING, ownAt } from './guest.ts';
 import { type Exchange, firstOf } from './mail.ts';
+import { isRented } from './provider.ts';
 import { relisted, relisting } from './relist.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
@@ -49,11 +50,11 @@ const enoughFor = (name: string) => (isOwnHosts(name) ? LEARNING.ownLearnedAt : 
 
 /**
  * Whether a host may be learned at all: nobody who is known for something else, and nothing of protected domains or of
- * the panel.
+ * the panel. A rented machine is its tenant's; its landlord's other machines say nothing of it.
  */
 export function isLearnable(host: string, catalog: Catalog): boolean {
   const row = catalog.providers.match(host);
-  if (row) return row.class === 'disposable';
+  if (row) return row.class === 'disposable' || isRented(host, row);
   const registrable = registrableDomain(host);
   return (
     !lineage(host).some(name => catalog.isProtected(name) && (name === host || !catalog.isSuffix(name))) &&

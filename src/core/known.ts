@@ -1,7 +1,7 @@
 /** What a new version of a feed is held against, beside the version in use: the other lists, and our own tables. */
 
 import type { Day } from './days.ts';
-import { registrableDomain } from './domain.ts';
+import { isGivenAway, lineage, registrableDomain } from './domain.ts';
 import type { Snapshot } from './feed.ts';
 import { canariesOf, PANEL_SIZE } from './folding.ts';
 import type { Tables } from './tables.ts';
@@ -9,10 +9,12 @@ import type { Tables } from './tables.ts';
 export interface Known {
   /** The largest mailbox providers. */
   readonly canaries: ReadonlySet<string>;
-  /** Whether a list of innocent names would clear it: some disposable feed names it, and no verified one. */
+  /** Whether a list of innocent names would clear it: some disposable feed names it, or one below it, and no verified one it. */
   readonly isClearable: (name: string) => boolean;
   /** Whether a list or table of ours knows it as something else than disposable. */
   readonly isInnocent: (name: string) => boolean;
+  /** One of these that is below a public suffix which no disposable feed has named yet; undefined for other names. */
+  readonly innocentBelow: (name: string) => string | undefined;
 }
 
 /** And of the feed itself. */
@@ -29,18 +31,38 @@ export function knownFrom(snapshots: readonly Snapshot[], tables: Tables): Known
   const universities = new Set<string>();
   for (const { feed, names } of snapshots) {
     if (feed.kind === 'disposable' && feed.family !== 'verified')
-      for (const name of names) clearable.add(name);
+      for (const name of names) for (const one of withParents(name)) clearable.add(one);
     if (feed.kind === 'academic') for (const name of names) universities.add(name);
     if (feed.kind === 'popular') for (const name of names.slice(0, PANEL_SIZE)) innocent.add(name);
   }
   for (const { feed, names } of snapshots)
     if (feed.kind === 'disposable' && feed.family === 'verified')
       for (const name of names) clearable.delete(name);
+  const below = suffixesAbove([...innocent, ...universities]);
+  for (const { feed, names } of snapshots)
+    if (feed.kind === 'disposable') for (const name of names) below.delete(name);
   return {
     canaries: canariesOf(tables),
     isClearable: name => clearable.has(name),
     isInnocent: name => innocent.has(name) || isAtOrBelow(name, universities),
+    innocentBelow: name => below.get(name),
   };
+}
+
+/** What clears a name clears what is below it too. Most have two labels, and nothing above them that a list can name. */
+function withParents(name: string): readonly string[] {
+  return name.indexOf('.') === name.lastIndexOf('.') ? [name] : lineage(name);
+}
+
+/** Each private suffix above one of these names, save those that give names away, with the first of the names. */
+function suffixesAbove(names: Iterable<string>): Map<string, string> {
+  const above = new Map<string, string>();
+  for (const name of names) {
+    const registrable = registrableDomain(name) ?? '';
+    for (const suffix of lineage(registrable.slice(registrable.indexOf('.') + 1)))
+      if (!isGivenAway(suffix) && !above.has(suffix)) above.set(suffix, name);
+  }
+  return above;
 }
 
 /** What is below a university is its own: one update named 1,500 of the form `alumni.…` and was taken (2026-11-16). */

@@ -179,6 +179,21 @@ export function isMailService(host: string, { class: known, suffix }: ProviderRo
   return LINES.has(known) ? !isACustomers(below) : below === '' || A_MAIL_HOST.test(below);
 }
 
+/** Who has names of its customers' machines below its own. */
+export const LANDLORDS: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['hosting', ...LINES]);
+
+/** Its address in four numbers, or its number as a virtual one. Hotmail's 5f172727….pamx1 is a customer's name for all of it. */
+const A_MACHINE = /(?:^|[^\d])\d{1,3}(?:[.-]\d{1,3}){3}[^\d]|(?:^|\.)vps-?\d*[\da-f]{4,8}\./;
+
+/**
+ * Whether it is one machine that somebody rents below its landlord's name. Other names below a hosting company's may be
+ * servers that hundreds of its customers share.
+ */
+export function isRented(host: string, { class: known, suffix }: ProviderRow): boolean {
+  const below = host.slice(0, -suffix.length);
+  return LANDLORDS.has(known) && A_MACHINE.test(below);
+}
+
 function isBelow(host: string, registrable: string): boolean {
   return host === registrable || host.endsWith(`.${registrable}`);
 }

@@ -12,6 +12,7 @@ import {
   type Shown,
   type Snapshot,
 } from './feed.ts';
+import { isRegistry } from './registry.ts';
 import { allAtOnce, STEP, type Steps } from './steps.ts';
 import { parseLabel } from './typed.ts';
 
@@ -58,6 +59,7 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
     if (++at % STEP === 0) yield;
     const parsed = parseDomain(text);
     if (!parsed.ok) dropped[isSuffix(parsed.rule) ? 'suffix' : 'malformed']++;
+    else if (isRegistry(parsed.domain)) dropped.suffix++;
     else if (isSpecialUse(parsed.domain)) dropped.specialUse++;
     else if (!isNew(parsed.domain)) dropped.duplicate++;
     else {
@@ -75,6 +77,7 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
     names,
     since: since.slice(0, names.length),
     doubtful: new Map(),
+    moved: new Map(),
     labels,
     dropped,
   });
@@ -102,13 +105,23 @@ export function textOf(content: Content): string {
  * JSON lines of a bounded number of names each: parsing a whole list at once would hold the event loop for as long as
  * that takes, 20 ms for 160,000 names.
  */
-function* linesOf({ version, names, since, shown, doubtful, labels, dropped }: Content): Generator<string> {
+function* linesOf({
+  version,
+  names,
+  since,
+  shown,
+  doubtful,
+  moved,
+  labels,
+  dropped,
+}: Content): Generator<string> {
   yield `${JSON.stringify({ version, dropped })}\n`;
   for (let at = 0; at < names.length; at += STEP) {
     const line: Part = { names: names.slice(at, at + STEP), days: runsOf(since.subarray(at, at + STEP)) };
     yield `${JSON.stringify(shown ? { ...line, ...shownLine(shown, at) } : line)}\n`;
   }
   for (const part of inParts([...doubtful])) yield `${JSON.stringify({ doubtful: part })}\n`;
+  for (const part of inParts([...moved])) yield `${JSON.stringify({ moved: part })}\n`;
   for (const part of inParts([...labels])) yield `${JSON.stringify({ labels: part })}\n`;
 }
 
@@ -134,6 +147,7 @@ export function* reading(
   const days: Part[] = [];
   const told = new Map<string, string>();
   const doubtful = new Map<string, Day>();
+  const moved = new Map<string, Day>();
   const labels = new Map<string, string>();
   for (let from = 0, end = 0; from < text.length; from = end) {
     end = text.indexOf('\n', from) + 1;
@@ -143,6 +157,7 @@ export function* reading(
     if (some.length > 0) days.push(line);
     for (const [name, day] of line.since ?? []) told.set(name, day);
     for (const [name, day] of line.doubtful ?? []) doubtful.set(name, day);
+    for (const [name, day] of line.moved ?? []) moved.set(name, day);
     for (const [name, label] of line.labels ?? []) labels.set(name, label);
     yield;
   }
@@ -151,7 +166,7 @@ export function* reading(
   const known = days.every(line => line.days)
     ? daysOf(feed, days, names.length)
     : yield* earlierDays(feed, names, told, acceptedAt);
-  return { feed, version, names, ...known, doubtful, labels, dropped, digest, acceptedAt };
+  return { feed, version, names, ...known, doubtful, moved, labels, dropped, digest, acceptedAt };
 }
 
 type Known = Pick<Content, 'since' | 'shown'>;
@@ -205,5 +220,6 @@ interface Part {
   /** In texts of earlier versions. */
   readonly since?: readonly (readonly [string, string])[];
   readonly doubtful?: readonly (readonly [string, Day])[];
+  readonly moved?: readonly (readonly [string, Day])[];
   readonly labels?: readonly (readonly [string, string])[];
 }

@@ -7,7 +7,7 @@ import { isGivenAway, lineage, registrableDomain } from './domain.ts';
  * What the private part of the public suffix list has of registries: they sell names below one label as a country's own
  * registry does (co.ua, com.de). Most others in it give names away (eu.cc, duckdns.org), which may all be one party's.
  */
-const A_REGISTRY = /^(?:co|com|net|org|biz)\.[a-z]{2}$/;
+export const A_REGISTRY = /^(?:co|com|net|org|biz)\.[a-z]{2}$/;
 
 /**
  * As it was registered: by the ICANN part of the list, or below a registry of the private part, one of ours among the

@@ -15,6 +15,9 @@ export function readEmailalias(merged: string, observed: string): Names {
   return { names: [...strings(member(JSON.parse(merged), 'domains'), 'domains'), ...seen] };
 }
 
+/** In seconds. Of a later day, or of milliseconds taken for seconds, no list tells anything. */
+const YEAR_10000 = 253_402_300_800;
+
 /** `{domains: {name: {hosts: {name: {firstseen: seconds}}}}}` */
 export function readFakefilter(text: string): Names {
   const names: string[] = [];
@@ -23,7 +26,7 @@ export function readFakefilter(text: string): Names {
     for (const [host, seen] of Object.entries(record(member(domain, 'hosts'), 'hosts'))) {
       names.push(host);
       const first = member(seen, 'firstseen');
-      if (typeof first === 'number' && first > 0)
+      if (typeof first === 'number' && first > 0 && first < YEAR_10000)
         since.set(host, new Date(first * 1000).toISOString().slice(0, 10));
     }
   return { names, since };

@@ -84,7 +84,7 @@ describe('what the lists say', () => {
     ])
       expect(entries(catalog, name), name).toEqual([]);
     expect(entries(catalog, 'x.bad.it.com')).toEqual(['a bad.it.com']);
-    expect(catalog.status[0]).toMatchObject({ names: 1, dropped: { protected: 4 } });
+    expect(catalog.status[0]).toMatchObject({ names: 1, dropped: { suffix: 1, protected: 3 } });
     expect(catalog.size).toBe(1);
   });
 
@@ -244,6 +244,25 @@ describe('the panel', () => {
   it('takes nothing off a list: who names it is still shown', () => {
     expect(entries(made(), 'shop.com')).toEqual(['broad shop.com']);
   });
+});
+
+it('what is below a university in a register is flagged by a verified feed only', () => {
+  const catalog = catalogOf([
+    list('register', ['uni-of-x.com', 'sold-uni.com', 'duckdns.org'], { kind: 'academic' }),
+    list('broad', ['student.uni-of-x.com', 'a.b.uni-of-x.com', 'x.sold-uni.com', 'x.duckdns.org']),
+    list('telemetry', ['student.uni-of-x.com'], { family: 'telemetry' }),
+    list('verified', ['sold-uni.com', 'taken.uni-of-x.com'], { family: 'verified' }),
+    list('other', ['taken.uni-of-x.com', 'my-uni-of-x.com']),
+  ]);
+  for (const name of ['uni-of-x.com', 'student.uni-of-x.com', 'a.b.uni-of-x.com', 'x.a.b.uni-of-x.com'])
+    expect(entries(catalog, name), name).toEqual([]);
+  expect(entries(catalog, 'x.taken.uni-of-x.com')).toEqual(['verified taken.uni-of-x.com']);
+  expect(entries(catalog, 'x.sold-uni.com')).toEqual(['broad x.sold-uni.com', 'verified sold-uni.com']);
+  expect(entries(catalog, 'my-uni-of-x.com')).toEqual(['other my-uni-of-x.com']);
+  // Below a public suffix are strangers, whoever calls it a university.
+  expect(entries(catalog, 'x.duckdns.org')).toEqual(['broad x.duckdns.org']);
+  const vetoed = catalog.status.map(({ dropped }) => dropped.protected);
+  expect(vetoed).toEqual([0, 2, 1, 0, 1]);
 });
 
 it('a university in a register is flagged by a verified feed only', () => {

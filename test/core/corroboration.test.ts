@@ -79,6 +79,17 @@ describe('what the lists say is worth', () => {
       expect(weigh(listed(families, days, popular, true), facts)).toBe(weight);
   });
 
+  it.each<[Family[], boolean, Weight]>([
+    [['verified'], true, 'popular'],
+    [['verified', 'broad'], true, 'popular'],
+    [['verified'], false, 'verified'],
+    [['broad'], true, 'popular'],
+  ])('named by %j through its suffix only, popular %s, it is %s', (families, popular, weight) => {
+    for (const facts of [OTHER, PLATFORM, OWN, SILENT, LIED_TO])
+      for (const days of [0, 400])
+        expect(weigh(listed(families, days, popular, false, true), facts)).toBe(weight);
+  });
+
   it('depends on DNS for no others than those that wait for it', () => {
     const settled = ['platform', 'own', undefined] as const;
     for (const families of [...FAMILIES.map(one => [one]), [...FAMILIES], ['broad', 'telemetry'] as Family[]])
@@ -88,6 +99,7 @@ describe('what the lists say is worth', () => {
           [false, false, false],
           [false, true, false],
           [false, false, true],
+          [true, false, true],
         ] as const) {
           const one = listed(families, days, popular, left, byItsSuffix);
           const weights = new Set(

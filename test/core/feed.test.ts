@@ -207,6 +207,22 @@ describe('the text that a snapshot is kept as', () => {
     expect(without.digest).not.toBe(kept.digest);
   });
 
+  it('gives back what came to a popularity list and left it, in lines of a bounded length', () => {
+    const moved = new Map(Array.from({ length: 900 }, (_, at) => [`d${at}.com`, 20_000 + (at % 30)]));
+    const fresh = takeSnapshot(FEED, { version: '1', names: ['d1.com'] });
+    const kept = keepingNames(fresh, undefined, 20_000, new Map(), moved);
+    expect(
+      Math.max(
+        ...textOf(kept)
+          .split('\n')
+          .map(line => line.length),
+      ),
+    ).toBeLessThan(20_000);
+    const again = allAtOnce(reading(FEED, textOf(kept), kept.digest, 7));
+    expect(again).toEqual({ ...kept, acceptedAt: 7 });
+    expect(again.moved).toEqual(moved);
+  });
+
   it('gives back of a rotating list what it showed when', () => {
     const rotating = { ...FEED, rotates: 1_000 };
     const names = Array.from({ length: 1_200 }, (_, at) => `d${at}.com`);

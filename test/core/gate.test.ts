@@ -24,6 +24,7 @@ const KNOWN: Held = {
   canaries: new Set(['gmail.com', 'gmx.com']),
   isClearable: name => name.startsWith('burner'),
   isInnocent: name => name.startsWith('company'),
+  innocentBelow: name => (name === 'github.io' ? 'project.github.io' : undefined),
   today: NOV,
 };
 
@@ -47,6 +48,12 @@ describe('a new version of a feed', () => {
     ['more than 20 % smaller', many(799), 1_000, /799 names, more than 20 % fewer than 1000/],
     ['more than 50 % larger', many(1_501), 1_000, /1501 names, more than 50 % more than 1000/],
     ['naming a canary', [...many(999), 'gmail.com'], 1_000, /names gmail.com/],
+    [
+      'naming a suffix with innocents below it',
+      [...many(999), 'github.io'],
+      1_000,
+      /names github.io, below which anybody registers, project.github.io for one/,
+    ],
     ['naming a canary in another spelling', [...many(999), 'GMX.com.'], 1_000, /names gmx.com/],
     ['of more than 1 % unusable lines', [...many(980), ...Array(10).fill('a b')], 1_000, /10 of 990 lines/],
     ['of more than 1 % suffixes', [...many(980), ...Array(10).fill('co.uk')], 1_000, /10 of 990 lines/],
@@ -84,6 +91,10 @@ describe('a new version of a feed', () => {
     expect(problems([...many(99), 'gmail.com'], 100, { ...FEED, kind: 'free' })).toEqual([]);
   });
 
+  it('may name a suffix with innocents below it where the list is one of free providers', () => {
+    expect(problems([...many(99), 'github.io'], 100, { ...FEED, kind: 'free' })).toEqual([]);
+  });
+
   it('of a popularity list must name some of the largest mailbox providers', () => {
     const popular: Feed = { ...FEED, kind: 'popular' };
     const large = many(10, 'large');
@@ -107,7 +118,8 @@ describe('a new version of a feed', () => {
   ])('of kind %s and %i names may clear %i that a disposable feed names', (kind, size, most) => {
     const feed: Feed = { ...FEED, kind };
     const known = { ...KNOWN, canaries: new Set(['n0.com']) };
-    const before = asRead([...many(size / 2), ...many(size / 2, 'burner-before')], feed);
+    const tenth = Math.ceil(size / 10);
+    const before = asRead([...many(size - tenth), ...many(tenth, 'burner-before')], feed);
     const check = (count: number, inUse: Snapshot | undefined) =>
       problemsOf(asRead([...many(size - count), ...many(count, 'burner')], feed), inUse, known);
     for (const inUse of [undefined, before]) {
@@ -224,6 +236,17 @@ describe('a new version of a feed', () => {
     expect(step(11, 1)).toHaveLength(1);
     expect(step(11, 29)).toHaveLength(1);
     expect(step(20, 30)).toEqual([]);
+  });
+
+  it('that came by a clock that was ahead counts for a month from the day on which it is right again', () => {
+    const installed = installedFor(FEED, 'company');
+    const update = following(installed);
+    const step = (count: number, day: number) =>
+      update(clean([...installed.names, ...many(count, 'company')]), day);
+    expect(step(10, 60)).toEqual([]);
+    expect(step(11, 1)).toHaveLength(1);
+    expect(step(10, 1)).toEqual([]);
+    expect(step(20, 31)).toEqual([]);
   });
 
   it('that an operator forced in for another reason leaves the count as it is', () => {
@@ -353,6 +376,15 @@ describe('since when a feed names a name', () => {
     expect(sinceOf(told, 'b.com')).toBe(0);
   });
 
+  it('is no day that is still to come, whatever a feed or a clock has told', () => {
+    const raw = { version: '1', names: ['a.com', 'b.com'], since: new Map([['a.com', '2040-01-01']]) };
+    const ahead = keepingNames(allAtOnce(cleaning(FEED, raw)), undefined, NOV + 60);
+    expect([...ahead.since]).toEqual([NOV + 60, NOV + 60]);
+    const right = keepingNames(allAtOnce(cleaning(FEED, raw)), ahead, NOV + 1);
+    const later = keepingNames(allAtOnce(cleaning(FEED, raw)), right, NOV + 9);
+    expect([...later.since]).toEqual([NOV + 1, NOV + 1]);
+  });
+
   it('begins anew when the name was gone in between; what is withdrawn is gone with the update', () => {
     const first = keepingNames(clean(['a.com', 'b.com']), undefined, NOV);
     const without = keepingNames(clean(['b.com']), first, NOV + 1);
@@ -400,6 +432,19 @@ describe('a list that rotates', () => {
     const kept = follow(['a.com'], ['a.com'], ['a.com'], ['x.com']);
     const later = keepingNames(clean(['y.com'], ROTATING), kept, NOV + 2 + days);
     expect(later.names.includes('a.com')).toBe(isThere);
+  });
+
+  it('is as it was when the clock is right again after a day on which it was ahead', () => {
+    const update = (names: readonly string[], kept: Snapshot, day: number) =>
+      keepingNames(clean(names, ROTATING), kept, NOV + day);
+    const ahead = update(['a.com', 'b.com', 'new.com'], follow(['a.com', 'b.com'], ['a.com', 'b.com']), 62);
+    expect([...ahead.shown!.last]).toEqual([NOV + 62, NOV + 62, NOV + 62]);
+    const right = update(['a.com', 'new.com'], ahead, 3);
+    const later = update(['a.com', 'new.com'], right, 4);
+    expect(later.names).toEqual(['a.com', 'new.com', 'b.com']);
+    // The newest day is that of what is shown now, and no other name has it.
+    expect([...later.shown!.last]).toEqual([NOV + 4, NOV + 4, NOV + 3]);
+    expect([...later.since]).toEqual([NOV, NOV + 3, NOV]);
   });
 
   it('remembers of a kept name since when and until when it was shown', () => {
@@ -478,6 +523,7 @@ describe('two versions of a feed', () => {
     version: '1',
     names: ['a.com', 'b.com'],
     doubtful: new Map(),
+    moved: new Map(),
     since: Uint16Array.of(1, 2),
     shown: { last: Uint16Array.of(3, 4), days: Uint8Array.of(5, 6) },
     labels: new Map([['b.com', 'B']]),

@@ -31,7 +31,11 @@ const known = knownFrom(
     list('disposable', 'verified', ['seen-by-people.com', 'by-both.com']),
     list('disposable', 'broad', ['broad.com', 'by-both.com', 'uni.edu', 'relay.com']),
     list('disposable', 'telemetry', ['telemetry.com']),
-    list('popular', 'broad', ['popular.com', 'by-both.com']),
+    list('disposable', 'broad', ['netlify.app', 'duckdns.org', 'a.b.farm.com', 'x.seen-by-people.com']),
+    list('popular', 'broad', [
+      ...['popular.com', 'by-both.com', 'www.shop.co.uk', 'project.github.io', 'other.github.io'],
+      ...['x.netlify.app', 'club.fr.eu.org', 'x.mooo.com', 'one.duckdns.org'],
+    ]),
     list('academic', 'broad', ['uni.edu']),
     list('free', 'broad', ['free.com']),
     list('relay', 'broad', ['other-relay.com']),
@@ -49,6 +53,11 @@ it.each([
   ['uni.edu', true],
   ['relay.com', true],
   ['popular.com', false],
+  // What is below it would be cleared with it.
+  ['farm.com', true],
+  ['b.farm.com', true],
+  ['c.b.farm.com', false],
+  ['com', false],
 ])('%s is one that a list of innocent names could clear: %s', (name, isClearable) => {
   expect(known.isClearable(name)).toBe(isClearable);
 });
@@ -77,6 +86,22 @@ it.each([
   ['other-relay.com', false],
 ])('%s is known as innocent: %s', (name, isInnocent) => {
   expect(known.isInnocent(name)).toBe(isInnocent);
+});
+
+it.each([
+  ['github.io', 'project.github.io'],
+  ['fr.eu.org', 'club.fr.eu.org'],
+  ['eu.org', 'club.fr.eu.org'],
+  // Named already, given away by our own table, no suffix of strangers, or one that no list can name.
+  ['netlify.app', undefined],
+  ['duckdns.org', undefined],
+  ['mooo.com', undefined],
+  ['popular.com', undefined],
+  ['shop.co.uk', undefined],
+  ['co.uk', undefined],
+  ['com', undefined],
+])('below the suffix %s is the innocent name %s', (suffix, name) => {
+  expect(known.innocentBelow(suffix)).toBe(name);
 });
 
 it('the canaries are those of the table', () => {

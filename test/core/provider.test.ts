@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Mail } from '../../src/core/mail.ts';
-import { isMailService, Providers } from '../../src/core/provider.ts';
+import { isMailService, isRented, Providers } from '../../src/core/provider.ts';
 import { parseProviders } from '../../src/core/tables.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 
@@ -369,5 +369,30 @@ describe("a provider's own mail service is told from a machine that somebody ren
     ['mx.bucket.amazonaws.com', false],
   ])('%s: %s', (host, isTheirs) => {
     expect(isMailService(host, providers.match(host)!)).toBe(isTheirs);
+  });
+});
+
+describe('one machine that somebody rents below its landlord', () => {
+  it.each([
+    ['static.5.6.7.8.clients.your-server.de', true],
+    ['mail.8.7.6.5.clients.your-server.de', true],
+    ['ec2-5-6-7-8.eu-west-1.compute.amazonaws.com', true],
+    ['vps-1a2b3c4d.vps.ovh.net', true],
+    ['vps12345.vps.ovh.net', true],
+    ['ip-5-6-7-8.ip.secureserver.net', true],
+    ['c-5-6-7-8.hsd1.ma.comcast.net', true],
+    // Customers' names for machines that all of them share.
+    ['5f172727907c4ab7c1ceadc6ee8d0c.pamx1.hotmail.com', false],
+    ['156121029.pamx1.hotmail.com', false],
+    ['5-6-7-8.mail.protection.outlook.com', false],
+    ['acme-5-6-7-8.pphosted.com', false],
+    ['mx00.ionos.com', false],
+    ['mx1.mail.ovh.net', false],
+    ['inbound-smtp.eu-west-1.amazonaws.com', false],
+    ['comcast.net', false],
+    ['amazonaws.com', false],
+    ['your-server.de', false],
+  ])('%s: %s', (host, isOne) => {
+    expect(isRented(host, providers.match(host)!)).toBe(isOne);
   });
 });

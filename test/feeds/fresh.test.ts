@@ -44,6 +44,16 @@ describe('a feed from a place that an operator names', () => {
     expect(({} as Record<string, unknown>).firstseen).toBeUndefined();
   });
 
+  it.each(['1e13', '1e300', '253402300800', '-1', '"soon"', 'null'])(
+    'may tell a day that is none (%s) of a name without failing the others',
+    async odd => {
+      const hosts = `{"odd.com":{"firstseen":${odd}},"a.com":{"firstseen":1762130000}}`;
+      const read = await readFrom('fakefilter', written(`{"domains":{"x":{"hosts":${hosts}}}}`));
+      expect(read.names).toEqual(['odd.com', 'a.com']);
+      expect([...read.since!]).toEqual([['a.com', '2025-11-03']]);
+    },
+  );
+
   describe('and that is ranked', () => {
     it.each<[string, string, string[]]>([
       [
