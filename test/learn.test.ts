@@ -305,6 +305,32 @@ describe('what is not learned', () => {
     expect(await listedLater(days, apart, facts)).toBe(expected);
   });
 
+  it('a hoster where free names of others were seen long ago, by listed ones below the same suffixes', async () => {
+    const host = 'mx.hoster.com';
+    const suffixes = ['mooo.com', 'duckdns.org', 'chickenkiller.com'];
+    const old = suffixes.map(suffix => one(`theirs.${suffix}`, host));
+    const late = suffixes.map(suffix => ({ ...one(`mine.${suffix}`, host), listed: true, late: true }));
+    zone({ [host]: '23.9.9.9' }, [...old, one('firm.com', host)]);
+    const world = await enter([...old, ...late, one('firm.com', host)]);
+    for (const { name } of old) {
+      await world.update();
+      await world.judge(name, 'somebody');
+      await world.digest();
+      time.now += 15 * DAY_MS;
+    }
+    time.now += 20 * DAY_MS;
+    await world.update(true);
+    zone({}, late);
+    for (let round = 0; round < 2; round++) {
+      for (const { name } of late) await world.judge(name, 'the only key');
+      await world.digest();
+    }
+    expect((await store.listHosts(1, 10)).map(({ flagged, innocent }) => [flagged, innocent])).toEqual(
+      Array(3).fill([3, 3]),
+    );
+    expect(await flagged(world, 'firm.com')).toBe(false);
+  });
+
   it('a host whose guests one family of feeds lists, however many they are', async () => {
     const host = 'mx.box.net';
     const sites = listedAt(host, 200).map(site => ({ ...site, oneFamily: true }));
@@ -366,6 +392,19 @@ describe('what is not learned', () => {
     await world.observe(innocent);
     await world.digest();
     expect(await flagged(world, 'fresh.com')).toBe(false);
+  });
+
+  it('though not by names that cost nothing, whatever suffix they are below', async () => {
+    const host = 'mx.box.net';
+    const free = ['eu.org', 'pp.ru', 'duckdns.org'].flatMap(suffix =>
+      Array.from({ length: 60 }, (_, at) => one(`d${at}.${suffix}`, host)),
+    );
+    const sites = [...listedAt(host, 12), ...free, one('fresh.com', host)];
+    const world = await swept({ [host]: '5.61.1.1' }, sites);
+    for (const { name } of free) await world.judge(name, 'the operator');
+    await world.digest();
+    expect((await store.listHosts(1, 10)).map(({ innocent }) => innocent)).toEqual([3, 3, 3]);
+    expect(await flagged(world, 'fresh.com')).toBe(true);
   });
 
   it('hosts that tables know, with any number of listed guests, nor what else is at their addresses', async () => {
