@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { HashedNames } from '../src/core/hashed.ts';
 import type { Store } from '../src/core/ports.ts';
 import { dayOf } from '../src/core/quota.ts';
+import { allAtOnce } from '../src/core/steps.ts';
+import { createLearn } from '../src/learn.ts';
 import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
@@ -624,6 +626,61 @@ describe('what was learned', () => {
     await world.digest();
     expect(world.learn.infra().size).toBe(0);
     expect(await store.listHosts(1, 10)).toEqual([]);
+  });
+
+  it('is judged in steps under the next lists, also what is read meanwhile or before they are put in place', async () => {
+    const listed = ['a', 'b', 'c'].map(name => `${name}.com`);
+    const guests = (at: string) =>
+      listed.map(domain => guestOf({ host: at, domain, entry: domain, day: '2026-11-15' }));
+    const learn = (at: string) => store.learn(guests(at), [], '2026-11-15', '2026-08-17');
+    const lists = () => catalogOf(listed, { telemetry: listed });
+    let current = await lists();
+    let made = 0;
+    const learner = await createLearn({
+      store: {
+        ...store,
+        readHosts: async (...asked) => {
+          const records = await store.listHosts(...asked);
+          const iterate = () => {
+            made++;
+            return records.values();
+          };
+          return { [Symbol.iterator]: iterate };
+        },
+      },
+      resolver: { last: () => undefined },
+      addresses: { known: () => [], isDue: () => false, hold() {}, want() {}, settle: async () => {} },
+      catalog: () => current,
+      clock: () => time.now,
+      inTurns: async steps => allAtOnce(steps),
+      onError: error => {
+        throw error;
+      },
+    });
+    ends.unshift(() => learner.close());
+    for (let at = 0; at < 8; at++) await learn(`mx.box${at}.net`);
+    await learner.reload();
+
+    // Read while the steps are taken.
+    current = await lists();
+    const steps = learner.adopting(current);
+    expect(steps.next().done).toBe(false);
+    await learn('mx.meanwhile.net');
+    await learner.reload();
+    const put = allAtOnce(steps);
+    made = 0;
+    put();
+    expect([made, learner.infra().size]).toEqual([0, 9]);
+
+    // Read between the last step and the moment they are put in place: that judges nobody there and then.
+    current = await lists();
+    const late = allAtOnce(learner.adopting(current));
+    await learn('mx.late.net');
+    await learner.reload();
+    made = 0;
+    late();
+    expect([made, learner.infra().size]).toEqual([0, 9]);
+    await eventually('what was read is not lost', async () => learner.infra().size === 10);
   });
 
   it('is shared by all servers on a store, and outlives them', async () => {
