@@ -35,7 +35,7 @@ export interface Learn {
 }
 
 export interface LearnParts {
-  readonly store: Pick<Store, 'learn' | 'listHosts' | 'sharedNames' | 'sweepMark'>;
+  readonly store: Pick<Store, 'learn' | 'readHosts' | 'sharedNames' | 'sweepMark'>;
   readonly resolver: Pick<Resolver, 'last'>;
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
@@ -89,7 +89,7 @@ class Learner implements Learn {
   #guests = new Map<string, Guest>();
   #shared = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
-  #records: readonly HostRecord[] = [];
+  #records: Iterable<HostRecord> = [];
   /** What innocents share, as of the last reading; up to 3 MB of names, which are not the same only when others were seen. */
   #sharedNames = '';
   #spared: ReadonlySet<string> = new Set();
@@ -158,7 +158,7 @@ class Learner implements Learn {
 
   async reload(): Promise<void> {
     const { store, catalog, inTurns } = this.#parts;
-    const records = await store.listHosts(LEARNING.fewestFlagged, MOST_LEARNED);
+    const records = await store.readHosts(LEARNING.fewestFlagged, MOST_LEARNED);
     const shared = await store.sharedNames();
     const spared = shared === this.#sharedNames ? this.#spared : await inTurns(sparing(shared));
     this.#swept = new SweptNames(await store.sweepMark());
@@ -176,15 +176,20 @@ class Learner implements Learn {
   }
 
   *adopting(next: Catalog): Steps<() => void> {
-    const records = this.#records;
-    const infra = yield* this.#folding(records, next);
+    let records: Iterable<HostRecord>;
+    let infra: Infra;
+    do {
+      records = this.#records;
+      infra = yield* this.#folding(records, next);
+    } while (records !== this.#records);
     return () => {
-      // Newer records came while the steps were taken: they must not be lost, and it happens once in a long while.
-      this.#infra = records === this.#records ? infra : allAtOnce(this.#folding(this.#records, next));
+      this.#infra = infra;
+      // Newer ones that came since the last step must not be lost; judging them here would hold everybody else up.
+      if (records !== this.#records) void this.reload().catch(this.#parts.onError);
     };
   }
 
-  #folding(records: readonly HostRecord[], catalog: Catalog, spared = this.#spared): Steps<Infra> {
+  #folding(records: Iterable<HostRecord>, catalog: Catalog, spared = this.#spared): Steps<Infra> {
     const { addresses, clock } = this.#parts;
     return foldingInfra(
       records,

@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { HashedNames } from '../src/core/hashed.ts';
 import type { Store } from '../src/core/ports.ts';
 import { dayOf } from '../src/core/quota.ts';
+import { allAtOnce } from '../src/core/steps.ts';
+import { createLearn } from '../src/learn.ts';
 import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
@@ -353,6 +355,32 @@ describe('what is not learned', () => {
     expect(await listedLater(days, apart, facts)).toBe(expected);
   });
 
+  it('a hoster where free names of others were seen long ago, by listed ones below the same suffixes', async () => {
+    const host = 'mx.hoster.com';
+    const suffixes = ['mooo.com', 'duckdns.org', 'chickenkiller.com'];
+    const old = suffixes.map(suffix => one(`theirs.${suffix}`, host));
+    const late = suffixes.map(suffix => ({ ...one(`mine.${suffix}`, host), listed: true, late: true }));
+    zone({ [host]: '23.9.9.9' }, [...old, one('firm.com', host)]);
+    const world = await enter([...old, ...late, one('firm.com', host)]);
+    for (const { name } of old) {
+      await world.update();
+      await world.judge(name, 'somebody');
+      await world.digest();
+      time.now += 15 * DAY_MS;
+    }
+    time.now += 20 * DAY_MS;
+    await world.update(true);
+    zone({}, late);
+    for (let round = 0; round < 2; round++) {
+      for (const { name } of late) await world.judge(name, 'the only key');
+      await world.digest();
+    }
+    expect((await store.listHosts(1, 10)).map(({ flagged, innocent }) => [flagged, innocent])).toEqual(
+      Array(3).fill([3, 3]),
+    );
+    expect(await flagged(world, 'firm.com')).toBe(false);
+  });
+
   it('a host whose guests one family of feeds lists, however many they are', async () => {
     const host = 'mx.box.net';
     const sites = listedAt(host, 200).map(site => ({ ...site, oneFamily: true }));
@@ -414,6 +442,19 @@ describe('what is not learned', () => {
     await world.observe(innocent);
     await world.digest();
     expect(await flagged(world, 'fresh.com')).toBe(false);
+  });
+
+  it('though not by names that cost nothing, whatever suffix they are below', async () => {
+    const host = 'mx.box.net';
+    const free = ['eu.org', 'pp.ru', 'duckdns.org'].flatMap(suffix =>
+      Array.from({ length: 60 }, (_, at) => one(`d${at}.${suffix}`, host)),
+    );
+    const sites = [...listedAt(host, 12), ...free, one('fresh.com', host)];
+    const world = await swept({ [host]: '5.61.1.1' }, sites);
+    for (const { name } of free) await world.judge(name, 'the operator');
+    await world.digest();
+    expect((await store.listHosts(1, 10)).map(({ innocent }) => innocent)).toEqual([3, 3, 3]);
+    expect(await flagged(world, 'fresh.com')).toBe(true);
   });
 
   it('hosts that tables know, with any number of listed guests, nor what else is at their addresses', async () => {
@@ -766,6 +807,68 @@ describe('what was learned', () => {
     await world.digest();
     expect(world.learn.infra().size).toBe(0);
     expect(await store.listHosts(1, 10)).toEqual([]);
+  });
+
+  it('is judged in steps under the next lists, also what is read meanwhile or before they are put in place', async () => {
+    const listed = ['a', 'b', 'c'].map(name => `${name}.com`);
+    const guests = (at: string) =>
+      listed.map(domain => guestOf({ host: at, domain, entry: domain, day: '2026-11-15' }));
+    const learn = (at: string) => store.learn(guests(at), [], '2026-11-15', '2026-08-17');
+    const lists = () => catalogOf(listed, { telemetry: listed });
+    let current = await lists();
+    let made = 0;
+    const learner = await createLearn({
+      store: {
+        ...store,
+        readHosts: async (...asked) => {
+          const records = await store.listHosts(...asked);
+          const iterate = () => {
+            made++;
+            return records.values();
+          };
+          return { [Symbol.iterator]: iterate };
+        },
+      },
+      resolver: { last: () => undefined },
+      addresses: {
+        known: () => [],
+        beside: () => [],
+        isDue: () => false,
+        hold() {},
+        want() {},
+        settle: async () => {},
+      },
+      catalog: () => current,
+      clock: () => time.now,
+      inTurns: async steps => allAtOnce(steps),
+      onError: error => {
+        throw error;
+      },
+    });
+    ends.unshift(() => learner.close());
+    for (let at = 0; at < 8; at++) await learn(`mx.box${at}.net`);
+    await learner.reload();
+
+    // Read while the steps are taken.
+    current = await lists();
+    const steps = learner.adopting(current);
+    expect(steps.next().done).toBe(false);
+    await learn('mx.meanwhile.net');
+    await learner.reload();
+    const put = allAtOnce(steps);
+    made = 0;
+    put();
+    expect([made, learner.infra().size]).toEqual([0, 9]);
+
+    // Read between the last step and the moment they are put in place: that judges nobody there and then.
+    current = await lists();
+    const late = allAtOnce(learner.adopting(current));
+    await learn('mx.late.net');
+    await learner.reload();
+    made = 0;
+    late();
+    expect([made, learner.infra().size]).toEqual([0, 9]);
+    await eventually('what was read is not lost', async () => learner.infra().size === 10);
   });
 
   it('is shared by all servers on a store, and outlives them', async () => {

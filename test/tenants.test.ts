@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import TABLE from '../data/suffixes.json' with { type: 'json' };
 import type { Catalog } from '../src/core/catalog.ts';
 import { dayAt } from '../src/core/days.ts';
-import { type Domain, parseDomain, registrableDomain } from '../src/core/domain.ts';
+import { type Domain, isGivenAway, parseDomain, registrableDomain } from '../src/core/domain.ts';
 import type { Family, FeedKind, Snapshot } from '../src/core/feed.ts';
 import { makingCatalog } from '../src/core/folding.ts';
 import { keepingNames } from '../src/core/gate.ts';
@@ -83,6 +83,14 @@ describe('the table of shared suffixes', () => {
       expect(registrableDomain(`a.b.${name}`), name).toBe(`b.${name}`);
       expect(registrableDomain(name), name).toBeUndefined();
     }
+  });
+
+  it('tells which of the registries that the public suffix list has are free', () => {
+    for (const name of Object.values(TABLE.freeRegistries).flat()) {
+      expect(getDomain(name, { allowPrivateDomains: true }), name).toBeNull();
+      expect(isGivenAway(name), name).toBe(true);
+    }
+    expect(isGivenAway('uk.com')).toBe(false);
   });
 
   it.each(['mooo.com', 'us.to', 'uk.to', 'chickenkiller.com', 'dns.army', 'v6.army', 'zzux.com', 'kro.kr'])(

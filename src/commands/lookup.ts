@@ -15,10 +15,10 @@ import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 /** A machine that only looks up has no store yet, and looking up must not make one. */
 const NO_STORE: Pick<
   Store,
-  'listOverrides' | 'listHosts' | 'sharedNames' | 'learn' | 'sweepMark' | 'snapshots' | 'close'
+  'listOverrides' | 'readHosts' | 'sharedNames' | 'learn' | 'sweepMark' | 'snapshots' | 'close'
 > = {
   listOverrides: async () => ({ overrides: [], revision: 0 }),
-  listHosts: async () => [],
+  readHosts: async () => [],
   sharedNames: async () => '',
   learn: async () => {},
   sweepMark: async () => undefined,

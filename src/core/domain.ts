@@ -95,6 +95,8 @@ const WITH_PRIVATE = { ...ICANN, allowPrivateDomains: true } as const;
 
 /** What that list leaves out: dynamic DNS and other names that are given to anybody. */
 const SHARED_SUFFIXES: ReadonlySet<string> = new Set(Object.values(TABLE.suffixes).flat());
+/** Of what it has: what would else be taken for registries that sell names. */
+const FREE_REGISTRIES: ReadonlySet<string> = new Set(Object.values(TABLE.freeRegistries).flat());
 
 /**
  * Names that never stand for a mail domain in the public DNS, each with all names below it: IANA's registry
@@ -164,7 +166,7 @@ export function lineage(name: string): string[] {
 
 /** Names below it are anybody's for nothing, by our own table. */
 export function isGivenAway(suffix: string): boolean {
-  return SHARED_SUFFIXES.has(suffix);
+  return SHARED_SUFFIXES.has(suffix) || FREE_REGISTRIES.has(suffix);
 }
 
 /**

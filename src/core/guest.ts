@@ -71,7 +71,10 @@ export interface Guest {
    * that receive for their own domain only.
    */
   readonly host: string;
-  /** The domain as registered (core/zone.ts): names below it cost nothing, so they count once together. */
+  /**
+   * The domain as registered (core/zone.ts): names below it cost nothing, so they count once together. With `*.` before it
+   * for those below it that lists name one by one, or that are anybody's: they count once too, apart from the others.
+   */
   readonly domain: string;
   /** The name that stands in a disposable feed; null for an innocent guest. */
   readonly entry: string | null;

@@ -65,8 +65,8 @@ export function isLearnable(host: string, catalog: Catalog): boolean {
 
 /** What is known of a host, an address or a domain of hosts. */
 interface Known {
-  /** As today's lists know its guests. */
-  readonly record: HostRecord;
+  /** As today's lists know its guests, without these: what stays in memory is what each reading has to move there. */
+  readonly record: Omit<HostRecord, 'groups'>;
   /** Null where it cannot be learned, whatever its guests weigh. */
   readonly sum: number | null;
 }
@@ -91,6 +91,8 @@ export class Infra {
   readonly #hostsBeside: (host: string) => readonly string[];
   /** Learned hosts, domains of hosts and addresses. */
   readonly size: number;
+  /** By their names, the most listed guests first. */
+  readonly learnedHosts: readonly string[];
 
   constructor(
     known: ReadonlyMap<string, Known>,
@@ -100,13 +102,15 @@ export class Infra {
     /** Addresses and domains of hosts that innocents share, also those of which nothing else is known. */
     shared: ReadonlySet<string> = new Set(),
     hostsBeside: (host: string) => readonly string[] = () => [],
+    learned: Pick<Infra, 'size' | 'learnedHosts'> = { size: 0, learnedHosts: [] },
   ) {
     this.#shared = shared;
     this.#hostsBeside = hostsBeside;
     this.#known = known;
     this.#siblings = siblings;
     this.#addressesOf = addressesOf;
-    this.size = [...known.values()].filter(({ record, sum }) => isEnough(sum, record.name)).length;
+    this.size = learned.size;
+    this.learnedHosts = learned.learnedHosts;
   }
 
   /** Only where every exchange that decides is learned. */
@@ -141,13 +145,6 @@ export class Infra {
     if (!found || (found.sum ?? 0) < LEARNING.ownLearnedAt) return undefined;
     if (this.#addressesOf(name)?.some(isHosting)) return undefined;
     return together([{ ...found, enough: LEARNING.ownLearnedAt }], [{ host: name, preference: 0 }], catalog);
-  }
-
-  /** By their names, the most listed guests first. */
-  get learnedHosts(): string[] {
-    const isByName = (name: string) =>
-      isHostName(name) && (this.#isLearned(name) || this.#isLearned(groupOf(name) ?? name));
-    return [...this.#known.keys()].filter(isByName);
   }
 
   /** Hosts that listed guests share, learned or not, with at most so many names in all. */
@@ -275,9 +272,10 @@ const isEnough = (sum: number | null, name: string) => sum !== null && sum >= en
 
 /** Judging a host tries every choice of keys, 0.3 ms at most (2026-11-16), so fewer hosts are a step than names. */
 const HOSTS_A_STEP = 4;
+const NAMES_A_STEP = 100;
 
 export function* foldingInfra(
-  records: readonly HostRecord[],
+  records: Iterable<HostRecord>,
   catalog: Catalog,
   today: string,
   addressesOf: (host: string) => readonly string[] | undefined,
@@ -285,13 +283,27 @@ export function* foldingInfra(
   hostsBeside: (host: string) => readonly string[] = () => [],
 ): Steps<Infra> {
   const known = new Map<string, Known>();
+  const learned = new Set<string>();
   let at = 0;
   for (const seen of records) {
     if (++at % HOSTS_A_STEP === 0) yield;
-    const record = yield* relisting(seen, catalog);
-    known.set(record.name, { record, sum: learnableSum(record, catalog, today) });
+    const judged = yield* relisting(seen, catalog);
+    const sum = learnableSum(judged, catalog, today);
+    const { groups: _, ...record } = judged;
+    known.set(record.name, { record, sum });
+    if (isEnough(sum, record.name)) learned.add(record.name);
   }
-  return new Infra(known, yield* siblingsIn(catalog), addressesOf, shared, hostsBeside);
+  const learnedHosts: string[] = [];
+  for (const name of known.keys()) {
+    if (++at % NAMES_A_STEP === 0) yield;
+    if (isHostName(name) && (learned.has(name) || learned.has(groupOf(name) ?? name)))
+      learnedHosts.push(name);
+  }
+  const siblings = yield* siblingsIn(catalog);
+  return new Infra(known, siblings, addressesOf, shared, hostsBeside, {
+    size: learned.size,
+    learnedHosts,
+  });
 }
 
 /** What the guests of a host weigh. Null where it cannot be learned by today's lists and tables. */

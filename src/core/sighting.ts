@@ -2,7 +2,7 @@
 
 import type { Catalog } from './catalog.ts';
 import { type Day, dayText } from './days.ts';
-import type { Domain } from './domain.ts';
+import { type Domain, registrableDomain } from './domain.ts';
 import { type Guest, markOf, REVIVED_DAYS, UPDATE_LAG_DAYS, WEEK_DAYS } from './guest.ts';
 import { dayOf } from './quota.ts';
 import type { SweptNames } from './swept.ts';
@@ -55,7 +55,7 @@ export function guestOf(
   const wasDead = listed !== null && swept.wasDead(listed.entry);
   const daysOff = wasDead ? REVIVED_DAYS : sweeping?.isFirst ? -WEEK_DAYS : 0;
   return {
-    domain: zone,
+    domain: listed && !isWhole(zone, listed) ? `*.${zone}` : zone,
     entry: listed?.entry ?? null,
     day: dayOf(now),
     sinceDay: dayOf(now + DAY_MS * daysOff),
@@ -66,6 +66,14 @@ export function guestOf(
     earnedBy: listed && dayText(Math.max(0, listed.since - UPDATE_LAG_DAYS)),
     earned: false,
   };
+}
+
+/**
+ * Whether a list names all that one party registered. Names below a suffix are strangers' of each other: a listed one
+ * must not have since when, and how, another was seen unlisted.
+ */
+function isWhole(zone: string, { entry }: ListedAs): boolean {
+  return entry === zone && registrableDomain(zone) === zone;
 }
 
 /** Whether updates go on: what lists do not name that were left alone may stand in them since weeks. */

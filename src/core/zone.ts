@@ -11,13 +11,13 @@ export const A_REGISTRY = /^(?:co|com|net|org|biz)\.[a-z]{2}$/;
 
 /**
  * As it was registered: by the ICANN part of the list, or below a registry of the private part, one of ours among the
- * protected names included.
+ * protected names included, that does not give names away (eu.org): a hundred of these would speak for any host.
  */
 export function zoneOf(name: string, catalog: Pick<Catalog, 'isSuffix'>): string {
   const registrable = registrableDomain(name);
   const suffix = registrable?.slice(registrable.indexOf('.') + 1);
   if (registrable === undefined) return lineage(name).at(-1) ?? name;
-  const isSold = A_REGISTRY.test(suffix!) && !isGivenAway(suffix!);
-  if (isSold || catalog.isSuffix(suffix!)) return registrable;
+  const isSold = (A_REGISTRY.test(suffix!) || catalog.isSuffix(suffix!)) && !isGivenAway(suffix!);
+  if (isSold) return registrable;
   return lineage(name).at(-1) ?? name;
 }

@@ -2,7 +2,7 @@
 
 import { type Deadline, startDeadline } from './deadline.ts';
 import { type Found, find, isReceiving, publicAddresses } from './finding.ts';
-import type { Servers } from './servers.ts';
+import type { Others, Servers } from './servers.ts';
 import type { Server } from './settings.ts';
 import { type Carried, carry, type Failure } from './transport.ts';
 import type { QuestionType } from './wire.ts';
@@ -14,6 +14,8 @@ export interface Question {
   readonly withinMs: number;
   /** How long one server may keep silent before the next one is asked too. */
   readonly patienceMs: number;
+  /** It will be denied most likely: who is to confirm that is asked at once. */
+  readonly isDoubtful: boolean;
 }
 
 /**
@@ -58,8 +60,12 @@ export function ask(servers: Servers, question: Question): Asking {
   let why: Unanswered = 'timeout';
   /** Answers whose servers must prove themselves before they count. */
   let proving = 0;
+  /** Who denied it, believed or not. */
+  const denials = new Map<Server, Found>();
+  /** Whom the first of them is put to, and since when. */
+  let put: (Others & { readonly by: Server; readonly at: number }) | undefined;
   /** What somebody who is believed denies, until one of the others says so too. */
-  let denial: { readonly found: Found; readonly others: readonly Server[] } | undefined;
+  let denial: Found | undefined;
   let isOver = false;
   let next = 0;
   let patience: Deadline | undefined;
@@ -79,7 +85,15 @@ export function ask(servers: Servers, question: Question): Asking {
     failed.push(server);
   };
 
-  const fail = () => settle({ failure: proving > 0 || denial ? 'distrusted' : why });
+  const fail = () => {
+    if (denial && put) {
+      const isLate = performance.now() - put.at >= question.patienceMs;
+      for (const server of put.servers)
+        if (refused.includes(server) || (isLate && failed.includes(server))) servers.unconfirmed(server);
+      if (!put.mustConfirm) return settle({ found: denial });
+    }
+    settle({ failure: proving > 0 || denial ? 'distrusted' : why });
+  };
 
   const deadline = startDeadline(question.withinMs, () => {
     for (const { server } of waiting) blame(server);
@@ -101,26 +115,50 @@ export function ask(servers: Servers, question: Question): Asking {
     else refuse(server, 'distrusted');
   };
 
+  /** Who is asked already is not asked again at once, and whose word it is to be not before they are. */
+  const putToOthers = (by: Server) => {
+    put = { ...servers.others(by), by, at: performance.now() };
+    const others = put.servers;
+    if (others.length === 0 || others.some(other => denials.has(other))) return;
+    sends = [...others, ...others].slice(0, MOST_CONFIRMATIONS);
+    if (!denials.has(by)) sends = [...sends, by];
+    next = 0;
+    if (!waiting.some(({ server }) => others.includes(server))) return send();
+    patience?.cancel();
+    patience = startDeadline(question.patienceMs, sendAgain);
+  };
+
   /** One server may be wrong, or lie about a few names only: where there are others, its denial waits for one of them. */
   const accept = (server: Server, found: Found) => {
     if (!isDenial(found, type)) return settle({ found });
     if (denial) return goOn();
-    const others = servers.others(server);
-    if (others.length === 0) return settle({ found });
-    denial = { found, others };
-    sends = [...others, ...others].slice(0, MOST_CONFIRMATIONS);
-    next = 0;
-    send();
+    denial = found;
+    if (put?.by !== server) putToOthers(server);
+    if (isOver) return;
+    const others = put?.servers ?? [];
+    const confirmer = others.find(other => denials.has(other));
+    if (confirmer) settle({ found: lesserOf(found, denials.get(confirmer)!) });
+    else if (others.length === 0) settle({ found });
+    else goOn();
+    if (isOver || put?.mustConfirm) return;
+    // Nobody waits for long just to see whether a server answers again.
+    patience?.cancel();
+    patience = startDeadline(question.patienceMs, fail);
   };
 
   const hear = (server: Server, found: Found) => {
     servers.answered(server);
-    if (denial?.others.includes(server) && isDenial(found, type))
-      return settle({ found: lesserOf(denial.found, found) });
+    if (put?.servers.includes(server)) servers.confirmed(server);
+    const isDenied = isDenial(found, type);
+    if (isDenied) denials.set(server, found);
+    if (denial && isDenied && put?.servers.includes(server))
+      return settle({ found: lesserOf(denial, found) });
     const belief = servers.believes(server, found, type);
-    if (belief === true) accept(server, found);
-    else if (belief === false) refuse(server, 'distrusted');
-    else void weigh(server, found, belief);
+    if (belief === true) return accept(server, found);
+    if (belief === false) return refuse(server, 'distrusted');
+    void weigh(server, found, belief);
+    // Both take as long as an answer does, so that far servers have no time for one after the other.
+    if (isDenied && !put) putToOthers(server);
   };
 
   const send = (): void => {
@@ -154,6 +192,7 @@ export function ask(servers: Servers, question: Question): Asking {
   };
 
   send();
+  if (question.isDoubtful) putToOthers(sends[0]!);
   return { answered: promise, cancel: () => settle({ failure: 'cancelled' }) };
 }
 

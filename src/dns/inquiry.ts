@@ -13,8 +13,8 @@ import {
 } from './finding.ts';
 import type { QuestionType } from './wire.ts';
 
-/** Puts one question to the servers and waits for `withinMs` at most. */
-export type Put = (name: string, type: QuestionType, withinMs: number) => Asking;
+/** Puts one question to the servers and waits for `withinMs` at most. `isDoubtful`: most likely it will be denied. */
+export type Put = (name: string, type: QuestionType, withinMs: number, isDoubtful: boolean) => Asking;
 
 export interface Inquiry<T> {
   readonly result: Promise<T>;
@@ -59,8 +59,8 @@ class Questions {
     this.#put = put;
   }
 
-  put(name: string, type: QuestionType, withinMs: number): Asking {
-    const asking = this.#put(name, type, withinMs);
+  put(name: string, type: QuestionType, withinMs: number, isDoubtful = false): Asking {
+    const asking = this.#put(name, type, withinMs, isDoubtful);
     this.#askings.push(asking);
     if (this.#isCancelled) asking.cancel();
     return asking;
@@ -82,7 +82,11 @@ async function askAddresses(
   withinMs: number,
   oneIsEnough: boolean,
 ): Promise<Answered[]> {
-  const askings = [questions.put(name, 'A', withinMs), questions.put(name, 'AAAA', withinMs)];
+  // A name without mail servers has few addresses either, and an answer's time was spent on finding that out.
+  const askings = [
+    questions.put(name, 'A', withinMs, oneIsEnough),
+    questions.put(name, 'AAAA', withinMs, oneIsEnough),
+  ];
   const answers: Answered[] = [];
   await new Promise<void>(resolve => {
     for (const asking of askings) {

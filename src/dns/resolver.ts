@@ -188,9 +188,10 @@ class CachingResolver implements DnsResolver {
     return { result: mail, cancel };
   };
 
-  readonly #put: Put = (name, type, withinMs) => {
+  readonly #put: Put = (name, type, withinMs, isDoubtful) => {
     const startedAt = performance.now();
-    const asking = ask(this.#servers, { name, type, withinMs, patienceMs: this.#caps.budgetMs / 4 });
+    const patienceMs = this.#caps.budgetMs / 4;
+    const asking = ask(this.#servers, { name, type, withinMs, patienceMs, isDoubtful });
     void asking.answered.then(answered => {
       const outcome = outcomeOf(answered);
       this.counters.questions[outcome] += 1;

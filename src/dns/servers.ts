@@ -10,11 +10,31 @@ import type { QuestionType } from './wire.ts';
 
 const FAILURES_TO_REST = 3;
 const REST_MS = 5_000;
+/**
+ * Who was asked in vain to confirm denials so often in a row, for so long at least, is not waited for any more: a server
+ * may know its sentinels and fail with everything else. Not sooner, since names that one server denies and another does
+ * not answer for cost little to make.
+ */
+const MUTE_AFTER = 5;
+const MUTE_AFTER_MS = 30_000;
 
 interface Standing {
   readonly server: Server;
   failures: number;
   restsUntil: number;
+  /** Denials in a row that it did not confirm, and since when. */
+  unconfirmed: number;
+  unconfirmedSince: number;
+  /** Confirms nothing. Then one denial at a time is put to it, after each rest. */
+  isMute: boolean;
+  triedAt: number;
+}
+
+/** Whom a denial is put to. */
+export interface Others {
+  readonly servers: readonly Server[];
+  /** One of them must say so too; else they are only asked to see whether they answer. */
+  readonly mustConfirm: boolean;
 }
 
 export interface ServersParts {
@@ -38,15 +58,20 @@ export class Servers {
   readonly #ticks: Ticks;
   readonly #sentinels: Sentinels;
   readonly #sentinelNames: readonly string[];
+  readonly #changed: () => void;
 
   constructor({ list, ticks, sentinels, drop, changed }: ServersParts) {
     const texts = list ?? getServers();
     this.#ticks = ticks;
+    this.#changed = changed;
     this.#sentinelNames = sentinels;
     this.#standings = texts.map(text => {
       const server = parseServer(text);
       if (!server) throw new Error(`not a DNS server: ${JSON.stringify(text)}`);
-      return { server, failures: 0, restsUntil: 0 };
+      return {
+        ...{ server, failures: 0, restsUntil: 0 },
+        ...{ unconfirmed: 0, unconfirmedSince: 0, isMute: false, triedAt: -Infinity },
+      };
     });
     if (this.#standings.length === 0) throw new Error('no DNS server to ask');
     const servers = this.#standings.map(one => one.server);
@@ -75,17 +100,42 @@ export class Servers {
 
   /**
    * Who must say so too before a denial counts: all others that pass their sentinels, which a dead one does for two
-   * minutes at most. Those that rest are among them: the owner of a tarpit domain can make any server look dead. Only
-   * where there are no sentinels nothing else tells who is.
+   * minutes at most, and that answered when they were asked that lately. Those that rest are among them: the owner of a
+   * tarpit domain can make any server look dead. Only where there are no sentinels nothing else tells who is.
    */
-  others(than: Server): Server[] {
+  others(than: Server): Others {
     const now = this.#ticks();
     const isAwake = ({ failures, restsUntil }: Standing) => failures < FAILURES_TO_REST && restsUntil <= now;
     const isProven = this.#sentinelNames.length > 0;
-    return this.#standings
+    const others = this.#standings
       .filter(one => one.server !== than && (isProven || isAwake(one)))
-      .map(one => one.server)
-      .filter(server => this.#sentinels.problem(server) === undefined);
+      .filter(({ server }) => this.#sentinels.problem(server) === undefined);
+    const tried = others.find(({ isMute, triedAt }) => isMute && triedAt + REST_MS <= now);
+    if (tried) tried.triedAt = now;
+    const confirming = others.filter(({ isMute }) => !isMute);
+    const servers = [...(tried ? [tried] : []), ...confirming].map(one => one.server);
+    return { servers, mustConfirm: confirming.length > 0 };
+  }
+
+  /** It answered when a denial was put to it, whatever it said. */
+  confirmed(server: Server): void {
+    const one = this.#standing(server);
+    one.unconfirmed = 0;
+    if (!one.isMute) return;
+    one.isMute = false;
+    this.#changed();
+  }
+
+  /** A denial was put to it in vain. */
+  unconfirmed(server: Server): void {
+    const one = this.#standing(server);
+    const now = this.#ticks();
+    if (one.unconfirmed === 0) one.unconfirmedSince = now;
+    one.unconfirmed += 1;
+    const isMute = one.unconfirmed >= MUTE_AFTER && now - one.unconfirmedSince >= MUTE_AFTER_MS;
+    if (one.isMute || !isMute) return;
+    one.isMute = true;
+    this.#changed();
   }
 
   /** A name was not answered: whether others are is to be known soon. */
@@ -116,8 +166,8 @@ export class Servers {
   }
 
   health(): ResolverHealth['servers'] {
-    return this.#standings.map(({ server, failures }) => {
-      const problem = this.#sentinels.problem(server);
+    return this.#standings.map(({ server, failures, isMute }) => {
+      const problem = this.#sentinels.problem(server) ?? (isMute ? 'mute' : undefined);
       return {
         address: server.text,
         healthy: failures < FAILURES_TO_REST,

@@ -33,9 +33,11 @@ export function problemOf(
 }
 
 /** For operators: what is wrong with a server, and what to do. */
-export function problemText(problem: ServerProblem, sentinels: readonly string[]): string {
+export function problemText(problem: ServerProblem | 'mute', sentinels: readonly string[]): string {
   const names = sentinels.join(', ');
   const ways = 'set DNS_SERVERS to a resolver that knows public names';
+  if (problem === 'mute')
+    return `does not answer for names that others deny, so denials count without it: ${ways}, or take it out`;
   if (problem === 'silent') return `gives no mail servers for ${names}: ${ways} and can be reached`;
   if (problem === 'denies')
     return `denies that ${names} receive mail, so its denials are not believed: ${ways}, or DNS_SENTINELS to names that it knows`;

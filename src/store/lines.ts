@@ -1,4 +1,7 @@
-/** The ranking as text: on its way from a thread to the event loop, 5,000 rows cost 0.3 ms so and 5 ms as objects (2026-11-15). */
+/**
+ * Many rows on their way from a thread to the event loop, which holds it up as long as they are made objects: 5,000 of
+ * the ranking take 5 ms, and 0.3 ms as one text (2026-11-15).
+ */
 
 import type { FlagReason, Ranked } from '../core/ranking.ts';
 
@@ -28,6 +31,25 @@ function* reading(text: string): Generator<Ranked> {
       score: Number(score),
       lastDay: lastDay!,
     };
+    at = end + 1;
+  }
+}
+
+/** Rows of any kind as lines of JSON, in bytes that are handed over and not copied. */
+export function toBytes(rows: readonly object[]): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(rows.map(row => `${JSON.stringify(row)}\n`).join(''));
+}
+
+/** Each row is made when it is asked for. */
+export function fromBytes<T>(bytes: Uint8Array): Iterable<T> {
+  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return { [Symbol.iterator]: () => parsing<T>(lines) };
+}
+
+function* parsing<T>(lines: Buffer): Generator<T> {
+  for (let at = 0; at < lines.length; ) {
+    const end = lines.indexOf('\n', at);
+    yield JSON.parse(lines.toString('utf8', at, end));
     at = end + 1;
   }
 }

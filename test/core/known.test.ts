@@ -91,11 +91,11 @@ it.each([
 it.each([
   ['github.io', 'project.github.io'],
   ['fr.eu.org', 'club.fr.eu.org'],
-  ['eu.org', 'club.fr.eu.org'],
   // Named already, given away by our own table, no suffix of strangers, or one that no list can name.
   ['netlify.app', undefined],
   ['duckdns.org', undefined],
   ['mooo.com', undefined],
+  ['eu.org', undefined],
   ['popular.com', undefined],
   ['shop.co.uk', undefined],
   ['co.uk', undefined],

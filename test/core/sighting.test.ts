@@ -45,6 +45,22 @@ describe('a listed guest', () => {
     });
   });
 
+  it.each([
+    ['the registered name', 'burn.com', 'burn.com', 'burn.com'],
+    ['a name below it', 'burn.com', 'x.burn.com', '*.burn.com'],
+    ['a free name', 'mooo.com', 'x.mooo.com', '*.mooo.com'],
+    ['a suffix that gives names away', 'mooo.com', 'mooo.com', '*.mooo.com'],
+    ['one that the public suffix list knows', 'duckdns.org', 'duckdns.org', '*.duckdns.org'],
+  ])(
+    'is one with what was seen unlisted only where that is one party: %s',
+    async (_, zone, entry, domain) => {
+      const sighting = sightingOf(`x.${zone}` as Domain, zone, { ...LISTED, entry }, 'key_1');
+      expect(guestOf(sighting, sweptWith(), await catalogOf([]), NOW)).toMatchObject({ domain, entry });
+      const unlisted = sightingOf(`y.${zone}` as Domain, zone, null, 'key_1');
+      expect(guestOf(unlisted, sweptWith(), await catalogOf([]), NOW)).toMatchObject({ domain: zone });
+    },
+  );
+
   it.each<[string, string | Sweeping, string[], string]>([
     ['a caller saw it', 'key_1', [], '2026-11-15'],
     ['a sweep found it', { isFirst: false }, [], '2026-11-15'],

@@ -40,7 +40,7 @@ const ROWS: readonly (readonly [
   [
     `big.${ZONE}`,
     'mx',
-    Array.from({ length: 20 }, (_, at) => `${at} exchange-number-${at}.mail.${ZONE}`),
+    Array.from({ length: 60 }, (_, at) => `${at} exchange-number-${at}.mail.${ZONE}`),
     3_600,
   ],
   ['not-served-here.com', 'unknown', [], 0],

@@ -218,6 +218,21 @@ describe('before a denial counts another server is asked', () => {
     expect(world.dns.asked('gone.com')).toBe(1);
   });
 
+  test('while the first one proves itself', async () => {
+    const [first, second] = [await serveZones(ZONES), await serveZones(ZONES)];
+    for (const name of SENTINELS) first.zones.set(name, { ...receiving(name), fault: { slow: 1_000 } });
+    const caps = { budgetMs: 9_000 };
+    const world = resolverFor([first.address, second.address], caps, { sentinels: SENTINELS });
+    let isOver = false;
+    const denied = states(world, ['gone.com']).finally(() => {
+      isOver = true;
+    });
+    await expect.poll(() => second.asked('gone.com'), { interval: 10 }).toBe(1);
+    expect(isOver).toBe(false);
+    expect(await denied).toEqual(['nxdomain']);
+    expect([first.asked('gone.com'), second.asked('gone.com')]).toEqual([1, 1]);
+  });
+
   test('and is waited for within the budget, however slow it is', async () => {
     const [liar, honest] = [await serveZones(ZONES), await serveZones(ZONES)];
     for (const name of ['company.com', 'bare.com']) {
@@ -266,6 +281,54 @@ describe('before a denial counts another server is asked', () => {
       expect(await states(world, ['a.com'])).toEqual(['nxdomain']);
     },
   );
+});
+
+test.each<Fault>(['servfail', 'drop'])(
+  'a second server that knows the sentinels and gives %s for all else ends no denials for good, and that is told',
+  async fault => {
+    const [first, half] = [await serveZones(ZONES), await serveZones(ZONES)];
+    for (const name of ['company.com', 'bare.com']) first.zones.delete(name);
+    const known = half.zones.get.bind(half.zones);
+    half.zones.get = name => (isSentinel(name) ? known(name) : { fault });
+    let changes = 0;
+    const changed = () => {
+      changes += 1;
+    };
+    const caps = { budgetMs: 600 };
+    const world = resolverFor([first.address, half.address], caps, { sentinels: SENTINELS, changed });
+    const problem = () => world.resolver.health().servers[1]?.problem;
+    for (const name of ['a.com', 'b.com', 'c.com', 'd.com', 'e.com', 'f.com'])
+      expect(await states(world, [name])).toEqual(['unknown']);
+    expect([problem(), changes]).toEqual([null, 0]);
+    world.time.now += 30_000;
+    expect(await states(world, ['g.com'])).toEqual(['unknown']);
+    expect(problem()).toMatch(/^does not answer for names that others deny.*set DNS_SERVERS/);
+    expect(world.resolver.health().degraded).toBe(false);
+    // The first of these is put to it once more, and counts all the same.
+    expect(await states(world, ['a.com'])).toEqual(['nxdomain']);
+    expect(await states(world, ['b.com', 'c.com'])).toEqual(['nxdomain', 'nxdomain']);
+    half.zones.get = known;
+    world.time.now += 5_000;
+    expect(await states(world, ['d.com'])).toEqual(['nxdomain']);
+    expect([problem(), changes]).toEqual([null, 2]);
+    expect(await states(world, ['company.com'])).toEqual(['mx']);
+  },
+);
+
+test('two servers that are far away have time enough to say that a name receives no mail', async () => {
+  const far = [await serveZones(ZONES), await serveZones(ZONES)];
+  for (const dns of far) {
+    dns.zones.set('empty.com', { records: [] });
+    dns.fault = { slow: 1_000 };
+  }
+  // Three answers, one after the other: no mail servers, the proof of that, no addresses.
+  const caps = { budgetMs: 3_700 };
+  const addresses = far.map(({ address }) => address);
+  const world = resolverFor(addresses, caps, { sentinels: SENTINELS });
+  await expect.poll(() => probes(far[1]!)).toBe(1);
+  await new Promise(resolve => setTimeout(resolve, 1_300));
+  const said = await states(world, ['empty.com']);
+  if (!isStarved(process.pid)) expect(said).toEqual(['no_mail']);
 });
 
 test('addresses of mail hosts are not learned from a liar', async () => {

@@ -706,6 +706,19 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       },
     );
 
+    test('hosts can be read one by one, each made when it is asked for, and again', async () => {
+      const { store, learn } = await learning();
+      await learn(['a', 'b', 'c'].flatMap((host, at) => guests(3 + at, { host })));
+      const read = await store.readHosts(4, 10);
+      const all = [...read];
+      expect(all).toEqual(await store.listHosts(4, 10));
+      expect(all.map(({ name }) => name)).toEqual(['c', 'b']);
+      const again = [...read];
+      expect(again).toEqual(all);
+      expect(again[0]).not.toBe(all[0]);
+      expect([...(await store.readHosts(100, 10))]).toEqual([]);
+    });
+
     test('hosts are shown from a number on, the most first, at most so many hosts', async () => {
       const { store, learn } = await learning();
       for (const [host, count] of [

@@ -1,7 +1,7 @@
 /** What was learned about mail hosts in the shared store: their guests, and how far the sweep came. */
 
 import type { Act } from '../../core/audit.ts';
-import { type Guest, LEARNING } from '../../core/guest.ts';
+import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
@@ -35,6 +35,12 @@ export function createHosts(connections: Connections) {
     if (excess > 0) await session.query(REMOVE_GUESTS, [excess]);
   }
 
+  const readHosts = (fewestFlagged: number, most: number): Promise<Iterable<HostRecord>> =>
+    run(async session => {
+      const { rows } = await session.query(LIST, [fewestFlagged, most]);
+      return { [Symbol.iterator]: () => rows.values().map(LISTED_HOST.postgres.record) };
+    }, BACKGROUND_MS);
+
   return {
     learn: (guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string) =>
       run(async session => {
@@ -50,11 +56,8 @@ export function createHosts(connections: Connections) {
         });
       }, BACKGROUND_MS),
 
-    listHosts: (fewestFlagged: number, most: number) =>
-      run(async session => {
-        const { rows } = await session.query(LIST, [fewestFlagged, most]);
-        return rows.map(LISTED_HOST.postgres.record);
-      }, BACKGROUND_MS),
+    listHosts: async (fewestFlagged: number, most: number) => [...(await readHosts(fewestFlagged, most))],
+    readHosts,
 
     sharedNames: () =>
       run(async session => {

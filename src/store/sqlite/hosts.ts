@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
+import { type Guest, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, HOST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
@@ -15,6 +15,7 @@ import {
   LEAST_FIRST,
   RETURNED,
 } from '../guests.ts';
+import { toBytes } from '../lines.ts';
 import { goneBefore, rowsToRemove } from '../prune.ts';
 import { replaced, upsert, without } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -62,8 +63,8 @@ export function createHosts(db: DatabaseSync) {
     // Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest.
     // Groups are made only of the guests of hosts that are shown. What an operator took out comes first: behind more hosts
     // than are read it would count again.
-    listHosts: (fewestFlagged: number, most: number): HostRecord[] =>
-      db
+    readHosts: (fewestFlagged: number, most: number): Uint8Array<ArrayBuffer> => {
+      const rows = db
         .prepare(`
           SELECT * FROM (SELECT name, flagged, innocent, last_day,
             shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
@@ -73,8 +74,9 @@ export function createHosts(db: DatabaseSync) {
               (SELECT ${GROUPED} FROM guest WHERE host = name GROUP BY ${GROUP_KEYS})) AS groups
           FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
           ORDER BY forgotten_at IS NULL, flagged DESC, name LIMIT ?2) ORDER BY flagged DESC, name`)
-        .all(fewestFlagged, most)
-        .map(LISTED_HOST.sqlite.record),
+        .all(fewestFlagged, most);
+      return toBytes(rows.map(LISTED_HOST.sqlite.record));
+    },
 
     sharedNames: (): string =>
       String(

@@ -1,9 +1,10 @@
 /** The embedded store: one SQLite file, written in group commits from a worker thread. */
 
+import type { HostRecord } from '../../core/guest.ts';
 import type { Store } from '../../core/ports.ts';
 import { Batcher } from '../batch.ts';
 import type { OnFormChange } from '../form.ts';
-import { fromLines } from '../lines.ts';
+import { fromBytes, fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
 import { createCopies } from './copies.ts';
 import { DEADLINE_MS, LateThread, NO_DEADLINE, Thread } from './thread.ts';
@@ -74,11 +75,14 @@ function records(direct: Ask, bulk: Ask) {
 
 /** Flags, hosts, snapshots and the audit: bulk work. */
 function bulkWork(bulk: Ask) {
+  const readHosts = async (fewestFlagged: number, most: number): Promise<Iterable<HostRecord>> =>
+    fromBytes(await bulk('readHosts', [fewestFlagged, most], HOSTS_MS));
   return {
     flag: (flags, sinceDay) => bulk('flag', [flags, sinceDay], NO_DEADLINE),
     ranking: async (sinceDay, most, reason) => fromLines(await bulk('ranking', [sinceDay, most, reason])),
     learn: (guests, shared, day, sinceDay) => bulk('learn', [guests, shared, day, sinceDay], NO_DEADLINE),
-    listHosts: (fewestFlagged, most) => bulk('listHosts', [fewestFlagged, most], HOSTS_MS),
+    listHosts: async (fewestFlagged, most) => [...(await readHosts(fewestFlagged, most))],
+    readHosts,
     sharedNames: () => bulk('sharedNames', [], HOSTS_MS),
     forgetHost: (name, at, act) => bulk('forgetHost', [name, at, act]),
     sweepMark: () => bulk('sweepMark', [], NO_DEADLINE),

@@ -66,8 +66,14 @@ export interface Records
 
 const port = parentPort!;
 const { path, role, isFirst } = workerData as WorkerData;
-const tell = (reply: Reply) => port.postMessage(reply);
+const tell = (reply: Reply) => port.postMessage(reply, handedOver(reply));
 let current = 0;
+
+/** Bytes are not copied: whoever made them has no more use for them. */
+function handedOver(reply: Reply): ArrayBuffer[] {
+  const value = 'value' in reply ? reply.value : undefined;
+  return value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : [];
+}
 
 /** Nothing where the start is refused. It is told in words: on the way an error loses its kind. */
 function open(): DatabaseSync | undefined {
