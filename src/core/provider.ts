@@ -183,7 +183,7 @@ export function isMailService(host: string, { class: known, suffix }: ProviderRo
 export const LANDLORDS: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['hosting', ...LINES]);
 
 /** Its address in four numbers, or its number as a virtual one. Hotmail's 5f172727….pamx1 is a customer's name for all of it. */
-const A_MACHINE = /(?:^|[^\d])\d{1,3}(?:[.-]\d{1,3}){3}[^\d]|(?:^|\.)vps-?\d*[\da-f]{4,8}\./;
+const A_MACHINE = /(?:^|[^\d])\d{1,3}(?:[.-]\d{1,3}){3}[^\d]|(?:^|\.)vps-?[\da-f]{4,12}\./;
 
 /**
  * Whether it is one machine that somebody rents below its landlord's name. Other names below a hosting company's may be
