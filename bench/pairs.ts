@@ -18,6 +18,7 @@ import { isByTwoFamilies } from '../src/core/guest.ts';
 import type { Infra } from '../src/core/infra.ts';
 import type { Mail } from '../src/core/mail.ts';
 import type { Providers } from '../src/core/provider.ts';
+import type { Steps } from '../src/core/steps.ts';
 import type { ProviderClass } from '../src/core/tables.ts';
 import { zoneOf } from '../src/core/zone.ts';
 import { readTables } from '../src/feeds/tables.ts';
@@ -93,7 +94,7 @@ async function learnedFrom(
       beside: () => [],
       known: host => addresses.get(host),
       isDue: () => false,
-      hold: () => {},
+      *holding(): Steps<undefined> {},
       want: (host, _by, take) => take(addresses.get(host) ?? []),
       settle: async () => {},
     },

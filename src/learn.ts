@@ -138,7 +138,12 @@ class Learner implements Learn {
 
   hold(): void {
     this.#isHolding = true;
-    this.#parts.addresses.hold(this.#infra.learnedHosts);
+    void this.#holdLearned().catch(this.#parts.onError);
+  }
+
+  #holdLearned(): Promise<undefined> {
+    const { addresses, inTurns } = this.#parts;
+    return inTurns(addresses.holding(this.#infra.learnedHosts));
   }
 
   /** Before the first that waits. */
@@ -172,7 +177,7 @@ class Learner implements Learn {
     this.#spared = spared;
     this.#sharedNames = shared;
     this.#infra = infra;
-    if (this.#isHolding) this.hold();
+    if (this.#isHolding) await this.#holdLearned();
   }
 
   *adopting(next: Catalog): Steps<() => void> {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { HashedNames } from '../src/core/hashed.ts';
 import type { Store } from '../src/core/ports.ts';
 import { dayOf } from '../src/core/quota.ts';
-import { allAtOnce } from '../src/core/steps.ts';
+import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { createLearn } from '../src/learn.ts';
 import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
@@ -371,13 +371,13 @@ describe('what is not learned', () => {
     time.now += 20 * DAY_MS;
     await world.update(true);
     zone({}, late);
-    for (let round = 0; round < 2; round++) {
+    // Listed names are answered before DNS is.
+    await eventually('all are counted, apart from the others', async () => {
       for (const { name } of late) await world.judge(name, 'the only key');
       await world.digest();
-    }
-    expect((await store.listHosts(1, 10)).map(({ flagged, innocent }) => [flagged, innocent])).toEqual(
-      Array(3).fill([3, 3]),
-    );
+      const hosts = await store.listHosts(1, 10);
+      return hosts.length === 3 && hosts.every(({ flagged, innocent }) => flagged === 3 && innocent === 3);
+    });
     expect(await flagged(world, 'firm.com')).toBe(false);
   });
 
@@ -817,6 +817,7 @@ describe('what was learned', () => {
     const lists = () => catalogOf(listed, { telemetry: listed });
     let current = await lists();
     let made = 0;
+    const nothingToDo = function* (): Steps<undefined> {};
     const learner = await createLearn({
       store: {
         ...store,
@@ -832,9 +833,14 @@ describe('what was learned', () => {
       resolver: { last: () => undefined },
       addresses: {
         known: () => [],
+<<<<<<< HEAD
         beside: () => [],
         isDue: () => false,
         hold() {},
+=======
+        isDue: () => false,
+        holding: nothingToDo,
+>>>>>>> mend2-b
         want() {},
         settle: async () => {},
       },

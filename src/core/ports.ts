@@ -8,6 +8,7 @@ import type { KeyRecord } from './key.ts';
 import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';
 import type { Flag, Ranked } from './ranking.ts';
+import type { Steps } from './steps.ts';
 
 /** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
 export type Clock = () => number;
@@ -58,7 +59,7 @@ export interface AddressBook {
   /** Not known yet, or so old that it is to be asked again. */
   isDue(host: string): boolean;
   /** These are always to be known, in place of those before: asked now and in time, and pushed out by nobody. */
-  hold(hosts: readonly string[]): void;
+  holding(hosts: readonly string[]): Steps<undefined>;
   /**
    * Hands the addresses over, at once or when they are known. Who waits for whom goes round robin over `by`, and when
    * too many wait the one with the longest row loses its last question.

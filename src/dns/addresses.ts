@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { registrableDomain } from '../core/domain.ts';
 import { LEARNING } from '../core/guest.ts';
 import type { AddressBook, Resolver, Ticks } from '../core/ports.ts';
+import { STEP, type Steps } from '../core/steps.ts';
 import { FairCache } from './fair-cache.ts';
 
 type Take = (addresses: readonly string[]) => void;
@@ -71,13 +72,17 @@ export class Addresses implements AddressBook {
     return !known || known.askAgainAt <= this.#ticks();
   }
 
-  hold(hosts: readonly string[]): void {
+  *holding(hosts: readonly string[]): Steps<undefined> {
     const held = new Set(hosts.slice(0, MOST_HELD));
-    for (const host of this.#held) if (!held.has(host)) this.#known.give(host, '');
+    const before = this.#held;
     this.#held = held;
-    for (const host of held) {
-      this.#known.give(host, HELD);
-      if (this.isDue(host)) this.want(host, HELD, () => {});
+    let at = 0;
+    for (const host of before.union(held)) {
+      if (++at % STEP === 0) yield;
+      // As it is now: others may be to be held since the last step.
+      const isHeld = this.#held.has(host);
+      this.#known.give(host, isHeld ? HELD : '');
+      if (isHeld && this.isDue(host)) this.want(host, HELD, () => {});
     }
   }
 
