@@ -833,14 +833,9 @@ describe('what was learned', () => {
       resolver: { last: () => undefined },
       addresses: {
         known: () => [],
-<<<<<<< HEAD
         beside: () => [],
         isDue: () => false,
-        hold() {},
-=======
-        isDue: () => false,
         holding: nothingToDo,
->>>>>>> mend2-b
         want() {},
         settle: async () => {},
       },

@@ -152,7 +152,6 @@ test('what is held is asked again in time without anybody who wants it', async (
   expect(asked).toEqual(['mx.learned.net', 'mx.learned.net']);
 });
 
-<<<<<<< HEAD
 test('hosts of one domain are found beside each other, the last eight that have addresses', async () => {
   const book = new Addresses({
     addressesOf: async host =>
@@ -167,7 +166,8 @@ test('hosts of one domain are found beside each other, the last eight that have 
   expect(book.beside('mx.box.net')).toEqual([]);
   for (let at = 0; at < 12; at++) await want(`mx${at}.box.net`);
   expect(book.beside('mx.box.net')).toEqual([11, 10, 9, 8, 7, 6, 5, 4].map(at => `mx${at}.box.net`));
-=======
+});
+
 test('many hosts are held in steps, so that nobody waits for that', async () => {
   const many = new Addresses({ addressesOf: async () => ['5.6.7.8'] });
   const hosts = Array.from({ length: 1_200 }, (_, at) => `mx${at}.box.net`);
@@ -176,5 +176,4 @@ test('many hosts are held in steps, so that nobody waits for that', async () => 
   allAtOnce(steps);
   await many.settle();
   expect(hosts.every(host => many.known(host) !== undefined)).toBe(true);
->>>>>>> mend2-b
 });
