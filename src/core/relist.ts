@@ -23,11 +23,14 @@ function standingIn(catalog: Catalog): (entry: string) => Standing {
   };
 }
 
-/** As a lookup would have it: one that many people use is an innocent guest, whatever broad lists say. */
+/**
+ * As a lookup would have it: one that many people use is an innocent guest, whatever broad lists say. That somebody calls
+ * its parent a free provider says nothing about it.
+ */
 function lookedUp(entry: string, catalog: Catalog): Standing {
   const { hits, families } = catalog.listed(lineage(entry));
   const registrable = registrableDomain(entry);
-  const isUsed = catalog.isPanel(registrable) || catalog.isFree(registrable);
+  const isUsed = catalog.isPanel(registrable) || (entry === registrable && catalog.isFree(registrable));
   if (hits.length === 0 || (isUsed && !families.has('verified'))) return 'unlisted';
   return isByTwoFamilies(families) ? 'corroborated' : 'one_family';
 }

@@ -11,7 +11,7 @@ import type { Caller, Job } from './accounts.ts';
 import { hasHead, headEnd } from './bytes.ts';
 import type { Call, Line } from './call.ts';
 import type { Fairness } from './fairness.ts';
-import { Farewell, type Lingering } from './farewell.ts';
+import { dropNow, Farewell, type Lingering } from './farewell.ts';
 import { Intake } from './intake.ts';
 import { Lane } from './lane.ts';
 import { LARGE_IDLE_MS, type LargeAnswers, Unread } from './large.ts';
@@ -84,7 +84,7 @@ export class Connection implements Job, Line {
     this.socket = socket;
     this.address = plainAddress(socket.remoteAddress ?? '');
     this.#parts = parts;
-    this.#unread = new Unread(parts.large, networkOf(this.address), () => socket.resetAndDestroy());
+    this.#unread = new Unread(parts.large, networkOf(this.address), this);
     this.#whose = new Whose(this.address, parts.rowOf, parts.isProxy ? parts.isTrustedProxy : undefined);
     this.#farewell = new Farewell(socket, parts.lingering);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
@@ -102,7 +102,7 @@ export class Connection implements Job, Line {
   /** No request is on its way over it. */
   get isIdle(): boolean {
     const isQuiet = this.open === 0 && this.#intake.held === undefined && !this.#parsing.isInHead;
-    return isQuiet && this.#isWritten() && !this.#isEnding;
+    return isQuiet && this.#isWritten() && this.socket.writableLength === 0 && !this.#isEnding;
   }
 
   /** All of the last answer is on its way. */
@@ -167,6 +167,10 @@ export class Connection implements Job, Line {
   evict(): void {
     this.#isEnding = true;
     this.socket.end(() => this.socket.destroy());
+  }
+
+  drop(): void {
+    dropNow(this.socket);
   }
 
   stop(): void {
@@ -272,7 +276,9 @@ export class Connection implements Job, Line {
   /** Up to the end of one head or one body, so that at most one request comes of it. */
   #feedOne(bytes: Buffer): void {
     const { bodyLeft } = this.#parsing;
-    const end = bodyLeft > 0 ? Math.min(bodyLeft, bytes.length) : headEnd(bytes);
+    // Behind chunks, which have no known end, thousands of requests could come at once.
+    const isCounted = bodyLeft > 0 && Number.isFinite(bodyLeft);
+    const end = isCounted ? Math.min(bodyLeft, bytes.length) : headEnd(bytes);
     const isLast = end === bytes.length;
     const piece = isLast ? bytes : bytes.subarray(0, end);
     this.#intake.held = isLast ? undefined : bytes.subarray(end);

@@ -25,12 +25,14 @@ export async function drainServer(server: Server, sockets: Sockets): Promise<voi
   while (sockets.count() > 0 && performance.now() < linger) await pause(25);
   // Whoever waits in the kernel to be accepted would be reset: the listener goes when for a while nobody has come.
   const accepting = performance.now() + ACCEPT_MS;
-  let before = -1;
-  let quietSince = 0;
-  for (let now = performance.now(); now - quietSince < QUIET_MS && now < accepting; now = performance.now()) {
+  let before = sockets.accepted();
+  let quietSince = performance.now();
+  for (let now = quietSince; now - quietSince < QUIET_MS && now < accepting; ) {
+    await pause(5);
+    await turn();
+    now = performance.now();
     if (before !== sockets.accepted()) quietSince = now;
     before = sockets.accepted();
-    await turn();
   }
   // The HTTP server's own would destroy connections whose requests were received and wait for their turn.
   NetServer.prototype.close.call(server);

@@ -18,6 +18,15 @@ export interface Lingering {
   since: number;
 }
 
+/**
+ * By a reset, so that the kernel keeps nothing. Not while the end of what is sent is under way: libuv refuses a reset then
+ * (EINVAL), and Node would keep the descriptor for ever (Node 24.21, 2026-11-16).
+ */
+export function dropNow(socket: Socket): void {
+  if (socket.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 export class Farewell {
   readonly #socket: Socket;
   readonly #all: Lingering;
@@ -47,7 +56,7 @@ export class Farewell {
     const isUnread = now - this.#takenAt > UNREAD_MS;
     // By a reset: otherwise the kernel keeps what nobody reads, 4 MB a socket, for as long as the peer likes.
     if (isUnread || this.#isOver(now, this.isLarge && !this.isIdle ? LARGE_IDLE_MS : LINGER_MS)) {
-      if (isUnread || this.isLarge || this.isIdle) socket.resetAndDestroy();
+      if (isUnread || this.isLarge || this.isIdle) dropNow(socket);
       else socket.destroy();
     }
     return !socket.destroyed;
@@ -81,6 +90,6 @@ export class Farewell {
     this.#all.bytes += bytes.length;
     this.#lingering += bytes.length;
     const isTooMuch = this.#all.bytes > MOST_LINGERING_IN_ALL || this.#lingering > MOST_LINGERING;
-    if (isTooMuch) this.#socket.resetAndDestroy();
+    if (isTooMuch) dropNow(this.#socket);
   }
 }

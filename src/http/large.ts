@@ -2,7 +2,7 @@
  * Answers that may not have been read. The kernel takes them and keeps them until their peer has: 160 KB each, 0.8 GB for
  * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one. Only what a key was counted
  * for is not watched. So few connections of one address get large answers, each of them a few, none idles for long behind
- * one, and where all are too much the oldest go.
+ * one, and where all are too much those of the address with most go.
  */
 
 export const LARGE_BYTES = 32 * 1024;
@@ -18,7 +18,7 @@ export const LARGE_IDLE_MS = 15_000;
 
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
-  /** Whoever got something, in the order of their last answers. */
+  /** Whoever got as much as a large answer, in the order of their last ones. */
   readonly #unread = new Set<Unread>();
   #bytes = 0;
 
@@ -39,36 +39,51 @@ export class LargeAnswers {
 
   /** It got so many bytes more. */
   add(one: Unread, bytes: number): void {
-    this.#unread.delete(one);
+    this.#bytes += this.#unread.delete(one) ? bytes : one.bytes;
     this.#unread.add(one);
-    this.#bytes += bytes;
-    for (const oldest of this.#unread) {
-      if (this.#bytes <= MOST_BYTES_IN_ALL || oldest === one) return;
-      this.remove(oldest);
-      oldest.drop();
+    while (this.#bytes > MOST_BYTES_IN_ALL) {
+      const last = this.#lastOfMost();
+      this.remove(last);
+      last.owner.drop();
     }
   }
 
   remove(one: Unread): void {
     if (this.#unread.delete(one)) this.#bytes -= one.bytes;
   }
+
+  /** Of the address with most: whose last answer is oldest, if it can be one that waits for no other. */
+  #lastOfMost(): Unread {
+    const bytes = new Map<string, number>();
+    for (const one of this.#unread) bytes.set(one.network, (bytes.get(one.network) ?? 0) + one.bytes);
+    const [most] = [...bytes].reduce((first, second) => (second[1] > first[1] ? second : first));
+    const those = [...this.#unread].filter(({ network }) => network === most);
+    return those.find(({ owner }) => owner.open === 0) ?? those[0]!;
+  }
+}
+
+/** The connection. */
+interface Owner {
+  /** Requests that have no answer yet. */
+  readonly open: number;
+  /** Ends it, and has the kernel forget what it keeps for it. */
+  drop(): void;
 }
 
 /** What went out over one connection, as far as nobody knows that it was read. */
 export class Unread {
   readonly #all: LargeAnswers;
-  readonly #network: string;
-  /** Ends the connection, and has the kernel forget what it keeps for it. */
-  readonly drop: () => void;
+  readonly network: string;
+  readonly owner: Owner;
   bytes = 0;
   #hasPlace = false;
   /** It has had what one connection gets: the next answer is its last. */
   isSpent = false;
 
-  constructor(all: LargeAnswers, network: string, drop: () => void) {
+  constructor(all: LargeAnswers, network: string, owner: Owner) {
     this.#all = all;
-    this.#network = network;
-    this.drop = drop;
+    this.network = network;
+    this.owner = owner;
   }
 
   /** There was a large answer, or as much in small ones. */
@@ -80,17 +95,17 @@ export class Unread {
   sends(body: number, isPaid: boolean): boolean {
     if (isPaid && body <= LARGE_BYTES) return true;
     const bytes = this.bytes + body + HEAD_BYTES;
-    this.#hasPlace ||= bytes > LARGE_BYTES && this.#all.take(this.#network, !isPaid);
+    this.#hasPlace ||= bytes > LARGE_BYTES && this.#all.take(this.network, !isPaid);
     const lacksPlace = bytes > LARGE_BYTES && !this.#hasPlace;
     if (lacksPlace && body > LARGE_BYTES) return false;
     this.bytes = bytes;
-    this.#all.add(this, body + HEAD_BYTES);
+    if (bytes > LARGE_BYTES) this.#all.add(this, body + HEAD_BYTES);
     this.isSpent ||= lacksPlace || bytes > MOST_BYTES;
     return true;
   }
 
   closed(): void {
     this.#all.remove(this);
-    if (this.#hasPlace) this.#all.give(this.#network);
+    if (this.#hasPlace) this.#all.give(this.network);
   }
 }

@@ -30,12 +30,12 @@ export class Whose {
   /** `begins`: bytes that begin a request; what belongs to one that has begun is the turn of whoever sent that. */
   of(begins: Buffer | undefined, { authorization, row }: LastSecret): Caller {
     const sent = begins ? this.#sentIn(begins) : { authorization, client: this.#address };
-    const network = networkOf(sent.client);
-    if (begins && isProbe(begins)) return { name: `probe ${network}`, kind: 'probe' };
+    if (begins && isProbe(begins)) return { name: `probe ${networkOf(sent.client)}`, kind: 'probe' };
     // Behind a proxy the next call may be somebody else's.
     const isSame = sent.authorization === authorization && (!begins || !this.#isTrusted);
     const known = isSame ? row : sent.authorization && this.#rowOf(sent.authorization, sent.client);
-    return known === undefined ? { name: network, kind: 'stranger' } : { name: known, kind: 'key' };
+    if (known !== undefined) return { name: known, kind: 'key' };
+    return { name: networkOf(sent.client), kind: 'stranger' };
   }
 
   #sentIn(bytes: Buffer): Sent {

@@ -84,6 +84,12 @@ export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count', 'entries']
 /** What hosts of a domain's own are called follows from their address. */
 export const IS_SHARED = `shared_day IS NOT NULL AND name NOT LIKE 'own@%'`;
 
+/**
+ * A listed name that is not the domain itself is kept under `*.`, apart from others of that domain. Rows of versions that
+ * did not do so would count beside those.
+ */
+export const IS_COUNTED = `(entry IS NULL OR entry = domain OR domain LIKE '*.%')`;
+
 /** A host that must not be learned is not forgotten before the last of its guests. */
 export const HAS_NO_GUEST = 'flagged = 0 AND innocent = 0';
 

@@ -549,7 +549,7 @@ describe('feeds, mail hosts and the audit', () => {
     const { store } = shared();
     const guests = Array.from({ length: 12 }, (_, i) => {
       const entry = ['mailinator.com', 'yopmail.com', 'guerrillamail.com'][i % 3]!;
-      return guestOf({ host: 'mx.box-hosting.net', domain: `guest${i}.com`, entry, day: '2026-11-15' });
+      return guestOf({ host: 'mx.box-hosting.net', domain: `*.guest${i}.com`, entry, day: '2026-11-15' });
     });
     await store.learn(guests, [], '2026-11-15', '2026-08-01');
     const hosts = async () => (await done<{ hosts: object[] }>('GET', '/admin/infra')).hosts;

@@ -396,6 +396,20 @@ test('a request that comes byte by byte is answered, and read in few pieces', as
   expect(pieces).toBeLessThanOrEqual(10 + (performance.now() - begun) / 100);
 });
 
+test('behind a chunked body, which is the last, thousands of requests are not even read', async () => {
+  const { port } = await startTestService();
+  let requests = 0;
+  const count = () => void requests++;
+  subscribe('http.server.request.start', count);
+  onTestFinished(() => void unsubscribe('http.server.request.start', count));
+  const one = open(port, '127.0.0.2');
+  const chunked = 'GET /v1/usage HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
+  one.socket.write(chunked + 'GET / HTTP/1.1\r\n\r\n'.repeat(3_000));
+  await eventually('it ends', one.isClosed);
+  expect(parseAnswers(one.received()).map(({ status }) => status)).toEqual([401]);
+  expect(requests).toBe(1);
+});
+
 test('bytes that come one by one behind answers that nobody takes stay with the kernel', async () => {
   const { port, key } = await startTestService();
   const { secret } = await key();

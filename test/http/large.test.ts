@@ -16,7 +16,7 @@ test('one address has so many large answers at a time; others, keys and proxies 
 });
 
 const PAGE = 25_000;
-const unreadOf = (all = new LargeAnswers(), drop = () => {}) => new Unread(all, '192.0.2.1', drop);
+const unreadOf = (all = new LargeAnswers()) => new Unread(all, '192.0.2.1', { open: 0, drop() {} });
 
 /** What a connection gets until it is spent. */
 function untilSpent(unread: Unread, body: number, isPaid = false): number {
@@ -53,26 +53,28 @@ test('where one address has its share of places, small answers end the connectio
   expect(large.sends(100_000, false)).toBe(true);
 });
 
-test('where all have got too much, those go first whose last answer was first; who is gone counts no more', () => {
+test('where all have got too much, those of the address with most go, the oldest first that wait for nothing', () => {
   const all = new LargeAnswers();
-  const dropped: number[] = [];
-  const many = Array.from(
-    { length: 700 },
-    (_, at) => new Unread(all, `192.0.2.${at}`, () => dropped.push(at)),
-  );
-  for (const one of many) one.sends(100_000, false);
+  const dropped: string[] = [];
+  const got = (name: string, network: string, body: number, open = 0) => {
+    const one = new Unread(all, network, { open, drop: () => dropped.push(name) });
+    one.sends(body, false);
+    return one;
+  };
+  const honest = [got('few bytes', '192.0.2.7', 0), got('a large one', '192.0.2.8', 150_000)];
+  const busy = got('busy', '192.0.2.1', 100_000, 1);
   // 64 MiB are 667 of these.
-  expect(dropped).toEqual(Array.from({ length: 33 }, (_, at) => at));
-  for (const one of many.slice(34)) one.closed();
-  const others = Array.from(
-    { length: 666 },
-    (_, at) => new Unread(all, `192.0.3.${at}`, () => dropped.push(-1)),
+  const many = Array.from({ length: 700 }, (_, at) =>
+    got(`${at}`, at < 400 ? '192.0.2.1' : `192.0.3.${at}`, 100_000, 0),
   );
-  for (const one of others) one.sends(100_000, false);
-  expect(dropped).toHaveLength(33);
-  // The one that was left comes behind the others.
-  many[33]!.sends(0, false);
-  others[0]!.sends(0, false);
-  unreadOf(all).sends(100_000, false);
-  expect(dropped.slice(33)).toEqual([-1]);
+  expect(many.filter(one => one.network === '192.0.2.1')).toHaveLength(400);
+  // Of these 64 had a place.
+  expect(dropped).toEqual([]);
+  const others = Array.from({ length: 320 }, (_, at) => got(`o${at}`, `192.0.4.${at}`, 100_000));
+  expect(dropped.slice(0, 3)).toEqual(['0', '1', '2']);
+  expect(dropped.every(name => Number(name) < 64)).toBe(true);
+  for (const one of [...honest, busy, ...many, ...others]) one.closed();
+  const before = dropped.length;
+  for (let at = 0; at < 600; at++) got(`n${at}`, `192.0.5.${at}`, 100_000);
+  expect(dropped).toHaveLength(before);
 });

@@ -118,6 +118,25 @@ test.each([CALL, `${DOMAIN_PATH.replace('{domain}', 'slow.com')}`])(
   },
 );
 
+test('whoever was in the kernel, not yet accepted, when the port was told to end is answered', async () => {
+  const { port, socket } = await startPort();
+  socket.destroy();
+  await eventually('nobody is there', () => port.sockets.count() === 0);
+  const { port: at } = port.server.address() as { port: number };
+  const answers = Array.from({ length: 50 }, () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const one = connect(at, '127.0.0.1');
+    one.on('data', bytes => resolve(bytes.toString('latin1').slice(0, 12)));
+    one.on('error', error => resolve(error.message));
+    one.write(call());
+    return promise;
+  });
+  // They connect in the next tick.
+  await new Promise(done => process.nextTick(done));
+  await port.drain();
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
+});
+
 test('the body of a request that looks like a call is never answered, overload or not', async () => {
   const { state, socket, statuses } = await startPort();
   socket.write(call());

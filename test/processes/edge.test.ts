@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -143,6 +144,20 @@ test('strangers who read nothing and send on and on are not read, and cost no me
   await takenFrom(800, get(page).repeat(60) + get('/livez').repeat(4_000));
   // 160 kB each would be 125 MiB: 50 were measured, of which 16 may be held in all (2026-11-16).
   expect(memory.growth()).toBeLessThan(80);
+});
+
+test('who sends megabytes behind the end of a connection leaves no descriptor behind', async () => {
+  const server = await startServer();
+  const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length;
+  const before = descriptors();
+  const much = Buffer.alloc(3_000_000, 'x');
+  for (let i = 0; i < 200; i++) {
+    const socket = open(server.port);
+    socket.write(i % 2 ? 'GARBAGE\r\n\r\n' : 'GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    socket.write(much);
+    if (i % 10 === 9) await pause(50);
+  }
+  await eventually('all are closed', () => descriptors() <= before + 5);
 });
 
 test('an empty line behind a request makes no connection immortal: it goes where others need its place', async () => {

@@ -699,12 +699,21 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
           await learn(guests(1, listed), [], '2026-11-24');
           expect((await store.listHosts(1, 1))[0]!.groups).toMatchObject([{ earned, swept, sinceDay }]);
         }
-        await learn(guests(1, { ...listed, domain: 'never-seen.com', host: 'mx.other.net' }));
+        await learn(
+          guests(1, { ...listed, domain: 'never-seen.com', entry: 'never-seen.com', host: 'mx.other.net' }),
+        );
         expect(
           (await store.listHosts(1, 2)).find(({ name }) => name === 'mx.other.net')!.groups,
         ).toMatchObject([{ earned: false }]);
       },
     );
+
+    test('a listed name that an earlier version kept under its whole domain counts once', async () => {
+      const { store, learn } = await learning();
+      const entry = 'a.shared.net';
+      await learn(['shared.net', '*.shared.net'].flatMap(domain => guests(1, { domain, entry })));
+      expect((await store.listHosts(1, 1))[0]!.groups.map(({ count }) => count)).toEqual([1]);
+    });
 
     test('hosts can be read one by one, each made when it is asked for, and again', async () => {
       const { store, learn } = await learning();

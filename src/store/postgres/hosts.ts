@@ -10,6 +10,7 @@ import {
   GROUP_MEMBERS,
   GROUPED,
   HAS_NO_GUEST,
+  IS_COUNTED,
   IS_SHARED,
   LEAST_FIRST,
   RETURNED,
@@ -131,6 +132,6 @@ const LIST = `
   SELECT * FROM (SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
     ARRAY(SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL ORDER BY domain LIMIT ${LEARNING.neighbours}) AS neighbours,
     (SELECT coalesce(json_agg(json_build_object(${GROUP_MEMBERS})), '[]') FROM
-      (SELECT ${GROUPED} FROM guest WHERE guest.host = host.name GROUP BY ${GROUP_KEYS}) AS grouped) AS groups
+      (SELECT ${GROUPED} FROM guest WHERE guest.host = host.name AND ${IS_COUNTED} GROUP BY ${GROUP_KEYS}) AS grouped) AS groups
   FROM host WHERE flagged >= $1 OR forgotten_at IS NOT NULL
   ORDER BY forgotten_at IS NULL, flagged DESC, name LIMIT $2) AS listed ORDER BY flagged DESC, name`;

@@ -11,6 +11,7 @@ import {
   GROUP_MEMBERS,
   GROUPED,
   HAS_NO_GUEST,
+  IS_COUNTED,
   IS_SHARED,
   LEAST_FIRST,
   RETURNED,
@@ -71,7 +72,7 @@ export function createHosts(db: DatabaseSync) {
             (SELECT json_group_array(entry) FROM
               (SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL LIMIT ${LEARNING.neighbours})) AS neighbours,
             (SELECT json_group_array(json_object(${GROUP_MEMBERS})) FROM
-              (SELECT ${GROUPED} FROM guest WHERE host = name GROUP BY ${GROUP_KEYS})) AS groups
+              (SELECT ${GROUPED} FROM guest WHERE host = name AND ${IS_COUNTED} GROUP BY ${GROUP_KEYS})) AS groups
           FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
           ORDER BY forgotten_at IS NULL, flagged DESC, name LIMIT ?2) ORDER BY flagged DESC, name`)
         .all(fewestFlagged, most);
