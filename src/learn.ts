@@ -19,8 +19,11 @@ export interface Learn {
   infra(): Infra;
   /** A domain that was looked up by a key; costs a map entry. `listed` is null when no list names it. */
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void;
-  /** A key met these exchanges, which no table knows: addresses that are not known, or old, are asked for. */
-  meet(exchanges: readonly Exchange[], by: string): void;
+  /**
+   * A key met these exchanges, which no table knows: addresses that are not known, or old, are asked for. Whether all
+   * are known.
+   */
+  meet(exchanges: readonly Exchange[], by: string): boolean;
   /** From now on the addresses of learned hosts are always known, also behind a restart: for servers. */
   hold(): void;
   /** Waits for the addresses that are being asked. */
@@ -121,14 +124,16 @@ class Learner implements Learn {
     this.#pending.push({ ...sighting, by: typeof by === 'string' ? by : SWEEP, mail, tries: 0 });
   }
 
-  meet(exchanges: readonly Exchange[], by: string): void {
+  meet(exchanges: readonly Exchange[], by: string): boolean {
     const { may, first } = this.#lookedAt(exchanges);
-    const due = may.slice(0, first).filter(({ host }) => this.#parts.addresses.isDue(host));
-    for (const { host } of due.slice(0, LEARNING.mostDeciding)) {
-      if (this.#met.size >= MOST_PENDING) break;
+    const { addresses } = this.#parts;
+    const tried = may.slice(0, first);
+    for (const { host } of tried) {
+      if (!addresses.isDue(host) || this.#met.size >= MOST_PENDING) continue;
       this.#soon();
       this.#met.set(host, by);
     }
+    return tried.every(({ host }) => addresses.known(host) !== undefined);
   }
 
   #lookedAt(exchanges: readonly Exchange[]) {

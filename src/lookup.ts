@@ -66,6 +66,8 @@ const MOST_HOST_CHARACTERS = 400;
 interface Remembered {
   readonly facts: Facts;
   answer: Answer | undefined;
+  /** Whose hosts' addresses are all known. */
+  met: Mail | undefined;
 }
 
 export function createLookup(parts: LookupParts): Lookup {
@@ -108,7 +110,11 @@ export function createLookup(parts: LookupParts): Lookup {
   function lookup(domain: Domain, keyId: string): Answer | Promise<Answer> {
     const from = sources();
     const before = recall(domain, from);
-    const found: Remembered = before ?? { facts: known(domain, from, clock()), answer: undefined };
+    const found: Remembered = before ?? {
+      facts: known(domain, from, clock()),
+      answer: undefined,
+      met: undefined,
+    };
     const { asks } = found.facts;
     const fresh = asks === 'never' ? undefined : resolver.peek(domain);
     if (asks === 'wait' && !fresh) {
@@ -126,7 +132,12 @@ export function createLookup(parts: LookupParts): Lookup {
     const { facts } = found;
     if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
     const given = answered(found, mail);
-    if (canBeLearned(facts, mail, given.evidence.receiver)) meet(triedOf(facts.domain, mail), keyId);
+    if (found.met !== mail) {
+      const isKnown =
+        !canBeLearned(facts, mail, given.evidence.receiver) || meet(triedOf(facts.domain, mail), keyId);
+      // Addresses stay known for longer than an answer about mail is kept.
+      if (isKnown && !isLong(mail)) found.met = mail;
+    }
     return given;
   }
 

@@ -88,7 +88,7 @@ function world(catalog: Catalog, zone: Zone | ((name: string) => Mail), facts: {
     clock: () => time.now,
     infra: () => infra,
     note: (name, _, listed) => void noted.push([name, listed?.entry ?? null]),
-    meet: () => {},
+    meet: () => true,
   });
   return {
     asked,

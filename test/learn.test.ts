@@ -174,15 +174,12 @@ describe('an unlisted domain on learned hosts', () => {
     }
   });
 
-  it('is flagged by all exchanges that are tried first, however many they are', async () => {
+  it('is flagged by the first twenty of the exchanges that are tried first', async () => {
     const hosts = [host, ...Array.from({ length: 24 }, (_, at) => `mx.box${at}.net`)];
     const world = await swept(Object.fromEntries(hosts.map(name => [name, '5.61.1.1'])), listedAt(host, 12));
     dns.zones.set('fresh.com', { records: hosts.map(name => mx('fresh.com', 10, name)) });
-    // Twenty addresses are asked for behind one answer.
-    for (let call = 0; call < 2; call++) {
-      expect((await world.judge('fresh.com')).riskScore).toBe(15);
-      await world.learn.settle();
-    }
+    expect((await world.judge('fresh.com')).riskScore).toBe(15);
+    await world.learn.settle();
     expect((await world.judge('fresh.com')).riskScore).toBe(80);
   });
 

@@ -31,9 +31,10 @@ function mail(state: MailState, ...hosts: string[]): Mail {
 /** An internet of these names; every other one does not exist. What is asked is written down. */
 function world(
   zone: Record<string, Mail> = {},
-  facts: { cached?: Record<string, Mail>; overrides?: Override[] } = {},
+  facts: { cached?: Record<string, Mail>; overrides?: Override[]; due?: number } = {},
 ) {
   const asked: string[] = [];
+  const met: string[] = [];
   const kept = new Map(Object.entries(facts.cached ?? {}));
   const resolver: Resolver = {
     ...OFFLINE,
@@ -54,10 +55,14 @@ function world(
     clock: () => Date.parse('2026-11-15'),
     infra: () => infra,
     note: () => {},
-    meet: () => {},
+    meet: exchanges => {
+      met.push(exchanges.map(({ host }) => host).join(' '));
+      return met.length > (facts.due ?? 0);
+    },
   });
   return {
     asked,
+    met,
     kept,
     look: (name: string) => lookup(domain(name), 'key'),
     last: (name: string) => last(domain(name)),
@@ -75,6 +80,37 @@ const six = ({ verdict: v }: Answer) => [
   v.isCorporateEmail,
   v.mxProviderLabel,
 ];
+
+describe('a name that is known from before', () => {
+  const self = mail('mx', 'mx.firm.com');
+  it.each<[string, Record<string, Mail>, number, string[]]>([
+    [
+      'has its hosts looked at until all their addresses are known',
+      { 'firm.com': self },
+      2,
+      Array(3).fill('mx.firm.com'),
+    ],
+    [
+      'on hosts that no lookup can learn has none looked at',
+      { 'firm.com': mail('mx', 'aspmx.l.google.com') },
+      0,
+      [],
+    ],
+  ])('%s', (_, cached, due, expected) => {
+    const { look, met } = world({}, { cached, due });
+    for (let times = 0; times < 6; times++) look('firm.com');
+    expect(met).toEqual(expected);
+  });
+
+  it('has the hosts of another answer looked at anew', () => {
+    const { look, met, kept } = world({}, { cached: { 'firm.com': self } });
+    look('firm.com');
+    kept.set('firm.com', mail('mx', 'mx.other.net'));
+    look('firm.com');
+    look('firm.com');
+    expect(met).toEqual(['mx.firm.com', 'mx.other.net']);
+  });
+});
 
 describe('with no DNS at all, at once and with no question', () => {
   it.each<[string, unknown[]]>([

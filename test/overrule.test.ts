@@ -55,7 +55,7 @@ function server(facts: Partial<Override>, cached: Mail | undefined = MAIL) {
     clock: () => at.now,
     infra: () => infra,
     note: () => {},
-    meet: () => {},
+    meet: () => true,
   });
   return {
     at,

@@ -66,7 +66,7 @@ async function look(catalog: Catalog, name: string, hosts: readonly string[], ..
     clock: () => NOW,
     infra: () => infra,
     note: () => {},
-    meet: () => {},
+    meet: () => true,
   });
   const { verdict } = await lookup(name as Domain, 'key');
   return [verdict.riskScore, verdict.signals[0]!.signal, verdict.isCorporateEmail];

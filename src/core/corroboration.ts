@@ -47,8 +47,9 @@ export function isVerified({ families, popular, byItsSuffix }: Listed): boolean 
 /**
  * The first that holds. Companies on the large platforms are what a poisoned list hits and what hardly any disposable
  * service uses; hosts of their own are more common among these, so there only a broad feed's word is doubted: what was
- * seen in abuse was seen. One new line must not block all who registered below a suffix. A name whose servers do not answer is no such company. What a rotating list named for days and
- * took back must not block for as long as such names are kept.
+ * seen in abuse was seen. One new line must not block all who registered below a suffix. A name whose servers do not
+ * answer is no such company. What a rotating list named for days and took back must not block for as long as such names
+ * are kept.
  */
 export function weigh(listed: Listed, { mail, settled, silent }: Received): Weight {
   const { families, popular } = listed;

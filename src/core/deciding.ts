@@ -3,7 +3,7 @@
  *
  * | rule | reason |
  * |---|---|
- * | the exchanges that senders try first decide, all of them | they get the mail (RFC 5321 5.1). What stands behind them costs one record and need never be asked: it spared whoever added it |
+ * | the exchanges that senders try first decide, all of them up to twenty | they get the mail (RFC 5321 5.1). What stands behind them costs one record and need never be asked: it spared whoever added it |
  * | parking hosts, names below a platform and hosts that are known to have no address do not count | senders go on to the next. Whoever puts a host before his own that refuses connections is not found: nobody connects to find out |
  * | among those that are tried first one that was not learned spares all | it gets its share of the mail, and a company may be there |
  * | a host is spared where all its IPv4 addresses are those of innocents, of IPv6 where it has no others | mail goes there and nowhere else. One more address is one more record, which spared it. A company's host may have an address of IPv6 that nobody has seen with others; few senders have no IPv4, so whoever lays his out as a decoy goes without their mail |
@@ -28,6 +28,7 @@ export function decidingOf(
   const deciding: Exchange[] = [];
   for (const exchange of exchanges) {
     if (deciding.length > 0 && exchange.preference > deciding[0]!.preference) break;
+    if (deciding.length === LEARNING.mostDeciding) break;
     if (mayDecide(exchange, providers, addressesOf)) deciding.push(exchange);
   }
   return deciding;

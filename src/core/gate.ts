@@ -125,7 +125,10 @@ export function keepingNames(
     .map(place => rowAt(inUse!, place, today))
     .filter(row => isToStay(row, today));
   stay.sort((a, b) => b.last - a.last || (a.name < b.name ? -1 : 1));
-  return rotated({ ...fresh, doubtful }, rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))));
+  return rotated(
+    { ...fresh, doubtful, moved },
+    rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))),
+  );
 }
 
 /**

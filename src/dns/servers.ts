@@ -50,8 +50,8 @@ export interface ServersParts {
 }
 
 /**
- * Keeps who answered lately, and who is believed. Standing only orders the servers and never rules one out: whoever owns a tarpit
- * domain can make any server look dead.
+ * Keeps who answered lately, and who is believed. Standing only orders the servers and never rules one out: whoever owns a
+ * tarpit domain can make any server look dead.
  */
 export class Servers {
   readonly #standings: readonly Standing[];

@@ -11,6 +11,8 @@ const MOST_LINGERING = 1024 * 1024;
 /** Of all connections together, in so long: 1,000 a second that sent a megabyte each kept others waiting (2026-11-16). */
 const MOST_LINGERING_IN_ALL = 1024 * 1024;
 const LINGERING_MS = 100;
+/** Who has sent no more than this is not the one who uses that up. */
+const LITTLE_LINGERING = 128 * 1024;
 
 /** What was read after their ends, since when. */
 export interface Lingering {
@@ -89,7 +91,7 @@ export class Farewell {
     }
     this.#all.bytes += bytes.length;
     this.#lingering += bytes.length;
-    const isTooMuch = this.#all.bytes > MOST_LINGERING_IN_ALL || this.#lingering > MOST_LINGERING;
-    if (isTooMuch) dropNow(this.#socket);
+    const isMuch = this.#all.bytes > MOST_LINGERING_IN_ALL && this.#lingering > LITTLE_LINGERING;
+    if (isMuch || this.#lingering > MOST_LINGERING) dropNow(this.#socket);
   }
 }

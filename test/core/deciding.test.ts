@@ -39,6 +39,11 @@ it.each<[string, [string, number][], string[]]>([
     ['mx.hoster.com'],
   ],
   ['nobody where there are only names that need not exist', [['mx.platform.com', 1]], []],
+  [
+    'as many as are looked at, of more',
+    Array.from({ length: 30 }, (_, at) => [`mx${at}.net`, 1]),
+    Array.from({ length: 20 }, (_, at) => `mx${at}.net`),
+  ],
 ])('who decides: %s', (_, exchanges, hosts) => {
   const addressesOf = (host: string) => (host === 'none.net' ? [] : undefined);
   const sorted = exchanges.map(([host, preference]) => ({ host, preference }));

@@ -64,6 +64,10 @@ test('what is sent behind the end is read and thrown away, of one connection and
   const many = Array.from({ length: 3 }, () => ended({}, lingering));
   for (const { farewell } of many) farewell.overheard(half);
   expect(many.map(({ socket }) => socket.done)).toEqual(['', '', 'reset']);
+  // Who sends little is spared.
+  const little = ended({}, lingering);
+  little.farewell.overheard(Buffer.alloc(100_000));
+  expect(little.socket.done).toBe('');
   // A while later there is room again.
   lingering.since -= 1_000;
   many[0]!.farewell.overheard(Buffer.alloc(1));
