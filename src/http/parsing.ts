@@ -43,13 +43,15 @@ export class Parsing {
     const isInHead = !isNew && !after.isInBody && !before.isInBody && !isEmpty;
     if (isInHead && !this.isInHead) this.inHeadSince = performance.now();
     this.isInHead = isInHead;
-    this.#headBytes = isInHead ? this.#headBytes + piece.length : 0;
-    if (!isInHead) this.#headLines = 0;
+    // A head that is whole is kept until its body is.
+    if (isInHead || (isNew && after.isInBody)) this.#headBytes += piece.length;
+    else if (!after.isInBody) this.#headBytes = 0;
+    if (!isInHead && !after.isInBody) this.#headLines = 0;
     const left = isNew ? after.bodyLength : this.bodyLeft - piece.length;
     this.bodyLeft = after.isInBody ? left : 0;
   }
 
-  /** Memory that the part of a head takes which has come. */
+  /** Memory that a head takes of which a part has come, or all but its body. */
   get kept(): number {
     return this.#headBytes * BYTES_TIMES + this.#headLines * LINE_BYTES;
   }
