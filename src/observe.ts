@@ -7,6 +7,7 @@ import type { DnsResolver } from './dns/resolver.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOften } from './http/often.ts';
 import type { Port } from './http/port.ts';
+import type { Learn } from './learn.ts';
 
 export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
   const { counters } = resolver;
@@ -103,26 +104,34 @@ export function observePorts(metrics: Metrics, ports: readonly Port[]): void {
   gauge(
     'domain_risk_requests_in_flight',
     'Requests being answered.',
-    sum(port => port.inFlight()),
+    sum(port => port.inFlight),
   );
   gauge(
     'domain_risk_connections',
     'Open connections.',
-    sum(port => port.sockets.count()),
+    sum(port => port.sockets.count),
   );
   gauge(
     'domain_risk_connections_waiting',
     'Connections whose requests wait for their turn.',
-    sum(port => port.waiting()),
+    sum(port => port.waiting),
   );
   counters(
     'domain_risk_connections_closed_total',
     'Connections closed for want of room: idle ones, to take others (evicted), and new ones (refused).',
     'why',
     () => [
-      ['evicted', sum(port => port.sockets.evicted())()],
-      ['refused', sum(port => port.sockets.refused())()],
+      ['evicted', sum(port => port.sockets.evicted)()],
+      ['refused', sum(port => port.sockets.refused)()],
     ],
+  );
+}
+
+export function observeLearned(metrics: Metrics, learn: Pick<Learn, 'infra'>): void {
+  metrics.gauge(
+    'domain_risk_learned_hosts',
+    'Mail hosts and addresses learned as disposable.',
+    () => learn.infra().size,
   );
 }
 

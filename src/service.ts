@@ -4,25 +4,27 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Admit, createAdmit } from './admit.ts';
-import { followStore, openResolver, openVerdicts, VERSION } from './compose.ts';
+import { followStore, openResolver, openVerdicts } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Store, Ticks } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import { createDoors, type Doors } from './http/doors.ts';
-import { consoleRoutes } from './http/endpoints/console.ts';
-import { domainEndpoint } from './http/endpoints/domain.ts';
 import { probeEndpoints } from './http/endpoints/probes.ts';
-import { openapiEndpoint } from './http/endpoints/reference.ts';
-import { topEndpoint } from './http/endpoints/top.ts';
-import { usageEndpoint } from './http/endpoints/usage.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
-import { createPort, type Port, type PortParts } from './http/port.ts';
-import { page, type Route } from './http/routes.ts';
-import { LIVEZ, publicRoutes } from './http/routes-of-callers.ts';
+import { Port, type PortParts } from './http/port.ts';
+import { LIVEZ } from './http/routes-of-callers.ts';
 import { mostConnections } from './http/sockets.ts';
 import { watchLoop } from './http/watchdog.ts';
-import { observeFeeds, observePorts, observeResolver, tellOfDns, tellOfReadiness } from './observe.ts';
+import {
+  observeFeeds,
+  observeLearned,
+  observePorts,
+  observeResolver,
+  tellOfDns,
+  tellOfReadiness,
+} from './observe.ts';
+import { surfaceOf } from './surface.ts';
 
 /** Who watches and who operates are few. */
 const MOST_OF_OPERATORS = 256;
@@ -82,8 +84,8 @@ export async function bindService({ config, log }: { config: Config; log: Logger
   const most = mostConnections();
   // A listener of their own has its own share: neither side can take all descriptors from the other.
   const ofOperators = config.metricsPort === undefined ? 0 : Math.min(MOST_OF_OPERATORS, Math.ceil(most / 4));
-  const port = createPort({ ...portParts, mostConnections: most - ofOperators });
-  const operators = ofOperators === 0 ? port : createPort({ ...portParts, mostConnections: ofOperators });
+  const port = new Port({ ...portParts, mostConnections: most - ofOperators });
+  const operators = ofOperators === 0 ? port : new Port({ ...portParts, mostConnections: ofOperators });
   const ports = new Set([port, operators]);
   for (const one of ports) one.add([LIVEZ]);
   const close = async () => void (await Promise.all([...ports].map(one => one.drain())));
@@ -109,20 +111,17 @@ export async function bindService({ config, log }: { config: Config; log: Logger
   };
 }
 
-async function start(
-  parts: Parts & {
-    config: Config;
-    log: Logger;
-    metrics: Metrics;
-    port: Port;
-    operators: Port;
-    open: (world: World) => void;
-  },
-): Promise<Service> {
-  const { config, store, clock, ticks, log, metrics, port, operators } = parts;
-  const ports = new Set([port, operators]);
-  let current = parts.catalog;
-  const catalog = () => current;
+interface Starting extends Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly port: Port;
+  readonly operators: Port;
+  readonly open: (world: World) => void;
+}
+
+/** One that the log and the metrics tell of. */
+function openObservedResolver({ config, log, metrics, ticks }: Starting): DnsResolver {
   const tell = tellOfDns(log);
   const resolver: DnsResolver = openResolver(config, {
     ticks,
@@ -133,6 +132,16 @@ async function start(
     changed: () => tell.afterProbe(resolver.health()),
     failed: tell.failed,
   });
+  observeResolver(metrics, resolver);
+  return resolver;
+}
+
+async function start(parts: Starting): Promise<Service> {
+  const { config, store, clock, ticks, log, metrics, port, operators } = parts;
+  const ports = new Set([port, operators]);
+  let current = parts.catalog;
+  const catalog = () => current;
+  const resolver = openObservedResolver(parts);
   const { overrides, lookup, rank, learn } = await openVerdicts({
     store,
     resolver,
@@ -145,32 +154,16 @@ async function start(
   const admit = createAdmit({ store, clock, ticks });
   const { isAdminToken, isTrustedProxy } = config;
   const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });
-  observeResolver(metrics, resolver);
   observeFeeds(metrics, catalog, clock);
+  observeLearned(metrics, learn);
   observePorts(metrics, [...ports]);
   const watchdog = watchLoop(metrics, log);
-  metrics.gauge(
-    'domain_risk_learned_hosts',
-    'Mail hosts and addresses learned as disposable.',
-    () => learn.infra().size,
-  );
-  const { isDraining } = port;
   const tellReady = tellOfReadiness(log);
+  const isDraining = () => port.isDraining;
   const probes = probeEndpoints({ store, catalog, resolver, metrics, isDraining, tell: tellReady });
-  const callers = [
-    ...publicRoutes({
-      domain: domainEndpoint({ doors, lookup, rank, metrics }),
-      top: topEndpoint({ doors, rank }),
-      usage: usageEndpoint({ doors, admit }),
-      probes,
-    }),
-    ...consoleRoutes({ docs: config.docs }),
-  ];
-  const acts = () => actsOf(doors, { store, catalog, clock });
-  if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));
-  // Without a token there is no such side.
-  const ofOperators = isAdminToken ? await acts() : [];
-  if (config.hasMetrics) ofOperators.push(page('/metrics', 'metrics', 'text/plain', probes.metrics));
+  const { callers, ofOperators } = await surfaceOf(config, {
+    ...{ doors, admit, lookup, rank, metrics, probes, store, catalog, clock },
+  });
   const following = followStore(config, {
     store,
     catalog,
@@ -247,22 +240,4 @@ function portPartsOf(parts: {
       );
     },
   };
-}
-
-/** Loaded when somebody needs it: a server without operators starts a tenth of a second sooner. */
-async function actsOf(
-  doors: Doors,
-  parts: { store: Store; catalog: () => Catalog; clock: Clock },
-): Promise<Route[]> {
-  const { operatorEndpoints } = await import('./http/endpoints/operators.ts');
-  const { createOperate } = await import('./operate.ts');
-  return operatorEndpoints(doors, { ...parts, operate: createOperate(parts) });
-}
-
-function openapiRoute(routes: () => Promise<readonly Route[]>): Route {
-  const document = openapiEndpoint(async () => {
-    const { openapiOf } = await import('./http/openapi.ts');
-    return openapiOf(await routes(), VERSION);
-  });
-  return page('/openapi.json', 'openapi', 'application/json', document);
 }

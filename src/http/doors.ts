@@ -51,15 +51,6 @@ export function createDoors(parts: DoorParts): Doors {
     return { authorization, origin, address: addressOf(call), lastSecret: call.connection.lastSecret };
   }
 
-  /** Whatever goes wrong in it is a failure of the call, now or later. */
-  function guarded(call: Call, work: () => void | Promise<void>): void {
-    try {
-      work()?.catch((error: unknown) => call.failed(call, error));
-    } catch (error) {
-      call.failed(call, error);
-    }
-  }
-
   function pass(call: Call, passed: Passed, serve: (admission: Admission) => void | Promise<void>) {
     const allowance = 'allowance' in passed ? passed.allowance : undefined;
     if (allowance) call.quota = quotaHeaders(allowance, clock());
@@ -116,6 +107,15 @@ export function createDoors(parts: DoorParts): Doors {
       return who.ok ? good({ who: who.value, via: addressOf(call) }) : who;
     },
   };
+}
+
+/** Whatever goes wrong in it is a failure of the call, now or later. */
+function guarded(call: Call, work: () => void | Promise<void>): void {
+  try {
+    work()?.catch((error: unknown) => call.failed(call, error));
+  } catch (error) {
+    call.failed(call, error);
+  }
 }
 
 /** `X-Operator`: a name for the audit, in UTF-8, which Node gives as one character for each byte. */

@@ -22,22 +22,22 @@ const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 export async function drainServer(server: Server, sockets: Sockets): Promise<void> {
   const until = performance.now() + DRAIN_MS;
   const linger = performance.now() + LINGER_MS;
-  while (sockets.count() > 0 && performance.now() < linger) await pause(25);
+  while (sockets.count > 0 && performance.now() < linger) await pause(25);
   // Whoever waits in the kernel to be accepted would be reset: the listener goes when for a while nobody has come.
   const accepting = performance.now() + ACCEPT_MS;
-  let before = sockets.accepted();
+  let before = sockets.accepted;
   let quietSince = performance.now();
   for (let now = quietSince; now - quietSince < QUIET_MS && now < accepting; ) {
     await pause(5);
     await turn();
     now = performance.now();
-    if (before !== sockets.accepted()) quietSince = now;
-    before = sockets.accepted();
+    if (before !== sockets.accepted) quietSince = now;
+    before = sockets.accepted;
   }
   // The HTTP server's own would destroy connections whose requests were received and wait for their turn.
   NetServer.prototype.close.call(server);
   for (let now = performance.now(); isAnybodyThere(sockets, now) && now < until; now = performance.now()) {
-    for (const connection of sockets.all()) {
+    for (const connection of sockets.all) {
       // One that was accepted just now may have sent a request that nobody has read.
       const isNew = connection.requests === 0 && now - connection.activeAt < NEW_MS;
       if (connection.isIdle && !isNew) connection.end();
@@ -52,6 +52,6 @@ export async function drainServer(server: Server, sockets: Sockets): Promise<voi
 
 /** Whoever only has not read its last answer yet gets it from the kernel. */
 function isAnybodyThere(sockets: Sockets, now: number): boolean {
-  for (const connection of sockets.all()) if (!connection.hasLeft(now)) return true;
+  for (const connection of sockets.all) if (!connection.hasLeft(now)) return true;
   return false;
 }

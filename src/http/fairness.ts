@@ -5,6 +5,7 @@
  * takes more than there is, and is shed: before anything is parsed, let alone counted.
  */
 
+import { Accepting } from './accepting.ts';
 import { Account, FEW, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
 import { PRICES } from './prices.ts';
 
@@ -17,14 +18,6 @@ const LATE_MS = 40;
 const LONG_POLL_MS = 20;
 /** What a caller may use before the next one's turn, in microseconds: the quantum of a deficit round robin. */
 const QUANTUM = 500;
-/**
- * libuv accepts one connection in a turn of the loop, so while new ones come, turns are kept short: nothing is served
- * in so many of them at the most. Otherwise 1,000 connections had to wait for four seconds (2026-11-15).
- */
-const MOST_ACCEPTING = 64;
-/** Where turns are slow, since calls that were let in before are answered in them, fewer. */
-const LEAST_ACCEPTING = 32;
-const ACCEPTING_MS = 20;
 /** Callers who asked for too much are remembered for a while; when they are so many, those are looked for who did long ago. */
 const MOST_ACCOUNTS = 1_000;
 const FORGET_MS = 100;
@@ -32,225 +25,211 @@ const FORGET_MS = 100;
 const FULL_MS = 5;
 const MOST_FULL_MS = 100;
 
-export interface Fairness {
+export class Fairness {
+  /** The store has as many calls as it can take. */
+  readonly #isFull: () => boolean;
+  readonly #accounts = new Map<string, Account>();
+  readonly #sides = { key: new Side(), stranger: new Side(), probe: new Side() };
+  /** Those who ask for too much. */
+  readonly #greedy = new Set<Account>();
+  readonly #late = new Queue<Waiting>();
+  readonly #accepting = new Accepting();
+  waiting = 0;
+  #forgetAt = 0;
+  #isServing = false;
+  /** When the last turn was over: what has come since was read in one go. */
+  #turnedAt = 0;
+  /** When this turn of the event loop has served long enough; 0 before its first request. */
+  #turnEnds = 0;
+  /** Milliseconds that the answers of this turn will still take when it is over. */
+  #owed = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+
+  constructor(isFull: () => boolean) {
+    this.#isFull = isFull;
+  }
+
   /** It has bytes: they are read at once where nobody waits. False where it has to wait. */
-  arrive(job: Job): boolean;
+  arrive(job: Job): boolean {
+    if (this.waiting === 0 && !this.#accepting.isUnderWay && !this.#isFull()) {
+      const now = performance.now();
+      if (this.#turnEnds === 0) {
+        this.#turnEnds = now + TURN_MS;
+        this.#nextTurn();
+      }
+      if (now < this.#turnEnds) {
+        job.work(this.#turnEnds);
+        return true;
+      }
+    }
+    this.#wait(job);
+    this.#soon();
+    return false;
+  }
+
   /**
    * The kernel has told of one more socket. Where it has told of many in one turn, who watches and known keys that come
    * now and then are not kept waiting for the rest. Nobody else: whoever is served sends again, and the turn never ends.
    */
-  polled(): void;
-  /** A connection was taken. */
-  accepted(): void;
-  readonly waiting: () => number;
-  /** Whoever comes now has to wait. */
-  readonly isPressed: () => boolean;
-  close(): void;
-}
+  polled(): void {
+    const isLong = this.waiting > 0 && !this.#isServing && performance.now() - this.#turnedAt > LONG_POLL_MS;
+    if (isLong) this.#serveNewcomers();
+  }
 
-/** `isFull`: the store has as many calls as it can take. */
-export function createFairness(isFull: () => boolean): Fairness {
-  const accounts = new Map<string, Account>();
-  const sides = { key: new Side(), stranger: new Side(), probe: new Side() };
-  /** Those who ask for too much. */
-  const greedy = new Set<Account>();
-  const late = new Queue<Waiting>();
-  let waiting = 0;
-  let forgetAt = 0;
-  let isServing = false;
-  /** When the last turn was over: what has come since was read in one go. */
-  let turnedAt = 0;
-  /** When this turn of the event loop has served long enough; 0 before its first request. */
-  let turnEnds = 0;
-  /** Milliseconds that the answers of this turn will still take when it is over. */
-  let owed = 0;
-  /** A connection came in this turn, or in the one before: there may be more behind it. */
-  let isAccepting = false;
-  let hasAccepted = false;
-  let acceptingTurns = 0;
-  let acceptingSince = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let immediate: NodeJS.Immediate | undefined;
+  /** A connection was taken. */
+  accepted(): void {
+    this.#accepting.came();
+    this.#nextTurn();
+  }
+
+  /** Whoever comes now has to wait. */
+  get isPressed(): boolean {
+    return this.waiting > 0 || this.#isFull();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
+  }
 
   /** Behind the poll phase: everything that the kernel had ready has arrived by then. */
-  function nextTurn(): void {
-    immediate ??= setImmediate(() => {
-      immediate = undefined;
-      turnEnds = 0;
-      isAccepting = hasAccepted;
-      hasAccepted = false;
-      if (isAccepting && goesOnAccepting()) {
-        serveNewcomers();
-        return nextTurn();
-      }
-      acceptingTurns = 0;
-      if (waiting > 0) serve();
+  #nextTurn(): void {
+    this.#immediate ??= setImmediate(() => {
+      this.#immediate = undefined;
+      this.#turnEnds = 0;
+      if (this.#accepting.goesOn()) {
+        this.#serveNewcomers();
+        this.#nextTurn();
+      } else if (this.waiting > 0) this.#serve();
     });
   }
 
-  function goesOnAccepting(): boolean {
-    const now = performance.now();
-    if (acceptingTurns++ === 0) acceptingSince = now;
-    if (acceptingTurns <= LEAST_ACCEPTING) return true;
-    return acceptingTurns <= MOST_ACCEPTING && now - acceptingSince < ACCEPTING_MS;
+  #soon(): void {
+    if (this.#isFull()) this.#timer ??= setTimeout(() => this.#look(), FULL_MS);
+    else this.#nextTurn();
   }
 
-  function soon(): void {
-    if (isFull()) timer ??= setTimeout(look, FULL_MS);
-    else nextTurn();
+  #look(): void {
+    this.#timer = undefined;
+    this.#nextTurn();
   }
 
-  function look(): void {
-    timer = undefined;
-    nextTurn();
-  }
-
-  function wait(job: Job): void {
+  #wait(job: Job): void {
     const caller = job.caller();
     const now = performance.now();
-    let account = accounts.get(caller.name);
+    let account = this.#accounts.get(caller.name);
     if (!account) {
-      if (accounts.size >= MOST_ACCOUNTS && now > forgetAt) forgetCalm(now);
+      if (this.#accounts.size >= MOST_ACCOUNTS && now > this.#forgetAt) this.#forgetCalm(now);
       account = new Account(caller);
-      accounts.set(caller.name, account);
+      this.#accounts.set(caller.name, account);
     }
-    waiting++;
+    this.waiting++;
     const isTooMuch = account.isTooMuch(now);
-    if (isTooMuch && job.isProxy) return void late.push({ job, since: now });
-    if (isTooMuch) greedy.add(account);
+    if (isTooMuch && job.isProxy) return void this.#late.push({ job, since: now });
+    if (isTooMuch) this.#greedy.add(account);
     account.queue.push({ job, since: now });
-    const { fresh, row } = sides[account.kind];
+    const { fresh, row } = this.#sides[account.kind];
     if (!row.has(account)) fresh.add(account);
   }
 
-  function forgetCalm(now: number): void {
-    forgetAt = now + FORGET_MS;
-    for (const account of accounts.values()) forget(account, now);
+  #forgetCalm(now: number): void {
+    this.#forgetAt = now + FORGET_MS;
+    for (const account of this.#accounts.values()) this.#forget(account, now);
   }
 
   /** Not somebody who came anew under the same name meanwhile. */
-  function forget(account: Account, now: number): void {
-    if (account.isCalm(now) && accounts.get(account.name) === account) accounts.delete(account.name);
+  #forget(account: Account, now: number): void {
+    if (account.isCalm(now) && this.#accounts.get(account.name) === account)
+      this.#accounts.delete(account.name);
   }
 
   /** Who watches comes first, for a tenth of the time; keys that are known have half of it where strangers wait, too. */
-  function serve(): void {
-    const { key, stranger, probe } = sides;
+  #serve(): void {
+    const { key, stranger, probe } = this.#sides;
     const begin = performance.now();
-    isServing = true;
-    turnEnds = begin + TURN_MS;
-    owed = 0;
-    serveFrom(probe.fresh, begin + TURN_MS / 10);
-    serveFrom(probe.row, begin + TURN_MS / 10);
-    serveFrom(key.fresh, turnEnds);
-    serveFrom(key.row, stranger.isWaiting ? begin + TURN_MS / 2 : turnEnds);
-    serveFrom(stranger.fresh, turnEnds);
-    serveFrom(stranger.row, turnEnds);
-    serveFrom(key.row, turnEnds);
-    serveFrom(probe.row, turnEnds);
-    if (isFull()) for (const one of [...key.fresh, ...key.row]) setLateAside(one, begin, MOST_FULL_MS);
-    for (const account of greedy) refuseOldest(account);
-    refuseLate();
-    isServing = false;
-    turnedAt = performance.now();
-    if (waiting > 0) soon();
-    else nextTurn();
+    this.#isServing = true;
+    this.#turnEnds = begin + TURN_MS;
+    this.#owed = 0;
+    this.#serveFrom(probe.fresh, begin + TURN_MS / 10);
+    this.#serveFrom(probe.row, begin + TURN_MS / 10);
+    this.#serveFrom(key.fresh, this.#turnEnds);
+    this.#serveFrom(key.row, stranger.isWaiting ? begin + TURN_MS / 2 : this.#turnEnds);
+    this.#serveFrom(stranger.fresh, this.#turnEnds);
+    this.#serveFrom(stranger.row, this.#turnEnds);
+    this.#serveFrom(key.row, this.#turnEnds);
+    this.#serveFrom(probe.row, this.#turnEnds);
+    if (this.#isFull())
+      for (const one of [...key.fresh, ...key.row]) this.#setLateAside(one, begin, MOST_FULL_MS);
+    for (const account of this.#greedy) this.#refuseOldest(account);
+    this.#refuseLate();
+    this.#isServing = false;
+    this.#turnedAt = performance.now();
+    if (this.waiting > 0) this.#soon();
+    else this.#nextTurn();
   }
 
   /** Who watches, and known keys that come now and then: they are few, or soon no newcomers any more. */
-  function serveNewcomers(): void {
-    isServing = true;
-    owed = 0;
-    turnedAt = performance.now();
-    serveFrom(sides.probe.fresh, turnedAt + TURN_MS / 10);
-    serveFrom(sides.key.fresh, turnedAt + TURN_MS / 10);
-    isServing = false;
+  #serveNewcomers(): void {
+    this.#isServing = true;
+    this.#owed = 0;
+    this.#turnedAt = performance.now();
+    this.#serveFrom(this.#sides.probe.fresh, this.#turnedAt + TURN_MS / 10);
+    this.#serveFrom(this.#sides.key.fresh, this.#turnedAt + TURN_MS / 10);
+    this.#isServing = false;
   }
 
   /** Who has had a turn goes to the end of the row, and is no newcomer again before it was passed there (RFC 8290 4.2). */
-  function serveFrom(those: Set<Account>, until: number): void {
+  #serveFrom(those: Set<Account>, until: number): void {
     for (const account of those) {
       const now = performance.now();
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
-      if ((account.kind === 'key' && isFull()) || now + owed >= until) break;
+      if ((account.kind === 'key' && this.#isFull()) || now + this.#owed >= until) break;
       those.delete(account);
-      const { fresh, row } = sides[account.kind];
+      const { fresh, row } = this.#sides[account.kind];
       if (those === fresh || account.queue.size > 0) {
-        takeTurn(account);
+        this.#takeTurn(account);
         row.add(account);
-      } else forget(account, now);
+      } else this.#forget(account, now);
     }
   }
 
-  function takeTurn(account: Account): void {
+  #takeTurn(account: Account): void {
     account.credit = Math.min(QUANTUM, account.credit + QUANTUM);
     while (account.credit > 0) {
       const now = performance.now();
-      if (account.queue.size >= FEW) setLateAside(account, now, MOST_WAIT_MS);
-      const next = greedy.has(account) ? account.queue.pop() : account.queue.shift();
+      if (account.queue.size >= FEW) this.#setLateAside(account, now, MOST_WAIT_MS);
+      const next = this.#greedy.has(account) ? account.queue.pop() : account.queue.shift();
       if (!next) return;
       account.served(now);
-      waiting--;
-      const price = next.job.work(turnEnds);
+      this.waiting--;
+      const price = next.job.work(this.#turnEnds);
       const after = performance.now();
       const spent = (after - now) * 1_000;
       account.credit -= Math.max(price, spent);
       // A large answer goes on being written when its turn is over: what that takes is taken from this one.
-      if (price > PRICES.read) owed += Math.max(0, price - spent) / 1_000;
-      if (after + owed >= turnEnds || (account.kind === 'key' && isFull())) return;
+      if (price > PRICES.read) this.#owed += Math.max(0, price - spent) / 1_000;
+      if (after + this.#owed >= this.#turnEnds || (account.kind === 'key' && this.#isFull())) return;
     }
   }
 
-  function refuseOldest(account: Account): void {
+  #refuseOldest(account: Account): void {
     const now = performance.now();
-    account.refuseOldest(now, job => late.push({ job, since: now }));
-    if (account.queue.size < FEW) greedy.delete(account);
+    account.refuseOldest(now, job => this.#late.push({ job, since: now }));
+    if (account.queue.size < FEW) this.#greedy.delete(account);
   }
 
-  function setLateAside({ queue }: Account, now: number, mostMs: number): void {
-    while (queue.first && now - queue.first.since > mostMs) late.push(queue.shift()!);
+  #setLateAside({ queue }: Account, now: number, mostMs: number): void {
+    while (queue.first && now - queue.first.since > mostMs) this.#late.push(queue.shift()!);
   }
 
-  function refuseLate(): void {
+  #refuseLate(): void {
     const now = performance.now();
-    const isUrgent = now - (late.first?.since ?? now) > LATE_MS;
+    const isUrgent = now - (this.#late.first?.since ?? now) > LATE_MS;
     const until = now + (isUrgent ? TURN_MS : SHED_MS);
-    while (late.size > 0 && performance.now() < until) {
-      waiting--;
-      late.shift()!.job.shed();
+    while (this.#late.size > 0 && performance.now() < until) {
+      this.waiting--;
+      this.#late.shift()!.job.shed();
     }
   }
-
-  return {
-    arrive(job) {
-      if (waiting === 0 && !isAccepting && !isFull()) {
-        const now = performance.now();
-        if (turnEnds === 0) {
-          turnEnds = now + TURN_MS;
-          nextTurn();
-        }
-        if (now < turnEnds) {
-          job.work(turnEnds);
-          return true;
-        }
-      }
-      wait(job);
-      soon();
-      return false;
-    },
-    polled() {
-      if (waiting > 0 && !isServing && performance.now() - turnedAt > LONG_POLL_MS) serveNewcomers();
-    },
-    accepted() {
-      isAccepting = true;
-      hasAccepted = true;
-      nextTurn();
-    },
-    waiting: () => waiting,
-    isPressed: () => waiting > 0 || isFull(),
-    close() {
-      clearTimeout(timer);
-      clearImmediate(immediate);
-    },
-  };
 }

@@ -108,21 +108,22 @@ function routeOf<T extends Type.TObject>(doors: Actors, row: Row<T>): Route {
   };
 }
 
-export function operatorRoutes(
-  doors: Actors,
-  endpoints: {
-    keys: ReturnType<typeof keyEndpoints>;
-    overrides: ReturnType<typeof overrideEndpoints>;
-    hosts: ReturnType<typeof hostEndpoints>;
-    feeds: ReturnType<typeof feedEndpoints>;
-    audit: ReturnType<typeof auditEndpoints>;
-  },
-): Route[] {
-  const { keys, overrides, hosts, feeds, audit } = endpoints;
-  const { id, overridden, host, acts } = PARAMETERS;
+interface Endpoints {
+  readonly keys: ReturnType<typeof keyEndpoints>;
+  readonly overrides: ReturnType<typeof overrideEndpoints>;
+  readonly hosts: ReturnType<typeof hostEndpoints>;
+  readonly feeds: ReturnType<typeof feedEndpoints>;
+  readonly audit: ReturnType<typeof auditEndpoints>;
+}
 
-  const row = <T extends Type.TObject>(one: Row<T>) => routeOf(doors, one);
+type RouteOf = <T extends Type.TObject>(row: Row<T>) => Route;
 
+export function operatorRoutes(doors: Actors, endpoints: Endpoints): Route[] {
+  const row: RouteOf = one => routeOf(doors, one);
+  return [...keyRoutes(row, endpoints), ...overrideRoutes(row, endpoints), ...evidenceRoutes(row, endpoints)];
+}
+
+function keyRoutes(row: RouteOf, { keys }: Endpoints): Route[] {
   return [
     row({
       at: ['GET', '/admin/keys'],
@@ -143,7 +144,7 @@ export function operatorRoutes(
       says: ['updateKey', 'Change a key', 'Omitted fields are unchanged; `null` removes a limit.'],
       body: KeyBody,
       answer: KeySchema,
-      parameters: [id],
+      parameters: [PARAMETERS.id],
       refusals: [404],
       work: keys.update,
     }),
@@ -152,7 +153,7 @@ export function operatorRoutes(
       says: ['rotateKey', 'Rotate a key', 'A new secret for the same key. Its usage stays.'],
       body: RotationBody,
       answer: MadeKeySchema,
-      parameters: [id],
+      parameters: [PARAMETERS.id],
       refusals: [404],
       work: keys.rotate,
     }),
@@ -160,10 +161,15 @@ export function operatorRoutes(
       at: ['POST', '/admin/keys/{id}/revoke'],
       says: ['revokeKey', 'Revoke a key', 'Refused from the next request on. Cannot be undone.'],
       answer: KeySchema,
-      parameters: [id],
+      parameters: [PARAMETERS.id],
       refusals: [404],
       work: keys.revoke,
     }),
+  ];
+}
+
+function overrideRoutes(row: RouteOf, { overrides }: Endpoints): Route[] {
+  return [
     row({
       at: ['GET', '/admin/overrides'],
       says: [
@@ -179,16 +185,22 @@ export function operatorRoutes(
       says: ['setOverride', 'Set an override', 'Replaces the one that the domain has.'],
       body: OverrideBody,
       answer: OverrideSchema,
-      parameters: [overridden],
+      parameters: [PARAMETERS.overridden],
       work: overrides.set,
     }),
     row({
       at: ['DELETE', '/admin/overrides/{domain}'],
       says: ['removeOverride', 'Remove an override'],
-      parameters: [overridden],
+      parameters: [PARAMETERS.overridden],
       refusals: [404],
       work: overrides.remove,
     }),
+  ];
+}
+
+/** What verdicts rest on, and what operators did. */
+function evidenceRoutes(row: RouteOf, { hosts, feeds, audit }: Endpoints): Route[] {
+  return [
     row({
       at: ['GET', '/admin/feeds'],
       says: [
@@ -213,7 +225,7 @@ export function operatorRoutes(
         'It no longer flags anyone. Servers follow within a minute.',
       ],
       answer: HostStateSchema,
-      parameters: [host],
+      parameters: [PARAMETERS.host],
       refusals: [404],
       work: hosts.forget,
     }),
@@ -221,7 +233,7 @@ export function operatorRoutes(
       at: ['POST', '/admin/infra/{host}/relearn'],
       says: ['watchHost', 'Watch a mail host again', 'Ends that it is ignored.'],
       answer: HostStateSchema,
-      parameters: [host],
+      parameters: [PARAMETERS.host],
       refusals: [404],
       work: hosts.relearn,
     }),
@@ -229,7 +241,7 @@ export function operatorRoutes(
       at: ['GET', '/admin/audit'],
       says: ['listActs', 'Read the audit log', 'What operators did, the newest first.'],
       answer: ActsSchema,
-      parameters: [acts],
+      parameters: [PARAMETERS.acts],
       refusals: [422],
       work: audit.list,
     }),

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { consoleRoutes } from '../../src/http/endpoints/console.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
-import { createPort } from '../../src/http/port.ts';
+import { Port } from '../../src/http/port.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { sharedService } from '../support/service.ts';
 
@@ -138,7 +138,7 @@ test.each([
 test('without a built console the page says so, and how to build it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-console-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const port = createPort({
+  const port = new Port({
     log: pino({ enabled: false }),
     accessLog: 'off',
     metrics: createMetrics(),

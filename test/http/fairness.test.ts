@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Job, Queue } from '../../src/http/accounts.ts';
-import { createFairness, type Fairness } from '../../src/http/fairness.ts';
+import { Fairness } from '../../src/http/fairness.ts';
 import { PRICES } from '../../src/http/prices.ts';
 import { eventually, pause } from '../support/scale.ts';
 
 function fair(isFull: () => boolean = () => false): Fairness {
-  const fairness = createFairness(isFull);
+  const fairness = new Fairness(isFull);
   onTestFinished(() => fairness.close());
   return fairness;
 }
@@ -110,7 +110,7 @@ test('large answers that go on being written when their turn is over take their 
   // All of them wait while new connections come.
   fairness.accepted();
   for (let i = 0; i < 1_000; i++) fairness.arrive({ ...job(`stranger${i}`), work });
-  await eventually('all are served or refused', () => fairness.waiting() === 0);
+  await eventually('all are served or refused', () => fairness.waiting === 0);
   // A turn of 10 ms has room for 34 of 0.3 ms, though beginning one takes next to nothing.
   expect(Math.max(...turns)).toBeLessThanOrEqual(40);
 });
@@ -253,7 +253,7 @@ test('nobody who was served or refused is kept in memory', async () => {
     kept.push(new WeakRef(one));
     fairness.arrive(one);
   }
-  await eventually('none waits', () => fairness.waiting() === 0);
+  await eventually('none waits', () => fairness.waiting === 0);
   // Nor by a queue that is still there, of somebody who has more to come.
   const queue = new Queue<Fake>();
   for (let i = 0; i < 100; i++) {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Lane } from '../../src/http/lane.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
-import { createPort } from '../../src/http/port.ts';
+import { Port } from '../../src/http/port.ts';
 import { sendJson } from '../../src/http/reply.ts';
 import { page, type Route } from '../../src/http/routes.ts';
 import { DOMAIN_PATH } from '../../src/http/target.ts';
@@ -15,7 +15,7 @@ const CALL = '/v1/usage';
 /** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
 async function startPort() {
   const state = { isFull: false, asked: [] as string[], answering: undefined as Promise<void> | undefined };
-  const port = createPort({
+  const port = new Port({
     log: pino({ enabled: false }),
     accessLog: 'off',
     metrics: createMetrics(),
@@ -110,7 +110,7 @@ test.each([CALL, `${DOMAIN_PATH.replace('{domain}', 'slow.com')}`])(
     const answering = Promise.withResolvers<void>();
     state.answering = answering.promise;
     socket.write(head(path, 'Authorization: Bearer drk_own'));
-    await eventually('it is on its way', () => port.inFlight() === 1);
+    await eventually('it is on its way', () => port.inFlight === 1);
     const ended = port.drain();
     answering.resolve();
     await ended;
@@ -121,7 +121,7 @@ test.each([CALL, `${DOMAIN_PATH.replace('{domain}', 'slow.com')}`])(
 test('whoever was in the kernel, not yet accepted, when the port was told to end is answered', async () => {
   const { port, socket } = await startPort();
   socket.destroy();
-  await eventually('nobody is there', () => port.sockets.count() === 0);
+  await eventually('nobody is there', () => port.sockets.count === 0);
   const { port: at } = port.server.address() as { port: number };
   const answers = Array.from({ length: 50 }, () => {
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -187,7 +187,7 @@ test('a fault of ours in the lane ends its connection and nothing else', async (
   const closed = new Promise(resolve => socket.on('close', resolve));
   socket.write(head('/v1/public/domain/gmail.com'));
   await closed;
-  expect([statuses(), port.inFlight()]).toEqual([[], 0]);
+  expect([statuses(), port.inFlight]).toEqual([[], 0]);
 });
 
 test('a head that comes in pieces waits in the row of its key', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Caller, Job } from '../../src/http/accounts.ts';
-import { createFairness } from '../../src/http/fairness.ts';
+import { Fairness } from '../../src/http/fairness.ts';
 
 /** Time that passes only where somebody works or waits, so that seconds of overload take milliseconds. */
 let now = 1_000;
@@ -25,7 +25,7 @@ interface Told {
 
 /** So many jobs of a millisecond for each of so many milliseconds, and now and then one of somebody else. */
 function overload(ms: number, perMs: number, kind: Caller['kind'] = 'stranger', isProxy = false) {
-  const fairness = createFairness(() => false);
+  const fairness = new Fairness(() => false);
   const until = now + ms;
   const told: Record<string, Told> = {};
   const arrive = (name: string, proxy: boolean) => {
@@ -62,11 +62,11 @@ function overload(ms: number, perMs: number, kind: Caller['kind'] = 'stranger', 
     if (now === before) now += 1;
     owed += (now - before) * perMs;
   }
-  for (let turn = 0; fairness.waiting() > 0 && turn < 10_000; turn++) {
+  for (let turn = 0; fairness.waiting > 0 && turn < 10_000; turn++) {
     for (const one of turns.splice(0)) one();
     now += 1;
   }
-  expect(fairness.waiting()).toBe(0);
+  expect(fairness.waiting).toBe(0);
   fairness.close();
   return { greedy: told.greedy!, modest: told.modest! };
 }

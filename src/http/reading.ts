@@ -1,0 +1,250 @@
+/**
+ * How a connection is read: no faster than it is answered (backpressure), in its turn, and one request at a time, whether
+ * that is answered by the lane, by Node's parser or with a plain refusal.
+ */
+
+import type { Socket } from 'node:net';
+import type { Caller, Job } from './accounts.ts';
+import { hasHead, headEnd } from './bytes.ts';
+import type { Fairness } from './fairness.ts';
+import { Intake } from './intake.ts';
+import type { OpenLine } from './line.ts';
+import { type Made, Parsing } from './parsing.ts';
+import { type RowOf, Whose } from './whose.ts';
+
+/** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
+const MOST_AHEAD = 2;
+
+export interface ReadingParts {
+  readonly fairness: Fairness;
+  readonly rowOf: RowOf;
+  readonly isTrustedProxy: (address: string) => boolean;
+  /** The peer is one. */
+  readonly isProxy: boolean;
+  /** Bytes that all connections together have received and not read. */
+  readonly held: { bytes: number };
+  /** What is said to one that cannot be kept, and to one whose head never ends. */
+  readonly noRoom: () => string;
+  readonly tooManyLines: () => string;
+  /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
+  readonly plainRefusal: (bytes: Buffer) => string | undefined;
+  /** Begins a call where the bytes are one of the lane; false for others, and where it is switched off. */
+  readonly takeLane: (line: OpenLine, piece: Buffer) => boolean;
+}
+
+export class Reading implements Job {
+  readonly isProxy: boolean;
+  readonly intake: Intake;
+  /** Requests are refused with 503 in place of being answered. */
+  isShedding = false;
+  readonly #line: OpenLine;
+  readonly #socket: Socket;
+  readonly #parts: ReadingParts;
+  readonly #whose: Whose;
+  readonly #parsing = new Parsing();
+  #isWorking = false;
+  #isWaiting = false;
+  #awaitsPeer = false;
+  /** The parser has got something. */
+  #isParsed = false;
+  /** A call of the lane has no answer yet. */
+  #isInLane = false;
+  /** A request was answered without the parser. */
+  #hasPassedParser = false;
+  /** Price of what is being worked off. */
+  #price = 0;
+
+  constructor(line: OpenLine, parts: ReadingParts) {
+    const { socket, address } = line;
+    this.isProxy = parts.isProxy;
+    this.#line = line;
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#whose = new Whose(address, parts.rowOf, parts.isProxy ? parts.isTrustedProxy : undefined);
+    this.intake = new Intake(
+      socket,
+      parts.held,
+      bytes => this.#take(bytes),
+      () => this.#goOn(),
+    );
+  }
+
+  /** Nothing has come of the next request. */
+  get isQuiet(): boolean {
+    return this.intake.held === undefined && !this.#parsing.isInHead;
+  }
+
+  /** Since when a part of a head has come, and not yet the rest. */
+  get inHeadSince(): number | undefined {
+    return this.#parsing.isInHead ? this.#parsing.inHeadSince : undefined;
+  }
+
+  /** Something came in time that the parser has not seen: it waits here, or was answered without parsing. */
+  get isAheadOfParser(): boolean {
+    return this.#parsing.isBetween && (this.intake.held !== undefined || this.#hasPassedParser);
+  }
+
+  /** Called about once a second. */
+  tend(): void {
+    if (this.intake.tended()) this.#goOn(true);
+  }
+
+  /** A request was whole, and costs so much. */
+  begun(price: number): void {
+    this.intake.begun();
+    this.#price += price;
+  }
+
+  /** One has its answer. */
+  answered(): void {
+    const wasInLane = this.#isInLane;
+    this.#isInLane = false;
+    if (wasInLane || this.intake.held !== undefined) this.#goOn();
+  }
+
+  caller(): Caller {
+    return this.#whose.of(this.#parsing.isBetween ? this.intake.held : undefined, this.#line.lastSecret);
+  }
+
+  work(until: number): number {
+    this.#isWaiting = false;
+    this.#isWorking = true;
+    this.#price = 0;
+    const intake = this.intake;
+    while (intake.held !== undefined && !this.#isBlocked()) {
+      this.#feedOne(intake.held);
+      if (intake.held !== undefined && performance.now() >= until) break;
+    }
+    this.#isWorking = false;
+    this.#goOn();
+    return this.#price;
+  }
+
+  shed(): void {
+    this.#isWaiting = false;
+    const bytes = this.intake.held;
+    if (bytes === undefined) return;
+    const { open, isWritten, isSpent } = this.#line;
+    const isAlone = open === 0 && this.#parsing.isBetween && isWritten && !isSpent;
+    const refusal = isAlone ? this.#parts.plainRefusal(bytes) : undefined;
+    if (refusal === undefined) {
+      this.isShedding = true;
+      this.#isWorking = true;
+      this.#feedOne(bytes);
+      this.#isWorking = false;
+      this.isShedding = false;
+    } else {
+      this.intake.held = undefined;
+      this.intake.begun();
+      this.#hasPassedParser = true;
+      this.#line.refuse(refusal);
+    }
+    this.#goOn();
+  }
+
+  #take(bytes: Buffer): void {
+    const intake = this.intake;
+    if (this.#line.hasEnded) return this.#line.overheard(bytes);
+    if (this.#isDone()) return intake.pause();
+    if (!intake.add(bytes)) return void this.#socket.destroy();
+    if (intake.held !== bytes) this.#hold(intake.account());
+    this.#goOn();
+    this.#parts.fairness.polled();
+  }
+
+  /** Up to the end of one head or one body, so that at most one request comes of it. */
+  #feedOne(bytes: Buffer): void {
+    const { bodyLeft } = this.#parsing;
+    // Behind chunks, which have no known end, thousands of requests could come at once.
+    const isCounted = bodyLeft > 0 && Number.isFinite(bodyLeft);
+    const end = isCounted ? Math.min(bodyLeft, bytes.length) : headEnd(bytes);
+    const isLast = end === bytes.length;
+    const piece = isLast ? bytes : bytes.subarray(0, end);
+    this.intake.held = isLast ? undefined : bytes.subarray(end);
+    if (!this.#takesLane(piece)) this.#parse(piece);
+    if (this.#isDone()) this.intake.held = undefined;
+  }
+
+  /** Until something comes that is not of its shape: from there on the parser has all, and knows where a request begins. */
+  #takesLane(piece: Buffer): boolean {
+    const isOver = this.#isParsed || this.isShedding || this.#line.isStopped;
+    if (isOver || !this.#parts.takeLane(this.#line, piece)) return false;
+    this.#isInLane = this.#line.open > 0;
+    this.#hasPassedParser = true;
+    return true;
+  }
+
+  #parse(piece: Buffer): void {
+    this.#isParsed = true;
+    const before = this.#made();
+    if (!this.#parsing.takes(piece, before)) return this.#line.end(this.#parts.tooManyLines());
+    this.intake.feed(piece);
+    this.#parsing.took(piece, before, this.#made());
+    this.#hold(this.intake.gave(this.#parsing.kept));
+  }
+
+  #made(): Made {
+    const { last, requests } = this.#line;
+    const isInBody = last?.req.complete === false;
+    return { requests, isInBody, bodyLength: isInBody ? last.head.bodyLength : 0 };
+  }
+
+  /** Answers wait to be made, or to be taken by the peer. */
+  #isBlocked(): boolean {
+    const { last, open } = this.#line;
+    if (this.#isInLane || open >= MOST_AHEAD) return true;
+    if (this.#socket.writableNeedDrain || this.intake.isPausedByNode) return true;
+    return last?.isFinished === true && !this.#line.isWritten;
+  }
+
+  /** Reads what was received, now or in its turn, and receives more only when that is done. */
+  #goOn(isTended = false): void {
+    if (this.#line.hasEnded || this.#isWaiting || this.#isWorking) return;
+    const intake = this.intake;
+    if (this.#isDone()) {
+      intake.pause();
+    } else if (intake.held === undefined) {
+      // That the peer has sent all is told to Node when nothing is on its way: it would close under an answer of the lane.
+      if (!this.#isInLane) intake.more();
+    } else if (this.#isBlocked()) {
+      intake.pause();
+      this.#awaitPeer();
+      this.#hold(intake.account());
+    } else if (
+      this.#parsing.isBetween &&
+      !isTended &&
+      this.#parts.fairness.isPressed &&
+      !hasHead(intake.held)
+    ) {
+      // Whose turn it takes is known when the head is whole.
+      this.#hold(intake.account());
+    } else if (!this.#parts.fairness.arrive(this)) {
+      this.#isWaiting = true;
+      this.#hold(intake.wait());
+    }
+  }
+
+  #hold(hasRoom: boolean): void {
+    if (!hasRoom) this.#line.end(this.#parts.noRoom());
+  }
+
+  /** Goes on when the last answer was written, or the peer has taken enough of what was. */
+  #awaitPeer(): void {
+    const socket = this.#socket;
+    if (this.#awaitsPeer || this.#isInLane) return;
+    if (this.#line.open >= MOST_AHEAD || this.intake.isPausedByNode) return;
+    this.#awaitsPeer = true;
+    const goOn = () => {
+      this.#awaitsPeer = false;
+      this.#goOn();
+    };
+    if (socket.writableNeedDrain) socket.once('drain', goOn);
+    else this.#line.last?.res.once('close', goOn);
+  }
+
+  /** The last request has come, whole. */
+  #isDone(): boolean {
+    const { isStopped, last } = this.#line;
+    return isStopped && last?.req.complete === true;
+  }
+}

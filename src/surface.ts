@@ -1,0 +1,69 @@
+/** What the ports offer: the routes that callers have, and those of operators. */
+
+import type { Admit } from './admit.ts';
+import { VERSION } from './compose.ts';
+import type { Config } from './config.ts';
+import type { Catalog } from './core/catalog.ts';
+import type { Clock, Store } from './core/ports.ts';
+import type { Doors } from './http/doors.ts';
+import { consoleRoutes } from './http/endpoints/console.ts';
+import { domainEndpoint } from './http/endpoints/domain.ts';
+import type { probeEndpoints } from './http/endpoints/probes.ts';
+import { openapiEndpoint } from './http/endpoints/reference.ts';
+import { topEndpoint } from './http/endpoints/top.ts';
+import { usageEndpoint } from './http/endpoints/usage.ts';
+import type { Metrics } from './http/metrics.ts';
+import { page, type Route } from './http/routes.ts';
+import { publicRoutes } from './http/routes-of-callers.ts';
+import type { Lookup } from './lookup.ts';
+import type { Rank } from './rank.ts';
+
+interface SurfaceParts {
+  readonly doors: Doors;
+  readonly admit: Admit;
+  readonly lookup: Lookup;
+  readonly rank: Rank;
+  readonly metrics: Metrics;
+  readonly probes: ReturnType<typeof probeEndpoints>;
+  readonly store: Store;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+}
+
+export async function surfaceOf(
+  config: Config,
+  parts: SurfaceParts,
+): Promise<{ callers: Route[]; ofOperators: Route[] }> {
+  const { doors, admit, lookup, rank, metrics, probes } = parts;
+  const callers = [
+    ...publicRoutes({
+      domain: domainEndpoint({ doors, lookup, rank, metrics }),
+      top: topEndpoint({ doors, rank }),
+      usage: usageEndpoint({ doors, admit }),
+      probes,
+    }),
+    ...consoleRoutes({ docs: config.docs }),
+  ];
+  const acts = () => actsOf(parts);
+  if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));
+  // Without a token there is no such side.
+  const ofOperators = config.isAdminToken ? await acts() : [];
+  if (config.hasMetrics) ofOperators.push(page('/metrics', 'metrics', 'text/plain', probes.metrics));
+  return { callers, ofOperators };
+}
+
+/** Loaded when somebody needs it: a server without operators starts a tenth of a second sooner. */
+async function actsOf({ doors, store, catalog, clock }: SurfaceParts): Promise<Route[]> {
+  const { operatorEndpoints } = await import('./http/endpoints/operators.ts');
+  const { createOperate } = await import('./operate.ts');
+  const world = { store, catalog, clock };
+  return operatorEndpoints(doors, { ...world, operate: createOperate(world) });
+}
+
+function openapiRoute(routes: () => Promise<readonly Route[]>): Route {
+  const document = openapiEndpoint(async () => {
+    const { openapiOf } = await import('./http/openapi.ts');
+    return openapiOf(await routes(), VERSION);
+  });
+  return page('/openapi.json', 'openapi', 'application/json', document);
+}
