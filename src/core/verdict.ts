@@ -4,7 +4,7 @@ import type { ListHit } from './catalog.ts';
 import { type Listed, type Received, type Weight, weigh } from './corroboration.ts';
 import { type Domain, registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
-import type { Learned, LearnedBy } from './infra.ts';
+import type { Learned, LearnedBy } from './learned.ts';
 import type { Override } from './override.ts';
 import type { Receiver, ReceiverKind } from './provider.ts';
 import { type Reason, SIGNALS, type SignalName } from './signals.ts';
