@@ -26,7 +26,7 @@ export interface Verdict {
   readonly signals: readonly Signal[];
 }
 
-/** The facts found about a domain. Gathering them is lookup's work; here nothing is asked any more. */
+/** The facts found about a domain. Gathering them is the work of facts.ts and answer.ts; here nothing is asked any more. */
 export interface Evidence extends Listed, Received {
   readonly domain: Domain;
   readonly override: Override | undefined;
