@@ -3,12 +3,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { lookedAt, sparing } from './core/deciding.ts';
-import { type Domain, registrableDomain } from './core/domain.ts';
-import { type Guest, type HostRecord, LEARNING, ownAt, seenAgain } from './core/guest.ts';
-import { foldingInfra, groupOf, type Infra, isBelow, isLearnable } from './core/infra.ts';
+import type { Domain } from './core/domain.ts';
+import { type HostRecord, LEARNING } from './core/guest.ts';
+import { GuestBook } from './core/guest-book.ts';
+import { foldingInfra, type Infra } from './core/infra.ts';
 import { type Exchange, type Mail, triedOf } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
-import { isMailService } from './core/provider.ts';
 import { dayOf } from './core/quota.ts';
 import { guestOf, type ListedAs, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
 import { allAtOnce, type Steps } from './core/steps.ts';
@@ -55,12 +55,10 @@ const FLUSH_MS = 1_000;
 const RELOAD_MS = 60_000;
 /** Beyond these the rest is dropped: what is worth learning is seen again. */
 const MOST_PENDING = 5_000;
-const MOST_GUESTS = 20_000;
 const MOST_LEARNED = 20_000;
+const MOST_BARRED = 5_000;
 /** In whose row a sweep's hosts wait for their addresses: no key has this id. */
 const SWEEP = 'sweep';
-/** The same for hosts that cannot be learned, before the key. */
-const PROVIDERS = 'providers';
 /** A listed name is answered before DNS is; its mail is looked for with so many flushes. */
 const MOST_TRIES = 3;
 
@@ -81,16 +79,12 @@ class Learner implements Learn {
   readonly #parts: LearnParts;
   /** Zone, and mark of the key where it is listed, to the day on which it was noted: each is looked at once a day. */
   readonly #noted = new LRUCache<string, string>({ max: 50_000 });
-  /** Hosts of providers and of innocent names, to the day on which their addresses came. */
-  readonly #barred = new LRUCache<string, string>({ max: 5_000 });
+  readonly #guestBook: GuestBook;
   readonly #timers: readonly NodeJS.Timeout[];
   #pending: Seen[] = [];
   /** Hosts to the key that met them. */
   #met = new Map<string, string>();
   #isHolding = false;
-  /** By host and domain, so that each is written once. */
-  #guests = new Map<string, Guest>();
-  #shared = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
   #records: Iterable<HostRecord> = [];
   /** What innocents share, as of the last reading; up to 3 MB of names, which are not the same only when others were seen. */
@@ -101,6 +95,7 @@ class Learner implements Learn {
 
   constructor(parts: LearnParts) {
     this.#parts = parts;
+    this.#guestBook = new GuestBook(parts.addresses, new LRUCache({ max: MOST_BARRED }));
     this.#infra = allAtOnce(this.#folding([], parts.catalog()));
     const every = (ms: number, work: () => Promise<void>) =>
       setInterval(() => void work().catch(parts.onError), ms).unref();
@@ -125,8 +120,8 @@ class Learner implements Learn {
   }
 
   meet(exchanges: readonly Exchange[], by: string): boolean {
-    const { may, first } = this.#lookedAt(exchanges);
-    const { addresses } = this.#parts;
+    const { addresses, catalog } = this.#parts;
+    const { may, first } = lookedAt(exchanges, catalog().providers, host => addresses.known(host));
     const tried = may.slice(0, first);
     for (const { host } of tried) {
       if (!addresses.isDue(host) || this.#met.size >= MOST_PENDING) continue;
@@ -134,11 +129,6 @@ class Learner implements Learn {
       this.#met.set(host, by);
     }
     return tried.every(({ host }) => addresses.known(host) !== undefined);
-  }
-
-  #lookedAt(exchanges: readonly Exchange[]) {
-    const { addresses, catalog } = this.#parts;
-    return lookedAt(exchanges, catalog().providers, host => addresses.known(host));
   }
 
   hold(): void {
@@ -218,18 +208,14 @@ class Learner implements Learn {
 
   async #write(): Promise<void> {
     this.#countPending(1);
-    const guests = this.#guests;
-    const shared = this.#shared;
-    if (guests.size === 0 && shared.size === 0) return;
-    this.#guests = new Map();
-    this.#shared = new Set();
+    const page = this.#guestBook.turn();
+    if (!page) return;
     const now = this.#parts.clock();
     const sinceDay = dayOf(now - LEARNING.keptDays * DAY_MS);
     try {
-      await this.#parts.store.learn([...guests.values()], [...shared], dayOf(now), sinceDay);
+      await this.#parts.store.learn(page.guests, page.shared, dayOf(now), sinceDay);
     } catch (error) {
-      for (const guest of guests.values()) this.#add(guest);
-      for (const name of shared) this.#shared.add(name);
+      this.#guestBook.putBack(page);
       throw error;
     }
   }
@@ -240,7 +226,7 @@ class Learner implements Learn {
     this.#pending = [];
     for (const seen of pending) {
       const mail = seen.mail.state === 'not_asked' ? this.#parts.resolver.last(seen.domain) : seen.mail;
-      if (mail) this.#count(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
+      if (mail) this.#enter(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
       else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
       else this.#noted.delete(onceOf(seen));
     }
@@ -249,72 +235,11 @@ class Learner implements Learn {
     for (const [host, by] of met) this.#parts.addresses.want(host, by, () => {});
   }
 
-  #count(seen: Seen, exchanges: readonly Exchange[]): void {
-    const { domain, zone, by } = seen;
+  #enter(seen: Seen, exchanges: readonly Exchange[]): void {
     const catalog = this.#parts.catalog();
-    // The very name: some that many people use give names below them away, to anybody.
-    const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
-    const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
-    const others = exchanges.filter(exchange => !learnable.includes(exchange));
-    for (const { host } of others.slice(0, LEARNING.mostExchanges))
-      if (isInnocent || isTheirOwn(host, catalog)) this.#bar(host, by);
     const guest = guestOf(seen, this.#swept, catalog, this.#parts.clock());
-    const { may, first } = this.#lookedAt(learnable);
-    const left = may.slice(0, LEARNING.mostDeciding);
-    const look = (count: number) => {
-      for (const { host } of left.splice(0, count)) {
-        const isOwn = isBelow(host, registrableDomain(domain));
-        // Own hosts tell nothing by their names, but domains of one operator share an address.
-        const names = isOwn ? [] : [host, groupOf(host) ?? host];
-        if (isInnocent) {
-          for (const name of names) this.#shared.add(name);
-          this.#bar(host, by);
-        } else {
-          for (const name of names) this.#add({ ...guest, host: name });
-          // One that does not exist takes nobody's place.
-          this.#addAt(host, by, guest, isOwn, () => look(1));
-        }
-      }
-    };
-    look(first);
+    this.#guestBook.enter({ ...seen, guest }, exchanges, catalog);
   }
-
-  #addAt(host: string, by: string, guest: Omit<Guest, 'host'>, isOwn: boolean, isNowhere: () => void): void {
-    this.#parts.addresses.want(host, by, found => {
-      if (found.length === 0) isNowhere();
-      for (const address of found.slice(0, LEARNING.mostAddresses)) {
-        this.#add({ ...guest, host: address });
-        if (isOwn) this.#add({ ...guest, host: ownAt(address) });
-      }
-    });
-  }
-
-  #add(guest: Guest): void {
-    const at = `${guest.host} ${guest.domain}`;
-    const before = this.#guests.get(at);
-    if (before) this.#guests.set(at, seenAgain(before, guest));
-    else if (this.#guests.size < MOST_GUESTS) this.#guests.set(at, guest);
-  }
-
-  /** In a row of their own: providers have a host for each customer, which must not push out the hosts to be learned. */
-  #bar(host: string, by: string): void {
-    const day = dayOf(this.#parts.clock());
-    if (this.#barred.get(host) === day) return;
-    this.#parts.addresses.want(host, `${PROVIDERS} ${by}`, found => {
-      if (found.length > 0) this.#barred.set(host, day);
-      for (const address of found.slice(0, LEARNING.mostAddresses))
-        this.#shared.add(address).add(ownAt(address));
-    });
-  }
-}
-
-/**
- * Whether a host that cannot be learned is of whoever it is named after. Below a name that many people use, and below a
- * hosting company's, may be anybody, who could put his host at an address to have it spared.
- */
-function isTheirOwn(host: string, catalog: Catalog): boolean {
-  const row = catalog.providers.match(host);
-  return row ? isMailService(host, row) : !catalog.isPanel(registrableDomain(host));
 }
 
 const onceOf = ({ zone, mark }: Sighting) => (mark === 0 ? zone : `${zone} ${mark}`);

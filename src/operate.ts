@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Act, type Action, type Actor, shortDetail } from './core/audit.ts';
+import { type Act, type Actor, actOf } from './core/audit.ts';
 import { isHostName } from './core/domain.ts';
 import {
   changesIn,
@@ -11,6 +11,7 @@ import {
   type Limits,
   limitsIn,
   NO_LIMITS,
+  rotated,
   secretFrom,
   shownParts,
 } from './core/key.ts';
@@ -80,48 +81,17 @@ export function newKey(limits: Partial<Limits> & { name: string }, now: number):
   return { key, secret };
 }
 
-export function createOperate(parts: { store: Store; clock: Clock }): Operate {
-  const { store, clock } = parts;
+interface Parts {
+  readonly store: Store;
+  readonly clock: Clock;
+}
 
-  function actOf(action: Action, subject: string, actor: Actor, detail: string | null = null): Act {
-    return { ...actor, at: clock(), action, subject, detail: detail && shortDetail(detail) };
-  }
+export function createOperate(parts: Parts): Operate {
+  return { ...keysKept(parts), ...actsOnKeys(parts), ...actsOnOverrides(parts), ...actsOnHosts(parts) };
+}
 
-  const creation = (key: KeyRecord, actor: Actor) => actOf('key.create', key.id, actor, limitsIn(key));
-
-  /** Optimistic concurrency: who finds the key changed between reading and writing begins again from what stands. */
-  async function change(
-    id: string,
-    edit: (key: KeyRecord) => Partial<KeyRecord>,
-    actFor: (key: KeyRecord, changed: KeyRecord) => Act,
-  ): Promise<KeyRecord | Problem> {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const key = (await store.listKeys()).find(one => one.id === id);
-      if (!key) return NO_SUCH_KEY;
-      if (key.revokedAt !== null)
-        return problem('revoked', `the key ${key.id} is revoked for good: create a new one`);
-      const changed = { ...key, ...edit(key) };
-      if (isDeepStrictEqual(changed, key)) return key;
-      if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
-    }
-    return problem(
-      'contended',
-      'others change this key all the time, and nothing was changed here: try again',
-    );
-  }
-
+function keysKept({ store, clock }: Parts): Pick<Operate, 'findKey' | 'listKeys' | 'usedBy'> {
   return {
-    async createKey(limits, actor) {
-      const made = newKey(limits, clock());
-      await store.createKey(made.key, creation(made.key, actor));
-      return made;
-    },
-
-    async createFirstKey(name, actor) {
-      const made = newKey({ name }, clock());
-      return (await store.createFirstKey(made.key, creation(made.key, actor))) ? made : undefined;
-    },
-
     async findKey(idOrName) {
       const keys = await store.listKeys();
       const byId = keys.find(key => key.id === idOrName);
@@ -144,41 +114,82 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
     },
 
     usedBy: key => store.used(key.id, monthOf(clock()).name),
+  };
+}
+
+type ActsOnKeys = Pick<Operate, 'createKey' | 'createFirstKey' | 'updateKey' | 'rotateKey' | 'revokeKey'>;
+
+function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
+  const creation = (key: KeyRecord, actor: Actor) =>
+    actOf(clock(), 'key.create', key.id, actor, limitsIn(key));
+
+  return {
+    async createKey(limits, actor) {
+      const made = newKey(limits, clock());
+      await store.createKey(made.key, creation(made.key, actor));
+      return made;
+    },
+
+    async createFirstKey(name, actor) {
+      const made = newKey({ name }, clock());
+      return (await store.createFirstKey(made.key, creation(made.key, actor))) ? made : undefined;
+    },
 
     updateKey: (id, limits, actor) =>
       change(
+        store,
         id,
         () => limits,
-        (key, changed) => actOf('key.update', id, actor, changesIn(key, changed)),
+        (key, changed) => actOf(clock(), 'key.update', id, actor, changesIn(key, changed)),
       ),
 
     async rotateKey(id, overlap, actor) {
       const now = clock();
       const { key: fresh, secret } = newKey({ name: id }, now);
-      const { digest, prefix, last4 } = fresh;
       const key = await change(
+        store,
         id,
-        before => ({
-          ...{ digest, prefix, last4 },
-          previousDigest: overlap > 0 ? before.digest : null,
-          previousUntil: overlap > 0 ? now + overlap : null,
-        }),
-        (_before, { previousUntil }) => {
-          const until =
-            previousUntil === null ? 'ends at once' : `stays valid until ${toSecond(previousUntil)}`;
-          return actOf('key.rotate', id, actor, `the old secret ${until}`);
-        },
+        before => rotated(before, fresh, overlap > 0 ? now + overlap : null),
+        (_before, { previousUntil }) =>
+          actOf(clock(), 'key.rotate', id, actor, `the old secret ${untilWhen(previousUntil)}`),
       );
       return 'problem' in key ? key : { key, secret };
     },
 
     revokeKey: (id, actor) =>
       change(
+        store,
         id,
         () => ({ revokedAt: clock() }),
-        ({ name }) => actOf('key.revoke', id, actor, `name ${JSON.stringify(name)}`),
+        ({ name }) => actOf(clock(), 'key.revoke', id, actor, `name ${JSON.stringify(name)}`),
       ),
+  };
+}
 
+/** Optimistic concurrency: who finds the key changed between reading and writing begins again from what stands. */
+async function change(
+  store: Store,
+  id: string,
+  edit: (key: KeyRecord) => Partial<KeyRecord>,
+  actFor: (key: KeyRecord, changed: KeyRecord) => Act,
+): Promise<KeyRecord | Problem> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const key = (await store.listKeys()).find(one => one.id === id);
+    if (!key) return NO_SUCH_KEY;
+    if (key.revokedAt !== null)
+      return problem('revoked', `the key ${key.id} is revoked for good: create a new one`);
+    const changed = { ...key, ...edit(key) };
+    if (isDeepStrictEqual(changed, key)) return key;
+    if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
+  }
+  return problem('contended', 'others change this key all the time, and nothing was changed here: try again');
+}
+
+const untilWhen = (until: number | null) =>
+  until === null ? 'ends at once' : `stays valid until ${toSecond(until)}`;
+
+function actsOnOverrides({ store, clock }: Parts): Pick<Operate, 'setOverride' | 'removeOverride'> {
+  return {
     async setOverride(wanted, actor) {
       const override = { ...wanted, createdAt: clock() };
       const { domain, action, below, note, expiresAt } = override;
@@ -188,22 +199,28 @@ export function createOperate(parts: { store: Store; clock: Clock }): Operate {
         expiresAt === null ? [] : `until ${toSecond(expiresAt)}`,
         note === null ? [] : `note ${JSON.stringify(note)}`,
       ];
-      await store.setOverride(override, actOf('override.set', domain, actor, detail.flat().join(', ')));
+      const act = actOf(clock(), 'override.set', domain, actor, detail.flat().join(', '));
+      await store.setOverride(override, act);
       return override;
     },
 
     async removeOverride(domain, actor) {
-      const removed = await store.removeOverride(domain, actOf('override.remove', domain, actor));
+      const removed = await store.removeOverride(domain, actOf(clock(), 'override.remove', domain, actor));
       return removed ? undefined : problem('not_found', `there is no override for ${domain}`);
     },
+  };
+}
 
+function actsOnHosts({ store, clock }: Parts): Pick<Operate, 'forgetHost' | 'relearnHost'> {
+  return {
     async forgetHost(host, actor) {
-      const known = await store.forgetHost(host, clock(), actOf('host.forget', host, actor));
+      const now = clock();
+      const known = await store.forgetHost(host, now, actOf(now, 'host.forget', host, actor));
       return known ? undefined : unknownHost(host);
     },
 
     async relearnHost(host, actor) {
-      const known = await store.forgetHost(host, null, actOf('host.relearn', host, actor));
+      const known = await store.forgetHost(host, null, actOf(clock(), 'host.relearn', host, actor));
       return known ? undefined : unknownHost(host);
     },
   };

@@ -8,10 +8,12 @@ import { dayOf, lastDays, WINDOW_DAYS } from './core/quota.ts';
 import {
   type Flag,
   type FlagReason,
+  fillerOf,
   makingList,
   type Ranked,
   type TopDomain,
   type TopList,
+  todayOf,
 } from './core/ranking.ts';
 import { allAtOnce, type Steps } from './core/steps.ts';
 import type { Answer } from './lookup.ts';
@@ -39,8 +41,109 @@ const KEPT_MS = 1_000;
 const MOST_TRIES = 3;
 const FRESH_MS = 300;
 
-/** What DNS said counts for so long when it cannot be asked (RFC 8767): an older verdict may have been right then only. */
-const STANDS_MS = 72 * 3_600_000;
+export interface RankParts {
+  readonly store: Pick<Store, 'flag' | 'ranking'>;
+  readonly clock: Clock;
+  /** Today's verdict without a question to DNS. */
+  readonly last: (domain: Domain) => Answer;
+  /** Names that most feeds agree on, for places that traffic has not filled. */
+  readonly mostAgreed: (count: number) => readonly string[];
+  readonly isProtected: (name: string) => boolean;
+  /** Of the overrides that verdicts are judged under. */
+  readonly revision: () => number;
+  /** Of the catalog that verdicts come from. */
+  readonly generation: () => string;
+  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
+  readonly onError: (error: unknown) => void;
+}
+
+export function createRank(parts: RankParts): Rank {
+  const flags = new Flags(parts);
+  const lists = new TopLists(parts, flags);
+  const timer = setInterval(() => {
+    void flags.flush();
+    lists.forget();
+  }, FLUSH_MS);
+  timer.unref();
+  return {
+    note: (answer, keyId) => flags.note(answer, keyId),
+    async top(limit, reason) {
+      return (await lists.of(reason)).first(limit);
+    },
+    flush: () => flags.flush(),
+    async close() {
+      clearInterval(timer);
+      await flags.flush();
+    },
+  };
+}
+
+/** What was flagged, on its way to the store, and the most flagged of what is there. */
+class Flags {
+  readonly #parts: RankParts;
+  /** Key and domain to the day on which they were noted. */
+  readonly #noted = new LRUCache<string, string>({ max: 50_000 });
+  #pending: Flag[] = [];
+  #writing: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+  #flushedOn: string;
+
+  constructor(parts: RankParts) {
+    this.#parts = parts;
+    this.#flushedOn = dayOf(parts.clock());
+  }
+
+  note({ flag, verdict }: Answer, keyId: string): void {
+    if (flag === undefined || verdict.reason === 'safe' || this.#pending.length >= MOST_PENDING) return;
+    const day = dayOf(this.#parts.clock());
+    const name = `${keyId} ${flag.domain}`;
+    if (this.#noted.get(name) === day) return;
+    this.#noted.set(name, day);
+    this.#pending.push({ day, ...flag, keyId, reason: verdict.reason, score: verdict.riskScore });
+  }
+
+  /** All that come while one is under way share the next (request coalescing). */
+  flush(): Promise<void> {
+    this.#next ??= this.#writing.then(() => {
+      this.#next = undefined;
+      this.#writing = this.#write();
+      return this.#writing;
+    });
+    return this.#next;
+  }
+
+  async #write(): Promise<void> {
+    const { store, clock, onError } = this.#parts;
+    const day = dayOf(clock());
+    // Once a day without a flag too: what is out of the window is to be forgotten.
+    if (this.#pending.length === 0 && this.#flushedOn === day) return;
+    const flags = this.#pending;
+    this.#pending = [];
+    try {
+      await store.flag(flags, this.#sinceDay());
+      this.#flushedOn = day;
+    } catch (error) {
+      this.#pending = [...flags, ...this.#pending].slice(0, MOST_PENDING);
+      onError(error);
+    }
+  }
+
+  /** A name that was flagged for another reason than today's is found among the most flagged of all reasons. */
+  async candidatesFor(reason: FlagReason | undefined): Promise<Iterable<Ranked>[]> {
+    const all = await this.#ranked(undefined);
+    return reason === undefined ? [all] : [await this.#ranked(reason), all];
+  }
+
+  async #ranked(reason: FlagReason | undefined): Promise<Iterable<Ranked>> {
+    // A caller does not wait for a store that is slow to write; the flags of the last second may be missing then.
+    await Promise.race([this.flush(), pause(FRESH_MS, undefined, { ref: false })]);
+    return this.#parts.store.ranking(this.#sinceDay(), CANDIDATES, reason);
+  }
+
+  #sinceDay(): string {
+    return lastDays(this.#parts.clock(), WINDOW_DAYS)[0]!;
+  }
+}
 
 /** One list, ready or still being made. */
 interface Made {
@@ -51,108 +154,70 @@ interface Made {
   readonly list: Promise<TopList>;
 }
 
-export function createRank(parts: {
-  store: Store;
-  clock: Clock;
-  /** Today's verdict without a question to DNS. */
-  last: (domain: Domain) => Answer;
-  /** Names that most feeds agree on, for places that traffic has not filled. */
-  mostAgreed: (count: number) => readonly string[];
-  isProtected: (name: string) => boolean;
-  /** Of the overrides that verdicts are judged under. */
-  revision: () => number;
-  /** Of the catalog that verdicts come from. */
-  generation: () => string;
-  inTurns: <T>(steps: Steps<T>) => Promise<T>;
-  onError: (error: unknown) => void;
-}): Rank {
-  const { store, clock, last, mostAgreed, isProtected, revision, generation, inTurns, onError } = parts;
-  /** Key and domain to the day on which they were noted. */
-  const noted = new LRUCache<string, string>({ max: 50_000 });
-  const lists = new Map<FlagReason | undefined, Made>();
+/** The lists of top domains, one for each reason and one for all, each made when it is asked for. */
+class TopLists {
+  readonly #parts: RankParts;
+  readonly #flags: Flags;
+  readonly #lists = new Map<FlagReason | undefined, Made>();
   /** Lists that begin when the one under way has ended. */
-  const nextLists = new Map<FlagReason | undefined, Promise<TopList>>();
-  let pending: Flag[] = [];
-  let writing: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  let flushedOn = dayOf(clock());
+  readonly #nextLists = new Map<FlagReason | undefined, Promise<TopList>>();
 
-  const sinceDay = () => lastDays(clock(), WINDOW_DAYS)[0]!;
-
-  async function write(): Promise<void> {
-    const day = dayOf(clock());
-    // Once a day without a flag too: what is out of the window is to be forgotten.
-    if (pending.length === 0 && flushedOn === day) return;
-    const flags = pending;
-    pending = [];
-    try {
-      await store.flag(flags, sinceDay());
-      flushedOn = day;
-    } catch (error) {
-      pending = [...flags, ...pending].slice(0, MOST_PENDING);
-      onError(error);
-    }
+  constructor(parts: RankParts, flags: Flags) {
+    this.#parts = parts;
+    this.#flags = flags;
   }
 
-  /** All that come while one is under way share the next (request coalescing). */
-  function flush(): Promise<void> {
-    next ??= writing.then(() => {
-      next = undefined;
-      writing = write();
-      return writing;
-    });
+  /** One at a time for each reason. All that come while one of another state is under way share the next. */
+  of(reason: FlagReason | undefined): Promise<TopList> {
+    const made = this.#lists.get(reason);
+    const isFresh = made && (!made.isReady || performance.now() - made.begun < KEPT_MS);
+    if (isFresh && made.state === this.#stateNow()) return made.list;
+    const waiting = this.#nextLists.get(reason);
+    if (waiting) return waiting;
+    if (!made || made.isReady) return this.#begin(reason);
+    const next = made.list
+      .catch(() => {})
+      .then(() => {
+        this.#nextLists.delete(reason);
+        return this.#begin(reason);
+      });
+    this.#nextLists.set(reason, next);
     return next;
   }
-  const timer = setInterval(() => {
-    void flush();
-    forgetLists();
-  }, FLUSH_MS);
-  timer.unref();
 
-  /** A name that was flagged for another reason than today's is found among the most flagged of all reasons. */
-  async function candidatesFor(reason: FlagReason | undefined): Promise<Iterable<Ranked>[]> {
-    const all = await ranked(undefined);
-    return reason === undefined ? [all] : [await ranked(reason), all];
-  }
-
-  async function ranked(reason: FlagReason | undefined): Promise<Iterable<Ranked>> {
-    // A caller does not wait for a store that is slow to write; the flags of the last second may be missing then.
-    await Promise.race([flush(), pause(FRESH_MS, undefined, { ref: false })]);
-    return store.ranking(sinceDay(), CANDIDATES, reason);
-  }
-
-  /** What we would say today; the verdict that was given lately stands in where DNS has not been asked since. */
-  function today(row: Ranked): TopDomain | undefined {
-    const { verdict, evidence } = last(row.domain as Domain);
-    if (isProtected(row.domain) && evidence.override === undefined) return undefined;
-    if (verdict.reason !== 'safe') {
-      return { domain: row.domain, riskScore: verdict.riskScore, reason: verdict.reason };
+  /** Their names may be parts of the text of a feed that was replaced long ago. */
+  forget(): void {
+    for (const [reason, made] of this.#lists) {
+      if (made.isReady && performance.now() - made.begun >= KEPT_MS) this.#lists.delete(reason);
     }
-    const asked = evidence.mail.state !== 'unknown' && evidence.mail.state !== 'not_asked';
-    const cleared = asked || row.listed || evidence.wellKnown || evidence.override !== undefined;
-    if (cleared || row.lastDay < dayOf(clock() - STANDS_MS)) return undefined;
-    return { domain: row.domain, riskScore: row.score, reason: row.reason };
   }
 
-  /** From the lists alone; DNS was asked for none of these. */
-  function filler(name: string): TopDomain | undefined {
-    const { verdict } = last(name as Domain);
-    if (verdict.reason !== 'disposable') return undefined;
-    return { domain: name, riskScore: verdict.riskScore, reason: verdict.reason };
+  #begin(reason: FlagReason | undefined): Promise<TopList> {
+    const list = this.#make(reason);
+    const made: Made = { state: this.#stateNow(), begun: performance.now(), isReady: false, list };
+    this.#lists.set(reason, made);
+    list.then(
+      () => {
+        made.isReady = true;
+      },
+      () => this.#lists.delete(reason),
+    );
+    return list;
   }
 
-  async function make(reason: FlagReason | undefined): Promise<TopList> {
-    const candidates = await candidatesFor(reason);
+  async #make(reason: FlagReason | undefined): Promise<TopList> {
+    const { last, isProtected, clock, mostAgreed, generation, inTurns } = this.#parts;
+    const candidates = await this.#flags.candidatesFor(reason);
     for (let tries = 1; ; tries++) {
       const from = generation();
       const steps = makingList({
         rows: concat(candidates),
-        today(row) {
-          const shown = today(row);
+        today: row => {
+          const shown = todayOf(row, last(row.domain as Domain), isProtected(row.domain), clock());
           return reason === undefined || shown?.reason === reason ? shown : undefined;
         },
         fillers: count => (reason === undefined || reason === 'disposable' ? mostAgreed(count) : []),
-        filler,
+        filler: name => fillerOf(name, last(name as Domain)),
       });
       if (tries === MOST_TRIES) return allAtOnce(steps);
       const list = await inTurns(steps);
@@ -161,65 +226,10 @@ export function createRank(parts: {
     }
   }
 
-  const stateNow = () => `${generation()} ${revision()}`;
-
-  function begin(reason: FlagReason | undefined): Promise<TopList> {
-    const list = make(reason);
-    const made: Made = { state: stateNow(), begun: performance.now(), isReady: false, list };
-    lists.set(reason, made);
-    list.then(
-      () => {
-        made.isReady = true;
-      },
-      () => lists.delete(reason),
-    );
-    return list;
+  #stateNow(): string {
+    const { generation, revision } = this.#parts;
+    return `${generation()} ${revision()}`;
   }
-
-  /** One at a time for each reason. All that come while one of another state is under way share the next. */
-  function listOf(reason: FlagReason | undefined): Promise<TopList> {
-    const made = lists.get(reason);
-    const isFresh = made && (!made.isReady || performance.now() - made.begun < KEPT_MS);
-    if (isFresh && made.state === stateNow()) return made.list;
-    const waiting = nextLists.get(reason);
-    if (waiting) return waiting;
-    if (!made || made.isReady) return begin(reason);
-    const next = made.list
-      .catch(() => {})
-      .then(() => {
-        nextLists.delete(reason);
-        return begin(reason);
-      });
-    nextLists.set(reason, next);
-    return next;
-  }
-
-  /** Their names may be parts of the text of a feed that was replaced long ago. */
-  function forgetLists(): void {
-    for (const [reason, made] of lists) {
-      if (made.isReady && performance.now() - made.begun >= KEPT_MS) lists.delete(reason);
-    }
-  }
-
-  return {
-    note({ flag, verdict }, keyId) {
-      if (flag === undefined || verdict.reason === 'safe' || pending.length >= MOST_PENDING) return;
-      const day = dayOf(clock());
-      const name = `${keyId} ${flag.domain}`;
-      if (noted.get(name) === day) return;
-      noted.set(name, day);
-      pending.push({ day, ...flag, keyId, reason: verdict.reason, score: verdict.riskScore });
-    },
-
-    async top(limit, reason) {
-      return (await listOf(reason)).first(limit);
-    },
-    flush,
-    async close() {
-      clearInterval(timer);
-      await flush();
-    },
-  };
 }
 
 function* concat<T>(parts: readonly Iterable<T>[]): Generator<T> {

@@ -1,11 +1,11 @@
 /** The client: four questions, and the one way that each of them takes to its answer. */
 
 import { ask, type Heard } from './ask.ts';
-import { createBreaker } from './breaker.ts';
-import { createCache } from './cache.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
+import { type Cache, createCache } from './cache.ts';
 import { domainOf } from './domain.ts';
 import { createFlights } from './flights.ts';
-import { amount, type Call, type ClientOptions, readOptions, wrongIn } from './options.ts';
+import { amount, type Call, type ClientOptions, readOptions, type Settings, wrongIn } from './options.ts';
 import { type Answer, type Failure, failure, type Result } from './result.ts';
 import type { Check } from './shape.ts';
 import { type DomainRisk, isDomainRisk, isTopDomains, isUsage, type TopDomains, type Usage } from './wire.ts';
@@ -64,89 +64,10 @@ const PAUSED = failure('breaker', 'The last calls got no answer; nothing was sen
 export function createClient(options: ClientOptions): Client {
   const given = options ?? {};
   const settings = readOptions(given);
-  const wrong = wrongIn(settings);
-  const now = () => performance.now();
-  const breaker = createBreaker(settings.failures, settings.pause, now);
-  const cache = createCache<Answer<unknown>>(settings.cacheSize, now);
-  const flights = createFlights<Heard>();
-  const told = new Set<unknown>();
-
-  function warn(problem: Failure): void {
-    const kind = problem.status ?? problem.cause;
-    if (!LOUD.includes(kind) || told.has(kind)) return;
-    told.add(kind);
-    tell(given.onProblem ?? (({ message }) => console.error(`@domain-risk/client: ${message}`)), problem);
-  }
-
-  /** Attempts until there is an answer, or nothing that another one could better, or nobody who waits. */
-  async function attempt(path: string, check: Check, signal: AbortSignal, until: number): Promise<Heard> {
-    const headers = { accept: 'application/json', authorization: `Bearer ${settings.key}` };
-    const question = { url: settings.base + path, headers, check, fetch: given.fetch ?? fetch };
-    for (let attempts = 1; ; attempts++) {
-      const heard = await ask(question, signal);
-      const wait = waitAfter(heard.result, attempts, settings.retryDelay);
-      if (attempts > settings.retries || now() + wait >= until || !breaker.isClosed()) return heard;
-      await new Promise(resolve => setTimeout(resolve, wait));
-      if (signal.aborted) return heard;
-    }
-  }
-
-  /** The deadline holds even for a fetch that does not listen to its signal. */
-  async function fly(
-    path: string,
-    check: Check,
-    timeout: number,
-    controller: AbortController,
-  ): Promise<Heard> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const deadline = new Promise<undefined>(resolve => {
-      timer = setTimeout(resolve, timeout, undefined);
-    });
-    const work = attempt(path, check, controller.signal, now() + timeout).catch(unexpected);
-    const late = failure('timeout', `The service did not answer within ${timeout} ms.`);
-    const heard = (await Promise.race([work, deadline])) ?? { result: late, fresh: 0 };
-    clearTimeout(timer);
-    if (heard.result.ok) cache.set(path, heard.result, heard.fresh);
-    // A call that everybody has left says nothing about the service.
-    if (!controller.signal.aborted) breaker.note(heard.result);
-    controller.abort();
-    return heard;
-  }
-
-  async function answer(
-    path: string | undefined,
-    check: Check,
-    options: CallOptions,
-  ): Promise<Result<unknown>> {
-    const { signal } = options;
-    if (wrong) return wrong;
-    if (!path) return NO_DOMAIN;
-    if (signal?.aborted) return ABORTED;
-    const cached = cache.get(path);
-    if (cached) return { ...cached, fromCache: true };
-    const timeout = amount(options.timeout, settings.timeout, 1);
-    const key = `${timeout} ${path}`;
-    if (!flights.has(key) && !breaker.admits()) return PAUSED;
-    const heard = await flights.join(key, signal, controller => fly(path, check, timeout, controller));
-    return heard?.result ?? ABORTED;
-  }
-
-  async function call<T>(
-    operation: Call['operation'],
-    check: Check,
-    options: CallOptions | undefined,
-    pathOf: () => string | undefined,
-  ): Promise<Result<T>> {
-    const started = now();
-    const shared = await (async () => answer(pathOf(), check, options ?? {}))().catch(() => UNUSABLE);
-    const result = copyOf(shared) as Result<T>;
-    if (!result.ok) warn(result);
-    if (given.onCall) tell(given.onCall, { operation, result, milliseconds: now() - started });
-    return result;
-  }
+  const calls = new Calls(given, settings);
 
   const lookup: Client['lookup'] = (domainOrEmail, options) =>
-    call('lookup', isDomainRisk, options, () => {
+    calls.make('lookup', isDomainRisk, options, () => {
       const domain = domainOf(domainOrEmail);
       const query = options?.explain ? '?explain=true' : '';
       return domain && `/v1/public/domain/${encodeURIComponent(domain)}${query}`;
@@ -161,11 +82,103 @@ export function createClient(options: ClientOptions): Client {
       return false;
     },
     topDomains: options =>
-      call('topDomains', isTopDomains, options, () =>
+      calls.make('topDomains', isTopDomains, options, () =>
         withQuery('/v1/public/top-domains', { limit: options?.limit, reason: options?.reason }),
       ),
-    usage: options => call('usage', isUsage, options, () => withQuery('/v1/usage', { days: options?.days })),
+    usage: options =>
+      calls.make('usage', isUsage, options, () => withQuery('/v1/usage', { days: options?.days })),
   };
+}
+
+const now = () => performance.now();
+
+/** All calls of one client, which share a memory of answers, a breaker and what is under way. */
+class Calls {
+  readonly #given: ClientOptions;
+  readonly #settings: Settings;
+  readonly #wrong: Failure | undefined;
+  readonly #breaker: Breaker;
+  readonly #cache: Cache<Answer<unknown>>;
+  readonly #flights = createFlights<Heard>();
+  readonly #told = new Set<unknown>();
+
+  constructor(given: ClientOptions, settings: Settings) {
+    this.#given = given;
+    this.#settings = settings;
+    this.#wrong = wrongIn(settings);
+    this.#breaker = createBreaker(settings.failures, settings.pause, now);
+    this.#cache = createCache(settings.cacheSize, now);
+  }
+
+  async make<T>(
+    operation: Call['operation'],
+    check: Check,
+    options: CallOptions | undefined,
+    pathOf: () => string | undefined,
+  ): Promise<Result<T>> {
+    const started = now();
+    const shared = await (async () => this.#answer(pathOf(), check, options ?? {}))().catch(() => UNUSABLE);
+    const result = copyOf(shared) as Result<T>;
+    if (!result.ok) this.#warn(result);
+    const { onCall } = this.#given;
+    if (onCall) tell(onCall, { operation, result, milliseconds: now() - started });
+    return result;
+  }
+
+  async #answer(path: string | undefined, check: Check, options: CallOptions): Promise<Result<unknown>> {
+    const { signal } = options;
+    if (this.#wrong) return this.#wrong;
+    if (!path) return NO_DOMAIN;
+    if (signal?.aborted) return ABORTED;
+    const cached = this.#cache.get(path);
+    if (cached) return { ...cached, fromCache: true };
+    const timeout = amount(options.timeout, this.#settings.timeout, 1);
+    const key = `${timeout} ${path}`;
+    if (!this.#flights.has(key) && !this.#breaker.admits()) return PAUSED;
+    const heard = await this.#flights.join(key, signal, controller =>
+      this.#fly(path, check, timeout, controller),
+    );
+    return heard?.result ?? ABORTED;
+  }
+
+  /** The deadline holds even for a fetch that does not listen to its signal. */
+  async #fly(path: string, check: Check, timeout: number, controller: AbortController): Promise<Heard> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const deadline = new Promise<undefined>(resolve => {
+      timer = setTimeout(resolve, timeout, undefined);
+    });
+    const work = this.#attempt(path, check, controller.signal, now() + timeout).catch(unexpected);
+    const late = failure('timeout', `The service did not answer within ${timeout} ms.`);
+    const heard = (await Promise.race([work, deadline])) ?? { result: late, fresh: 0 };
+    clearTimeout(timer);
+    if (heard.result.ok) this.#cache.set(path, heard.result, heard.fresh);
+    // A call that everybody has left says nothing about the service.
+    if (!controller.signal.aborted) this.#breaker.note(heard.result);
+    controller.abort();
+    return heard;
+  }
+
+  /** Attempts until there is an answer, or nothing that another one could better, or nobody who waits. */
+  async #attempt(path: string, check: Check, signal: AbortSignal, until: number): Promise<Heard> {
+    const { base, key, retries, retryDelay } = this.#settings;
+    const headers = { accept: 'application/json', authorization: `Bearer ${key}` };
+    const question = { url: base + path, headers, check, fetch: this.#given.fetch ?? fetch };
+    for (let attempts = 1; ; attempts++) {
+      const heard = await ask(question, signal);
+      const wait = waitAfter(heard.result, attempts, retryDelay);
+      if (attempts > retries || now() + wait >= until || !this.#breaker.isClosed()) return heard;
+      await new Promise(resolve => setTimeout(resolve, wait));
+      if (signal.aborted) return heard;
+    }
+  }
+
+  #warn(problem: Failure): void {
+    const kind = problem.status ?? problem.cause;
+    if (!LOUD.includes(kind) || this.#told.has(kind)) return;
+    this.#told.add(kind);
+    const { onProblem } = this.#given;
+    tell(onProblem ?? (({ message }) => console.error(`@domain-risk/client: ${message}`)), problem);
+  }
 }
 
 function withQuery(path: string, wanted: Readonly<Record<string, string | number | undefined>>): string {

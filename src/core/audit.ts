@@ -41,3 +41,13 @@ const MOST_DETAIL = 500;
 export function shortDetail(text: string): string {
   return text.length <= MOST_DETAIL ? text : `${text.slice(0, MOST_DETAIL - 1).toWellFormed()}…`;
 }
+
+export function actOf(
+  at: number,
+  action: Action,
+  subject: string,
+  actor: Actor,
+  detail: string | null = null,
+): Act {
+  return { ...actor, at, action, subject, detail: detail && shortDetail(detail) };
+}

@@ -3,6 +3,7 @@
 import { getDomain, getPublicSuffix } from 'tldts';
 import { toASCII, toUnicode } from 'tr46';
 import TABLE from '../../data/suffixes.json' with { type: 'json' };
+import { isSpecialUse } from './special-use.ts';
 
 declare const brand: unique symbol;
 
@@ -98,32 +99,6 @@ const SHARED_SUFFIXES: ReadonlySet<string> = new Set(Object.values(TABLE.suffixe
 /** Of what it has: what would else be taken for registries that sell names. */
 const FREE_REGISTRIES: ReadonlySet<string> = new Set(Object.values(TABLE.freeRegistries).flat());
 
-/**
- * Names that never stand for a mail domain in the public DNS, each with all names below it: IANA's registry
- * "Special-Use Domain Names" (RFC 6761), state of 2026-05-24 as tldts 7.4 records it, without example.com, .net
- * and .org, which resolve; the reverse trees whole, since they map addresses; and `internal`, which ICANN's Board
- * reserved for private use on 2024-07-29.
- */
-const SPECIAL_USE: ReadonlySet<string> = new Set([
-  'alt', // RFC 9476
-  'example', // RFC 6761
-  'internal', // ICANN Board, 2024-07-29
-  'invalid', // RFC 6761
-  'local', // RFC 6762
-  'localhost', // RFC 6761
-  'onion', // RFC 7686
-  'test', // RFC 6761
-  '6tisch.arpa', // RFC 9031
-  'eap.arpa', // RFC 9965
-  'eap-noob.arpa', // RFC 9140
-  'home.arpa', // RFC 8375
-  'in-addr.arpa', // RFC 1035
-  'ip6.arpa', // RFC 3596
-  'ipv4only.arpa', // RFC 8880
-  'resolver.arpa', // RFC 9462
-  'service.arpa', // RFC 9665
-]);
-
 /** Nearly every name at one glance; what it does not match is looked at rule by rule. */
 const WELL_SHAPED = /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z][a-z0-9]*(?:-+[a-z0-9]+)*$/;
 /** Two labels or more that are no longer than this together: none of them has more than 63 characters. */
@@ -178,14 +153,6 @@ export function registrableDomain(name: string): string | undefined {
   if (domain === undefined || !SHARED_SUFFIXES.has(domain)) return domain;
   if (name === domain) return undefined;
   return name.slice(name.lastIndexOf('.', name.length - domain.length - 2) + 1);
-}
-
-/** For a canonical name: whether it is, or lies below, a special-use name. Such a name is never sent to DNS. */
-export function isSpecialUse(name: string): boolean {
-  const dot = name.lastIndexOf('.');
-  const last = name.slice(dot + 1);
-  if (last !== 'arpa') return SPECIAL_USE.has(last);
-  return SPECIAL_USE.has(name.slice(name.lastIndexOf('.', dot - 1) + 1));
 }
 
 /**

@@ -5,8 +5,9 @@ import { Catalog, type FeedStatus, type Folded, type Naming } from './catalog.ts
 import { type Day, dayText } from './days.ts';
 import { registrableDomain } from './domain.ts';
 import type { Feed, Snapshot } from './feed.ts';
+import { freeOf } from './free.ts';
 import { STEP, type Steps } from './steps.ts';
-import type { ProviderClass, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Some times the longest list of top domains, since callers leave out what they have. */
 const LONGEST_AGREED = 5_000;
@@ -192,57 +193,6 @@ function addingTo(namings: (readonly Naming[])[], { feed, since, shown }: Snapsh
 
 function namingOf(feed: Feed, since: Day, until: Day | undefined): Naming {
   return { feed, since, sinceText: dayText(since), until };
-}
-
-const MAILBOXES: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
-  'consumer_webmail',
-  'mailbox_provider',
-]);
-
-/** Suffixes of schools and authorities: nobody sells mailboxes there. */
-const PUBLIC_BODY = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]{2}$/;
-
-/**
- * Consumer webmail by feed and table. A feed is not believed about what is disposable, a relay, a university or another
- * protected name: the lists of November 2026 hold stanford.edu, twitter.com and 58 universities between them.
- */
-function* freeOf(
-  snapshots: readonly Snapshot[],
-  tables: Tables,
-  disposable: ReadonlyMap<string, number>,
-  guarded: ReadonlySet<string>,
-): Steps<Pick<Folded, 'free' | 'surelyFree'>> {
-  const free = new Set<string>();
-  const surelyFree = new Set<string>();
-  for (const { feed, names } of snapshots) {
-    if (feed.kind !== 'free') continue;
-    let at = 0;
-    for (const name of names) {
-      if (++at % STEP === 0) yield;
-      if (disposable.has(name) || guarded.has(name) || PUBLIC_BODY.test(name)) continue;
-      if (registrableDomain(name) !== name) continue;
-      if (free.has(name)) surelyFree.add(name);
-      free.add(name);
-    }
-  }
-  for (const name of freeByTables(tables)) {
-    free.add(name);
-    surelyFree.add(name);
-  }
-  for (const name of tables.free.remove) {
-    free.delete(name);
-    surelyFree.delete(name);
-  }
-  return { free, surelyFree };
-}
-
-function freeByTables(tables: Tables): Set<string> {
-  const free = new Set(tables.free.add);
-  for (const [name, row] of tables.mailboxes) if (row.class === 'consumer_webmail') free.add(name);
-  // Whoever runs mailboxes for consumers has customers with addresses under the name of its hosts.
-  for (const { suffix, class: kind } of tables.providers)
-    if (MAILBOXES.has(kind) && registrableDomain(suffix) === suffix) free.add(suffix);
-  return free;
 }
 
 /** Of names that as many feeds name, the first by name. */

@@ -3,33 +3,22 @@
 import type { Catalog } from './catalog.ts';
 import { areSpared, decidingOf } from './deciding.ts';
 import { isHostName, lineage, registrableDomain } from './domain.ts';
-import { type HostRecord, isByTwoFamilies, isOwnHosts, LEARNING, ownAt } from './guest.ts';
+import { type HostRecord, isByTwoFamilies, LEARNING, ownAt } from './guest.ts';
+import { enoughFor, groupOf, isBelow, isEnough, isLearnable, learnableSum } from './learnable.ts';
+import {
+  type Found,
+  isListed,
+  type Learned,
+  type LearnedBy,
+  leastOf,
+  someListed,
+  together,
+  UNWEIGHED,
+} from './learned.ts';
 import { type Exchange, firstOf } from './mail.ts';
-import { isRented } from './provider.ts';
 import { relisted, relisting } from './relist.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
-import { sumOf } from './weights.ts';
-
-/**
- * Why an unlisted domain looks disposable. `name`: by its hosts, or the domain they are below. `listed`: the domain of
- * a host is listed itself. `address`: as soon as one host was recognised by its address only. `siblings`: other names
- * below its registrable domain are listed.
- */
-export type LearnedBy = 'name' | 'listed' | 'address' | 'siblings';
-
-export interface Learned {
-  readonly by: LearnedBy;
-  /** What speaks against it: its hosts, or the domain that it is below. */
-  readonly hosts: readonly string[];
-  readonly neighbours: readonly string[];
-  /** How many listed domains share the host that has most of them. */
-  readonly listedGuests: number;
-  /** What the guests weigh together where they do least; null where no guest was weighed. */
-  readonly sum: number | null;
-  /** What they must weigh at least. */
-  readonly enough: number;
-}
 
 /** One host of a domain and the listed domains that share it. */
 export interface GraphHost {
@@ -39,30 +28,6 @@ export interface GraphHost {
   readonly guests: readonly string[];
 }
 
-/** How a domain of hosts is called among hosts and addresses: numbered hosts of one domain are one. */
-export function groupOf(host: string): string | undefined {
-  const domain = registrableDomain(host);
-  return domain && `*.${domain}`;
-}
-
-/** What the guests of a host, a domain of hosts or an address must weigh for it to be a disposable one. */
-const enoughFor = (name: string) => (isOwnHosts(name) ? LEARNING.ownLearnedAt : LEARNING.learnedAt);
-
-/**
- * Whether a host may be learned at all: nobody who is known for something else, and nothing of protected domains or of
- * the panel. A rented machine is its tenant's; its landlord's other machines say nothing of it.
- */
-export function isLearnable(host: string, catalog: Catalog): boolean {
-  const row = catalog.providers.match(host);
-  if (row) return row.class === 'disposable' || isRented(host, row);
-  const registrable = registrableDomain(host);
-  return (
-    !lineage(host).some(name => catalog.isProtected(name) && (name === host || !catalog.isSuffix(name))) &&
-    !catalog.isSurelyFree(registrable) &&
-    !catalog.isPanel(registrable)
-  );
-}
-
 /** What is known of a host, an address or a domain of hosts. */
 interface Known {
   /** As today's lists know its guests, without these: what stays in memory is what each reading has to move there. */
@@ -70,11 +35,6 @@ interface Known {
   /** Null where it cannot be learned, whatever its guests weigh. */
   readonly sum: number | null;
 }
-
-type Found = Omit<Learned, 'hosts'>;
-
-/** Listed names speak for themselves. */
-const UNWEIGHED = { sum: null, enough: 0 } as const;
 
 /** Up to the domain that somebody registered: a suffix that others are customers of (`duckdns.org`) says nothing of them. */
 function ownLineage(host: string): string[] {
@@ -236,40 +196,6 @@ export class Infra {
   }
 }
 
-const RANK: readonly LearnedBy[] = ['siblings', 'address', 'listed', 'name'];
-
-/** The weakest speaks for all, with the neighbours of each. */
-function together(found: readonly Found[], deciding: readonly Exchange[], catalog: Catalog): Learned {
-  const by = RANK.find(one => found.some(each => each.by === one))!;
-  return {
-    ...leastOf(found),
-    by,
-    hosts: deciding.map(({ host }) => host),
-    neighbours: someListed(new Set(found.flatMap(({ neighbours }) => neighbours)), catalog),
-    listedGuests: Math.max(...found.map(({ listedGuests }) => listedGuests)),
-  };
-}
-
-function leastOf(found: readonly Found[]): Found {
-  return found.reduce((least, next) =>
-    (next.sum ?? Number.POSITIVE_INFINITY) < (least.sum ?? Number.POSITIVE_INFINITY) ? next : least,
-  );
-}
-
-const MOST_NAMED = 3;
-
-/** The first few that are listed today: enough to look up by hand. */
-function someListed(entries: Iterable<string>, catalog: Catalog): string[] {
-  const listed: string[] = [];
-  for (const entry of entries) {
-    if (listed.length === MOST_NAMED) break;
-    if (isListed(entry, catalog)) listed.push(entry);
-  }
-  return listed;
-}
-
-const isEnough = (sum: number | null, name: string) => sum !== null && sum >= enoughFor(name);
-
 /** Judging a host tries every choice of keys, 0.3 ms at most (2026-11-16), so fewer hosts are a step than names. */
 const HOSTS_A_STEP = 4;
 const NAMES_A_STEP = 100;
@@ -306,22 +232,6 @@ export function* foldingInfra(
   });
 }
 
-/** What the guests of a host weigh. Null where it cannot be learned by today's lists and tables. */
-function learnableSum(record: HostRecord, catalog: Catalog, today: string): number | null {
-  if (record.shared || record.forgotten) return null;
-  const host = record.name.replace(/^\*\./, '');
-  return isHostName(host) && !isLearnable(host, catalog) ? null : sumOf(record, today);
-}
-
 export function isLearned(record: HostRecord, catalog: Catalog, today: string): boolean {
   return isEnough(learnableSum(relisted(record, catalog), catalog, today), record.name);
-}
-
-function isListed(name: string, catalog: Catalog): boolean {
-  return catalog.listed(lineage(name)).hits.length > 0;
-}
-
-/** Whether a host is one of the domain's own. */
-export function isBelow(host: string, registrable: string | undefined): boolean {
-  return registrable !== undefined && (host === registrable || host.endsWith(`.${registrable}`));
 }

@@ -88,6 +88,13 @@ export function shownParts(secret: string): { prefix: string; last4: string } {
   return { prefix: secret.slice(0, SECRET_PREFIX.length + 4), last4: secret.slice(-4) };
 }
 
+/** With the secret of a fresh key in place of its own. The old secret stays valid until then; null: not at all. */
+export function rotated(before: KeyRecord, fresh: KeyRecord, until: number | null): Partial<KeyRecord> {
+  const { digest, prefix, last4 } = fresh;
+  const previousDigest = until === null ? null : before.digest;
+  return { digest, prefix, last4, previousDigest, previousUntil: until };
+}
+
 /**
  * Whether the secret with this digest opens the door now. Plain comparison: a caller cannot steer the digest of a secret
  * that he does not have, so how long it takes tells him nothing (no timing attack).

@@ -1,7 +1,9 @@
 /** Which verdicts other than safe were given, and how often: the list of top domains. */
 
+import { dayOf } from './quota.ts';
 import type { Reason } from './signals.ts';
 import type { Steps } from './steps.ts';
+import type { Evidence, Verdict } from './verdict.ts';
 
 export type FlagReason = Exclude<Reason, 'safe'>;
 
@@ -103,6 +105,37 @@ export function* makingList(parts: ListParts): Steps<TopList> {
   const names = wanted > 0 ? parts.fillers(present.size + 2 * wanted) : [];
   const filled = yield* sorting(filling(names, present, wanted, parts.filler), byScore);
   return new TopList(observed, filled);
+}
+
+/** What DNS said counts for so long when it cannot be asked (RFC 8767): an older verdict may have been right then only. */
+const STANDS_MS = 72 * 3_600_000;
+
+/** A verdict without a question to DNS. */
+interface Judged {
+  readonly verdict: Verdict;
+  readonly evidence: Evidence;
+}
+
+/** What we would say today; the verdict that was given lately stands in where DNS has not been asked since. */
+export function todayOf(
+  row: Ranked,
+  { verdict, evidence }: Judged,
+  isProtected: boolean,
+  now: number,
+): TopDomain | undefined {
+  const { domain } = row;
+  if (isProtected && evidence.override === undefined) return undefined;
+  if (verdict.reason !== 'safe') return { domain, riskScore: verdict.riskScore, reason: verdict.reason };
+  const asked = evidence.mail.state !== 'unknown' && evidence.mail.state !== 'not_asked';
+  const cleared = asked || row.listed || evidence.wellKnown || evidence.override !== undefined;
+  if (cleared || row.lastDay < dayOf(now - STANDS_MS)) return undefined;
+  return { domain, riskScore: row.score, reason: row.reason };
+}
+
+/** From the lists alone; DNS was asked for none of these. */
+export function fillerOf(domain: string, { verdict }: Judged): TopDomain | undefined {
+  if (verdict.reason !== 'disposable') return undefined;
+  return { domain, riskScore: verdict.riskScore, reason: verdict.reason };
 }
 
 /** Something for the list, or undefined where a name is not to be shown. */

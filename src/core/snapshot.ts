@@ -2,7 +2,7 @@
 
 import { createHash, hash } from 'node:crypto';
 import { type Day, dayAt, dayFrom, type Runs, runsOf, spread } from './days.ts';
-import { isSpecialUse, parseDomain } from './domain.ts';
+import { parseDomain } from './domain.ts';
 import {
   type Content,
   type Dropped,
@@ -13,6 +13,7 @@ import {
   type Snapshot,
 } from './feed.ts';
 import { isRegistry } from './registry.ts';
+import { isSpecialUse } from './special-use.ts';
 import { allAtOnce, STEP, type Steps } from './steps.ts';
 import { parseLabel } from './typed.ts';
 

@@ -4,7 +4,7 @@ import type { ListHit } from './catalog.ts';
 import { type Listed, type Received, type Weight, weigh } from './corroboration.ts';
 import { type Domain, registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
-import type { Learned, LearnedBy } from './infra.ts';
+import type { Learned, LearnedBy } from './learned.ts';
 import type { Override } from './override.ts';
 import type { Receiver, ReceiverKind } from './provider.ts';
 import { type Reason, SIGNALS, type SignalName } from './signals.ts';
@@ -26,7 +26,7 @@ export interface Verdict {
   readonly signals: readonly Signal[];
 }
 
-/** The facts found about a domain. Gathering them is lookup's work; here nothing is asked any more. */
+/** The facts found about a domain. Gathering them is the work of facts.ts and answer.ts; here nothing is asked any more. */
 export interface Evidence extends Listed, Received {
   readonly domain: Domain;
   readonly override: Override | undefined;

@@ -51,149 +51,174 @@ interface Sent {
 const MOST_CONFIRMATIONS = 2;
 
 export function ask(servers: Servers, question: Question): Asking {
-  const { promise, resolve } = Promise.withResolvers<Answered>();
-  const { name, type } = question;
-  let sends = plan(servers.inOrder());
-  let waiting: readonly Sent[] = [];
-  const failed: Server[] = [];
-  const refused: Server[] = [];
-  let why: Unanswered = 'timeout';
+  return new Asked(servers, question);
+}
+
+/** One question under way: who was asked, what they said, and what the answer still waits for. */
+class Asked implements Asking {
+  readonly answered: Promise<Answered>;
+  readonly #servers: Servers;
+  readonly #question: Question;
+  readonly #resolve: (answered: Answered) => void;
+  readonly #deadline: Deadline;
+  #sends: readonly (Server | undefined)[];
+  #next = 0;
+  #waiting: readonly Sent[] = [];
+  readonly #failed: Server[] = [];
+  readonly #refused: Server[] = [];
+  #why: Unanswered = 'timeout';
   /** Answers whose servers must prove themselves before they count. */
-  let proving = 0;
+  #proving = 0;
   /** Who denied it, believed or not. */
-  const denials = new Map<Server, Found>();
+  readonly #denials = new Map<Server, Found>();
   /** Whom the first of them is put to, and since when. */
-  let put: (Others & { readonly by: Server; readonly at: number }) | undefined;
+  #put: (Others & { readonly by: Server; readonly at: number }) | undefined;
   /** What somebody who is believed denies, until one of the others says so too. */
-  let denial: Found | undefined;
-  let isOver = false;
-  let next = 0;
-  let patience: Deadline | undefined;
+  #denial: Found | undefined;
+  #isOver = false;
+  #patience: Deadline | undefined;
 
-  const settle = (answered: Answered) => {
-    isOver = true;
-    deadline.cancel();
-    patience?.cancel();
-    for (const { carried } of waiting) carried.close();
-    waiting = [];
-    resolve(answered);
-  };
-
-  const blame = (server: Server) => {
-    if (failed.includes(server)) return;
-    servers.failed(server);
-    failed.push(server);
-  };
-
-  const fail = () => {
-    if (denial && put) {
-      const isLate = performance.now() - put.at >= question.patienceMs;
-      for (const server of put.servers)
-        if (refused.includes(server) || (isLate && failed.includes(server))) servers.unconfirmed(server);
-      if (!put.mustConfirm) return settle({ found: denial });
-    }
-    settle({ failure: proving > 0 || denial ? 'distrusted' : why });
-  };
-
-  const deadline = startDeadline(question.withinMs, () => {
-    for (const { server } of waiting) blame(server);
-    fail();
-  });
-
-  const refuse = (server: Server, because: Unanswered) => {
-    why = because;
-    refused.push(server);
-    goOn();
-  };
-
-  const weigh = async (server: Server, found: Found, belief: Promise<boolean>) => {
-    proving += 1;
-    const isBelieved = await belief;
-    if (isOver) return;
-    proving -= 1;
-    if (isBelieved) accept(server, found);
-    else refuse(server, 'distrusted');
-  };
-
-  /** Who is asked already is not asked again at once, and whose word it is to be not before they are. */
-  const putToOthers = (by: Server) => {
-    put = { ...servers.others(by), by, at: performance.now() };
-    const others = put.servers;
-    if (others.length === 0 || others.some(other => denials.has(other))) return;
-    sends = [...others, ...others].slice(0, MOST_CONFIRMATIONS);
-    if (!denials.has(by)) sends = [...sends, by];
-    next = 0;
-    if (!waiting.some(({ server }) => others.includes(server))) return send();
-    patience?.cancel();
-    patience = startDeadline(question.patienceMs, sendAgain);
-  };
-
-  /** One server may be wrong, or lie about a few names only: where there are others, its denial waits for one of them. */
-  const accept = (server: Server, found: Found) => {
-    if (!isDenial(found, type)) return settle({ found });
-    if (denial) return goOn();
-    denial = found;
-    if (put?.by !== server) putToOthers(server);
-    if (isOver) return;
-    const others = put?.servers ?? [];
-    const confirmer = others.find(other => denials.has(other));
-    if (confirmer) settle({ found: lesserOf(found, denials.get(confirmer)!) });
-    else if (others.length === 0) settle({ found });
-    else goOn();
-    if (isOver || put?.mustConfirm) return;
-    // Nobody waits for long just to see whether a server answers again.
-    patience?.cancel();
-    patience = startDeadline(question.patienceMs, fail);
-  };
-
-  const hear = (server: Server, found: Found) => {
-    servers.answered(server);
-    if (put?.servers.includes(server)) servers.confirmed(server);
-    const isDenied = isDenial(found, type);
-    if (isDenied) denials.set(server, found);
-    if (denial && isDenied && put?.servers.includes(server))
-      return settle({ found: lesserOf(denial, found) });
-    const belief = servers.believes(server, found, type);
-    if (belief === true) return accept(server, found);
-    if (belief === false) return refuse(server, 'distrusted');
-    void weigh(server, found, belief);
-    // Both take as long as an answer does, so that far servers have no time for one after the other.
-    if (isDenied && !put) putToOthers(server);
-  };
-
-  const send = (): void => {
-    patience?.cancel();
-    const server = sends[next++];
-    if (next < sends.length) patience = startDeadline(question.patienceMs, sendAgain);
-    if (!server || refused.includes(server)) {
-      goOn();
-      return;
-    }
-    const carried = carry(server, name, type, told => {
-      waiting = waiting.filter(sent => sent.carried !== carried);
-      const found = 'reply' in told && find(told.reply, name, type);
-      if (found) return hear(server, found);
-      blame(server);
-      refuse(server, 'failure' in told ? told.failure : 'open');
+  constructor(servers: Servers, question: Question) {
+    const { promise, resolve } = Promise.withResolvers<Answered>();
+    this.answered = promise;
+    this.#resolve = resolve;
+    this.#servers = servers;
+    this.#question = question;
+    this.#sends = plan(servers.inOrder());
+    this.#deadline = startDeadline(question.withinMs, () => {
+      this.#blameWaiting();
+      this.#fail();
     });
-    waiting = [...waiting, { server, carried }];
-  };
+    this.#send();
+    if (question.isDoubtful) this.#putToOthers(this.#sends[0]!);
+  }
 
-  const sendAgain = () => {
-    for (const { server } of waiting) blame(server);
-    send();
-  };
+  cancel(): void {
+    this.#settle({ failure: 'cancelled' });
+  }
+
+  #send(): void {
+    const { name, type } = this.#question;
+    this.#patience?.cancel();
+    const server = this.#sends[this.#next++];
+    if (this.#next < this.#sends.length) this.#wait(() => this.#sendAgain());
+    if (!server || this.#refused.includes(server)) return this.#goOn();
+    const carried = carry(server, name, type, told => {
+      this.#waiting = this.#waiting.filter(sent => sent.carried !== carried);
+      const found = 'reply' in told && find(told.reply, name, type);
+      if (found) return this.#hear(server, found);
+      this.#blame(server);
+      this.#refuse(server, 'failure' in told ? told.failure : 'open');
+    });
+    this.#waiting = [...this.#waiting, { server, carried }];
+  }
+
+  #sendAgain(): void {
+    this.#blameWaiting();
+    this.#send();
+  }
+
+  #wait(then: () => void): void {
+    this.#patience?.cancel();
+    this.#patience = startDeadline(this.#question.patienceMs, then);
+  }
 
   /** Asks somebody else at once when nobody is left to wait for; nobody is asked again who refused. */
-  const goOn = (): void => {
-    if (waiting.length > 0 || proving > 0) return;
-    if (sends.slice(next).some(server => server && !refused.includes(server))) send();
-    else fail();
-  };
+  #goOn(): void {
+    if (this.#waiting.length > 0 || this.#proving > 0) return;
+    const left = this.#sends.slice(this.#next);
+    if (left.some(server => server && !this.#refused.includes(server))) this.#send();
+    else this.#fail();
+  }
 
-  send();
-  if (question.isDoubtful) putToOthers(sends[0]!);
-  return { answered: promise, cancel: () => settle({ failure: 'cancelled' }) };
+  #hear(server: Server, found: Found): void {
+    const { type } = this.#question;
+    this.#servers.answered(server);
+    const isOther = this.#put?.servers.includes(server);
+    if (isOther) this.#servers.confirmed(server);
+    const isDenied = isDenial(found, type);
+    if (isDenied) this.#denials.set(server, found);
+    if (this.#denial && isDenied && isOther) return this.#settle({ found: lesserOf(this.#denial, found) });
+    const belief = this.#servers.believes(server, found, type);
+    if (belief === true) return this.#accept(server, found);
+    if (belief === false) return this.#refuse(server, 'distrusted');
+    void this.#weigh(server, found, belief);
+    // Both take as long as an answer does, so that far servers have no time for one after the other.
+    if (isDenied && !this.#put) this.#putToOthers(server);
+  }
+
+  async #weigh(server: Server, found: Found, belief: Promise<boolean>): Promise<void> {
+    this.#proving += 1;
+    const isBelieved = await belief;
+    if (this.#isOver) return;
+    this.#proving -= 1;
+    if (isBelieved) this.#accept(server, found);
+    else this.#refuse(server, 'distrusted');
+  }
+
+  /** Who is asked already is not asked again at once, and whose word it is to be not before they are. */
+  #putToOthers(by: Server): void {
+    this.#put = { ...this.#servers.others(by), by, at: performance.now() };
+    const others = this.#put.servers;
+    if (others.length === 0 || others.some(other => this.#denials.has(other))) return;
+    const sends = [...others, ...others].slice(0, MOST_CONFIRMATIONS);
+    this.#sends = this.#denials.has(by) ? sends : [...sends, by];
+    this.#next = 0;
+    if (this.#waiting.some(({ server }) => others.includes(server))) this.#wait(() => this.#sendAgain());
+    else this.#send();
+  }
+
+  /** One server may be wrong, or lie about a few names only: where there are others, its denial waits for one of them. */
+  #accept(server: Server, found: Found): void {
+    if (!isDenial(found, this.#question.type)) return this.#settle({ found });
+    if (this.#denial) return this.#goOn();
+    this.#denial = found;
+    if (this.#put?.by !== server) this.#putToOthers(server);
+    if (this.#isOver) return;
+    const others = this.#put?.servers ?? [];
+    const confirmer = others.find(other => this.#denials.has(other));
+    if (confirmer) this.#settle({ found: lesserOf(found, this.#denials.get(confirmer)!) });
+    else if (others.length === 0) this.#settle({ found });
+    else this.#goOn();
+    // Nobody waits for long just to see whether a server answers again.
+    if (!this.#isOver && !this.#put?.mustConfirm) this.#wait(() => this.#fail());
+  }
+
+  #refuse(server: Server, because: Unanswered): void {
+    this.#why = because;
+    this.#refused.push(server);
+    this.#goOn();
+  }
+
+  #blame(server: Server): void {
+    if (this.#failed.includes(server)) return;
+    this.#servers.failed(server);
+    this.#failed.push(server);
+  }
+
+  #blameWaiting(): void {
+    for (const { server } of this.#waiting) this.#blame(server);
+  }
+
+  #fail(): void {
+    if (this.#denial && this.#put) {
+      const isLate = performance.now() - this.#put.at >= this.#question.patienceMs;
+      for (const server of this.#put.servers)
+        if (this.#refused.includes(server) || (isLate && this.#failed.includes(server)))
+          this.#servers.unconfirmed(server);
+      if (!this.#put.mustConfirm) return this.#settle({ found: this.#denial });
+    }
+    this.#settle({ failure: this.#proving > 0 || this.#denial ? 'distrusted' : this.#why });
+  }
+
+  #settle(answered: Answered): void {
+    this.#isOver = true;
+    this.#deadline.cancel();
+    this.#patience?.cancel();
+    for (const { carried } of this.#waiting) carried.close();
+    this.#waiting = [];
+    this.#resolve(answered);
+  }
 }
 
 /** That it does not exist, or that there is nothing to receive mail with. */

@@ -2,8 +2,9 @@
 
 import type { Answer, MxAnswer, StringAnswer } from 'dns-packet';
 import { isPublicAddress } from '../core/address.ts';
-import { isHostName, isSpecialUse } from '../core/domain.ts';
+import { isHostName } from '../core/domain.ts';
 import { type Exchange, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
+import { isSpecialUse } from '../core/special-use.ts';
 import { type QuestionType, type Reply, seconds } from './wire.ts';
 
 /** A mail answer and for how many seconds it may be kept. */

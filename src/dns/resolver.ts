@@ -1,8 +1,9 @@
 /** The resolver: answers from memory, asks once per name in fair turns, and serves old answers in trouble. */
 
-import { type Domain, isHostName, isSpecialUse, registrableDomain } from '../core/domain.ts';
+import { type Domain, isHostName, registrableDomain } from '../core/domain.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
 import type { Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
+import { isSpecialUse } from '../core/special-use.ts';
 import { type Answered, ask } from './ask.ts';
 import { type DnsCounters, newCounters, type QuestionOutcome } from './counters.ts';
 import { type TtlLimits, UNHEARD, UNKNOWN } from './finding.ts';

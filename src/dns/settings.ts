@@ -4,7 +4,8 @@ import { getServers } from 'node:dns';
 import { isIP } from 'node:net';
 import { isPrivateNetwork } from '../core/address.ts';
 import { bad, type Checked, good } from '../core/checked.ts';
-import { isSpecialUse, parseDomain } from '../core/domain.ts';
+import { parseDomain } from '../core/domain.ts';
+import { isSpecialUse } from '../core/special-use.ts';
 
 export interface Server {
   /** As shown to operators: `9.9.9.9:53`, `[2620:fe::fe]:53`. */

@@ -9,13 +9,13 @@ import {
   DOMAIN_RULES,
   type DomainRule,
   isHostName,
-  isSpecialUse,
   lineage,
   type Parsed,
   parseDomain,
   parseSegment,
   registrableDomain,
 } from '../../src/core/domain.ts';
+import { isSpecialUse } from '../../src/core/special-use.ts';
 import { anyCharacter } from '../support/characters.ts';
 
 const label = (length: number) => 'a'.repeat(length);

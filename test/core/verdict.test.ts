@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { waitsForDns } from '../../src/core/corroboration.ts';
 import type { Domain } from '../../src/core/domain.ts';
 import { FAMILIES, type Family } from '../../src/core/feed.ts';
-import type { LearnedBy } from '../../src/core/infra.ts';
+import type { LearnedBy } from '../../src/core/learned.ts';
 import { MAIL_STATES, type Mail, type MailState } from '../../src/core/mail.ts';
 import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from '../../src/core/override.ts';
 import type { Receiver, ReceiverKind } from '../../src/core/provider.ts';

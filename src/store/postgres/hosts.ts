@@ -26,16 +26,6 @@ import { CHUNK, inTurn, TURN } from './turn.ts';
 export function createHosts(connections: Connections) {
   const { run } = connections;
 
-  async function prune(session: Session, gone: string, sinceDay: string): Promise<void> {
-    await session.query('DELETE FROM guest WHERE day < $1', [gone]);
-    await session.query(`UPDATE host SET shared_day = NULL WHERE shared_day < $1 AND ${HAS_NO_GUEST}`, [
-      sinceDay,
-    ]);
-    const { rows } = await session.query('SELECT count(*) AS n FROM guest');
-    const excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
-    if (excess > 0) await session.query(REMOVE_GUESTS, [excess]);
-  }
-
   const readHosts = (fewestFlagged: number, most: number): Promise<Iterable<HostRecord>> =>
     run(async session => {
       const { rows } = await session.query(LIST, [fewestFlagged, most]);
@@ -95,6 +85,17 @@ export function createHosts(connections: Connections) {
         await session.query(upsert(SWEEP, places()), values({ id: 1, ...mark }));
       }),
   };
+}
+
+/** Forgets what is out of its time, and what stands beyond the bound. */
+async function prune(session: Session, gone: string, sinceDay: string): Promise<void> {
+  await session.query('DELETE FROM guest WHERE day < $1', [gone]);
+  await session.query(`UPDATE host SET shared_day = NULL WHERE shared_day < $1 AND ${HAS_NO_GUEST}`, [
+    sinceDay,
+  ]);
+  const { rows } = await session.query('SELECT count(*) AS n FROM guest');
+  const excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
+  if (excess > 0) await session.query(REMOVE_GUESTS, [excess]);
 }
 
 /** Nothing of a host that an operator took out, and no more of one kind than tell enough (the last parameter). */

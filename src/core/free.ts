@@ -1,0 +1,58 @@
+/** Who is a consumer webmail provider: what lists and tables say, and whom of these a list is not believed about. */
+
+import type { Folded } from './catalog.ts';
+import { registrableDomain } from './domain.ts';
+import type { Snapshot } from './feed.ts';
+import { STEP, type Steps } from './steps.ts';
+import type { ProviderClass, Tables } from './tables.ts';
+
+const MAILBOXES: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
+  'consumer_webmail',
+  'mailbox_provider',
+]);
+
+/** Suffixes of schools and authorities: nobody sells mailboxes there. */
+const PUBLIC_BODY = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]{2}$/;
+
+/**
+ * Consumer webmail by feed and table. A feed is not believed about what is disposable, a relay, a university or another
+ * protected name: the lists of November 2026 hold stanford.edu, twitter.com and 58 universities between them.
+ */
+export function* freeOf(
+  snapshots: readonly Snapshot[],
+  tables: Tables,
+  disposable: ReadonlyMap<string, number>,
+  guarded: ReadonlySet<string>,
+): Steps<Pick<Folded, 'free' | 'surelyFree'>> {
+  const free = new Set<string>();
+  const surelyFree = new Set<string>();
+  for (const { feed, names } of snapshots) {
+    if (feed.kind !== 'free') continue;
+    let at = 0;
+    for (const name of names) {
+      if (++at % STEP === 0) yield;
+      if (disposable.has(name) || guarded.has(name) || PUBLIC_BODY.test(name)) continue;
+      if (registrableDomain(name) !== name) continue;
+      if (free.has(name)) surelyFree.add(name);
+      free.add(name);
+    }
+  }
+  for (const name of freeByTables(tables)) {
+    free.add(name);
+    surelyFree.add(name);
+  }
+  for (const name of tables.free.remove) {
+    free.delete(name);
+    surelyFree.delete(name);
+  }
+  return { free, surelyFree };
+}
+
+function freeByTables(tables: Tables): Set<string> {
+  const free = new Set(tables.free.add);
+  for (const [name, row] of tables.mailboxes) if (row.class === 'consumer_webmail') free.add(name);
+  // Whoever runs mailboxes for consumers has customers with addresses under the name of its hosts.
+  for (const { suffix, class: kind } of tables.providers)
+    if (MAILBOXES.has(kind) && registrableDomain(suffix) === suffix) free.add(suffix);
+  return free;
+}

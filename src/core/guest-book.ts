@@ -1,0 +1,129 @@
+/** The guest book: who was seen on which hosts and at which addresses, and what innocents share, until it is written. */
+
+import type { Catalog } from './catalog.ts';
+import { lookedAt } from './deciding.ts';
+import { type Domain, registrableDomain } from './domain.ts';
+import { type Guest, LEARNING, ownAt, seenAgain } from './guest.ts';
+import { groupOf, isBelow, isLearnable } from './learnable.ts';
+import type { Exchange } from './mail.ts';
+import type { AddressBook } from './ports.ts';
+import { isMailService } from './provider.ts';
+
+/** A domain that was seen, and the guest that it is wherever its mail is received. */
+export interface Visitor {
+  readonly domain: Domain;
+  readonly zone: string;
+  /** In whose row its hosts wait for their addresses. */
+  readonly by: string;
+  readonly guest: Omit<Guest, 'host'>;
+}
+
+/** What is to be written. */
+export interface Page {
+  readonly guests: readonly Guest[];
+  /** Hosts, domains of hosts and addresses that must not be learned. */
+  readonly shared: readonly string[];
+}
+
+/** Hosts of providers and of innocent names, to the day on which their addresses came; whoever makes it bounds it. */
+interface Barred {
+  get(host: string): string | undefined;
+  set(host: string, day: string): unknown;
+}
+
+/** Beyond this the rest is dropped: what is worth learning is seen again. */
+const MOST_GUESTS = 20_000;
+/** In whose row hosts that cannot be learned wait for their addresses, before the key. */
+const PROVIDERS = 'providers';
+
+export class GuestBook {
+  readonly #addresses: Pick<AddressBook, 'known' | 'want'>;
+  readonly #barred: Barred;
+  /** By host and domain, so that each is written once. */
+  #guests = new Map<string, Guest>();
+  #shared = new Set<string>();
+
+  constructor(addresses: Pick<AddressBook, 'known' | 'want'>, barred: Barred) {
+    this.#addresses = addresses;
+    this.#barred = barred;
+  }
+
+  /** What stands in it, once; undefined when there is nothing. */
+  turn(): Page | undefined {
+    if (this.#guests.size === 0 && this.#shared.size === 0) return undefined;
+    const page = { guests: [...this.#guests.values()], shared: [...this.#shared] };
+    this.#guests = new Map();
+    this.#shared = new Set();
+    return page;
+  }
+
+  /** For another time, since it could not be written. */
+  putBack({ guests, shared }: Page): void {
+    for (const guest of guests) this.#add(guest);
+    for (const name of shared) this.#shared.add(name);
+  }
+
+  enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
+    const { domain, zone, by, guest } = visitor;
+    // The very name: some that many people use give names below them away, to anybody.
+    const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
+    const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
+    const others = exchanges.filter(exchange => !learnable.includes(exchange));
+    for (const { host } of others.slice(0, LEARNING.mostExchanges))
+      if (isInnocent || isTheirOwn(host, catalog)) this.#bar(host, by, guest.day);
+    const { may, first } = lookedAt(learnable, catalog.providers, host => this.#addresses.known(host));
+    const left = may.slice(0, LEARNING.mostDeciding);
+    const look = (count: number) => {
+      for (const { host } of left.splice(0, count)) {
+        const isOwn = isBelow(host, registrableDomain(domain));
+        // Own hosts tell nothing by their names, but domains of one operator share an address.
+        const names = isOwn ? [] : [host, groupOf(host) ?? host];
+        if (isInnocent) {
+          for (const name of names) this.#shared.add(name);
+          this.#bar(host, by, guest.day);
+        } else {
+          for (const name of names) this.#add({ ...guest, host: name });
+          // One that does not exist takes nobody's place.
+          this.#addAt(host, visitor, isOwn, () => look(1));
+        }
+      }
+    };
+    look(first);
+  }
+
+  #addAt(host: string, { by, guest }: Visitor, isOwn: boolean, isNowhere: () => void): void {
+    this.#addresses.want(host, by, found => {
+      if (found.length === 0) isNowhere();
+      for (const address of found.slice(0, LEARNING.mostAddresses)) {
+        this.#add({ ...guest, host: address });
+        if (isOwn) this.#add({ ...guest, host: ownAt(address) });
+      }
+    });
+  }
+
+  #add(guest: Guest): void {
+    const at = `${guest.host} ${guest.domain}`;
+    const before = this.#guests.get(at);
+    if (before) this.#guests.set(at, seenAgain(before, guest));
+    else if (this.#guests.size < MOST_GUESTS) this.#guests.set(at, guest);
+  }
+
+  /** In a row of their own: providers have a host for each customer, which must not push out the hosts to be learned. */
+  #bar(host: string, by: string, day: string): void {
+    if (this.#barred.get(host) === day) return;
+    this.#addresses.want(host, `${PROVIDERS} ${by}`, found => {
+      if (found.length > 0) this.#barred.set(host, day);
+      for (const address of found.slice(0, LEARNING.mostAddresses))
+        this.#shared.add(address).add(ownAt(address));
+    });
+  }
+}
+
+/**
+ * Whether a host that cannot be learned is of whoever it is named after. Below a name that many people use, and below a
+ * hosting company's, may be anybody, who could put his host at an address to have it spared.
+ */
+function isTheirOwn(host: string, catalog: Catalog): boolean {
+  const row = catalog.providers.match(host);
+  return row ? isMailService(host, row) : !catalog.isPanel(registrableDomain(host));
+}

@@ -1,0 +1,67 @@
+/** Why a domain was found by its mail hosts: what each of them tells, put together. */
+
+import type { Catalog } from './catalog.ts';
+import { lineage } from './domain.ts';
+import type { Exchange } from './mail.ts';
+
+/**
+ * Why an unlisted domain looks disposable. `name`: by its hosts, or the domain they are below. `listed`: the domain of
+ * a host is listed itself. `address`: as soon as one host was recognised by its address only. `siblings`: other names
+ * below its registrable domain are listed.
+ */
+export type LearnedBy = 'name' | 'listed' | 'address' | 'siblings';
+
+export interface Learned {
+  readonly by: LearnedBy;
+  /** What speaks against it: its hosts, or the domain that it is below. */
+  readonly hosts: readonly string[];
+  readonly neighbours: readonly string[];
+  /** How many listed domains share the host that has most of them. */
+  readonly listedGuests: number;
+  /** What the guests weigh together where they do least; null where no guest was weighed. */
+  readonly sum: number | null;
+  /** What they must weigh at least. */
+  readonly enough: number;
+}
+
+/** The same of one host or address, before all that decide are put together. */
+export type Found = Omit<Learned, 'hosts'>;
+
+/** Listed names speak for themselves. */
+export const UNWEIGHED = { sum: null, enough: 0 } as const;
+
+const RANK: readonly LearnedBy[] = ['siblings', 'address', 'listed', 'name'];
+
+/** The weakest speaks for all, with the neighbours of each. */
+export function together(found: readonly Found[], deciding: readonly Exchange[], catalog: Catalog): Learned {
+  const by = RANK.find(one => found.some(each => each.by === one))!;
+  return {
+    ...leastOf(found),
+    by,
+    hosts: deciding.map(({ host }) => host),
+    neighbours: someListed(new Set(found.flatMap(({ neighbours }) => neighbours)), catalog),
+    listedGuests: Math.max(...found.map(({ listedGuests }) => listedGuests)),
+  };
+}
+
+export function leastOf(found: readonly Found[]): Found {
+  return found.reduce((least, next) =>
+    (next.sum ?? Number.POSITIVE_INFINITY) < (least.sum ?? Number.POSITIVE_INFINITY) ? next : least,
+  );
+}
+
+const MOST_NAMED = 3;
+
+/** The first few that are listed today: enough to look up by hand. */
+export function someListed(entries: Iterable<string>, catalog: Catalog): string[] {
+  const listed: string[] = [];
+  for (const entry of entries) {
+    if (listed.length === MOST_NAMED) break;
+    if (isListed(entry, catalog)) listed.push(entry);
+  }
+  return listed;
+}
+
+export function isListed(name: string, catalog: Catalog): boolean {
+  return catalog.listed(lineage(name)).hits.length > 0;
+}

@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Catalog } from '../../src/core/catalog.ts';
+import type { Domain } from '../../src/core/domain.ts';
+import { GuestBook, type Visitor } from '../../src/core/guest-book.ts';
+import { catalogOf } from '../support/catalog.ts';
+import { guestOf } from '../support/guests.ts';
+
+const DAY = '2026-11-15';
+
+let catalog: Catalog;
+beforeAll(async () => {
+  catalog = await catalogOf(['burner.com'], { popular: ['popular.com'] });
+});
+
+/** A book beside addresses that a test knows, and who was made to wait in whose row; `later` answers what is left open. */
+function opened(addresses: Readonly<Record<string, readonly string[]>> = {}) {
+  const wanted: [host: string, by: string][] = [];
+  const open: { host: string; take: (addresses: readonly string[]) => void }[] = [];
+  const known = (host: string) => addresses[host];
+  const want = (host: string, by: string, take: (addresses: readonly string[]) => void) => {
+    wanted.push([host, by]);
+    const found = known(host);
+    if (found) take(found);
+    else open.push({ host, take });
+  };
+  const book = new GuestBook({ known, want }, new Map());
+  const later = (found: Readonly<Record<string, readonly string[]>>) => {
+    for (const { host, take } of open.splice(0)) take(found[host] ?? []);
+  };
+  return { book, wanted, later };
+}
+
+function visitor(domain: string, facts: Partial<Visitor> = {}, day = DAY): Visitor {
+  const { host: _, ...guest } = guestOf({ host: '', domain, entry: domain, day });
+  return { domain: domain as Domain, zone: domain, by: 'key_1', guest, ...facts };
+}
+
+const exchanges = (...hosts: string[]) => hosts.map((host, preference) => ({ host, preference }));
+const hostsIn = (book: GuestBook) => book.turn()?.guests.map(({ host }) => host);
+
+describe('a guest', () => {
+  it('is written under its host, the domain of hosts and the addresses, and once', () => {
+    const { book } = opened({ 'mx1.box.net': ['5.61.1.1', '5.61.1.2'] });
+    for (let times = 0; times < 2; times++)
+      book.enter(visitor('burner.com'), exchanges('mx1.box.net'), catalog);
+    expect(hostsIn(book)).toEqual(['mx1.box.net', '*.box.net', '5.61.1.1', '5.61.1.2']);
+    expect(book.turn()).toBeUndefined();
+  });
+
+  it('on hosts of its own is written under the address, and as such', () => {
+    const { book } = opened({ 'mx.burner.com': ['5.61.1.1'] });
+    book.enter(visitor('burner.com'), exchanges('mx.burner.com'), catalog);
+    expect(hostsIn(book)).toEqual(['5.61.1.1', 'own@5.61.1.1']);
+  });
+
+  it('is written under four addresses of a host at most', () => {
+    const { book } = opened({ 'mx.burner.com': ['1', '2', '3', '4', '5'] });
+    book.enter(visitor('burner.com'), exchanges('mx.burner.com'), catalog);
+    expect(hostsIn(book)).toHaveLength(2 * 4);
+  });
+
+  it('is looked for at a fifth host only where one before it has no address', () => {
+    const { book, wanted, later } = opened();
+    const all = ['a.net', 'b.net', 'c.net', 'd.net', 'e.net', 'f.net'];
+    book.enter(visitor('burner.com'), exchanges(...all), catalog);
+    expect(wanted.map(([host]) => host)).toEqual(all.slice(0, 4));
+    later({ 'a.net': ['5.61.1.1'], 'c.net': ['5.61.1.3'], 'd.net': ['5.61.1.4'] });
+    expect(wanted.map(([host]) => host)).toEqual(all.slice(0, 5));
+  });
+
+  it('comes back where the store could not write it, and is one with who came meanwhile', () => {
+    const { book } = opened();
+    const enter = (domain: string, keys: number) => {
+      const who = visitor(domain);
+      book.enter({ ...who, guest: { ...who.guest, keys } }, exchanges('mx.box.net'), catalog);
+    };
+    enter('burner.com', 0b01);
+    enter('gone.com', 0b01);
+    book.enter(visitor('popular.com'), exchanges('mx.shared.net'), catalog);
+    const page = book.turn()!;
+    expect(book.turn()).toBeUndefined();
+    enter('burner.com', 0b10);
+    book.putBack(page);
+    const { guests, shared } = book.turn()!;
+    const atHost = guests.filter(({ host }) => host === 'mx.box.net');
+    expect(atHost.map(({ domain, keys }) => [domain, keys])).toEqual([
+      ['burner.com', 0b11],
+      ['gone.com', 0b01],
+    ]);
+    expect(shared).toEqual(page.shared);
+    expect(shared).not.toEqual([]);
+  });
+
+  it('is dropped where 20,000 wait already: it is seen again', () => {
+    const { book } = opened();
+    for (let at = 0; at < 10_001; at++)
+      book.enter(visitor(`burner${at}.com`), exchanges('mx.box.net'), catalog);
+    const { guests } = book.turn()!;
+    expect(guests).toHaveLength(20_000);
+    book.enter(visitor('burner.com'), exchanges('mx.box.net'), catalog);
+    expect(hostsIn(book)).toHaveLength(2);
+  });
+});
+
+describe('what must not be learned', () => {
+  it.each([
+    ['a popular name', visitor('popular.com'), true],
+    ['a name below it, which may be anybody', visitor('x.popular.com', { zone: 'popular.com' }), false],
+  ])('is what %s shares: host, domain of hosts and address', (_, who, isShared) => {
+    const { book } = opened({ 'mx.box.net': ['5.61.1.1'] });
+    book.enter(who, exchanges('mx.box.net'), catalog);
+    const { guests, shared } = book.turn()!;
+    expect(shared).toEqual(isShared ? ['mx.box.net', '*.box.net', '5.61.1.1', 'own@5.61.1.1'] : []);
+    expect(guests).toHaveLength(isShared ? 0 : 3);
+  });
+
+  it('is asked for in a row of its own, and once a day as soon as its addresses came', () => {
+    const { book, wanted, later } = opened();
+    const enter = (day?: string) =>
+      book.enter(visitor('popular.com', {}, day), exchanges('mx.box.net'), catalog);
+    enter();
+    later({});
+    enter();
+    later({ 'mx.box.net': ['5.61.1.1'] });
+    enter();
+    expect(wanted).toEqual(Array(2).fill(['mx.box.net', 'providers key_1']));
+    enter('2026-11-16');
+    expect(wanted).toHaveLength(3);
+  });
+
+  it('is where the first four hosts of a provider are, whoever has his mail there', () => {
+    const hosts = [1, 2, 3, 4, 5].map(at => `alt${at}.aspmx.l.google.com`);
+    const { book } = opened(Object.fromEntries(hosts.map((host, at) => [host, [`5.61.1.${at}`]])));
+    book.enter(visitor('burner.com'), exchanges(...hosts), catalog);
+    const { guests, shared } = book.turn()!;
+    expect(guests).toEqual([]);
+    expect(shared).toEqual([0, 1, 2, 3].flatMap(at => [`5.61.1.${at}`, `own@5.61.1.${at}`]));
+  });
+
+  it('is not told by a host that somebody has below a popular name', () => {
+    const { book, wanted } = opened({ 'x.popular.com': ['5.61.1.1'] });
+    book.enter(visitor('burner.com'), exchanges('x.popular.com'), catalog);
+    expect(wanted).toEqual([]);
+    expect(book.turn()).toBeUndefined();
+  });
+});
