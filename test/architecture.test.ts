@@ -190,6 +190,11 @@ test('there are no barrels and no rooms for leftovers', () => {
   expect(vague).toEqual([]);
 });
 
+test('no file is longer than what can be read in one go', () => {
+  const long = FILES.filter(path => readFileSync(join(SRC, path), 'utf8').split('\n').length > 251);
+  expect(long).toEqual([]);
+});
+
 test('the client package imports nothing at all', () => {
   const folder = fileURLToPath(new URL('../client/src', import.meta.url));
   const reaching = readdirSync(folder)
