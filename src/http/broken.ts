@@ -2,7 +2,8 @@
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { REFUSALS, refuse } from '../core/refusal.ts';
+import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
+import type { OpenLine } from './line.ts';
 import type { Metrics } from './metrics.ts';
 import { endAfter, rawRefusal, refuseLast } from './reply.ts';
 import { newRequestId } from './request-id.ts';
@@ -22,15 +23,23 @@ export function answerBroken(server: Server, sockets: Sockets, metrics: Metrics)
     // Node counts the time for a head from the first moment on, and knows nothing of one that waits for its turn.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isAheadOfParser) return;
     const refusal = parserRefusal(error.code);
-    const { last } = connection;
-    // The one whose body was coming when its connection broke the rules or the time was over.
-    if (last && !last.req.complete) {
-      if (last.isFinished) return connection.end();
-      if (last.isReading) return refuseLast(last, refusal);
-      // Nobody waits for its body: it gets the answer that is being made, and that is the last one.
-      return endAfter(last);
-    }
-    metrics.request('none', REFUSALS[refusal.refused].status, 0);
-    connection.end(rawRefusal(refusal, newRequestId()));
+    if (breakOff(connection, refusal)) metrics.request('none', REFUSALS[refusal.refused].status, 0);
   });
+}
+
+/**
+ * Ends a connection over what was coming: the body of the last request, or whatever follows it. True where that has an
+ * answer of its own.
+ */
+export function breakOff(line: OpenLine, refusal: Refusal): boolean {
+  const { last } = line;
+  if (!last || last.req.complete) {
+    line.end(rawRefusal(refusal, newRequestId()));
+    return true;
+  }
+  if (last.isFinished) line.end();
+  else if (last.isReading) refuseLast(last, refusal);
+  // Nobody waits for its body: it gets the answer that is being made, and that is the last one.
+  else endAfter(last);
+  return false;
 }

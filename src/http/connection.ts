@@ -28,9 +28,10 @@ export class Connection implements OpenLine {
   readonly socket: Socket;
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
+  readonly network: string;
   readonly lastSecret = newLastSecret();
   readonly lane = new Lane();
-  readonly #isProxy: boolean;
+  readonly isProxy: boolean;
   readonly #farewell: Farewell;
   readonly #reading: Reading;
   readonly #unread: Unread;
@@ -47,8 +48,9 @@ export class Connection implements OpenLine {
   constructor(socket: Socket, parts: ConnectionParts) {
     this.socket = socket;
     this.address = plainAddress(socket.remoteAddress ?? '');
-    this.#isProxy = parts.isProxy;
-    this.#unread = new Unread(parts.large, networkOf(this.address), this);
+    this.network = networkOf(this.address);
+    this.isProxy = parts.isProxy;
+    this.#unread = new Unread(parts.large, this);
     this.#farewell = new Farewell(socket, parts.lingering);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
@@ -68,8 +70,9 @@ export class Connection implements OpenLine {
     return res === undefined || res.writableFinished || res.destroyed;
   }
 
-  /** It may go where others need its place: nothing was asked over it, or a head is late. */
+  /** It may go where others need its place: nothing was asked over it, a head is late, or it has its last answer. */
   isDispensable(now: number): boolean {
+    if (this.hasLeft(now)) return true;
     const isNew = this.requests === 0 && now - this.activeAt < SLOW_HEAD_MS;
     if (this.isIdle) return !isNew;
     const { inHeadSince = now } = this.#reading;
@@ -135,7 +138,7 @@ export class Connection implements OpenLine {
 
   sends(body: number, isPaid: boolean): boolean {
     // A trusted proxy reads; and where nobody is there any more, nobody would give the place back.
-    if (this.#isProxy || this.socket.destroyed) return true;
+    if (this.isProxy || this.socket.destroyed) return true;
     const hasRoom = this.#unread.sends(body, isPaid);
     this.#farewell.isLarge = this.#unread.isLarge;
     return hasRoom;
@@ -159,6 +162,7 @@ export class Connection implements OpenLine {
   }
 
   begin(call: Call, price: number): void {
+    if (this.open === 0) this.#unread.asked();
     this.requests++;
     this.open++;
     this.last = call;

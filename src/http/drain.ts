@@ -2,6 +2,7 @@
 
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
+import type { Fairness } from './fairness.ts';
 import type { Sockets } from './sockets.ts';
 
 /** How long open connections may still bring requests after the port was told to end, and the hard limit. */
@@ -11,6 +12,9 @@ const NEW_MS = 200;
 const ACCEPT_MS = 1_000;
 /** Nobody came for so long. */
 const QUIET_MS = 50;
+const HELD_MS = 500;
+/** Some may just have read an answer that was under way. */
+const QUIET_TURNS = 5;
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve));
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
@@ -19,23 +23,14 @@ const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
  * Requests that are on their way over an open connection would be lost if it were closed under them. So for a
  * while each is still answered, with `Connection: close`; then the listener and idle connections go.
  */
-export async function drainServer(server: Server, sockets: Sockets): Promise<void> {
+export async function drainServer(server: Server, sockets: Sockets, fairness: Fairness): Promise<void> {
   const until = performance.now() + DRAIN_MS;
   const linger = performance.now() + LINGER_MS;
   while (sockets.count > 0 && performance.now() < linger) await pause(25);
-  // Whoever waits in the kernel to be accepted would be reset: the listener goes when for a while nobody has come.
-  const accepting = performance.now() + ACCEPT_MS;
-  let before = sockets.accepted;
-  let quietSince = performance.now();
-  for (let now = quietSince; now - quietSince < QUIET_MS && now < accepting; ) {
-    await pause(5);
-    await turn();
-    now = performance.now();
-    if (before !== sockets.accepted) quietSince = now;
-    before = sockets.accepted;
-  }
+  await untilNobodyComes(sockets, fairness);
   // The HTTP server's own would destroy connections whose requests were received and wait for their turn.
   NetServer.prototype.close.call(server);
+  fairness.isHeld = false;
   for (let now = performance.now(); isAnybodyThere(sockets, now) && now < until; now = performance.now()) {
     for (const connection of sockets.all) {
       // One that was accepted just now may have sent a request that nobody has read.
@@ -48,6 +43,28 @@ export async function drainServer(server: Server, sockets: Sockets): Promise<voi
   }
   server.closeAllConnections();
   server.close();
+}
+
+/**
+ * Whoever waits in the kernel to be accepted would be reset: the listener goes when for a while nobody has come. Where they
+ * come again and again, since each is told to, all are kept waiting until the loop has some turns in which nobody came.
+ */
+async function untilNobodyComes(sockets: Sockets, fairness: Fairness): Promise<void> {
+  const until = performance.now() + ACCEPT_MS;
+  let quietSince = performance.now();
+  for (let now = quietSince; now < until && now - quietSince < QUIET_MS; now = performance.now()) {
+    const before = sockets.accepted;
+    await pause(5);
+    await turn();
+    if (before !== sockets.accepted) quietSince = performance.now();
+  }
+  if (performance.now() - quietSince >= QUIET_MS) return;
+  fairness.isHeld = true;
+  for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < until + HELD_MS; ) {
+    const before = sockets.accepted;
+    await turn();
+    quiet = before === sockets.accepted ? quiet + 1 : 0;
+  }
 }
 
 /** Whoever only has not read its last answer yet gets it from the kernel. */

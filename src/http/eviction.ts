@@ -1,4 +1,7 @@
-/** Who makes room where connections run short: those that were idle longest, and whose heads are late. */
+/**
+ * Who makes room where connections run short: those that were idle longest, whose heads are late, or who have their last
+ * answer; first of all those of whoever has most.
+ */
 
 import type { Connection } from './connection.ts';
 
@@ -13,21 +16,23 @@ export class Eviction {
   readonly leaving = new Set<Connection>();
   /** Since the start. */
   count = 0;
-  /** Until when nobody of them is idle, as far as is known: looking at all of them has its price. */
-  readonly #noneIdleUntil = new WeakMap<object, number>();
+  /** Until when nobody of them who weighs more than that can go, as far as is known: looking at all has its price. */
+  readonly #none = new WeakMap<object, { readonly until: number; readonly above: number }>();
   /** Where looking goes on: the same ones would be looked at again and again. */
   readonly #lookedUpTo = new WeakMap<object, Iterator<Connection>>();
 
-  /** Closes those that were idle longest, a few at once. False where none was idle. */
-  from(those: Set<Connection>): boolean {
+  /** Closes a few of those who weigh more than that, the heaviest first. False where none can go. */
+  from(those: Set<Connection>, weigh: (one: Connection) => number, above: number): boolean {
     const now = performance.now();
-    if (now < (this.#noneIdleUntil.get(those) ?? 0)) return false;
+    const none = this.#none.get(those);
+    if (none && now < none.until && above >= none.above) return false;
     const some = this.#next(those);
     const idle = some
-      .filter(one => !this.leaving.has(one) && one.isDispensable(now))
-      .sort((a, b) => a.activeAt - b.activeAt);
+      .filter(one => !this.leaving.has(one) && weigh(one) > above && one.isDispensable(now))
+      .sort((a, b) => weigh(b) - weigh(a) || a.activeAt - b.activeAt);
     const gone = idle.slice(0, Math.min(MOST_EVICTED, Math.ceil(those.size * EVICTED_SHARE)));
-    if (gone.length === 0) this.#noneIdleUntil.set(those, now + (SCAN_MS * some.length) / those.size);
+    if (gone.length === 0)
+      this.#none.set(those, { until: now + (SCAN_MS * some.length) / those.size, above });
     this.count += gone.length;
     for (const connection of gone) {
       this.leaving.add(connection);

@@ -35,6 +35,8 @@ export class Fairness {
   readonly #late = new Queue<Waiting>();
   readonly #accepting = new Accepting();
   waiting = 0;
+  /** Everybody waits. */
+  isHeld = false;
   #forgetAt = 0;
   #isServing = false;
   /** When the last turn was over: what has come since was read in one go. */
@@ -52,7 +54,7 @@ export class Fairness {
 
   /** It has bytes: they are read at once where nobody waits. False where it has to wait. */
   arrive(job: Job): boolean {
-    if (this.waiting === 0 && !this.#accepting.isUnderWay && !this.#isFull()) {
+    if (this.waiting === 0 && !this.#accepting.isUnderWay && !this.#isFull() && !this.isHeld) {
       const now = performance.now();
       if (this.#turnEnds === 0) {
         this.#turnEnds = now + TURN_MS;
@@ -73,8 +75,8 @@ export class Fairness {
    * now and then are not kept waiting for the rest. Nobody else: whoever is served sends again, and the turn never ends.
    */
   polled(): void {
-    const isLong = this.waiting > 0 && !this.#isServing && performance.now() - this.#turnedAt > LONG_POLL_MS;
-    if (isLong) this.#serveNewcomers();
+    if (this.waiting === 0 || this.#isServing || this.isHeld) return;
+    if (performance.now() - this.#turnedAt > LONG_POLL_MS) this.#serveNewcomers();
   }
 
   /** A connection was taken. */
@@ -98,7 +100,9 @@ export class Fairness {
     this.#immediate ??= setImmediate(() => {
       this.#immediate = undefined;
       this.#turnEnds = 0;
-      if (this.#accepting.goesOn()) {
+      if (this.isHeld) {
+        this.#nextTurn();
+      } else if (this.#accepting.goesOn()) {
         this.#serveNewcomers();
         this.#nextTurn();
       } else if (this.waiting > 0) this.#serve();

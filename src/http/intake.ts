@@ -12,10 +12,9 @@ import { hasHead, joined } from './bytes.ts';
  * has six at the most.
  */
 const MOST_PIECES = 8;
-/** Of received bytes that wait, for one connection (it is paused long before) and for all of them. */
+/** Of received bytes that wait; it is paused long before. */
 const MOST_HELD = 256 * 1024;
-const MOST_HELD_IN_ALL = 16 * 1024 * 1024;
-/** Who holds no more than this is not the one who uses up the room for all. */
+/** Of more than this nothing further is read while it waits for its turn. */
 const LITTLE_HELD = 4 * 1024;
 
 export class Intake {
@@ -25,9 +24,9 @@ export class Intake {
   readonly feed: (bytes: Buffer) => void;
   isPausedByNode = false;
   readonly #socket: Socket;
-  /** Bytes that all connections together hold, and this one's share of them. */
-  readonly #all: { bytes: number };
-  #share = 0;
+  /** Told how much it holds. */
+  readonly #tell: (bytes: number) => void;
+  #told = 0;
   #inParser = 0;
   #isPaused = false;
   /** It is not read before it is tended again. */
@@ -38,9 +37,12 @@ export class Intake {
   #passEnd: (() => void) | undefined;
 
   /** `take` gets every piece; `goOn` is called when Node wants to be fed again, or nothing more will come. */
-  constructor(socket: Socket, all: { bytes: number }, take: (bytes: Buffer) => void, goOn: () => void) {
+  constructor(
+    socket: Socket,
+    { tell, take, goOn }: { tell: (bytes: number) => void; take: (bytes: Buffer) => void; goOn: () => void },
+  ) {
     this.#socket = socket;
-    this.#all = all;
+    this.#tell = tell;
     // A turn of Node's parser would take all requests of a chunk, thousands of them: here it gets one at a time.
     const [feed] = socket.listeners('data') as [(bytes: Buffer) => void];
     const [stops, starts] = [socket.listeners('pause'), socket.listeners('resume')] as (() => void)[][];
@@ -90,27 +92,26 @@ export class Intake {
     return true;
   }
 
-  /** The parser keeps so many bytes of a head that is not whole. False where all hold too much. */
-  gave(inParser: number): boolean {
-    if (inParser === this.#inParser) return true;
+  /** The parser keeps so many bytes of a head that is not whole, or whose body is not. */
+  gave(inParser: number): void {
+    if (inParser === this.#inParser) return;
     this.#inParser = inParser;
-    return this.account();
+    this.account();
   }
 
-  /** Tells all how much it holds. False where all hold too much, and this one is no small part of it. */
-  account(): boolean {
+  account(): void {
     // A part of a chunk keeps the whole of it in memory.
     const bytes = (this.held?.buffer.byteLength ?? 0) + this.#inParser;
-    this.#all.bytes += bytes - this.#share;
-    this.#share = bytes;
-    return this.#all.bytes <= MOST_HELD_IN_ALL || bytes <= LITTLE_HELD;
+    if (bytes === this.#told) return;
+    this.#told = bytes;
+    this.#tell(bytes);
   }
 
   /** Others come first. */
-  wait(): boolean {
+  wait(): void {
     // libuv would read up to 32 times in a row where there is so much.
     if (this.held !== undefined && this.held.length > LITTLE_HELD) this.pause();
-    return this.account();
+    this.account();
   }
 
   pause(): void {
@@ -125,7 +126,7 @@ export class Intake {
       this.#isPaused = false;
       if (!this.isPausedByNode) Socket.prototype.resume.call(this.#socket);
     }
-    if (this.#share > 0) this.account();
+    if (this.#told > 0) this.account();
     const passEnd = this.#passEnd;
     this.#passEnd = undefined;
     passEnd?.();

@@ -5,6 +5,8 @@ import type { Line } from './call.ts';
 import type { Lane } from './lane.ts';
 
 export interface OpenLine extends Line {
+  /** Of the peer. */
+  readonly network: string;
   readonly socket: Socket;
   readonly lane: Lane;
   /** Requests that have no answer yet. */
@@ -15,7 +17,7 @@ export interface OpenLine extends Line {
   readonly isStopped: boolean;
   /** Nothing more is read; what still comes is overheard. */
   readonly hasEnded: boolean;
-  end(words: string): void;
+  end(words?: string): void;
   overheard(bytes: Buffer): void;
   /** With an answer that was made without a call. */
   refuse(answer: string): void;

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { refuse } from '../core/refusal.ts';
-import { answerBroken } from './broken.ts';
+import { answerBroken, breakOff } from './broken.ts';
 import type { Connection } from './connection.ts';
 import { Dispatch, type DispatchParts } from './dispatch.ts';
 import { drainServer } from './drain.ts';
@@ -38,7 +38,7 @@ const LIMITS = {
 };
 
 const tooManyLines = () => rawRefusal(refuse('headers_too_large', 'at most 128 lines'), newRequestId());
-const noRoom = () => rawRefusal(refuse('overloaded', 'too many connections', 1), newRequestId());
+const NO_ROOM = refuse('overloaded', 'too many connections', 1);
 
 export class Port {
   readonly server: Server;
@@ -62,7 +62,7 @@ export class Port {
       mostPerAddress: parts.connectionsPerAddress,
       fairness: this.#fairness,
       tooManyLines,
-      noRoom,
+      noRoom: line => void breakOff(line, NO_ROOM),
       takeLane: (connection, piece) => dispatch.takesLane(connection, piece),
       plainRefusal: bytes => dispatch.plainRefusal(bytes),
     });
@@ -112,7 +112,7 @@ export class Port {
   async drain(): Promise<void> {
     this.#dispatch.isDraining = true;
     for (const connection of this.sockets.all) connection.retire();
-    await drainServer(this.server, this.sockets);
+    await drainServer(this.server, this.sockets, this.#fairness);
     this.#fairness.close();
     this.sockets.close();
     this.#dispatch.close();

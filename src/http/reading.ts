@@ -10,6 +10,7 @@ import type { Fairness } from './fairness.ts';
 import { Intake } from './intake.ts';
 import type { OpenLine } from './line.ts';
 import { type Made, Parsing } from './parsing.ts';
+import type { Shares } from './shares.ts';
 import { type RowOf, Whose } from './whose.ts';
 
 /** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
@@ -21,10 +22,9 @@ export interface ReadingParts {
   readonly isTrustedProxy: (address: string) => boolean;
   /** The peer is one. */
   readonly isProxy: boolean;
-  /** Bytes that all connections together have received and not read. */
-  readonly held: { bytes: number };
-  /** What is said to one that cannot be kept, and to one whose head never ends. */
-  readonly noRoom: () => string;
+  /** Bytes that connections have received and not read. */
+  readonly held: Shares<OpenLine>;
+  /** What is said to one whose head never ends. */
   readonly tooManyLines: () => string;
   /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
   readonly plainRefusal: (bytes: Buffer) => string | undefined;
@@ -61,12 +61,11 @@ export class Reading implements Job {
     this.#socket = socket;
     this.#parts = parts;
     this.#whose = new Whose(address, parts.rowOf, parts.isProxy ? parts.isTrustedProxy : undefined);
-    this.intake = new Intake(
-      socket,
-      parts.held,
-      bytes => this.#take(bytes),
-      () => this.#goOn(),
-    );
+    this.intake = new Intake(socket, {
+      tell: bytes => parts.held.set(line, bytes),
+      take: bytes => this.#take(bytes),
+      goOn: () => this.#goOn(),
+    });
   }
 
   /** Nothing has come of the next request. */
@@ -147,7 +146,7 @@ export class Reading implements Job {
     if (this.#line.hasEnded) return this.#line.overheard(bytes);
     if (this.#isDone()) return intake.pause();
     if (!intake.add(bytes)) return void this.#socket.destroy();
-    if (intake.held !== bytes) this.#hold(intake.account());
+    if (intake.held !== bytes) intake.account();
     this.#goOn();
     this.#parts.fairness.polled();
   }
@@ -180,7 +179,7 @@ export class Reading implements Job {
     if (!this.#parsing.takes(piece, before)) return this.#line.end(this.#parts.tooManyLines());
     this.intake.feed(piece);
     this.#parsing.took(piece, before, this.#made());
-    this.#hold(this.intake.gave(this.#parsing.kept));
+    this.intake.gave(this.#parsing.kept);
   }
 
   #made(): Made {
@@ -209,7 +208,7 @@ export class Reading implements Job {
     } else if (this.#isBlocked()) {
       intake.pause();
       this.#awaitPeer();
-      this.#hold(intake.account());
+      intake.account();
     } else if (
       this.#parsing.isBetween &&
       !isTended &&
@@ -217,15 +216,11 @@ export class Reading implements Job {
       !hasHead(intake.held)
     ) {
       // Whose turn it takes is known when the head is whole.
-      this.#hold(intake.account());
+      intake.account();
     } else if (!this.#parts.fairness.arrive(this)) {
       this.#isWaiting = true;
-      this.#hold(intake.wait());
+      intake.wait();
     }
-  }
-
-  #hold(hasRoom: boolean): void {
-    if (!hasRoom) this.#line.end(this.#parts.noRoom());
   }
 
   /** Goes on when the last answer was written, or the peer has taken enough of what was. */

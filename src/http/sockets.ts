@@ -3,14 +3,17 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from '../core/address.ts';
 import { plainAddress } from '../core/origin.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { Eviction } from './eviction.ts';
 import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
+import type { OpenLine } from './line.ts';
+import { Shares } from './shares.ts';
 
 export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'lingering' | 'large'> {
+  /** Ends one that cannot be kept. */
+  readonly noRoom: (line: OpenLine) => void;
   readonly mostConnections: number;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
@@ -28,6 +31,8 @@ const OPEN_FILES = 'Max open files';
 /** Where the system does not say. */
 const LIKELY_DESCRIPTORS = 1_024;
 const MOST_TOLD = 64;
+/** Bytes that were received and not read, of all connections. */
+const MOST_HELD = 16 * 1024 * 1024;
 
 /** How many descriptors this process may have. */
 function descriptors(): number {
@@ -59,7 +64,7 @@ export class Sockets {
   readonly #all = new Set<Connection>();
   readonly #byNetwork = new Map<string, Set<Connection>>();
   readonly #mostPerAddress: number;
-  readonly #shared = { held: { bytes: 0 }, lingering: { bytes: 0, since: 0 }, large: new LargeAnswers() };
+  readonly #shared: Pick<ConnectionParts, 'held' | 'lingering' | 'large'>;
   readonly #eviction = new Eviction();
   readonly #flood = watchFlood();
   readonly #tending: NodeJS.Timeout;
@@ -71,6 +76,11 @@ export class Sockets {
 
   constructor(server: Server, parts: SocketParts) {
     this.#parts = parts;
+    this.#shared = {
+      held: new Shares(MOST_HELD, parts.noRoom),
+      lingering: { bytes: 0, since: 0 },
+      large: new LargeAnswers(),
+    };
     this.#mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(parts.mostConnections / 2));
     server.on('connection', (socket: Socket) => this.#accept(socket));
     this.#tending = setInterval(() => this.#tend(), TEND_MS / TEND_PARTS).unref();
@@ -103,7 +113,7 @@ export class Sockets {
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
     const connection = new Connection(socket, { ...parts, ...this.#shared, isProxy });
-    const network = networkOf(connection.address);
+    const { network } = connection;
     const isWelcome = this.#hasRoom(isProxy, network);
     this.#bySocket.set(socket, connection);
     this.#all.add(connection);
@@ -116,11 +126,12 @@ export class Sockets {
   }
 
   #hasRoom(isProxy: boolean, network: string): boolean {
-    const ofNetwork = this.#byNetwork.get(network);
-    if (!isProxy && ofNetwork && ofNetwork.size >= this.#mostPerAddress)
-      return this.#eviction.from(ofNetwork);
-    const there = this.#all.size - this.#eviction.leaving.size;
-    return there < this.#parts.mostConnections || this.#eviction.from(this.#all);
+    const ofNetwork = this.#byNetwork.get(network) ?? new Set();
+    if (!isProxy && ofNetwork.size >= this.#mostPerAddress) return this.#eviction.from(ofNetwork, () => 1, 0);
+    if (this.#all.size - this.#eviction.leaving.size < this.#parts.mostConnections) return true;
+    // Whoever has many already gets no place of somebody who has fewer. A trusted proxy speaks for many.
+    const weigh = (one: Connection) => (one.isProxy ? 1 : this.#byNetwork.get(one.network)!.size);
+    return this.#eviction.from(this.#all, weigh, isProxy ? 0 : ofNetwork.size);
   }
 
   /**
@@ -132,7 +143,7 @@ export class Sockets {
     this.refused++;
     if (leaving.size >= MOST_TOLD) return void connection.socket.destroy();
     leaving.add(connection);
-    connection.end(this.#parts.noRoom());
+    this.#parts.noRoom(connection);
   }
 
   #leave(connection: Connection): void {
@@ -140,7 +151,7 @@ export class Sockets {
     connection.closed();
     this.#all.delete(connection);
     this.#eviction.leaving.delete(connection);
-    const network = networkOf(connection.address);
+    const { network } = connection;
     const ofNetwork = this.#byNetwork.get(network);
     ofNetwork?.delete(connection);
     if (ofNetwork?.size === 0) this.#byNetwork.delete(network);

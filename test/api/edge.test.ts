@@ -284,6 +284,32 @@ test('a connection that has had its large answers ends behind all that was asked
   expect(await used(made)).toBe(answers.length);
 });
 
+test('a key whose lists are read keeps all its connections, however many they are', async () => {
+  const { port, key } = await startTestService();
+  const { secret } = await key();
+  const list = `GET /v1/public/top-domains?limit=1000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+  const lengths = new Map<Socket, number>();
+  const all = Array.from({ length: 600 }, () => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    onTestFinished(() => void socket.destroy());
+    let isReset = false;
+    socket.on('data', bytes => void lengths.set(socket, (lengths.get(socket) ?? 0) + bytes.length));
+    socket.on('error', () => {
+      isReset = true;
+    });
+    return { socket, isReset: () => isReset };
+  });
+  // Together more than 64 MiB, of which half was read before the rest was asked for.
+  for (let round = 1; round <= 2; round++) {
+    for (const { socket } of all) socket.write(list);
+    const least = round * 50_000;
+    await eventually('all have read it', () => all.every(({ socket }) => (lengths.get(socket) ?? 0) > least));
+    await pause(200);
+  }
+  expect(all.some(({ isReset }) => isReset())).toBe(false);
+  expect([...lengths.values()].reduce((sum, length) => sum + length, 0)).toBeGreaterThan(64 * 1024 * 1024);
+});
+
 test('a counted call pays for its own answer, and for nothing behind it', async () => {
   const { port, key, used } = await startTestService();
   const { secret, key: made } = await key();
@@ -332,33 +358,67 @@ test('those who come and go all the time keep nobody else from being looked afte
   expect(one.received().slice(0, 12)).toBe('HTTP/1.1 200');
 });
 
+/** A head of 120 lines that takes 40 KB of the 16 MiB that all may. */
+const longHead = (begin: string) =>
+  `${begin}\r\nHost: x\r\n${Array.from({ length: 118 }, (_, i) => `X-${i}: ${'y'.repeat(40)}\r\n`).join('')}`;
+
 test.each([
-  ['that are almost whole', ''],
-  ['whose bodies never come', 'Content-Length: 5\r\n\r\n'],
+  ['that are almost whole', longHead('GET /livez HTTP/1.1'), 'HTTP/1.1 503'],
+  [
+    'whose bodies never come',
+    `${longHead('POST /nothing HTTP/1.1')}Content-Length: 5\r\n\r\n`,
+    'HTTP/1.1 404',
+  ],
 ])(
-  'heads %s have their share of memory and no more; who sends little is not refused for it',
-  async (_, end) => {
-    const { port } = await startTestService();
-    const begin = 'GET /livez HTTP/1.1\r\nHost: x\r\n';
-    // Each takes 40 KB of the 16 MiB that all may.
-    const lines = Array.from({ length: 120 }, (_, i) => `X-${i}: ${'y'.repeat(40)}\r\n`).join('');
+  'heads %s have their share of memory: who fills it gives way, and nobody else',
+  async (_, head, answer) => {
+    const { port } = await startTestService({ env: { ADMIN_TOKEN: TOKEN } });
     const strangers = Array.from({ length: 700 }, () => {
       const one = open(port, '127.0.0.2');
-      one.socket.write(begin + lines + end);
+      one.socket.write(head);
       return one;
     });
-    const isRefused = ({ received }: (typeof strangers)[number]) => received().includes('HTTP/1.1 503');
-    await eventually('some are refused', () => strangers.some(isRefused));
-    expect(strangers.filter(isRefused).length).toBeLessThan(450);
-    const one = open(port, '127.0.0.3');
-    one.socket.write(begin + end);
-    await pause(100);
-    one.socket.write(end === '' ? '\r\n' : 'hello');
-    await eventually('it is answered', () => one.received() !== '');
-    expect(one.received().slice(0, 12)).toBe('HTTP/1.1 200');
+    const gone = () => strangers.filter(({ isClosed }) => isClosed());
+    await eventually('some give way', () => gone().length > 250);
+    expect(gone().length).toBeLessThan(450);
+    // One answer each, not the other's beside it.
+    for (const { received } of gone()) expect(parseAnswers(received()).length).toBe(1);
+    for (const { received } of gone()) expect(received().slice(0, 12)).toBe(answer);
+    const others = [
+      [longHead('GET /livez HTTP/1.1'), '\r\n'],
+      [
+        `${longHead('PUT /admin/overrides/firm.com HTTP/1.1')}Authorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n`,
+        '{"action":"allow"}',
+      ],
+    ] as const;
+    for (const [first, rest] of others) {
+      const one = open(port, '127.0.0.3');
+      one.socket.write(first);
+      await pause(100);
+      one.socket.write(rest);
+      await eventually('it is answered', () => one.received() !== '');
+      expect(one.received().slice(0, 12)).toBe('HTTP/1.1 200');
+    }
     for (const { socket } of strangers) socket.destroy();
   },
 );
+
+test('whoever has to give way while its body is waited for is told so, and its connection ends', async () => {
+  const { port } = await startTestService({ env: { ADMIN_TOKEN: TOKEN } });
+  const put = `${longHead('PUT /admin/overrides/firm.com HTTP/1.1')}Authorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n`;
+  const all = Array.from({ length: 500 }, () => {
+    const one = open(port, '127.0.0.2');
+    one.socket.write(put);
+    return one;
+  });
+  await eventually('some gave way', () => all.filter(({ isClosed }) => isClosed()).length > 50);
+  for (const { received } of all.filter(({ isClosed }) => isClosed()))
+    expect(parseAnswers(received()).map(({ status }) => status)).toEqual([503]);
+  for (const { socket } of all) socket.destroy();
+  await eventually('nothing is on its way any more', async () =>
+    (await ask(port, '/metrics')).body.includes('\ndomain_risk_requests_in_flight 1\n'),
+  );
+});
 
 test('a loop that was held shows in the metrics, and is told of in the log', async () => {
   const { port, logged } = await startTestService();

@@ -16,7 +16,7 @@ test('one address has so many large answers at a time; others, keys and proxies 
 });
 
 const PAGE = 25_000;
-const unreadOf = (all = new LargeAnswers()) => new Unread(all, '192.0.2.1', { open: 0, drop() {} });
+const unreadOf = (all = new LargeAnswers()) => new Unread(all, { network: '192.0.2.1', open: 0, drop() {} });
 
 /** What a connection gets until it is spent. */
 function untilSpent(unread: Unread, body: number, isPaid = false): number {
@@ -53,22 +53,27 @@ test('where one address has its share of places, small answers end the connectio
   expect(large.sends(100_000, false)).toBe(true);
 });
 
-test('where all have got too much, those of the address with most go, the oldest first that wait for nothing', () => {
+/** Connections that got one answer each, and who of them was dropped. */
+function crowd() {
   const all = new LargeAnswers();
   const dropped: string[] = [];
-  const got = (name: string, network: string, body: number, open = 0) => {
-    const one = new Unread(all, network, { open, drop: () => dropped.push(name) });
-    one.sends(body, false);
+  const got = (name: string, network: string, body: number, open = 0, isPaid = false) => {
+    const one = new Unread(all, { network, open, drop: () => dropped.push(name) });
+    one.sends(body, isPaid);
     return one;
   };
+  return { got, dropped };
+}
+
+test('where all have got too much, those of the address with most go, the oldest first that wait for nothing', () => {
+  const { got, dropped } = crowd();
   const honest = [got('few bytes', '192.0.2.7', 0), got('a large one', '192.0.2.8', 150_000)];
   const busy = got('busy', '192.0.2.1', 100_000, 1);
   // 64 MiB are 667 of these.
   const many = Array.from({ length: 700 }, (_, at) =>
     got(`${at}`, at < 400 ? '192.0.2.1' : `192.0.3.${at}`, 100_000, 0),
   );
-  expect(many.filter(one => one.network === '192.0.2.1')).toHaveLength(400);
-  // Of these 64 had a place.
+  // Of the first 400 just 64 had a place.
   expect(dropped).toEqual([]);
   const others = Array.from({ length: 320 }, (_, at) => got(`o${at}`, `192.0.4.${at}`, 100_000));
   expect(dropped.slice(0, 3)).toEqual(['0', '1', '2']);
@@ -77,4 +82,19 @@ test('where all have got too much, those of the address with most go, the oldest
   const before = dropped.length;
   for (let at = 0; at < 600; at++) got(`n${at}`, `192.0.5.${at}`, 100_000);
   expect(dropped).toHaveLength(before);
+});
+
+test('whoever has paid is not pushed out by strangers, nor for what it has read', () => {
+  const { got, dropped } = crowd();
+  const paidDropped = () => dropped.filter(name => name.startsWith('paid'));
+  const paid = Array.from({ length: 600 }, (_, at) => got(`paid ${at}`, '192.0.2.9', 100_000, 0, true));
+  for (let at = 0; at < 700; at++) got(`s${at}`, `192.0.6.${at}`, 100_000);
+  expect(paidDropped()).toEqual([]);
+  expect(dropped).not.toEqual([]);
+  // Those that asked for more have read what they had.
+  for (const one of paid.slice(0, 300)) one.asked();
+  for (let at = 0; at < 300; at++) got(`paid more ${at}`, '192.0.2.9', 100_000, 0, true);
+  expect(paidDropped()).toEqual([]);
+  for (let at = 0; at < 100; at++) got(`paid most ${at}`, '192.0.2.9', 100_000, 0, true);
+  expect(paidDropped()[0]).toBe('paid 300');
 });

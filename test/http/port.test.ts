@@ -13,7 +13,7 @@ import { eventually, pause, turn } from '../support/scale.ts';
 const CALL = '/v1/usage';
 
 /** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
-async function startPort() {
+async function startPort(mostConnections = 1_000) {
   const state = { isFull: false, asked: [] as string[], answering: undefined as Promise<void> | undefined };
   const port = new Port({
     log: pino({ enabled: false }),
@@ -26,7 +26,7 @@ async function startPort() {
     },
     isFull: () => state.isFull,
     isTrustedProxy: () => false,
-    mostConnections: 1_000,
+    mostConnections,
     connectionsPerAddress: 100,
     hasLane: true,
   });
@@ -135,6 +135,68 @@ test('whoever was in the kernel, not yet accepted, when the port was told to end
   await new Promise(done => process.nextTick(done));
   await port.drain();
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
+});
+
+test('callers who connect anew with each call, since they are told to, are not reset when the port ends', async () => {
+  const { port, socket } = await startPort();
+  socket.destroy();
+  const { port: at } = port.server.address() as { port: number };
+  const ends: Record<string, number> = {};
+  let isOver = false;
+  /** Until the port is closed. */
+  const caller = async () => {
+    for (let end = ''; end !== 'ECONNREFUSED' && !isOver; ) {
+      end = await new Promise<string>(resolve => {
+        const one = connect(at, '127.0.0.1');
+        let received = '';
+        one.on('data', bytes => {
+          received += bytes.toString('latin1');
+        });
+        one.on('error', (error: NodeJS.ErrnoException) => resolve(error.code!));
+        one.on('end', () => resolve(received.slice(0, 12)));
+        one.write(head(CALL, 'Authorization: Bearer drk_own', 'Connection: close'));
+      });
+      ends[end] = (ends[end] ?? 0) + 1;
+    }
+  };
+  const callers = Array.from({ length: 100 }, caller);
+  await eventually('they are served', () => (ends['HTTP/1.1 200'] ?? 0) > 500);
+  await port.drain();
+  isOver = true;
+  await Promise.all(callers);
+  expect(Object.keys(ends).sort()).toEqual(['ECONNREFUSED', 'HTTP/1.1 200']);
+});
+
+test('where connections run short, whoever has more makes room for whoever has fewer, and never the other way', async () => {
+  const { port, socket, statuses } = await startPort(20);
+  const { port: at } = port.server.address() as { port: number };
+  const open = (localAddress: string, path?: string) => {
+    const one = connect({ port: at, host: '127.0.0.1', localAddress });
+    onTestFinished(() => void one.destroy());
+    const state = { socket: one, received: '', isClosed: false };
+    one.on('error', () => {});
+    one.on('data', bytes => {
+      state.received += bytes.toString('latin1');
+    });
+    one.on('close', () => {
+      state.isClosed = true;
+    });
+    if (path) one.write(head(path));
+    return state;
+  };
+  socket.write(call());
+  await eventually('it is answered', () => statuses().length === 1);
+  // The longest idle of all belongs to somebody who has just this one.
+  await pause(1_100);
+  for (let round = 0; round < 3; round++) {
+    for (let i = 0; i < 40; i++) open(`127.0.0.${2 + (i % 4)}`, '/livez');
+    await pause(1_200);
+  }
+  socket.write(call());
+  await eventually('it is answered again', () => statuses().length === 2);
+  const newcomer = open('127.0.0.9', '/livez');
+  await eventually('somebody who has none gets a place', () => newcomer.received !== '');
+  expect(newcomer.received.slice(0, 12)).toBe('HTTP/1.1 200');
 });
 
 test('the body of a request that looks like a call is never answered, overload or not', async () => {
