@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
 import { LEARNING } from '../core/guest.ts';
 import { dayOf } from '../core/quota.ts';
-import { FEWEST_SHOWN, MOST_SHOWN, shownHost } from '../http/shown.ts';
+import { allAtOnce } from '../core/steps.ts';
+import { FEWEST_SHOWN, MOST_SHOWN, showingHosts } from '../http/shown.ts';
 import { SweepFailed, sweep } from '../sweep.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
 import { countValue, hostValue } from './values.ts';
@@ -48,7 +49,7 @@ async function list(options: { json?: boolean }): Promise<void> {
   const rows = await withStore(async (store, config) => {
     const catalog = await loadCatalog(config, () => {}, store);
     const hosts = await store.listHosts(FEWEST_SHOWN, MOST_SHOWN);
-    return hosts.map(host => shownHost(host, catalog, dayOf(Date.now())));
+    return allAtOnce(showingHosts(hosts, catalog, dayOf(Date.now())));
   });
   if (options.json) return printJson(rows);
   printTable(

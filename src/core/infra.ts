@@ -16,7 +16,7 @@ import {
   UNWEIGHED,
 } from './learned.ts';
 import { type Exchange, firstOf } from './mail.ts';
-import { relisted, relisting } from './relist.ts';
+import { relisting } from './relist.ts';
 import { type Siblings, siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
 
@@ -230,8 +230,4 @@ export function* foldingInfra(
     size: learned.size,
     learnedHosts,
   });
-}
-
-export function isLearned(record: HostRecord, catalog: Catalog, today: string): boolean {
-  return isEnough(learnableSum(relisted(record, catalog), catalog, today), record.name);
 }

@@ -3,7 +3,7 @@
 import type { Catalog } from './catalog.ts';
 import { lineage, registrableDomain } from './domain.ts';
 import { type GuestGroup, type HostRecord, isByTwoFamilies, LEARNING } from './guest.ts';
-import { allAtOnce, type Steps } from './steps.ts';
+import type { Steps } from './steps.ts';
 
 type Standing = 'corroborated' | 'one_family' | 'unlisted';
 const STANDINGS: readonly Standing[] = ['corroborated', 'one_family', 'unlisted'];
@@ -70,10 +70,6 @@ export function* relisting(record: HostRecord, catalog: Catalog): Steps<HostReco
   }
   const innocent = record.innocent + at - flagged;
   return { ...record, flagged, innocent, neighbours: [...neighbours], groups };
-}
-
-export function relisted(record: HostRecord, catalog: Catalog): HostRecord {
-  return allAtOnce(relisting(record, catalog));
 }
 
 function as(standing: Standing, group: GuestGroup, entries: readonly string[]): GuestGroup {

@@ -4,11 +4,12 @@ import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Dropped } from '../core/feed.ts';
 import type { HostRecord } from '../core/guest.ts';
-import { isLearned } from '../core/infra.ts';
 import type { KeyRecord } from '../core/key.ts';
+import { isEnough, learnableSum } from '../core/learnable.ts';
 import type { Override } from '../core/override.ts';
 import { toSecond } from '../core/quota.ts';
-import { relisted } from '../core/relist.ts';
+import { relisting } from '../core/relist.ts';
+import type { Steps } from '../core/steps.ts';
 import { sumOf } from '../core/weights.ts';
 
 /** To the second, in UTC. */
@@ -51,8 +52,24 @@ export const MOST_SHOWN = 1_000;
 /** Enough to look up by hand. */
 const NEIGHBOURS_SHOWN = 3;
 
-export function shownHost(seen: HostRecord, catalog: Catalog, today: string) {
-  const host = relisted(seen, catalog);
+type ShownHost = ReturnType<typeof shownHost>;
+
+/** In steps: judging a thousand hosts of a thousand guests each takes most of a second (2026-11-16). */
+export function* showingHosts(
+  hosts: readonly HostRecord[],
+  catalog: Catalog,
+  today: string,
+): Steps<ShownHost[]> {
+  const shown: ShownHost[] = [];
+  for (const host of hosts) {
+    shown.push(shownHost(yield* relisting(host, catalog), catalog, today));
+    yield;
+  }
+  return shown;
+}
+
+/** As today's lists know its guests. */
+function shownHost(host: HostRecord, catalog: Catalog, today: string) {
   return {
     host: host.name,
     state: stateOf(host, catalog, today),
@@ -72,7 +89,7 @@ function stateOf(
 ): 'disposable' | 'undecided' | 'shared' | 'forgotten' {
   if (host.forgotten) return 'forgotten';
   if (host.shared) return 'shared';
-  return isLearned(host, catalog, today) ? 'disposable' : 'undecided';
+  return isEnough(learnableSum(host, catalog, today), host.name) ? 'disposable' : 'undecided';
 }
 
 export function shownAct({ at, who, via, action, subject, detail }: Act) {

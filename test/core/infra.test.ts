@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
-import { foldingInfra, isLearned } from '../../src/core/infra.ts';
+import { foldingInfra } from '../../src/core/infra.ts';
 import { isLearnable } from '../../src/core/learnable.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { catalogOf, NO_TABLES } from '../support/catalog.ts';
-import { entriesOf, groupOfGuests } from '../support/guests.ts';
+import { entriesOf, groupOfGuests, isLearned } from '../support/guests.ts';
 
 /** In the order of the list. */
 const LISTED = ['burner.com', 'temp-mail-host.net', 'third.com', 'fourth.com', 'duckdns.org', 'bad.ddns.net'];

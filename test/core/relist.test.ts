@@ -2,12 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Family, Snapshot } from '../../src/core/feed.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { GuestGroup, HostRecord } from '../../src/core/guest.ts';
-import { isLearned } from '../../src/core/infra.ts';
-import { relisted, relisting } from '../../src/core/relist.ts';
+import { relisting } from '../../src/core/relist.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { NO_TABLES } from '../support/catalog.ts';
-import { groupOfGuests } from '../support/guests.ts';
+import { groupOfGuests, isLearned, relisted } from '../support/guests.ts';
 
 const TODAY = '2026-11-16';
 const list = (family: Family, names: readonly string[]): Snapshot =>

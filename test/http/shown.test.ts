@@ -6,7 +6,14 @@ import type { HostRecord } from '../../src/core/guest.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
-import { shownAct, shownDate, shownFeeds, shownHost, shownKey, shownOverride } from '../../src/http/shown.ts';
+import {
+  showingHosts,
+  shownAct,
+  shownDate,
+  shownFeeds,
+  shownKey,
+  shownOverride,
+} from '../../src/http/shown.ts';
 import { NO_TABLES } from '../support/catalog.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
@@ -85,13 +92,14 @@ describe('a mail host', () => {
       { version: '1', names: named },
     );
   const catalog = allAtOnce(makingCatalog([list('broad'), list('telemetry')], NO_TABLES, 'g'));
+  const shown = (one: HostRecord) => allAtOnce(showingHosts([one], catalog, '2026-11-15'))[0];
   test.each<[Partial<HostRecord>, string]>([
     [{}, 'undecided'],
     [{ shared: true }, 'shared'],
     [{ forgotten: true }, 'forgotten'],
     [{ forgotten: true, shared: true }, 'forgotten'],
   ])('%j is shown as %s', (facts, state) => {
-    expect(shownHost({ ...host, ...facts }, catalog, '2026-11-15')).toEqual({
+    expect(shown({ ...host, ...facts })).toEqual({
       host: '5.61.1.1',
       state,
       flagged: 1,
@@ -104,10 +112,18 @@ describe('a mail host', () => {
 
   test('that was learned is shown as a disposable one, with three of its listed guests', () => {
     const learned = { ...host, groups: [groupOfGuests(4, { entries: named.join(' ') })] };
-    expect(shownHost(learned, catalog, '2026-11-15')).toMatchObject({
+    expect(shown(learned)).toMatchObject({
       state: 'disposable',
       neighbours: ['a.com', 'b.com', 'c.com'],
     });
+  });
+
+  test('are shown in steps, however many guests they have', () => {
+    const many = Array.from({ length: 1_000 }, (_, at) => `a${at}.com`).join(' ');
+    const large = { ...host, groups: [groupOfGuests(1_000, { entries: many })] };
+    let steps = 0;
+    for (const _ of showingHosts([large, large], catalog, '2026-11-15')) steps++;
+    expect(steps).toBeGreaterThan(20);
   });
 });
 

@@ -1,6 +1,10 @@
 /** Guests of mail hosts that weigh as much as they can: settled, and where listed, named by two families of feeds and asked for by four keys. */
 
-import type { Guest, GuestGroup } from '../../src/core/guest.ts';
+import type { Catalog } from '../../src/core/catalog.ts';
+import type { Guest, GuestGroup, HostRecord } from '../../src/core/guest.ts';
+import { isEnough, learnableSum } from '../../src/core/learnable.ts';
+import { relisting } from '../../src/core/relist.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
 
 export function guestOf(facts: Pick<Guest, 'host' | 'domain' | 'entry' | 'day'> & Partial<Guest>): Guest {
   const listed = facts.entry !== null;
@@ -40,3 +44,10 @@ export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): G
     ...facts,
   };
 }
+
+/** As today's lists know its guests. */
+export const relisted = (host: HostRecord, catalog: Catalog): HostRecord =>
+  allAtOnce(relisting(host, catalog));
+
+export const isLearned = (host: HostRecord, catalog: Catalog, today: string): boolean =>
+  isEnough(learnableSum(relisted(host, catalog), catalog, today), host.name);

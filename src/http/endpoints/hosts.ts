@@ -1,5 +1,6 @@
 /** `/admin/infra`: mail hosts that were learned, and those that may not be. */
 
+import { inTurns } from '../../assemble.ts';
 import type { Actor } from '../../core/audit.ts';
 import type { Catalog } from '../../core/catalog.ts';
 import { bad, type Checked } from '../../core/checked.ts';
@@ -10,7 +11,7 @@ import type { Operate } from '../../operate.ts';
 import type { NoBody } from '../bodies.ts';
 import type { Call } from '../call.ts';
 import { invalid, ok, refusalOf, type Work } from '../operators.ts';
-import { FEWEST_SHOWN, MOST_SHOWN, shownHost } from '../shown.ts';
+import { FEWEST_SHOWN, MOST_SHOWN, showingHosts } from '../shown.ts';
 
 export function hostEndpoints(parts: {
   operate: Operate;
@@ -22,7 +23,7 @@ export function hostEndpoints(parts: {
 
   const list: Work<typeof NoBody> = async () => {
     const hosts = await store.listHosts(FEWEST_SHOWN, MOST_SHOWN);
-    return ok({ hosts: hosts.map(host => shownHost(host, catalog(), dayOf(clock()))) });
+    return ok({ hosts: await inTurns(showingHosts(hosts, catalog(), dayOf(clock()))) });
   };
 
   async function setForgotten({ target }: Call, actor: Actor, forgotten: boolean) {
