@@ -93,6 +93,7 @@ async function learnedFrom(
     addresses: {
       beside: () => [],
       known: host => addresses.get(host),
+      fresh: host => addresses.get(host),
       isDue: () => false,
       *holding(): Steps<undefined> {},
       want: (host, _by, take) => take(addresses.get(host) ?? []),

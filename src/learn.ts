@@ -121,14 +121,14 @@ class Learner implements Learn {
 
   meet(exchanges: readonly Exchange[], by: string): boolean {
     const { addresses, catalog } = this.#parts;
-    const { may, first } = lookedAt(exchanges, catalog().providers, host => addresses.known(host));
+    const { may, first } = lookedAt(exchanges, catalog().providers, host => addresses.fresh(host));
     const tried = may.slice(0, first);
     for (const { host } of tried) {
       if (!addresses.isDue(host) || this.#met.size >= MOST_PENDING) continue;
       this.#soon();
       this.#met.set(host, by);
     }
-    return tried.every(({ host }) => addresses.known(host) !== undefined);
+    return tried.every(({ host }) => addresses.fresh(host) !== undefined);
   }
 
   hold(): void {

@@ -830,6 +830,7 @@ describe('what was learned', () => {
       resolver: { last: () => undefined },
       addresses: {
         known: () => [],
+        fresh: () => [],
         beside: () => [],
         isDue: () => false,
         holding: nothingToDo,

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildCatalog } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
@@ -31,7 +33,7 @@ function mail(state: MailState, ...hosts: string[]): Mail {
 /** An internet of these names; every other one does not exist. What is asked is written down. */
 function world(
   zone: Record<string, Mail> = {},
-  facts: { cached?: Record<string, Mail>; overrides?: Override[]; due?: number } = {},
+  facts: { cached?: Record<string, Mail>; overrides?: Override[]; due?: number; infra?: () => Infra } = {},
 ) {
   const asked: string[] = [];
   const met: string[] = [];
@@ -53,7 +55,7 @@ function world(
     overrides: () => overrides,
     resolver,
     clock: () => Date.parse('2026-11-15'),
-    infra: () => infra,
+    infra: facts.infra ?? (() => infra),
     note: () => {},
     meet: exchanges => {
       met.push(exchanges.map(({ host }) => host).join(' '));
@@ -80,6 +82,27 @@ const six = ({ verdict: v }: Answer) => [
   v.isCorporateEmail,
   v.mxProviderLabel,
 ];
+
+describe('what names that nobody asks for again keep', () => {
+  it('is not what was learned long ago', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const newInfra = () => new Infra(new Map(), new Map(), () => undefined);
+    let infra = newInfra();
+    const { look } = world({}, { cached: { 'a.com': mail('mx', 'mx.a.com') }, infra: () => infra });
+    const before = Array.from({ length: 5 }, (_, minute) => {
+      for (let times = 0; times < 2; times++)
+        look(minute === 0 ? 'a.com' : `listed-${minute}.mailinator.com`);
+      const seen = new WeakRef(infra);
+      infra = newInfra();
+      return seen;
+    });
+    look('gmail.com');
+    await new Promise(done => setImmediate(done));
+    collect();
+    expect(before.map(one => one.deref())).toEqual(Array(5).fill(undefined));
+  });
+});
 
 describe('a name that is known from before', () => {
   const self = mail('mx', 'mx.firm.com');

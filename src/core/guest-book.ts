@@ -37,13 +37,13 @@ const MOST_GUESTS = 20_000;
 const PROVIDERS = 'providers';
 
 export class GuestBook {
-  readonly #addresses: Pick<AddressBook, 'known' | 'want'>;
+  readonly #addresses: Pick<AddressBook, 'fresh' | 'want'>;
   readonly #barred: Barred;
   /** By host and domain, so that each is written once. */
   #guests = new Map<string, Guest>();
   #shared = new Set<string>();
 
-  constructor(addresses: Pick<AddressBook, 'known' | 'want'>, barred: Barred) {
+  constructor(addresses: Pick<AddressBook, 'fresh' | 'want'>, barred: Barred) {
     this.#addresses = addresses;
     this.#barred = barred;
   }
@@ -71,7 +71,7 @@ export class GuestBook {
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     for (const { host } of others.slice(0, LEARNING.mostExchanges))
       if (isInnocent || isTheirOwn(host, catalog)) this.#bar(host, by, guest.day);
-    const { may, first } = lookedAt(learnable, catalog.providers, host => this.#addresses.known(host));
+    const { may, first } = lookedAt(learnable, catalog.providers, host => this.#addresses.fresh(host));
     const left = may.slice(0, LEARNING.mostDeciding);
     const look = (count: number) => {
       for (const { host } of left.splice(0, count)) {

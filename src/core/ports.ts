@@ -54,6 +54,8 @@ export interface Resolver {
 export interface AddressBook {
   /** IPv4 first. Empty where there are none, one more than are looked at where there are many; undefined if unknown. */
   known(host: string): readonly string[] | undefined;
+  /** The same, and undefined too where there were none and that is to be asked again. */
+  fresh(host: string): readonly string[] | undefined;
   /** The hosts below the same registrable domain that had addresses when they were asked last, a few of them. */
   beside(host: string): readonly string[];
   /** Not known yet, or so old that it is to be asked again. */

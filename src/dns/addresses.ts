@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 /** Less than a day, so that what is met every day is always asked before anybody wants it. */
 const RENEWED_AFTER_MS = 20 * HOUR_MS;
 /** A host without any may have one soon: as long as a denial is kept at most (RFC 2308 5). */
-const NONE_KEPT_MS = HOUR_MS;
+const NONE_KEPT_MS = HOUR_MS / 6;
 const FAILURE_KEPT_MS = HOUR_MS / 6;
 /** Where asking again fails, what was known counts for so long (as RFC 8767 has it for other answers). */
 const STALE_MS = 72 * HOUR_MS;
@@ -41,6 +41,8 @@ interface Known {
   readonly addresses: readonly string[] | undefined;
   readonly answeredAt: number;
   readonly askAgainAt: number;
+  /** The last answer was that there are none: these are those of the one before. */
+  readonly isDenied?: boolean;
 }
 
 export class Addresses implements AddressBook {
@@ -61,6 +63,11 @@ export class Addresses implements AddressBook {
 
   known(host: string): readonly string[] | undefined {
     return this.#known.get(host)?.addresses;
+  }
+
+  fresh(host: string): readonly string[] | undefined {
+    const known = this.known(host);
+    return known?.length === 0 && this.isDue(host) ? undefined : known;
   }
 
   beside(host: string): readonly string[] {
@@ -87,7 +94,7 @@ export class Addresses implements AddressBook {
   }
 
   want(host: string, by: string, take: Take): void {
-    const known = this.known(host);
+    const known = this.fresh(host);
     if (known) take(known);
     if (!this.isDue(host)) return;
     const takes = known ? [] : [take];
@@ -133,7 +140,7 @@ export class Addresses implements AddressBook {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const [host, by] = next;
       const found = await this.#resolver.addressesOf(host);
-      const known = found ? this.#answered(found) : this.#failed(host);
+      const known = found ? this.#answered(host, found) : this.#failed(host);
       this.#known.set(host, known, this.#held.has(host) ? HELD : by);
       if (found && found.length > 0) {
         const others = this.beside(host).filter(other => other !== host);
@@ -145,9 +152,13 @@ export class Addresses implements AddressBook {
     }
   }
 
-  #answered(found: readonly string[]): Known {
+  /** That a host has no address any more is believed the second time: one bad moment must not make it a dead one. */
+  #answered(host: string, found: readonly string[]): Known {
     const addresses = found.toSorted(byVersion).slice(0, LEARNING.mostAddresses + 1);
     const now = this.#ticks();
+    const before = this.#failed(host);
+    if (found.length === 0 && before.addresses && before.addresses.length > 0 && !before.isDenied)
+      return { ...before, isDenied: true };
     const keptMs = found.length > 0 ? RENEWED_AFTER_MS : NONE_KEPT_MS;
     return { addresses, answeredAt: now, askAgainAt: now + keptMs };
   }
@@ -157,6 +168,7 @@ export class Addresses implements AddressBook {
     const before = this.#known.get(host);
     const isUsable = before !== undefined && now - before.answeredAt < STALE_MS;
     const addresses = isUsable ? before.addresses : undefined;
-    return { addresses, answeredAt: before?.answeredAt ?? now, askAgainAt: now + FAILURE_KEPT_MS };
+    const isDenied = isUsable && before.isDenied === true;
+    return { addresses, answeredAt: before?.answeredAt ?? now, askAgainAt: now + FAILURE_KEPT_MS, isDenied };
   }
 }

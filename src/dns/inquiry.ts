@@ -33,19 +33,24 @@ export function inquire(put: Put, name: string, budgetMs: number, limits: TtlLim
     if (settled) return settled;
     const left = budgetMs - (performance.now() - startedAt);
     if (left <= 0) return UNKNOWN;
-    const answers = await askAddresses(questions, name, left, true);
+    const answers = await askAddresses(questions, name, left);
     const finding = mailFromAddresses(mx.found.ttl, answers.map(foundIn), limits);
     return finding === UNKNOWN && answers.some(isUnheard) ? UNHEARD : finding;
   });
 }
 
-/** The public addresses of a host; undefined when asking failed. */
+/**
+ * The public addresses of a host; undefined when asking failed, for those of IPv4 above all: most senders use no others,
+ * and half of an answer would count as the whole.
+ */
 export function inquireAddresses(put: Put, host: string, budgetMs: number): Inquiry<string[] | undefined> {
   const questions = new Questions(put);
   return questions.asked(async () => {
-    const found = (await askAddresses(questions, host, budgetMs, false)).map(foundIn);
+    const askings = VERSIONS.map(type => questions.put(host, type, budgetMs));
+    const found = (await Promise.all(askings.map(({ answered }) => answered))).map(foundIn);
     const addresses = found.flatMap(publicAddresses);
-    return addresses.length === 0 && found.includes(undefined) ? undefined : addresses;
+    const isFailed = found[0] === undefined || (addresses.length === 0 && found.includes(undefined));
+    return isFailed ? undefined : addresses;
   });
 }
 
@@ -75,25 +80,19 @@ class Questions {
   }
 }
 
-/** Both at once. With `oneIsEnough` the first public address ends the wait: broken AAAA servers are common. */
-async function askAddresses(
-  questions: Questions,
-  name: string,
-  withinMs: number,
-  oneIsEnough: boolean,
-): Promise<Answered[]> {
+const VERSIONS = ['A', 'AAAA'] as const;
+
+/** Both at once. The first public address ends the wait: broken AAAA servers are common. */
+async function askAddresses(questions: Questions, name: string, withinMs: number): Promise<Answered[]> {
   // A name without mail servers has few addresses either, and an answer's time was spent on finding that out.
-  const askings = [
-    questions.put(name, 'A', withinMs, oneIsEnough),
-    questions.put(name, 'AAAA', withinMs, oneIsEnough),
-  ];
+  const askings = VERSIONS.map(type => questions.put(name, type, withinMs, true));
   const answers: Answered[] = [];
   await new Promise<void>(resolve => {
     for (const asking of askings) {
       void asking.answered.then(answered => {
         answers.push(answered);
-        const enough = oneIsEnough && publicAddresses(foundIn(answered)).length > 0;
-        if (enough || answers.length === askings.length) resolve();
+        const isEnough = publicAddresses(foundIn(answered)).length > 0;
+        if (isEnough || answers.length === askings.length) resolve();
       });
     }
   });

@@ -366,15 +366,16 @@ const longHead = (begin: string) =>
   `${begin}\r\nHost: x\r\n${Array.from({ length: 118 }, (_, i) => `X-${i}: ${'y'.repeat(40)}\r\n`).join('')}`;
 
 test.each([
-  ['that are almost whole', longHead('GET /livez HTTP/1.1'), 'HTTP/1.1 503'],
+  ['that are almost whole', longHead('GET /livez HTTP/1.1'), [503]],
   [
     'whose bodies never come',
     `${longHead('POST /nothing HTTP/1.1')}Content-Length: 5\r\n\r\n`,
-    'HTTP/1.1 404',
+    // On a busy machine some are shed.
+    [404, 503],
   ],
 ])(
   'heads %s have their share of memory: who fills it gives way, and nobody else',
-  async (_, head, answer) => {
+  async (_, head, expected) => {
     const { port } = await startTestService({ env: { ADMIN_TOKEN: TOKEN } });
     const strangers = Array.from({ length: 700 }, () => {
       const one = open(port, '127.0.0.2');
@@ -385,8 +386,11 @@ test.each([
     await eventually('some give way', () => gone().length > 250);
     expect(gone().length).toBeLessThan(450);
     // One answer each, not the other's beside it.
-    for (const { received } of gone()) expect(parseAnswers(received()).length).toBe(1);
-    for (const { received } of gone()) expect(received().slice(0, 12)).toBe(answer);
+    for (const { received } of gone()) {
+      const answers = parseAnswers(received());
+      expect(answers.length).toBe(1);
+      expect(expected).toContain(answers[0]!.status);
+    }
     const others = [
       [longHead('GET /livez HTTP/1.1'), '\r\n'],
       [

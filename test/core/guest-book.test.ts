@@ -23,7 +23,7 @@ function opened(addresses: Readonly<Record<string, readonly string[]>> = {}) {
     if (found) take(found);
     else open.push({ host, take });
   };
-  const book = new GuestBook({ known, want }, new Map());
+  const book = new GuestBook({ fresh: known, want }, new Map());
   const later = (found: Readonly<Record<string, readonly string[]>>) => {
     for (const { host, take } of open.splice(0)) take(found[host] ?? []);
   };

@@ -121,6 +121,34 @@ test('where asking fails that is no address known to be none, and what was known
   expect(book.isDue('mx.never.net')).toBe(true);
 });
 
+test('a host without an address is one to be asked again after ten minutes, and is taken for one without until then', async () => {
+  const { time, asked, answer, book, want } = prompt();
+  answer.now = [];
+  await want('mx.example.net');
+  expect([book.known('mx.example.net'), book.fresh('mx.example.net')]).toEqual([[], []]);
+  time.now = 0.2 * HOUR_MS;
+  expect([book.known('mx.example.net'), book.fresh('mx.example.net')]).toEqual([[], undefined]);
+  answer.now = ['93.184.215.1'];
+  const got: string[][] = [];
+  book.want('mx.example.net', 'key', found => got.push([...found]));
+  await book.settle();
+  // Whoever wants them gets the new ones, and not that there were none.
+  expect([got, asked.length]).toEqual([[['93.184.215.1']], 2]);
+  expect(book.fresh('mx.example.net')).toEqual(['93.184.215.1']);
+});
+
+test('that a host has no address any more is believed the second time', async () => {
+  const { time, answer, book, want } = prompt();
+  const known: unknown[] = [];
+  for (const now of [['93.184.215.1'], [], ['93.184.215.1'], [], undefined, [], []]) {
+    answer.now = now;
+    await want('mx.example.net');
+    known.push(book.known('mx.example.net')?.length);
+    time.now += 21 * HOUR_MS;
+  }
+  expect(known).toEqual([1, 1, 1, 1, 1, 0, 0]);
+});
+
 test('lookups of one key push out its own addresses only, and none that are held', async () => {
   const { asked, book, want } = prompt();
   for (const host of hostsOf('modest', 100)) await want(host, 'modest');
