@@ -71,10 +71,9 @@ export class Connection implements OpenLine {
   }
 
   /** It may go where others need its place: nothing was asked over it, a head is late, or it has its last answer. */
-  isDispensable(now: number): boolean {
+  isDispensable(now: number, leastIdleMs: number): boolean {
     if (this.hasLeft(now)) return true;
-    const isNew = this.requests === 0 && now - this.activeAt < SLOW_HEAD_MS;
-    if (this.isIdle) return !isNew;
+    if (this.isIdle) return now - this.activeAt >= (this.requests === 0 ? SLOW_HEAD_MS : leastIdleMs);
     const { inHeadSince = now } = this.#reading;
     return this.open === 0 && this.isWritten && now - inHeadSince > SLOW_HEAD_MS;
   }

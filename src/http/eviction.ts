@@ -1,6 +1,6 @@
 /**
  * Who makes room where connections run short: those that were idle longest, whose heads are late, or who have their last
- * answer; first of all those of whoever has most.
+ * answer; first of all those of addresses with a large share of all.
  */
 
 import type { Connection } from './connection.ts';
@@ -10,29 +10,48 @@ const MOST_LOOKED_AT = 2_000;
 const MOST_EVICTED = 16;
 const EVICTED_SHARE = 0.02;
 const SCAN_MS = 100;
+/** Whoever is in the middle of its calls is not idle between two of them. */
+const CALLING_MS = 1_000;
 
 export class Eviction {
   /** Those that make room already, and are gone in a moment. */
   readonly leaving = new Set<Connection>();
   /** Since the start. */
   count = 0;
-  /** Until when nobody of them who weighs more than that can go, as far as is known: looking at all has its price. */
-  readonly #none = new WeakMap<object, { readonly until: number; readonly above: number }>();
+  /** Until when nobody of them can go, as far as is known, for others and for the heavy: looking at all has its price. */
+  readonly #noneUntil = { others: new WeakMap<object, number>(), heavy: new WeakMap<object, number>() };
   /** Where looking goes on: the same ones would be looked at again and again. */
   readonly #lookedUpTo = new WeakMap<object, Iterator<Connection>>();
 
-  /** Closes a few of those who weigh more than that, the heaviest first. False where none can go. */
-  from(those: Set<Connection>, weigh: (one: Connection) => number, above: number): boolean {
+  /** Of one address, for another of its own. */
+  fromOwn(those: Set<Connection>): boolean {
+    const mayGo = (one: Connection, now: number) => one.isDispensable(now, 0);
+    return this.#close(those, 'others', mayGo, () => 0);
+  }
+
+  /** Of all; for whoever has a large share itself only of those who do. */
+  fromAll(those: Set<Connection>, isHeavy: (one: Connection) => boolean, forHeavy: boolean): boolean {
+    const mayGo = (one: Connection, now: number) =>
+      (!forHeavy || isHeavy(one)) && one.isDispensable(now, CALLING_MS);
+    return this.#close(those, forHeavy ? 'heavy' : 'others', mayGo, one => (isHeavy(one) ? 0 : 1));
+  }
+
+  /** Closes a few of those that may go, by their rank and then the longest idle first. False where there are none. */
+  #close(
+    those: Set<Connection>,
+    whose: 'others' | 'heavy',
+    mayGo: (one: Connection, now: number) => boolean,
+    rankOf: (one: Connection) => number,
+  ): boolean {
     const now = performance.now();
-    const none = this.#none.get(those);
-    if (none && now < none.until && above >= none.above) return false;
+    const noneUntil = this.#noneUntil[whose];
+    if (now < (noneUntil.get(those) ?? 0)) return false;
     const some = this.#next(those);
     const idle = some
-      .filter(one => !this.leaving.has(one) && weigh(one) > above && one.isDispensable(now))
-      .sort((a, b) => weigh(b) - weigh(a) || a.activeAt - b.activeAt);
+      .filter(one => !this.leaving.has(one) && mayGo(one, now))
+      .sort((a, b) => rankOf(a) - rankOf(b) || a.activeAt - b.activeAt);
     const gone = idle.slice(0, Math.min(MOST_EVICTED, Math.ceil(those.size * EVICTED_SHARE)));
-    if (gone.length === 0)
-      this.#none.set(those, { until: now + (SCAN_MS * some.length) / those.size, above });
+    if (gone.length === 0) noneUntil.set(those, now + (SCAN_MS * some.length) / those.size);
     this.count += gone.length;
     for (const connection of gone) {
       this.leaving.add(connection);

@@ -159,8 +159,11 @@ export class Fairness {
     this.#serveFrom(probe.row, begin + TURN_MS / 10);
     this.#serveFrom(key.fresh, this.#turnEnds);
     this.#serveFrom(key.row, stranger.isWaiting ? begin + TURN_MS / 2 : this.#turnEnds);
-    this.#serveFrom(stranger.fresh, this.#turnEnds);
+    // Newcomers who never end must not starve those who wait.
+    const now = performance.now();
+    this.#serveFrom(stranger.fresh, now + (this.#turnEnds - now) / 2);
     this.#serveFrom(stranger.row, this.#turnEnds);
+    this.#serveFrom(stranger.fresh, this.#turnEnds);
     this.#serveFrom(key.row, this.#turnEnds);
     this.#serveFrom(probe.row, this.#turnEnds);
     if (this.#isFull())

@@ -107,6 +107,11 @@ export class Intake {
     this.#tell(bytes);
   }
 
+  /** What it held may have become a call, which holds nothing. */
+  recount(): void {
+    if (this.#told > 0) this.account();
+  }
+
   /** Others come first. */
   wait(): void {
     // libuv would read up to 32 times in a row where there is so much.
@@ -126,7 +131,7 @@ export class Intake {
       this.#isPaused = false;
       if (!this.isPausedByNode) Socket.prototype.resume.call(this.#socket);
     }
-    if (this.#told > 0) this.account();
+    this.recount();
     const passEnd = this.#passEnd;
     this.#passEnd = undefined;
     passEnd?.();

@@ -2,11 +2,11 @@
  * Answers that may not have been read. The kernel takes them and keeps them until their peer has: 160 KB each, 0.8 GB for
  * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one. Small ones that a key was
  * counted for are not watched. So few connections of one address get large answers, each of them a few, none idles for
- * long behind one, and where all are too much those of the address with most go; not those of a key for what strangers
- * have left unread.
+ * long behind one, and where all are too much those go whose last answer is oldest and that wait for no other; not those
+ * of a key for what strangers have left unread.
  */
 
-import { type Sharer, Shares } from './shares.ts';
+import { Room } from './room.ts';
 
 export const LARGE_BYTES = 32 * 1024;
 /** What an answer has beside its body. */
@@ -20,16 +20,21 @@ const MOST_BYTES_IN_ALL = 64 * 1024 * 1024;
 export const LARGE_IDLE_MS = 15_000;
 
 /** The connection. */
-interface Owner extends Sharer {
+interface Owner {
+  readonly network: string;
+  /** Requests that have no answer yet. */
+  readonly open: number;
   /** Ends it, and has the kernel forget what it keeps for it. */
   drop(): void;
 }
 
+const DROPPING = { mayGo: ({ open }: Owner) => open === 0, giveWay: (one: Owner) => one.drop() };
+
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
   /** Of whoever got as much as a large answer. */
-  readonly unpaid = new Shares<Owner>(MOST_BYTES_IN_ALL, one => one.drop());
-  readonly paid = new Shares<Owner>(MOST_BYTES_IN_ALL, one => one.drop());
+  readonly unpaid = new Room<Owner>(MOST_BYTES_IN_ALL, DROPPING);
+  readonly paid = new Room<Owner>(MOST_BYTES_IN_ALL, DROPPING);
 
   /** For one connection. False where there are enough, but not for what a key has paid for. */
   take(network: string, isLimited: boolean): boolean {
@@ -88,10 +93,10 @@ export class Unread {
     this.isSpent ||= lacksPlace || bytes > MOST_BYTES;
     if (isPaid) {
       this.#paid += more;
-      this.#all.paid.set(this.#owner, this.#paid);
+      this.#all.paid.renew(this.#owner, this.#paid);
     } else {
       this.#unpaid += more;
-      if (bytes > LARGE_BYTES) this.#all.unpaid.set(this.#owner, this.#unpaid);
+      if (bytes > LARGE_BYTES) this.#all.unpaid.renew(this.#owner, this.#unpaid);
     }
     return true;
   }

@@ -10,7 +10,7 @@ import type { Fairness } from './fairness.ts';
 import { Intake } from './intake.ts';
 import type { OpenLine } from './line.ts';
 import { type Made, Parsing } from './parsing.ts';
-import type { Shares } from './shares.ts';
+import type { Room } from './room.ts';
 import { type RowOf, Whose } from './whose.ts';
 
 /** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
@@ -23,7 +23,7 @@ export interface ReadingParts {
   /** The peer is one. */
   readonly isProxy: boolean;
   /** Bytes that connections have received and not read. */
-  readonly held: Shares<OpenLine>;
+  readonly held: Room<OpenLine>;
   /** What is said to one whose head never ends. */
   readonly tooManyLines: () => string;
   /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
@@ -134,6 +134,7 @@ export class Reading implements Job {
       this.isShedding = false;
     } else {
       this.intake.held = undefined;
+      this.intake.recount();
       this.intake.begun();
       this.#hasPassedParser = true;
       this.#line.refuse(refusal);
@@ -162,6 +163,7 @@ export class Reading implements Job {
     this.intake.held = isLast ? undefined : bytes.subarray(end);
     if (!this.#takesLane(piece)) this.#parse(piece);
     if (this.#isDone()) this.intake.held = undefined;
+    this.intake.recount();
   }
 
   /** Until something comes that is not of its shape: from there on the parser has all, and knows where a request begins. */

@@ -9,7 +9,7 @@ import { Eviction } from './eviction.ts';
 import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
 import type { OpenLine } from './line.ts';
-import { Shares } from './shares.ts';
+import { Room } from './room.ts';
 
 export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'lingering' | 'large'> {
   /** Ends one that cannot be kept. */
@@ -31,6 +31,8 @@ const OPEN_FILES = 'Max open files';
 /** Where the system does not say. */
 const LIKELY_DESCRIPTORS = 1_024;
 const MOST_TOLD = 64;
+/** Of all connections, for one address. A trusted proxy speaks for many. */
+const LARGE_SHARE = 0.1;
 /** Bytes that were received and not read, of all connections. */
 const MOST_HELD = 16 * 1024 * 1024;
 
@@ -77,7 +79,7 @@ export class Sockets {
   constructor(server: Server, parts: SocketParts) {
     this.#parts = parts;
     this.#shared = {
-      held: new Shares(MOST_HELD, parts.noRoom),
+      held: new Room(MOST_HELD, { giveWay: parts.noRoom }),
       lingering: { bytes: 0, since: 0 },
       large: new LargeAnswers(),
     };
@@ -126,12 +128,14 @@ export class Sockets {
   }
 
   #hasRoom(isProxy: boolean, network: string): boolean {
-    const ofNetwork = this.#byNetwork.get(network) ?? new Set();
-    if (!isProxy && ofNetwork.size >= this.#mostPerAddress) return this.#eviction.from(ofNetwork, () => 1, 0);
-    if (this.#all.size - this.#eviction.leaving.size < this.#parts.mostConnections) return true;
-    // Whoever has many already gets no place of somebody who has fewer. A trusted proxy speaks for many.
-    const weigh = (one: Connection) => (one.isProxy ? 1 : this.#byNetwork.get(one.network)!.size);
-    return this.#eviction.from(this.#all, weigh, isProxy ? 0 : ofNetwork.size);
+    const ofNetwork = this.#byNetwork.get(network);
+    if (!isProxy && ofNetwork && ofNetwork.size >= this.#mostPerAddress)
+      return this.#eviction.fromOwn(ofNetwork);
+    const most = this.#parts.mostConnections;
+    if (this.#all.size - this.#eviction.leaving.size < most) return true;
+    const isLarge = (size = 0) => size > most * LARGE_SHARE;
+    const isHeavy = (one: Connection) => !one.isProxy && isLarge(this.#byNetwork.get(one.network)?.size);
+    return this.#eviction.fromAll(this.#all, isHeavy, !isProxy && isLarge(ofNetwork?.size));
   }
 
   /**

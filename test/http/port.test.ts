@@ -169,10 +169,10 @@ test('callers who connect anew with each call, since they are told to, are not r
   expect(others).toEqual({});
 });
 
-test('where connections run short, whoever has more makes room for whoever has fewer, and never the other way', async () => {
-  const { port, socket, statuses } = await startPort(20);
+/** Connections from other addresses, which stay. */
+function opener(port: Port) {
   const { port: at } = port.server.address() as { port: number };
-  const open = (localAddress: string, path?: string) => {
+  return (localAddress: string, path?: string) => {
     const one = connect({ port: at, host: '127.0.0.1', localAddress });
     onTestFinished(() => void one.destroy());
     const state = { socket: one, received: '', isClosed: false };
@@ -186,6 +186,11 @@ test('where connections run short, whoever has more makes room for whoever has f
     if (path) one.write(head(path));
     return state;
   };
+}
+
+test('where connections run short, addresses with many make room first, though others were idle for longer', async () => {
+  const { port, socket, statuses } = await startPort(20);
+  const open = opener(port);
   socket.write(call());
   await eventually('it is answered', () => statuses().length === 1);
   // The longest idle of all belongs to somebody who has just this one.
@@ -199,6 +204,20 @@ test('where connections run short, whoever has more makes room for whoever has f
   const newcomer = open('127.0.0.9', '/livez');
   await eventually('somebody who has none gets a place', () => newcomer.received !== '');
   expect(newcomer.received.slice(0, 12)).toBe('HTTP/1.1 200');
+});
+
+test('where connections run short, nobody in the middle of its calls makes room for strangers from anywhere', async () => {
+  const { port, socket } = await startPort(20);
+  const open = opener(port);
+  const pool = Array.from({ length: 5 }, () => open('127.0.0.200'));
+  socket.destroy();
+  for (let round = 0; round < 20; round++) {
+    for (const { socket } of pool) socket.write(call());
+    for (let i = 0; i < 10; i++) open(`127.0.${1 + round}.${1 + i}`, '/livez');
+    await pause(150);
+  }
+  const answers = pool.map(({ received, isClosed }) => [parseAnswers(received).length, isClosed]);
+  expect(answers).toEqual(Array(5).fill([20, false]));
 });
 
 test('the body of a request that looks like a call is never answered, overload or not', async () => {

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { Room } from '../../src/http/room.ts';
+
+const KB = 1_024;
+
+function roomFor(most: number, stays: ReadonlySet<string> = new Set()) {
+  const gone: string[] = [];
+  const room: Room<string> = new Room(most, {
+    mayGo: one => !stays.has(one),
+    giveWay(one) {
+      gone.push(one);
+      // As a connection does that ends.
+      room.set(one, 0);
+    },
+  });
+  return { room, gone };
+}
+
+test('where all take too much, whoever has taken some for longest gives way, however much that is', () => {
+  const { room, gone } = roomFor(100 * KB);
+  room.set('first', 10 * KB);
+  room.set('second', 50 * KB);
+  room.set('third', 40 * KB);
+  expect(gone).toEqual([]);
+  // More of the same does not make it younger.
+  room.set('first', 11 * KB);
+  expect(gone).toEqual(['first']);
+  room.set('fourth', 10 * KB);
+  expect(gone).toEqual(['first']);
+  room.set('fifth', 90 * KB);
+  expect(gone).toEqual(['first', 'second', 'third']);
+  room.set('sixth', 101 * KB);
+  expect(gone.slice(3)).toEqual(['fourth', 'fifth', 'sixth']);
+  room.set('seventh', 100 * KB);
+  expect(gone).toHaveLength(6);
+});
+
+test('whoever begins anew goes last, and whoever takes nothing any more not at all', () => {
+  const { room, gone } = roomFor(100 * KB);
+  for (const one of ['first', 'second', 'third']) room.renew(one, 30 * KB);
+  room.renew('first', 30 * KB);
+  room.set('second', 0);
+  room.renew('fourth', 70 * KB);
+  expect(gone).toEqual(['third']);
+});
+
+test('whoever may not go stays, and the next one goes', () => {
+  const { room, gone } = roomFor(100 * KB, new Set(['first', 'third']));
+  for (const one of ['first', 'second', 'third', 'fourth']) room.set(one, 30 * KB);
+  expect(gone).toEqual(['second']);
+});
+
+test('thousands of tiny ones never give way at once', () => {
+  const { room, gone } = roomFor(16 * KB * KB);
+  for (let at = 0; at < 5_000; at++) room.set(`tiny ${at}`, 2);
+  let most = 0;
+  for (let at = 0; at < 600; at++) {
+    const before = gone.length;
+    room.set(`large ${at}`, 45 * KB);
+    most = Math.max(most, gone.length - before);
+  }
+  expect(gone.length).toBeGreaterThan(5_000);
+  expect(most).toBeLessThan(25);
+});
