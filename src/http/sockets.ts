@@ -33,8 +33,8 @@ const LIKELY_DESCRIPTORS = 1_024;
 const MOST_TOLD = 64;
 /** Of all connections, for one address. A trusted proxy speaks for many. */
 const LARGE_SHARE = 0.1;
-/** Bytes that were received and not read, of all connections. */
-const MOST_HELD = 16 * 1024 * 1024;
+/** Bytes that were received and not read, of all connections: enough for 5,000 who send no body (2026-11-16). */
+const MOST_HELD = 24 * 1024 * 1024;
 
 /** How many descriptors this process may have. */
 function descriptors(): number {

@@ -361,7 +361,7 @@ test('those who come and go all the time keep nobody else from being looked afte
   expect(one.received().slice(0, 12)).toBe('HTTP/1.1 200');
 });
 
-/** A head of 120 lines that takes 40 KB of the 16 MiB that all may. */
+/** A head of 120 lines that takes 42 KB of the 24 MiB that all may. */
 const longHead = (begin: string) =>
   `${begin}\r\nHost: x\r\n${Array.from({ length: 118 }, (_, i) => `X-${i}: ${'y'.repeat(40)}\r\n`).join('')}`;
 
@@ -377,7 +377,7 @@ test.each([
   'heads %s have their share of memory: who fills it gives way, and nobody else',
   async (_, head, expected) => {
     const { port } = await startTestService({ env: { ADMIN_TOKEN: TOKEN } });
-    const strangers = Array.from({ length: 700 }, () => {
+    const strangers = Array.from({ length: 1_000 }, () => {
       const one = open(port, '127.0.0.2');
       one.socket.write(head);
       return one;
@@ -413,7 +413,7 @@ test.each([
 test('whoever has to give way while its body is waited for is told so, and its connection ends', async () => {
   const { port } = await startTestService({ env: { ADMIN_TOKEN: TOKEN } });
   const put = `${longHead('PUT /admin/overrides/firm.com HTTP/1.1')}Authorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n`;
-  const all = Array.from({ length: 500 }, () => {
+  const all = Array.from({ length: 800 }, () => {
     const one = open(port, '127.0.0.2');
     one.socket.write(put);
     return one;
