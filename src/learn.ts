@@ -21,7 +21,7 @@ export interface Learn {
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void;
   /**
    * A key met these exchanges, which no table knows: addresses that are not known, or old, are asked for. Whether all
-   * are known.
+   * are known and have some.
    */
   meet(exchanges: readonly Exchange[], by: string): boolean;
   /** From now on the addresses of learned hosts are always known, also behind a restart: for servers. */
@@ -128,7 +128,9 @@ class Learner implements Learn {
       this.#soon();
       this.#met.set(host, by);
     }
-    return tried.every(({ host }) => addresses.fresh(host) !== undefined);
+    // One without an address may have one in ten minutes.
+    const isDead = ({ host }: Exchange) => addresses.fresh(host)?.length === 0;
+    return tried.every(({ host }) => addresses.fresh(host) !== undefined) && !exchanges.some(isDead);
   }
 
   hold(): void {

@@ -6,7 +6,7 @@ import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { createLearn } from '../src/learn.ts';
 import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
-import { a, type DnsServer, mx, startDns } from './support/dns.ts';
+import { a, type DnsServer, mx, startDns, type Zone } from './support/dns.ts';
 import { emptiedStore } from './support/emptied.ts';
 import { guestOf } from './support/guests.ts';
 import { FULL, type Kind, type Site, type Size, simulateInternet, visit } from './support/internet.ts';
@@ -910,9 +910,12 @@ describe('what was learned', () => {
     }
   });
 
-  it('is asked for again by the lookup that finds no address, though its domain was noted that day', async () => {
+  it.each<[string, Zone]>([
+    ['asking for it failed', { fault: 'servfail' }],
+    ['it had none', { records: [] }],
+  ])('is asked for its address again where %s, though its domain was noted that day', async (_, trouble) => {
     await (await swept({ [host]: '5.61.1.1' }, sites)).close();
-    dns.zones.set(host, { fault: 'servfail' });
+    dns.zones.set(host, trouble);
     const clock = time.now;
     const another = await enter(sites);
     expect((await another.judge('fresh.com')).reason).toBe('safe');

@@ -1,7 +1,7 @@
 /** Puts one question to the servers until one of them answers or the time is up. */
 
 import { type Deadline, startDeadline } from './deadline.ts';
-import { type Found, find, isDenial } from './finding.ts';
+import { type Found, find, isReceiving, publicAddresses } from './finding.ts';
 import type { Others, Servers } from './servers.ts';
 import type { Server } from './settings.ts';
 import { type Carried, carry, type Failure } from './transport.ts';
@@ -219,6 +219,11 @@ class Asked implements Asking {
     this.#waiting = [];
     this.#resolve(answered);
   }
+}
+
+/** That it does not exist, or that there is nothing to receive mail with. */
+function isDenial(found: Found, type: QuestionType): boolean {
+  return type === 'MX' ? !isReceiving(found) : publicAddresses(found).length === 0;
 }
 
 /** Of two denials the one that leaves most open: where a name exists, its addresses are to be asked for. */

@@ -181,8 +181,3 @@ function negative(state: 'no_mail' | 'nxdomain', ttl: number, limits: TtlLimits)
 function clamp(value: number, limits: { readonly least: number; readonly most: number }): number {
   return Math.min(Math.max(value, limits.least), limits.most);
 }
-
-/** That it does not exist, or that there is nothing to receive mail with. */
-export function isDenial(found: Found, type: QuestionType): boolean {
-  return type === 'MX' ? !isReceiving(found) : publicAddresses(found).length === 0;
-}

@@ -2,7 +2,7 @@
 
 import { getServers } from 'node:dns';
 import type { ResolverHealth, Ticks } from '../core/ports.ts';
-import { type Found, isDenial } from './finding.ts';
+import { type Found, isReceiving } from './finding.ts';
 import { type SentinelParts, Sentinels } from './sentinels.ts';
 import { parseServer, type Server } from './settings.ts';
 import { problemText } from './testimony.ts';
@@ -94,7 +94,7 @@ export class Servers {
 
   /** Whether what a server said counts; it may have to prove itself first. */
   believes(server: Server, found: Found, type: QuestionType): boolean | Promise<boolean> {
-    const word = isDenial(found, type) ? 'denial' : type === 'MX' ? 'mx' : 'addresses';
+    const word = type !== 'MX' ? 'addresses' : isReceiving(found) ? 'mx' : 'denial';
     return this.#sentinels.believes(server, word);
   }
 

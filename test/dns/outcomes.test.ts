@@ -234,6 +234,19 @@ describe('addresses of a mail host, for learning', () => {
         'mx.example.net': { records: [a('mx.example.net', PUBLIC_4), aaaa('mx.example.net', PUBLIC_6)] },
         'private.example.net': { records: [a('private.example.net', '10.0.0.1')] },
         'broken.example.net': { fault: 'servfail' },
+        'half.example.net': {
+          records: [a('half.example.net', PUBLIC_4), aaaa('half.example.net', PUBLIC_6)],
+          fault: {
+            bytes(answer, query) {
+              const isVersion4 = query.includes(
+                Buffer.from([0, 1, 0, 1]),
+                12 + 'half.example.net'.length + 2,
+              );
+              if (isVersion4) answer.writeUInt16BE(0x8182, 2);
+              return answer;
+            },
+          },
+        },
       },
       { addressesInFlight: 2 },
     );
@@ -242,6 +255,8 @@ describe('addresses of a mail host, for learning', () => {
     );
     expect(await resolver.addressesOf('private.example.net')).toEqual([]);
     expect(await resolver.addressesOf('broken.example.net')).toBeUndefined();
+    // Those of IPv6 alone are not all.
+    expect(await resolver.addressesOf('half.example.net')).toBeUndefined();
     const seen = dns.questions.length;
     expect(await resolver.addressesOf('mail.local')).toBeUndefined();
     expect(await resolver.addressesOf('not a host')).toBeUndefined();

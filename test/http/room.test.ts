@@ -5,12 +5,15 @@ const KB = 1_024;
 
 function roomFor(most: number, stays: ReadonlySet<string> = new Set()) {
   const gone: string[] = [];
+  let depth = 0;
   const room: Room<string> = new Room(most, {
     mayGo: one => !stays.has(one),
     giveWay(one) {
       gone.push(one);
+      expect(++depth).toBe(1);
       // As a connection does that ends.
       room.set(one, 0);
+      depth--;
     },
   });
   return { room, gone };
