@@ -45,9 +45,15 @@ export interface Resolver {
   /** Asks in the background, so that a later lookup finds it; drops the question when a cap is reached. */
   prefetch(domain: Domain): void;
   /** The public addresses of a mail host, asked in the background; undefined when that is not known. */
-  addressesOf(host: string): Promise<string[] | undefined>;
+  addressesOf(host: string): Promise<HostAddresses | undefined>;
   health(): ResolverHealth;
   close(): Promise<void>;
+}
+
+export interface HostAddresses {
+  readonly addresses: readonly string[];
+  /** False where those of IPv4 could not be had: there may be more. */
+  readonly isWhole: boolean;
 }
 
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { registrableDomain } from '../core/domain.ts';
 import { LEARNING } from '../core/guest.ts';
-import type { AddressBook, Resolver, Ticks } from '../core/ports.ts';
+import type { AddressBook, HostAddresses, Resolver, Ticks } from '../core/ports.ts';
 import { STEP, type Steps } from '../core/steps.ts';
 import { FairCache } from './fair-cache.ts';
 
@@ -12,9 +12,8 @@ type Take = (addresses: readonly string[]) => void;
 const HOUR_MS = 3_600_000;
 /** Less than a day, so that what is met every day is always asked before anybody wants it. */
 const RENEWED_AFTER_MS = 20 * HOUR_MS;
-/** A host without any may have one soon: as long as a denial is kept at most (RFC 2308 5). */
-const NONE_KEPT_MS = HOUR_MS / 6;
-const FAILURE_KEPT_MS = HOUR_MS / 6;
+/** A host without any may have one soon, and where asking failed an answer may come. */
+const SOON_MS = HOUR_MS / 6;
 /** Where asking again fails, what was known counts for so long (as RFC 8767 has it for other answers). */
 const STALE_MS = 72 * HOUR_MS;
 const MOST_KEPT = 20_000;
@@ -140,9 +139,9 @@ export class Addresses implements AddressBook {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const [host, by] = next;
       const found = await this.#resolver.addressesOf(host);
-      const known = found ? this.#answered(host, found) : this.#failed(host);
+      const known = found ? this.#answered(host, found) : this.#asBefore(host);
       this.#known.set(host, known, this.#held.has(host) ? HELD : by);
-      if (found && found.length > 0) {
+      if (found && found.addresses.length > 0) {
         const others = this.beside(host).filter(other => other !== host);
         this.#below.set(registrableDomain(host) ?? host, [host, ...others.slice(0, MOST_BESIDE - 1)]);
       }
@@ -152,23 +151,29 @@ export class Addresses implements AddressBook {
     }
   }
 
-  /** That a host has no address any more is believed the second time: one bad moment must not make it a dead one. */
-  #answered(host: string, found: readonly string[]): Known {
+  /**
+   * One bad moment must not make another host of it: that it has no address any more is believed the second time, and
+   * half of an answer only where nothing else is known. Not never: whoever has those of IPv4 fail all the time would not
+   * be found.
+   */
+  #answered(host: string, { addresses: found, isWhole }: HostAddresses): Known {
     const addresses = found.toSorted(byVersion).slice(0, LEARNING.mostAddresses + 1);
     const now = this.#ticks();
-    const before = this.#failed(host);
-    if (found.length === 0 && before.addresses && before.addresses.length > 0 && !before.isDenied)
-      return { ...before, isDenied: true };
-    const keptMs = found.length > 0 ? RENEWED_AFTER_MS : NONE_KEPT_MS;
+    const before = this.#asBefore(host);
+    const hadSome = before.addresses !== undefined && before.addresses.length > 0;
+    if (hadSome && !isWhole) return before;
+    if (hadSome && found.length === 0 && !before.isDenied) return { ...before, isDenied: true };
+    const keptMs = isWhole && found.length > 0 ? RENEWED_AFTER_MS : SOON_MS;
     return { addresses, answeredAt: now, askAgainAt: now + keptMs };
   }
 
-  #failed(host: string): Known {
+  /** What was known, for as long as that counts, to be asked for again soon. */
+  #asBefore(host: string): Known {
     const now = this.#ticks();
     const before = this.#known.get(host);
     const isUsable = before !== undefined && now - before.answeredAt < STALE_MS;
     const addresses = isUsable ? before.addresses : undefined;
     const isDenied = isUsable && before.isDenied === true;
-    return { addresses, answeredAt: before?.answeredAt ?? now, askAgainAt: now + FAILURE_KEPT_MS, isDenied };
+    return { addresses, answeredAt: before?.answeredAt ?? now, askAgainAt: now + SOON_MS, isDenied };
   }
 }

@@ -1,5 +1,6 @@
 /** Asks what is needed to know who receives one name's mail (RFC 5321 5.1): MX, and where there is none, A and AAAA. */
 
+import type { HostAddresses } from '../core/ports.ts';
 import type { Answered, Asking } from './ask.ts';
 import {
   type Finding,
@@ -39,18 +40,19 @@ export function inquire(put: Put, name: string, budgetMs: number, limits: TtlLim
   });
 }
 
-/**
- * The public addresses of a host; undefined when asking failed, for those of IPv4 above all: most senders use no others,
- * and half of an answer would count as the whole.
- */
-export function inquireAddresses(put: Put, host: string, budgetMs: number): Inquiry<string[] | undefined> {
+/** The public addresses of a host; undefined when asking failed. */
+export function inquireAddresses(
+  put: Put,
+  host: string,
+  budgetMs: number,
+): Inquiry<HostAddresses | undefined> {
   const questions = new Questions(put);
   return questions.asked(async () => {
     const askings = VERSIONS.map(type => questions.put(host, type, budgetMs));
     const found = (await Promise.all(askings.map(({ answered }) => answered))).map(foundIn);
     const addresses = found.flatMap(publicAddresses);
-    const isFailed = found[0] === undefined || (addresses.length === 0 && found.includes(undefined));
-    return isFailed ? undefined : addresses;
+    if (addresses.length === 0 && found.includes(undefined)) return undefined;
+    return { addresses, isWhole: found[0] !== undefined };
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { type Domain, isHostName, registrableDomain } from '../core/domain.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
-import type { Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
+import type { HostAddresses, Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
 import { isSpecialUse } from '../core/special-use.ts';
 import { type Answered, ask } from './ask.ts';
 import { type DnsCounters, newCounters, type QuestionOutcome } from './counters.ts';
@@ -78,7 +78,7 @@ class CachingResolver implements DnsResolver {
   readonly #servers: Servers;
   readonly #memory: Memory;
   readonly #flights: Flights;
-  readonly #addressing = new Map<string, Inquiry<string[] | undefined>>();
+  readonly #addressing = new Map<string, Inquiry<HostAddresses | undefined>>();
   #isClosed = false;
 
   constructor(options: ResolverOptions) {
@@ -129,7 +129,7 @@ class CachingResolver implements DnsResolver {
     this.#askInBackground(domain, PREFETCHES);
   }
 
-  async addressesOf(host: string): Promise<string[] | undefined> {
+  async addressesOf(host: string): Promise<HostAddresses | undefined> {
     const running = this.#addressing.get(host);
     if (running) return running.result;
     if (this.#isClosed || this.#addressing.size >= this.#caps.addressesInFlight) return undefined;

@@ -51,12 +51,15 @@ export class Room<One> {
     if (this.#sum <= this.#most || this.#isMakingRoom) return;
     this.#isMakingRoom = true;
     let looked = 0;
-    for (const one of this.#taken.keys()) {
-      if (this.#sum <= this.#most || ++looked > MOST_LOOKED_AT) break;
-      if (!this.#mayGo(one)) continue;
-      this.#put(one, 0);
-      this.#giveWay(one);
+    try {
+      for (const one of this.#taken.keys()) {
+        if (this.#sum <= this.#most || ++looked > MOST_LOOKED_AT) break;
+        if (!this.#mayGo(one)) continue;
+        this.#put(one, 0);
+        this.#giveWay(one);
+      }
+    } finally {
+      this.#isMakingRoom = false;
     }
-    this.#isMakingRoom = false;
   }
 }

@@ -10,7 +10,7 @@ function slow() {
     addressesOf: host =>
       new Promise(resolve => {
         asked.push(host);
-        answers.push(() => resolve([`93.184.215.${asked.length % 250}`]));
+        answers.push(() => resolve({ addresses: [`93.184.215.${asked.length % 250}`], isWhole: true }));
       }),
   });
   const answerOne = async () => {
@@ -67,10 +67,10 @@ const HOUR_MS = 3_600_000;
 function prompt() {
   const time = { now: 0 };
   const asked: string[] = [];
-  const answer = { now: ['93.184.215.1'] as string[] | undefined };
+  const answer = { now: ['93.184.215.1'] as string[] | undefined, isWhole: true };
   const addressesOf = async (host: string) => {
     asked.push(host);
-    return answer.now;
+    return answer.now && { addresses: answer.now, isWhole: answer.isWhole };
   };
   const book = new Addresses({ addressesOf }, () => time.now);
   const want = async (host: string, by = 'key') => {
@@ -149,6 +149,27 @@ test('that a host has no address any more is believed the second time', async ()
   expect(known).toEqual([1, 1, 1, 1, 1, 0, 0]);
 });
 
+test('half of an answer counts only where nothing else is known, and is asked for again soon', async () => {
+  const { time, answer, book, want } = prompt();
+  const version6 = ['2606:2800:21f:cb07::1'];
+  const know = async (host: string, now: readonly string[], isWhole: boolean) => {
+    Object.assign(answer, { now, isWhole });
+    await want(host);
+    time.now += 21 * HOUR_MS;
+    return book.known(host);
+  };
+  expect(await know('mx.example.net', ['93.184.215.1'], true)).toEqual(['93.184.215.1']);
+  for (let day = 0; day < 3; day++)
+    expect(await know('mx.example.net', version6, false)).toEqual(['93.184.215.1']);
+  // Whoever has the others fail all the time is found by what there is.
+  expect(await know('mx.example.net', version6, false)).toEqual(version6);
+  Object.assign(answer, { now: version6, isWhole: false });
+  await want('mx.never.net');
+  expect([book.known('mx.never.net'), book.isDue('mx.never.net')]).toEqual([version6, false]);
+  time.now += 0.2 * HOUR_MS;
+  expect(book.isDue('mx.never.net')).toBe(true);
+});
+
 test('lookups of one key push out its own addresses only, and none that are held', async () => {
   const { asked, book, want } = prompt();
   for (const host of hostsOf('modest', 100)) await want(host, 'modest');
@@ -183,7 +204,9 @@ test('what is held is asked again in time without anybody who wants it', async (
 test('hosts of one domain are found beside each other, the last eight that have addresses', async () => {
   const book = new Addresses({
     addressesOf: async host =>
-      host.startsWith('none') ? [] : host.startsWith('fails') ? undefined : ['5.6.7.8'],
+      host.startsWith('fails')
+        ? undefined
+        : { addresses: host.startsWith('none') ? [] : ['5.6.7.8'], isWhole: true },
   });
   const want = async (host: string) => {
     book.want(host, 'key', () => {});
@@ -197,7 +220,7 @@ test('hosts of one domain are found beside each other, the last eight that have 
 });
 
 test('many hosts are held in steps, so that nobody waits for that', async () => {
-  const many = new Addresses({ addressesOf: async () => ['5.6.7.8'] });
+  const many = new Addresses({ addressesOf: async () => ({ addresses: ['5.6.7.8'], isWhole: true }) });
   const hosts = Array.from({ length: 1_200 }, (_, at) => `mx${at}.box.net`);
   const steps = many.holding(hosts);
   expect(steps.next().done).toBe(false);

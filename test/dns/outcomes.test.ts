@@ -250,18 +250,24 @@ describe('addresses of a mail host, for learning', () => {
       },
       { addressesInFlight: 2 },
     );
-    expect((await resolver.addressesOf('mx.example.net'))?.toSorted()).toEqual(
-      [PUBLIC_6, PUBLIC_4].toSorted(),
-    );
-    expect(await resolver.addressesOf('private.example.net')).toEqual([]);
+    const isWhole = true;
+    expect(await resolver.addressesOf('mx.example.net')).toEqual({
+      addresses: [PUBLIC_4, PUBLIC_6],
+      isWhole,
+    });
+    expect(await resolver.addressesOf('private.example.net')).toEqual({ addresses: [], isWhole });
     expect(await resolver.addressesOf('broken.example.net')).toBeUndefined();
     // Those of IPv6 alone are not all.
-    expect(await resolver.addressesOf('half.example.net')).toBeUndefined();
+    expect(await resolver.addressesOf('half.example.net')).toEqual({ addresses: [PUBLIC_6], isWhole: false });
     const seen = dns.questions.length;
     expect(await resolver.addressesOf('mail.local')).toBeUndefined();
     expect(await resolver.addressesOf('not a host')).toBeUndefined();
     expect(dns.questions.length).toBe(seen);
     const three = ['a.example.net', 'b.example.net', 'c.example.net'].map(host => resolver.addressesOf(host));
-    expect(await Promise.all(three)).toEqual([[], [], undefined]);
+    expect(await Promise.all(three)).toEqual([
+      { addresses: [], isWhole },
+      { addresses: [], isWhole },
+      undefined,
+    ]);
   });
 });

@@ -292,3 +292,22 @@ test('who watches the service is answered beside any number of strangers and key
   await eventually('it is answered', () => order.includes('probe'));
   expect(order.indexOf('probe')).toBeLessThan(60);
 });
+
+test('strangers who come from ever new addresses do not starve one who waits in the row', async () => {
+  timeOfWork();
+  const fairness = fair();
+  // More than one turn takes, so that those who come now have to wait.
+  fairness.arrive(job('stranger first', 11));
+  let newcomers = 0;
+  let before = 0;
+  const second = job('stranger old', 1, () => {
+    before = newcomers;
+  });
+  for (const one of [job('stranger old', 1), second]) fairness.arrive(one);
+  const come = () => {
+    if (newcomers++ < 2_000) fairness.arrive(job(`stranger ${newcomers}`, 1, come));
+  };
+  for (let at = 0; at < 20; at++) come();
+  await eventually('all were served', () => second.state === 'served' && newcomers > 2_000);
+  expect(before).toBeLessThan(200);
+});
