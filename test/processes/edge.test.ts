@@ -151,7 +151,7 @@ test('who sends megabytes behind the end of a connection leaves no descriptor be
   const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length;
   const before = descriptors();
   const much = Buffer.alloc(3_000_000, 'x');
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 100; i++) {
     const socket = open(server.port);
     socket.write(i % 2 ? 'GARBAGE\r\n\r\n' : 'GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     socket.write(much);
@@ -174,31 +174,28 @@ test('an empty line behind a request makes no connection immortal: it goes where
   expect(await answer).toBe('HTTP/1.1 200');
 });
 
-describe.each(['/metrics', '/readyz'])('64 callers who ask for %s all the time', path => {
-  test('slow another caller down no more than 64 who ask for the cheapest page', async () => {
-    const beside = async (busy: string) => {
-      const span = { startMs: 0, endMs: sized(800, 5_000), goodMs: 1_000 };
-      const load = { name: 'load', path: busy, connections: 64, from: STRANGER, ...span };
-      const authorization = `Bearer ${server.firstKey}`;
-      const other = { name: 'other', path: API_PATH, authorization, perSecond: 50, connections: 150 };
-      const [, { seen }] = await Promise.all([
-        generate({ port: server.port, callers: [load] }, false),
-        generate({ port: server.port, callers: [{ ...other, from: '127.0.0.1', ...span }] }, false),
-      ]);
-      return seen[0]!;
-    };
-    await beside('/livez');
-    // In turn, and each at its best: a machine that does other things does not do as many of them all the time.
-    const usual: number[] = [];
-    const seen: number[] = [];
-    for (let round = 0; round < 3; round++) {
-      usual.push((await beside('/livez')).p50);
-      const { statuses, offered, p50 } = await beside(path);
-      expect(statuses).toEqual({ 200: offered });
-      seen.push(p50);
-    }
-    expect(Math.min(...seen)).toBeLessThan(3 * Math.min(...usual) + 50);
-  });
+test('64 callers who ask for /metrics or /readyz all the time slow another caller down no more than 64 who ask for the cheapest page', async () => {
+  const beside = async (busy: string) => {
+    const span = { startMs: 0, endMs: sized(500, 5_000), goodMs: 1_000 };
+    const load = { name: 'load', path: busy, connections: 64, from: STRANGER, ...span };
+    const authorization = `Bearer ${server.firstKey}`;
+    const other = { name: 'other', path: API_PATH, authorization, perSecond: 50, connections: 150 };
+    const [, { seen }] = await Promise.all([
+      generate({ port: server.port, callers: [load] }, false),
+      generate({ port: server.port, callers: [{ ...other, from: '127.0.0.1', ...span }] }, false),
+    ]);
+    const { statuses, offered, p50 } = seen[0]!;
+    expect(statuses).toEqual({ 200: offered });
+    return p50;
+  };
+  await beside('/livez');
+  // In turn, and each at its best: a machine that does other things does not do as many of them all the time.
+  const best = new Map<string, number>();
+  for (let round = 0; round < 3; round++)
+    for (const path of ['/livez', '/metrics', '/readyz'])
+      best.set(path, Math.min(best.get(path) ?? Number.POSITIVE_INFINITY, await beside(path)));
+  for (const path of ['/metrics', '/readyz'])
+    expect(best.get(path), path).toBeLessThan(3 * best.get('/livez')! + 50);
 });
 
 test.skipIf(!hasTool('prlimit'))(
