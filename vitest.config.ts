@@ -10,7 +10,7 @@ for (const name of Object.keys(SETTINGS)) delete process.env[name];
  * program of the system come between, since `npm test` installs it while the first ones run.
  */
 const ORDER = [
-  /test\/(?:framing|learn)|test\/(?:client|commands|store)\/|test\/processes\/(?!durable|hot-path)|test\/dns\/(?!knot)/,
+  /test\/(?:framing|learn|api\/edge)|test\/(?:client|commands|store)\/|test\/processes\/(?!durable|hot-path)|test\/dns\/(?!knot)/,
   /test\/console\/|test\/dns\/knot|test\/processes\/(?:durable|hot-path)/,
   /test\//,
 ];
