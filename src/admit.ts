@@ -16,6 +16,7 @@ import {
   turnedAway,
 } from './core/door.ts';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
+import { originAllowed } from './core/origin.ts';
 import type { Clock, Store, Ticks, Waiter } from './core/ports.ts';
 import { lastDays } from './core/quota.ts';
 import { type Refusal, refuse } from './core/refusal.ts';
@@ -27,9 +28,14 @@ export interface Admit {
   enter(caller: Credentials): Promise<Admission | Refusal>;
   /**
    * In which row calls with this Authorization header wait, where their key is known from before and would let them in
-   * from that address (undefined: who it really is stands in the header of a proxy). Asks nobody.
+   * from that address (undefined: who it really is stands in the header of a proxy) and origin: the key of a web page is
+   * no secret, and whoever is refused with it is a stranger. Asks nobody.
    */
-  known(authorization: string, address: string | undefined): string | undefined;
+  known(
+    authorization: string,
+    address: string | undefined,
+    origin: () => string | undefined,
+  ): string | undefined;
   /** What was counted on each of the last so many days in UTC, the oldest first, today last. */
   days(key: KeyRecord, count: number): Promise<DayCount[]>;
 }
@@ -86,7 +92,7 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
       return { key, revision, allowance: await meters.readAllowance(key) };
     },
 
-    known(authorization, address) {
+    known(authorization, address, origin) {
       const secret = bearerSecret(authorization);
       const digest = secret === undefined ? undefined : digestOf(secret);
       const cached = digest && keys.peek(digest);
@@ -94,6 +100,7 @@ export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks |
       if (!cached || !isLive(cached.key, digest, clock())) return undefined;
       const { key, inNetwork } = cached;
       if (address !== undefined && key.networks.length > 0 && !inNetwork(address)) return undefined;
+      if (key.origins.length > 0 && !originAllowed(key.origins, origin() ?? '')) return undefined;
       return rowOf(key, address);
     },
 

@@ -232,10 +232,10 @@ function portPartsOf(parts: {
     operatorRefusal: call => world()!.doors.operatorRefusal(call),
     isFull: () => (world()?.doors.spending() ?? 0) >= MOST_SPENDING,
     // Operators wait with the keys that are known: they may be about to revoke one of them.
-    rowOf(authorization, address) {
+    rowOf(authorization, address, origin) {
       const known = world();
       return (
-        known?.admit.known(authorization, address) ??
+        known?.admit.known(authorization, address, origin) ??
         (known?.doors.isOperator(authorization) ? 'operator' : undefined)
       );
     },

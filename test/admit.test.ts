@@ -245,12 +245,14 @@ test('asking about the own key counts nothing, and needs the same door', async (
   expect(at.used).toBe(0);
 });
 
+const ORIGIN = () => 'https://a.example';
+
 test('a secret is known once a call with it was let in', async () => {
   const { admit, call } = world();
-  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1', ORIGIN)).toBeUndefined();
   await call();
-  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBe('k1');
-  expect(admit.known('Bearer x', '192.0.2.1')).toBeUndefined();
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1', ORIGIN)).toBe('k1');
+  expect(admit.known('Bearer x', '192.0.2.1', ORIGIN)).toBeUndefined();
 });
 
 test.each<[string, Partial<KeyRecord>, string | undefined, string | undefined]>([
@@ -284,8 +286,17 @@ test.each<[string, Partial<KeyRecord>, string | undefined, string | undefined]>(
   expect(await call({ origin: 'https://a.example', address: '192.0.2.1' })).toBe('served');
   expect(caller().lastSecret.row).toBe(facts.origins || facts.networks ? 'k1 192.0.2.1' : 'k1');
   at.now += 2_000;
-  expect(admit.known(`Bearer ${SECRET}`, address)).toBe(row);
+  expect(admit.known(`Bearer ${SECRET}`, address, ORIGIN)).toBe(row);
 });
+
+test.each([undefined, 'https://b.example', 'null'])(
+  'whoever sends the key of a web page from %s is a stranger: it is no secret, and lets nobody in there',
+  async origin => {
+    const { admit, call } = world({ origins: ['https://a.example'] });
+    expect(await call({ origin: 'https://a.example', address: '192.0.2.1' })).toBe('served');
+    expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1', () => origin)).toBeUndefined();
+  },
+);
 
 test('who may not even ask about the own key is a stranger from then on', async () => {
   const { at, admit, caller, call, change } = world();
@@ -293,7 +304,7 @@ test('who may not even ask about the own key is a stranger from then on', async 
   change({ revokedAt: at.now });
   expect(await admit.enter(caller())).toMatchObject({ refused: 'unauthorized' });
   expect(caller().lastSecret.row).toBeUndefined();
-  expect(admit.known(`bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
+  expect(admit.known(`bearer ${SECRET}`, '192.0.2.1', ORIGIN)).toBeUndefined();
 });
 
 test('days without a call are told as days without a call', async () => {
@@ -342,7 +353,7 @@ test('a key that is gone from the store is forgotten', async () => {
   expect(await call()).toBe('served');
   change({ digest: 'another' });
   expect(await call()).toBe('unauthorized');
-  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1')).toBeUndefined();
+  expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1', ORIGIN)).toBeUndefined();
   expect(at.used).toBe(1);
 });
 

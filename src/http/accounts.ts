@@ -30,6 +30,9 @@ export const MOST_WAIT_MS = 900;
 /** As many as are refused in any case; more only so that none waits longer. Each refusal costs somebody an answer. */
 const REFUSED_PER_MS = 1.2;
 
+/** Whoever comes back sooner asks again and again. */
+const RARE_MS = 100;
+
 export interface Waiting {
   readonly job: Job;
   readonly since: number;
@@ -86,6 +89,8 @@ export class Account {
   /** Milliseconds from one of its requests to the next, while it waits. */
   #pace = 0;
   #servedAt = 0;
+  /** When it was last served. */
+  #lastAt = 0;
   /** Since when, and when last, a request would have had to wait too long. */
   #lateSince = 0;
   #lateAt = 0;
@@ -101,6 +106,12 @@ export class Account {
   served(now: number): void {
     if (this.#servedAt > 0) this.#pace += (now - this.#servedAt - this.#pace) / 16;
     this.#servedAt = this.queue.size > 0 ? now : 0;
+    this.#lastAt = now;
+  }
+
+  /** It had all that it asked for, and did not ask again at once. */
+  isRare(now: number): boolean {
+    return this.queue.size === 0 && now - this.#lastAt > RARE_MS;
   }
 
   /**
@@ -149,5 +160,12 @@ export class Side {
 
   get isWaiting(): boolean {
     return this.fresh.size + this.row.size > 0;
+  }
+
+  /** Its next request is about to wait. */
+  join(account: Account, now: number): void {
+    // Who watches asks now and then. In one row with thousands who ask again and again it would wait for seconds.
+    if (account.kind === 'probe' && account.isRare(now)) this.row.delete(account);
+    if (!this.row.has(account)) this.fresh.add(account);
   }
 }

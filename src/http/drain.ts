@@ -35,7 +35,7 @@ export async function drainServer(server: Server, sockets: Sockets, fairness: Fa
     for (const connection of sockets.all) {
       // One that was accepted just now may have sent a request that nobody has read.
       const isNew = connection.requests === 0 && now - connection.activeAt < NEW_MS;
-      if (connection.isIdle && !isNew) connection.end();
+      if (connection.isIdle && !isNew && !connection.isUnread) connection.end();
     }
     await pause(10);
     // Behind the poll phase: what the kernel has received of them was read.

@@ -110,13 +110,11 @@ export class Fairness {
   }
 
   #soon(): void {
-    if (this.#isFull()) this.#timer ??= setTimeout(() => this.#look(), FULL_MS);
-    else this.#nextTurn();
-  }
-
-  #look(): void {
-    this.#timer = undefined;
-    this.#nextTurn();
+    if (!this.#isFull()) return this.#nextTurn();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#nextTurn();
+    }, FULL_MS);
   }
 
   #wait(job: Job): void {
@@ -130,11 +128,10 @@ export class Fairness {
     }
     this.waiting++;
     const isTooMuch = account.isTooMuch(now);
-    if (isTooMuch && job.isProxy) return void this.#late.push({ job, since: now });
+    if (isTooMuch && job.isProxy) return this.#late.push({ job, since: now });
     if (isTooMuch) this.#greedy.add(account);
+    this.#sides[account.kind].join(account, now);
     account.queue.push({ job, since: now });
-    const { fresh, row } = this.#sides[account.kind];
-    if (!row.has(account)) fresh.add(account);
   }
 
   #forgetCalm(now: number): void {
@@ -148,15 +145,14 @@ export class Fairness {
       this.#accounts.delete(account.name);
   }
 
-  /** Who watches comes first, for a tenth of the time; keys that are known have half of it where strangers wait, too. */
+  /** Who watches comes first, for a quarter of the time; keys that are known have half of it where strangers wait, too. */
   #serve(): void {
-    const { key, stranger, probe } = this.#sides;
-    const begin = performance.now();
+    const { key, stranger } = this.#sides;
     this.#isServing = true;
+    this.#serveProbes();
+    const begin = performance.now();
     this.#turnEnds = begin + TURN_MS;
     this.#owed = 0;
-    this.#serveFrom(probe.fresh, begin + TURN_MS / 10);
-    this.#serveFrom(probe.row, begin + TURN_MS / 10);
     this.#serveFrom(key.fresh, this.#turnEnds);
     this.#serveFrom(key.row, stranger.isWaiting ? begin + TURN_MS / 2 : this.#turnEnds);
     // Newcomers who never end must not starve those who wait.
@@ -165,7 +161,6 @@ export class Fairness {
     this.#serveFrom(stranger.row, this.#turnEnds);
     this.#serveFrom(stranger.fresh, this.#turnEnds);
     this.#serveFrom(key.row, this.#turnEnds);
-    this.#serveFrom(probe.row, this.#turnEnds);
     if (this.#isFull())
       for (const one of [...key.fresh, ...key.row]) this.#setLateAside(one, begin, MOST_FULL_MS);
     for (const account of this.#greedy) this.#refuseOldest(account);
@@ -174,6 +169,16 @@ export class Fairness {
     this.#turnedAt = performance.now();
     if (this.waiting > 0) this.#soon();
     else this.#nextTurn();
+  }
+
+  /** Of all the time, reading included: where thousands send, that takes most of it. */
+  #serveProbes(): void {
+    const { fresh, row } = this.#sides.probe;
+    const begin = performance.now();
+    this.#turnEnds = begin + Math.min(Math.max(TURN_MS, begin - this.#turnedAt), 10 * TURN_MS) / 4;
+    this.#owed = 0;
+    this.#serveFrom(fresh, this.#turnEnds);
+    this.#serveFrom(row, this.#turnEnds);
   }
 
   /** Who watches, and known keys that come now and then: they are few, or soon no newcomers any more. */
@@ -214,8 +219,10 @@ export class Fairness {
       const after = performance.now();
       const spent = (after - now) * 1_000;
       account.credit -= Math.max(price, spent);
-      // A large answer goes on being written when its turn is over: what that takes is taken from this one.
-      if (price > PRICES.read) this.#owed += Math.max(0, price - spent) / 1_000;
+      // What goes on when its turn is over is taken from this one: a large answer is written then, and whom nobody knows is
+      // refused. Of keys the store has as many as it can take.
+      const goesOn = price > PRICES.read || account.kind === 'stranger';
+      if (goesOn) this.#owed += Math.max(0, price - spent) / 1_000;
       if (after + this.#owed >= this.#turnEnds || (account.kind === 'key' && this.#isFull())) return;
     }
   }

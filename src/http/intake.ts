@@ -33,15 +33,19 @@ export class Intake {
   #isSlowed = false;
   /** Pieces that have come since the last request was whole. */
   #pieces = 0;
+  readonly #mostPieces: number;
   /** Tells Node that the peer has sent all, where that is so and Node does not know it yet. */
   #passEnd: (() => void) | undefined;
 
   /** `take` gets every piece; `goOn` is called when Node wants to be fed again, or nothing more will come. */
   constructor(
     socket: Socket,
+    isProxy: boolean,
     { tell, take, goOn }: { tell: (bytes: number) => void; take: (bytes: Buffer) => void; goOn: () => void },
   ) {
     this.#socket = socket;
+    // Somebody else's call may wait behind the one that a proxy hands on piece by piece (head-of-line blocking).
+    this.#mostPieces = isProxy ? Number.POSITIVE_INFINITY : MOST_PIECES;
     this.#tell = tell;
     // A turn of Node's parser would take all requests of a chunk, thousands of them: here it gets one at a time.
     const [feed] = socket.listeners('data') as [(bytes: Buffer) => void];
@@ -49,7 +53,7 @@ export class Intake {
     this.feed = feed;
     socket.removeListener('data', feed);
     socket.on('data', (bytes: Buffer) => {
-      if (++this.#pieces > MOST_PIECES) this.#slow();
+      if (++this.#pieces > this.#mostPieces) this.#slow();
       take(bytes);
     });
     // Node takes these away with its own reading; without them a paused socket goes on filling its buffer.
@@ -137,9 +141,15 @@ export class Intake {
     passEnd?.();
   }
 
-  /** A request was whole. */
+  /** A request was whole, or its head: what comes next is read as that of anybody. */
   begun(): void {
     this.#pieces = 0;
+    this.#isSlowed = false;
+  }
+
+  /** Something may have come that stays with the kernel. */
+  get isSlowed(): boolean {
+    return this.#isSlowed;
   }
 
   /** Called now and then: a slow sender may be read again. True where there is something to do. */
@@ -149,8 +159,12 @@ export class Intake {
     return wasSlowed || this.held !== undefined;
   }
 
-  /** Drops what waits. */
-  forget(): void {
+  /**
+   * Drops what waits. Where no call has a part of it, it is free at once: left to the garbage collector a burst of 64 KB
+   * over each of 5,000 connections took 170 MiB (2026-11-16).
+   */
+  forget(hasNoCall: boolean): void {
+    if (hasNoCall) (this.held?.buffer as ArrayBuffer | undefined)?.transfer(0);
     this.held = undefined;
     this.#inParser = 0;
     this.account();

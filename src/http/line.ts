@@ -9,6 +9,8 @@ export interface OpenLine extends Line {
   readonly network: string;
   readonly socket: Socket;
   readonly lane: Lane;
+  /** What waits on it is of nobody whose key is known, and no operator's. */
+  readonly isStranger: boolean;
   /** Requests that have no answer yet. */
   readonly open: number;
   /** All of the last answer is on its way. */

@@ -61,7 +61,7 @@ export class Reading implements Job {
     this.#socket = socket;
     this.#parts = parts;
     this.#whose = new Whose(address, parts.rowOf, parts.isProxy ? parts.isTrustedProxy : undefined);
-    this.intake = new Intake(socket, {
+    this.intake = new Intake(socket, parts.isProxy, {
       tell: bytes => parts.held.set(line, bytes),
       take: bytes => this.#take(bytes),
       goOn: () => this.#goOn(),
@@ -181,6 +181,7 @@ export class Reading implements Job {
     if (!this.#parsing.takes(piece, before)) return this.#line.end(this.#parts.tooManyLines());
     this.intake.feed(piece);
     this.#parsing.took(piece, before, this.#made());
+    if (this.#parsing.isBetween) this.intake.begun();
     this.intake.gave(this.#parsing.kept);
   }
 

@@ -2,6 +2,7 @@
  * What connections take of something scarce: where all take too much, whoever has taken some for longest gives way. Honest
  * peers are done in a moment, whoever holds on is not, and no address is too large or too small for that: by the address
  * that takes most, strangers with one connection each had every busy caller behind one address refused (2026-11-16).
+ * Before all others those who take more than anybody needs: of a burst that is read in one go honest ones are the oldest.
  */
 
 /** Whoever takes less counts as much: of tiny ones thousands would have to give way at once. */
@@ -9,22 +10,31 @@ const LEAST = 2_048;
 /** So many are looked at, at the most, for some that may go. */
 const MOST_LOOKED_AT = 512;
 
+export interface RoomRules<One> {
+  readonly giveWay: (one: One) => void;
+  readonly mayGo?: (one: One) => boolean;
+  /** Whoever takes more than this goes first, … */
+  readonly much?: number;
+  /** … where that is so. */
+  readonly mayGoFirst?: (one: One) => boolean;
+}
+
 export class Room<One> {
   readonly #most: number;
-  readonly #mayGo: (one: One) => boolean;
-  readonly #giveWay: (one: One) => void;
+  readonly #rules: Required<RoomRules<One>>;
   /** In the order in which they began to. */
   readonly #taken = new Map<One, number>();
+  /** Of these, who takes much. */
+  readonly #large = new Set<One>();
   #sum = 0;
   #isMakingRoom = false;
 
   constructor(
     most: number,
-    { mayGo = () => true, giveWay }: { mayGo?: (one: One) => boolean; giveWay: (one: One) => void },
+    { mayGo = () => true, much = Number.POSITIVE_INFINITY, ...rest }: RoomRules<One>,
   ) {
     this.#most = most;
-    this.#mayGo = mayGo;
-    this.#giveWay = giveWay;
+    this.#rules = { mayGo, much, mayGoFirst: mayGo, ...rest };
   }
 
   /** It takes so much now. Others may have to give way for that, or it itself. */
@@ -44,22 +54,29 @@ export class Room<One> {
     this.#sum += taken - (this.#taken.get(one) ?? 0);
     if (taken === 0) this.#taken.delete(one);
     else this.#taken.set(one, taken);
+    if (taken > this.#rules.much) this.#large.add(one);
+    else this.#large.delete(one);
   }
 
   /** Whoever gives way tells that it takes nothing any more, which is no reason to begin anew. */
   #makeRoom(): void {
     if (this.#sum <= this.#most || this.#isMakingRoom) return;
     this.#isMakingRoom = true;
-    let looked = 0;
     try {
-      for (const one of this.#taken.keys()) {
-        if (this.#sum <= this.#most || ++looked > MOST_LOOKED_AT) break;
-        if (!this.#mayGo(one)) continue;
-        this.#put(one, 0);
-        this.#giveWay(one);
-      }
+      this.#makeRoomOf(this.#large, this.#rules.mayGoFirst);
+      this.#makeRoomOf(this.#taken.keys(), this.#rules.mayGo);
     } finally {
       this.#isMakingRoom = false;
+    }
+  }
+
+  #makeRoomOf(those: Iterable<One>, mayGo: (one: One) => boolean): void {
+    let looked = 0;
+    for (const one of those) {
+      if (this.#sum <= this.#most || ++looked > MOST_LOOKED_AT) break;
+      if (!mayGo(one)) continue;
+      this.#put(one, 0);
+      this.#rules.giveWay(one);
     }
   }
 }

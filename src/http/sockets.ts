@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { plainAddress } from '../core/origin.ts';
+import { MOST_HEAD } from './bytes.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { Eviction } from './eviction.ts';
 import { watchFlood } from './flood.ts';
@@ -79,7 +80,11 @@ export class Sockets {
   constructor(server: Server, parts: SocketParts) {
     this.#parts = parts;
     this.#shared = {
-      held: new Room(MOST_HELD, { giveWay: parts.noRoom }),
+      held: new Room<OpenLine>(MOST_HELD, {
+        giveWay: parts.noRoom,
+        much: MOST_HEAD,
+        mayGoFirst: line => line.isStranger,
+      }),
       lingering: { bytes: 0, since: 0 },
       large: new LargeAnswers(),
     };

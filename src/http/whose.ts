@@ -6,8 +6,12 @@ import { clientAddress } from '../core/origin.ts';
 import type { Caller } from './accounts.ts';
 import { copied, fieldIn, hasSameFields, isProbe } from './bytes.ts';
 
-/** In which row calls with an Authorization header wait, where their key is known from before. */
-export type RowOf = (authorization: string, address: string | undefined) => string | undefined;
+/** In which row calls with an Authorization header wait, where their key is known from before and would let them in. */
+export type RowOf = (
+  authorization: string,
+  address: string | undefined,
+  origin: () => string | undefined,
+) => string | undefined;
 
 /** A request of so many bytes is not kept to be compared with the next. */
 const MOST_KEPT = 1_024;
@@ -33,9 +37,13 @@ export class Whose {
     if (begins && isProbe(begins)) return { name: `probe ${networkOf(sent.client)}`, kind: 'probe' };
     // Behind a proxy the next call may be somebody else's.
     const isSame = sent.authorization === authorization && (!begins || !this.#isTrusted);
-    const known = isSame ? row : sent.authorization && this.#rowOf(sent.authorization, sent.client);
+    const known = isSame ? row : this.#knownRow(begins!, sent);
     if (known !== undefined) return { name: known, kind: 'key' };
     return { name: networkOf(sent.client), kind: 'stranger' };
+  }
+
+  #knownRow(begins: Buffer, { authorization, client }: Sent): string | undefined {
+    return authorization && this.#rowOf(authorization, client, () => fieldIn(begins, 'origin'));
   }
 
   #sentIn(bytes: Buffer): Sent {

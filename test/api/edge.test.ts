@@ -538,3 +538,59 @@ test('/metrics is made once a second, however many ask', async () => {
   const different = new Set(bodies.map(body => body.slice(body.indexOf('\r\n\r\n'))));
   expect(different.size).toBeLessThanOrEqual(1 + seconds);
 });
+
+/** A body of one byte after the other, more of them than anybody is read by at once. */
+async function sendInPieces(socket: Socket): Promise<void> {
+  socket.setNoDelay().write('POST /v1/usage HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n');
+  for (let i = 0; i < 12; i++) {
+    await pause(5);
+    socket.write('a');
+  }
+}
+
+/** So many that looking after all of them takes its second: one that comes now is looked after in one to two. */
+async function idleConnections(port: number): Promise<void> {
+  const idle = Array.from({ length: 50 }, () => open(port, '127.0.0.1'));
+  for (const one of idle) one.socket.write(ALIVE);
+  await eventually('all are there', () => idle.every(one => one.received().includes('alive')));
+}
+
+test('whose call comes behind a body that a trusted proxy handed on byte by byte does not wait for it to be tended', async () => {
+  const { port } = await startTestService({ env: { TRUST_PROXY: '127.0.0.3' } });
+  await idleConnections(port);
+  const waits: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    const { socket, received } = open(port, '127.0.0.3');
+    await sendInPieces(socket);
+    await eventually('the first is answered', () => received().includes('405'));
+    const sent = performance.now();
+    socket.write(ALIVE);
+    await eventually('the next is answered', () => parseAnswers(received()).length === 2);
+    waits.push(performance.now() - sent);
+  }
+  // 10 ms on an idle machine; up to two seconds each while they were left unread (2026-11-16).
+  expect(Math.max(...waits)).toBeLessThan(400);
+});
+
+test('a request that came behind a body in pieces before the service was told to end is answered', async () => {
+  const { port, close } = await startTestService();
+  await idleConnections(port);
+  const all = Array.from({ length: 5 }, () => open(port, '127.0.0.2'));
+  await Promise.all(all.map(({ socket }) => sendInPieces(socket)));
+  for (const { socket } of all) socket.write(ALIVE);
+  await pause(20);
+  await close();
+  for (const { received } of all)
+    expect(parseAnswers(received()).map(({ status }) => status)).toEqual([405, 200]);
+});
+
+test('whoever is connected and says nothing makes room for whoever speaks, as soon as an honest peer would have spoken', async () => {
+  const { port } = await startTestService({ env: { CONNECTIONS_PER_ADDRESS: '4' } });
+  const silent = Array.from({ length: 4 }, () => open(port, '127.0.0.2'));
+  await pause(500);
+  const speaks = open(port, '127.0.0.2');
+  speaks.socket.write(ALIVE);
+  await eventually('it is told something', () => speaks.received() !== '');
+  expect(parseAnswers(speaks.received()).map(({ status }) => status)).toEqual([200]);
+  await eventually('one of them has gone', () => silent.some(one => one.isClosed()));
+});

@@ -311,3 +311,53 @@ test('strangers who come from ever new addresses do not starve one who waits in 
   await eventually('all were served', () => second.state === 'served' && newcomers > 2_000);
   expect(before).toBeLessThan(200);
 });
+
+test('what becomes of strangers behind their turn is taken from it: new connections and others do not wait for hundreds', async () => {
+  timeOfWork();
+  const fairness = fair();
+  let behind = 0;
+  let most = 0;
+  // Read in no time; refusing them goes on when the turn is over.
+  const refusedLater = () => {
+    const one = job('stranger');
+    return Object.assign(one, {
+      work() {
+        one.state = 'served';
+        most = Math.max(most, ++behind);
+        setImmediate(() => behind--);
+        return PRICES.call;
+      },
+    });
+  };
+  const first = job('somebody', 20);
+  fairness.arrive(first);
+  const strangers = Array.from({ length: 1_000 }, refusedLater);
+  for (const one of strangers) fairness.arrive(one);
+  await eventually('all had their turn', () => strangers.every(({ state }) => state !== 'new'));
+  expect(most).toBeLessThan(200);
+});
+
+test('who watches now and then waits behind nobody who asks all the time', async () => {
+  timeOfWork();
+  const fairness = fair();
+  fairness.arrive(job('somebody', 20));
+  const order: string[] = [];
+  const again = (name: string): Fake =>
+    job(name, 0.05, () => {
+      order.push(name);
+      if (order.length < 3_000) fairness.arrive(again(name));
+    });
+  fairness.arrive(job('probe of a watcher', 0.05));
+  for (let at = 0; at < 300; at++) fairness.arrive(again(`probe ${at}`));
+  await eventually('it goes on', () => order.length > 400);
+  takeMs(150);
+  const asked = order.length;
+  let answered = 0;
+  fairness.arrive(
+    job('probe of a watcher', 0.05, () => {
+      answered = order.length;
+    }),
+  );
+  await eventually('it is answered', () => answered > 0);
+  expect(answered - asked).toBeLessThan(100);
+});

@@ -65,3 +65,24 @@ test('thousands of tiny ones never give way at once', () => {
   expect(gone.length).toBeGreaterThan(5_000);
   expect(most).toBeLessThan(25);
 });
+
+test('whoever takes more than anybody needs goes before those who came earlier, unless it is known; then all by their age', () => {
+  const gone: string[] = [];
+  const room = new Room<string>(100 * KB, {
+    much: 8 * KB,
+    mayGoFirst: one => one !== 'known',
+    giveWay: one => gone.push(one),
+  });
+  room.set('honest', 2 * KB);
+  room.set('known', 20 * KB);
+  room.set('first of a burst', 40 * KB);
+  room.set('grows', 8 * KB);
+  room.set('second of a burst', 40 * KB);
+  expect(gone).toEqual(['first of a burst']);
+  room.set('grows', 60 * KB);
+  expect(gone.slice(1)).toEqual(['second of a burst']);
+  room.set('grows', 90 * KB);
+  expect(gone.slice(2)).toEqual(['grows']);
+  room.set('known', 101 * KB);
+  expect(gone.slice(3)).toEqual(['honest', 'known']);
+});
