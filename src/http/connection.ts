@@ -124,7 +124,7 @@ export class Connection implements OpenLine {
     if (this.hasEnded) return;
     const { last } = this;
     this.hasEnded = true;
-    this.#reading.intake.forget(this.open === 0);
+    this.#reading.intake.forget();
     if (words !== undefined && last && !this.isWritten) {
       last.res.once('close', () => this.#finish(words));
       return;
@@ -134,6 +134,11 @@ export class Connection implements OpenLine {
 
   #finish(words: string | undefined): void {
     if (this.#farewell.say(words)) this.#reading.intake.drain();
+  }
+
+  /** It has to go: what waits on it is free at once, where no call has a part of it. */
+  release(): void {
+    if (this.open === 0 && !this.#reading.isWorking) this.#reading.intake.free();
   }
 
   /** Makes room: nothing is on its way over it, so nothing is lost, and its descriptor is free at once. */
@@ -202,6 +207,6 @@ export class Connection implements OpenLine {
   /** It is gone: whatever it held is, too. */
   closed(): void {
     this.#unread.closed();
-    this.#reading.intake.forget(this.open === 0);
+    this.#reading.intake.forget();
   }
 }

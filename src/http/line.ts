@@ -19,6 +19,7 @@ export interface OpenLine extends Line {
   readonly isStopped: boolean;
   /** Nothing more is read; what still comes is overheard. */
   readonly hasEnded: boolean;
+  release(): void;
   end(words?: string): void;
   overheard(bytes: Buffer): void;
   /** With an answer that was made without a call. */

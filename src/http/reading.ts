@@ -37,12 +37,13 @@ export class Reading implements Job {
   readonly intake: Intake;
   /** Requests are refused with 503 in place of being answered. */
   isShedding = false;
+  /** It is in the middle of what was received. */
+  isWorking = false;
   readonly #line: OpenLine;
   readonly #socket: Socket;
   readonly #parts: ReadingParts;
   readonly #whose: Whose;
   readonly #parsing = new Parsing();
-  #isWorking = false;
   #isWaiting = false;
   #awaitsPeer = false;
   /** The parser has got something. */
@@ -107,14 +108,14 @@ export class Reading implements Job {
 
   work(until: number): number {
     this.#isWaiting = false;
-    this.#isWorking = true;
+    this.isWorking = true;
     this.#price = 0;
     const intake = this.intake;
     while (intake.held !== undefined && !this.#isBlocked()) {
       this.#feedOne(intake.held);
       if (intake.held !== undefined && performance.now() >= until) break;
     }
-    this.#isWorking = false;
+    this.isWorking = false;
     this.#goOn();
     return this.#price;
   }
@@ -128,9 +129,9 @@ export class Reading implements Job {
     const refusal = isAlone ? this.#parts.plainRefusal(bytes) : undefined;
     if (refusal === undefined) {
       this.isShedding = true;
-      this.#isWorking = true;
+      this.isWorking = true;
       this.#feedOne(bytes);
-      this.#isWorking = false;
+      this.isWorking = false;
       this.isShedding = false;
     } else {
       this.intake.held = undefined;
@@ -201,7 +202,7 @@ export class Reading implements Job {
 
   /** Reads what was received, now or in its turn, and receives more only when that is done. */
   #goOn(isTended = false): void {
-    if (this.#line.hasEnded || this.#isWaiting || this.#isWorking) return;
+    if (this.#line.hasEnded || this.#isWaiting || this.isWorking) return;
     const intake = this.intake;
     if (this.#isDone()) {
       intake.pause();

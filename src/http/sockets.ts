@@ -81,7 +81,10 @@ export class Sockets {
     this.#parts = parts;
     this.#shared = {
       held: new Room<OpenLine>(MOST_HELD, {
-        giveWay: parts.noRoom,
+        giveWay(line) {
+          line.release();
+          parts.noRoom(line);
+        },
         much: MOST_HEAD,
         mayGoFirst: line => line.isStranger,
       }),

@@ -29,7 +29,7 @@ test('what waited on a connection that had to go is free at once, without the ga
   const intake = await received('x'.repeat(40_000));
   const { buffer } = intake.held!;
   expect(buffer.byteLength).toBeGreaterThan(10_000);
-  intake.forget(true);
+  intake.free();
   expect(buffer.byteLength).toBe(0);
   expect(intake.held).toBeUndefined();
 });
@@ -37,6 +37,6 @@ test('what waited on a connection that had to go is free at once, without the ga
 test('what a call may still have a part of is left as it is', async () => {
   const intake = await received('x'.repeat(40_000));
   const { held } = intake;
-  intake.forget(false);
+  intake.forget();
   expect(held!.subarray(0, 3).toString()).toBe('xxx');
 });
