@@ -92,6 +92,7 @@ async function learnedFrom(
     resolver: { last: () => undefined },
     addresses: {
       beside: () => [],
+      isSilent: () => false,
       known: host => addresses.get(host),
       fresh: host => addresses.get(host),
       isDue: () => false,

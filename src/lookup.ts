@@ -113,8 +113,10 @@ export function createLookup(parts: LookupParts): Lookup {
     if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
     const given = answered(found, mail, isSilent);
     if (found.met !== mail) {
+      const guest = facts.registrable ?? facts.domain;
       const isKnown =
-        !canBeLearned(facts, mail, given.evidence.receiver) || meet(triedOf(facts.domain, mail), keyId);
+        !canBeLearned(facts, mail, given.evidence.receiver) ||
+        meet(triedOf(facts.domain, mail), guest, keyId);
       // Addresses stay known for longer than an answer about mail is kept.
       if (isKnown && !isLong(mail)) found.met = mail;
     }
@@ -138,8 +140,9 @@ function answered(found: Remembered, mail: Mail, isSilent: Resolver['isSilent'])
   const fresh = answerOf(found.facts, mail, isSilent);
   // Addresses of unrecognised hosts become known behind an answer, and the next one must use them. Whether silence
   // tells anything is known later.
+  const isOpen = found.met !== mail && canBeLearned(found.facts, mail, fresh.evidence.receiver);
   const isAddressed = fresh.evidence.receiver?.kind === 'third_party' || mail.state === 'implicit_mx';
-  found.answer = isAddressed || mail.state === 'unknown' || isLong(mail) ? undefined : fresh;
+  found.answer = isOpen || isAddressed || mail.state === 'unknown' || isLong(mail) ? undefined : fresh;
   return fresh;
 }
 

@@ -64,6 +64,8 @@ export interface AddressBook {
   fresh(host: string): readonly string[] | undefined;
   /** The hosts below the same registrable domain that had addresses when they were asked last, a few of them. */
   beside(host: string): readonly string[];
+  /** Asked for, and nobody has answered so far. */
+  isSilent(host: string): boolean;
   /** Not known yet, or so old that it is to be asked again. */
   isDue(host: string): boolean;
   /** These are always to be known, in place of those before: asked now and in time, and pushed out by nobody. */

@@ -73,6 +73,11 @@ export class Addresses implements AddressBook {
     return this.#below.get(registrableDomain(host) ?? host) ?? [];
   }
 
+  isSilent(host: string): boolean {
+    const known = this.#known.get(host);
+    return known !== undefined && known.addresses === undefined;
+  }
+
   isDue(host: string): boolean {
     const known = this.#known.get(host);
     return !known || known.askAgainAt <= this.#ticks();
@@ -95,7 +100,11 @@ export class Addresses implements AddressBook {
   want(host: string, by: string, take: Take): void {
     const known = this.fresh(host);
     if (known) take(known);
-    if (!this.isDue(host)) return;
+    if (!this.isDue(host)) {
+      // Nobody answered a moment ago: as little is known as where nobody answers now.
+      if (!known) take([]);
+      return;
+    }
     const takes = known ? [] : [take];
     const takers = this.#waiting.get(host);
     if (takers) {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
-import { foldingInfra } from '../../src/core/infra.ts';
+import { foldingInfra } from '../../src/core/infra-folding.ts';
 import { isLearnable } from '../../src/core/learnable.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { catalogOf, NO_TABLES } from '../support/catalog.ts';
@@ -98,9 +98,35 @@ it.each<[string, string[] | undefined, boolean]>([
     record({ name: '5.61.1.5', shared: true }),
   ];
   const infra = allAtOnce(foldingInfra(records, catalog, TODAY, () => addresses));
-  const found = infra.findAt('fresh.com', catalog);
+  const found = infra.findAt('fresh.com', 'fresh.com', catalog);
   if (isFound) expect(found).toMatchObject({ by: 'address', hosts: ['fresh.com'], enough: 2.5 });
   else expect(found).toBeUndefined();
+});
+
+it.each<[string, (readonly [string, number])[], string[] | undefined]>([
+  [
+    'before another decides nothing',
+    [
+      ['silent.box.net', 0],
+      ['mx.box.net', 10],
+    ],
+    ['mx.box.net'],
+  ],
+  ['alone is judged by the hosts beside it', [['silent.box.net', 0]], ['silent.box.net']],
+  ['alone of another domain is not judged', [['silent.other.net', 0]], undefined],
+])('a host for which nobody has answered %s', (_, exchanges, hosts) => {
+  const beside = ['mx.box.net', 'mx1.box.net', 'mx2.box.net'];
+  const records = ['*.box.net', '5.61.1.1'].map(name => record({ name }));
+  const addressesOf = (host: string) => (beside.includes(host) ? ['5.61.1.1'] : undefined);
+  const infra = allAtOnce(
+    foldingInfra(records, catalog, TODAY, addressesOf, new Set(), {
+      beside: host => (host.endsWith('.box.net') ? beside : []),
+      before: () => undefined,
+      isSilent: host => host.startsWith('silent.'),
+    }),
+  );
+  const tried = exchanges.map(([host, preference]) => ({ host, preference }));
+  expect(infra.find('fresh.com', 'fresh.com', tried, catalog)?.hosts).toEqual(hosts);
 });
 
 describe('what was learned, for lookup', () => {
@@ -212,7 +238,7 @@ describe('what was learned, for lookup', () => {
     ['the domain itself as its host, though it is learned', ['fresh.com'], undefined],
     ["the domain's own host at a learned address", ['own.fresh.com'], 'address'],
     ["the domain's own host where it would just do for others", ['other.fresh.com'], undefined],
-    ["the domain's own host where only others are", ['third.fresh.com'], undefined],
+    ["the domain's own host where only others are", ['third.fresh.com'], 'address'],
     ['a host of others there', ['mx.other-name.net'], 'address'],
     ['a learned host at the address of a platform', ['mx.at-platform.net'], undefined],
     ['a learned host, one address of which is a platform', ['mx.half-at-platform.net'], 'name'],

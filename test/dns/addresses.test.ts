@@ -121,6 +121,24 @@ test('where asking fails that is no address known to be none, and what was known
   expect(book.isDue('mx.never.net')).toBe(true);
 });
 
+test('a host is silent while nobody has ever answered for it, and whoever wants it need not wait for the next try', async () => {
+  const { time, asked, answer, book, want } = prompt();
+  expect(book.isSilent('mx.example.net')).toBe(false);
+  answer.now = undefined;
+  await want('mx.example.net');
+  expect(book.isSilent('mx.example.net')).toBe(true);
+  const got: string[][] = [];
+  book.want('mx.example.net', 'key', found => got.push([...found]));
+  expect([got, asked.length]).toEqual([[[]], 1]);
+  time.now = HOUR_MS;
+  answer.now = ['93.184.215.1'];
+  await want('mx.example.net');
+  answer.now = undefined;
+  time.now += 21 * HOUR_MS;
+  await want('mx.example.net');
+  expect(book.isSilent('mx.example.net')).toBe(false);
+});
+
 test('a host without an address is one to be asked again after ten minutes, and is taken for one without until then', async () => {
   const { time, asked, answer, book, want } = prompt();
   answer.now = [];
