@@ -125,6 +125,15 @@ describe('whoever has another host name in every answer', () => {
   }
 });
 
+it('whoever has more hosts than are looked at is nobody known, and found by those that are', async () => {
+  const dead = Array.from({ length: 30 }, (_, at) => `d${at}.evil.com`);
+  place('mx.evil.com', BAD);
+  point('evil.com', ...dead, 'mx.evil.com');
+  expect(await again('evil.com')).toMatchObject({ riskScore: 40, isCorporateEmail: false });
+  await world.learn.settle();
+  expect(await world.judge('evil.com')).toMatchObject({ ...FOUND, riskScore: 80 });
+});
+
 describe('a host whose addresses nobody can ask for', () => {
   it.each(['servfail', 'drop'] as const)('does not spare what stands behind it: %s', async fault => {
     fail('mx1.evil.com', fault);

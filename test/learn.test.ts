@@ -180,7 +180,7 @@ describe('an unlisted domain on learned hosts', () => {
     const hosts = [host, ...Array.from({ length: 24 }, (_, at) => `mx.box${at}.net`)];
     const world = await swept(Object.fromEntries(hosts.map(name => [name, '5.61.1.1'])), listedAt(host, 12));
     dns.zones.set('fresh.com', { records: hosts.map(name => mx('fresh.com', 10, name)) });
-    expect((await world.judge('fresh.com')).riskScore).toBe(15);
+    expect((await world.judge('fresh.com')).riskScore).toBe(40);
     await world.learn.settle();
     expect((await world.judge('fresh.com')).riskScore).toBe(80);
   });

@@ -68,7 +68,7 @@ const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_pa
  * exchanges there, or others that nobody learned.
  */
 export function canBeLearned({ catalog }: Facts, mail: Mail, receiver: Receiver | undefined): boolean {
-  if (!receiver) return mail.cut === true || mail.state === 'implicit_mx';
+  if (!receiver) return mail.exchanges.length > 0 || mail.state === 'implicit_mx';
   if (UNRECOGNISED.has(receiver.kind)) return true;
   if (receiver.hosts.length >= mail.exchanges.length && !LANDLORDS.has(receiver.kind)) return false;
   return mail.exchanges.some(({ host }) => {

@@ -190,7 +190,8 @@ function byMailConfiguration(evidence: Evidence): Found[] {
   if (mail.state === 'implicit_mx')
     return [['implicit_mx', 'no mail exchanger, only an address (RFC 5321 5.1)']];
   const receiver = receiverOf(evidence);
-  if (!receiver && mail.cut) return [['mail_unknown', 'more mail exchangers than are looked at']];
+  if (!receiver && mail.exchanges.length > 0)
+    return [['mail_unknown', 'more mail exchangers than are looked at']];
   if (!receiver) return [['mail_unknown', 'who receives the mail is not known']];
   const detail = receivedBy(receiver);
   if (evidence.free && CONSUMER_WHEN_FREE.has(receiver.kind)) return [['consumer_webmail', detail]];
