@@ -54,6 +54,8 @@ export interface HostAddresses {
   readonly addresses: readonly string[];
   /** False where those of IPv4 could not be had: there may be more. */
   readonly isWhole: boolean;
+  /** For how many seconds they may be kept, by their owner's word. */
+  readonly ttl: number;
 }
 
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
