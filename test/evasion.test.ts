@@ -60,6 +60,7 @@ describe('whoever has another host name in every answer', () => {
   it.each<[string, (at: number) => string, number]>([
     ['below his own domain', at => one('evil.com', `r${at}.evil.com`), 80],
     ['below another one of his', at => one('evil.com', `r${at}.evil-hosts.net`), 80],
+    ['below names that cost nothing', at => one('evil.com', `r${at}.duckdns.org`), 80],
     ['below names that are others too', at => one(`s${at}.evil.com`, `r${at}.s${at}.evil.com`), 80],
     ['behind names that do not exist', at => one('evil.com', ...dead(at), `r${at}.evil.com`), 80],
     ['behind names that do not exist, elsewhere', at => one('evil.com', `d${at}.nowhere.net`, HOST), 84],

@@ -25,7 +25,7 @@ import { STEP, type Steps } from './steps.ts';
 export interface OtherHosts {
   /** A few that are below the same registrable domain, whoever has asked for them. */
   beside(host: string): readonly string[];
-  /** The last one below the same registrable domain that received for this guest, a registrable domain too. */
+  /** The last one below the same domain that somebody paid for, which received for this guest, a registrable domain. */
   before(host: string, guest: string): string | undefined;
   /** Its addresses were asked for, and nobody has answered so far. */
   isSilent(host: string): boolean;

@@ -2,8 +2,8 @@
 
 import type { Catalog } from './catalog.ts';
 import { lookedAt } from './deciding.ts';
+import { paidDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
-import { groupOf } from './learnable.ts';
 import type { Exchange } from './mail.ts';
 import type { AddressBook } from './ports.ts';
 
@@ -78,4 +78,5 @@ export class HostsMet {
   }
 }
 
-const keyOf = (host: string, guest: string) => `${guest} ${groupOf(host) ?? host}`;
+/** Names below a suffix that gives them away (duckdns.org) cost nothing either. */
+const keyOf = (host: string, guest: string) => `${guest} ${paidDomain(host) ?? host}`;
