@@ -126,6 +126,25 @@ describe('whoever has another host name in every answer', () => {
   }
 });
 
+describe('a name that nobody has asked for, before or beside a learned host', () => {
+  const records = (name: string, first: number) => [mx(name, first, `mx.${name}`), mx(name, 10, HOST)];
+  it.each([5, 10])('makes no company of a domain at its first lookup: preference %i', async first => {
+    dns.zones.set('evil.com', { records: records('evil.com', first) });
+    const { signals, ...verdict } = await world.judge('evil.com');
+    expect(verdict).toMatchObject({ reason: 'safe', riskScore: 40, isCorporateEmail: false });
+    expect(signals[0]).toMatchObject({ signal: 'mail_unknown' });
+    expect(signals[0]?.detail).toMatch(/^mx\.box\.net also receives mail for 12 listed .*, behind others$/);
+    expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 84 });
+  });
+
+  it('leaves it one whose own host is elsewhere, as soon as that is known', async () => {
+    dns.zones.set('firm.com', { records: records('firm.com', 5) });
+    place('mx.firm.com', '5.61.7.7');
+    expect(await world.judge('firm.com')).toMatchObject({ reason: 'safe', riskScore: 40 });
+    expect(await again('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail: true });
+  });
+});
+
 it('whoever has more hosts than are looked at is nobody known, and found by those that are', async () => {
   const dead = Array.from({ length: 30 }, (_, at) => `d${at}.evil.com`);
   place('mx.evil.com', BAD);

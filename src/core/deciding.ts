@@ -10,6 +10,7 @@
  * | by its addresses alone a host is found only where all that are looked at are learned | whoever is at one of them need not be who is at the others: a company may share one with its neighbours |
  * | a host that nobody has asked for is judged by the learned domain that it is below only where three hosts or more beside it are known, all at learned addresses | its own address may be that of innocents; where all others are is where it is too |
  * | while nobody knows where a host is, it is where the last one of the same guest was, below the same domain | a new name in every answer costs nothing. By guest, since anybody can point a domain at any host of others |
+ * | where hosts that were learned stand behind or beside others that nobody has asked for yet, nobody is taken for the receiver | these need not exist, and whoever has a domain for each address that he gives away needs one look only; a company's host is known at the next |
  * | a host of the domain's own and a name without exchanges are judged alike: by listed domains with such hosts at the address, where there are some, else by all that are received there, a month long | it is the same machine, and anybody can point a host of his at any address |
  * | looked at are all that decide, and four at least of those that may once others are known to have no address | one that nobody looks at is never learned, and would spare the others |
  * | a host with more addresses than are looked at is not spared by them | those that are not may be where the mail goes |

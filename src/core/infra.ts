@@ -88,9 +88,30 @@ export class Infra {
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
       else if (catalog.providers.match(host)?.class !== 'disposable')
-        return this.#bySiblings(name, registrable, firstOf(exchanges), catalog);
+        return (
+          this.#bySiblings(name, registrable, firstOf(exchanges), catalog) ??
+          this.#behind(name, registrable, exchanges, catalog)
+        );
     }
     return found.length === 0 ? undefined : together(found, deciding, catalog);
+  }
+
+  /**
+   * What all hosts say of which somebody knows where they are. Whoever has a domain for each address that he gives away
+   * needs one look only, and a name before his host that does not exist costs nothing: nobody has asked for that one yet.
+   */
+  #behind(
+    name: string,
+    registrable: string | undefined,
+    exchanges: readonly Exchange[],
+    catalog: Catalog,
+  ): Learned | undefined {
+    const isOpen = ({ host }: Exchange) =>
+      !this.#addressesOf(this.#knownFor(host, registrable ?? name)) && !catalog.providers.match(host);
+    const others = exchanges.filter(exchange => !isOpen(exchange));
+    if (others.length === exchanges.length) return undefined;
+    const learned = this.find(name, registrable, others, catalog);
+    return learned && { ...learned, isBehind: true };
   }
 
   /**
