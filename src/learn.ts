@@ -22,8 +22,8 @@ export interface Learn {
   /** A domain that was looked up by a key; costs a map entry. `listed` is null when no list names it. */
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void;
   /**
-   * A key met these exchanges of a guest, a registrable domain, which no table knows: addresses that are not known, or
-   * old, are asked for. Whether all are known and have some.
+   * A key met these exchanges of a guest, which no table knows: addresses that are not known, or old, are asked for.
+   * Whether all are known and have some.
    */
   meet(exchanges: readonly Exchange[], guest: string, by: string): boolean;
   /** From now on the addresses of learned hosts are always known, also behind a restart: for servers. */

@@ -113,10 +113,9 @@ export function createLookup(parts: LookupParts): Lookup {
     if (facts.override === undefined) note(facts.domain, facts.zone, facts.listed, mail, keyId);
     const given = answered(found, mail, isSilent);
     if (found.met !== mail) {
-      const guest = facts.registrable ?? facts.domain;
       const isKnown =
         !canBeLearned(facts, mail, given.evidence.receiver) ||
-        meet(triedOf(facts.domain, mail), guest, keyId);
+        meet(triedOf(facts.domain, mail), facts.domain, keyId);
       // Addresses stay known for longer than an answer about mail is kept.
       if (isKnown && !isLong(mail)) found.met = mail;
     }

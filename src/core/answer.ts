@@ -85,7 +85,7 @@ function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
   const learned =
     mail.state === 'implicit_mx'
-      ? infra.findAt(domain, registrable, catalog)
+      ? infra.findAt(domain, catalog)
       : infra.find(domain, registrable, mail.exchanges, catalog);
   if (!learned || catalog.isSurelyFree(registrable) || catalog.isPanel(registrable)) return undefined;
   const { length } = registrable ?? domain;

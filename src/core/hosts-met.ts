@@ -1,13 +1,13 @@
 /** Hosts that lookups met: whose addresses are to be asked for, and which one a guest had before it came with another. */
 
 import type { Catalog } from './catalog.ts';
-import { lookedAt } from './deciding.ts';
-import { paidDomain } from './domain.ts';
+import { allBelow, lookedAt } from './deciding.ts';
+import { paidDomain, registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import type { AddressBook } from './ports.ts';
 
-/** A host that a key met, and the registrable domain whose mail it receives. */
+/** A host that a key met, and the name whose mail it receives. */
 interface Met {
   readonly host: string;
   readonly guest: string;
@@ -66,15 +66,18 @@ export class HostsMet {
       this.#addresses.want(host, by, found => this.#saw(host, guest, found));
   }
 
-  /** Where the mail of this guest went when it was looked at last, below the same domain of hosts. */
+  /** Where the mail of this guest, a name or all below one, went when it was looked at last, below the same domain. */
   before(host: string, guest: string): string | undefined {
     return this.#lastHosts.get(keyOf(host, guest));
   }
 
   /** One with addresses takes any other's place; one without nobody's, since mail goes where there is a host. */
   #saw(host: string, guest: string, addresses: readonly string[]): void {
-    const key = keyOf(host, guest);
-    if (addresses.length > 0 || this.#lastHosts.get(key) === undefined) this.#lastHosts.set(key, host);
+    const registrable = registrableDomain(guest) ?? guest;
+    for (const each of guest === registrable ? [guest] : [guest, allBelow(registrable)]) {
+      const key = keyOf(host, each);
+      if (addresses.length > 0 || this.#lastHosts.get(key) === undefined) this.#lastHosts.set(key, host);
+    }
   }
 }
 

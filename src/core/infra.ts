@@ -1,7 +1,7 @@
 /** Mail infrastructure: what the guests of hosts and addresses tell about a domain that is received there. */
 
 import type { Catalog } from './catalog.ts';
-import { areSpared, decidingOf, NO_OTHERS, type OtherHosts } from './deciding.ts';
+import { allBelow, areSpared, decidingOf, NO_OTHERS, type OtherHosts } from './deciding.ts';
 import { lineage, registrableDomain } from './domain.ts';
 import { type HostRecord, isByTwoFamilies, LEARNING, ownAt } from './guest.ts';
 import { enoughFor, groupOf, isBelow, isEnough, isLearnable } from './learnable.ts';
@@ -77,12 +77,14 @@ export class Infra {
     registrable: string | undefined,
     exchanges: readonly Exchange[],
     catalog: Catalog,
+    /** Whose hosts before these stand in for them. */
+    guest = name,
   ): Learned | undefined {
     const found: Found[] = [];
-    const deciding = this.#deciding(name, registrable, exchanges, catalog);
+    const deciding = this.#deciding(guest, exchanges, catalog);
     for (const { host } of deciding) {
       const own = isBelow(host, registrable);
-      const known = this.#knownFor(host, registrable ?? name);
+      const known = this.#knownFor(host, guest);
       const one = own ? this.#byAddress(known, ownAt) : this.#byHost(known, catalog);
       // Last, since it costs most and most hosts were not learned.
       if (one && !isLearnable(host, catalog)) return undefined;
@@ -90,27 +92,33 @@ export class Infra {
       else if (catalog.providers.match(host)?.class !== 'disposable')
         return (
           this.#bySiblings(name, registrable, firstOf(exchanges), catalog) ??
-          this.#behind(name, registrable, exchanges, catalog)
+          this.#behind(name, registrable, exchanges, catalog, guest)
         );
     }
     return found.length === 0 ? undefined : together(found, deciding, catalog);
   }
 
   /**
-   * What all hosts say of which somebody knows where they are. Whoever has a domain for each address that he gives away
-   * needs one look only, and a name before his host that does not exist costs nothing: nobody has asked for that one yet.
+   * What all hosts say of which somebody knows where they are, or those before them of other names below the same
+   * domain. Whoever has a name for each address that he gives away needs one look only, and a host before his that does
+   * not exist costs nothing; but these may also be another's, of whom nobody has asked yet where he is.
    */
   #behind(
     name: string,
     registrable: string | undefined,
     exchanges: readonly Exchange[],
     catalog: Catalog,
+    guest: string,
   ): Learned | undefined {
     const isOpen = ({ host }: Exchange) =>
-      !this.#addressesOf(this.#knownFor(host, registrable ?? name)) && !catalog.providers.match(host);
+      !this.#addressesOf(this.#knownFor(host, guest)) && !catalog.providers.match(host);
     const others = exchanges.filter(exchange => !isOpen(exchange));
     if (others.length === exchanges.length) return undefined;
-    const learned = this.find(name, registrable, others, catalog);
+    const learned =
+      this.find(name, registrable, others, catalog, guest) ??
+      (guest === name && registrable !== undefined
+        ? this.find(name, registrable, exchanges, catalog, allBelow(registrable))
+        : undefined);
     return learned && { ...learned, isBehind: true };
   }
 
@@ -118,18 +126,17 @@ export class Infra {
    * For a name without exchanges: as a host of its own. Web sites of innocents share their address with many, so what
    * has hosts of others there must not speak for it either.
    */
-  findAt(name: string, registrable: string | undefined, catalog: Catalog): Learned | undefined {
-    const known = this.#knownFor(name, registrable ?? name);
-    const found = this.#byAddress(known, ownAt);
-    const all = this.#byAddress(known, address => address);
+  findAt(name: string, catalog: Catalog): Learned | undefined {
+    const found = this.#byAddress(name, ownAt);
+    const all = this.#byAddress(name, address => address);
     if (!found || (all?.sum ?? 0) < LEARNING.ownLearnedAt) return undefined;
     return together([found], [{ host: name, preference: 0 }], catalog);
   }
 
   /** Hosts of which nobody heard where they are do not decide before others, and where there are no others they do. */
-  #deciding(name: string, registrable: string | undefined, exchanges: readonly Exchange[], catalog: Catalog) {
+  #deciding(guest: string, exchanges: readonly Exchange[], catalog: Catalog): Exchange[] {
     const { isSilent } = this.#others;
-    const hostOf = (host: string) => this.#knownFor(host, registrable ?? name);
+    const hostOf = (host: string) => this.#knownFor(host, guest);
     const known = (host: string) => this.#addressesOf(hostOf(host));
     const heard = (host: string) => known(host) ?? (isSilent(hostOf(host)) ? [] : undefined);
     const deciding = decidingOf(exchanges, catalog.providers, heard);

@@ -58,6 +58,11 @@ it('a guest had a host before: by guest and by the domain that somebody paid for
   expect([before('r1.box.net', 'b.com'), before('r1.other.net')]).toEqual([undefined, undefined]);
   meet('a.com', 'r1.box.net');
   expect(before('r2.box.net')).toBe('r1.box.net');
+  // Of each name below it apart, and of all of these.
+  meet('x.a.com', 'r3.box.net');
+  expect(['a.com', 'x.a.com', 'y.a.com', '*.a.com'].map(guest => before('r4.box.net', guest))).toEqual([
+    ...['r1.box.net', 'r3.box.net', undefined, 'r3.box.net'],
+  ]);
 });
 
 it('a host without an address takes the place of none that has one, and leaves it to the next that has', () => {

@@ -98,7 +98,7 @@ it.each<[string, string[] | undefined, boolean]>([
     record({ name: '5.61.1.5', shared: true }),
   ];
   const infra = allAtOnce(foldingInfra(records, catalog, TODAY, () => addresses));
-  const found = infra.findAt('fresh.com', 'fresh.com', catalog);
+  const found = infra.findAt('fresh.com', catalog);
   if (isFound) expect(found).toMatchObject({ by: 'address', hosts: ['fresh.com'], enough: 2.5 });
   else expect(found).toBeUndefined();
 });
