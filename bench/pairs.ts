@@ -92,6 +92,7 @@ async function learnedFrom(
     resolver: { last: () => undefined },
     addresses: {
       beside: () => [],
+      isSilent: () => false,
       known: host => addresses.get(host),
       fresh: host => addresses.get(host),
       isDue: () => false,
@@ -159,7 +160,8 @@ async function measure(
     const registrable = registrableDomain(name);
     const isOwn = mail.exchanges.every(({ host }) => registrableDomain(host) === registrable);
     const byTable = mail.exchanges.every(({ host }) => isBad(host));
-    const isFound = byTable || infra.find(name, registrable, mail.exchanges, catalog) !== undefined;
+    const learned = infra.find(name, registrable, mail.exchanges, catalog);
+    const isFound = byTable || (learned !== undefined && !learned.isBehind);
     counted.wanted++;
     if (byTable) counted.byTable++;
     if (isFound) counted.found++;

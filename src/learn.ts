@@ -2,11 +2,13 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
-import { lookedAt, sparing } from './core/deciding.ts';
+import { sparing } from './core/deciding.ts';
 import type { Domain } from './core/domain.ts';
 import { type HostRecord, LEARNING } from './core/guest.ts';
 import { GuestBook } from './core/guest-book.ts';
-import { foldingInfra, type Infra } from './core/infra.ts';
+import { HostsMet } from './core/hosts-met.ts';
+import type { Infra } from './core/infra.ts';
+import { foldingInfra } from './core/infra-folding.ts';
 import { type Exchange, type Mail, triedOf } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
@@ -20,10 +22,10 @@ export interface Learn {
   /** A domain that was looked up by a key; costs a map entry. `listed` is null when no list names it. */
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void;
   /**
-   * A key met these exchanges, which no table knows: addresses that are not known, or old, are asked for. Whether all
-   * are known and have some.
+   * A key met these exchanges of a guest, which no table knows: addresses that are not known, or old, are asked for.
+   * Whether all are known and have some.
    */
-  meet(exchanges: readonly Exchange[], by: string): boolean;
+  meet(exchanges: readonly Exchange[], guest: string, by: string): boolean;
   /** From now on the addresses of learned hosts are always known, also behind a restart: for servers. */
   hold(): void;
   /** Waits for the addresses that are being asked. */
@@ -57,6 +59,8 @@ const RELOAD_MS = 60_000;
 const MOST_PENDING = 5_000;
 const MOST_LEARNED = 20_000;
 const MOST_BARRED = 5_000;
+/** As many as addresses are kept of, with so many characters each; most have some seventy. */
+const MOST_LAST_HOSTS = 20_000;
 /** In whose row a sweep's hosts wait for their addresses: no key has this id. */
 const SWEEP = 'sweep';
 /** A listed name is answered before DNS is; its mail is looked for with so many flushes. */
@@ -82,8 +86,8 @@ class Learner implements Learn {
   readonly #guestBook: GuestBook;
   readonly #timers: readonly NodeJS.Timeout[];
   #pending: Seen[] = [];
-  /** Hosts to the key that met them. */
-  #met = new Map<string, string>();
+  readonly #hostsMet: HostsMet;
+  #isSoon = false;
   #isHolding = false;
   #writing: Promise<void> = Promise.resolve();
   #records: Iterable<HostRecord> = [];
@@ -96,6 +100,11 @@ class Learner implements Learn {
   constructor(parts: LearnParts) {
     this.#parts = parts;
     this.#guestBook = new GuestBook(parts.addresses, new LRUCache({ max: MOST_BARRED }));
+    const lastHosts = new LRUCache<string, string>({
+      ...{ max: MOST_LAST_HOSTS, maxSize: MOST_LAST_HOSTS * 100 },
+      sizeCalculation: (host, key) => host.length + key.length,
+    });
+    this.#hostsMet = new HostsMet(parts.addresses, lastHosts);
     this.#infra = allAtOnce(this.#folding([], parts.catalog()));
     const every = (ms: number, work: () => Promise<void>) =>
       setInterval(() => void work().catch(parts.onError), ms).unref();
@@ -119,18 +128,10 @@ class Learner implements Learn {
     this.#pending.push({ ...sighting, by: typeof by === 'string' ? by : SWEEP, mail, tries: 0 });
   }
 
-  meet(exchanges: readonly Exchange[], by: string): boolean {
-    const { addresses, catalog } = this.#parts;
-    const { may, first } = lookedAt(exchanges, catalog().providers, host => addresses.fresh(host));
-    const tried = may.slice(0, first);
-    for (const { host } of tried) {
-      if (!addresses.isDue(host) || this.#met.size >= MOST_PENDING) continue;
-      this.#soon();
-      this.#met.set(host, by);
-    }
-    // One without an address may have one in ten minutes.
-    const isDead = ({ host }: Exchange) => addresses.fresh(host)?.length === 0;
-    return tried.every(({ host }) => addresses.fresh(host) !== undefined) && !exchanges.some(isDead);
+  meet(exchanges: readonly Exchange[], guest: string, by: string): boolean {
+    const areKnown = this.#hostsMet.meet(exchanges, guest, by, this.#parts.catalog());
+    if (this.#hostsMet.size > 0) this.#soon();
+    return areKnown;
   }
 
   hold(): void {
@@ -143,9 +144,10 @@ class Learner implements Learn {
     return inTurns(addresses.holding(this.#infra.learnedHosts));
   }
 
-  /** Before the first that waits. */
   #soon(): void {
-    if (this.#pending.length + this.#met.size === 0) setTimeout(() => this.#countPending(0), SOON_MS).unref();
+    if (this.#isSoon) return;
+    this.#isSoon = true;
+    setTimeout(() => this.#countPending(0), SOON_MS).unref();
   }
 
   settle(): Promise<void> {
@@ -193,14 +195,11 @@ class Learner implements Learn {
 
   #folding(records: Iterable<HostRecord>, catalog: Catalog, spared = this.#spared): Steps<Infra> {
     const { addresses, clock } = this.#parts;
-    return foldingInfra(
-      records,
-      catalog,
-      dayOf(clock()),
-      host => addresses.known(host),
-      spared,
-      host => addresses.beside(host),
-    );
+    return foldingInfra(records, catalog, dayOf(clock()), host => addresses.known(host), spared, {
+      beside: host => addresses.beside(host),
+      before: (host, guest) => this.#hostsMet.before(host, guest),
+      isSilent: host => addresses.isSilent(host),
+    });
   }
 
   async close(): Promise<void> {
@@ -226,15 +225,14 @@ class Learner implements Learn {
   #countPending(tries: number): void {
     const pending = this.#pending;
     this.#pending = [];
+    this.#isSoon = false;
     for (const seen of pending) {
       const mail = seen.mail.state === 'not_asked' ? this.#parts.resolver.last(seen.domain) : seen.mail;
       if (mail) this.#enter(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
       else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
       else this.#noted.delete(onceOf(seen));
     }
-    const met = this.#met;
-    this.#met = new Map();
-    for (const [host, by] of met) this.#parts.addresses.want(host, by, () => {});
+    this.#hostsMet.ask();
   }
 
   #enter(seen: Seen, exchanges: readonly Exchange[]): void {

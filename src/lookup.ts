@@ -114,7 +114,8 @@ export function createLookup(parts: LookupParts): Lookup {
     const given = answered(found, mail, isSilent);
     if (found.met !== mail) {
       const isKnown =
-        !canBeLearned(facts, mail, given.evidence.receiver) || meet(triedOf(facts.domain, mail), keyId);
+        !canBeLearned(facts, mail, given.evidence.receiver) ||
+        meet(triedOf(facts.domain, mail), facts.domain, keyId);
       // Addresses stay known for longer than an answer about mail is kept.
       if (isKnown && !isLong(mail)) found.met = mail;
     }
@@ -138,8 +139,9 @@ function answered(found: Remembered, mail: Mail, isSilent: Resolver['isSilent'])
   const fresh = answerOf(found.facts, mail, isSilent);
   // Addresses of unrecognised hosts become known behind an answer, and the next one must use them. Whether silence
   // tells anything is known later.
+  const isOpen = found.met !== mail && canBeLearned(found.facts, mail, fresh.evidence.receiver);
   const isAddressed = fresh.evidence.receiver?.kind === 'third_party' || mail.state === 'implicit_mx';
-  found.answer = isAddressed || mail.state === 'unknown' || isLong(mail) ? undefined : fresh;
+  found.answer = isOpen || isAddressed || mail.state === 'unknown' || isLong(mail) ? undefined : fresh;
   return fresh;
 }
 

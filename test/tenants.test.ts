@@ -8,7 +8,7 @@ import type { Family, FeedKind, Snapshot } from '../src/core/feed.ts';
 import { makingCatalog } from '../src/core/folding.ts';
 import { keepingNames } from '../src/core/gate.ts';
 import type { HostRecord } from '../src/core/guest.ts';
-import { foldingInfra } from '../src/core/infra.ts';
+import { foldingInfra } from '../src/core/infra-folding.ts';
 import { groupOf } from '../src/core/learnable.ts';
 import type { Mail } from '../src/core/mail.ts';
 import { takeSnapshot } from '../src/core/snapshot.ts';

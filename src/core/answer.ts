@@ -4,7 +4,6 @@ import { waitsForDns } from './corroboration.ts';
 import { type Domain, lineage } from './domain.ts';
 import type { Facts } from './facts.ts';
 import type { GraphHost } from './infra.ts';
-import { isBelow } from './learnable.ts';
 import type { Learned } from './learned.ts';
 import { type Mail, triedOf } from './mail.ts';
 import { isRented, LANDLORDS, type Receiver, type ReceiverKind } from './provider.ts';
@@ -64,18 +63,17 @@ export function answerOf(facts: Facts, mail: Mail, isSilent: (domain: Domain) =>
 /** Only hosts that no table knows can be learned. */
 const UNRECOGNISED: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['third_party', 'self_hosted']);
 
-/** A known host before or beside others need not exist, as long as nobody has its address. */
-export function canBeLearned(
-  { catalog, registrable }: Facts,
-  mail: Mail,
-  receiver: Receiver | undefined,
-): boolean {
-  if (!receiver) return mail.cut === true || mail.state === 'implicit_mx';
+/**
+ * A known host before or beside others need not exist, and vetoes nothing: who is received by a platform has all of his
+ * exchanges there, or others that nobody learned.
+ */
+export function canBeLearned({ catalog }: Facts, mail: Mail, receiver: Receiver | undefined): boolean {
+  if (!receiver) return mail.exchanges.length > 0 || mail.state === 'implicit_mx';
   if (UNRECOGNISED.has(receiver.kind)) return true;
   if (receiver.hosts.length >= mail.exchanges.length && !LANDLORDS.has(receiver.kind)) return false;
   return mail.exchanges.some(({ host }) => {
     const row = catalog.providers.match(host);
-    return row ? isRented(host, row) : !isBelow(host, registrable);
+    return !row || isRented(host, row);
   });
 }
 

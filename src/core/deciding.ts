@@ -4,11 +4,14 @@
  * | rule | reason |
  * |---|---|
  * | the exchanges that senders try first decide, all of them up to twenty | they get the mail (RFC 5321 5.1). What stands behind them costs one record and need never be asked: it spared whoever added it |
- * | parking hosts, names below a platform and hosts that are known to have no address do not count | senders go on to the next. Whoever puts a host before his own that refuses connections is not found: nobody connects to find out |
+ * | parking hosts, names below a platform and hosts that are known to have no address, or for which nobody has ever answered, do not count | senders go on to the next. Whoever puts a host before his own that refuses connections is not found: nobody connects to find out |
  * | among those that are tried first one that was not learned spares all | it gets its share of the mail, and a company may be there |
  * | a host is spared where all its IPv4 addresses are those of innocents, of IPv6 where it has no others | mail goes there and nowhere else. One more address is one more record, which spared it. A company's host may have an address of IPv6 that nobody has seen with others; few senders have no IPv4, so whoever lays his out as a decoy goes without their mail |
  * | by its addresses alone a host is found only where all that are looked at are learned | whoever is at one of them need not be who is at the others: a company may share one with its neighbours |
  * | a host that nobody has asked for is judged by the learned domain that it is below only where three hosts or more beside it are known, all at learned addresses | its own address may be that of innocents; where all others are is where it is too |
+ * | while nobody knows where a host is, it is where the last one of the same name was, below the same domain | a new host in every answer costs nothing. By the name that was asked for, since anybody can point a domain at any host of others, and others may have names below the same domain |
+ * | where hosts that were learned stand behind or beside others that nobody has asked for yet, or were those of another name below the same domain, nobody is taken for the receiver | these need not exist, and whoever has a domain for each address that he gives away needs one look only; a company's host is known at the next |
+ * | a host of the domain's own and a name without exchanges are judged alike: by listed domains with such hosts at the address, where there are some, else by all that are received there, a month long | it is the same machine, and anybody can point a host of his at any address |
  * | looked at are all that decide, and four at least of those that may once others are known to have no address | one that nobody looks at is never learned, and would spare the others |
  * | a host with more addresses than are looked at is not spared by them | those that are not may be where the mail goes |
  */
@@ -18,6 +21,19 @@ import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import { isPlatform, type Providers } from './provider.ts';
 import { STEP, type Steps } from './steps.ts';
+
+/** What is known of hosts besides their addresses, without asking. */
+export interface OtherHosts {
+  /** A few that are below the same registrable domain, whoever has asked for them. */
+  beside(host: string): readonly string[];
+  /** The last one below the same domain that somebody paid for, which received for this guest: a name, or all below one. */
+  before(host: string, guest: string): string | undefined;
+  /** Its addresses were asked for, and nobody has answered so far. */
+  isSilent(host: string): boolean;
+}
+/** All names below a registrable domain as one guest: they may be one party's or anybody's. */
+export const allBelow = (registrable: string) => `*.${registrable}`;
+export const NO_OTHERS: OtherHosts = { beside: () => [], before: () => undefined, isSilent: () => false };
 
 /** Of exchanges in the order of preference. */
 export function decidingOf(

@@ -155,6 +155,11 @@ export function registrableDomain(name: string): string | undefined {
   return name.slice(name.lastIndexOf('.', name.length - domain.length - 2) + 1);
 }
 
+/** By the ICANN part of the list only: the part of a name that somebody paid for. */
+export function paidDomain(name: string): string | undefined {
+  return getDomain(name, ICANN) ?? undefined;
+}
+
 /**
  * Whether a text from DNS is a host name, already lower case and without trailing dot, and no IP address. Labels below
  * the registered name may hold an underscore: Cloudflare names the exchange of a proxied host `_dc-mx.…`.

@@ -1,10 +1,10 @@
 /** Mail infrastructure: what the guests of hosts and addresses tell about a domain that is received there. */
 
 import type { Catalog } from './catalog.ts';
-import { areSpared, decidingOf } from './deciding.ts';
-import { isHostName, lineage, registrableDomain } from './domain.ts';
+import { allBelow, areSpared, decidingOf, NO_OTHERS, type OtherHosts } from './deciding.ts';
+import { lineage, registrableDomain } from './domain.ts';
 import { type HostRecord, isByTwoFamilies, LEARNING, ownAt } from './guest.ts';
-import { enoughFor, groupOf, isBelow, isEnough, isLearnable, learnableSum } from './learnable.ts';
+import { enoughFor, groupOf, isBelow, isEnough, isLearnable } from './learnable.ts';
 import {
   type Found,
   isListed,
@@ -16,9 +16,7 @@ import {
   UNWEIGHED,
 } from './learned.ts';
 import { type Exchange, firstOf } from './mail.ts';
-import { relisting } from './relist.ts';
-import { type Siblings, siblingsIn } from './siblings.ts';
-import type { Steps } from './steps.ts';
+import type { Siblings } from './siblings.ts';
 
 /** One host of a domain and the listed domains that share it. */
 export interface GraphHost {
@@ -29,7 +27,7 @@ export interface GraphHost {
 }
 
 /** What is known of a host, an address or a domain of hosts. */
-interface Known {
+export interface Known {
   /** As today's lists know its guests, without these: what stays in memory is what each reading has to move there. */
   readonly record: Omit<HostRecord, 'groups'>;
   /** Null where it cannot be learned, whatever its guests weigh. */
@@ -48,7 +46,7 @@ export class Infra {
   readonly #siblings: Siblings;
   readonly #addressesOf: (host: string) => readonly string[] | undefined;
   readonly #shared: ReadonlySet<string>;
-  readonly #hostsBeside: (host: string) => readonly string[];
+  readonly #others: OtherHosts;
   /** Learned hosts, domains of hosts and addresses. */
   readonly size: number;
   /** By their names, the most listed guests first. */
@@ -61,11 +59,11 @@ export class Infra {
     addressesOf: (host: string) => readonly string[] | undefined,
     /** Addresses and domains of hosts that innocents share, also those of which nothing else is known. */
     shared: ReadonlySet<string> = new Set(),
-    hostsBeside: (host: string) => readonly string[] = () => [],
+    others: OtherHosts = NO_OTHERS,
     learned: Pick<Infra, 'size' | 'learnedHosts'> = { size: 0, learnedHosts: [] },
   ) {
     this.#shared = shared;
-    this.#hostsBeside = hostsBeside;
+    this.#others = others;
     this.#known = known;
     this.#siblings = siblings;
     this.#addressesOf = addressesOf;
@@ -79,32 +77,75 @@ export class Infra {
     registrable: string | undefined,
     exchanges: readonly Exchange[],
     catalog: Catalog,
+    /** Whose hosts before these stand in for them. */
+    guest = name,
   ): Learned | undefined {
     const found: Found[] = [];
-    const deciding = decidingOf(exchanges, catalog.providers, this.#addressesOf);
+    const deciding = this.#deciding(guest, exchanges, catalog);
     for (const { host } of deciding) {
       const own = isBelow(host, registrable);
-      const one = own ? this.#byAddress(host, ownAt) : this.#byHost(host, catalog);
+      const known = this.#knownFor(host, guest);
+      const one = own ? this.#byAddress(known, ownAt) : this.#byHost(known, catalog);
       // Last, since it costs most and most hosts were not learned.
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
       else if (catalog.providers.match(host)?.class !== 'disposable')
-        return this.#bySiblings(name, registrable, firstOf(exchanges), catalog);
+        return (
+          this.#bySiblings(name, registrable, firstOf(exchanges), catalog) ??
+          this.#behind(name, registrable, exchanges, catalog, guest)
+        );
     }
     return found.length === 0 ? undefined : together(found, deciding, catalog);
   }
 
   /**
-   * For a name without exchanges. Web sites of innocents share their address with many, so it takes as much as for hosts
-   * of their own, and where listed domains have such hosts there, which is what shared hosting looks like, these decide.
+   * What all hosts say of which somebody knows where they are, or those before them of other names below the same
+   * domain. Whoever has a name for each address that he gives away needs one look only, and a host before his that does
+   * not exist costs nothing; but these may also be another's, of whom nobody has asked yet where he is.
+   */
+  #behind(
+    name: string,
+    registrable: string | undefined,
+    exchanges: readonly Exchange[],
+    catalog: Catalog,
+    guest: string,
+  ): Learned | undefined {
+    const isOpen = ({ host }: Exchange) =>
+      !this.#addressesOf(this.#knownFor(host, guest)) && !catalog.providers.match(host);
+    const others = exchanges.filter(exchange => !isOpen(exchange));
+    if (others.length === exchanges.length) return undefined;
+    const learned =
+      this.find(name, registrable, others, catalog, guest) ??
+      (guest === name && registrable !== undefined
+        ? this.find(name, registrable, exchanges, catalog, allBelow(registrable))
+        : undefined);
+    return learned && { ...learned, isBehind: true };
+  }
+
+  /**
+   * For a name without exchanges: as a host of its own. Web sites of innocents share their address with many, so what
+   * has hosts of others there must not speak for it either.
    */
   findAt(name: string, catalog: Catalog): Learned | undefined {
-    const isHosting = (address: string) =>
-      this.#known.has(ownAt(address)) && !this.#isLearned(ownAt(address));
-    const found = this.#byAddress(name, address => address);
-    if (!found || (found.sum ?? 0) < LEARNING.ownLearnedAt) return undefined;
-    if (this.#addressesOf(name)?.some(isHosting)) return undefined;
-    return together([{ ...found, enough: LEARNING.ownLearnedAt }], [{ host: name, preference: 0 }], catalog);
+    const found = this.#byAddress(name, ownAt);
+    const all = this.#byAddress(name, address => address);
+    if (!found || (all?.sum ?? 0) < LEARNING.ownLearnedAt) return undefined;
+    return together([found], [{ host: name, preference: 0 }], catalog);
+  }
+
+  /** Hosts of which nobody heard where they are do not decide before others, and where there are no others they do. */
+  #deciding(guest: string, exchanges: readonly Exchange[], catalog: Catalog): Exchange[] {
+    const { isSilent } = this.#others;
+    const hostOf = (host: string) => this.#knownFor(host, guest);
+    const known = (host: string) => this.#addressesOf(hostOf(host));
+    const heard = (host: string) => known(host) ?? (isSilent(hostOf(host)) ? [] : undefined);
+    const deciding = decidingOf(exchanges, catalog.providers, heard);
+    return deciding.length > 0 ? deciding : decidingOf(exchanges, catalog.providers, known);
+  }
+
+  /** The host itself, or while nobody knows where that is the last one of the same domain that was looked at. */
+  #knownFor(host: string, guest: string): string {
+    return this.#addressesOf(host) ? host : (this.#others.before(host, guest) ?? host);
   }
 
   /** Hosts that listed guests share, learned or not, with at most so many names in all. */
@@ -145,7 +186,7 @@ export class Infra {
   /** Else whoever has a host name for each domain is never found by the first lookup, and a form makes one only. */
   #isAmongLearned(host: string, group: string): boolean {
     if (!this.#isLearned(group) || this.#isShared(group)) return false;
-    const beside = this.#hostsBeside(host).filter(other => this.#addressesOf(other) !== undefined);
+    const beside = this.#others.beside(host).filter(other => this.#addressesOf(other) !== undefined);
     return (
       beside.length >= LEARNING.fewestBeside &&
       beside.every(other => this.#byAddress(other, address => address) !== undefined)
@@ -194,40 +235,4 @@ export class Infra {
     const neighbours = someListed(listed, catalog);
     return { by: 'siblings', hosts: [registrable], neighbours, listedGuests: listed.length, ...UNWEIGHED };
   }
-}
-
-/** Judging a host tries every choice of keys, 0.3 ms at most (2026-11-16), so fewer hosts are a step than names. */
-const HOSTS_A_STEP = 4;
-const NAMES_A_STEP = 100;
-
-export function* foldingInfra(
-  records: Iterable<HostRecord>,
-  catalog: Catalog,
-  today: string,
-  addressesOf: (host: string) => readonly string[] | undefined,
-  shared: ReadonlySet<string> = new Set(),
-  hostsBeside: (host: string) => readonly string[] = () => [],
-): Steps<Infra> {
-  const known = new Map<string, Known>();
-  const learned = new Set<string>();
-  let at = 0;
-  for (const seen of records) {
-    if (++at % HOSTS_A_STEP === 0) yield;
-    const judged = yield* relisting(seen, catalog);
-    const sum = learnableSum(judged, catalog, today);
-    const { groups: _, ...record } = judged;
-    known.set(record.name, { record, sum });
-    if (isEnough(sum, record.name)) learned.add(record.name);
-  }
-  const learnedHosts: string[] = [];
-  for (const name of known.keys()) {
-    if (++at % NAMES_A_STEP === 0) yield;
-    if (isHostName(name) && (learned.has(name) || learned.has(groupOf(name) ?? name)))
-      learnedHosts.push(name);
-  }
-  const siblings = yield* siblingsIn(catalog);
-  return new Infra(known, siblings, addressesOf, shared, hostsBeside, {
-    size: learned.size,
-    learnedHosts,
-  });
 }

@@ -22,6 +22,8 @@ export interface Learned {
   readonly sum: number | null;
   /** What they must weigh at least. */
   readonly enough: number;
+  /** Hosts that senders try first, and of which nobody knows yet whether they exist, stand before these. */
+  readonly isBehind?: true;
 }
 
 /** The same of one host or address, before all that decide are put together. */

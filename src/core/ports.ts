@@ -54,6 +54,8 @@ export interface HostAddresses {
   readonly addresses: readonly string[];
   /** False where those of IPv4 could not be had: there may be more. */
   readonly isWhole: boolean;
+  /** For how many seconds they may be kept, by their owner's word. */
+  readonly ttl: number;
 }
 
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
@@ -64,6 +66,8 @@ export interface AddressBook {
   fresh(host: string): readonly string[] | undefined;
   /** The hosts below the same registrable domain that had addresses when they were asked last, a few of them. */
   beside(host: string): readonly string[];
+  /** Asked for, and nobody has answered so far. */
+  isSilent(host: string): boolean;
   /** Not known yet, or so old that it is to be asked again. */
   isDue(host: string): boolean;
   /** These are always to be known, in place of those before: asked now and in time, and pushed out by nobody. */

@@ -152,7 +152,7 @@ function byDisposableExchange(evidence: Evidence): Found[] | undefined {
 }
 
 function byLearnedHosts({ learned, mail }: Evidence): Found[] | undefined {
-  if (!learned || (mail.state !== 'mx' && mail.state !== 'implicit_mx')) return undefined;
+  if (!learned || learned.isBehind || (mail.state !== 'mx' && mail.state !== 'implicit_mx')) return undefined;
   return [[LEARNED_SIGNALS[learned.by], LEARNED_DETAILS[learned.by](learned)]];
 }
 
@@ -185,12 +185,14 @@ function byRoleWord({ roleWord }: Evidence): Found[] | undefined {
 }
 
 function byMailConfiguration(evidence: Evidence): Found[] {
-  const { mail, relay } = evidence;
+  const { mail, relay, learned } = evidence;
   if (relay !== undefined && isDeliverable(evidence)) return [['privacy_relay', `address of ${relay}`]];
   if (mail.state === 'implicit_mx')
     return [['implicit_mx', 'no mail exchanger, only an address (RFC 5321 5.1)']];
+  if (learned?.isBehind) return [['mail_unknown', `${LEARNED_DETAILS[learned.by](learned)}, behind others`]];
   const receiver = receiverOf(evidence);
-  if (!receiver && mail.cut) return [['mail_unknown', 'more mail exchangers than are looked at']];
+  if (!receiver && mail.exchanges.length > 0)
+    return [['mail_unknown', 'more mail exchangers than are looked at']];
   if (!receiver) return [['mail_unknown', 'who receives the mail is not known']];
   const detail = receivedBy(receiver);
   if (evidence.free && CONSUMER_WHEN_FREE.has(receiver.kind)) return [['consumer_webmail', detail]];
@@ -237,7 +239,8 @@ function isFree(evidence: Evidence): boolean {
 
 function isProfessional(evidence: Evidence): boolean {
   const receiver = receiverOf(evidence);
-  return evidence.relay === undefined && !evidence.free && !!receiver && PROFESSIONAL.has(receiver.kind);
+  if (evidence.relay !== undefined || evidence.free || evidence.learned) return false;
+  return receiver !== undefined && PROFESSIONAL.has(receiver.kind);
 }
 
 function receivedBy({ label, hosts }: Receiver): string {

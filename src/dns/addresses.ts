@@ -12,6 +12,8 @@ type Take = (addresses: readonly string[]) => void;
 const HOUR_MS = 3_600_000;
 /** Less than a day, so that what is met every day is always asked before anybody wants it. */
 const RENEWED_AFTER_MS = 20 * HOUR_MS;
+/** Sooner where the owner says so, who may have another for everybody else by then. Held hosts are 1.4 a second so. */
+const RENEWED_EARLIEST_MS = HOUR_MS;
 /** A host without any may have one soon, and where asking failed an answer may come. */
 const SOON_MS = HOUR_MS / 6;
 /** Where asking again fails, what was known counts for so long (as RFC 8767 has it for other answers). */
@@ -73,6 +75,11 @@ export class Addresses implements AddressBook {
     return this.#below.get(registrableDomain(host) ?? host) ?? [];
   }
 
+  isSilent(host: string): boolean {
+    const known = this.#known.get(host);
+    return known !== undefined && known.addresses === undefined;
+  }
+
   isDue(host: string): boolean {
     const known = this.#known.get(host);
     return !known || known.askAgainAt <= this.#ticks();
@@ -95,7 +102,11 @@ export class Addresses implements AddressBook {
   want(host: string, by: string, take: Take): void {
     const known = this.fresh(host);
     if (known) take(known);
-    if (!this.isDue(host)) return;
+    if (!this.isDue(host)) {
+      // Nobody answered a moment ago: as little is known as where nobody answers now.
+      if (!known) take([]);
+      return;
+    }
     const takes = known ? [] : [take];
     const takers = this.#waiting.get(host);
     if (takers) {
@@ -156,14 +167,15 @@ export class Addresses implements AddressBook {
    * half of an answer only where nothing else is known. Not never: whoever has those of IPv4 fail all the time would not
    * be found.
    */
-  #answered(host: string, { addresses: found, isWhole }: HostAddresses): Known {
+  #answered(host: string, { addresses: found, isWhole, ttl }: HostAddresses): Known {
     const addresses = found.toSorted(byVersion).slice(0, LEARNING.mostAddresses + 1);
     const now = this.#ticks();
     const before = this.#asBefore(host);
     const hadSome = before.addresses !== undefined && before.addresses.length > 0;
     if (hadSome && !isWhole) return before;
     if (hadSome && found.length === 0 && !before.isDenied) return { ...before, isDenied: true };
-    const keptMs = isWhole && found.length > 0 ? RENEWED_AFTER_MS : SOON_MS;
+    const renewedMs = Math.min(RENEWED_AFTER_MS, Math.max(RENEWED_EARLIEST_MS, ttl * 1_000));
+    const keptMs = isWhole && found.length > 0 ? renewedMs : SOON_MS;
     return { addresses, answeredAt: now, askAgainAt: now + keptMs };
   }
 

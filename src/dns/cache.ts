@@ -26,8 +26,9 @@ interface Packed extends Times {
   readonly mail: string | Mail;
 }
 
-/** The share of the room for names that were asked again after they came in. */
-const PROTECTED_SHARE = 0.8;
+/** The shares of the room for names that were asked again after they came in, and for long answers. */
+const PROTECTED_SHARE = 0.7;
+const LONG_SHARE = 0.1;
 
 /**
  * What an entry takes besides its texts, its place in the queue included, rounded up. Measured with 40,000 of them on
@@ -35,6 +36,12 @@ const PROTECTED_SHARE = 0.8;
  */
 const ENTRY_BYTES = 320;
 const EXCHANGE_BYTES = 88;
+
+/**
+ * Above this an answer is long: a dozen exchanges, where five of Google's take 900. With 64 long names it takes
+ * 20 KiB: 1,700 of them, below one domain and asked for twice, took the room of all others (2026-11-16).
+ */
+const LONG_BYTES = 1_500;
 
 function bytesOfPacked({ mail }: Packed, name: string): number {
   return ENTRY_BYTES + name.length + (typeof mail === 'string' ? mail.length : 0);
@@ -50,23 +57,28 @@ function bytesOf({ mail }: Entry, name: string): number {
  * Two queues (segmented LRU): a new name is on probation and gets protected when it is asked for again. What is
  * pushed out of the protected part gets a second chance on probation. A flood of one-hit names thus only ever
  * pushes out one-hit names. Those on probation are packed; a protected one keeps the Mail that is given out, by whose
- * identity others remember what they made of it.
+ * identity others remember what they made of it. Long answers have a queue of their own, and push out only each other.
  */
 export class Cache {
   readonly #probation: LRUCache<string, Packed>;
   readonly #protected: LRUCache<string, Entry>;
+  readonly #long: LRUCache<string, Entry>;
 
   constructor(entries: number, bytes: number) {
-    const most = Math.max(1, Math.floor(entries * PROTECTED_SHARE));
-    const mostBytes = Math.max(1, Math.floor(bytes * PROTECTED_SHARE));
+    const shareOf = (share: number) => ({
+      max: Math.max(1, Math.floor(entries * share)),
+      maxSize: Math.max(1, Math.floor(bytes * share)),
+    });
+    const most = shareOf(PROTECTED_SHARE);
+    const long = shareOf(LONG_SHARE);
     this.#probation = new LRUCache({
-      max: Math.max(1, entries - most),
-      maxSize: Math.max(1, bytes - mostBytes),
+      max: Math.max(1, entries - most.max - long.max),
+      maxSize: Math.max(1, bytes - most.maxSize - long.maxSize),
       sizeCalculation: bytesOfPacked,
     });
+    this.#long = new LRUCache({ ...long, sizeCalculation: bytesOf });
     this.#protected = new LRUCache({
-      max: most,
-      maxSize: mostBytes,
+      ...most,
       sizeCalculation: bytesOf,
       dispose: (entry, name, reason) => {
         if (reason === 'evict') this.#probation.set(name, pack(entry));
@@ -76,7 +88,7 @@ export class Cache {
 
   /** Counts as asking for the name. */
   get(name: string): Entry | undefined {
-    const hot = this.#protected.get(name);
+    const hot = this.#protected.get(name) ?? this.#long.get(name);
     if (hot) return hot;
     const once = this.#probation.peek(name);
     if (!once) return undefined;
@@ -88,23 +100,31 @@ export class Cache {
 
   /** Looks without counting. What is changed in the entry is not kept. */
   peek(name: string): Entry | undefined {
-    const hot = this.#protected.peek(name);
+    const hot = this.#protected.peek(name) ?? this.#long.peek(name);
     if (hot) return hot;
     const once = this.#probation.peek(name);
     return once && unpack(once);
   }
 
   set(name: string, entry: Entry): void {
+    if (bytesOf(entry, name) > LONG_BYTES) {
+      this.#protected.delete(name);
+      this.#probation.delete(name);
+      this.#long.set(name, entry);
+      return;
+    }
+    this.#long.delete(name);
     if (this.#protected.has(name)) this.#protected.set(name, entry);
     else this.#probation.set(name, pack(entry));
   }
 
   get size(): number {
-    return this.#protected.size + this.#probation.size;
+    return this.#protected.size + this.#probation.size + this.#long.size;
   }
 
   get bytes(): number {
-    return this.#protected.calculatedSize + this.#probation.calculatedSize;
+    const { calculatedSize } = this.#long;
+    return this.#protected.calculatedSize + this.#probation.calculatedSize + calculatedSize;
   }
 }
 

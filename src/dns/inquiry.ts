@@ -52,7 +52,8 @@ export function inquireAddresses(
     const found = (await Promise.all(askings.map(({ answered }) => answered))).map(foundIn);
     const addresses = found.flatMap(publicAddresses);
     if (addresses.length === 0 && found.includes(undefined)) return undefined;
-    return { addresses, isWhole: found[0] !== undefined };
+    const ttl = Math.min(...found.map(one => (one?.kind === 'records' ? one.ttl : Number.POSITIVE_INFINITY)));
+    return { addresses, isWhole: found[0] !== undefined, ttl: addresses.length > 0 ? ttl : 0 };
   });
 }
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
-import { foldingInfra } from '../../src/core/infra.ts';
+import { foldingInfra } from '../../src/core/infra-folding.ts';
 import { isLearnable } from '../../src/core/learnable.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { catalogOf, NO_TABLES } from '../support/catalog.ts';
@@ -103,6 +103,32 @@ it.each<[string, string[] | undefined, boolean]>([
   else expect(found).toBeUndefined();
 });
 
+it.each<[string, (readonly [string, number])[], string[] | undefined]>([
+  [
+    'before another decides nothing',
+    [
+      ['silent.box.net', 0],
+      ['mx.box.net', 10],
+    ],
+    ['mx.box.net'],
+  ],
+  ['alone is judged by the hosts beside it', [['silent.box.net', 0]], ['silent.box.net']],
+  ['alone of another domain is not judged', [['silent.other.net', 0]], undefined],
+])('a host for which nobody has answered %s', (_, exchanges, hosts) => {
+  const beside = ['mx.box.net', 'mx1.box.net', 'mx2.box.net'];
+  const records = ['*.box.net', '5.61.1.1'].map(name => record({ name }));
+  const addressesOf = (host: string) => (beside.includes(host) ? ['5.61.1.1'] : undefined);
+  const infra = allAtOnce(
+    foldingInfra(records, catalog, TODAY, addressesOf, new Set(), {
+      beside: host => (host.endsWith('.box.net') ? beside : []),
+      before: () => undefined,
+      isSilent: host => host.startsWith('silent.'),
+    }),
+  );
+  const tried = exchanges.map(([host, preference]) => ({ host, preference }));
+  expect(infra.find('fresh.com', 'fresh.com', tried, catalog)?.hosts).toEqual(hosts);
+});
+
 describe('what was learned, for lookup', () => {
   /** Of which nothing else is known. */
   const NOWHERE = ['5.61.9.9'];
@@ -195,7 +221,7 @@ describe('what was learned, for lookup', () => {
     expect(find('own.fresh.com')).toMatchObject({ by: 'address', enough: 2.5 });
   });
 
-  it.each<[string, string[], 'name' | 'address' | undefined]>([
+  it.each<[string, string[], 'name' | 'address' | 'behind' | undefined]>([
     ['a learned host', ['mx.box.net'], 'name'],
     ['a host at a learned address', ['mx.new.net'], 'address'],
     ['one of each', ['mx.box.net', 'mx.new.net'], 'address'],
@@ -207,12 +233,12 @@ describe('what was learned, for lookup', () => {
     ['a learned host whose addresses are not known', ['mx.nobody-knows-where.net'], undefined],
     ['one of a learned domain of hosts whose addresses are not known', ['mx8.numbered.net'], undefined],
     ['a host that was forgotten, at a learned address', ['mx.forgotten.net'], undefined],
-    ['a learned host and an unknown one', ['mx.box.net', 'mx.unknown.net'], undefined],
+    ['a learned host and an unknown one', ['mx.box.net', 'mx.unknown.net'], 'behind'],
     ["the domain's own host, though its name is learned", ['mx.fresh.com'], undefined],
     ['the domain itself as its host, though it is learned', ['fresh.com'], undefined],
     ["the domain's own host at a learned address", ['own.fresh.com'], 'address'],
     ["the domain's own host where it would just do for others", ['other.fresh.com'], undefined],
-    ["the domain's own host where only others are", ['third.fresh.com'], undefined],
+    ["the domain's own host where only others are", ['third.fresh.com'], 'address'],
     ['a host of others there', ['mx.other-name.net'], 'address'],
     ['a learned host at the address of a platform', ['mx.at-platform.net'], undefined],
     ['a learned host, one address of which is a platform', ['mx.half-at-platform.net'], 'name'],
@@ -232,7 +258,7 @@ describe('what was learned, for lookup', () => {
     ['a host at two addresses that weigh the same, by the first', ['mx.two-hosters.net'], 'address'],
     ['any number of a learned domain of hosts', ['mx7.numbered.net', 'mx59.numbered.net'], 'name'],
     ['a learned host of a domain that an operator took out', ['mx.given-up.net'], undefined],
-    ["a learned host and the domain's own", ['mx.box.net', 'mx.fresh.com'], undefined],
+    ["a learned host and the domain's own", ['mx.box.net', 'mx.fresh.com'], 'behind'],
     ['a host of a domain whose name only ends so', ['mx.notfresh.com'], 'name'],
     ['a host of which both addresses are learned', ['mx.twice.net'], 'address'],
     ['a host of a consumer mail domain, at a learned address', ['mx.web.de'], undefined],
@@ -240,8 +266,8 @@ describe('what was learned, for lookup', () => {
     ['no host', [], undefined],
   ])('%s', (_, hosts, by) => {
     const found = find(...hosts);
-    expect(found?.by).toBe(by);
-    if (found) expect(found).toMatchObject({ hosts, neighbours: ['burner.com'] });
+    expect(found?.isBehind ? 'behind' : found?.by).toBe(by);
+    if (found && !found.isBehind) expect(found).toMatchObject({ hosts, neighbours: ['burner.com'] });
   });
 
   it('tells how many listed domains share the host, and what they weigh', () => {
@@ -271,9 +297,10 @@ describe('what was learned, for lookup', () => {
       true,
     ],
     [
-      'an unknown host before it',
+      "the domain's own host, which is elsewhere, before it",
       [
-        ['mx.unknown.net', 0],
+        ['third.fresh.com', 0],
+        ['mx.half.net', 0],
         ['mx.box.net', 10],
       ],
       false,
@@ -337,6 +364,57 @@ describe('what was learned, for lookup', () => {
   ])('a learned host is judged alone with %s', (_, exchanges, isFound) => {
     const found = find(...exchanges);
     if (isFound) expect(found).toMatchObject({ by: 'name', hosts: ['mx.box.net'] });
+    else expect(found).toBeUndefined();
+  });
+
+  it.each<[string, (readonly [string, number])[], boolean]>([
+    [
+      'before it',
+      [
+        ['mx.unknown.net', 0],
+        ['mx.box.net', 10],
+      ],
+      true,
+    ],
+    [
+      'beside it',
+      [
+        ['mx.unknown.net', 0],
+        ['mx.box.net', 0],
+      ],
+      true,
+    ],
+    [
+      'before it and a dead one',
+      [
+        ['mx.dead.net', 0],
+        ['mx.unknown.net', 5],
+        ['mx.box.net', 10],
+      ],
+      true,
+    ],
+    [
+      'before it and one elsewhere',
+      [
+        ['mx.unknown.net', 0],
+        ['mx.half.net', 5],
+        ['mx.box.net', 10],
+      ],
+      false,
+    ],
+    [
+      'before a host of a table and it',
+      [
+        ['mx.unknown.net', 0],
+        ['mx00.ionos.com', 5],
+        ['mx.box.net', 10],
+      ],
+      false,
+    ],
+    ['alone', [['mx.unknown.net', 0]], false],
+  ])('a learned host is told to be behind a host that nobody has asked for: %s', (_, exchanges, isFound) => {
+    const found = find(...exchanges);
+    if (isFound) expect(found).toMatchObject({ by: 'name', hosts: ['mx.box.net'], isBehind: true });
     else expect(found).toBeUndefined();
   });
 

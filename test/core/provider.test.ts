@@ -66,7 +66,32 @@ it('a table of two rows knows their hosts and no others', () => {
   ]);
 });
 
+it('a host is recognised behind any number of labels, below suffixes of any number', () => {
+  const rows = ['a.net', 'b.c.d.a.net', 'net.org'].map(suffix => ({
+    suffix,
+    label: suffix,
+    class: 'hosting' as const,
+  }));
+  const some = new Providers(rows);
+  const many = 'x.'.repeat(100);
+  for (const { suffix } of rows)
+    for (const host of [suffix, `x.${suffix}`, many + suffix]) expect(some.match(host)?.suffix).toBe(suffix);
+  for (const host of ['net', 'org', 'xa.net', 'x', '', `${many}b.net`, 'a.net.x'])
+    expect(some.match(host)).toBeUndefined();
+  expect([some.match('c.d.a.net')?.suffix, new Providers([]).match('a.net')]).toEqual(['a.net', undefined]);
+});
+
 describe('who receives the mail', () => {
+  it('is not known where more hosts that no table knows receive it than are looked at', () => {
+    const own = (count: number) => Array.from({ length: count }, (_, at) => `mx${at}.acme.com`);
+    expect(providers.receiver('acme.com', mx(...own(20)))?.kind).toBe('self_hosted');
+    expect(providers.receiver('acme.com', mx(...own(21)))).toBeUndefined();
+    expect(providers.receiver('acme.com', mx(...own(20), 'aspmx.l.google.com'))?.kind).toBe('self_hosted');
+    expect(providers.receiver('acme.com', mx(...own(21), 'mx.mailinator.com'))?.kind).toBe(
+      'partly_disposable',
+    );
+  });
+
   it.each<[string, Mail, string, string | null]>([
     [
       'a platform',

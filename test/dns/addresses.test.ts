@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { Addresses } from '../../src/dns/addresses.ts';
 
+/** In seconds. */
+const DAY = 86_400;
+
 /** Answers when the test says so; remembers who was asked for, in order. */
 function slow() {
   const asked: string[] = [];
@@ -10,7 +13,9 @@ function slow() {
     addressesOf: host =>
       new Promise(resolve => {
         asked.push(host);
-        answers.push(() => resolve({ addresses: [`93.184.215.${asked.length % 250}`], isWhole: true }));
+        answers.push(() =>
+          resolve({ addresses: [`93.184.215.${asked.length % 250}`], isWhole: true, ttl: DAY }),
+        );
       }),
   });
   const answerOne = async () => {
@@ -67,10 +72,10 @@ const HOUR_MS = 3_600_000;
 function prompt() {
   const time = { now: 0 };
   const asked: string[] = [];
-  const answer = { now: ['93.184.215.1'] as string[] | undefined, isWhole: true };
+  const answer = { now: ['93.184.215.1'] as string[] | undefined, isWhole: true, ttl: DAY };
   const addressesOf = async (host: string) => {
     asked.push(host);
-    return answer.now && { addresses: answer.now, isWhole: answer.isWhole };
+    return answer.now && { ...answer, addresses: answer.now };
   };
   const book = new Addresses({ addressesOf }, () => time.now);
   const want = async (host: string, by = 'key') => {
@@ -97,6 +102,20 @@ test('addresses are asked again before a day is over, and what was known counts 
   expect(got).toEqual(['93.184.215.1']);
 });
 
+test.each([
+  [0, 1],
+  [2 * 3_600, 2],
+  [7 * DAY, 20],
+])('addresses with a time to live of %i s are asked again after %i hours', async (ttl, hours) => {
+  const { time, answer, book, want } = prompt();
+  answer.ttl = ttl;
+  await want('mx.example.net');
+  time.now = hours * HOUR_MS - 1;
+  expect(book.isDue('mx.example.net')).toBe(false);
+  time.now += 1;
+  expect([book.isDue('mx.example.net'), book.known('mx.example.net')]).toEqual([true, ['93.184.215.1']]);
+});
+
 test('where asking fails that is no address known to be none, and what was known counts for three days', async () => {
   const { time, answer, book, want } = prompt();
   await want('mx.example.net');
@@ -119,6 +138,24 @@ test('where asking fails that is no address known to be none, and what was known
   expect(book.known('mx.never.net')).toEqual([]);
   time.now += HOUR_MS;
   expect(book.isDue('mx.never.net')).toBe(true);
+});
+
+test('a host is silent while nobody has ever answered for it, and whoever wants it need not wait for the next try', async () => {
+  const { time, asked, answer, book, want } = prompt();
+  expect(book.isSilent('mx.example.net')).toBe(false);
+  answer.now = undefined;
+  await want('mx.example.net');
+  expect(book.isSilent('mx.example.net')).toBe(true);
+  const got: string[][] = [];
+  book.want('mx.example.net', 'key', found => got.push([...found]));
+  expect([got, asked.length]).toEqual([[[]], 1]);
+  time.now = HOUR_MS;
+  answer.now = ['93.184.215.1'];
+  await want('mx.example.net');
+  answer.now = undefined;
+  time.now += 21 * HOUR_MS;
+  await want('mx.example.net');
+  expect(book.isSilent('mx.example.net')).toBe(false);
 });
 
 test('a host without an address is one to be asked again after ten minutes, and is taken for one without until then', async () => {
@@ -206,7 +243,7 @@ test('hosts of one domain are found beside each other, the last eight that have 
     addressesOf: async host =>
       host.startsWith('fails')
         ? undefined
-        : { addresses: host.startsWith('none') ? [] : ['5.6.7.8'], isWhole: true },
+        : { addresses: host.startsWith('none') ? [] : ['5.6.7.8'], isWhole: true, ttl: DAY },
   });
   const want = async (host: string) => {
     book.want(host, 'key', () => {});
@@ -220,7 +257,9 @@ test('hosts of one domain are found beside each other, the last eight that have 
 });
 
 test('many hosts are held in steps, so that nobody waits for that', async () => {
-  const many = new Addresses({ addressesOf: async () => ({ addresses: ['5.6.7.8'], isWhole: true }) });
+  const many = new Addresses({
+    addressesOf: async () => ({ addresses: ['5.6.7.8'], isWhole: true, ttl: DAY }),
+  });
   const hosts = Array.from({ length: 1_200 }, (_, at) => `mx${at}.box.net`);
   const steps = many.holding(hosts);
   expect(steps.next().done).toBe(false);

@@ -231,7 +231,7 @@ describe('addresses of a mail host, for learning', () => {
   test('public ones only, and undefined where asking fails or must not be done', async () => {
     const { dns, resolver } = await resolving(
       {
-        'mx.example.net': { records: [a('mx.example.net', PUBLIC_4), aaaa('mx.example.net', PUBLIC_6)] },
+        'mx.example.net': { records: [a('mx.example.net', PUBLIC_4), aaaa('mx.example.net', PUBLIC_6, 600)] },
         'private.example.net': { records: [a('private.example.net', '10.0.0.1')] },
         'broken.example.net': { fault: 'servfail' },
         'half.example.net': {
@@ -254,19 +254,24 @@ describe('addresses of a mail host, for learning', () => {
     expect(await resolver.addressesOf('mx.example.net')).toEqual({
       addresses: [PUBLIC_4, PUBLIC_6],
       isWhole,
+      ttl: 600,
     });
-    expect(await resolver.addressesOf('private.example.net')).toEqual({ addresses: [], isWhole });
+    expect(await resolver.addressesOf('private.example.net')).toEqual({ addresses: [], isWhole, ttl: 0 });
     expect(await resolver.addressesOf('broken.example.net')).toBeUndefined();
     // Those of IPv6 alone are not all.
-    expect(await resolver.addressesOf('half.example.net')).toEqual({ addresses: [PUBLIC_6], isWhole: false });
+    expect(await resolver.addressesOf('half.example.net')).toEqual({
+      addresses: [PUBLIC_6],
+      isWhole: false,
+      ttl: 3_600,
+    });
     const seen = dns.questions.length;
     expect(await resolver.addressesOf('mail.local')).toBeUndefined();
     expect(await resolver.addressesOf('not a host')).toBeUndefined();
     expect(dns.questions.length).toBe(seen);
     const three = ['a.example.net', 'b.example.net', 'c.example.net'].map(host => resolver.addressesOf(host));
     expect(await Promise.all(three)).toEqual([
-      { addresses: [], isWhole },
-      { addresses: [], isWhole },
+      { addresses: [], isWhole, ttl: 0 },
+      { addresses: [], isWhole, ttl: 0 },
       undefined,
     ]);
   });

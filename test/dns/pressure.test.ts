@@ -310,20 +310,41 @@ describe('memory', () => {
 
   test('what a name asked for once takes is one text', () => {
     const cache = new Cache(100, 2 ** 20);
-    cache.set('once.com', answer(20));
+    cache.set('once.com', answer(10));
     const packed = cache.bytes;
     cache.get('once.com');
     expect(cache.bytes).toBeGreaterThan(2 * packed);
   });
 
+  test('long answers push out no others, however often they are asked for, and leave their queue when they are short', () => {
+    const cache = new Cache(50_000, 32 * 2 ** 20);
+    const often = Array.from({ length: 1_000 }, (_, at) => `often${at}.com`);
+    const once = Array.from({ length: 1_000 }, (_, at) => `once${at}.com`);
+    for (const name of [...often, ...once]) cache.set(name, answer(2));
+    for (const name of often) cache.get(name);
+    for (let at = 0; at < 1_700; at++) {
+      const name = `n${at}.evil.com`;
+      cache.set(name, answer(64, 'h'.repeat(230)));
+      cache.get(name);
+    }
+    expect([...often, ...once].filter(name => cache.peek(name)).length).toBe(2_000);
+    expect(cache.bytes).toBeLessThanOrEqual(6 * 2 ** 20);
+    for (const hosts of [1, 64, 1]) {
+      cache.set('n1699.evil.com', answer(hosts));
+      expect(cache.peek('n1699.evil.com')?.mail.exchanges.length).toBe(hosts);
+      cache.get('n1699.evil.com');
+      expect(cache.peek('n1699.evil.com')?.mail.exchanges.length).toBe(hosts);
+    }
+  });
+
   test('a name pushed out of the protected part gets a second chance', () => {
     const cache = new Cache(10, 2 ** 20);
     const ask = (name: string) => cache.get(name) ?? cache.set(name, answer(0));
-    for (let at = 0; at < 9; at++) {
+    for (let at = 0; at < 8; at++) {
       ask(`n${at}`);
       ask(`n${at}`);
     }
-    expect(cache.size).toBe(9);
+    expect(cache.size).toBe(8);
     expect(cache.peek('n0')).toBeDefined();
     ask('x');
     ask('y');

@@ -1,0 +1,85 @@
+/** Hosts that lookups met: whose addresses are to be asked for, and which one a guest had before it came with another. */
+
+import type { Catalog } from './catalog.ts';
+import { allBelow, lookedAt } from './deciding.ts';
+import { paidDomain, registrableDomain } from './domain.ts';
+import { LEARNING } from './guest.ts';
+import type { Exchange } from './mail.ts';
+import type { AddressBook } from './ports.ts';
+
+/** A host that a key met, and the name whose mail it receives. */
+interface Met {
+  readonly host: string;
+  readonly guest: string;
+  readonly by: string;
+}
+
+/**
+ * A host with addresses by guest and domain of hosts; whoever makes it bounds it. By guest, since others can point their
+ * domains at any host below any name, and by the domain of the hosts, since a guest may move to somebody else.
+ */
+interface LastHosts {
+  get(key: string): string | undefined;
+  set(key: string, host: string): unknown;
+}
+
+/** Beyond this the rest is dropped: whoever is worth looking at is met again. */
+const MOST_MET = 5_000;
+
+export class HostsMet {
+  readonly #addresses: Pick<AddressBook, 'fresh' | 'isDue' | 'want'>;
+  readonly #lastHosts: LastHosts;
+  /** By host and guest. */
+  #met = new Map<string, Met>();
+
+  constructor(addresses: Pick<AddressBook, 'fresh' | 'isDue' | 'want'>, lastHosts: LastHosts) {
+    this.#addresses = addresses;
+    this.#lastHosts = lastHosts;
+  }
+
+  /** Those that are to be asked for. */
+  get size(): number {
+    return this.#met.size;
+  }
+
+  /** Whether all are known and have addresses. */
+  meet(exchanges: readonly Exchange[], guest: string, by: string, catalog: Catalog): boolean {
+    const addresses = this.#addresses;
+    const { may } = lookedAt(exchanges, catalog.providers, host => addresses.fresh(host));
+    // Further than what decides: with every answer there may be other names before it, none of which exist.
+    const tried = may.slice(0, LEARNING.mostDeciding);
+    for (const { host } of tried) {
+      const known = addresses.fresh(host);
+      if (known) this.#saw(host, guest, known);
+      if (!addresses.isDue(host) || this.#met.size >= MOST_MET) continue;
+      this.#met.set(`${host} ${guest}`, { host, guest, by });
+    }
+    // One without an address may have one in ten minutes.
+    const isDead = ({ host }: Exchange) => addresses.fresh(host)?.length === 0;
+    return tried.every(({ host }) => addresses.fresh(host) !== undefined) && !exchanges.some(isDead);
+  }
+
+  ask(): void {
+    const met = this.#met;
+    this.#met = new Map();
+    for (const { host, guest, by } of met.values())
+      this.#addresses.want(host, by, found => this.#saw(host, guest, found));
+  }
+
+  /** Where the mail of this guest, a name or all below one, went when it was looked at last, below the same domain. */
+  before(host: string, guest: string): string | undefined {
+    return this.#lastHosts.get(keyOf(host, guest));
+  }
+
+  /** One with addresses takes any other's place; one without nobody's, since mail goes where there is a host. */
+  #saw(host: string, guest: string, addresses: readonly string[]): void {
+    const registrable = registrableDomain(guest) ?? guest;
+    for (const each of guest === registrable ? [guest] : [guest, allBelow(registrable)]) {
+      const key = keyOf(host, each);
+      if (addresses.length > 0 || this.#lastHosts.get(key) === undefined) this.#lastHosts.set(key, host);
+    }
+  }
+}
+
+/** Names below a suffix that gives them away (duckdns.org) cost nothing either. */
+const keyOf = (host: string, guest: string) => `${guest} ${paidDomain(host) ?? host}`;

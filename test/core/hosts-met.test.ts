@@ -1,0 +1,82 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Catalog } from '../../src/core/catalog.ts';
+import { HostsMet } from '../../src/core/hosts-met.ts';
+import { catalogOf } from '../support/catalog.ts';
+
+let catalog: Catalog;
+beforeAll(async () => {
+  catalog = await catalogOf([]);
+});
+
+/** Hosts are where `known` says, and asked for at once where it does not; those of `dead.net` do not exist. */
+function meeting(known: Readonly<Record<string, readonly string[]>> = {}) {
+  const asked: string[] = [];
+  const met = new HostsMet(
+    {
+      fresh: host => known[host],
+      isDue: host => known[host] === undefined,
+      want(host, by, take) {
+        asked.push(`${host} by ${by}`);
+        take(host.endsWith('dead.net') ? [] : ['5.61.1.1']);
+      },
+    },
+    new Map(),
+  );
+  const meet = (guest: string, ...hosts: string[]) => {
+    const areKnown = met.meet(
+      hosts.map((host, at) => ({ host, preference: at })),
+      guest,
+      'key',
+      catalog,
+    );
+    met.ask();
+    return areKnown;
+  };
+  return { met, meet, asked };
+}
+
+it('hosts whose addresses are not known are asked for, twenty of a domain at most, and none of a platform', () => {
+  const { met, meet, asked } = meeting({ 'mx.known.net': ['5.61.1.2'] });
+  const many = Array.from({ length: 30 }, (_, at) => `mx${at}.many.net`);
+  expect(meet('a.com', 'aspmx.l.google.com', 'mx.known.net', ...many)).toBe(false);
+  expect(asked).toEqual(many.slice(0, 19).map(host => `${host} by key`));
+  expect([meet('b.com', 'mx.known.net'), asked.length, met.size]).toEqual([true, 19, 0]);
+});
+
+it('not all are known where one has no address, which may have one later', () => {
+  const { meet } = meeting({ 'mx.known.net': ['5.61.1.2'], 'mx.none.net': [] });
+  expect(meet('a.com', 'mx.known.net', 'mx.none.net')).toBe(false);
+});
+
+it('a guest had a host before: by guest and by the domain that somebody paid for, known already or asked for', () => {
+  const { met, meet } = meeting({ 'mx.known.net': ['5.61.1.2'] });
+  meet('a.com', 'r0.box.net', 'mx.known.net', 'x.duckdns.org');
+  const before = (host: string, guest = 'a.com') => met.before(host, guest);
+  expect(['r1.box.net', 'm.known.net', 'y.duckdns.org'].map(host => before(host))).toEqual([
+    ...['r0.box.net', 'mx.known.net', 'x.duckdns.org'],
+  ]);
+  expect([before('r1.box.net', 'b.com'), before('r1.other.net')]).toEqual([undefined, undefined]);
+  meet('a.com', 'r1.box.net');
+  expect(before('r2.box.net')).toBe('r1.box.net');
+  // Of each name below it apart, and of all of these.
+  meet('x.a.com', 'r3.box.net');
+  expect(['a.com', 'x.a.com', 'y.a.com', '*.a.com'].map(guest => before('r4.box.net', guest))).toEqual([
+    ...['r1.box.net', 'r3.box.net', undefined, 'r3.box.net'],
+  ]);
+});
+
+it('a host without an address takes the place of none that has one, and leaves it to the next that has', () => {
+  const { met, meet } = meeting({ 'mx.dead.net': ['5.61.1.2'] });
+  meet('a.com', 'r0.dead.net');
+  expect(met.before('x.dead.net', 'a.com')).toBe('r0.dead.net');
+  meet('a.com', 'mx.dead.net');
+  meet('a.com', 'r1.dead.net');
+  expect(met.before('x.dead.net', 'a.com')).toBe('mx.dead.net');
+});
+
+it('no more wait to be asked for than there is room', () => {
+  const { met } = meeting();
+  for (let at = 0; at < 6_000; at++)
+    met.meet([{ host: `mx.box${at}.net`, preference: 0 }], 'a.com', 'key', catalog);
+  expect(met.size).toBe(5_000);
+});

@@ -1,0 +1,239 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Domain } from '../src/core/domain.ts';
+import type { Store } from '../src/core/ports.ts';
+import { a, type DnsServer, mx, startDns } from './support/dns.ts';
+import { emptiedStore } from './support/emptied.ts';
+import { type Site, visit } from './support/internet.ts';
+
+const DAY_MS = 86_400_000;
+/** An answer about mail is kept for five minutes at least. */
+const ANOTHER_ANSWER_MS = 6 * 60_000;
+const BAD = '5.61.1.1';
+const HOST = 'mx.box.net';
+
+const emptied = emptiedStore();
+let dns: DnsServer;
+let store: Store;
+let time: { now: number };
+let world: Awaited<ReturnType<typeof visit>>;
+
+/** A service that has learned one host and its address, of twelve listed domains that eight keys ask for, a month ago. */
+beforeEach(async () => {
+  dns = await startDns();
+  store = await emptied();
+  time = { now: Date.UTC(2026, 10, 15, 12) };
+  const sites = Array.from(
+    { length: 12 },
+    (_, at): Site => ({ name: `burn${at}.com` as Domain, kind: 'own', listed: true, exchanges: [HOST] }),
+  );
+  place(HOST, BAD);
+  for (const { name } of sites) point(name, HOST);
+  world = await visit(dns, store, sites, time);
+  await world.sweep();
+  for (let key = 0; key < 8; key++) for (const { name } of sites) await world.judge(name, `customer${key}`);
+  await world.digest();
+  time.now += 24 * DAY_MS;
+  await world.digest();
+  return async () => {
+    await world.close();
+    await dns.close();
+  };
+});
+
+const place = (host: string, address: string) => dns.zones.set(host, { records: [a(host, address)] });
+/** In the order of preference, each to be asked for again at once. */
+const point = (name: string, ...exchanges: string[]) =>
+  dns.zones.set(name, { records: exchanges.map((host, at) => mx(name, 10 * (at + 1), host, 0)) });
+const fail = (host: string, fault: 'servfail' | 'drop' = 'servfail') => dns.zones.set(host, { fault });
+
+/** Addresses are asked for behind the first answer. */
+async function again(name: string) {
+  await world.judge(name);
+  await world.learn.settle();
+  return await world.judge(name);
+}
+
+const FOUND = { reason: 'disposable', isCorporateEmail: false };
+
+describe('whoever has another host name in every answer', () => {
+  const dead = (at: number) => Array.from({ length: 6 }, (_, one) => `d${at}-${one}.evil.com`);
+  it.each<[string, (at: number) => string, number]>([
+    ['below his own domain', at => one('evil.com', `r${at}.evil.com`), 80],
+    ['below another one of his', at => one('evil.com', `r${at}.evil-hosts.net`), 80],
+    ['below names that cost nothing', at => one('evil.com', `r${at}.duckdns.org`), 80],
+    ['behind names that do not exist', at => one('evil.com', ...dead(at), `r${at}.evil.com`), 80],
+    ['behind names that do not exist, elsewhere', at => one('evil.com', `d${at}.nowhere.net`, HOST), 84],
+    [
+      'behind one of his that fails',
+      at => failing(`f${at}.evil.com`, one('evil.com', `f${at}.evil.com`, HOST)),
+      84,
+    ],
+  ])('is found from the second answer on: %s', async (_, make, riskScore) => {
+    for (let at = 0; at < 4; at++) {
+      const name = make(at);
+      const verdict = await world.judge(name);
+      expect([at, verdict]).toMatchObject([at, at === 0 ? { reason: 'safe' } : { ...FOUND, riskScore }]);
+      await world.learn.settle();
+      time.now += ANOTHER_ANSWER_MS;
+    }
+  });
+
+  it('is no company from the second answer on, where the domain is another one below his too', async () => {
+    for (let at = 0; at < 3; at++) {
+      const name = one(`s${at}.evil.com`, `r${at}.s${at}.evil.com`);
+      const wanted = { reason: 'safe', riskScore: at === 0 ? 15 : 40, isCorporateEmail: at === 0 };
+      expect([at, await world.judge(name)]).toMatchObject([at, wanted]);
+      await world.learn.settle();
+    }
+  });
+
+  it('flags nobody else below the same domain, who may be a stranger', async () => {
+    one('evil.given-away.com', 'mx.evil.given-away.com');
+    expect(await again('evil.given-away.com')).toMatchObject(FOUND);
+    for (const name of ['firm.given-away.com', 'given-away.com']) {
+      place(`mx.${name}`, '5.61.7.7');
+      point(name, `mx.${name}`);
+      expect(await world.judge(name)).toMatchObject({ reason: 'safe' });
+      expect(await again(name)).toMatchObject({ reason: 'safe', isCorporateEmail: true });
+    }
+  });
+
+  it('is spared by where his hosts are now, as soon as that is known', async () => {
+    one('firm.com', 'r0.firm.com');
+    expect(await again('firm.com')).toMatchObject(FOUND);
+    time.now += ANOTHER_ANSWER_MS;
+    place('mail.firm.com', '5.61.7.7');
+    point('firm.com', 'mail.firm.com');
+    expect(await again('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail: true });
+    time.now += ANOTHER_ANSWER_MS;
+    point('firm.com', 'mail2.firm.com');
+    expect(await world.judge('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail: true });
+  });
+
+  it('is not judged by the hosts of whom he has left', async () => {
+    one('firm.com', 'r0.evil-hosts.net');
+    expect(await again('firm.com')).toMatchObject(FOUND);
+    time.now += ANOTHER_ANSWER_MS;
+    place('mx.hoster.net', '5.61.7.7');
+    point('firm.com', 'mx.hoster.net');
+    expect(await world.judge('firm.com')).toMatchObject({ reason: 'safe' });
+  });
+
+  it('says nothing about others: a host of theirs that he points at is not where their next one is', async () => {
+    place('www.firm.com', BAD);
+    place('mail.firm.com', '5.61.7.7');
+    point('evil.com', 'www.firm.com');
+    expect(await again('evil.com')).toMatchObject(FOUND);
+    point('firm.com', 'mail.firm.com');
+    expect(await world.judge('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail: true });
+  });
+
+  /** The last host is where it always is. */
+  function one(name: string, ...exchanges: string[]): string {
+    point(name, ...exchanges);
+    place(exchanges.at(-1)!, BAD);
+    return name;
+  }
+  function failing(host: string, name: string): string {
+    fail(host);
+    return name;
+  }
+});
+
+describe('a name that nobody has asked for, before or beside a learned host', () => {
+  const records = (name: string, first: number) => [mx(name, first, `mx.${name}`), mx(name, 10, HOST)];
+  it.each([5, 10])('makes no company of a domain at its first lookup: preference %i', async first => {
+    dns.zones.set('evil.com', { records: records('evil.com', first) });
+    const { signals, ...verdict } = await world.judge('evil.com');
+    expect(verdict).toMatchObject({ reason: 'safe', riskScore: 40, isCorporateEmail: false });
+    expect(signals[0]).toMatchObject({ signal: 'mail_unknown' });
+    expect(signals[0]?.detail).toMatch(/^mx\.box\.net also receives mail for 12 listed .*, behind others$/);
+    expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 84 });
+  });
+
+  it('leaves it one whose own host is elsewhere, as soon as that is known', async () => {
+    dns.zones.set('firm.com', { records: records('firm.com', 5) });
+    place('mx.firm.com', '5.61.7.7');
+    expect(await world.judge('firm.com')).toMatchObject({ reason: 'safe', riskScore: 40 });
+    expect(await again('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail: true });
+  });
+});
+
+it('whoever has more hosts than are looked at is nobody known, and found by those that are', async () => {
+  const dead = Array.from({ length: 30 }, (_, at) => `d${at}.evil.com`);
+  place('mx.evil.com', BAD);
+  point('evil.com', ...dead, 'mx.evil.com');
+  expect(await again('evil.com')).toMatchObject({ riskScore: 40, isCorporateEmail: false });
+  await world.learn.settle();
+  expect(await world.judge('evil.com')).toMatchObject({ ...FOUND, riskScore: 80 });
+});
+
+describe('a host whose addresses nobody can ask for', () => {
+  it.each(['servfail', 'drop'] as const)('does not spare what stands behind it: %s', async fault => {
+    fail('mx1.evil.com', fault);
+    fail('mx1.elsewhere.net', fault);
+    point('evil.com', 'mx1.evil.com', HOST);
+    point('evil2.com', 'mx1.elsewhere.net', HOST);
+    point('evil3.com', 'mx1.elsewhere.net', 'mx.evil3.com');
+    place('mx.evil3.com', BAD);
+    expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 84 });
+    expect(await again('evil2.com')).toMatchObject({ ...FOUND, riskScore: 84 });
+    expect(await again('evil3.com')).toMatchObject({ ...FOUND, riskScore: 80 });
+  });
+
+  it('speaks against nobody, alone or before hosts that nobody learned', async () => {
+    fail('mx1.firm.com');
+    place('mx2.firm.com', '5.61.7.7');
+    point('firm.com', 'mx1.firm.com', 'mx2.firm.com');
+    point('alone.com', 'mx1.firm.com');
+    for (const name of ['firm.com', 'alone.com']) expect(await again(name)).toMatchObject({ reason: 'safe' });
+  });
+
+  it('is where it was, for three days', async () => {
+    place('mx1.firm.com', '5.61.7.7');
+    point('firm.com', 'mx1.firm.com', HOST);
+    expect(await again('firm.com')).toMatchObject({ reason: 'safe' });
+    fail('mx1.firm.com');
+    time.now += 2 * DAY_MS;
+    expect(await again('firm.com')).toMatchObject({ reason: 'safe' });
+    time.now += 2 * DAY_MS;
+    expect(await again('firm.com')).toMatchObject(FOUND);
+  });
+});
+
+describe('a name below a platform', () => {
+  it.each([
+    'none.aspmx.l.google.com',
+    'none.mail.protection.outlook.com',
+    'none.pphosted.com',
+    'none.ionos.com',
+  ])('does not spare a host of his own at a learned address: %s', async decoy => {
+    place('mx.evil.com', BAD);
+    point('evil.com', decoy, 'mx.evil.com');
+    expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 80 });
+  });
+
+  it.each<[string, string[], boolean]>([
+    ['a platform and a host of its own', ['aspmx.l.google.com', 'mx.firm.com'], true],
+    ['a host of its own and a platform', ['mx.firm.com', 'aspmx.l.google.com'], true],
+    ['a gateway and a host of its own', ['mx0a-1.pphosted.com', 'mx.firm.com'], true],
+    ['a platform and a hosting company', ['aspmx.l.google.com', 'mx00.ionos.com'], true],
+    ['two platforms', ['aspmx.l.google.com', 'firm-com.mail.protection.outlook.com'], true],
+    ['a platform and somebody whom nobody knows', ['aspmx.l.google.com', 'mx.backup.net'], false],
+    ['a hosting company before a host that was learned', ['mx00.ionos.com', HOST], false],
+  ])('is innocent with %s', async (_, exchanges, isCorporateEmail) => {
+    for (const [at, host] of exchanges.entries()) if (host !== HOST) place(host, `5.61.7.${at + 1}`);
+    point('firm.com', ...exchanges);
+    expect(await again('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail });
+    await world.digest();
+    expect(await world.judge('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail });
+  });
+});
+
+it('an address that was learned speaks against a host of its own as it does against a name without exchanges', async () => {
+  place('bare.com', BAD);
+  place('mx.own.com', BAD);
+  point('own.com', 'mx.own.com');
+  for (const name of ['bare.com', 'own.com'])
+    expect(await again(name)).toMatchObject({ ...FOUND, riskScore: 80 });
+});
