@@ -1,17 +1,12 @@
 /** From feeds to a catalog, and to the next one when an update was accepted. Whole or not at all. */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Catalog } from './core/catalog.ts';
-import {
-  type Feed,
-  FeedError,
-  type Packing,
-  type Snapshot,
-  type SnapshotHead,
-  type Sources,
-} from './core/feed.ts';
+import { type Feed, FeedError, type Packing, type SnapshotHead, type Sources } from './core/feed.ts';
 import { canariesOf, makingCatalog } from './core/folding.ts';
+import { type Kept, keeping } from './core/kept.ts';
+import { SEED_BYTES } from './core/names.ts';
 import type { Store } from './core/ports.ts';
 import { reading, takingSnapshot } from './core/snapshot.ts';
 import type { Steps } from './core/steps.ts';
@@ -32,7 +27,7 @@ export async function buildCatalog(sources: Sources, progress: Progress, stored?
   const tables = await readTables(sources);
   const accepted = new Set((await stored?.store.snapshots())?.map(({ feed }) => feed));
   const feeds = feedsOf(sources);
-  const snapshots: Snapshot[] = [];
+  const snapshots: Kept[] = [];
   for (const [done, feed] of feeds.entries()) {
     progress(feed.id, done, feeds.length);
     const updated = stored && accepted.has(feed.id) ? await readStored(feed, stored) : undefined;
@@ -135,12 +130,13 @@ function feedsOf({ feeds, updated = [] }: Sources): Feed[] {
 }
 
 /** Undefined when it is gone, or is not what was accepted. Trouble of the store itself is the caller's. */
-async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promise<Snapshot | undefined> {
+async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promise<Kept | undefined> {
   const accepted = await store.snapshot(feed.id);
   if (!accepted) return undefined;
   try {
     const text = await unpack(accepted.body);
-    return await inTurns(reading(feed, text, accepted.digest, accepted.acceptedAt));
+    const snapshot = await inTurns(reading(feed, text, accepted.digest, accepted.acceptedAt));
+    return await inTurns(keeping(snapshot));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onError(new FeedError(`the stored snapshot of ${feed.id} cannot be used: ${why}`, { cause: error }));
@@ -148,7 +144,7 @@ async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promi
   }
 }
 
-async function readInstalled(id: string, sources: Sources, { tables }: Read): Promise<Snapshot | undefined> {
+async function readInstalled(id: string, sources: Sources, { tables }: Read): Promise<Kept | undefined> {
   const source = sources.feeds.find(({ feed }) => feed.id === id);
   if (!source) return undefined;
   await turn();
@@ -159,7 +155,7 @@ async function readInstalled(id: string, sources: Sources, { tables }: Read): Pr
     throw new FeedError(
       `${source.feed.origin} names ${canary}, which is no disposable domain: install another version`,
     );
-  return snapshot;
+  return inTurns(keeping(snapshot));
 }
 
 /** The tables, and the sum of their texts. */
@@ -181,10 +177,11 @@ async function readTables(sources: Sources): Promise<Read> {
 }
 
 /** The same feeds and tables give the same generation on every machine. */
-function fold(snapshots: readonly Snapshot[], { tables, digest }: Read): Promise<Catalog> {
+function fold(snapshots: readonly Kept[], { tables, digest }: Read): Promise<Catalog> {
   const sum = createHash('sha256').update(digest);
   for (const snapshot of snapshots) sum.update(`\n${snapshot.feed.id} ${snapshot.digest}`);
-  return inTurns(makingCatalog(snapshots, tables, sum.digest('hex').slice(0, 12)));
+  const generation = sum.digest('hex').slice(0, 12);
+  return inTurns(makingCatalog(snapshots, tables, generation, randomBytes(SEED_BYTES)));
 }
 
 /** With the step that goes beyond it still no wait that anybody notices; a catalog takes no longer for it (2026-11-15). */

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
-import { setOf } from '../src/core/indexing.ts';
-import { SEED_BYTES } from '../src/core/names.ts';
+import { NamesInMaking } from '../src/core/indexing.ts';
+import { packing, SEED_BYTES } from '../src/core/names.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 
 const READER = `
@@ -14,11 +14,13 @@ parentPort.postMessage({ numbers: [table.get('a.com'), before, table.get('c.com'
 `;
 
 it('another thread looks up in the same bytes, none of which are copied', async () => {
-  const names = allAtOnce(setOf(['a.com', 'b.com'], new Uint8Array(SEED_BYTES)));
+  const lists = [allAtOnce(packing(['a.com', 'b.com']))];
+  const names = allAtOnce(NamesInMaking.joining(lists, 2, new Uint8Array(SEED_BYTES)));
+  allAtOnce(names.adding(names.lists[0]!, at => at + 1));
   const reader = new Worker(new URL(`data:text/javascript,${encodeURIComponent(READER)}`), {
     workerData: names.buffer,
   });
   const told = await new Promise((resolve, reject) => reader.once('message', resolve).once('error', reject));
-  expect(told).toEqual({ numbers: [1, 1, 0], size: 2 });
+  expect(told).toEqual({ numbers: [1, 2, 0], size: 2 });
   expect(new Uint8Array(names.buffer).at(-1)).toBe(9);
 });

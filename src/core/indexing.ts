@@ -1,6 +1,6 @@
 /** Makes a table of names from lists of them, in steps. How much room it needs is known before, so that it never grows. */
 
-import { FORM, HEAD, HEAD_WORDS, NameList, Names, packing, SEED_BYTES, WORDS } from './names.ts';
+import { FORM, HEAD, HEAD_WORDS, NameList, Names, SEED_BYTES, WORDS } from './names.ts';
 import { STEP, type Steps } from './steps.ts';
 
 /** It has three bytes. */
@@ -29,7 +29,7 @@ export class NamesInMaking extends Names {
     const slots = Math.ceil(room * SLOTS_PER_NAME) + 1;
     const bytes = lists.reduce((sum, list) => sum + list.bytes.length, 0);
     if (bytes >= 2 ** 32) throw new RangeError('the names are longer than 4 GiB together');
-    const buffer = new SharedArrayBuffer(4 * (HEAD_WORDS + slots + Math.ceil(bytes / 4)));
+    const buffer = new SharedArrayBuffer(4 * (HEAD_WORDS + slots) + bytes);
     const words = new Uint32Array(buffer, 0, HEAD_WORDS);
     words[WORDS.form] = FORM;
     words[WORDS.slots] = slots;
@@ -86,11 +86,4 @@ export class NamesInMaking extends Names {
     this.bytes[place + 2] = number >>> 8;
     this.bytes[place + 3] = number >>> 16;
   }
-}
-
-/** Of names that all have the same number, 1. */
-export function* setOf(names: readonly string[], seed: Uint8Array): Steps<Names> {
-  const making = yield* NamesInMaking.joining([yield* packing(names)], names.length, seed);
-  yield* making.adding(making.lists[0]!, () => 1);
-  return making;
 }

@@ -1,14 +1,13 @@
 /** Names as bytes, and a table from each of them to a number: one buffer for millions, which threads share as it is. */
 
 import { createHash } from 'node:crypto';
-import { STEP, type Steps } from './steps.ts';
+import { BYTE_STEP, type Steps } from './steps.ts';
 
 /** No name is longer (RFC 1035 section 2.3.4, without the dot at its end). */
 const LONGEST_NAME = 253;
+const DOT = 0x2e;
 /** Before a name: its length, and room for its number, the lowest byte first. */
 export const HEAD = 4;
-/** Of work on bytes alone so many names are a step: 0.1 ms. */
-const BYTE_STEP = 8 * STEP;
 
 /** Names in their order, 18 bytes each. The same name may come again. */
 export class NameList implements Iterable<string> {
@@ -105,9 +104,9 @@ export class Names {
 
   /** Of a buffer that another thread or program made; undefined where it is none. */
   static from(buffer: SharedArrayBuffer): Names | undefined {
-    if (buffer.byteLength < 4 * HEAD_WORDS || buffer.byteLength % 4 !== 0) return undefined;
+    if (buffer.byteLength < 4 * HEAD_WORDS) return undefined;
     const words = new Uint32Array(buffer, 0, HEAD_WORDS);
-    const room = buffer.byteLength / 4 - HEAD_WORDS;
+    const room = Math.floor(buffer.byteLength / 4) - HEAD_WORDS;
     const isWhole =
       words[WORDS.form] === FORM && words[WORDS.slots]! <= room && words[WORDS.reach]! <= FURTHEST;
     return isWhole ? new Names(buffer) : undefined;
@@ -136,13 +135,14 @@ export class Names {
     return slot === -1 ? -1 : this.slots[slot]! - 1;
   }
 
-  /** Each name that has a number, in the order of the lists and in steps. */
+  /** Each name that has a number, in the order of the lists, so many in a step. */
   *walking(step: number, visit: (place: number, number: number) => void): Steps<undefined> {
-    let at = 0;
+    let visited = 0;
+    let passed = 0;
     for (let place = 0; place < this.bytes.length; place += HEAD + this.bytes[place]!) {
       const number = this.numberAt(place);
       if (number !== 0) visit(place, number);
-      if (++at % step === 0) yield;
+      if (number !== 0 ? ++visited % step === 0 : ++passed % BYTE_STEP === 0) yield;
     }
   }
 
@@ -153,6 +153,25 @@ export class Names {
 
   nameAt(place: number): string {
     return this.#text.toString('latin1', place + HEAD, place + HEAD + this.bytes[place]!);
+  }
+
+  /** Whether it comes behind a name in order. */
+  isBehind(place: number, name: string): boolean {
+    const { bytes } = this;
+    const length = bytes[place]!;
+    for (let at = 0; at < Math.min(length, name.length); at++) {
+      const by = bytes[place + HEAD + at]! - name.charCodeAt(at);
+      if (by !== 0) return by > 0;
+    }
+    return length > name.length;
+  }
+
+  hasThreeLabels(place: number): boolean {
+    const { bytes } = this;
+    const end = place + HEAD + bytes[place]!;
+    let dots = 0;
+    for (let at = place + HEAD; at < end; at++) if (bytes[at] === DOT) dots++;
+    return dots > 1;
   }
 
   protected numberAt(place: number): number {

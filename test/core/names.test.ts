@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NamesInMaking, setOf } from '../../src/core/indexing.ts';
+import { NamesInMaking } from '../../src/core/indexing.ts';
 import { Names, packing, SEED_BYTES } from '../../src/core/names.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
@@ -62,9 +62,7 @@ describe('a table of names', () => {
   it('takes ten bytes for a name beside its characters', () => {
     const names = many(10_000);
     const characters = names.join('').length;
-    const table = allAtOnce(setOf(names, SEED));
-    expect(table.buffer.byteLength - characters).toBeLessThan(10.1 * names.length);
-    expect(names.every(name => table.get(name) === 1)).toBe(true);
+    expect(tableOf([names]).buffer.byteLength - characters).toBeLessThan(10.1 * names.length);
   });
 
   it('lets a number be taken back, and counts names that have one', () => {
@@ -143,10 +141,9 @@ describe('a buffer from elsewhere', () => {
   it.each<[string, (buffer: SharedArrayBuffer) => SharedArrayBuffer]>([
     ['empty', () => new SharedArrayBuffer(0)],
     ['shorter than its head', () => new SharedArrayBuffer(60)],
-    ['of no whole words', () => new SharedArrayBuffer(1_001)],
     ['nothing but zeros', () => new SharedArrayBuffer(1_000)],
     ['another form', buffer => put(buffer, 0, 1)],
-    ['slots beyond its end', buffer => put(buffer, 5, buffer.byteLength / 4 - 15)],
+    ['slots beyond its end', buffer => put(buffer, 5, Math.floor(buffer.byteLength / 4) - 15)],
     ['a look without end', buffer => put(buffer, 7, 4_097)],
   ])('is refused: %s', (_, spoil) => {
     expect(Names.from(spoil(copy(made)))).toBeUndefined();
@@ -168,7 +165,7 @@ describe('a buffer from elsewhere', () => {
 
   it('in which no slot is empty is looked through no further than it says', () => {
     const buffer = put(copy(made), 7, 3);
-    new Uint32Array(buffer, 64, new Uint32Array(buffer)[5]).fill(2 ** 32 - 1);
+    new Uint32Array(buffer, 64, new Uint32Array(buffer, 0, 16)[5]).fill(2 ** 32 - 1);
     expect(Names.from(buffer)!.get('a.com')).toBe(0);
   });
 
