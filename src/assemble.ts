@@ -2,15 +2,17 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
+import { fromShelf, generationOf, isLarge, type Read, toShelf } from './assemble/shelf.ts';
 import type { Catalog } from './core/catalog.ts';
 import { type Feed, FeedError, type Packing, type SnapshotHead, type Sources } from './core/feed.ts';
 import { canariesOf, makingCatalog } from './core/folding.ts';
 import { type Kept, keeping } from './core/kept.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Store } from './core/ports.ts';
+import type { Shelf } from './core/saved.ts';
 import { reading, takingSnapshot } from './core/snapshot.ts';
 import type { Steps } from './core/steps.ts';
-import { parseTables, type Tables } from './core/tables.ts';
+import { parseTables } from './core/tables.ts';
 
 /** Told before each feed is read, and once at the end with `done` equal to `total`. */
 export type Progress = (feed: string, done: number, total: number) => void;
@@ -21,17 +23,32 @@ export interface Stored {
   readonly unpack: Packing['unpack'];
   /** Told of a snapshot that cannot be read: the list in use stays, or the installed one. */
   readonly onError: (error: unknown) => void;
+  /** Where a server keeps a large catalog, for whoever starts next. */
+  readonly shelf?: Shelf | undefined;
 }
 
 export async function buildCatalog(sources: Sources, progress: Progress, stored?: Stored): Promise<Catalog> {
   const tables = await readTables(sources);
-  const accepted = new Set((await stored?.store.snapshots())?.map(({ feed }) => feed));
+  const heads = new Map((await stored?.store.snapshots())?.map(head => [head.feed, head]));
   const feeds = feedsOf(sources);
+  const installed = new Map<string, Kept | undefined>();
+  const readOnce = async ({ id }: Feed) => {
+    if (!installed.has(id)) installed.set(id, await readInstalled(id, sources, tables));
+    return installed.get(id);
+  };
+  if (stored?.shelf && isLarge([...heads.values()], stored.shelf)) {
+    for (const feed of feeds) if (!heads.has(feed.id)) await readOnce(feed);
+    const kept = await fromShelf(stored.shelf, feeds, heads, installed, tables, inTurns);
+    if (kept) {
+      progress('catalog', feeds.length, feeds.length);
+      return kept;
+    }
+  }
   const snapshots: Kept[] = [];
   for (const [done, feed] of feeds.entries()) {
     progress(feed.id, done, feeds.length);
-    const updated = stored && accepted.has(feed.id) ? await readStored(feed, stored) : undefined;
-    const snapshot = updated ?? (await readInstalled(feed.id, sources, tables));
+    const updated = stored && heads.has(feed.id) ? await readStored(feed, stored) : undefined;
+    const snapshot = updated ?? (await readOnce(feed));
     if (snapshot) snapshots.push(snapshot);
   }
   const catalog = await fold(snapshots, tables);
@@ -69,6 +86,13 @@ export function followFeeds({
   /** Feed to the version of a snapshot that cannot be read: telling of it once is enough. */
   const unreadable = new Map<string, string>();
   let checking: Promise<boolean> | undefined;
+  const stop = new AbortController();
+  let shelving = Promise.resolve();
+  const keep = () => {
+    const { shelf, onError } = stored;
+    if (shelf) shelving = shelving.then(() => toShelf(catalog(), shelf, stop.signal, inTurns)).catch(onError);
+  };
+  keep();
 
   async function follow(): Promise<boolean> {
     const heads = new Map((await stored.store.snapshots()).map(head => [head.feed, head]));
@@ -97,6 +121,7 @@ export function followFeeds({
     const snapshots = feeds.flatMap(({ id }) => held.get(id) ?? []);
     const put = await inTurns(adopting(await fold(snapshots, tables)));
     put();
+    keep();
     return true;
   }
 
@@ -113,6 +138,8 @@ export function followFeeds({
     async close() {
       clearInterval(timer);
       await checking?.catch(() => {});
+      stop.abort();
+      await shelving;
     },
   };
 }
@@ -158,12 +185,6 @@ async function readInstalled(id: string, sources: Sources, { tables }: Read): Pr
   return inTurns(keeping(snapshot));
 }
 
-/** The tables, and the sum of their texts. */
-interface Read {
-  readonly tables: Tables;
-  readonly digest: string;
-}
-
 /** Checking 3,500 rows takes about 15 ms (2026-11-16), which a running server spends only when a table was edited. */
 let lastRead: Read | undefined;
 
@@ -176,11 +197,8 @@ async function readTables(sources: Sources): Promise<Read> {
   return lastRead;
 }
 
-/** The same feeds and tables give the same generation on every machine. */
 function fold(snapshots: readonly Kept[], { tables, digest }: Read): Promise<Catalog> {
-  const sum = createHash('sha256').update(digest);
-  for (const snapshot of snapshots) sum.update(`\n${snapshot.feed.id} ${snapshot.digest}`);
-  const generation = sum.digest('hex').slice(0, 12);
+  const generation = generationOf(digest, snapshots);
   return inTurns(makingCatalog(snapshots, tables, generation, randomBytes(SEED_BYTES)));
 }
 

@@ -17,6 +17,7 @@ import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
+import { openShelf } from './feeds/shelf.ts';
 import { sourcesWithout } from './feeds/sources.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
@@ -39,14 +40,19 @@ export async function openStore(
   return openPostgresStore(database.url, Date.now, onFormChange);
 }
 
+type FeedsConfig = Pick<Config, 'feedsOff'> & Partial<Pick<Config, 'dataDir'>>;
+
+const shelfIn = (dataDir: string | undefined) =>
+  dataDir === undefined ? undefined : openShelf(dataDir, VERSION);
+
 /** What is installed, and in its place what updates brought into the store. */
 export function loadCatalog(
-  { feedsOff }: Pick<Config, 'feedsOff'>,
+  { feedsOff, dataDir }: FeedsConfig,
   progress: Progress,
   store?: Stored['store'],
   onError: Stored['onError'] = tellOnStderr,
 ): Promise<Catalog> {
-  const stored = store && { store, unpack: PACKING.unpack, onError };
+  const stored = store && { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
   return buildCatalog(sourcesWithout(feedsOff), progress, stored);
 }
 
@@ -66,11 +72,11 @@ function tellOnStderr(error: unknown): void {
 
 /** Looks for updates in the store while the service runs. */
 export function followStore(
-  { feedsOff }: Pick<Config, 'feedsOff'>,
+  { feedsOff, dataDir }: FeedsConfig,
   parts: Pick<FollowParts, 'catalog' | 'adopting' | 'everyMs'> & Pick<Stored, 'store' | 'onError'>,
 ): Following {
   const { store, onError, ...rest } = parts;
-  const stored = { store, unpack: PACKING.unpack, onError };
+  const stored = { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
   return followFeeds({ ...rest, sources: sourcesWithout(feedsOff), stored });
 }
 

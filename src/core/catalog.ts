@@ -102,6 +102,8 @@ export class Catalog {
   readonly providers: Providers;
   readonly roles: ReadonlySet<string>;
   readonly status: readonly FeedStatus[];
+  /** All that it looks things up in, for whoever keeps it. */
+  readonly folded: Folded;
   readonly #mailboxes: ReadonlyMap<string, Mailbox>;
   readonly #relays: ReadonlyMap<string, string>;
   readonly #protected: ReadonlySet<string>;
@@ -117,6 +119,7 @@ export class Catalog {
 
   constructor(folded: Folded, tables: Tables, generation: string) {
     this.generation = generation;
+    this.folded = folded;
     this.snapshots = folded.snapshots;
     this.providers = new Providers(tables.providers);
     this.roles = tables.roles;
@@ -168,7 +171,8 @@ export class Catalog {
         continue;
       }
       found ??= { hits: [], families: new Set(), namings: [] };
-      for (const naming of this.#namings[place]!) {
+      // A table that was kept in a file may hold any number.
+      for (const naming of this.#namings[place] ?? []) {
         const { feed, sinceText } = naming;
         found.hits.push({ feed: feed.id, entry: name, since: sinceText });
         found.families.add(feed.family);

@@ -9,6 +9,7 @@ import { NamesInMaking } from './indexing.ts';
 import { type Kept, keeping } from './kept.ts';
 import { listing } from './listing.ts';
 import { type Names, SEED_BYTES } from './names.ts';
+import type { Restored } from './saved.ts';
 import { STEP, type Steps } from './steps.ts';
 import type { Tables } from './tables.ts';
 
@@ -30,6 +31,13 @@ export function* makingCatalog(
   const kept: Kept[] = [];
   for (const snapshot of snapshots) kept.push(yield* keeping(snapshot));
   return new Catalog(yield* folding(kept, tables, seed), tables, generation);
+}
+
+/** One that was kept: what the lists say and the same tables. */
+export function restoredCatalog(restored: Restored, tables: Tables, generation: string): Catalog {
+  const protectedNames = protectedOf(tables, restored.relays);
+  const folded = { ...restored, protected: protectedNames, canaries: canariesOf(tables) };
+  return new Catalog(folded, tables, generation);
 }
 
 /** Whether a verified disposable feed names something. */

@@ -86,16 +86,16 @@ function addingTo(namings: (readonly Naming[])[], { feed, names, ...days }: Kept
   let lastPlace = -1;
   let after = new Map<number, number>();
   return (at: number, before: number): number => {
+    const day = since[at] ?? 0;
     const last = shown?.[at];
     const until = last === newest ? undefined : last;
-    const when = since[at]! * 2 ** 16 + (until ?? 0);
+    const when = day * 2 ** 16 + (until ?? 0);
     if (when === lastWhen && before === lastBefore) return lastPlace;
     if (when !== lastWhen) {
       after = places.get(when) ?? new Map<number, number>();
       places.set(when, after);
     }
-    const place =
-      after.get(before) ?? namings.push([...namings[before]!, namingOf(feed, since[at]!, until)]) - 1;
+    const place = after.get(before) ?? namings.push([...namings[before]!, namingOf(feed, day, until)]) - 1;
     after.set(before, place);
     lastWhen = when;
     lastBefore = before;

@@ -117,6 +117,12 @@ export class Names {
     return this.words[WORDS.size]!;
   }
 
+  /** Bytes of its lists; throws where there are not so many. */
+  part(from: number, length: number): Uint8Array {
+    if (from + length > this.bytes.length) throw new RangeError('there are fewer names');
+    return this.bytes.subarray(from, from + length);
+  }
+
   get(name: string): number {
     const place = this.placeOf(name);
     return place === -1 ? 0 : this.numberAt(place);
