@@ -47,14 +47,23 @@ export type PackedDays = Uint16Array | Uint32Array;
 
 export function packDays(days: Uint16Array): PackedDays {
   let runs = 0;
-  for (let at = 0; at < days.length; at++) if (days[at] !== days[at - 1]) runs++;
+  let before = -1;
+  for (let at = 0; at < days.length; at++) {
+    if (days[at] !== before) runs++;
+    before = days[at]!;
+  }
   if (4 * runs >= days.length) return days;
   const packed = new Uint32Array(2 * runs);
-  let run = -1;
+  let run = -2;
+  let from = 0;
   for (let at = 0; at < days.length; at++) {
-    if (days[at] !== days[at - 1]) packed[2 * ++run] = days[at]!;
-    packed[2 * run + 1]!++;
+    if (run >= 0 && days[at] === packed[run]) continue;
+    if (run >= 0) packed[run + 1] = at - from;
+    run += 2;
+    packed[run] = days[at]!;
+    from = at;
   }
+  packed[run + 1] = days.length - from;
   return packed;
 }
 

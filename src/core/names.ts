@@ -69,7 +69,7 @@ export const HEAD_WORDS = 16;
 export const FORM = 0x6d616e01;
 /** Bytes of chance from which the hash is made: whoever writes a list must not know which names meet in it. */
 export const SEED_BYTES = 16;
-/** No name lies further from its slot than this; of 10 million at two thirds 220 are to be expected. */
+/** No name lies further from its slot than this; of 10 million 300 are to be expected. */
 const FURTHEST = 4_096;
 
 /**

@@ -1,6 +1,6 @@
 /** Making a snapshot: from a list as it was read, and from the text that one is kept as. */
 
-import { createHash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type Day, dayAt, dayFrom, type Runs, runsOf, spread } from './days.ts';
 import { parseDomain } from './domain.ts';
 import {
@@ -141,8 +141,7 @@ export function* reading(
   digest: string,
   acceptedAt: number | null,
 ): Steps<Snapshot> {
-  if (hash('sha256', text) !== digest) throw new FeedError('its digest is another one');
-  yield;
+  if ((yield* summing(text)) !== digest) throw new FeedError('its digest is another one');
   let head: Part | undefined;
   const names: string[] = [];
   const days: Part[] = [];
@@ -168,6 +167,20 @@ export function* reading(
     ? daysOf(feed, days, names.length)
     : yield* earlierDays(feed, names, told, acceptedAt);
   return { feed, version, names, ...known, doubtful, moved, labels, dropped, digest, acceptedAt };
+}
+
+/** Half a million characters take half a millisecond. */
+const SUMMED = 2 ** 19;
+
+/** Some lines at a time: a million names in one go take 20 ms. */
+function* summing(text: string): Steps<string> {
+  const sum = createHash('sha256');
+  for (let from = 0, end = 0; from < text.length; from = end) {
+    end = text.indexOf('\n', from + SUMMED) + 1 || text.length;
+    sum.update(text.slice(from, end));
+    yield;
+  }
+  return sum.digest('hex');
 }
 
 type Known = Pick<Content, 'since' | 'shown'>;

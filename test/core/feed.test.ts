@@ -196,6 +196,19 @@ describe('the text that a snapshot is kept as', () => {
     expect(yields).toBe(1 + 3);
   });
 
+  it('of a million characters, some of two halves, has its digest looked at in two steps', () => {
+    const names = Array.from({ length: 20_000 }, (_, at) => `${'n'.repeat(20)}${at}.com`);
+    const labels = new Map(names.map(name => [name, '\u{1f4da}'.repeat(5)]));
+    const snapshot = takeSnapshot(FEED, { version: '1', names, labels });
+    const text = textOf(snapshot);
+    const yields = [...reading(FEED, text, snapshot.digest, null)].length;
+    expect(text.length).toBeGreaterThan(2 ** 20);
+    expect(yields - text.split('\n').length).toBe(2);
+    expect(() => allAtOnce(reading(FEED, `${text}\n`, snapshot.digest, null))).toThrow(
+      'its digest is another',
+    );
+  });
+
   it('gives back what came though we know it as something else, in lines of a bounded length', () => {
     const names = Array.from({ length: 900 }, (_, at) => `d${at}.com`);
     const doubtful = new Map(names.map((name, at) => [name, 20_000 + (at % 30)]));
