@@ -10,7 +10,7 @@ import { type Kept, keeping } from './core/kept.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Store } from './core/ports.ts';
 import type { Shelf } from './core/saved.ts';
-import { reading, takingSnapshot } from './core/snapshot.ts';
+import { readingKept, takingSnapshot } from './core/snapshot.ts';
 import type { Steps } from './core/steps.ts';
 import { parseTables } from './core/tables.ts';
 
@@ -162,8 +162,7 @@ async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promi
   if (!accepted) return undefined;
   try {
     const text = await unpack(accepted.body);
-    const snapshot = await inTurns(reading(feed, text, accepted.digest, accepted.acceptedAt));
-    return await inTurns(keeping(snapshot));
+    return await inTurns(readingKept(feed, text, accepted.digest, accepted.acceptedAt));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onError(new FeedError(`the stored snapshot of ${feed.id} cannot be used: ${why}`, { cause: error }));

@@ -16,10 +16,13 @@ export interface Kept
 
 /** One that is kept already stays as it is. */
 export function* keeping(snapshot: Snapshot | Kept): Steps<Kept> {
-  if ('last' in snapshot) return snapshot;
-  const { feed, version, labels, dropped, digest, acceptedAt, since, shown } = snapshot;
-  const names = yield* packing(snapshot.names);
+  return 'last' in snapshot ? snapshot : yield* keepingOf(snapshot, yield* packing(snapshot.names));
+}
+
+export function* keepingOf(snapshot: Omit<Snapshot, 'names'>, names: NameList): Steps<Kept> {
+  const { feed, version, labels, dropped, digest, acceptedAt, shown } = snapshot;
+  const since = packDays(snapshot.since);
   yield;
-  const days = { since: packDays(since), last: shown && packDays(shown.last) };
-  return { feed, version, labels, dropped, digest, acceptedAt, names, ...days };
+  const last = shown && packDays(shown.last);
+  return { feed, version, labels, dropped, digest, acceptedAt, names, since, last };
 }

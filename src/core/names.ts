@@ -31,23 +31,61 @@ function textOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Throws RangeError for what is no ASCII text of at most 253 characters. */
-export function* packing(names: readonly string[]): Steps<NameList> {
-  let room = 0;
-  for (let at = 0; at < names.length; at++) {
-    room += HEAD + names[at]!.length;
-    if ((at + 1) % BYTE_STEP === 0) yield;
+/** Room for names is made in pieces of this size. */
+const PIECE = 2 ** 18;
+
+/** A list while it is made: none of its names stays a string, which the garbage collector would have to move. */
+export class Packer implements Iterable<string> {
+  readonly #pieces: Uint8Array[] = [];
+  #piece = new Uint8Array(PIECE);
+  #end = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
   }
-  const bytes = new Uint8Array(room);
-  let to = 0;
-  for (let at = 0; at < names.length; at++) {
-    const length = write(names[at]!, bytes, to + HEAD);
+
+  /** Throws RangeError for what is no ASCII text of at most 253 characters. */
+  push(name: string): void {
+    if (this.#end + HEAD + LONGEST_NAME > PIECE) this.#next();
+    const length = write(name, this.#piece, this.#end + HEAD);
     if (length === -1) throw new RangeError('a name is too long, or is not ASCII');
-    bytes[to] = length;
-    to += HEAD + length;
+    this.#piece[this.#end] = length;
+    this.#end += HEAD + length;
+    this.#length++;
+  }
+
+  #next(): void {
+    this.#pieces.push(this.#piece.subarray(0, this.#end));
+    this.#piece = new Uint8Array(PIECE);
+    this.#end = 0;
+  }
+
+  *[Symbol.iterator](): Generator<string, undefined, undefined> {
+    for (const piece of [...this.#pieces, this.#piece.subarray(0, this.#end)])
+      yield* new NameList(piece, this.#length);
+  }
+
+  *packing(): Steps<NameList> {
+    this.#next();
+    const bytes = new Uint8Array(this.#pieces.reduce((sum, piece) => sum + piece.length, 0));
+    let to = 0;
+    for (const piece of this.#pieces) {
+      bytes.set(piece, to);
+      to += piece.length;
+      yield;
+    }
+    return new NameList(bytes, this.#length);
+  }
+}
+
+export function* packing(names: readonly string[]): Steps<NameList> {
+  const packer = new Packer();
+  for (let at = 0; at < names.length; at++) {
+    packer.push(names[at]!);
     if ((at + 1) % BYTE_STEP === 0) yield;
   }
-  return new NameList(bytes, names.length);
+  return yield* packer.packing();
 }
 
 /** Its length, or -1 where no list can hold it. */

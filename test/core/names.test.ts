@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NamesInMaking } from '../../src/core/indexing.ts';
-import { Names, packing, SEED_BYTES } from '../../src/core/names.ts';
+import { Names, Packer, packing, SEED_BYTES } from '../../src/core/names.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
 const SEED = new Uint8Array(SEED_BYTES).fill(7);
@@ -98,10 +98,21 @@ describe('a table of names', () => {
     expect([...before]).toEqual(['a.com', 'b.com', 'c.com']);
   });
 
+  it('is made of more names than fit into one piece of a list', () => {
+    const names = many(20_000);
+    const packer = new Packer();
+    for (const name of names) packer.push(name);
+    expect([...packer]).toEqual(names);
+    const list = allAtOnce(packer.packing());
+    expect([packer.length, list.length]).toEqual([20_000, 20_000]);
+    expect(list.bytes.length).toBeGreaterThan(2 ** 18);
+    expect([...list]).toEqual(names);
+  });
+
   it('is made and walked in steps', () => {
     const steps = (work: Iterable<undefined>) => [...work].length;
     const names = many(9_000);
-    expect(steps(packing(names))).toBe(4);
+    expect(steps(packing(names))).toBe(3);
     const lists = [pack(names)];
     expect(steps(NamesInMaking.joining(lists, names.length, SEED))).toBe(1);
     const making = allAtOnce(NamesInMaking.joining(lists, names.length, SEED));
