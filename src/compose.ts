@@ -14,10 +14,10 @@ import {
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
+import type { Shelf } from './core/saved.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
-import { openShelf } from './feeds/shelf.ts';
 import { sourcesWithout } from './feeds/sources.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
@@ -42,8 +42,19 @@ export async function openStore(
 
 type FeedsConfig = Pick<Config, 'feedsOff'> & Partial<Pick<Config, 'dataDir'>>;
 
-const shelfIn = (dataDir: string | undefined) =>
-  dataDir === undefined ? undefined : openShelf(dataDir, VERSION);
+/** Below this a catalog is made of its lists within a second. */
+const WORTH_KEEPING = 500_000;
+
+/** Only what is worth it loads the code. */
+function shelfIn(dataDir: string | undefined): Shelf | undefined {
+  if (dataDir === undefined) return undefined;
+  const open = async () => (await import('./feeds/shelf.ts')).openShelf(dataDir, VERSION);
+  return {
+    atLeast: WORTH_KEEPING,
+    read: async generation => (await open()).read(generation),
+    write: async (generation, saved, stop) => (await open()).write(generation, saved, stop),
+  };
+}
 
 /** What is installed, and in its place what updates brought into the store. */
 export function loadCatalog(

@@ -49,7 +49,7 @@ function world(atLeast = 1) {
     kept.set(feed.id, { ...head, body: textOf(snapshot) });
   };
   for (const [feed, names] of LISTS) accept(feed, names);
-  const shelfOf = (program = '1.0.0', at = folder) => openShelf(at, program, atLeast);
+  const shelfOf = (program = '1.0.0', at = folder) => ({ ...openShelf(at, program), atLeast });
   const storedAt = (shelf = shelfOf()): Stored => ({
     store: {
       snapshots: async () => [...kept.values()],

@@ -1,4 +1,4 @@
-/** A whole catalog as bytes, and back: of 10 million names it takes ten seconds to make one of the lists' texts. */
+/** A whole catalog as bytes, and back: of 10 million names it takes 13 s to make one of the lists' texts (2026-11-16). */
 
 import type { FeedStatus, Folded, Naming } from './catalog.ts';
 import { dayText, type PackedDays } from './days.ts';

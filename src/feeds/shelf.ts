@@ -5,8 +5,6 @@ import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Saved, Shelf } from '../core/saved.ts';
 
-/** Below this a catalog is made of its lists within a second. */
-const WORTH_KEEPING = 500_000;
 /** Of what is written: one that another version of the program wrote is made anew. */
 const FORM = 1;
 const NAME = /^catalog-[0-9a-f]{12}\.names(?:\.partial)?$/;
@@ -28,7 +26,7 @@ interface Head {
 }
 
 /** `folder` is never made: where there is none, nothing is kept. */
-export function openShelf(folder: string, program: string, atLeast: number = WORTH_KEEPING): Shelf {
+export function openShelf(folder: string, program: string): Pick<Shelf, 'read' | 'write'> {
   const pathOf = (generation: string) => join(folder, `catalog-${generation}.names`);
   const expected = { form: FORM, program };
 
@@ -66,7 +64,7 @@ export function openShelf(folder: string, program: string, atLeast: number = WOR
       if (NAME.test(name) && join(folder, name) !== path) await rm(join(folder, name), { force: true });
   }
 
-  return { atLeast, read, write };
+  return { read, write };
 }
 
 type Expected = Pick<Head, 'form' | 'program' | 'generation'>;
