@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { buildCatalog, followFeeds } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { Feed } from '../src/core/feed.ts';
+import type { Shelf } from '../src/core/saved.ts';
 import { sealing, textOf } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import { PACKING } from '../src/feeds/pack.ts';
@@ -92,18 +93,20 @@ const STAGES = {
     const startedAt = performance.now();
     let catalog: Catalog = await buildCatalog(SOURCES, () => {}, { ...stored, shelf: undefined });
     const seconds = (performance.now() - startedAt) / 1_000;
-    const following = followFeeds({
-      ...{ sources: SOURCES, stored: { ...stored, shelf: undefined }, catalog: () => catalog },
-      *adopting(next) {
-        return () => {
-          catalog = next;
-        };
-      },
-    });
+    const follow = (shelf: Shelf | undefined) =>
+      followFeeds({
+        ...{ sources: SOURCES, stored: { ...stored, shelf }, catalog: () => catalog },
+        *adopting(next) {
+          return () => {
+            catalog = next;
+          };
+        },
+      });
+    const following = follow(undefined);
     await run('change', folder, names);
     const turns = await turnsOf(() => following.check());
     await following.close();
-    const keeping = followFeeds({ sources: SOURCES, stored, catalog: () => catalog, adopting: undefined! });
+    const keeping = follow(stored.shelf);
     while ((await stored.shelf.read(catalog.generation)) === undefined)
       await new Promise(resolve => setTimeout(resolve, 500));
     await keeping.close();

@@ -207,6 +207,28 @@ it('that it cannot be written is told, and the server goes on', async () => {
   expect(catalog().size).toBe(8);
 });
 
+it.each<[string, string | RegExp, string]>([
+  ['a feed that is none', '"id":"seen"', '"id":"other"'],
+  ['more names than fit', '"names":4,', '"names":4000,'],
+  ['more bytes than there are', /"bytes":\d+/, '"bytes":100000'],
+  ['fewer than none', '"vetoed":0', '"vetoed":-1'],
+  ['a number that is none', '"acceptedAt":1000', '"acceptedAt":"1000"'],
+  ['half a day', /"since":\[\d+,false/, '"since":[3,false'],
+  ['a word of a feed that is none', /"namings":\[\[\],\[\[\d+/, '"namings":[[],[[99'],
+  ['a day that is none', /"namings":\[\[\],\[\[(\d+),\d+/, '"namings":[[],[[$1,1e12'],
+  ['a set that is none', '"set":"free"', '"set":"other"'],
+  ['no JSON', '{"set":"free"', '{"set":"free'],
+])('a whole file with %s is refused', async (_, from, to) => {
+  const { start } = world();
+  const saved = allAtOnce(saving((await start()).catalog.folded));
+  const feeds = new Map([...LISTS.map(([feed]) => feed), INSTALLED].map(feed => [feed.id, feed]));
+  const text = Buffer.from(saved.text).toString('utf8');
+  expect(text.replace(from, to)).not.toBe(text);
+  expect(() => allAtOnce(restoring(saved, feeds))).not.toThrow();
+  const changed = { ...saved, text: Buffer.from(text.replace(from, to)) };
+  expect(() => allAtOnce(restoring(changed, feeds))).toThrow();
+});
+
 it('whatever a whole file holds, it is refused or answers are given', async () => {
   const tables = parseTables(await readTables());
   const { start } = world();

@@ -171,7 +171,7 @@ class Reading {
   }
 
   #nextDays([length, areRuns]: DaysHead): PackedDays {
-    const bytes = this.#days.slice(this.#daysAt, this.#daysAt + count(length));
+    const bytes = new Uint8Array(this.#days.subarray(this.#daysAt, this.#daysAt + count(length)));
     this.#daysAt += bytes.length;
     return areRuns ? new Uint32Array(bytes.buffer) : new Uint16Array(bytes.buffer);
   }

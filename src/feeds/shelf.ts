@@ -12,8 +12,6 @@ const NAME = /^catalog-[0-9a-f]{12}\.names(?:\.partial)?$/;
 const HEAD_BYTES = 1_024;
 /** Hashed and written in one go: a millisecond. */
 const PIECE = 2 ** 20;
-/** Far more than ten million names take; nobody reads a disk full of something else. */
-const MOST_BYTES = 2 ** 32;
 
 interface Head {
   readonly form: number;
@@ -77,7 +75,7 @@ async function readFrom(file: FileHandle, expected: Expected): Promise<Saved | u
   const isOurs = form === expected.form && program === expected.program && generation === expected.generation;
   const isWhole = parts.length === 4 && parts.every(length => Number.isSafeInteger(length) && length >= 0);
   const total = parts.reduce((sum, length) => sum + length, HEAD_BYTES);
-  if (!isOurs || !isWhole || total !== size || total > MOST_BYTES) return undefined;
+  if (!isOurs || !isWhole || total !== size) return undefined;
   const buffers = parts.map(length => new SharedArrayBuffer(length));
   const sum = createHash('sha256');
   let from = HEAD_BYTES;
@@ -106,8 +104,8 @@ async function writeTo(file: FileHandle, saved: Saved, expected: Expected, stop:
       to += piece.length;
     }
   const head: Head = { ...expected, digest: sum.digest('hex'), parts: parts.map(({ length }) => length) };
+  // Not made durable, which may take longer than a server has to end: what a power cut tears, its digest tells.
   await file.write(Buffer.from(JSON.stringify(head).padEnd(HEAD_BYTES)), 0, HEAD_BYTES, 0);
-  await file.sync();
 }
 
 function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NamesInMaking } from '../../src/core/indexing.ts';
-import { Names, Packer, packing, SEED_BYTES } from '../../src/core/names.ts';
+import { type NameList, Names, Packer, packing, SEED_BYTES } from '../../src/core/names.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
 const SEED = new Uint8Array(SEED_BYTES).fill(7);
@@ -83,6 +83,11 @@ describe('a table of names', () => {
   it('has no more names than there is room for', () => {
     const making = allAtOnce(NamesInMaking.joining([pack(many(20))], 2, SEED));
     expect(() => allAtOnce(making.adding(making.lists[0]!, () => 1))).toThrow('no room');
+  });
+
+  it('is not made of more bytes than its slots can tell of', () => {
+    const huge = { bytes: { length: 2 ** 32 }, length: 1 } as unknown as NameList;
+    expect(() => allAtOnce(NamesInMaking.joining([huge], 1, SEED))).toThrow('longer than 4 GiB');
   });
 
   it('is made of lists of another one, which stay as they are', () => {
