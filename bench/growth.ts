@@ -1,6 +1,7 @@
 /**
  * `npm run bench:growth`: what a lookup costs when there is more of everything, each against the smallest of its kind in
- * the same run and in turn: connections, keys in use, counted days. And the memory of a service that nobody asks.
+ * the same run and in turn: connections, keys in use, counted days. Then catalogs of up to ten million names, and the
+ * memory of a service that nobody asks. `ONLY=catalogs` leaves out the rest.
  */
 
 import { spawn } from 'node:child_process';
@@ -13,6 +14,7 @@ import { printTable } from '../src/commands/print.ts';
 import { newKey } from '../src/operate.ts';
 import { KEY } from '../src/store/columns.ts';
 import { megabytes } from '../test/support/vitals.ts';
+import { CATALOG_COLUMNS, catalogRow } from './catalogs.ts';
 import { type Figures, put } from './load.ts';
 import { makeKeys, middle, type Served, startService } from './serving.ts';
 
@@ -26,6 +28,7 @@ const MOST_KEYS = KEYS.at(-1)!;
 const QUOTA = 2_000_000_000;
 const YEAR = 365;
 const IDLE_SECONDS = 20;
+const CATALOGS = [200_000, 1_000_000, 10_000_000];
 
 interface Case {
   readonly what: string;
@@ -94,7 +97,17 @@ async function idle(pid: number): Promise<number> {
   return megabytes(pid);
 }
 
-try {
+async function catalogs(): Promise<void> {
+  const rows: string[][] = [];
+  for (const names of CATALOGS) rows.push(await catalogRow(names));
+  process.stdout.write(
+    '\nCatalogs of ten lists, each start in a process of its own; turns of the event loop while one list is adopted\n\n',
+  );
+  printTable(CATALOG_COLUMNS, rows);
+}
+
+/** Of callers and what they have counted. */
+async function calls(): Promise<void> {
   const many = await serve(MOST_KEYS);
   const year = await serve(1_000, addYear);
   const young = await serve(1_000);
@@ -121,6 +134,10 @@ try {
   );
   printTable(['CASE', 'PER SECOND', 'TO THE FIRST', 'P50 MS', 'P99 MS'], rows);
   for (const one of services.splice(0)) one.end();
+}
+
+/** A service that nobody asks, above a bare one. */
+async function idling(): Promise<void> {
   const fresh = await serve(1);
   const bare = spawn(process.execPath, ['-e', "require('node:http').createServer().listen(0)"]);
   const [ours, theirs] = await Promise.all([idle(fresh.served.pid), idle(bare.pid!)]);
@@ -128,6 +145,15 @@ try {
   process.stdout.write(
     `\nIdle for ${IDLE_SECONDS} s: ${ours.toFixed(0)} MiB, ${(ours - theirs).toFixed(0)} above bare node:http (${theirs.toFixed(0)})\n`,
   );
+  for (const one of services.splice(0)) one.end();
+}
+
+try {
+  if (process.env.ONLY !== 'catalogs') {
+    await calls();
+    await idling();
+  }
+  await catalogs();
 } finally {
   for (const one of services) one.end();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });

@@ -1,19 +1,16 @@
 /** From feeds to a catalog, and to the next one when an update was accepted. Whole or not at all. */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Wanted } from './assemble/shelf.ts';
 import type { Catalog } from './core/catalog.ts';
-import {
-  type Feed,
-  FeedError,
-  type Packing,
-  type Snapshot,
-  type SnapshotHead,
-  type Sources,
-} from './core/feed.ts';
+import { type Feed, FeedError, type Packing, type SnapshotHead, type Sources } from './core/feed.ts';
 import { canariesOf, makingCatalog } from './core/folding.ts';
+import { type Kept, keeping } from './core/kept.ts';
+import { SEED_BYTES } from './core/names.ts';
 import type { Store } from './core/ports.ts';
-import { reading, takingSnapshot } from './core/snapshot.ts';
+import type { Shelf } from './core/saved.ts';
+import { readingKept, takingSnapshot } from './core/snapshot.ts';
 import type { Steps } from './core/steps.ts';
 import { parseTables, type Tables } from './core/tables.ts';
 
@@ -26,22 +23,56 @@ export interface Stored {
   readonly unpack: Packing['unpack'];
   /** Told of a snapshot that cannot be read: the list in use stays, or the installed one. */
   readonly onError: (error: unknown) => void;
+  /** Where a server keeps a large catalog, for whoever starts next. */
+  readonly shelf?: Shelf | undefined;
 }
 
 export async function buildCatalog(sources: Sources, progress: Progress, stored?: Stored): Promise<Catalog> {
   const tables = await readTables(sources);
-  const accepted = new Set((await stored?.store.snapshots())?.map(({ feed }) => feed));
+  const heads = new Map((await stored?.store.snapshots())?.map(head => [head.feed, head]));
   const feeds = feedsOf(sources);
-  const snapshots: Snapshot[] = [];
+  const installed = new Map<string, Kept | undefined>();
+  const readOnce = async ({ id }: Feed) => {
+    if (!installed.has(id)) installed.set(id, await readInstalled(id, sources, tables));
+    return installed.get(id);
+  };
+  if (stored?.shelf && isLarge([...heads.values()], stored.shelf)) {
+    for (const feed of feeds) if (!heads.has(feed.id)) await readOnce(feed);
+    const wanted = feeds.flatMap((feed): Wanted | readonly Wanted[] => {
+      const head = heads.get(feed.id);
+      return head ? { ...head, feed } : (installed.get(feed.id) ?? []);
+    });
+    const { fromShelf } = await import('./assemble/shelf.ts');
+    const generation = generationOf(tables, wanted);
+    const kept = await fromShelf(stored.shelf, wanted, generation, tables.tables, inTurns);
+    if (kept) {
+      progress('catalog', feeds.length, feeds.length);
+      return kept;
+    }
+  }
+  const snapshots: Kept[] = [];
   for (const [done, feed] of feeds.entries()) {
     progress(feed.id, done, feeds.length);
-    const updated = stored && accepted.has(feed.id) ? await readStored(feed, stored) : undefined;
-    const snapshot = updated ?? (await readInstalled(feed.id, sources, tables));
+    const updated = stored && heads.has(feed.id) ? await readStored(feed, stored) : undefined;
+    const snapshot = updated ?? (await readOnce(feed));
     if (snapshot) snapshots.push(snapshot);
   }
   const catalog = await fold(snapshots, tables);
   progress('catalog', feeds.length, feeds.length);
   return catalog;
+}
+
+function isLarge(stored: readonly { readonly names: number }[], { atLeast }: Shelf): boolean {
+  return stored.reduce((sum, { names }) => sum + names, 0) >= atLeast;
+}
+
+/** In the background: the next start is the one that gains by it. Most catalogs are small, and start without this part. */
+async function toShelf(catalog: Catalog, shelf: Shelf | undefined, stop: AbortSignal): Promise<void> {
+  const stored = catalog.status.filter(({ updatedAt }) => updatedAt !== null);
+  if (shelf && isLarge(stored, shelf)) {
+    const { keepOn } = await import('./assemble/shelf.ts');
+    await keepOn(shelf, catalog, stop, inTurns);
+  }
 }
 
 export interface Following {
@@ -74,6 +105,12 @@ export function followFeeds({
   /** Feed to the version of a snapshot that cannot be read: telling of it once is enough. */
   const unreadable = new Map<string, string>();
   let checking: Promise<boolean> | undefined;
+  const stop = new AbortController();
+  let shelving = Promise.resolve();
+  const keep = () => {
+    shelving = shelving.then(() => toShelf(catalog(), stored.shelf, stop.signal)).catch(stored.onError);
+  };
+  keep();
 
   async function follow(): Promise<boolean> {
     const heads = new Map((await stored.store.snapshots()).map(head => [head.feed, head]));
@@ -102,6 +139,7 @@ export function followFeeds({
     const snapshots = feeds.flatMap(({ id }) => held.get(id) ?? []);
     const put = await inTurns(adopting(await fold(snapshots, tables)));
     put();
+    keep();
     return true;
   }
 
@@ -118,6 +156,8 @@ export function followFeeds({
     async close() {
       clearInterval(timer);
       await checking?.catch(() => {});
+      stop.abort();
+      await shelving;
     },
   };
 }
@@ -135,12 +175,12 @@ function feedsOf({ feeds, updated = [] }: Sources): Feed[] {
 }
 
 /** Undefined when it is gone, or is not what was accepted. Trouble of the store itself is the caller's. */
-async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promise<Snapshot | undefined> {
+async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promise<Kept | undefined> {
   const accepted = await store.snapshot(feed.id);
   if (!accepted) return undefined;
   try {
     const text = await unpack(accepted.body);
-    return await inTurns(reading(feed, text, accepted.digest, accepted.acceptedAt));
+    return await inTurns(readingKept(feed, text, accepted.digest, accepted.acceptedAt));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onError(new FeedError(`the stored snapshot of ${feed.id} cannot be used: ${why}`, { cause: error }));
@@ -148,7 +188,7 @@ async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promi
   }
 }
 
-async function readInstalled(id: string, sources: Sources, { tables }: Read): Promise<Snapshot | undefined> {
+async function readInstalled(id: string, sources: Sources, { tables }: Read): Promise<Kept | undefined> {
   const source = sources.feeds.find(({ feed }) => feed.id === id);
   if (!source) return undefined;
   await turn();
@@ -159,7 +199,7 @@ async function readInstalled(id: string, sources: Sources, { tables }: Read): Pr
     throw new FeedError(
       `${source.feed.origin} names ${canary}, which is no disposable domain: install another version`,
     );
-  return snapshot;
+  return inTurns(keeping(snapshot));
 }
 
 /** The tables, and the sum of their texts. */
@@ -180,11 +220,16 @@ async function readTables(sources: Sources): Promise<Read> {
   return lastRead;
 }
 
-/** The same feeds and tables give the same generation on every machine. */
-function fold(snapshots: readonly Snapshot[], { tables, digest }: Read): Promise<Catalog> {
-  const sum = createHash('sha256').update(digest);
-  for (const snapshot of snapshots) sum.update(`\n${snapshot.feed.id} ${snapshot.digest}`);
-  return inTurns(makingCatalog(snapshots, tables, sum.digest('hex').slice(0, 12)));
+function fold(snapshots: readonly Kept[], read: Read): Promise<Catalog> {
+  const generation = generationOf(read, snapshots);
+  return inTurns(makingCatalog(snapshots, read.tables, generation, randomBytes(SEED_BYTES)));
+}
+
+/** The same feeds and tables give the same one on every machine. */
+function generationOf({ digest: tables }: Read, snapshots: readonly Pick<Kept, 'feed' | 'digest'>[]): string {
+  const sum = createHash('sha256').update(tables);
+  for (const { feed, digest } of snapshots) sum.update(`\n${feed.id} ${digest}`);
+  return sum.digest('hex').slice(0, 12);
 }
 
 /** With the step that goes beyond it still no wait that anybody notices; a catalog takes no longer for it (2026-11-15). */

@@ -14,6 +14,7 @@ import {
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
+import type { Shelf } from './core/saved.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
@@ -39,14 +40,30 @@ export async function openStore(
   return openPostgresStore(database.url, Date.now, onFormChange);
 }
 
+type FeedsConfig = Pick<Config, 'feedsOff'> & Partial<Pick<Config, 'dataDir'>>;
+
+/** Below this a catalog is made of its lists within a second. */
+const WORTH_KEEPING = 500_000;
+
+/** Only what is worth it loads the code. */
+function shelfIn(dataDir: string | undefined): Shelf | undefined {
+  if (dataDir === undefined) return undefined;
+  const open = async () => (await import('./feeds/shelf.ts')).openShelf(dataDir, VERSION);
+  return {
+    atLeast: WORTH_KEEPING,
+    read: async generation => (await open()).read(generation),
+    write: async (generation, saved, stop) => (await open()).write(generation, saved, stop),
+  };
+}
+
 /** What is installed, and in its place what updates brought into the store. */
 export function loadCatalog(
-  { feedsOff }: Pick<Config, 'feedsOff'>,
+  { feedsOff, dataDir }: FeedsConfig,
   progress: Progress,
   store?: Stored['store'],
   onError: Stored['onError'] = tellOnStderr,
 ): Promise<Catalog> {
-  const stored = store && { store, unpack: PACKING.unpack, onError };
+  const stored = store && { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
   return buildCatalog(sourcesWithout(feedsOff), progress, stored);
 }
 
@@ -66,11 +83,11 @@ function tellOnStderr(error: unknown): void {
 
 /** Looks for updates in the store while the service runs. */
 export function followStore(
-  { feedsOff }: Pick<Config, 'feedsOff'>,
+  { feedsOff, dataDir }: FeedsConfig,
   parts: Pick<FollowParts, 'catalog' | 'adopting' | 'everyMs'> & Pick<Stored, 'store' | 'onError'>,
 ): Following {
   const { store, onError, ...rest } = parts;
-  const stored = { store, unpack: PACKING.unpack, onError };
+  const stored = { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
   return followFeeds({ ...rest, sources: sourcesWithout(feedsOff), stored });
 }
 

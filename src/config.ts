@@ -1,7 +1,7 @@
 /** Environment → frozen Config, checked once at start. One row per setting; the README's table is made of these. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
 import { networkMatcher, parseNetwork } from './core/origin.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
@@ -179,6 +179,8 @@ export interface Config {
   readonly port: Parsed<'PORT'>;
   readonly host: Parsed<'HOST'>;
   readonly database: Database;
+  /** Beside the store, or on a machine that shares one: what a server keeps for its next start. */
+  readonly dataDir: string;
   readonly dnsServers: Parsed<'DNS_SERVERS'>;
   readonly dnsSentinels: Parsed<'DNS_SENTINELS'>;
   readonly feedsOff: Parsed<'FEEDS_OFF'>;
@@ -214,13 +216,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const dataDir = read('DATA_DIR');
   const host = read('HOST');
   const metricsPort = read('METRICS_PORT');
+  const database = read('DATABASE_URL') ?? {
+    kind: 'sqlite' as const,
+    path: resolve(dataDir ?? '', 'domain-risk.db'),
+  };
   const config = Object.freeze({
     port: read('PORT'),
     host,
-    database: read('DATABASE_URL') ?? {
-      kind: 'sqlite' as const,
-      path: resolve(dataDir ?? '', 'domain-risk.db'),
-    },
+    database,
+    dataDir: database.kind === 'sqlite' ? dirname(database.path) : resolve(dataDir ?? ''),
     dnsServers: read('DNS_SERVERS'),
     dnsSentinels: read('DNS_SENTINELS'),
     feedsOff: read('FEEDS_OFF'),

@@ -60,7 +60,7 @@ class Memory {
   #from: Sources | undefined;
 
   /**
-   * What was found stands while its sources do. Names that nobody asks for again would keep a catalog of 40 MB that was
+   * What was found stands while its sources do. Names that nobody asks for again would keep a catalog of 11 MB that was
    * replaced long ago, and what was learned as of every minute: 4 MiB a minute with 5,000 hosts (2026-11-16).
    */
   recall(domain: Domain, from: Sources): Remembered | undefined {

@@ -108,12 +108,12 @@ interface Target {
 }
 
 /**
- * Innocent names first: hosts that they share with listed ones are never learned, not even for the time of a sweep.
- * After a whole sweep the next one begins anew, since guests that are not seen again are forgotten.
+ * Innocent names first, the panel's among them: hosts that they share with listed ones are never learned, not even for
+ * the time of a sweep. After a whole sweep the next one begins anew, since guests that are not seen again are forgotten.
  */
 function namesLeft(catalog: Catalog, mark: SweepMark | undefined): Target[] {
   const targets: Target[] = [];
-  for (const name of catalog.innocentNames().union(panelOf(catalog)))
+  for (const name of catalog.innocentNames().union(new Set(catalog.panelNames())))
     targets.push({ name: name as Domain, listed: null, order: `0 ${name}` });
   for (const name of catalog.disposableNames()) {
     const listing = catalog.listed(lineage(name));
@@ -123,12 +123,6 @@ function namesLeft(catalog: Catalog, mark: SweepMark | undefined): Target[] {
   }
   targets.sort((a, b) => (a.order < b.order ? -1 : 1));
   return mark && mark.endedAt === null ? targets.filter(({ order }) => order > mark.last) : targets;
-}
-
-/** Names that so many people use that no host of theirs can be learned. */
-function panelOf(catalog: Catalog): Set<string> {
-  const popular = catalog.snapshots.filter(({ feed }) => feed.kind === 'popular');
-  return new Set(popular.flatMap(({ names }) => names.filter(name => catalog.isPanel(name))));
 }
 
 /** Begins them in order and at an even pace, a few at a time. */

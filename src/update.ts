@@ -1,5 +1,6 @@
 /** A feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
+import { randomBytes } from 'node:crypto';
 import { type Act, type Actor, shortDetail } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
@@ -14,6 +15,7 @@ import {
 } from './core/feed.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import { type Known, knownFrom } from './core/known.ts';
+import { SEED_BYTES } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { cleaning, reading, takeSnapshot, textOf } from './core/snapshot.ts';
 import { allAtOnce } from './core/steps.ts';
@@ -85,7 +87,7 @@ function popularFirst(one: FeedSource, other: FeedSource): number {
 
 async function knownNow({ catalog, tables }: UpdateParts): Promise<Known> {
   const { snapshots } = await catalog();
-  return knownFrom(snapshots, parseTables(await tables()));
+  return knownFrom(snapshots, parseTables(await tables()), randomBytes(SEED_BYTES));
 }
 
 async function update(

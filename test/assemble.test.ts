@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildCatalog, followFeeds, type Stored } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
@@ -41,6 +42,14 @@ describe('building a catalog', () => {
     expect((await build(source('a', ['a.com']))).generation).toBe(generation);
     expect((await build(source('a', ['a.com'], '1.0.1'))).generation).not.toBe(generation);
     expect((await build(source('b', ['a.com']))).generation).not.toBe(generation);
+  });
+
+  it('finds its names by other chance each time, so that whoever writes a list cannot make them slow', async () => {
+    const seeds = [0, 1].map(async () => {
+      const { bytes } = (await build(source('a', ['a.com']))).snapshots[0]!.names;
+      return Buffer.from(bytes.buffer, 4, 16).toString('hex');
+    });
+    expect(new Set(await Promise.all(seeds)).size).toBe(2);
   });
 
   it('fails whole when one feed is broken', async () => {
@@ -137,6 +146,17 @@ describe('what updates brought', () => {
     }
     expect(namesOf(await buildCatalog(sources, () => {}, stored))).toEqual(['a.com', 'b.com']);
     expect(told).toEqual(['a', 'c'].map(id => expect.stringContaining(`the stored snapshot of ${id}`)));
+  });
+
+  it.each([`${'x'.repeat(254)}.com`, 'b\u00fccher.com'])('is not used where it holds %s', async name => {
+    const { kept, stored, sources, told } = world();
+    const snapshot = allAtOnce(cleaning(feedOf('a'), { version: 'new', names: ['a2.com'] }));
+    const body = textOf({ ...snapshot, names: [name] });
+    const digest = createHash('sha256').update(body).digest('hex');
+    const head = { feed: 'a', version: 'new', digest, names: 1, acceptedAt: 1_000 };
+    kept.set('a', { ...head, body: await PACKING.pack(body) });
+    expect(namesOf(await buildCatalog(sources, () => {}, stored))).toEqual(['a.com', 'b.com']);
+    expect(told).toEqual([expect.stringContaining('the stored snapshot of a cannot be used: a name is')]);
   });
 
   it('by force may name a canary, which the tables protect all the same', async () => {

@@ -1,8 +1,11 @@
 /** What the lists and tables say, folded for lookup. Built whole, swapped whole, never edited in place. */
 
 import type { Day } from './days.ts';
-import type { Dropped, Family, Feed, Snapshot } from './feed.ts';
+import type { Dropped, Family, Feed } from './feed.ts';
+import type { Kept } from './kept.ts';
+import type { Names } from './names.ts';
 import { Providers } from './provider.ts';
+import { STEP, type Steps } from './steps.ts';
 import type { Mailbox, Tables } from './tables.ts';
 import { typable, typoOf } from './typo.ts';
 
@@ -73,7 +76,7 @@ const UNLISTED: Listing = Object.freeze({ hits: [], families: new Set<Family>(),
 
 /** What a catalog looks things up in. */
 export interface Folded {
-  readonly snapshots: readonly Snapshot[];
+  readonly snapshots: readonly Kept[];
   readonly relays: ReadonlyMap<string, string>;
   readonly protected: ReadonlySet<string>;
   /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
@@ -81,10 +84,10 @@ export interface Folded {
   readonly free: ReadonlySet<string>;
   /** Of these, what a table or two feeds say. */
   readonly surelyFree: ReadonlySet<string>;
-  readonly panel: ReadonlySet<string>;
+  readonly panel: Names;
   readonly canaries: ReadonlySet<string>;
-  /** Name to its place in `namings`: 172,000 names in 20 MB. */
-  readonly disposable: ReadonlyMap<string, number>;
+  /** Name to its place in `namings`. Its buffer holds the names of all snapshots: 172,000 in 7 MB. */
+  readonly disposable: Names;
   /** Who names it and since when. Most names share theirs with thousands. */
   readonly namings: readonly (readonly Naming[])[];
   readonly agreed: readonly string[];
@@ -95,10 +98,12 @@ export class Catalog {
   /** Changes whenever a feed or a table does; shown as `snapshot` in the evidence. */
   readonly generation: string;
   /** What it was made of. */
-  readonly snapshots: readonly Snapshot[];
+  readonly snapshots: readonly Kept[];
   readonly providers: Providers;
   readonly roles: ReadonlySet<string>;
   readonly status: readonly FeedStatus[];
+  /** All that it looks things up in, for whoever keeps it. */
+  readonly folded: Folded;
   readonly #mailboxes: ReadonlyMap<string, Mailbox>;
   readonly #relays: ReadonlyMap<string, string>;
   readonly #protected: ReadonlySet<string>;
@@ -106,14 +111,15 @@ export class Catalog {
   readonly #guarded: ReadonlySet<string>;
   readonly #free: ReadonlySet<string>;
   readonly #surelyFree: ReadonlySet<string>;
-  readonly #panel: ReadonlySet<string>;
+  readonly #panel: Names;
   readonly #meant: readonly string[];
-  readonly #disposable: ReadonlyMap<string, number>;
+  readonly #disposable: Names;
   readonly #namings: readonly (readonly Naming[])[];
   readonly #agreed: readonly string[];
 
   constructor(folded: Folded, tables: Tables, generation: string) {
     this.generation = generation;
+    this.folded = folded;
     this.snapshots = folded.snapshots;
     this.providers = new Providers(tables.providers);
     this.roles = tables.roles;
@@ -139,7 +145,15 @@ export class Catalog {
 
   /** Every name that stands in a disposable feed and counts. */
   disposableNames(): Iterable<string> {
-    return this.#disposable.keys();
+    return this.#disposable;
+  }
+
+  /** Of these, in steps, the ones of three labels or more: most have two, and none of those need become strings. */
+  walkingDeep(visit: (name: string) => void): Steps<undefined> {
+    const names = this.#disposable;
+    return names.walking(STEP, place => {
+      if (names.hasThreeLabels(place)) visit(names.nameAt(place));
+    });
   }
 
   /** Names whose mail hosts are no disposable ones: protected by hand, or consumer webmail. */
@@ -152,12 +166,13 @@ export class Catalog {
     let found: { hits: ListHit[]; families: Set<Family>; namings: Naming[] } | undefined;
     for (const name of names) {
       const place = this.#disposable.get(name);
-      if (place === undefined) {
+      if (place === 0) {
         if (this.#guarded.has(name)) break;
         continue;
       }
       found ??= { hits: [], families: new Set(), namings: [] };
-      for (const naming of this.#namings[place]!) {
+      // A table that was kept in a file may hold any number.
+      for (const naming of this.#namings[place] ?? []) {
         const { feed, sinceText } = naming;
         found.hits.push({ feed: feed.id, entry: name, since: sinceText });
         found.families.add(feed.family);
@@ -198,7 +213,11 @@ export class Catalog {
 
   /** Whether so many people use a registrable domain that it is innocent unless a verified feed says otherwise. */
   isPanel(registrable: string | undefined): boolean {
-    return registrable !== undefined && this.#panel.has(registrable);
+    return registrable !== undefined && this.#panel.get(registrable) !== 0;
+  }
+
+  panelNames(): Iterable<string> {
+    return this.#panel;
   }
 
   /** How many names the panel has; none before the first update of a popularity list. */

@@ -41,3 +41,39 @@ export function spread(runs: Runs, into: Uint16Array | Uint8Array, from: number)
   }
   return at;
 }
+
+/** As they are, or as runs, a pair of numbers each, where these are shorter: a list that came on ten days has ten. */
+export type PackedDays = Uint16Array | Uint32Array;
+
+export function packDays(days: Uint16Array): PackedDays {
+  let runs = 0;
+  let before = -1;
+  for (let at = 0; at < days.length; at++) {
+    if (days[at] !== before) runs++;
+    before = days[at]!;
+  }
+  if (4 * runs >= days.length) return days;
+  const packed = new Uint32Array(2 * runs);
+  let run = -2;
+  let from = 0;
+  for (let at = 0; at < days.length; at++) {
+    if (run >= 0 && days[at] === packed[run]) continue;
+    if (run >= 0) packed[run + 1] = at - from;
+    run += 2;
+    packed[run] = days[at]!;
+    from = at;
+  }
+  packed[run + 1] = days.length - from;
+  return packed;
+}
+
+/** Of so many names. */
+export function unpackDays(packed: PackedDays, count: number): Uint16Array {
+  if (packed instanceof Uint16Array) return packed;
+  const days = new Uint16Array(count);
+  for (let run = 0, at = 0; run < packed.length; run += 2) {
+    days.fill(packed[run]!, at, at + packed[run + 1]!);
+    at += packed[run + 1]!;
+  }
+  return days;
+}

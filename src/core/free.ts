@@ -2,7 +2,8 @@
 
 import type { Folded } from './catalog.ts';
 import { registrableDomain } from './domain.ts';
-import type { Snapshot } from './feed.ts';
+import type { Kept } from './kept.ts';
+import type { Names } from './names.ts';
 import { STEP, type Steps } from './steps.ts';
 import type { ProviderClass, Tables } from './tables.ts';
 
@@ -19,9 +20,9 @@ const PUBLIC_BODY = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.
  * protected name: the lists of November 2026 hold stanford.edu, twitter.com and 58 universities between them.
  */
 export function* freeOf(
-  snapshots: readonly Snapshot[],
+  snapshots: readonly Kept[],
   tables: Tables,
-  disposable: ReadonlyMap<string, number>,
+  disposable: Names,
   guarded: ReadonlySet<string>,
 ): Steps<Pick<Folded, 'free' | 'surelyFree'>> {
   const free = new Set<string>();
@@ -31,7 +32,7 @@ export function* freeOf(
     let at = 0;
     for (const name of names) {
       if (++at % STEP === 0) yield;
-      if (disposable.has(name) || guarded.has(name) || PUBLIC_BODY.test(name)) continue;
+      if (disposable.get(name) !== 0 || guarded.has(name) || PUBLIC_BODY.test(name)) continue;
       if (registrableDomain(name) !== name) continue;
       if (free.has(name)) surelyFree.add(name);
       free.add(name);

@@ -4,7 +4,8 @@ import type { Day } from './days.ts';
 import { doubtOf } from './doubt.ts';
 import type { Content, Snapshot } from './feed.ts';
 import type { Held } from './known.ts';
-import { SHOWN_TO_STAY, sealing } from './snapshot.ts';
+import { SHOWN_TO_STAY } from './line.ts';
+import { sealing } from './snapshot.ts';
 import { allAtOnce } from './steps.ts';
 import { turnoverOf } from './turnover.ts';
 

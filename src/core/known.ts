@@ -4,6 +4,10 @@ import type { Day } from './days.ts';
 import { isGivenAway, lineage, registrableDomain } from './domain.ts';
 import type { Snapshot } from './feed.ts';
 import { canariesOf, PANEL_SIZE } from './folding.ts';
+import { NamesInMaking } from './indexing.ts';
+import { type Kept, keeping } from './kept.ts';
+import { type Names, SEED_BYTES } from './names.ts';
+import { allAtOnce, type Steps } from './steps.ts';
 import type { Tables } from './tables.ts';
 
 export interface Known {
@@ -24,34 +28,58 @@ export interface Held extends Known {
   readonly today: Day;
 }
 
+/** Bits of what lists say of a name. */
+const BROAD = 1;
+const VERIFIED = 2;
+
 /** From what the lists say, and not from what became of it: a name that was cleared yesterday is still one of theirs. */
-export function knownFrom(snapshots: readonly Snapshot[], tables: Tables): Known {
-  const clearable = new Set<string>();
+export function knownFrom(
+  snapshots: readonly (Snapshot | Kept)[],
+  tables: Tables,
+  seed: Uint8Array = new Uint8Array(SEED_BYTES),
+): Known {
+  const kept = snapshots.map(snapshot => allAtOnce(keeping(snapshot)));
+  const disposable = allAtOnce(
+    namedIn(
+      kept.filter(({ feed }) => feed.kind === 'disposable'),
+      seed,
+    ),
+  );
+  const above = new Set<string>();
   const innocent = innocentIn(tables);
   const universities = new Set<string>();
-  for (const { feed, names } of snapshots) {
+  for (const { feed, names } of kept) {
     if (feed.kind === 'disposable' && feed.family !== 'verified')
-      for (const name of names) for (const one of withParents(name)) clearable.add(one);
+      for (const name of names) for (const one of parentsOf(name)) above.add(one);
     if (feed.kind === 'academic') for (const name of names) universities.add(name);
-    if (feed.kind === 'popular') for (const name of names.slice(0, PANEL_SIZE)) innocent.add(name);
+    if (feed.kind === 'popular') for (const name of Iterator.from(names).take(PANEL_SIZE)) innocent.add(name);
   }
-  for (const { feed, names } of snapshots)
-    if (feed.kind === 'disposable' && feed.family === 'verified')
-      for (const name of names) clearable.delete(name);
   const below = suffixesAbove([...innocent, ...universities]);
-  for (const { feed, names } of snapshots)
-    if (feed.kind === 'disposable') for (const name of names) below.delete(name);
   return {
     canaries: canariesOf(tables),
-    isClearable: name => clearable.has(name),
+    isClearable(name) {
+      const named = disposable.get(name);
+      return named === BROAD || (named === 0 && above.has(name));
+    },
     isInnocent: name => innocent.has(name) || isAtOrBelow(name, universities),
-    innocentBelow: name => below.get(name),
+    innocentBelow: name => (disposable.get(name) === 0 ? below.get(name) : undefined),
   };
 }
 
+function* namedIn(lists: readonly Kept[], seed: Uint8Array): Steps<Names> {
+  const room = lists.reduce((sum, { names }) => sum + names.length, 0);
+  const all = lists.map(({ names }) => names);
+  const named = yield* NamesInMaking.joining(all, room, seed);
+  for (const [at, { feed }] of lists.entries()) {
+    const bit = feed.family === 'verified' ? VERIFIED : BROAD;
+    yield* named.adding(named.lists[at]!, (_, before) => before | bit);
+  }
+  return named;
+}
+
 /** What clears a name clears what is below it too. Most have two labels, and nothing above them that a list can name. */
-function withParents(name: string): readonly string[] {
-  return name.indexOf('.') === name.lastIndexOf('.') ? [name] : lineage(name);
+function parentsOf(name: string): readonly string[] {
+  return name.indexOf('.') === name.lastIndexOf('.') ? [] : lineage(name).slice(1);
 }
 
 /** Each private suffix above one of these names, save those that give names away, with the first of the names. */

@@ -17,8 +17,16 @@ const NO_FEEDS: readonly RegExp[] = [
   /(?:^|\.)(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]+$|\.(?:edu|gov|mil)$|\.(?:gov|leg)\.[a-z]{2}$/,
 ];
 
+/** Most names need no pattern: whatever these match has a last but one label of at most so many letters ("africa"), */
+const LONGEST_BEFORE_LAST = 6;
+/** or one of these as its last. */
+const PUBLIC_BODIES: readonly string[] = ['.edu', '.gov', '.mil'];
+
 /** One line that names it would cover everybody who has registered there. */
 export function isRegistry(name: string): boolean {
+  const dot = name.lastIndexOf('.');
+  const isLong = dot - name.lastIndexOf('.', dot - 1) - 1 > LONGEST_BEFORE_LAST;
+  if (isLong && !PUBLIC_BODIES.some(body => name.endsWith(body))) return false;
   return (
     NO_FEEDS.some(pattern => pattern.test(name)) &&
     registrableDomain(name) === undefined &&

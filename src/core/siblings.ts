@@ -3,7 +3,7 @@
 import type { Catalog } from './catalog.ts';
 import { lineage, registrableDomain } from './domain.ts';
 import { isCorroborated, LEARNING } from './guest.ts';
-import { STEP, type Steps } from './steps.ts';
+import type { Steps } from './steps.ts';
 
 /** By registrable domain, the names below it. */
 export type Siblings = ReadonlyMap<string, readonly string[]>;
@@ -19,16 +19,13 @@ export function* siblingsIn(catalog: Catalog): Steps<Siblings> {
   const before = kept.get(catalog);
   if (before) return before;
   const siblings = new Map<string, string[]>();
-  let at = 0;
-  for (const name of catalog.disposableNames()) {
-    if (++at % STEP === 0) yield;
-    if (name.indexOf('.') === name.lastIndexOf('.')) continue;
+  yield* catalog.walkingDeep(name => {
     const registrable = registrableDomain(name);
-    if (registrable === undefined || registrable === name || !isBlamable(registrable, catalog)) continue;
-    if (!isCorroborated(catalog.listed(lineage(name)).families)) continue;
+    if (registrable === undefined || registrable === name || !isBlamable(registrable, catalog)) return;
+    if (!isCorroborated(catalog.listed(lineage(name)).families)) return;
     const others = siblings.get(registrable) ?? [];
     if (others.length < LEARNING.neighbours) siblings.set(registrable, [...others, name]);
-  }
+  });
   kept.set(catalog, siblings);
   return siblings;
 }

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { dayAt, dayFrom, dayText, runsOf, spread } from '../../src/core/days.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dayAt, dayFrom, dayText, packDays, runsOf, spread, unpackDays } from '../../src/core/days.ts';
 
 it.each([
   ['1970-01-02', 1],
@@ -34,4 +35,22 @@ it('what is equal takes one run, and what does not fit is left out', () => {
   const short = new Uint8Array(2);
   spread([[3, 1_000_000]], short, 0);
   expect([...short]).toEqual([3, 3]);
+});
+
+describe('days of many names', () => {
+  it('come back as they were, whatever they are', () => {
+    const runs = fc.array(fc.tuple(fc.nat(2 ** 16 - 1), fc.integer({ min: 1, max: 20 })));
+    const mixed = runs.map(some => Uint16Array.from(some.flatMap(([day, times]) => Array(times).fill(day))));
+    fc.assert(
+      fc.property(fc.oneof(mixed, fc.uint16Array()), days => {
+        expect(unpackDays(packDays(days), days.length)).toEqual(days);
+      }),
+    );
+  });
+
+  it('take no room for a list that came on few of them, and never more than two bytes each', () => {
+    expect(packDays(new Uint16Array(100_000).fill(20_000)).byteLength).toBe(8);
+    expect(packDays(Uint16Array.from({ length: 1_000 }, (_, at) => at)).byteLength).toBe(2_000);
+    expect(packDays(new Uint16Array([1, 1, 1, 1])).byteLength).toBe(8);
+  });
 });

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { dayFrom, dayText } from '../../src/core/days.ts';
 import type { Feed } from '../../src/core/feed.ts';
 import { keepingNames } from '../../src/core/gate.ts';
-import { cleaning, reading, takeSnapshot, textOf } from '../../src/core/snapshot.ts';
+import { keeping } from '../../src/core/kept.ts';
+import { cleaning, reading, readingKept, takeSnapshot, textOf } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
 const FEED: Feed = {
@@ -194,6 +195,41 @@ describe('the text that a snapshot is kept as', () => {
     let yields = 0;
     while (!steps.next().done) yields++;
     expect(yields).toBe(1 + 3);
+  });
+
+  it.each<[string, string, Feed]>([
+    ['it has now', textOf(taken(['a.com', 'b.com'])), FEED],
+    [
+      'of a rotating list',
+      textOf(keepingNames(taken(['a.com']), undefined, 20_000)),
+      { ...FEED, rotates: 2 },
+    ],
+    [
+      'it had before the days stood in it',
+      '{"version":"1","dropped":{}}\n{"names":["a.com","b.com"]}\n{"since":[["b.com","2026-01-01"]]}\n',
+      FEED,
+    ],
+  ])('gives a catalog the same names and days, in the form %s', (_, text, feed) => {
+    const read = [feed, text, hash('sha256', text), 86_400_000 * 20_000] as const;
+    const kept = allAtOnce(readingKept(...read));
+    expect({ ...kept, names: [...kept.names] }).toEqual({
+      ...allAtOnce(keeping(allAtOnce(reading(...read)))),
+      names: allAtOnce(reading(...read)).names,
+    });
+    expect(kept.names.length).toBeGreaterThan(1);
+  });
+
+  it('of a million characters, some of two halves, has its digest looked at in two steps', () => {
+    const names = Array.from({ length: 20_000 }, (_, at) => `${'n'.repeat(20)}${at}.com`);
+    const labels = new Map(names.map(name => [name, '\u{1f4da}'.repeat(5)]));
+    const snapshot = takeSnapshot(FEED, { version: '1', names, labels });
+    const text = textOf(snapshot);
+    const yields = [...reading(FEED, text, snapshot.digest, null)].length;
+    expect(text.length).toBeGreaterThan(2 ** 20);
+    expect(yields - text.split('\n').length).toBe(2);
+    expect(() => allAtOnce(reading(FEED, `${text}\n`, snapshot.digest, null))).toThrow(
+      'its digest is another',
+    );
   });
 
   it('gives back what came though we know it as something else, in lines of a bounded length', () => {
