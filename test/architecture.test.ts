@@ -49,13 +49,22 @@ type Room =
   | 'store'
   | 'store/sqlite'
   | 'store/postgres';
-const ROOTS = new Set(['cli.ts', 'compose.ts', 'config.ts', 'observe.ts', 'service.ts', 'surface.ts']);
+const ROOTS = new Set([
+  'binding.ts',
+  'cli.ts',
+  'compose.ts',
+  'config.ts',
+  'observe.ts',
+  'service.ts',
+  'surface.ts',
+]);
 /** `admit.ts` is one, and what is below `admit/` are its parts. */
 const verbOf = (path: string) => path.split('/')[0]!.replace(/\.ts$/, '');
 
 function roomOf(path: string): Room {
   const [folder, file, inner] = path.split('/');
   if (folder === 'store' && inner !== undefined) return `${folder}/${file}` as Room;
+  if (folder === 'workers') return 'root';
   if (file !== undefined) return FILES.includes(`${folder}.ts`) ? 'verb' : (folder as Room);
   return ROOTS.has(path) ? 'root' : 'verb';
 }
