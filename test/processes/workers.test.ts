@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../src/binding.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
@@ -105,6 +106,24 @@ test('workers cannot share the port of a server that has one', async () => {
   const alone = await startServer();
   const { code, stderr } = await run(['serve'], { env: { PORT: String(alone.port), WORKERS } });
   expect([code, stderr.includes(`port ${alone.port} on 127.0.0.1 is in use`)]).toEqual([1, true]);
+});
+
+test('workers share the listener of operators as well, which another server cannot have', async () => {
+  const token = 'a-token-of-at-least-32-characters';
+  const operators = await freePort({ host: '127.0.0.1', port: 0 });
+  const env = { METRICS_PORT: String(operators), WORKERS };
+  const apart = await startServer({ env: { ...env, ADMIN_TOKEN: token } });
+  const asked = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      fetch(`http://127.0.0.1:${operators}/admin/keys`, {
+        headers: { authorization: `Bearer ${token}`, connection: 'close' },
+      }),
+    ),
+  );
+  expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200));
+  expect((await apart.get('/metrics')).status).toBe(404);
+  const { code, stderr } = await run(['serve'], { env });
+  expect([code, stderr.includes(`port ${operators} on 127.0.0.1 is in use`)]).toEqual([1, true]);
 });
 
 /** In the thread of worker 1 the file's text is carried out, once for each time that it is written. */
