@@ -22,8 +22,10 @@ const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 const ticks = () => performance.now() + offset;
 
 let service: Service | undefined;
+let hasFault = false;
 
 function die(error: unknown): void {
+  hasFault = true;
   log.fatal({ err: error }, 'something that must never happen: a worker ends');
   setTimeout(() => process.exit(1), GIVE_UP_MS).unref();
   Promise.resolve(service?.close()).finally(() => process.exit(1));
@@ -53,7 +55,7 @@ port.on('message', async (message: ToWorker) => {
 
 /** Also while it still starts: nobody has come to it then. */
 function end(): void {
-  Promise.resolve(service?.close()).then(() => process.exit(0), die);
+  Promise.resolve(service?.close()).then(() => process.exit(hasFault ? 1 : 0), die);
 }
 
 const crew: Crew = {

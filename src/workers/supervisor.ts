@@ -47,6 +47,8 @@ export class Supervisor {
   #deaths: number[] = [];
   #replaced = 0;
   #isEnding = false;
+  /** One of them while all were to end. */
+  #hasFailed = false;
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
@@ -90,13 +92,14 @@ export class Supervisor {
         this.#whole.came(place.worker, message.up.health);
         resolve(message.up);
       } else if ('failed' in message) cause = message.failed;
-      else this.#take(place, message);
+      else this.#take(place, thread, message);
     });
     // What nobody in it could catch any more, such as a heap that is full.
     thread.on('error', error => {
       cause = error;
     });
-    thread.on('exit', () => {
+    thread.on('exit', code => {
+      this.#hasFailed ||= this.#isEnding && code !== 0;
       const wasUp = place.isUp;
       place.thread = undefined;
       place.isUp = false;
@@ -107,14 +110,18 @@ export class Supervisor {
     return promise;
   }
 
-  #take(place: Place, message: Exclude<FromWorker, { up: Up } | { failed: Error }>): void {
+  #take(
+    { worker }: Place,
+    thread: Worker,
+    message: Exclude<FromWorker, { up: Up } | { failed: Error }>,
+  ): void {
     const { pass, progress } = this.#parts;
     if ('lines' in message) pass(message.lines);
     else if ('progress' in message) {
-      if (place.worker === 0) progress(...message.progress);
+      if (worker === 0) progress(...message.progress);
     } else if ('askAll' in message) {
       const { id } = message;
-      void this.#whole.tell(message.askAll).then(ofAll => post(place, { id, ofAll }));
+      void this.#whole.tell(message.askAll).then(ofAll => post(thread, { id, ofAll }));
     } else this.#waiting.get(message.id)?.(message.told);
   }
 
@@ -160,11 +167,13 @@ export class Supervisor {
     const id = ++this.#asked;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
+    const { thread } = place;
     this.#waiting.set(id, told => {
-      if (place.isUp) take(place.worker, told as Told[T]);
+      // What one that died meanwhile has told is not its successor's.
+      if (place.thread === thread) take(place.worker, told as Told[T]);
       resolve();
     });
-    post(place, { ask: topic, id });
+    post(thread, { ask: topic, id });
     return promise.finally(() => {
       clearTimeout(timer);
       this.#waiting.delete(id);
@@ -175,25 +184,33 @@ export class Supervisor {
     const up = this.#places.filter(({ isUp }) => isUp).length;
     return [
       valuesOf('domain_risk_workers', 'Threads that serve.', 'gauge', up),
-      valuesOf('domain_risk_workers_replaced_total', 'Workers that died.', 'counter', this.#replaced),
+      valuesOf(
+        'domain_risk_workers_replaced_total',
+        'Workers in the place of one that died.',
+        'counter',
+        this.#replaced,
+      ),
     ];
   }
 
-  /** Every one answers what it has taken. */
+  /** Every one answers what it has taken. Rejects where one had a fault meanwhile. */
   async drain(): Promise<void> {
     this.#isEnding = true;
     const threads = this.#places.flatMap(({ thread }) => (thread ? [thread] : []));
     const ended = threads.map(thread => new Promise(resolve => thread.once('exit', resolve)));
-    for (const place of this.#places) post(place, { drain: true });
+    for (const thread of threads) post(thread, { drain: true });
+    let isLate = false;
     const late = setTimeout(() => {
+      isLate = true;
       for (const thread of threads) void thread.terminate();
     }, DRAIN_MS);
     await Promise.all(ended);
     clearTimeout(late);
+    if (this.#hasFailed && !isLate) throw new Error('a worker had a fault while it ended');
   }
 }
 
-function post({ thread }: Place, message: ToWorker): void {
+function post(thread: Worker | undefined, message: ToWorker): void {
   thread?.postMessage(message);
 }
 

@@ -1,5 +1,6 @@
 /** A service of several workers: the port is proved to be free, then they listen there together. */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Progress } from '../assemble.ts';
 import { freePort, Ports } from '../binding.ts';
@@ -11,6 +12,9 @@ import type { Service } from '../service.ts';
 import type { OnFormChange } from '../store/form.ts';
 import type { Up } from './messages.ts';
 import { Supervisor } from './supervisor.ts';
+
+/** A store that is silent does not hold the end up. */
+const CLOSE_MS = 700;
 
 interface TogetherParts {
   readonly config: Config;
@@ -48,15 +52,18 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
         ownMetrics: async () => MetricSums.ofProcess(await metrics.values()),
       });
       const end = async () => {
-        await supervisor.drain();
-        await store.close();
+        try {
+          await supervisor.drain();
+        } finally {
+          await Promise.race([store.close(), pause(CLOSE_MS, undefined, { ref: false })]);
+        }
       };
       try {
         const up = await supervisor.start();
         await close();
         return { address, store, up, close: end };
       } catch (error) {
-        await end();
+        await end().catch(() => {});
         throw error;
       }
     },
