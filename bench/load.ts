@@ -22,6 +22,8 @@ export interface Load {
   readonly authorizations: readonly string[];
   readonly seconds: number;
   readonly connections: number;
+  /** False where it may use every core, beside the server. */
+  readonly isPinned?: boolean;
 }
 
 export const hasWrk = has('wrk');
@@ -53,7 +55,7 @@ function done(summary, latency)
 end`,
   );
   const [program, ...args] = [
-    ...pinned(1),
+    ...(load.isPinned === false ? [] : pinned(1)),
     'wrk',
     '-t1',
     `-c${load.connections}`,

@@ -5,13 +5,14 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { globalAgent, request } from 'node:http';
+import { globalAgent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { printTable } from '../src/commands/print.ts';
 import { mx, startDns } from '../test/support/dns.ts';
 import { type Figures, hasWrk, put } from './load.ts';
 import { pinned } from './pinned.ts';
+import { sample } from './sample.ts';
 import { makeKeys, middle, startService } from './serving.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
@@ -37,28 +38,6 @@ function startBare(): Promise<{ child: ChildProcess; url: string }> {
     child.once('message', ({ port }: { port: number }) =>
       resolve({ child, url: `http://127.0.0.1:${port}` }),
     );
-  });
-}
-
-/** One real answer, as it came over the wire. */
-function sample(url: string, path: string, authorization: string) {
-  return new Promise<{ status: number; headers: string[]; body: string }>((resolve, reject) => {
-    request(url + path, { headers: { authorization } }, response => {
-      const chunks: Buffer[] = [];
-      response.on('data', chunk => chunks.push(chunk));
-      response.on('end', () => {
-        // The server adds these by itself.
-        const own = new Set(['date', 'connection', 'keep-alive']);
-        const headers: string[] = [];
-        for (let i = 0; i < response.rawHeaders.length; i += 2) {
-          if (own.has(response.rawHeaders[i]!.toLowerCase())) continue;
-          headers.push(response.rawHeaders[i]!, response.rawHeaders[i + 1]!);
-        }
-        resolve({ status: response.statusCode!, headers, body: Buffer.concat(chunks).toString() });
-      });
-    })
-      .on('error', reject)
-      .end();
   });
 }
 

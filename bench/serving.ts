@@ -1,6 +1,7 @@
 /** The service in a process of its own for a bench, with its keys; and the middle of what was measured. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { openStore } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { newKey } from '../src/operate.ts';
@@ -29,12 +30,13 @@ export async function makeKeys(env: Record<string, string>, quotas: readonly num
 export interface Served {
   readonly url: string;
   readonly pid: number;
-  end(): void;
+  /** Resolves when it is gone. */
+  end(): Promise<void>;
 }
 
-/** On core 0. */
-export function startService(env: Record<string, string>): Promise<Served> {
-  const [program, ...args] = [...pinned(0), process.execPath, ...process.execArgv, 'src/cli.ts', 'serve'];
+/** On core 0, where nothing else is said. */
+export function startService(env: Record<string, string>, where = pinned(0)): Promise<Served> {
+  const [program, ...args] = [...where, process.execPath, ...process.execArgv, 'src/cli.ts', 'serve'];
   const child: ChildProcess = spawn(program!, args, {
     env: bareEnvironment(env),
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -44,7 +46,10 @@ export function startService(env: Record<string, string>): Promise<Served> {
     child.stdout!.on('data', (chunk: Buffer) => {
       const port = /"port":(\d+)/.exec(chunk.toString())?.[1];
       if (!port) return;
-      const end = () => void child.removeAllListeners('exit').kill('SIGTERM');
+      const end = async () => {
+        child.removeAllListeners('exit').kill('SIGTERM');
+        await once(child, 'exit');
+      };
       resolve({ url: `http://127.0.0.1:${port}`, pid: child.pid!, end });
     });
   });

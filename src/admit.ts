@@ -1,7 +1,7 @@
 /** Key → origin → rate → quota. A call gets an Admission, counted durably, or a Refusal without effect. */
 
 import { LRUCache } from 'lru-cache';
-import { Meters } from './admit/meters.ts';
+import { Meters, type MetersParts } from './admit/meters.ts';
 import { Spending, type SpendingParts } from './admit/spending.ts';
 import {
   type Admission,
@@ -17,7 +17,7 @@ import {
 } from './core/door.ts';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
 import { originAllowed } from './core/origin.ts';
-import type { Clock, Store, Ticks, Waiter } from './core/ports.ts';
+import type { Ticks, Waiter } from './core/ports.ts';
 import { lastDays } from './core/quota.ts';
 import { type Refusal, refuse } from './core/refusal.ts';
 
@@ -45,10 +45,14 @@ export interface DayCount {
   readonly count: number;
 }
 
-export function createAdmit(parts: { store: Store; clock: Clock; ticks?: Ticks | undefined }): Admit {
-  const { store, clock, ticks = () => performance.now() } = parts;
+interface AdmitParts extends Omit<MetersParts, 'ticks'> {
+  readonly ticks?: Ticks | undefined;
+}
+
+export function createAdmit(parts: AdmitParts): Admit {
+  const { store, clock, ticks = () => performance.now(), buckets } = parts;
   const keys = new LRUCache<string, OpenedKey>({ max: 10_000 });
-  const meters = new Meters({ store, clock, ticks });
+  const meters = new Meters({ store, clock, ticks, buckets });
 
   async function read(digest: string): Promise<OpenedKey | undefined> {
     const { key, revision } = await store.keyByDigest(digest);

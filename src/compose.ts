@@ -16,7 +16,7 @@ import type { Catalog } from './core/catalog.ts';
 import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
 import type { Shelf } from './core/saved.ts';
 import { Addresses } from './dns/addresses.ts';
-import { createResolver, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
+import { createResolver, DNS_CAPS, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
 import { sourcesWithout } from './feeds/sources.ts';
 import { createLearn } from './learn.ts';
@@ -24,15 +24,20 @@ import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrule.ts';
 import { createRank } from './rank.ts';
 import { type FormChange, type OnFormChange, toldOf } from './store/form.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
+import { joinSqliteStore, openSqliteStore, type StorePorts } from './store/sqlite/store.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')).version;
+
+export interface OpenedStore extends Store {
+  /** For a worker that joins it; PostgreSQL has none. */
+  share?(): Promise<StorePorts>;
+}
 
 export async function openStore(
   config: Config,
   onDeath: (error: Error) => void,
   onFormChange: OnFormChange = tellFormChange,
-): Promise<Store> {
+): Promise<OpenedStore> {
   const { database } = config;
   if (database.kind === 'sqlite') return openSqliteStore(database.path, onDeath, onFormChange);
   // Most commands run on the file, and start faster without the driver.
@@ -54,6 +59,17 @@ function shelfIn(dataDir: string | undefined): Shelf | undefined {
     read: async generation => (await open()).read(generation),
     write: async (generation, saved, stop) => (await open()).write(generation, saved, stop),
   };
+}
+
+/** The store of a worker: the file's threads are those of the process, of PostgreSQL it has connections of its own. */
+export async function joinStore(
+  { database }: Config,
+  ports: StorePorts | undefined,
+  workers: number,
+): Promise<Store> {
+  if (database.kind === 'sqlite') return joinSqliteStore(database.path, ports!);
+  const { openPostgresStore } = await import('./store/postgres/store.ts');
+  return openPostgresStore(database.url, Date.now, tellFormChange, workers);
 }
 
 /** What is installed, and in its place what updates brought into the store. */
@@ -94,8 +110,15 @@ export function followStore(
 export function openResolver(
   { dnsServers, dnsSentinels }: Config,
   options: Pick<ResolverOptions, 'observe' | 'changed' | 'failed' | 'ticks'> = {},
+  workers = 1,
 ): DnsResolver {
-  return createResolver({ failed: tellFault, ...options, servers: dnsServers, sentinels: dnsSentinels });
+  // What all of them remember takes as much memory as one would.
+  const caps = {
+    cacheEntries: Math.ceil(DNS_CAPS.cacheEntries / workers),
+    cacheBytes: Math.ceil(DNS_CAPS.cacheBytes / workers),
+  };
+  const asking = { servers: dnsServers, sentinels: dnsSentinels, caps };
+  return createResolver({ failed: tellFault, ...options, ...asking });
 }
 
 /** Everything that verdicts need, for the server and for `domain-risk lookup` alike. */

@@ -1,9 +1,11 @@
 /** Environment → frozen Config, checked once at start. One row per setting; the README's table is made of these. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
 import { networkMatcher, parseNetwork } from './core/origin.ts';
+import { type Database, parseDatabase } from './database.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
 import { FEED_IDS } from './feeds/sources.ts';
 
@@ -29,18 +31,6 @@ function parseHost(text: string): Checked<string> {
   return /^[0-9A-Za-z.:%-]+$/.test(text) ? good(text) : bad('must be an address or host name');
 }
 
-/** Where the store is: a file of ours, or a database that several machines share. */
-export type Database =
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: string };
-
-export function parseDatabase(text: string): Checked<Database> {
-  if (text.startsWith('sqlite:') && text.length > 7)
-    return good({ kind: 'sqlite', path: resolve(text.slice(7)) });
-  if (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) return good({ kind: 'postgres', url: text });
-  return bad('must be sqlite:<path of a file> or postgres://user:password@host:port/database');
-}
-
 function parseTrusted(text: string): Checked<(address: string) => boolean> {
   const networks: string[] = [];
   for (const item of itemsOf(text)) {
@@ -63,6 +53,16 @@ function parseFeeds(text: string): Checked<readonly string[]> {
   const feeds = itemsOf(text);
   const isKnown = feeds.every(id => FEED_IDS.includes(id));
   return isKnown ? good(feeds) : bad(`must be comma-separated names of ${FEED_IDS.join(', ')}`);
+}
+
+const MOST_WORKERS = 8;
+/** Only there does the system deal connections out to all threads that listen at one port. */
+const canShare = process.platform === 'linux';
+
+function parseWorkers(text: string): Checked<number> {
+  if (text === 'auto') return good(canShare ? Math.min(availableParallelism(), MOST_WORKERS) : 1);
+  if (!/^[1-8]$/.test(text)) return bad(`must be auto or a number from 1 to ${MOST_WORKERS}`);
+  return canShare || text === '1' ? good(Number(text)) : bad('must be 1 or auto: more take Linux');
 }
 
 const digestOf = (text: string) => hash('sha256', text, 'buffer');
@@ -101,10 +101,8 @@ export const SETTINGS = {
   DNS_SERVERS: {
     fallback: '',
     help: "Resolvers to ask, comma-separated `ip[:port]` or `[ipv6]:port`; empty asks the system's.",
-    parse: (text: string): Checked<readonly string[] | undefined> => {
-      if (text === '') return good(undefined);
-      return parseServers(text);
-    },
+    parse: (text: string): Checked<readonly string[] | undefined> =>
+      text === '' ? good(undefined) : parseServers(text),
   },
   DNS_SENTINELS: {
     fallback: 'gmail.com, outlook.com, yahoo.com, icloud.com',
@@ -153,6 +151,11 @@ export const SETTINGS = {
         ? good(Number(text))
         : bad('must be a number from 1 to 999999'),
   },
+  WORKERS: {
+    fallback: '1',
+    help: 'Threads that serve, one for each core that it may use, 8 at the most; `auto` takes as many as there are cores (Linux; elsewhere 1).',
+    parse: parseWorkers,
+  },
   LOG_LEVEL: {
     fallback: 'info',
     help: 'Least level that is logged.',
@@ -193,6 +196,7 @@ export interface Config {
   readonly hasMetrics: boolean;
   readonly docs: boolean;
   readonly connectionsPerAddress: Parsed<'CONNECTIONS_PER_ADDRESS'>;
+  readonly workers: Parsed<'WORKERS'>;
   readonly logLevel: Parsed<'LOG_LEVEL'>;
   readonly accessLog: Parsed<'ACCESS_LOG'>;
   readonly fastLane: Parsed<'FAST_LANE'>;
@@ -216,10 +220,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const dataDir = read('DATA_DIR');
   const host = read('HOST');
   const metricsPort = read('METRICS_PORT');
-  const database = read('DATABASE_URL') ?? {
-    kind: 'sqlite' as const,
-    path: resolve(dataDir ?? '', 'domain-risk.db'),
-  };
+  const path = resolve(dataDir ?? '', 'domain-risk.db');
+  const database = read('DATABASE_URL') ?? { kind: 'sqlite' as const, path };
   const config = Object.freeze({
     port: read('PORT'),
     host,
@@ -235,6 +237,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     hasMetrics: metricsPort !== 'off',
     docs: read('DOCS') === 'on',
     connectionsPerAddress: read('CONNECTIONS_PER_ADDRESS'),
+    workers: read('WORKERS'),
     logLevel: read('LOG_LEVEL'),
     accessLog: read('ACCESS_LOG'),
     fastLane: read('FAST_LANE'),

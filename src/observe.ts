@@ -38,6 +38,7 @@ export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
     '1 while a DNS server knows names that certainly receive mail, 0 while its denials are not believed.',
     'server',
     () => resolver.health().servers.map(({ address, problem }) => [address, problem === null ? 1 : 0]),
+    'min',
   );
   metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
 }
@@ -132,15 +133,21 @@ export function observeLearned(metrics: Metrics, learn: Pick<Learn, 'infra'>): v
     'domain_risk_learned_hosts',
     'Mail hosts and addresses learned as disposable.',
     () => learn.infra().size,
+    'max',
   );
 }
 
 export function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Clock): void {
-  metrics.gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size);
-  metrics.gauges('domain_risk_feed_names', 'Names of each feed that count.', 'feed', () =>
-    catalog().status.map(({ feed, names }) => [feed.id, names]),
+  const { gauge, gauges } = metrics;
+  gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size, 'max');
+  gauges(
+    'domain_risk_feed_names',
+    'Names of each feed that count.',
+    'feed',
+    () => catalog().status.map(({ feed, names }) => [feed.id, names]),
+    'max',
   );
-  metrics.gauges(
+  gauges(
     'domain_risk_feed_age_seconds',
     'Time since an update last changed a feed; feeds as installed are not there.',
     'feed',
@@ -148,5 +155,6 @@ export function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Cl
       catalog().status.flatMap(({ feed, updatedAt }) =>
         updatedAt === null ? [] : [[feed.id, Math.max(0, clock() - updatedAt) / 1000]],
       ),
+    'max',
   );
 }

@@ -1,20 +1,18 @@
 /** The running service: the verbs behind a port. */
 
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Admit, createAdmit } from './admit.ts';
+import { createAdmit } from './admit.ts';
+import { type Bound, Ports } from './binding.ts';
 import { followStore, openResolver, openVerdicts } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock, Store, Ticks } from './core/ports.ts';
+import type { Clock, ResolverHealth, Store, Ticks } from './core/ports.ts';
+import type { SharedBuckets } from './core/shared-rate.ts';
 import type { DnsResolver } from './dns/resolver.ts';
-import { createDoors, type Doors } from './http/doors.ts';
-import { probeEndpoints } from './http/endpoints/probes.ts';
-import { createMetrics, type Metrics } from './http/metrics.ts';
-import { Port, type PortParts } from './http/port.ts';
-import { LIVEZ } from './http/routes-of-callers.ts';
-import { mostConnections } from './http/sockets.ts';
+import { createDoors } from './http/doors.ts';
+import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
+import { createMetrics, type Metrics, type MetricValues } from './http/metrics.ts';
 import { watchLoop } from './http/watchdog.ts';
 import {
   observeFeeds,
@@ -26,19 +24,14 @@ import {
 } from './observe.ts';
 import { surfaceOf } from './surface.ts';
 
-/** Who watches and who operates are few. */
-const MOST_OF_OPERATORS = 256;
-
-interface Bound {
-  readonly host: string;
-  readonly port: number;
-}
-
 export interface Service {
   readonly address: Bound;
   /** Of the listener for operators, where they have one of their own. */
   readonly operatorAddress: Bound | undefined;
   readonly store: Store;
+  /** What it tells where it is one of several workers. */
+  health(): ResolverHealth;
+  metrics(): Promise<MetricValues[]>;
   /** Answers what was accepted, writes what is pending, closes everything. */
   close(): Promise<void>;
 }
@@ -51,6 +44,15 @@ interface Parts {
   readonly ticks?: Ticks | undefined;
   /** How often to look for feed updates. */
   readonly followMs?: number | undefined;
+}
+
+/** Where it is one worker of several that are one service together. */
+export interface Crew {
+  readonly workers: number;
+  /** Of all of them. */
+  readonly buckets: SharedBuckets;
+  /** What all of them tell together. */
+  readonly whole: Whole;
 }
 
 /** The ports of a service that has not started: whoever asks is told to come again. */
@@ -70,75 +72,59 @@ export async function startService(parts: Parts & { config: Config; log: Logger 
   }
 }
 
-/** What the ports know of callers, once there is a store. */
-interface World {
-  readonly admit: Admit;
-  readonly doors: Doors;
-}
-
 /** First of all, so that a server that cannot have its port changes nothing in the store. */
 export async function bindService({ config, log }: { config: Config; log: Logger }): Promise<Binding> {
   const metrics = createMetrics();
-  let world: World | undefined;
-  const portParts = portPartsOf({ config, log, metrics, world: () => world });
-  const most = mostConnections();
-  // A listener of their own has its own share: neither side can take all descriptors from the other.
-  const ofOperators = config.metricsPort === undefined ? 0 : Math.min(MOST_OF_OPERATORS, Math.ceil(most / 4));
-  const port = new Port({ ...portParts, mostConnections: most - ofOperators });
-  const operators = ofOperators === 0 ? port : new Port({ ...portParts, mostConnections: ofOperators });
-  const ports = new Set([port, operators]);
-  for (const one of ports) one.add([LIVEZ]);
-  const close = async () => void (await Promise.all([...ports].map(one => one.drain())));
-  try {
-    await port.listen({ host: config.host, port: config.port });
-    if (config.metricsPort !== undefined)
-      await operators.listen({ host: config.metricsHost, port: config.metricsPort });
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const ports = new Ports({ config, log, metrics });
+  await ports.listen();
   return {
-    close,
-    start: parts =>
-      start({
-        ...parts,
-        ...{ config, log, metrics, port, operators },
-        open(opened) {
-          world = opened;
-          for (const one of ports) one.open();
-        },
-      }),
+    close: () => ports.drain(),
+    start: parts => start({ ...parts, config, log, metrics, ports }),
   };
+}
+
+/** Beside others at the same port: it listens when it has started, so that nobody is told to come again by it. */
+export async function startWorker(
+  parts: Parts & { config: Config; log: Logger; crew: Crew },
+): Promise<Service> {
+  const metrics = createMetrics();
+  const { workers } = parts.crew;
+  const ports = new Ports({ ...parts, metrics, workers });
+  const service = await start({ ...parts, metrics, ports });
+  await ports.listen();
+  return service;
 }
 
 interface Starting extends Parts {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly port: Port;
-  readonly operators: Port;
-  readonly open: (world: World) => void;
+  readonly ports: Ports;
+  readonly crew?: Crew | undefined;
 }
 
 /** One that the log and the metrics tell of. */
-function openObservedResolver({ config, log, metrics, ticks }: Starting): DnsResolver {
+function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): DnsResolver {
   const tell = tellOfDns(log);
-  const resolver: DnsResolver = openResolver(config, {
-    ticks,
-    observe(outcome, seconds) {
-      metrics.question(outcome, seconds);
-      tell.afterQuestion(resolver.health());
+  const resolver: DnsResolver = openResolver(
+    config,
+    {
+      ticks,
+      observe(outcome, seconds) {
+        metrics.question(outcome, seconds);
+        tell.afterQuestion(resolver.health());
+      },
+      changed: () => tell.afterProbe(resolver.health()),
+      failed: tell.failed,
     },
-    changed: () => tell.afterProbe(resolver.health()),
-    failed: tell.failed,
-  });
+    crew?.workers,
+  );
   observeResolver(metrics, resolver);
   return resolver;
 }
 
 async function start(parts: Starting): Promise<Service> {
-  const { config, store, clock, ticks, log, metrics, port, operators } = parts;
-  const ports = new Set([port, operators]);
+  const { config, store, clock, ticks, log, metrics, ports, crew } = parts;
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
@@ -151,16 +137,16 @@ async function start(parts: Starting): Promise<Service> {
     onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
   });
   learn.hold();
-  const admit = createAdmit({ store, clock, ticks });
+  const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const { isAdminToken, isTrustedProxy } = config;
   const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });
   observeFeeds(metrics, catalog, clock);
   observeLearned(metrics, learn);
-  observePorts(metrics, [...ports]);
+  observePorts(metrics, [...ports.all]);
   const watchdog = watchLoop(metrics, log);
-  const tellReady = tellOfReadiness(log);
-  const isDraining = () => port.isDraining;
-  const probes = probeEndpoints({ store, catalog, resolver, metrics, isDraining, tell: tellReady });
+  const isDraining = () => ports.port.isDraining;
+  const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
+  const probes = probeEndpoints({ store, catalog, whole, isDraining, tell: tellOfReadiness(log) });
   const { callers, ofOperators } = await surfaceOf(config, {
     ...{ doors, admit, lookup, rank, metrics, probes, store, catalog, clock },
   });
@@ -180,16 +166,22 @@ async function start(parts: Starting): Promise<Service> {
   });
   // Whatever it says: the thread that counts is up before the first call comes.
   await store.ready().catch(() => {});
-  parts.open({ admit, doors });
-  for (const one of ports) one.add(callers);
-  operators.add(ofOperators);
+  ports.open({ admit, doors });
+  for (const one of ports.all) one.add(callers);
+  ports.operators.add(ofOperators);
 
   return {
-    address: addressOf(port),
+    get address() {
+      return ports.address;
+    },
+    get operatorAddress() {
+      return ports.operatorAddress;
+    },
     store,
-    operatorAddress: operators === port ? undefined : addressOf(operators),
+    health: () => resolver.health(),
+    metrics: metrics.values,
     async close() {
-      await Promise.all([...ports].map(one => one.drain()));
+      await ports.drain();
       watchdog.close();
       // Every count is in the store already. What a silent store does not take now are flags and guests.
       await atMost(LAST_WORDS_MS, Promise.all([following.close(), rank.close(), learn.close()]));
@@ -204,40 +196,4 @@ const LAST_WORDS_MS = 1_000;
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, pause(ms, undefined, { ref: false })]);
-}
-
-function addressOf({ server }: Port): Bound {
-  const { address, port } = server.address() as AddressInfo;
-  return { host: address, port };
-}
-
-/** Calls that the store may be counting at a time. */
-const MOST_SPENDING = 8_000;
-
-function portPartsOf(parts: {
-  config: Config;
-  log: Logger;
-  metrics: Metrics;
-  world: () => World | undefined;
-}): Omit<PortParts, 'mostConnections'> {
-  const { config, log, metrics, world } = parts;
-  return {
-    log,
-    metrics,
-    accessLog: config.accessLog,
-    isTrustedProxy: config.isTrustedProxy,
-    connectionsPerAddress: config.connectionsPerAddress,
-    hasLane: config.fastLane === 'on',
-    // Asked for routes of operators only, and those come with the world.
-    operatorRefusal: call => world()!.doors.operatorRefusal(call),
-    isFull: () => (world()?.doors.spending() ?? 0) >= MOST_SPENDING,
-    // Operators wait with the keys that are known: they may be about to revoke one of them.
-    rowOf(authorization, address, origin) {
-      const known = world();
-      return (
-        known?.admit.known(authorization, address, origin) ??
-        (known?.doors.isOperator(authorization) ? 'operator' : undefined)
-      );
-    },
-  };
 }

@@ -44,6 +44,15 @@ test('a bad token is refused with a command that makes a good one, and never sho
   expect(sent.map(token => isAdminToken!(token))).toEqual([true, false, false, false]);
 });
 
+test('as many workers as there are cores, or as many as are said', () => {
+  const workersOf = (text?: string) => readConfig(text === undefined ? {} : { WORKERS: text }).workers;
+  expect(workersOf()).toBe(1);
+  if (process.platform === 'linux') expect(workersOf('3')).toBe(3);
+  expect(workersOf('auto')).toBe(
+    process.platform === 'linux' ? Math.min(8, navigator.hardwareConcurrency) : 1,
+  );
+});
+
 test('operators cannot have a listener of their own at the address of callers', () => {
   const read = (env: Record<string, string>) => () =>
     readConfig({ PORT: '8080', METRICS_PORT: '8080', ...env });

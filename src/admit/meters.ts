@@ -5,7 +5,8 @@ import type { MeteredRefusal } from '../core/door.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Clock, Store, Ticks } from '../core/ports.ts';
 import { type Allowance, allowanceOf, monthOf } from '../core/quota.ts';
-import { type Bucket, takeToken } from '../core/rate.ts';
+import { type Bucket, type Token, takeToken } from '../core/rate.ts';
+import type { SharedBuckets } from '../core/shared-rate.ts';
 
 interface Meter {
   readonly bucket: Bucket;
@@ -13,10 +14,12 @@ interface Meter {
   allowance: Allowance | undefined;
 }
 
-interface MetersParts {
+export interface MetersParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ticks: Ticks;
+  /** Where other threads serve the same keys. */
+  readonly buckets?: SharedBuckets | undefined;
 }
 
 export class Meters {
@@ -28,8 +31,9 @@ export class Meters {
   }
 
   /** For a key that has a rate. */
-  takeToken(key: KeyRecord, rate: number): ReturnType<typeof takeToken> {
-    return takeToken(this.#of(key).bucket, rate, this.#parts.ticks());
+  takeToken(key: KeyRecord, rate: number): Token {
+    const { buckets, ticks } = this.#parts;
+    return buckets?.take(key.id, rate, ticks()) ?? takeToken(this.#of(key).bucket, rate, ticks());
   }
 
   counted(key: KeyRecord, allowance: Allowance): void {

@@ -12,13 +12,23 @@ const MOST_UNREAD_BYTES = 2 ** 20;
  * ends in cli.ts.
  */
 export function createLog(level: LevelWithSilent, out: Writable = process.stdout): Logger {
-  const log = pino(
-    { level, base: null },
-    unlessUnread(out, dropped =>
-      log.warn({ dropped }, 'lines of this log were dropped: whatever reads it had stopped'),
-    ),
+  return openLog(level, out).log;
+}
+
+/** The same, for lines that other threads have made as well. */
+export function openLog(
+  level: LevelWithSilent,
+  out: Writable = process.stdout,
+): { readonly log: Logger; readonly pass: (lines: string) => void } {
+  const lines = unlessUnread(out, dropped =>
+    log.warn({ dropped }, 'lines of this log were dropped: whatever reads it had stopped'),
   );
-  return log;
+  const log = logInto(level, lines);
+  return { log, pass: line => lines.write(line) };
+}
+
+export function logInto(level: LevelWithSilent, lines: DestinationStream): Logger {
+  return pino({ level, base: null }, lines);
 }
 
 /** From the first line that is dropped until all before it was read, so that a slow reader is not told for each. */

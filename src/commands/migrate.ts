@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { tellFormChange } from '../compose.ts';
-import { type Database, parseDatabase } from '../config.ts';
+import { type Database, parseDatabase } from '../database.ts';
 import { printJson, startProgress, UsageProblem } from './print.ts';
 import { actor } from './world.ts';
 

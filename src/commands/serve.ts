@@ -7,8 +7,8 @@ import { loadCatalog, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
-import type { Binding, Service } from '../service.ts';
-import { toldOf } from '../store/form.ts';
+import type { Service } from '../service.ts';
+import { type OnFormChange, toldOf } from '../store/form.ts';
 import { CommandFailed, startProgress } from './print.ts';
 import { operateOn, readWorld } from './world.ts';
 
@@ -33,10 +33,10 @@ export function addServe(program: Command): void {
 async function serve(): Promise<void> {
   setFlagsFromString(HEAP_GROWTH);
   // Every other command starts twice as fast without what only a server needs.
-  const [{ bindService }, { createLog }] = await Promise.all([import('../service.ts'), import('./log.ts')]);
+  const { openLog } = await import('./log.ts');
   const config = readWorld();
-  const log = createLog(config.logLevel);
-  let service: Service | undefined;
+  const { log, pass } = openLog(config.logLevel);
+  let service: Serving | undefined;
   const die = (error: unknown) => {
     log.fatal({ err: error }, 'something that must never happen: shutting down');
     setTimeout(() => process.exit(1), GIVE_UP_MS).unref();
@@ -45,31 +45,11 @@ async function serve(): Promise<void> {
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
 
-  let binding: Binding;
-  try {
-    binding = await bindService({ config, log });
-  } catch (error) {
-    throw portProblem(error, config);
-  }
-  let store: Store | undefined;
-  try {
-    store = await openStore(config, die, change => log.warn({ copy: change.copy }, toldOf(change)));
-    const bar = startProgress('Building the catalog');
-    const catalog = await loadCatalog(
-      config,
-      (feed, done, total) => bar.at(feed, done, total),
-      store,
-      error => log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),
-    );
-    bar.end(`catalog: ${catalog.size} disposable domains from ${catalog.status.length} feeds`);
-    service = await binding.start({ store, catalog, clock: Date.now });
-  } catch (error) {
-    await binding.close();
-    await store?.close();
-    throw error;
-  }
+  const onFormChange: OnFormChange = change => log.warn({ copy: change.copy }, toldOf(change));
+  const parts = { config, log, pass, die, onFormChange };
+  service = await (config.workers === 1 ? startAlone(parts) : startTogether(parts));
   warnOfPrivateResolvers(config, log);
-  log.info({ ...service.address }, 'listening');
+  log.info({ ...(config.workers > 1 && { workers: config.workers }), ...service.address }, 'listening');
   endOn(['SIGTERM', 'SIGINT', 'SIGHUP'], service, log);
   try {
     await welcome(service, config.docs);
@@ -79,6 +59,68 @@ async function serve(): Promise<void> {
     throw new CommandFailed(
       `the first key could not be stored (${error.message}): end the program that holds the database, then start again`,
     );
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Takes lines of the log that workers have made. */
+  readonly pass: (lines: string) => void;
+  readonly die: (error: unknown) => void;
+  readonly onFormChange: OnFormChange;
+}
+
+type Serving = Pick<Service, 'address' | 'store' | 'close'>;
+
+async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {
+  const { bindService } = await import('../service.ts');
+  const binding = await bound(config, bindService({ config, log }));
+  let store: Store | undefined;
+  try {
+    store = await openStore(config, die, onFormChange);
+    const bar = startProgress(BUILDING);
+    const catalog = await loadCatalog(
+      config,
+      (feed, done, total) => bar.at(feed, done, total),
+      store,
+      error => log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),
+    );
+    bar.end(builtOf(catalog.size, catalog.status.length));
+    return await binding.start({ store, catalog, clock: Date.now });
+  } catch (error) {
+    await binding.close();
+    await store?.close();
+    throw error;
+  }
+}
+
+async function startTogether(parts: Parts): Promise<Serving> {
+  const { bindTogether } = await import('../workers/together.ts');
+  const bar = startProgress(BUILDING);
+  const binding = await bound(
+    parts.config,
+    bindTogether({ ...parts, progress: (feed, done, total) => bar.at(feed, done, total) }),
+  );
+  try {
+    const { up, ...serving } = await binding.start();
+    bar.end(builtOf(up.domains, up.feeds));
+    return serving;
+  } catch (error) {
+    await binding.close();
+    throw error;
+  }
+}
+
+const BUILDING = 'Building the catalog';
+const builtOf = (domains: number, feeds: number) =>
+  `catalog: ${domains} disposable domains from ${feeds} feeds`;
+
+async function bound<T>(config: Config, binding: Promise<T>): Promise<T> {
+  try {
+    return await binding;
+  } catch (error) {
+    throw portProblem(error, config);
   }
 }
 
@@ -115,7 +157,7 @@ function warnOfPrivateResolvers(config: Config, log: Logger): void {
 }
 
 /** The first key is shown here and nowhere else; it does not go through the logger. */
-async function welcome({ address, store }: Service, hasDocs: boolean): Promise<void> {
+async function welcome({ address, store }: Serving, hasDocs: boolean): Promise<void> {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const base = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${address.port}`;
   const reference = hasDocs ? `, API reference at ${base}/docs` : '';
@@ -137,7 +179,7 @@ Try it:
   );
 }
 
-function endOn(signals: readonly NodeJS.Signals[], service: Service, log: Logger): void {
+function endOn(signals: readonly NodeJS.Signals[], service: Serving, log: Logger): void {
   let endingSince: number | undefined;
   for (const signal of signals) {
     process.on(signal, () => {

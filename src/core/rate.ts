@@ -8,12 +8,10 @@ export interface Bucket {
   at: number;
 }
 
+export type Token = { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
+
 /** Takes one token, or says how many whole seconds to wait. */
-export function takeToken(
-  bucket: Bucket,
-  rate: number,
-  now: number,
-): { ok: true } | { ok: false; retryAfter: number } {
+export function takeToken(bucket: Bucket, rate: number, now: number): Token {
   const burst = Math.max(1, rate);
   const passed = (now - bucket.at) / 1000;
   bucket.tokens = Math.min(burst, bucket.tokens + passed * rate);

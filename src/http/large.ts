@@ -33,8 +33,14 @@ const DROPPING = { mayGo: ({ open }: Owner) => open === 0, giveWay: (one: Owner)
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
   /** Of whoever got as much as a large answer. */
-  readonly unpaid = new Room<Owner>(MOST_BYTES_IN_ALL, DROPPING);
-  readonly paid = new Room<Owner>(MOST_BYTES_IN_ALL, DROPPING);
+  readonly unpaid: Room<Owner>;
+  readonly paid: Room<Owner>;
+
+  /** A share of what all workers of the process may leave unread. */
+  constructor(workers = 1) {
+    this.unpaid = new Room(MOST_BYTES_IN_ALL / workers, DROPPING);
+    this.paid = new Room(MOST_BYTES_IN_ALL / workers, DROPPING);
+  }
 
   /** For one connection. False where there are enough, but not for what a key has paid for. */
   take(network: string, isLimited: boolean): boolean {

@@ -21,14 +21,26 @@ export interface Metrics {
   degraded(): void;
   verdict(reason: Reason): void;
   shed(): void;
-  /** A value that is read when somebody scrapes. */
-  gauge(name: string, help: string, read: () => number): void;
+  /** A value that is read when somebody scrapes. Of several workers' their sum is shown, where nothing else is said. */
+  gauge(name: string, help: string, read: () => number, across?: Across): void;
   /** Such values by one label. */
-  gauges(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void;
+  gauges(name: string, help: string, label: string, read: ByLabel, across?: Across): void;
   /** Counts kept elsewhere, by one label, read when somebody scrapes. */
-  counters(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void;
-  text(): Promise<{ type: string; body: string }>;
+  counters(name: string, help: string, label: string, read: ByLabel): void;
+  text(): Promise<MetricsText>;
+  /** The same as values, to be added to those of other workers. */
+  values(): Promise<MetricValues[]>;
 }
+
+export interface MetricsText {
+  readonly type: string;
+  readonly body: string;
+}
+
+type ByLabel = () => Iterable<readonly [string, number]>;
+/** What is shown of several workers that each know the same thing. */
+type Across = 'sum' | 'max' | 'min';
+export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -69,22 +81,33 @@ export function createMetrics(): Metrics {
     verdict(reason) {
       boundVerdicts[reason].inc();
     },
-    gauge(name, help, read) {
+    ...scraped(registers),
+    text: async () => ({ type: registry.contentType, body: await textOf(all, tally) }),
+    values: () => valuesOf(all, tally),
+  };
+}
+
+/** What is kept elsewhere, and read when somebody scrapes. */
+function scraped(registers: Registry[]): Pick<Metrics, 'gauge' | 'gauges' | 'counters'> {
+  return {
+    gauge(name, help, read, across = 'sum') {
       new Gauge({
         name,
         help,
         registers,
+        aggregator: across,
         collect() {
           this.set(read());
         },
       });
     },
-    gauges(name, help, label, read) {
+    gauges(name, help, label, read, across = 'sum') {
       new Gauge({
         name,
         help,
         labelNames: [label],
         registers,
+        aggregator: across,
         collect() {
           this.reset();
           for (const [value, now] of read()) this.set({ [label]: value }, now);
@@ -103,7 +126,6 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    text: async () => ({ type: registry.contentType, body: await textOf(all, tally) }),
   };
 }
 
@@ -140,6 +162,17 @@ function countDescriptors(registry: Registry): void {
       );
     },
   });
+}
+
+/** One metric at a time as well. */
+async function valuesOf(all: readonly Registry[], tally: Tally): Promise<MetricValues[]> {
+  const values: MetricValues[] = [];
+  const metrics = all.flatMap(one => one.getMetricsAsArray() as unknown as Metric[]);
+  for (const metric of [...metrics, ...tally.parts()]) {
+    values.push(await (metric as unknown as { get(): Promise<MetricValues> }).get());
+    await turn();
+  }
+  return values;
 }
 
 /** One metric at a time, with room for others in between: all at once took 20 ms (2026-11-15). */

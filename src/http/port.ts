@@ -21,6 +21,8 @@ export interface PortParts extends DispatchParts {
   readonly isTrustedProxy: (address: string) => boolean;
   readonly mostConnections: number;
   readonly connectionsPerAddress: number;
+  /** Of the process, which have as many ports: this one takes its share of the memory. */
+  readonly workers?: number;
 }
 
 const BACKLOG = 1024;
@@ -90,8 +92,14 @@ export class Port {
     this.#dispatch.isOpen = true;
   }
 
-  async listen({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
-    this.server.listen({ host, port, backlog: BACKLOG });
+  /** Where it is shared, the system deals connections out to all that listen there. */
+  async listen(at: {
+    readonly host: string;
+    readonly port: number;
+    readonly isShared?: boolean;
+  }): Promise<void> {
+    const { host, port, isShared = false } = at;
+    this.server.listen({ host, port, backlog: BACKLOG, reusePort: isShared });
     await once(this.server, 'listening');
   }
 

@@ -18,6 +18,8 @@ export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 
   readonly mostConnections: number;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
+  /** Of the process, of which this one has its share of the memory. */
+  readonly workers?: number;
 }
 
 const TEND_MS = 1_000;
@@ -52,11 +54,11 @@ function descriptors(): number {
   }
 }
 
-/** How many connections this process may have. */
-export function mostConnections(): number {
+/** How many connections this process may have, with so many workers that ask DNS. */
+export function mostConnections(workers = 1): number {
   const limit = descriptors();
   const { fewest, share, most } = OTHER_DESCRIPTORS;
-  const others = Math.max(fewest, Math.min(most, Math.ceil(limit * share)));
+  const others = Math.max(fewest, Math.min(most * workers, Math.ceil(limit * share)));
   return Math.min(MOST_CONNECTIONS, Math.max(64, limit - others));
 }
 
@@ -79,8 +81,9 @@ export class Sockets {
 
   constructor(server: Server, parts: SocketParts) {
     this.#parts = parts;
+    const { workers = 1 } = parts;
     this.#shared = {
-      held: new Room<OpenLine>(MOST_HELD, {
+      held: new Room<OpenLine>(MOST_HELD / workers, {
         giveWay(line) {
           line.release();
           parts.noRoom(line);
@@ -89,7 +92,7 @@ export class Sockets {
         mayGoFirst: line => line.isStranger,
       }),
       lingering: { bytes: 0, since: 0 },
-      large: new LargeAnswers(),
+      large: new LargeAnswers(workers),
     };
     this.#mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(parts.mostConnections / 2));
     server.on('connection', (socket: Socket) => this.#accept(socket));

@@ -25,6 +25,7 @@ export function watchLoop(metrics: Metrics, log: Logger): { close(): void } {
       ['0.99', shown(recent.percentile(99))],
       ['max', longest],
     ],
+    'max',
   );
   function look(): void {
     const held = shown(recent.max);

@@ -23,11 +23,11 @@ function events(trace: string): ('synced' | 'answered')[] {
   });
 }
 
-test.skipIf(!hasTool('strace'))(
-  `the count of each of ${CALLS} calls is on the disk before the first byte of its answer`,
+test.skipIf(!hasTool('strace')).each(['1', '2'])(
+  `with %s workers the count of each of ${CALLS} calls is on the disk before the first byte of its answer`,
 
-  async () => {
-    const server = await startServer();
+  async WORKERS => {
+    const server = await startServer({ env: { WORKERS } });
     const file = join(temporaryFolder(), 'trace');
     const calls = 'trace=fsync,fdatasync,write,writev,sendto,sendmsg';
     const command = ['strace', '-f', '-y', '-s', '64', '-e', calls, '-o', file, '-p', `${server.pid}`];

@@ -95,6 +95,16 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
     for (const server of servers) expect(server.stdout() + server.stderr()).not.toContain(postgres.password);
   });
 
+  test('a server of several workers admits exactly the quota, over few connections to the database', async () => {
+    const quota = 100;
+    const { key, secret } = await makeKey(quota);
+    const server = await startServer({ env: { ...env, WORKERS: '3' } });
+    const seen = await callMany({ bases: [server.base], secret, callers: CALLERS, calls: 3 * quota });
+    expect(tally(seen), server.stdout()).toEqual({ 200: quota, 429: 2 * quota });
+    expect(await countOf(key)).toBe(quota);
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+  });
+
   describe.each([1, 2, 4])('%i of them', processes => {
     test.each(quotasFor(processes))('admit exactly a quota of %i', async quota => {
       const { key, secret } = await makeKey(quota);

@@ -43,6 +43,7 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   METRICS_HOST: ['a b', 'http://localhost'],
   DOCS: ['true', 'OFF', ''],
   CONNECTIONS_PER_ADDRESS: ['0', '-1', 'many', '1000000', ''],
+  WORKERS: ['0', '9', 'all', '1.5', ''],
   LOG_LEVEL: ['loud', 'INFO', ''],
   ACCESS_LOG: ['some', 'true', ''],
   FAST_LANE: ['yes', ''],

@@ -53,7 +53,11 @@ export async function callMany(load: Load): Promise<Seen[]> {
   return seen;
 }
 
-function call(load: Load, base: string, agent: Agent): Promise<Seen> {
+export function call(
+  load: Pick<Load, 'secret' | 'path' | 'method' | 'headers'>,
+  base: string,
+  agent: Agent,
+): Promise<Seen> {
   const { path = '/v1/public/domain/gmail.com', secret, method = 'GET' } = load;
   const startedAt = performance.now();
   return new Promise(resolve => {

@@ -64,10 +64,14 @@ async function buildInto(folder: string): Promise<void> {
       minify: false,
       reportCompressedSize: false,
       rolldownOptions: {
-        input: { cli: join(ROOT, 'src/cli.ts'), worker: join(ROOT, 'src/store/sqlite/worker.ts') },
+        input: {
+          cli: join(ROOT, 'src/cli.ts'),
+          worker: join(ROOT, 'src/store/sqlite/worker.ts'),
+          serving: join(ROOT, 'src/workers/serving.ts'),
+        },
         // An optional part of pg that is not installed.
         external: ['pg-native'],
-        // All in one folder, where a thread looks for its worker.
+        // All in one folder, where threads look for their programs.
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
     },

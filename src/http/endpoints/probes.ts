@@ -1,10 +1,10 @@
 /** For machines that watch the service: is it alive, is it ready, how is it doing. */
 
 import type { Catalog } from '../../core/catalog.ts';
-import { type Resolver, type Store, StoreUnavailable } from '../../core/ports.ts';
+import { type ResolverHealth, type Store, StoreUnavailable } from '../../core/ports.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { Call } from '../call.ts';
-import type { Metrics } from '../metrics.ts';
+import type { MetricsText } from '../metrics.ts';
 import { send, sendJson, sendRefusal } from '../reply.ts';
 
 const NO_STORE = ['Cache-Control', 'no-store'];
@@ -39,16 +39,21 @@ export function livez(call: Call): void {
   sendJson(call, 200, '{"status":"alive"}', NO_STORE);
 }
 
+/** What the whole service tells, of however many workers it is. */
+export interface Whole {
+  health(): ResolverHealth | Promise<ResolverHealth>;
+  metrics(): Promise<MetricsText>;
+}
+
 export function probeEndpoints(parts: {
   store: Store;
   catalog: () => Catalog;
-  resolver: Resolver;
-  metrics: Metrics;
+  whole: Whole;
   isDraining: () => boolean;
   /** Told with every look; undefined where nothing is wrong. */
   tell: (problem: string | undefined, error?: unknown) => void;
 }) {
-  const { store, catalog, resolver, metrics, isDraining, tell } = parts;
+  const { store, catalog, whole, isDraining, tell } = parts;
 
   async function storeProblem(): Promise<string | undefined> {
     try {
@@ -66,7 +71,7 @@ export function probeEndpoints(parts: {
   const readiness = madeOnce(async () => {
     const problem = await storeProblem();
     if (problem) return { problem, body: '' };
-    const { degraded, servers, inFlight, slow, waiting, cached } = resolver.health();
+    const { degraded, servers, inFlight, slow, waiting, cached } = await whole.health();
     const shown = {
       status: 'ready',
       store: 'ok',
@@ -76,7 +81,7 @@ export function probeEndpoints(parts: {
     return { problem: undefined, body: JSON.stringify(shown) };
   });
   const measured = madeOnce(async () => {
-    const { type, body } = await metrics.text();
+    const { type, body } = await whole.metrics();
     return { type, body: Buffer.from(body) };
   });
 

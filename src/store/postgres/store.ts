@@ -27,6 +27,8 @@ import { createUsage } from './usage.ts';
 const COMMITS_AT_ONCE = 2;
 /** For all the rest. Ten connections per server in all; no listing ever keeps a call from being counted. */
 const RECORD_CONNECTIONS = 8;
+/** A worker has its share of these, and never waits behind one long listing. */
+const FEWEST_RECORD_CONNECTIONS = 2;
 /** Calls near a month's end would be counted in the wrong month. */
 const MOST_SKEW_MS = 2_000;
 
@@ -51,13 +53,17 @@ export async function openPostgresStore(
   url: string,
   clock: Clock = Date.now,
   onFormChange: OnFormChange = () => {},
+  workers = 1,
 ): Promise<Store> {
   await withConnection(url, async session => {
     await checkServer(session);
     await bringUpToDate(session, onFormChange);
   });
   const counters = openConnections(url, COMMITS_AT_ONCE);
-  const records = openConnections(url, RECORD_CONNECTIONS);
+  const records = openConnections(
+    url,
+    Math.max(FEWEST_RECORD_CONNECTIONS, Math.floor(RECORD_CONNECTIONS / workers)),
+  );
   const batcher = new Batcher({
     // Never tried again: a count whose commit is in doubt may stand, and the caller has got no answer for it.
     count: (groups, ms) => counters.run(session => count(session, groups), ms),

@@ -5,14 +5,14 @@ import { chmod, copyFile, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
+import { type Asking, NO_DEADLINE } from './asking.ts';
 import { isOfSystem, unavailabilityOf } from './codes.ts';
 import { examine, isFull, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
 import { missingIn } from './schema.ts';
-import { NO_DEADLINE, type Thread } from './thread.ts';
 import type { Records } from './worker.ts';
 
 /** For the store at `path`. */
-export function createCopies(path: string, ask: Thread<Records>['ask']): Pick<Store, 'backup' | 'restore'> {
+export function createCopies(path: string, ask: Asking<Records>['ask']): Pick<Store, 'backup' | 'restore'> {
   return {
     async backup(target, progress) {
       if (existsSync(target)) throw new StoreRefused(`${target} exists already`, 'name a new file');

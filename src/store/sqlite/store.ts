@@ -1,19 +1,33 @@
 /** The embedded store: one SQLite file, written in group commits from a worker thread. */
 
+import type { MessagePort } from 'node:worker_threads';
 import type { HostRecord } from '../../core/guest.ts';
 import type { Store } from '../../core/ports.ts';
 import { Batcher } from '../batch.ts';
 import type { OnFormChange } from '../form.ts';
 import { fromBytes, fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
+import { type Asking, DEADLINE_MS, NO_DEADLINE } from './asking.ts';
 import { createCopies } from './copies.ts';
-import { DEADLINE_MS, LateThread, NO_DEADLINE, Thread } from './thread.ts';
+import { DistantThread, LateThread, Thread } from './thread.ts';
 import type { Counter, Records, WorkerData } from './worker.ts';
 
-type Ask = Thread<Records>['ask'];
+type Ask = Asking<Records>['ask'];
 
 /** For a list of hosts: of 10,000 with 19 guests each it takes 1.3 s (2026-11-16), and a service must start with those too. */
 const HOSTS_MS = 60_000;
+
+/** By which another thread uses the same store: its three threads, each over a port of its own. */
+export interface StorePorts {
+  readonly counter: MessagePort;
+  readonly direct: MessagePort;
+  readonly bulk: MessagePort;
+}
+
+export interface SqliteStore extends Store {
+  /** For one more thread, which joins it with these. */
+  share(): Promise<StorePorts>;
+}
 
 /** Opens the file at `path`, or throws StoreRefused with a message that names the fix. */
 export async function openSqliteStore(
@@ -21,7 +35,7 @@ export async function openSqliteStore(
   onDeath: (error: Error) => void,
   onFormChange: OnFormChange = () => {},
   deadlineMs = DEADLINE_MS,
-): Promise<Store> {
+): Promise<SqliteStore> {
   const start = <T extends { close(): void }>(role: WorkerData['role'], isFirst: boolean) =>
     new Thread<T>({ path, role, isFirst }, onDeath, onFormChange, deadlineMs);
   const direct = start<Records>('records', true);
@@ -29,20 +43,15 @@ export async function openSqliteStore(
   const counter = new LateThread(() => start<Counter>('counter', false));
   // Bulk work goes to a thread of its own: a call that needs its key read never waits behind it.
   const bulk = new LateThread(() => start<Records>('records', false));
-  const batcher = new Batcher({
-    count: (groups, ms) => counter.ask('spend', [groups], ms),
-    atOnce: 1,
-    deadlineMs,
-  });
-  const askRecords: Ask = (...asked) => direct.ask(...asked);
   let closing: Promise<void> | undefined;
 
   return {
-    spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
-    ready: provedOnce(() => counter.ask('prove', [])),
-    ...records(askRecords, bulk.ask),
-    ...bulkWork(bulk.ask),
-    ...createCopies(path, bulk.ask),
+    ...storeOn(path, { counter: counter.ask, direct: direct.ask, bulk: bulk.ask }, deadlineMs),
+    share: async () => ({
+      counter: await counter.connect(),
+      direct: direct.connect(),
+      bulk: await bulk.connect(),
+    }),
     close() {
       // One after the other: the last one out empties the journal (a WAL checkpoint), and two at once each take the
       // other for it.
@@ -52,6 +61,38 @@ export async function openSqliteStore(
         .then(() => bulk.stop());
       return closing;
     },
+  };
+}
+
+/** The store at `path` that another thread has opened. It stays open when this one leaves. */
+export function joinSqliteStore(path: string, ports: StorePorts, deadlineMs = DEADLINE_MS): Store {
+  const counter = new DistantThread<Counter>(ports.counter, deadlineMs);
+  const direct = new DistantThread<Records>(ports.direct, deadlineMs);
+  const bulk = new DistantThread<Records>(ports.bulk, deadlineMs);
+  return {
+    ...storeOn(path, { counter: counter.ask, direct: direct.ask, bulk: bulk.ask }, deadlineMs),
+    async close() {
+      for (const thread of [counter, direct, bulk]) thread.leave();
+    },
+  };
+}
+
+function storeOn(
+  path: string,
+  ask: { readonly counter: Asking<Counter>['ask']; readonly direct: Ask; readonly bulk: Ask },
+  deadlineMs: number,
+): Omit<Store, 'close'> {
+  const batcher = new Batcher({
+    count: (groups, ms) => ask.counter('spend', [groups], ms),
+    atOnce: 1,
+    deadlineMs,
+  });
+  return {
+    spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
+    ready: provedOnce(() => ask.counter('prove', [])),
+    ...records(ask.direct, ask.bulk),
+    ...bulkWork(ask.bulk),
+    ...createCopies(path, ask.bulk),
   };
 }
 

@@ -1,35 +1,20 @@
 /** The event loop's side of a thread that owns a connection to the embedded store. */
 
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../../core/ports.ts';
 import type { OnFormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
-import { waitAtMost } from '../wait.ts';
-import type { Question, Reply, WorkerData } from './worker.ts';
-
-/** Beyond this the caller has its 500 and the disk may take as long as it likes. */
-export const DEADLINE_MS = 900;
-/** For work that no caller waits for. */
-export const NO_DEADLINE = null;
-
-type Progress = (done: number, total: number) => void;
-
-type Op<T> = {
-  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? { args: A; result: Awaited<R> } : never;
-};
+import { type Answer, Asking, type Newcomer } from './asking.ts';
+import type { Reply, WorkerData } from './worker.ts';
 
 export class Thread<T extends { close(): void }> {
   /** Waited for before it is asked anything, so that its start is not taken for a slow answer. */
   readonly up: Promise<void>;
+  readonly ask: Asking<T>['ask'];
   readonly #start = Promise.withResolvers<void>();
   readonly #onFormChange: OnFormChange;
   readonly #worker: Worker;
-  readonly #deadlineMs: number;
-  readonly #waiting = new Map<
-    number,
-    { resolve(value: never): void; reject(error: Error): void; progress?: Progress }
-  >();
-  #next = 0;
+  readonly #asking: Asking<T>;
 
   constructor(
     data: WorkerData,
@@ -40,13 +25,13 @@ export class Thread<T extends { close(): void }> {
     const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
     this.up = this.#start.promise;
     this.#onFormChange = onFormChange;
-    this.#deadlineMs = deadlineMs;
     this.#worker = new Worker(file, { workerData: data });
+    this.#asking = new Asking(this.#worker, deadlineMs);
+    this.ask = this.#asking.ask;
     this.#worker.on('message', (reply: Reply) => this.#take(reply));
     const end = (why: string) => {
       this.#start.reject(new StoreUnavailable(why));
-      for (const call of this.#waiting.values()) call.reject(new StoreUnavailable(why));
-      this.#waiting.clear();
+      this.#asking.end(why);
     };
     this.#worker.on('exit', () => end('the store is closed'));
     this.#worker.on('error', error => {
@@ -56,43 +41,23 @@ export class Thread<T extends { close(): void }> {
   }
 
   #take(reply: Reply): void {
-    if ('isUp' in reply) return this.#start.resolve();
-    if ('change' in reply) return this.#onFormChange(reply.change);
-    if ('refused' in reply)
-      return this.#start.reject(new StoreRefused(reply.refused.problem, reply.refused.fix));
-    if ('failed' in reply) return this.#start.reject(reply.failed);
-    const call = this.#waiting.get(reply.id);
-    if (!call) return;
-    if ('done' in reply) {
-      call.progress?.(reply.done, reply.total);
-      return;
-    }
-    this.#waiting.delete(reply.id);
-    if ('unavailable' in reply) call.reject(new StoreUnavailable(reply.unavailable));
-    else if ('fault' in reply) call.reject(reply.fault);
-    else call.resolve(reply.value as never);
+    if ('isUp' in reply) this.#start.resolve();
+    else if ('change' in reply) this.#onFormChange(reply.change);
+    else if ('refused' in reply)
+      this.#start.reject(new StoreRefused(reply.refused.problem, reply.refused.fix));
+    else if ('failed' in reply) this.#start.reject(reply.failed);
+    else this.#asking.take(reply);
   }
 
-  ask<K extends keyof T & string>(
-    op: K,
-    args: Op<T>[K]['args'],
-    deadline: number | null = this.#deadlineMs,
-    progress?: Progress,
-  ): Promise<Op<T>[K]['result']> {
-    const id = this.#next++;
-    const { promise, resolve, reject } = Promise.withResolvers<Op<T>[K]['result']>();
-    this.#waiting.set(id, progress ? { resolve, reject, progress } : { resolve, reject });
-    this.#worker.postMessage({ id, op, args } satisfies Question);
-    if (deadline === null) return promise;
-    const wait = waitAtMost(deadline, () => {
-      this.#waiting.delete(id);
-      reject(new StoreUnavailable(`the store did not answer ${op} within ${Math.round(deadline)} ms`));
-    });
-    return promise.finally(wait.end);
+  /** By which another thread may ask as well: it can be handed over. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#worker.postMessage({ newcomer: port1 } satisfies Newcomer, [port1]);
+    return port2;
   }
 
   async stop(): Promise<void> {
-    await this.ask('close', [] as Op<T>['close']['args']).catch(() => {});
+    await this.ask('close', [] as Parameters<typeof this.ask<'close'>>[1]).catch(() => {});
     await this.#worker.terminate();
   }
 }
@@ -107,17 +72,43 @@ export class LateThread<T extends { close(): void }> {
     this.#start = start;
   }
 
-  readonly ask: Thread<T>['ask'] = async (op, args, deadline, progress) => {
+  readonly ask: Thread<T>['ask'] = async (op, args, deadline, progress) =>
+    (await this.#started()).ask(op, args, deadline, progress);
+
+  async connect(): Promise<MessagePort> {
+    return (await this.#started()).connect();
+  }
+
+  async #started(): Promise<Thread<T>> {
     if (this.#isClosed) throw new StoreUnavailable('the store is closed');
     this.#thread ??= this.#start();
     await this.#thread.up;
-    return this.#thread.ask(op, args, deadline, progress);
-  };
+    return this.#thread;
+  }
 
   async stop(): Promise<void> {
     this.#isClosed = true;
     // Work that waits for its start comes before its end.
     await this.#thread?.up.catch(() => {});
     await this.#thread?.stop();
+  }
+}
+
+/** A thread that this one did not start: asked over a port that was handed over by who did. */
+export class DistantThread<T> {
+  readonly ask: Asking<T>['ask'];
+  readonly #port: MessagePort;
+
+  constructor(port: MessagePort, deadlineMs: number) {
+    const asking = new Asking<T>(port, deadlineMs);
+    this.ask = asking.ask;
+    this.#port = port;
+    port.on('message', (answer: Answer) => asking.take(answer));
+    port.on('close', () => asking.end('the store is closed'));
+  }
+
+  /** The thread itself goes on. */
+  leave(): void {
+    this.#port.close();
   }
 }

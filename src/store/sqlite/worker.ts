@@ -1,12 +1,12 @@
 /** A thread that owns one connection to the embedded store, so that no lock and no fsync stops the event loop. */
 
 import { backup, DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
+import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
-import { unavailabilityOf } from './codes.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
@@ -15,6 +15,7 @@ import { openDatabase, openFirst } from './open.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
+import { failureOf, SharedCommits } from './shared-commits.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createSpender, type Spender } from './spender.ts';
 import { createUsage, type Usage } from './usage.ts';
@@ -27,22 +28,12 @@ export interface WorkerData {
   readonly isFirst: boolean;
 }
 
-export interface Question {
-  readonly id: number;
-  readonly op: string;
-  readonly args: readonly unknown[];
-}
-
 export type Reply =
   | { readonly isUp: true }
   | { readonly change: FormChange }
   | { readonly refused: Pick<StoreRefused, 'problem' | 'fix'> }
   | { readonly failed: Error }
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly unavailable: string }
-  /** Of ours: it crosses the threads with its kind and its stack. */
-  | { readonly id: number; readonly fault: Error }
-  | { readonly id: number; readonly done: number; readonly total: number };
+  | Answer;
 
 interface Connection {
   close(): void;
@@ -66,8 +57,9 @@ export interface Records
 
 const port = parentPort!;
 const { path, role, isFirst } = workerData as WorkerData;
-const tell = (reply: Reply) => port.postMessage(reply, handedOver(reply));
-let current = 0;
+const tell = (reply: Reply, to = port) => to.postMessage(reply, handedOver(reply));
+/** The question that is being worked at, and who has asked it. */
+let current = { id: 0, from: port };
 
 /** Bytes are not copied: whoever made them has no more use for them. */
 function handedOver(reply: Reply): ArrayBuffer[] {
@@ -111,13 +103,13 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
  * connection has written, and beside a busy server it would never end.
  */
 async function backUp(target: string): Promise<void> {
-  const id = current;
+  const { id, from } = current;
   const source = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
   try {
     source.exec('BEGIN; SELECT value FROM revision');
     await backup(source, target, {
       progress: ({ totalPages, remainingPages }) =>
-        tell({ id, done: totalPages - remainingPages, total: totalPages }),
+        tell({ id, done: totalPages - remainingPages, total: totalPages }, from),
     });
   } finally {
     source.close();
@@ -126,18 +118,27 @@ async function backUp(target: string): Promise<void> {
 
 function serve(db: DatabaseSync): void {
   const close = () => db.close();
-  const work = role === 'counter' ? createSpender(db) : recordsOn(db);
-  const ops: Counter | Records = { ...work, close };
-  port.on('message', async ({ id, op, args }: Question) => {
-    current = id;
+  const spender = role === 'counter' ? createSpender(db) : undefined;
+  const ops: Counter | Records = { ...(spender ?? recordsOn(db)), close };
+
+  async function answer({ id, op, args }: Question, from: MessagePort): Promise<void> {
+    current = { id, from };
     try {
       const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
-      tell({ id, value });
+      tell({ id, value }, from);
     } catch (error) {
-      // Judged here, where it was thrown: on the way an error loses all but its kind, its message and its stack.
-      const unavailable = unavailabilityOf(error);
-      tell(unavailable ? { id, unavailable: unavailable.message } : { id, fault: error as Error });
+      tell(failureOf(id, error), from);
     }
+  }
+
+  const commits = spender && new SharedCommits(spender.spend, tell);
+  port.on('message', (message: Question | Newcomer) => {
+    if (!('newcomer' in message)) return void answer(message, port);
+    const { newcomer } = message;
+    newcomer.on('message', (question: Question) => {
+      if (commits && question.op === 'spend') commits.add(question, newcomer);
+      else void answer(question, newcomer);
+    });
   });
   tell({ isUp: true });
 }

@@ -1,0 +1,50 @@
+/** What the supervisor and its workers tell each other. */
+
+import type { ResolverHealth } from '../core/ports.ts';
+import type { MetricsText, MetricValues } from '../http/metrics.ts';
+import type { StorePorts } from '../store/sqlite/store.ts';
+
+/** What a worker begins with. */
+export interface WorkerStart {
+  /** Which of them it is: whoever takes its place is the same one. */
+  readonly worker: number;
+  readonly workers: number;
+  /** As they were found free. */
+  readonly port: number;
+  readonly metricsPort: number | undefined;
+  /** Of the embedded store. */
+  readonly store: StorePorts | undefined;
+  /** Limits of calls per second. */
+  readonly buckets: SharedArrayBuffer;
+}
+
+/** It listens. */
+export interface Up {
+  readonly domains: number;
+  readonly feeds: number;
+  readonly health: ResolverHealth;
+}
+
+/** What is asked of each worker, and of the supervisor for all of them together. */
+export interface Told {
+  readonly health: ResolverHealth;
+  readonly metrics: readonly MetricValues[];
+}
+export interface ToldOfAll {
+  readonly health: ResolverHealth;
+  readonly metrics: MetricsText;
+}
+export type Topic = keyof Told;
+
+export type ToWorker =
+  | { readonly drain: true }
+  | { readonly ask: Topic; readonly id: number }
+  | { readonly id: number; readonly ofAll: ToldOfAll[Topic] };
+
+export type FromWorker =
+  | { readonly lines: string }
+  | { readonly progress: readonly [feed: string, done: number, total: number] }
+  | { readonly up: Up }
+  | { readonly failed: Error }
+  | { readonly askAll: Topic; readonly id: number }
+  | { readonly id: number; readonly told: Told[Topic] };

@@ -1,0 +1,82 @@
+/** One worker: a thread that serves at the port of the process, beside others that do the same. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { logInto } from '../commands/log.ts';
+import { joinStore, loadCatalog } from '../compose.ts';
+import { readConfig } from '../config.ts';
+import { SharedBuckets } from '../core/shared-rate.ts';
+import { type Crew, type Service, startWorker } from '../service.ts';
+import type { FromWorker, ToldOfAll, Topic, ToWorker, WorkerStart } from './messages.ts';
+
+/** As in `commands/serve.ts`: it answers what it has taken, and another worker takes its place. */
+const GIVE_UP_MS = 10_000;
+
+const port = parentPort!;
+const begun = workerData as WorkerStart;
+const { workers } = begun;
+const config = { ...readConfig(process.env), port: begun.port, metricsPort: begun.metricsPort };
+const tell = (message: FromWorker) => port.postMessage(message);
+const log = logInto(config.logLevel, { write: lines => tell({ lines }) });
+/** By a clock that is the same in all threads: `performance.now` begins with each. */
+const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+const ticks = () => performance.now() + offset;
+
+let service: Service | undefined;
+let hasFault = false;
+
+function die(error: unknown): void {
+  hasFault = true;
+  log.fatal({ err: error }, 'something that must never happen: a worker ends');
+  setTimeout(() => process.exit(1), GIVE_UP_MS).unref();
+  Promise.resolve(service?.close()).finally(() => process.exit(1));
+}
+process.on('uncaughtException', die);
+process.on('unhandledRejection', die);
+
+const waiting = new Map<number, (told: never) => void>();
+let asked = 0;
+
+function askAll<T extends Topic>(topic: T): Promise<ToldOfAll[T]> {
+  const { promise, resolve } = Promise.withResolvers<ToldOfAll[T]>();
+  waiting.set(++asked, resolve);
+  tell({ askAll: topic, id: asked });
+  return promise;
+}
+
+port.on('message', async (message: ToWorker) => {
+  if ('drain' in message) return void end();
+  if ('ask' in message) {
+    const told = message.ask === 'health' ? service!.health() : await service!.metrics();
+    return tell({ id: message.id, told });
+  }
+  waiting.get(message.id)?.(message.ofAll as never);
+  waiting.delete(message.id);
+});
+
+/** Also while it still starts: nobody has come to it then. */
+function end(): void {
+  Promise.resolve(service?.close()).then(() => process.exit(hasFault ? 1 : 0), die);
+}
+
+const crew: Crew = {
+  workers,
+  buckets: new SharedBuckets(begun.buckets),
+  whole: { health: () => askAll('health'), metrics: () => askAll('metrics') },
+};
+
+try {
+  const store = await joinStore(config, begun.store, workers);
+  // Each makes its own: what is to be handed over in shared memory comes in place of this.
+  const catalog = await loadCatalog(
+    config,
+    (...progress) => tell({ progress }),
+    store,
+    error => log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),
+  );
+  service = await startWorker({ config, log, store, catalog, clock: Date.now, ticks, crew });
+  const { size: domains, status } = catalog;
+  tell({ up: { domains, feeds: status.length, health: service.health() } });
+} catch (error) {
+  tell({ failed: error as Error });
+  process.exit(1);
+}

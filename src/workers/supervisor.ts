@@ -1,0 +1,220 @@
+/** Starts the workers, puts another one in the place of one that died, and ends all of them together. */
+
+import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { Progress } from '../assemble.ts';
+import type { OpenedStore } from '../compose.ts';
+import { SharedBuckets } from '../core/shared-rate.ts';
+import type { MetricValues } from '../http/metrics.ts';
+import type { FromWorker, Told, Topic, ToWorker, Up, WorkerStart } from './messages.ts';
+import { Whole } from './whole.ts';
+
+/** After a death, doubled with each further one of the last minute. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+const REMEMBERED_MS = 60_000;
+/** Within that minute: what kills them again and again is for whoever supervises this process. */
+const MOST_DEATHS = 5;
+/** Ten seconds from the signal on, with the store to be closed behind them. */
+const DRAIN_MS = 9_200;
+
+export interface SupervisorParts extends Pick<WorkerStart, 'workers' | 'port' | 'metricsPort'> {
+  readonly store: OpenedStore;
+  readonly log: Logger;
+  /** Takes lines of the log as workers have made them. */
+  readonly pass: (lines: string) => void;
+  readonly progress: Progress;
+  /** Of this thread. */
+  readonly ownMetrics: () => Promise<readonly MetricValues[]>;
+  /** They die again and again. */
+  readonly giveUp: (error: Error) => void;
+}
+
+/** A worker, or who comes in its place. */
+interface Place {
+  readonly worker: number;
+  thread: Worker | undefined;
+  isUp: boolean;
+}
+
+export class Supervisor {
+  readonly #parts: SupervisorParts;
+  readonly #places: readonly Place[];
+  readonly #buckets = SharedBuckets.newMemory();
+  readonly #whole: Whole;
+  readonly #waiting = new Map<number, (told: Told[Topic]) => void>();
+  #asked = 0;
+  #deaths: number[] = [];
+  #replaced = 0;
+  #isEnding = false;
+  /** One of them while all were to end. */
+  #hasFailed = false;
+
+  constructor(parts: SupervisorParts) {
+    this.#parts = parts;
+    this.#places = Array.from({ length: parts.workers }, (_, worker) => ({
+      worker,
+      thread: undefined,
+      isUp: false,
+    }));
+    this.#whole = new Whole({
+      askEach: (topic, ms, take) => this.#askEach(topic, ms, take),
+      own: async () => [...(await parts.ownMetrics()), ...this.#ownValues()],
+    });
+  }
+
+  /** All listen; rejects with what kept one of them from it. */
+  async start(): Promise<Up> {
+    const ups = await Promise.all(this.#places.map(place => this.#start(place)));
+    return ups[0]!;
+  }
+
+  async #start(place: Place): Promise<Up> {
+    const { store, workers, port, metricsPort } = this.#parts;
+    const ports = await store.share?.();
+    if (this.#isEnding) throw new Error('the service ends');
+    const begun: WorkerStart = {
+      ...{ worker: place.worker, workers, port, metricsPort },
+      store: ports,
+      buckets: this.#buckets,
+    };
+    const file = new URL(import.meta.url.endsWith('.ts') ? './serving.ts' : './serving.js', import.meta.url);
+    const thread = new Worker(file, {
+      workerData: begun,
+      transferList: ports ? Object.values(ports) : [],
+    });
+    place.thread = thread;
+    const { promise, resolve, reject } = Promise.withResolvers<Up>();
+    let cause: unknown = new Error('a worker ended');
+    thread.on('message', (message: FromWorker) => {
+      if ('up' in message) {
+        place.isUp = true;
+        this.#whole.came(place.worker, message.up.health);
+        resolve(message.up);
+      } else if ('failed' in message) cause = message.failed;
+      else this.#take(place, thread, message);
+    });
+    // What nobody in it could catch any more, such as a heap that is full.
+    thread.on('error', error => {
+      cause = error;
+    });
+    thread.on('exit', code => {
+      this.#hasFailed ||= this.#isEnding && code !== 0;
+      const wasUp = place.isUp;
+      place.thread = undefined;
+      place.isUp = false;
+      void this.#whole.ended(place.worker);
+      if (wasUp) this.#replace(place, cause);
+      else reject(cause);
+    });
+    return promise;
+  }
+
+  #take(
+    { worker }: Place,
+    thread: Worker,
+    message: Exclude<FromWorker, { up: Up } | { failed: Error }>,
+  ): void {
+    const { pass, progress } = this.#parts;
+    if ('lines' in message) pass(message.lines);
+    else if ('progress' in message) {
+      if (worker === 0) progress(...message.progress);
+    } else if ('askAll' in message) {
+      const { id } = message;
+      void this.#whole.tell(message.askAll).then(ofAll => post(thread, { id, ofAll }));
+    } else this.#waiting.get(message.id)?.(message.told);
+  }
+
+  #replace(place: Place, cause: unknown): void {
+    const { log, giveUp } = this.#parts;
+    if (this.#isEnding) return;
+    const now = performance.now();
+    this.#deaths = [...this.#deaths.filter(death => now - death < REMEMBERED_MS), now];
+    const deaths = this.#deaths.length;
+    if (deaths > MOST_DEATHS)
+      return giveUp(new Error(`workers died ${deaths} times within a minute`, { cause }));
+    const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 1));
+    log.error({ worker: place.worker, err: cause, ms }, 'a worker died: another one takes its place');
+    setTimeout(() => this.#startAgain(place), ms);
+  }
+
+  #startAgain(place: Place): void {
+    if (this.#isEnding) return;
+    this.#start(place).then(
+      () => {
+        this.#replaced++;
+        this.#parts.log.info({ worker: place.worker }, 'a worker was replaced');
+      },
+      error => this.#replace(place, error),
+    );
+  }
+
+  async #askEach<T extends Topic>(
+    topic: T,
+    ms: number,
+    take: (worker: number, told: Told[T]) => void,
+  ): Promise<void> {
+    const asking = this.#places.filter(({ isUp }) => isUp).map(place => this.#ask(place, topic, ms, take));
+    await Promise.all(asking);
+  }
+
+  #ask<T extends Topic>(
+    place: Place,
+    topic: T,
+    ms: number,
+    take: (worker: number, told: Told[T]) => void,
+  ): Promise<void> {
+    const id = ++this.#asked;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    const { thread } = place;
+    this.#waiting.set(id, told => {
+      // What one that died meanwhile has told is not its successor's.
+      if (place.thread === thread) take(place.worker, told as Told[T]);
+      resolve();
+    });
+    post(thread, { ask: topic, id });
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#waiting.delete(id);
+    });
+  }
+
+  #ownValues(): MetricValues[] {
+    const up = this.#places.filter(({ isUp }) => isUp).length;
+    return [
+      valuesOf('domain_risk_workers', 'Threads that serve.', 'gauge', up),
+      valuesOf(
+        'domain_risk_workers_replaced_total',
+        'Workers in the place of one that died.',
+        'counter',
+        this.#replaced,
+      ),
+    ];
+  }
+
+  /** Every one answers what it has taken. Rejects where one had a fault meanwhile. */
+  async drain(): Promise<void> {
+    this.#isEnding = true;
+    const threads = this.#places.flatMap(({ thread }) => (thread ? [thread] : []));
+    const ended = threads.map(thread => new Promise(resolve => thread.once('exit', resolve)));
+    for (const thread of threads) post(thread, { drain: true });
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      for (const thread of threads) void thread.terminate();
+    }, DRAIN_MS);
+    await Promise.all(ended);
+    clearTimeout(late);
+    if (this.#hasFailed && !isLate) throw new Error('a worker had a fault while it ended');
+  }
+}
+
+function post(thread: Worker | undefined, message: ToWorker): void {
+  thread?.postMessage(message);
+}
+
+function valuesOf(name: string, help: string, type: string, value: number): MetricValues {
+  const metric = { name, help, type, aggregator: 'sum', values: [{ value, labels: {} }] };
+  return metric as unknown as MetricValues;
+}

@@ -1,0 +1,294 @@
+import { writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../src/binding.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { newKey } from '../../src/operate.ts';
+import { ACT } from '../support/act.ts';
+import { startDns } from '../support/dns.ts';
+import { call, callMany, type Seen, tally } from '../support/load.ts';
+import { countOf, openBeside, type Running, read, run, startServer } from '../support/process.ts';
+import { eventually, pause, sized } from '../support/scale.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { isStarved } from '../support/vitals.ts';
+
+/** The system deals 64 connections out to all of them. */
+const WORKERS = '3';
+const CALLERS = 64;
+
+let server: Running;
+let store: Store;
+const ends: (() => void | Promise<void>)[] = [];
+
+beforeAll(async () => {
+  const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
+  server = await startServer({ env: { WORKERS }, cleanup });
+  store = await openBeside(server.folder, cleanup);
+});
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+async function makeKey(limits: { quota?: number; rate?: number } = {}) {
+  const made = newKey({ name: 'workers', ...limits }, Date.now());
+  await store.createKey(made.key, ACT);
+  return made;
+}
+
+test('over all workers a quota admits exactly that many calls, each with a count of its own', async () => {
+  const quota = sized(303, 1003);
+  const { key, secret } = await makeKey({ quota });
+  const seen = await callMany({ bases: [server.base], secret, callers: CALLERS, calls: 3 * quota });
+  // On a machine so busy that the store is late a call may be counted and answered with 500.
+  if (!isStarved(server.pid)) expect(tally(seen)).toEqual({ 200: quota, 429: 2 * quota });
+  const left = seen.flatMap(one => (one.status === 200 ? [one.remaining!] : []));
+  const inDoubt = seen.filter(({ status }) => status === 500).length;
+  expect(new Set(left).size).toBe(left.length);
+  expect(left.every(count => count < quota)).toBe(true);
+  expect(left.length + inDoubt).toBeGreaterThanOrEqual(quota);
+  expect(countOf(server.folder, key.id)).toBe(quota);
+});
+
+test('over all workers a key may make no more calls in a second than its rate', async () => {
+  const rate = 20;
+  const { secret } = await makeKey({ rate });
+  const load = { bases: [server.base], secret, callers: CALLERS, calls: 400 };
+  const began = performance.now();
+  const seen = await callMany(load);
+  const seconds = (performance.now() - began) / 1000;
+  const served = seen.filter(({ status }) => status === 200).length;
+  expect(Object.keys(tally(seen))).toEqual(['200', '429']);
+  expect(served).toBeGreaterThanOrEqual(rate);
+  expect(served).toBeLessThanOrEqual(rate + rate * seconds);
+});
+
+test('a revoked key is refused with the next call on every connection', async () => {
+  const { key, secret } = await makeKey();
+  const agents = Array.from({ length: 24 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  onTestFinished(() => {
+    for (const agent of agents) agent.destroy();
+  });
+  const callAll = () => Promise.all(agents.map(agent => call({ secret }, server.base, agent)));
+  expect(tally(await callAll())).toEqual({ 200: 24 });
+  expect(await store.updateKey({ ...key, revokedAt: Date.now() }, key, ACT)).toBe(true);
+  expect(tally(await callAll())).toEqual({ 401: 24 });
+});
+
+async function metric(from: Running, name: string): Promise<number> {
+  const body = await (await from.get('/metrics', undefined, { connection: 'close' })).text();
+  const line = body.split('\n').find(one => one.startsWith(`${name} `));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
+
+test('whichever worker is asked, the metrics are those of all of them', async () => {
+  const { secret } = await makeKey();
+  const name = 'domain_risk_verdicts_total{reason="disposable"}';
+  const before = await metric(server, name);
+  const path = '/v1/public/domain/mailinator.com';
+  await callMany({ bases: [server.base], secret, callers: CALLERS, calls: 200, path });
+  // Each keeps for a second what it was told.
+  await eventually('all tell the same', async () => {
+    const all = await Promise.all(Array.from({ length: 12 }, () => metric(server, name)));
+    return all.every(one => one === before + 200);
+  });
+  expect(await metric(server, 'domain_risk_workers')).toBe(3);
+  expect(await metric(server, 'process_resident_memory_bytes')).toBeGreaterThan(2 ** 20);
+});
+
+test.each(['1', '2'])(
+  'a second server with %s workers at the same port ends with 1 and says why',
+  async more => {
+    const env = { PORT: String(server.port), WORKERS: more };
+    const { code, stderr } = await run(['serve'], { env });
+    expect(code).toBe(1);
+    expect(stderr).toContain(`port ${server.port} on 127.0.0.1 is in use`);
+    expect((await server.get('/livez')).status).toBe(200);
+  },
+);
+
+test('workers cannot share the port of a server that has one', async () => {
+  const alone = await startServer();
+  const { code, stderr } = await run(['serve'], { env: { PORT: String(alone.port), WORKERS } });
+  expect([code, stderr.includes(`port ${alone.port} on 127.0.0.1 is in use`)]).toEqual([1, true]);
+});
+
+test('workers share the listener of operators as well, which another server cannot have', async () => {
+  const token = 'a-token-of-at-least-32-characters';
+  const operators = await freePort({ host: '127.0.0.1', port: 0 });
+  const env = { METRICS_PORT: String(operators), WORKERS };
+  const apart = await startServer({ env: { ...env, ADMIN_TOKEN: token } });
+  const asked = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      fetch(`http://127.0.0.1:${operators}/admin/keys`, {
+        headers: { authorization: `Bearer ${token}`, connection: 'close' },
+      }),
+    ),
+  );
+  expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200));
+  expect((await apart.get('/metrics')).status).toBe(404);
+  const { code, stderr } = await run(['serve'], { env });
+  expect([code, stderr.includes(`port ${operators} on 127.0.0.1 is in use`)]).toEqual([1, true]);
+});
+
+/** In the thread of worker 1 the file's text is carried out, once for each time that it is written. */
+function faultHook(): { env: Record<string, string>; cause: (code: string) => void } {
+  const folder = temporaryFolder();
+  const [hook, file] = [join(folder, 'hook.mjs'), join(folder, 'fault')];
+  writeFileSync(
+    hook,
+    `import { existsSync, readFileSync, rmSync } from 'node:fs';
+    import { workerData } from 'node:worker_threads';
+    const look = () => {
+      if (!existsSync('${file}')) return;
+      const code = readFileSync('${file}', 'utf8');
+      if (!code.startsWith('/* always */')) rmSync('${file}');
+      new Function(code)();
+    };
+    if (workerData?.worker === 1) setInterval(look, 20).unref();\n`,
+  );
+  return {
+    env: { NODE_OPTIONS: `--import ${hook}`, WORKERS },
+    cause: code => writeFileSync(file, code),
+  };
+}
+
+const THROW = "throw new Error('a fault on purpose')";
+
+test('a worker with a fault that nobody caught is replaced while the others answer, and no count is lost', async () => {
+  const { env, cause } = faultHook();
+  const faulty = await startServer({ env });
+  let isOver = false;
+  const load = { bases: [faulty.base], secret: faulty.firstKey!, calls: 1e9, goOn: () => !isOver, restMs: 5 };
+  const kept = callMany({ ...load, callers: 16 });
+  const opened = callMany({ ...load, callers: 4, keepAlive: false });
+  await pause(200);
+  cause(THROW);
+  await eventually('it is replaced', () => faulty.stdout().includes('a worker was replaced'));
+  await eventually('all are there', async () => (await metric(faulty, 'domain_risk_workers')) === 3);
+  expect(await metric(faulty, 'domain_risk_workers_replaced_total')).toBe(1);
+  isOver = true;
+  const seen = [...(await kept), ...(await opened)];
+  const answered = seen.filter(({ status }) => status === 200).length;
+  // Others keep the port busy, so some may be on their way to its listener when that closes: a few, once.
+  const lost = seen.filter(({ status }) => status === 0 || status === 408).length;
+  expect(answered + lost, JSON.stringify(tally(seen))).toBe(seen.length);
+  expect(lost).toBeLessThanOrEqual(20);
+  const id = String(read(join(faulty.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
+  const counted = countOf(faulty.folder, id);
+  expect([counted >= answered, counted <= seen.length]).toEqual([true, true]);
+  const after = await callMany({ ...load, goOn: () => true, callers: 16, calls: 60 });
+  expect(tally(after)).toEqual({ 200: 60 });
+  const told = faulty
+    .stdout()
+    .split('\n')
+    .filter(line => line.includes('worker'));
+  expect(told.map(line => [JSON.parse(line).level, JSON.parse(line).msg])).toEqual([
+    [30, 'listening'],
+    [60, 'something that must never happen: a worker ends'],
+    [50, 'a worker died: another one takes its place'],
+    [30, 'a worker was replaced'],
+  ]);
+});
+
+test('of a worker that is gone from one moment to the next no count is lost, and the others go on', async () => {
+  const { env, cause } = faultHook();
+  const faulty = await startServer({ env });
+  let isOver = false;
+  const load = { bases: [faulty.base], secret: faulty.firstKey!, calls: 1e9, goOn: () => !isOver, restMs: 5 };
+  const calling = callMany({ ...load, callers: 32 });
+  await pause(200);
+  cause('process.exit(7)');
+  await eventually('it is replaced', () => faulty.stdout().includes('a worker was replaced'));
+  isOver = true;
+  const seen = await calling;
+  const answered = seen.filter(({ status }) => status === 200).length;
+  // Those that it had under way.
+  const lost = seen.filter(({ status }) => status === 0).length;
+  expect(answered + lost).toBe(seen.length);
+  expect(lost).toBeLessThanOrEqual(2 * 32);
+  const id = String(read(join(faulty.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
+  const counted = countOf(faulty.folder, id);
+  expect(counted).toBeGreaterThanOrEqual(answered);
+  expect(counted).toBeLessThanOrEqual(seen.length);
+});
+
+test('where a worker dies again and again, the process says so and ends with 1', async () => {
+  const { env, cause } = faultHook();
+  const faulty = await startServer({ env: { ...env, WORKERS: '2' } });
+  cause('/* always */ process.exit(7)');
+  expect(await faulty.exited).toEqual({ code: 1, signal: null });
+  expect(faulty.stdout()).toContain('workers died 6 times within a minute');
+});
+
+test('told to end under load, all workers answer every call that they took, reset none, and are gone within 10 s', async () => {
+  const dns = await startDns([['slow.example.com', { fault: 'drop' }]]);
+  onTestFinished(() => dns.close());
+  const ending = await startServer({ env: { DNS_SERVERS: dns.address, WORKERS } });
+  const secret = ending.firstKey!;
+  let isOver = false;
+  let answered = 0;
+  const load = {
+    bases: [ending.base],
+    secret,
+    calls: 1e9,
+    goOn: () => !isOver,
+    onSeen: ({ status }: Seen) => (answered += Number(status === 200)),
+  };
+  const kept = callMany({ ...load, callers: 32 });
+  const opened = callMany({ ...load, callers: 4, keepAlive: false });
+  await eventually('calls are answered', () => answered > 500);
+  const slow = ending.get('/v1/public/domain/slow.example.com', secret);
+  await eventually('the question is out', () => dns.asked('slow.example.com') > 0);
+  const told = performance.now();
+  ending.signal('SIGTERM');
+  await pause(300);
+  isOver = true;
+  const seen = [...(await kept), ...(await opened)];
+  expect((await slow).status).toBe(200);
+  expect(await ending.exited).toEqual({ code: 0, signal: null });
+  expect(performance.now() - told).toBeLessThan(10_000);
+  // As in drain.test.ts: who comes later than a second finds nobody.
+  const taken = seen.filter(({ error, endedAt }) => error !== 'ECONNREFUSED' || endedAt - told < 1_000);
+  expect(tally(taken)).toEqual({ 200: taken.length });
+  const id = String(read(join(ending.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
+  expect(countOf(ending.folder, id)).toBe(taken.length + 1);
+});
+
+test('a fault in a worker while all of them end is told, and they end with 1', async () => {
+  const { env, cause } = faultHook();
+  const ending = await startServer({ env });
+  // Kept open, so that each worker waits for a second for what they may still bring.
+  await callMany({ bases: [ending.base], secret: ending.firstKey!, callers: 24, calls: 24 });
+  const idle = Array.from({ length: 24 }, () => connect(ending.port, '127.0.0.1').on('error', () => {}));
+  onTestFinished(() => {
+    for (const socket of idle) socket.destroy();
+  });
+  await eventually('all are there', async () => (await metric(ending, 'domain_risk_connections')) >= 24);
+  ending.signal('SIGTERM');
+  await eventually('it ends', () => ending.stdout().includes('shutting down'));
+  cause(THROW);
+  expect(await ending.exited).toEqual({ code: 1, signal: null });
+  expect(ending.stdout()).toContain('a fault on purpose');
+  expect(ending.stdout()).toContain('a worker had a fault while it ended');
+});
+
+test('killed under load, it has counted every call that any worker has answered', async () => {
+  const killed = await startServer({ env: { WORKERS } });
+  let isOver = false;
+  const load = { bases: [killed.base], secret: killed.firstKey!, calls: 1e9, goOn: () => !isOver };
+  const calling = callMany({ ...load, callers: CALLERS });
+  await pause(500);
+  await killed.kill();
+  isOver = true;
+  const seen = await calling;
+  const answered = seen.filter(({ status }) => status === 200).length;
+  const path = join(killed.folder, 'domain-risk.db');
+  const counted = countOf(killed.folder, String(read(path, 'SELECT id FROM key')[0]?.id));
+  expect(answered).toBeGreaterThan(0);
+  expect(counted).toBeGreaterThanOrEqual(answered);
+  expect(counted - answered).toBeLessThanOrEqual(CALLERS);
+  const again = await startServer({ folder: killed.folder, env: { WORKERS } });
+  expect((await again.get('/readyz')).status).toBe(200);
+});
