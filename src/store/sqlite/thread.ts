@@ -66,14 +66,17 @@ export class Thread<T extends { close(): void }> {
 export class LateThread<T extends { close(): void }> {
   readonly #start: () => Thread<T>;
   #thread: Thread<T> | undefined;
+  /** The same, once it can be asked: the way there makes no promise then. */
+  #up: Thread<T> | undefined;
   #isClosed = false;
 
   constructor(start: () => Thread<T>) {
     this.#start = start;
   }
 
-  readonly ask: Thread<T>['ask'] = async (op, args, deadline, progress) =>
-    (await this.#started()).ask(op, args, deadline, progress);
+  readonly ask: Thread<T>['ask'] = (op, args, deadline, progress) =>
+    this.#up?.ask(op, args, deadline, progress) ??
+    this.#started().then(thread => thread.ask(op, args, deadline, progress));
 
   async connect(): Promise<MessagePort> {
     return (await this.#started()).connect();
@@ -83,11 +86,13 @@ export class LateThread<T extends { close(): void }> {
     if (this.#isClosed) throw new StoreUnavailable('the store is closed');
     this.#thread ??= this.#start();
     await this.#thread.up;
+    if (!this.#isClosed) this.#up = this.#thread;
     return this.#thread;
   }
 
   async stop(): Promise<void> {
     this.#isClosed = true;
+    this.#up = undefined;
     // Work that waits for its start comes before its end.
     await this.#thread?.up.catch(() => {});
     await this.#thread?.stop();
