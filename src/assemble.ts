@@ -3,16 +3,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Wanted } from './assemble/shelf.ts';
+import { feedsOf, type Read, readTables } from './assemble/tables.ts';
 import type { Catalog } from './core/catalog.ts';
 import { type Feed, FeedError, type Packing, type SnapshotHead, type Sources } from './core/feed.ts';
-import { canariesOf, makingCatalog } from './core/folding.ts';
+import { canariesOf, makingCatalog, restoredCatalog } from './core/folding.ts';
 import { type Kept, keeping } from './core/kept.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Store } from './core/ports.ts';
-import type { Shelf } from './core/saved.ts';
+import { restoring, type Saved, type Shelf, saving } from './core/saved.ts';
 import { readingKept, takingSnapshot } from './core/snapshot.ts';
 import type { Steps } from './core/steps.ts';
-import { parseTables, type Tables } from './core/tables.ts';
 
 /** Told before each feed is read, and once at the end with `done` equal to `total`. */
 export type Progress = (feed: string, done: number, total: number) => void;
@@ -73,6 +73,22 @@ async function toShelf(catalog: Catalog, shelf: Shelf | undefined, stop: AbortSi
     const { keepOn } = await import('./assemble/shelf.ts');
     await keepOn(shelf, catalog, stop, inTurns);
   }
+}
+
+/** A catalog on its way to another thread, which has the same names in the same memory then. */
+export interface Handed {
+  readonly generation: string;
+  readonly saved: Saved;
+}
+
+export function* handingOver({ generation, folded }: Catalog): Steps<Handed> {
+  return { generation, saved: yield* saving(folded) };
+}
+
+export async function takeOver(sources: Sources, { generation, saved }: Handed): Promise<Catalog> {
+  const { tables } = await readTables(sources);
+  const feeds = new Map(feedsOf(sources).map(feed => [feed.id, feed]));
+  return restoredCatalog(await inTurns(restoring(saved, feeds)), tables, generation);
 }
 
 export interface Following {
@@ -167,13 +183,6 @@ function versionOf({ digest, acceptedAt }: SnapshotHead): string {
   return `${digest} ${acceptedAt}`;
 }
 
-/** In the order of the table, as updates bring them. */
-function feedsOf({ feeds, updated = [] }: Sources): Feed[] {
-  const byId = new Map(feeds.map(({ feed }) => [feed.id, feed]));
-  for (const feed of updated) byId.set(feed.id, feed);
-  return [...byId.values()];
-}
-
 /** Undefined when it is gone, or is not what was accepted. Trouble of the store itself is the caller's. */
 async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promise<Kept | undefined> {
   const accepted = await store.snapshot(feed.id);
@@ -200,24 +209,6 @@ async function readInstalled(id: string, sources: Sources, { tables }: Read): Pr
       `${source.feed.origin} names ${canary}, which is no disposable domain: install another version`,
     );
   return inTurns(keeping(snapshot));
-}
-
-/** The tables, and the sum of their texts. */
-interface Read {
-  readonly tables: Tables;
-  readonly digest: string;
-}
-
-/** Checking 3,500 rows takes about 15 ms (2026-11-16), which a running server spends only when a table was edited. */
-let lastRead: Read | undefined;
-
-async function readTables(sources: Sources): Promise<Read> {
-  const texts = await sources.tables();
-  const sum = createHash('sha256');
-  for (const [file, text] of Object.entries(texts)) sum.update(`${file} ${text}\n`);
-  const digest = sum.digest('hex');
-  if (lastRead?.digest !== digest) lastRead = { tables: parseTables(texts), digest };
-  return lastRead;
 }
 
 function fold(snapshots: readonly Kept[], read: Read): Promise<Catalog> {

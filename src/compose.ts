@@ -7,9 +7,11 @@ import {
   type Following,
   type FollowParts,
   followFeeds,
+  type Handed,
   inTurns,
   type Progress,
   type Stored,
+  takeOver,
 } from './assemble.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
@@ -81,6 +83,11 @@ export function loadCatalog(
 ): Promise<Catalog> {
   const stored = store && { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
   return buildCatalog(sourcesWithout(feedsOff), progress, stored);
+}
+
+/** The catalog that another thread has made. */
+export function joinCatalog({ feedsOff }: Pick<Config, 'feedsOff'>, handed: Handed): Promise<Catalog> {
+  return takeOver(sourcesWithout(feedsOff), handed);
 }
 
 /** For commands; a server has a log. */

@@ -158,3 +158,11 @@ export function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Cl
     'max',
   );
 }
+
+export function tellOfFeeds(log: Logger) {
+  return {
+    unusable: (error: unknown) =>
+      log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),
+    unfollowed: (error: unknown) => log.error({ err: error }, 'an update of the feeds could not be followed'),
+  };
+}

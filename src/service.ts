@@ -3,12 +3,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
+import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
 import { followStore, openResolver, openVerdicts } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, ResolverHealth, Store, Ticks } from './core/ports.ts';
 import type { SharedBuckets } from './core/shared-rate.ts';
+import type { Steps } from './core/steps.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import { createDoors } from './http/doors.ts';
 import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
@@ -20,6 +22,7 @@ import {
   observePorts,
   observeResolver,
   tellOfDns,
+  tellOfFeeds,
   tellOfReadiness,
 } from './observe.ts';
 import { surfaceOf } from './surface.ts';
@@ -53,6 +56,8 @@ export interface Crew {
   readonly buckets: SharedBuckets;
   /** What all of them tell together. */
   readonly whole: Whole;
+  /** One thread makes the next catalog for all of them. */
+  follow(adopt: (next: Catalog) => Promise<void>): void;
 }
 
 /** The ports of a service that has not started: whoever asks is told to come again. */
@@ -150,20 +155,24 @@ async function start(parts: Starting): Promise<Service> {
   const { callers, ofOperators } = await surfaceOf(config, {
     ...{ doors, admit, lookup, rank, metrics, probes, store, catalog, clock },
   });
-  const following = followStore(config, {
-    store,
-    catalog,
-    everyMs: parts.followMs,
-    onError: error => log.error({ err: error }, 'an update of the feeds could not be followed'),
-    *adopting(next) {
-      const putLearned = yield* learn.adopting(next);
-      return () => {
-        current = next;
-        putLearned();
-        log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
-      };
-    },
-  });
+  function* adopting(next: Catalog): Steps<() => void> {
+    const putLearned = yield* learn.adopting(next);
+    return () => {
+      current = next;
+      putLearned();
+      log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
+    };
+  }
+  crew?.follow(async next => (await inTurns(adopting(next)))());
+  const following = crew
+    ? undefined
+    : followStore(config, {
+        store,
+        catalog,
+        adopting,
+        everyMs: parts.followMs,
+        onError: tellOfFeeds(log).unfollowed,
+      });
   // Whatever it says: the thread that counts is up before the first call comes.
   await store.ready().catch(() => {});
   ports.open({ admit, doors });
@@ -184,7 +193,7 @@ async function start(parts: Starting): Promise<Service> {
       await ports.drain();
       watchdog.close();
       // Every count is in the store already. What a silent store does not take now are flags and guests.
-      await atMost(LAST_WORDS_MS, Promise.all([following.close(), rank.close(), learn.close()]));
+      await atMost(LAST_WORDS_MS, Promise.all([following?.close(), rank.close(), learn.close()]));
       await resolver.close();
       await atMost(LAST_WORDS_MS, store.close());
     },

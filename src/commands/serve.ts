@@ -74,7 +74,10 @@ interface Parts {
 type Serving = Pick<Service, 'address' | 'store' | 'close'>;
 
 async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {
-  const { bindService } = await import('../service.ts');
+  const [{ bindService }, { tellOfFeeds }] = await Promise.all([
+    import('../service.ts'),
+    import('../observe.ts'),
+  ]);
   const binding = await bound(config, bindService({ config, log }));
   let store: Store | undefined;
   try {
@@ -84,7 +87,7 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
       config,
       (feed, done, total) => bar.at(feed, done, total),
       store,
-      error => log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),
+      tellOfFeeds(log).unusable,
     );
     bar.end(builtOf(catalog.size, catalog.status.length));
     return await binding.start({ store, catalog, clock: Date.now });
@@ -103,8 +106,8 @@ async function startTogether(parts: Parts): Promise<Serving> {
     bindTogether({ ...parts, progress: (feed, done, total) => bar.at(feed, done, total) }),
   );
   try {
-    const { up, ...serving } = await binding.start();
-    bar.end(builtOf(up.domains, up.feeds));
+    const { catalog, ...serving } = await binding.start();
+    bar.end(builtOf(catalog.size, catalog.status.length));
     return serving;
   } catch (error) {
     await binding.close();

@@ -1,5 +1,6 @@
 /** What the supervisor and its workers tell each other. */
 
+import type { Handed } from '../assemble.ts';
 import type { ResolverHealth } from '../core/ports.ts';
 import type { MetricsText, MetricValues } from '../http/metrics.ts';
 import type { StorePorts } from '../store/sqlite/store.ts';
@@ -16,12 +17,11 @@ export interface WorkerStart {
   readonly store: StorePorts | undefined;
   /** Limits of calls per second. */
   readonly buckets: SharedArrayBuffer;
+  readonly catalog: Handed;
 }
 
 /** It listens. */
 export interface Up {
-  readonly domains: number;
-  readonly feeds: number;
   readonly health: ResolverHealth;
 }
 
@@ -38,12 +38,13 @@ export type Topic = keyof Told;
 
 export type ToWorker =
   | { readonly drain: true }
+  /** The next one. */
+  | { readonly catalog: Handed }
   | { readonly ask: Topic; readonly id: number }
   | { readonly id: number; readonly ofAll: ToldOfAll[Topic] };
 
 export type FromWorker =
   | { readonly lines: string }
-  | { readonly progress: readonly [feed: string, done: number, total: number] }
   | { readonly up: Up }
   | { readonly failed: Error }
   | { readonly askAll: Topic; readonly id: number }

@@ -1,10 +1,13 @@
 /** One worker: a thread that serves at the port of the process, beside others that do the same. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Handed } from '../assemble.ts';
 import { logInto } from '../commands/log.ts';
-import { joinStore, loadCatalog } from '../compose.ts';
+import { joinCatalog, joinStore } from '../compose.ts';
 import { readConfig } from '../config.ts';
+import type { Catalog } from '../core/catalog.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
+import { tellOfFeeds } from '../observe.ts';
 import { type Crew, type Service, startWorker } from '../service.ts';
 import type { FromWorker, ToldOfAll, Topic, ToWorker, WorkerStart } from './messages.ts';
 
@@ -45,6 +48,7 @@ function askAll<T extends Topic>(topic: T): Promise<ToldOfAll[T]> {
 
 port.on('message', async (message: ToWorker) => {
   if ('drain' in message) return void end();
+  if ('catalog' in message) return followed(message.catalog);
   if ('ask' in message) {
     const told = message.ask === 'health' ? service!.health() : await service!.metrics();
     return tell({ id: message.id, told });
@@ -58,24 +62,36 @@ function end(): void {
   Promise.resolve(service?.close()).then(() => process.exit(hasFault ? 1 : 0), die);
 }
 
+let latest = begun.catalog;
+let adopt: ((next: Catalog) => Promise<void>) | undefined;
+let adopting = Promise.resolve();
+
+/** One after the other, and of several only the last. Before it has started they wait. */
+function followed(next: Handed): void {
+  latest = next;
+  if (!adopt) return;
+  adopting = adopting
+    .then(async () => {
+      if (next === latest) await adopt!(await joinCatalog(config, next));
+    })
+    .catch(tellOfFeeds(log).unfollowed);
+}
+
 const crew: Crew = {
   workers,
   buckets: new SharedBuckets(begun.buckets),
   whole: { health: () => askAll('health'), metrics: () => askAll('metrics') },
+  follow(put) {
+    adopt = put;
+    if (latest !== begun.catalog) followed(latest);
+  },
 };
 
 try {
   const store = await joinStore(config, begun.store, workers);
-  // Each makes its own: what is to be handed over in shared memory comes in place of this.
-  const catalog = await loadCatalog(
-    config,
-    (...progress) => tell({ progress }),
-    store,
-    error => log.error({ err: error }, 'a stored feed cannot be used: the installed list stands in'),
-  );
+  const catalog = await joinCatalog(config, begun.catalog);
   service = await startWorker({ config, log, store, catalog, clock: Date.now, ticks, crew });
-  const { size: domains, status } = catalog;
-  tell({ up: { domains, feeds: status.length, health: service.health() } });
+  tell({ up: { health: service.health() } });
 } catch (error) {
   tell({ failed: error as Error });
   process.exit(1);

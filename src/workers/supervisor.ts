@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import type { Progress } from '../assemble.ts';
+import type { Handed } from '../assemble.ts';
 import type { OpenedStore } from '../compose.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
 import type { MetricValues } from '../http/metrics.ts';
@@ -23,7 +23,8 @@ export interface SupervisorParts extends Pick<WorkerStart, 'workers' | 'port' | 
   readonly log: Logger;
   /** Takes lines of the log as workers have made them. */
   readonly pass: (lines: string) => void;
-  readonly progress: Progress;
+  /** What they begin with. */
+  readonly catalog: Handed;
   /** Of this thread. */
   readonly ownMetrics: () => Promise<readonly MetricValues[]>;
   /** They die again and again. */
@@ -40,6 +41,7 @@ interface Place {
 export class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #places: readonly Place[];
+  #catalog: Handed;
   readonly #buckets = SharedBuckets.newMemory();
   readonly #whole: Whole;
   readonly #waiting = new Map<number, (told: Told[Topic]) => void>();
@@ -52,6 +54,7 @@ export class Supervisor {
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
+    this.#catalog = parts.catalog;
     this.#places = Array.from({ length: parts.workers }, (_, worker) => ({
       worker,
       thread: undefined,
@@ -64,9 +67,8 @@ export class Supervisor {
   }
 
   /** All listen; rejects with what kept one of them from it. */
-  async start(): Promise<Up> {
-    const ups = await Promise.all(this.#places.map(place => this.#start(place)));
-    return ups[0]!;
+  async start(): Promise<void> {
+    await Promise.all(this.#places.map(place => this.#start(place)));
   }
 
   async #start(place: Place): Promise<Up> {
@@ -77,6 +79,7 @@ export class Supervisor {
       ...{ worker: place.worker, workers, port, metricsPort },
       store: ports,
       buckets: this.#buckets,
+      catalog: this.#catalog,
     };
     const file = new URL(import.meta.url.endsWith('.ts') ? './serving.ts' : './serving.js', import.meta.url);
     const thread = new Worker(file, {
@@ -92,7 +95,7 @@ export class Supervisor {
         this.#whole.came(place.worker, message.up.health);
         resolve(message.up);
       } else if ('failed' in message) cause = message.failed;
-      else this.#take(place, thread, message);
+      else this.#take(thread, message);
     });
     // What nobody in it could catch any more, such as a heap that is full.
     thread.on('error', error => {
@@ -110,16 +113,15 @@ export class Supervisor {
     return promise;
   }
 
-  #take(
-    { worker }: Place,
-    thread: Worker,
-    message: Exclude<FromWorker, { up: Up } | { failed: Error }>,
-  ): void {
-    const { pass, progress } = this.#parts;
-    if ('lines' in message) pass(message.lines);
-    else if ('progress' in message) {
-      if (worker === 0) progress(...message.progress);
-    } else if ('askAll' in message) {
+  /** The next one, for all of them and for whoever takes the place of one. */
+  hand(catalog: Handed): void {
+    this.#catalog = catalog;
+    for (const { thread } of this.#places) post(thread, { catalog });
+  }
+
+  #take(thread: Worker, message: Exclude<FromWorker, { up: Up } | { failed: Error }>): void {
+    if ('lines' in message) this.#parts.pass(message.lines);
+    else if ('askAll' in message) {
       const { id } = message;
       void this.#whole.tell(message.askAll).then(ofAll => post(thread, { id, ofAll }));
     } else this.#waiting.get(message.id)?.(message.told);

@@ -2,15 +2,17 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Progress } from '../assemble.ts';
+import { type Following, handingOver, inTurns, type Progress } from '../assemble.ts';
 import { freePort, Ports } from '../binding.ts';
-import { openStore } from '../compose.ts';
+import { followStore, loadCatalog, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
+import type { Catalog } from '../core/catalog.ts';
+import type { Store } from '../core/ports.ts';
 import { MetricSums } from '../http/metric-sums.ts';
 import { createMetrics } from '../http/metrics.ts';
+import { tellOfFeeds } from '../observe.ts';
 import type { Service } from '../service.ts';
 import type { OnFormChange } from '../store/form.ts';
-import type { Up } from './messages.ts';
 import { Supervisor } from './supervisor.ts';
 
 /** A store that is silent does not hold the end up. */
@@ -29,7 +31,7 @@ export type Together = Pick<Service, 'address' | 'store' | 'close'>;
 
 /** The ports of a service that has not started, as in `service.ts`. */
 export interface TogetherBinding {
-  start(): Promise<Together & { readonly up: Up }>;
+  start(): Promise<Together & { readonly catalog: Catalog }>;
   close(): Promise<void>;
 }
 
@@ -46,27 +48,55 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
     async start() {
       const { address } = ports;
       const store = await openStore(config, parts.die, parts.onFormChange);
-      const supervisor = new Supervisor({
-        ...{ store, log, pass: parts.pass, progress: parts.progress, giveUp: parts.die },
-        ...{ workers: config.workers, port: config.port, metricsPort: config.metricsPort },
-        ownMetrics: async () => MetricSums.ofProcess(await metrics.values()),
-      });
-      const end = async () => {
-        try {
-          await supervisor.drain();
-        } finally {
-          await Promise.race([store.close(), pause(CLOSE_MS, undefined, { ref: false })]);
-        }
-      };
+      let end = () => store.close();
       try {
-        const up = await supervisor.start();
+        const catalog = await loadCatalog(config, parts.progress, store, tellOfFeeds(log).unusable);
+        const supervisor = new Supervisor({
+          ...{ store, log, pass: parts.pass, giveUp: parts.die },
+          ...{ workers: config.workers, port: config.port, metricsPort: config.metricsPort },
+          catalog: await inTurns(handingOver(catalog)),
+          ownMetrics: async () => MetricSums.ofProcess(await metrics.values()),
+        });
+        end = endingOf(supervisor, store, followFor(supervisor, parts, store, catalog));
+        await supervisor.start();
         await close();
-        return { address, store, up, close: end };
+        return { address, store, catalog, close: end };
       } catch (error) {
         await end().catch(() => {});
         throw error;
       }
     },
+  };
+}
+
+/** Makes the next catalog for all of them. */
+function followFor(
+  supervisor: Supervisor,
+  { config, log }: TogetherParts,
+  store: Store,
+  first: Catalog,
+): Following {
+  let catalog = first;
+  return followStore(config, {
+    ...{ store, catalog: () => catalog, onError: tellOfFeeds(log).unfollowed },
+    *adopting(next) {
+      const handed = yield* handingOver(next);
+      return () => {
+        catalog = next;
+        supervisor.hand(handed);
+      };
+    },
+  });
+}
+
+function endingOf(supervisor: Supervisor, store: Store, following: Following): () => Promise<void> {
+  return async () => {
+    try {
+      await supervisor.drain();
+    } finally {
+      const closed = following.close().then(() => store.close());
+      await Promise.race([closed, pause(CLOSE_MS, undefined, { ref: false })]);
+    }
   };
 }
 
