@@ -7,7 +7,6 @@
 
 import { Accepting } from './accepting.ts';
 import { Account, FEW, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
-import { PRICES } from './prices.ts';
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
@@ -219,10 +218,8 @@ export class Fairness {
       const after = performance.now();
       const spent = (after - now) * 1_000;
       account.credit -= Math.max(price, spent);
-      // What goes on when its turn is over is taken from this one: a large answer is written then, and whom nobody knows is
-      // refused. Of keys the store has as many as it can take.
-      const goesOn = price > PRICES.read || account.kind === 'stranger';
-      if (goesOn) this.#owed += Math.max(0, price - spent) / 1_000;
+      // What goes on when its turn is over is taken from this one: calls are counted, refused and answered then.
+      this.#owed += Math.max(0, price - spent) / 1_000;
       if (after + this.#owed >= this.#turnEnds || (account.kind === 'key' && this.#isFull())) return;
     }
   }

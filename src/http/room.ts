@@ -63,11 +63,16 @@ export class Room<One> {
     if (this.#sum <= this.#most || this.#isMakingRoom) return;
     this.#isMakingRoom = true;
     try {
-      this.#makeRoomOf(this.#large, this.#rules.mayGoFirst);
+      this.#makeRoomOf(this.#large, one => this.#goesFirst(one));
       this.#makeRoomOf(this.#taken.keys(), this.#rules.mayGo);
     } finally {
       this.#isMakingRoom = false;
     }
+  }
+
+  /** Who does not is not asked again before it takes more or less: asking has its price. */
+  #goesFirst(one: One): boolean {
+    return this.#rules.mayGoFirst(one) || !this.#large.delete(one);
   }
 
   #makeRoomOf(those: Iterable<One>, mayGo: (one: One) => boolean): void {

@@ -312,30 +312,33 @@ test('strangers who come from ever new addresses do not starve one who waits in 
   expect(before).toBeLessThan(200);
 });
 
-test('what becomes of strangers behind their turn is taken from it: new connections and others do not wait for hundreds', async () => {
-  timeOfWork();
-  const fairness = fair();
-  let behind = 0;
-  let most = 0;
-  // Read in no time; refusing them goes on when the turn is over.
-  const refusedLater = () => {
-    const one = job('stranger');
-    return Object.assign(one, {
-      work() {
-        one.state = 'served';
-        most = Math.max(most, ++behind);
-        setImmediate(() => behind--);
-        return PRICES.call;
-      },
-    });
-  };
-  const first = job('somebody', 20);
-  fairness.arrive(first);
-  const strangers = Array.from({ length: 1_000 }, refusedLater);
-  for (const one of strangers) fairness.arrive(one);
-  await eventually('all had their turn', () => strangers.every(({ state }) => state !== 'new'));
-  expect(most).toBeLessThan(200);
-});
+test.each(['stranger', 'key'])(
+  'what becomes of the calls of a %s behind their turn is taken from it: new connections and others do not wait for hundreds',
+  async caller => {
+    timeOfWork();
+    const fairness = fair();
+    let behind = 0;
+    let most = 0;
+    // Read in no time; answering them goes on when the turn is over.
+    const answeredLater = () => {
+      const one = job(caller);
+      return Object.assign(one, {
+        work() {
+          one.state = 'served';
+          most = Math.max(most, ++behind);
+          setImmediate(() => behind--);
+          return PRICES.call;
+        },
+      });
+    };
+    const first = job('somebody', 20);
+    fairness.arrive(first);
+    const all = Array.from({ length: 1_000 }, answeredLater);
+    for (const one of all) fairness.arrive(one);
+    await eventually('all had their turn', () => all.every(({ state }) => state !== 'new'));
+    expect(most).toBeLessThan(200);
+  },
+);
 
 test('who watches now and then waits behind nobody who asks all the time', async () => {
   timeOfWork();

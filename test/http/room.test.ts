@@ -86,3 +86,18 @@ test('whoever takes more than anybody needs goes before those who came earlier, 
   room.set('known', 101 * KB);
   expect(gone.slice(3)).toEqual(['honest', 'known']);
 });
+
+test('who is known and takes much is asked for that once, not with all that others take', () => {
+  let asked = 0;
+  const room = new Room<string>(1_000 * KB, {
+    much: 8 * KB,
+    mayGoFirst() {
+      asked++;
+      return false;
+    },
+    giveWay: () => {},
+  });
+  for (let at = 0; at < 400; at++) room.set(`known ${at}`, 40 * KB);
+  // Asked again with each piece that came, a thousand of them held the loop for seconds (2026-11-16).
+  expect(asked).toBeLessThanOrEqual(400);
+});
