@@ -78,6 +78,25 @@ describe('whoever has another host name in every answer', () => {
     }
   });
 
+  it('is found also where another host of his stands behind it, at an address of nobody', async () => {
+    place('decoy.evil.com', '5.61.7.7');
+    place('decoy.evil-hosts.net', '5.61.7.7');
+    place('mx00.ionos.com', '5.61.7.8');
+    for (let at = 0; at < 4; at++) {
+      for (const host of [`r${at}.evil.com`, `r${at}.evil-hosts.net`]) place(host, BAD);
+      point('evil.com', `r${at}.evil.com`, 'decoy.evil.com');
+      point('evil2.com', `r${at}.evil-hosts.net`, 'decoy.evil-hosts.net');
+      point('evil3.com', `d${at}.evil.com`, HOST, 'decoy.evil.com');
+      point('evil4.com', `d${at}.ionos.com`, HOST, 'mx00.ionos.com');
+      for (const name of ['evil.com', 'evil2.com', 'evil3.com', 'evil4.com']) {
+        const { reason } = await world.judge(name);
+        expect([name, at, reason]).toEqual([name, at, at === 0 ? 'safe' : 'disposable']);
+        await world.learn.settle();
+      }
+      time.now += ANOTHER_ANSWER_MS;
+    }
+  });
+
   it('is no company from the second answer on, where the domain is another one below his too', async () => {
     for (let at = 0; at < 3; at++) {
       const name = one(`s${at}.evil.com`, `r${at}.s${at}.evil.com`);
@@ -151,6 +170,21 @@ describe('a name that nobody has asked for, before or beside a learned host', ()
     expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 84 });
   });
 
+  it.each([
+    ...['r1.ionos.com', 'r1.yahoodns.net', 'r1.forwardemail.net', 'r1.amazonaws.com', 'r1.mx.cloudflare.net'],
+    ...['r1.aspmx.l.google.com', 'r1.mail.protection.outlook.com'],
+  ])('tells as little where it is below the name of somebody known: %s', async dead => {
+    for (const [at, records] of [
+      [mx('evil0.com', 10, dead), mx('evil0.com', 20, HOST)],
+      [mx('evil1.com', 10, dead), mx('evil1.com', 10, HOST)],
+    ].entries()) {
+      dns.zones.set(`evil${at}.com`, { records });
+      const open = { riskScore: 40, isCorporateEmail: false, isFreeProvider: false };
+      expect(await world.judge(`evil${at}.com`)).toMatchObject(at === 0 ? open : FOUND);
+      expect(await again(`evil${at}.com`)).toMatchObject({ ...FOUND, riskScore: 84 });
+    }
+  });
+
   it('leaves it one whose own host is elsewhere, as soon as that is known', async () => {
     dns.zones.set('firm.com', { records: records('firm.com', 5) });
     place('mx.firm.com', '5.61.7.7');
@@ -221,6 +255,8 @@ describe('a name below a platform', () => {
     ['two platforms', ['aspmx.l.google.com', 'firm-com.mail.protection.outlook.com'], true],
     ['a platform and somebody whom nobody knows', ['aspmx.l.google.com', 'mx.backup.net'], false],
     ['a hosting company before a host that was learned', ['mx00.ionos.com', HOST], false],
+    ['a platform before a host that was learned', ['aspmx.l.google.com', HOST], false],
+    ['a gateway before a host that was learned', ['mx0a-1.pphosted.com', HOST], false],
   ])('is innocent with %s', async (_, exchanges, isCorporateEmail) => {
     for (const [at, host] of exchanges.entries()) if (host !== HOST) place(host, `5.61.7.${at + 1}`);
     point('firm.com', ...exchanges);
@@ -229,6 +265,19 @@ describe('a name below a platform', () => {
     expect(await world.judge('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail });
   });
 });
+
+it.each(['aspmx.l.google.com', 'mx0a-1.pphosted.com', 'firm-com.mail.protection.outlook.com'])(
+  'a company is none the worse for a host of its own that it left behind at a learned address: %s',
+  async platform => {
+    place(platform, '5.61.7.1');
+    place('mail.firm.com', BAD);
+    point('firm.com', platform, 'mail.firm.com');
+    expect((await world.judge('firm.com')).reason).toBe('safe');
+    await world.digest();
+    const { riskScore, isCorporateEmail } = await world.judge('firm.com');
+    expect([riskScore < 15, isCorporateEmail]).toEqual([true, true]);
+  },
+);
 
 it('an address that was learned speaks against a host of its own as it does against a name without exchanges', async () => {
   place('bare.com', BAD);

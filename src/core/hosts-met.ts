@@ -1,17 +1,19 @@
 /** Hosts that lookups met: whose addresses are to be asked for, and which one a guest had before it came with another. */
 
 import type { Catalog } from './catalog.ts';
-import { allBelow, lookedAt } from './deciding.ts';
+import { allBelow, decidingOf, lookedAt } from './deciding.ts';
 import { paidDomain, registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import type { AddressBook } from './ports.ts';
+import type { Providers } from './provider.ts';
 
-/** A host that a key met, and the name whose mail it receives. */
-interface Met {
-  readonly host: string;
+/** What a key met: the exchanges of a name. */
+interface Meeting {
+  readonly exchanges: readonly Exchange[];
   readonly guest: string;
   readonly by: string;
+  readonly providers: Pick<Providers, 'match'>;
 }
 
 /**
@@ -26,13 +28,15 @@ interface LastHosts {
 /** Beyond this the rest is dropped: whoever is worth looking at is met again. */
 const MOST_MET = 5_000;
 
+type Book = Pick<AddressBook, 'fresh' | 'isDue' | 'isSilent' | 'want'>;
+
 export class HostsMet {
-  readonly #addresses: Pick<AddressBook, 'fresh' | 'isDue' | 'want'>;
+  readonly #addresses: Book;
   readonly #lastHosts: LastHosts;
   /** By host and guest. */
-  #met = new Map<string, Met>();
+  #met = new Map<string, { readonly host: string; readonly meeting: Meeting }>();
 
-  constructor(addresses: Pick<AddressBook, 'fresh' | 'isDue' | 'want'>, lastHosts: LastHosts) {
+  constructor(addresses: Book, lastHosts: LastHosts) {
     this.#addresses = addresses;
     this.#lastHosts = lastHosts;
   }
@@ -43,17 +47,17 @@ export class HostsMet {
   }
 
   /** Whether all are known and have addresses. */
-  meet(exchanges: readonly Exchange[], guest: string, by: string, catalog: Catalog): boolean {
+  meet(exchanges: readonly Exchange[], guest: string, by: string, { providers }: Catalog): boolean {
     const addresses = this.#addresses;
-    const { may } = lookedAt(exchanges, catalog.providers, host => addresses.fresh(host));
+    const meeting = { exchanges, guest, by, providers };
+    const { may } = lookedAt(exchanges, providers, host => addresses.fresh(host));
     // Further than what decides: with every answer there may be other names before it, none of which exist.
     const tried = may.slice(0, LEARNING.mostDeciding);
     for (const { host } of tried) {
-      const known = addresses.fresh(host);
-      if (known) this.#saw(host, guest, known);
       if (!addresses.isDue(host) || this.#met.size >= MOST_MET) continue;
-      this.#met.set(`${host} ${guest}`, { host, guest, by });
+      this.#met.set(`${host} ${guest}`, { host, meeting });
     }
+    this.#remember(meeting);
     // One without an address may have one in ten minutes.
     const isDead = ({ host }: Exchange) => addresses.fresh(host)?.length === 0;
     return tried.every(({ host }) => addresses.fresh(host) !== undefined) && !exchanges.some(isDead);
@@ -62,13 +66,28 @@ export class HostsMet {
   ask(): void {
     const met = this.#met;
     this.#met = new Map();
-    for (const { host, guest, by } of met.values())
-      this.#addresses.want(host, by, found => this.#saw(host, guest, found));
+    for (const { host, meeting } of met.values())
+      this.#addresses.want(host, meeting.by, () => this.#remember(meeting));
   }
 
   /** Where the mail of this guest, a name or all below one, went when it was looked at last, below the same domain. */
   before(host: string, guest: string): string | undefined {
     return this.#lastHosts.get(keyOf(host, guest));
+  }
+
+  /**
+   * Those that decide as far as is known: a host behind them costs one record, need never be asked, and must not stand
+   * in for the next one before it.
+   */
+  #remember({ exchanges, guest, providers }: Meeting): void {
+    const heard = (host: string) =>
+      this.#addresses.fresh(host) ?? (this.#addresses.isSilent(host) ? [] : undefined);
+    const deciding = decidingOf(exchanges, providers, heard);
+    const last = deciding[0]?.preference ?? Number.POSITIVE_INFINITY;
+    for (const { host, preference } of exchanges) {
+      const known = preference > last ? undefined : heard(host);
+      if (known) this.#saw(host, guest, known);
+    }
   }
 
   /** One with addresses takes any other's place; one without nobody's, since mail goes where there is a host. */

@@ -110,8 +110,7 @@ export class Infra {
     catalog: Catalog,
     guest: string,
   ): Learned | undefined {
-    const isOpen = ({ host }: Exchange) =>
-      !this.#addressesOf(this.#knownFor(host, guest)) && !catalog.providers.match(host);
+    const isOpen = ({ host }: Exchange) => !this.#addressesOf(this.#knownFor(host, guest));
     const others = exchanges.filter(exchange => !isOpen(exchange));
     if (others.length === exchanges.length) return undefined;
     const learned =

@@ -232,9 +232,9 @@ function isDeliverable(evidence: Evidence): boolean {
   return evidence.wellKnown || evidence.mail.state === 'mx' || evidence.mail.state === 'implicit_mx';
 }
 
-/** By the lists, or because whoever receives its mail has mailboxes for consumers and nothing else. */
+/** By the lists, or because whoever surely receives its mail has mailboxes for consumers and nothing else. */
 function isFree(evidence: Evidence): boolean {
-  return evidence.free || receiverOf(evidence)?.kind === 'consumer_webmail';
+  return evidence.free || (!evidence.learned && receiverOf(evidence)?.kind === 'consumer_webmail');
 }
 
 function isProfessional(evidence: Evidence): boolean {

@@ -20,9 +20,9 @@ it.each<[string, [string, number][], string[]]>([
     ['a.net', 'b.net'],
   ],
   [
-    'behind a platform, a parking host and one that does not exist',
+    'behind a name below a platform that does not exist, a parking host and another one',
     [
-      ['mx.platform.com', 1],
+      ['none.platform.com', 1],
       ['mx.parked.com', 2],
       ['none.net', 3],
       ['a.net', 4],
@@ -38,14 +38,22 @@ it.each<[string, [string, number][], string[]]>([
     ],
     ['mx.hoster.com'],
   ],
-  ['nobody where there are only names that need not exist', [['mx.platform.com', 1]], []],
+  [
+    'a platform, whose host may exist',
+    [
+      ['mx.platform.com', 1],
+      ['a.net', 2],
+    ],
+    ['mx.platform.com'],
+  ],
+  ['nobody where there are only names that do not exist', [['none.platform.com', 1]], []],
   [
     'as many as are looked at, of more',
     Array.from({ length: 30 }, (_, at) => [`mx${at}.net`, 1]),
     Array.from({ length: 20 }, (_, at) => `mx${at}.net`),
   ],
 ])('who decides: %s', (_, exchanges, hosts) => {
-  const addressesOf = (host: string) => (host === 'none.net' ? [] : undefined);
+  const addressesOf = (host: string) => (host.startsWith('none.') ? [] : undefined);
   const sorted = exchanges.map(([host, preference]) => ({ host, preference }));
   expect(decidingOf(sorted, providers, addressesOf).map(({ host }) => host)).toEqual(hosts);
 });
@@ -63,10 +71,10 @@ it.each<[string, [string, number][], number]>([
 ])('who is looked at: %s, and nobody who has no address', (_, exchanges, first) => {
   const dead = [
     ['none.net', 1],
-    ['mx.platform.com', 1],
+    ['mx.parked.com', 1],
   ] as const;
   const sorted = [...dead, ...exchanges].map(([host, preference]) => ({ host, preference }));
-  const addressesOf = (host: string) => (host === 'none.net' ? [] : undefined);
+  const addressesOf = (host: string) => (host.startsWith('none.') ? [] : undefined);
   expect(lookedAt(sorted, providers, addressesOf)).toEqual({ may: sorted.slice(2), first });
 });
 
