@@ -6,7 +6,7 @@ import { paidDomain, registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import type { AddressBook } from './ports.ts';
-import type { Providers } from './provider.ts';
+import { isPlatform, type Providers } from './provider.ts';
 
 /** What a key met: the exchanges of a name. */
 interface Meeting {
@@ -53,14 +53,16 @@ export class HostsMet {
     const { may } = lookedAt(exchanges, providers, host => addresses.fresh(host));
     // Further than what decides: with every answer there may be other names before it, none of which exist.
     const tried = may.slice(0, LEARNING.mostDeciding);
-    for (const { host } of tried) {
+    const platforms = exchanges.filter(({ host }) => isPlatform(providers.match(host)));
+    const wanted = [...new Set([...tried, ...platforms.slice(0, LEARNING.mostExchanges)])];
+    for (const { host } of wanted) {
       if (!addresses.isDue(host) || this.#met.size >= MOST_MET) continue;
       this.#met.set(`${host} ${guest}`, { host, meeting });
     }
     this.#remember(meeting);
     // One without an address may have one in ten minutes.
     const isDead = ({ host }: Exchange) => addresses.fresh(host)?.length === 0;
-    return tried.every(({ host }) => addresses.fresh(host) !== undefined) && !exchanges.some(isDead);
+    return wanted.every(({ host }) => addresses.fresh(host) !== undefined) && !exchanges.some(isDead);
   }
 
   ask(): void {

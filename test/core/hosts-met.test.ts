@@ -38,12 +38,19 @@ function meeting(already: Readonly<Record<string, readonly string[]>> = {}) {
   return { met, meet, asked };
 }
 
-it('hosts whose addresses are not known are asked for, twenty of a domain at most', () => {
+it('hosts whose addresses are not known are asked for, twenty of a domain at most, and four of platforms', () => {
   const { met, meet, asked } = meeting({ 'mx.known.net': ['5.61.1.2'] });
   const many = Array.from({ length: 30 }, (_, at) => `mx${at}.many.net`);
-  expect(meet('a.com', 'mx.known.net', ...many)).toBe(false);
-  expect(asked).toEqual(many.slice(0, 19).map(host => `${host} by key`));
-  expect([meet('b.com', 'mx.known.net'), asked.length, met.size]).toEqual([true, 19, 0]);
+  const platforms = Array.from({ length: 6 }, (_, at) => `alt${at}.aspmx.l.google.com`);
+  expect(meet('a.com', ...platforms, 'mx.known.net', ...many)).toBe(false);
+  expect(asked).toEqual([...many.slice(0, 19), ...platforms.slice(0, 4)].map(host => `${host} by key`));
+  expect([meet('b.com', 'mx.known.net'), asked.length, met.size]).toEqual([true, 23, 0]);
+});
+
+it('not all are known where a platform before others may not be there', () => {
+  const { meet } = meeting({ 'mx.known.net': ['5.61.1.2'] });
+  const both = () => meet('a.com', 'aspmx.l.google.com', 'mx.known.net');
+  expect([both(), both()]).toEqual([false, true]);
 });
 
 it('not all are known where one has no address, which may have one later', () => {
