@@ -201,7 +201,41 @@ it('whoever has more hosts than are looked at is nobody known, and found by thos
   expect(await world.judge('evil.com')).toMatchObject({ ...FOUND, riskScore: 80 });
 });
 
+describe('a host whose address takes longer than a lookup', () => {
+  const slowly = (host: string, slow: number) =>
+    dns.zones.set(host, { records: [a(host, BAD, 0)], fault: { slow } });
+
+  it('is known all the same, and a learned one stays so', async () => {
+    slowly('mx.evil.com', 2_000);
+    slowly(HOST, 2_000);
+    point('evil.com', 'mx.evil.com');
+    point('fresh.com', HOST);
+    time.now += 4 * DAY_MS;
+    await world.judge('fresh.com');
+    expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 80 });
+    expect(await world.judge('fresh.com')).toMatchObject({ ...FOUND, riskScore: 84 });
+  });
+});
+
 describe('a host whose addresses nobody can ask for', () => {
+  it('makes no company of whoever is received there, whatever stands behind it', async () => {
+    fail('mx.evil.com');
+    place('decoy.evil.com', '5.61.7.7');
+    point('evil.com', 'mx.evil.com');
+    point('evil2.com', 'mx.evil.com');
+    point('evil.evil.com', 'none.evil.com', 'mx.evil.com', 'decoy.evil.com');
+    for (const name of ['evil.com', 'evil2.com', 'evil.evil.com']) {
+      const { signals, ...verdict } = await again(name);
+      expect(verdict).toMatchObject({ reason: 'safe', riskScore: 40, isCorporateEmail: false });
+      expect(signals).toMatchObject([{ signal: 'mail_unknown' }]);
+      expect(signals[0]?.detail).toMatch(/: nobody answers where these hosts are$/);
+    }
+    // As soon as somebody answers it is.
+    place('mx.evil.com', '5.61.7.7');
+    time.now += 11 * 60_000;
+    expect(await again('evil.com')).toMatchObject({ riskScore: 15, isCorporateEmail: true });
+  });
+
   it.each(['servfail', 'drop'] as const)('does not spare what stands behind it: %s', async fault => {
     fail('mx1.evil.com', fault);
     fail('mx1.elsewhere.net', fault);

@@ -79,16 +79,15 @@ export class HostsMet {
 
   /**
    * Those that decide as far as is known: a host behind them costs one record, need never be asked, and must not stand
-   * in for the next one before it.
+   * in for the next one before it. One behind another for which nobody answers may be such a host too.
    */
   #remember({ exchanges, guest, providers }: Meeting): void {
-    const heard = (host: string) =>
-      this.#addresses.fresh(host) ?? (this.#addresses.isSilent(host) ? [] : undefined);
-    const deciding = decidingOf(exchanges, providers, heard);
-    const last = deciding[0]?.preference ?? Number.POSITIVE_INFINITY;
+    const book = this.#addresses;
+    const [first] = decidingOf(exchanges, providers, host => book.fresh(host));
+    const last = first?.preference ?? Number.POSITIVE_INFINITY;
     for (const { host, preference } of exchanges) {
-      const known = preference > last ? undefined : heard(host);
-      if (known) this.#saw(host, guest, known);
+      const known = book.fresh(host) ?? (book.isSilent(host) ? [] : undefined);
+      if (known && preference <= last) this.#saw(host, guest, known);
     }
   }
 

@@ -147,6 +147,14 @@ export class Infra {
     return this.#addressesOf(host) ? host : (this.#others.before(host, guest) ?? host);
   }
 
+  /** Whether nobody has ever answered where one of the hosts is that the mail goes to, however often that was asked. */
+  isUnheard(guest: string, exchanges: readonly Exchange[], catalog: Catalog): boolean {
+    const { isSilent } = this.#others;
+    const hostOf = (host: string) => (isSilent(host) ? host : this.#knownFor(host, guest));
+    const deciding = decidingOf(exchanges, catalog.providers, host => this.#addressesOf(hostOf(host)));
+    return deciding.some(({ host }) => isSilent(hostOf(host)));
+  }
+
   /** Hosts that listed guests share, learned or not, with at most so many names in all. */
   graph(exchanges: readonly Exchange[], catalog: Catalog): GraphHost[] {
     const graph: GraphHost[] = [];
