@@ -97,6 +97,21 @@ describe('whoever has another host name in every answer', () => {
     }
   });
 
+  it('is not forgotten because another key meets many others', async () => {
+    const hosts = Array.from({ length: 20 }, (_, at) => `mx.host${at}.net`);
+    for (const host of hosts) place(host, '5.61.7.7');
+    await world.judge(one('evil.com', 'r0.evil.com'));
+    await world.learn.settle();
+    for (let at = 0; at < 600; at++) {
+      const name = `f${at}.flood.com`;
+      dns.zones.set(name, { records: hosts.map(host => mx(name, 10, host)) });
+      await world.judge(name, 'greedy');
+      if (at === 0) await world.learn.settle();
+    }
+    time.now += ANOTHER_ANSWER_MS;
+    expect(await world.judge(one('evil.com', 'r1.evil.com'))).toMatchObject({ ...FOUND, riskScore: 80 });
+  });
+
   it('is no company from the second answer on, where the domain is another one below his too', async () => {
     for (let at = 0; at < 3; at++) {
       const name = one(`s${at}.evil.com`, `r${at}.s${at}.evil.com`);

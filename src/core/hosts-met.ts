@@ -18,11 +18,12 @@ interface Meeting {
 
 /**
  * A host with addresses by guest and domain of hosts; whoever makes it bounds it. By guest, since others can point their
- * domains at any host below any name, and by the domain of the hosts, since a guest may move to somebody else.
+ * domains at any host below any name, and by the domain of the hosts, since a guest may move to somebody else. Shared
+ * fairly by whoever met it: a key's lookups must not make it forget what others met.
  */
 interface LastHosts {
   get(key: string): string | undefined;
-  set(key: string, host: string): unknown;
+  set(key: string, host: string, by: string): unknown;
 }
 
 /** Beyond this the rest is dropped: whoever is worth looking at is met again. */
@@ -81,22 +82,22 @@ export class HostsMet {
    * Those that decide as far as is known: a host behind them costs one record, need never be asked, and must not stand
    * in for the next one before it. One behind another for which nobody answers may be such a host too.
    */
-  #remember({ exchanges, guest, providers }: Meeting): void {
+  #remember({ exchanges, guest, by, providers }: Meeting): void {
     const book = this.#addresses;
     const [first] = decidingOf(exchanges, providers, host => book.fresh(host));
     const last = first?.preference ?? Number.POSITIVE_INFINITY;
     for (const { host, preference } of exchanges) {
       const known = book.fresh(host) ?? (book.isSilent(host) ? [] : undefined);
-      if (known && preference <= last) this.#saw(host, guest, known);
+      if (known && preference <= last) this.#saw(host, guest, by, known);
     }
   }
 
   /** One with addresses takes any other's place; one without nobody's, since mail goes where there is a host. */
-  #saw(host: string, guest: string, addresses: readonly string[]): void {
+  #saw(host: string, guest: string, by: string, addresses: readonly string[]): void {
     const registrable = registrableDomain(guest) ?? guest;
     for (const each of guest === registrable ? [guest] : [guest, allBelow(registrable)]) {
       const key = keyOf(host, each);
-      if (addresses.length > 0 || this.#lastHosts.get(key) === undefined) this.#lastHosts.set(key, host);
+      if (addresses.length > 0 || this.#lastHosts.get(key) === undefined) this.#lastHosts.set(key, host, by);
     }
   }
 }

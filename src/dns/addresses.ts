@@ -2,11 +2,11 @@
 
 import { LRUCache } from 'lru-cache';
 import { registrableDomain } from '../core/domain.ts';
+import { FairCache } from '../core/fair-cache.ts';
 import { LEARNING } from '../core/guest.ts';
 import type { AddressBook, HostAddresses, Resolver, Ticks } from '../core/ports.ts';
 import { STEP, type Steps } from '../core/steps.ts';
 import { startDeadline } from './deadline.ts';
-import { FairCache } from './fair-cache.ts';
 import type { PlaceCaps } from './places.ts';
 import { type Slow, SlowRoom } from './slow-room.ts';
 
@@ -53,7 +53,7 @@ interface Known {
 }
 
 export class Addresses implements AddressBook {
-  readonly #resolver: Pick<Resolver, 'addressesOf'>;
+  readonly #resolver: Pick<Resolver, 'addressesOf' | 'isDoubted'>;
   readonly #ticks: Ticks;
   readonly #known = new FairCache<Known>(MOST_KEPT, HELD);
   readonly #below = new LRUCache<string, readonly string[]>({ max: MOST_DOMAINS });
@@ -66,7 +66,7 @@ export class Addresses implements AddressBook {
   #held: ReadonlySet<string> = new Set();
 
   constructor(
-    resolver: Pick<Resolver, 'addressesOf'>,
+    resolver: Pick<Resolver, 'addressesOf' | 'isDoubted'>,
     ticks: Ticks = () => performance.now(),
     /** Who is not answered by then makes room for others. */
     soonMs = SOON_ANSWERED_MS,
@@ -77,7 +77,7 @@ export class Addresses implements AddressBook {
   }
 
   known(host: string): readonly string[] | undefined {
-    return this.#known.get(host)?.addresses;
+    return this.#entry(host)?.addresses;
   }
 
   fresh(host: string): readonly string[] | undefined {
@@ -85,17 +85,23 @@ export class Addresses implements AddressBook {
     return known?.length === 0 && this.isDue(host) ? undefined : known;
   }
 
+  /** What was said while servers lied is asked again. */
+  #entry(host: string): Known | undefined {
+    const known = this.#known.get(host);
+    return known && this.#resolver.isDoubted(known.answeredAt) ? undefined : known;
+  }
+
   beside(host: string): readonly string[] {
     return this.#below.get(registrableDomain(host) ?? host) ?? [];
   }
 
   isSilent(host: string): boolean {
-    const known = this.#known.get(host);
+    const known = this.#entry(host);
     return known !== undefined && known.addresses === undefined;
   }
 
   isDue(host: string): boolean {
-    const known = this.#known.get(host);
+    const known = this.#entry(host);
     return !known || known.askAgainAt <= this.#ticks();
   }
 
@@ -180,11 +186,14 @@ export class Addresses implements AddressBook {
       this.#slow.enter(slow);
       this.#askOn();
     });
-    const found = await this.#resolver.addressesOf(host, patience.signal);
+    const told = await this.#resolver.addressesOf(host, patience.signal);
     soon.cancel();
     this.#slow.leave(slow);
+    const found = told === 'distrusted' ? undefined : told;
     const known = found ? this.#answered(host, found) : this.#asBefore(host);
-    this.#known.set(host, known, this.#held.has(host) ? HELD : by);
+    // That no server is believed says nothing of a host.
+    if (known.addresses || told !== 'distrusted')
+      this.#known.set(host, known, this.#held.has(host) ? HELD : by);
     if (found && found.addresses.length > 0) {
       const others = this.beside(host).filter(other => other !== host);
       this.#below.set(registrableDomain(host) ?? host, [host, ...others.slice(0, MOST_BESIDE - 1)]);
@@ -214,7 +223,7 @@ export class Addresses implements AddressBook {
   /** What was known, for as long as that counts, to be asked for again soon. */
   #asBefore(host: string): Known {
     const now = this.#ticks();
-    const before = this.#known.get(host);
+    const before = this.#entry(host);
     const isUsable = before !== undefined && now - before.answeredAt < STALE_MS;
     const addresses = isUsable ? before.addresses : undefined;
     const isDenied = isUsable && before.isDenied === true;

@@ -81,7 +81,7 @@ class CachingResolver implements DnsResolver {
   readonly #servers: Servers;
   readonly #memory: Memory;
   readonly #flights: Flights;
-  readonly #addressing = new Map<string, Inquiry<HostAddresses | undefined>>();
+  readonly #addressing = new Map<string, Inquiry<HostAddresses | 'distrusted' | undefined>>();
   #isClosed = false;
 
   constructor(options: ResolverOptions) {
@@ -132,7 +132,7 @@ class CachingResolver implements DnsResolver {
     this.#askInBackground(domain, PREFETCHES);
   }
 
-  async addressesOf(host: string, giveUp?: AbortSignal): Promise<HostAddresses | undefined> {
+  async addressesOf(host: string, giveUp?: AbortSignal): ReturnType<Resolver['addressesOf']> {
     const running = this.#addressing.get(host);
     if (running) return running.result;
     if (this.#isClosed || this.#addressing.size >= this.#caps.addressesInFlight) return undefined;
@@ -148,6 +148,10 @@ class CachingResolver implements DnsResolver {
     } finally {
       this.#addressing.delete(host);
     }
+  }
+
+  isDoubted(at: number): boolean {
+    return this.#memory.isDoubted(at);
   }
 
   health(): ResolverHealth {

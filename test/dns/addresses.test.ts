@@ -6,6 +6,8 @@ import { Addresses } from '../../src/dns/addresses.ts';
 /** In seconds. */
 const DAY = 86_400;
 
+const isDoubted = () => false;
+
 /** Answers when the test says so; remembers who was asked for, in order. */
 function slow() {
   const asked: string[] = [];
@@ -17,7 +19,7 @@ function slow() {
         resolve({ addresses: [`93.184.215.${asked.length % 250}`], isWhole: true, ttl: DAY }),
       );
     });
-  const book = new Addresses({ addressesOf }, undefined, 60_000);
+  const book = new Addresses({ addressesOf, isDoubted }, undefined, 60_000);
   const answerOne = async () => {
     answers.shift()!();
     await new Promise(resolve => setImmediate(resolve));
@@ -79,7 +81,7 @@ test('hosts that keep silent hold up nobody else, and those of one key or domain
         resolve(undefined);
       });
     });
-  const book = new Addresses({ addressesOf }, undefined, 10);
+  const book = new Addresses({ addressesOf, isDoubted }, undefined, 10);
   const known = (host: string, by: string) => new Promise(resolve => book.want(host, by, resolve));
   book.want('mx.first-silent.net', 'patient', () => {});
   for (let at = 0; at < 400; at++) book.want(`mx.silent${at}.net`, 'greedy', () => {});
@@ -101,17 +103,19 @@ const HOUR_MS = 3_600_000;
 function prompt() {
   const time = { now: 0 };
   const asked: string[] = [];
-  const answer = { now: ['93.184.215.1'] as string[] | undefined, isWhole: true, ttl: DAY };
+  const answer = { now: ['93.184.215.1'] as string[] | 'distrusted' | undefined, isWhole: true, ttl: DAY };
   const addressesOf = async (host: string) => {
     asked.push(host);
-    return answer.now && { ...answer, addresses: answer.now };
+    const { now, ...rest } = answer;
+    return Array.isArray(now) ? { ...rest, addresses: now } : now;
   };
-  const book = new Addresses({ addressesOf }, () => time.now);
+  const lies = { until: -1 };
+  const book = new Addresses({ addressesOf, isDoubted: at => at <= lies.until }, () => time.now);
   const want = async (host: string, by = 'key') => {
     book.want(host, by, () => {});
     await book.settle();
   };
-  return { time, asked, answer, book, want };
+  return { time, asked, answer, lies, book, want };
 }
 
 test('addresses are asked again before a day is over, and what was known counts until then and meanwhile', async () => {
@@ -273,6 +277,7 @@ test('hosts of one domain are found beside each other, the last eight that have 
       host.startsWith('fails')
         ? undefined
         : { addresses: host.startsWith('none') ? [] : ['5.6.7.8'], isWhole: true, ttl: DAY },
+    isDoubted,
   });
   const want = async (host: string) => {
     book.want(host, 'key', () => {});
@@ -288,6 +293,7 @@ test('hosts of one domain are found beside each other, the last eight that have 
 test('many hosts are held in steps, so that nobody waits for that', async () => {
   const many = new Addresses({
     addressesOf: async () => ({ addresses: ['5.6.7.8'], isWhole: true, ttl: DAY }),
+    isDoubted,
   });
   const hosts = Array.from({ length: 1_200 }, (_, at) => `mx${at}.box.net`);
   const steps = many.holding(hosts);
@@ -295,4 +301,34 @@ test('many hosts are held in steps, so that nobody waits for that', async () => 
   allAtOnce(steps);
   await many.settle();
   expect(hosts.every(host => many.known(host) !== undefined)).toBe(true);
+});
+
+test('that no server is believed says nothing of a host', async () => {
+  const { time, asked, answer, book, want } = prompt();
+  await want('mx.example.net');
+  answer.now = 'distrusted';
+  time.now = 21 * HOUR_MS;
+  for (const host of ['mx.example.net', 'mx.new.net']) await want(host);
+  expect([book.isSilent('mx.new.net'), book.isDue('mx.new.net'), asked.length]).toEqual([false, true, 3]);
+  expect([book.known('mx.example.net'), book.isDue('mx.example.net')]).toEqual([['93.184.215.1'], false]);
+});
+
+test('what came while a server lied is not known any more, nor that nobody answered', async () => {
+  const { time, asked, answer, lies, book, want } = prompt();
+  await want('mx.example.net');
+  answer.now = undefined;
+  await want('mx.silent.net');
+  time.now = 1;
+  answer.now = ['93.184.215.2'];
+  await want('mx.later.net');
+  expect([book.isSilent('mx.silent.net'), asked.length]).toEqual([true, 3]);
+  lies.until = 0;
+  const hosts = ['mx.example.net', 'mx.silent.net', 'mx.later.net'];
+  expect(hosts.map(host => book.known(host))).toEqual([undefined, undefined, ['93.184.215.2']]);
+  expect(hosts.map(host => book.isDue(host))).toEqual([true, true, false]);
+  expect(book.isSilent('mx.silent.net')).toBe(false);
+  // One lie before does not make half of an answer, or none, less believed.
+  answer.now = [];
+  await want('mx.example.net');
+  expect(book.known('mx.example.net')).toEqual([]);
 });
