@@ -187,8 +187,10 @@ export function isMailService(host: string, { class: known, suffix }: ProviderRo
 export const LANDLORDS: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['hosting', ...LINES]);
 
 /** Its address in four numbers, or its number as a virtual one. Hotmail's 5f172727….pamx1 is a customer's name for all of it. */
-const A_MACHINE =
-  /(?:^|[^\d])\d{1,3}(?:[.-]\d{1,3}){3}[^\d]|(?:^|\.)(?:vps-?[\da-f]{4,12}|vm[di]\d{4,12})\.|[^.]\.[a-z\d]+\.cloudapp\.$/;
+const A_MACHINE = /(?:^|[^\d])\d{1,3}(?:[.-]\d{1,3}){3}[^\d]|(?:^|\.)vps-?[\da-f]{4,12}\./;
+const A_NUMBER = /(?:^|\.)vm[di]\d{4,12}\./;
+/** A name of the tenant's, then the region. */
+const isAtAzure = (below: string) => below.endsWith('.cloudapp.') && below.split('.').length > 3;
 /** Below these are load balancers of Amazon's customers only, under any names. */
 const BALANCERS = /^elb\..*amazonaws\.com$/;
 
@@ -199,7 +201,8 @@ const BALANCERS = /^elb\..*amazonaws\.com$/;
 export function isRented(host: string, { class: known, suffix }: ProviderRow): boolean {
   const below = host.slice(0, -suffix.length);
   if (!LANDLORDS.has(known)) return false;
-  return BALANCERS.test(suffix) ? below !== '' : A_MACHINE.test(below);
+  if (BALANCERS.test(suffix)) return below !== '';
+  return A_MACHINE.test(below) || A_NUMBER.test(below) || isAtAzure(below);
 }
 
 function isBelow(host: string, registrable: string): boolean {
