@@ -102,7 +102,7 @@ describe('whoever has another host name in every answer', () => {
     for (const host of hosts) place(host, '5.61.7.7');
     await world.judge(one('evil.com', 'r0.evil.com'));
     await world.learn.settle();
-    for (let at = 0; at < 600; at++) {
+    for (let at = 0; at < 1_100; at++) {
       const name = `f${at}.flood.com`;
       dns.zones.set(name, { records: hosts.map(host => mx(name, 10, host)) });
       await world.judge(name, 'greedy');
