@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { sparing } from './core/deciding.ts';
 import type { Domain } from './core/domain.ts';
+import { FairCache } from './core/fair-cache.ts';
 import { type HostRecord, LEARNING } from './core/guest.ts';
 import { GuestBook } from './core/guest-book.ts';
 import { HostsMet } from './core/hosts-met.ts';
@@ -59,7 +60,7 @@ const RELOAD_MS = 60_000;
 const MOST_PENDING = 5_000;
 const MOST_LEARNED = 20_000;
 const MOST_BARRED = 5_000;
-/** As many as addresses are kept of, with so many characters each; most have some seventy. */
+/** As many as addresses are kept of; most have some seventy characters, and a key with the longest ones 15 MB of them. */
 const MOST_LAST_HOSTS = 20_000;
 /** In whose row a sweep's hosts wait for their addresses: no key has this id. */
 const SWEEP = 'sweep';
@@ -100,11 +101,7 @@ class Learner implements Learn {
   constructor(parts: LearnParts) {
     this.#parts = parts;
     this.#guestBook = new GuestBook(parts.addresses, new LRUCache({ max: MOST_BARRED }));
-    const lastHosts = new LRUCache<string, string>({
-      ...{ max: MOST_LAST_HOSTS, maxSize: MOST_LAST_HOSTS * 100 },
-      sizeCalculation: (host, key) => host.length + key.length,
-    });
-    this.#hostsMet = new HostsMet(parts.addresses, lastHosts);
+    this.#hostsMet = new HostsMet(parts.addresses, new FairCache(MOST_LAST_HOSTS, ''));
     this.#infra = allAtOnce(this.#folding([], parts.catalog()));
     const every = (ms: number, work: () => Promise<void>) =>
       setInterval(() => void work().catch(parts.onError), ms).unref();

@@ -78,6 +78,40 @@ describe('whoever has another host name in every answer', () => {
     }
   });
 
+  it('is found also where another host of his stands behind it, at an address of nobody', async () => {
+    place('decoy.evil.com', '5.61.7.7');
+    place('decoy.evil-hosts.net', '5.61.7.7');
+    place('mx00.ionos.com', '5.61.7.8');
+    for (let at = 0; at < 4; at++) {
+      for (const host of [`r${at}.evil.com`, `r${at}.evil-hosts.net`]) place(host, BAD);
+      point('evil.com', `r${at}.evil.com`, 'decoy.evil.com');
+      point('evil2.com', `r${at}.evil-hosts.net`, 'decoy.evil-hosts.net');
+      point('evil3.com', `d${at}.evil.com`, HOST, 'decoy.evil.com');
+      point('evil4.com', `d${at}.ionos.com`, HOST, 'mx00.ionos.com');
+      for (const name of ['evil.com', 'evil2.com', 'evil3.com', 'evil4.com']) {
+        const { reason } = await world.judge(name);
+        expect([name, at, reason]).toEqual([name, at, at === 0 ? 'safe' : 'disposable']);
+        await world.learn.settle();
+      }
+      time.now += ANOTHER_ANSWER_MS;
+    }
+  });
+
+  it('is not forgotten because another key meets many others', async () => {
+    const hosts = Array.from({ length: 20 }, (_, at) => `mx.host${at}.net`);
+    for (const host of hosts) place(host, '5.61.7.7');
+    await world.judge(one('evil.com', 'r0.evil.com'));
+    await world.learn.settle();
+    for (let at = 0; at < 1_100; at++) {
+      const name = `f${at}.flood.com`;
+      dns.zones.set(name, { records: hosts.map(host => mx(name, 10, host)) });
+      await world.judge(name, 'greedy');
+      if (at === 0) await world.learn.settle();
+    }
+    time.now += ANOTHER_ANSWER_MS;
+    expect(await world.judge(one('evil.com', 'r1.evil.com'))).toMatchObject({ ...FOUND, riskScore: 80 });
+  });
+
   it('is no company from the second answer on, where the domain is another one below his too', async () => {
     for (let at = 0; at < 3; at++) {
       const name = one(`s${at}.evil.com`, `r${at}.s${at}.evil.com`);
@@ -151,6 +185,20 @@ describe('a name that nobody has asked for, before or beside a learned host', ()
     expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 84 });
   });
 
+  it.each([
+    ...['r1.ionos.com', 'r1.yahoodns.net', 'r1.forwardemail.net', 'r1.amazonaws.com', 'r1.mx.cloudflare.net'],
+  ])('tells as little where it is below the name of somebody known: %s', async dead => {
+    for (const [at, records] of [
+      [mx('evil0.com', 10, dead), mx('evil0.com', 20, HOST)],
+      [mx('evil1.com', 10, dead), mx('evil1.com', 10, HOST)],
+    ].entries()) {
+      dns.zones.set(`evil${at}.com`, { records });
+      const open = { riskScore: 40, isCorporateEmail: false, isFreeProvider: false };
+      expect(await world.judge(`evil${at}.com`)).toMatchObject(at === 0 ? open : FOUND);
+      expect(await again(`evil${at}.com`)).toMatchObject({ ...FOUND, riskScore: 84 });
+    }
+  });
+
   it('leaves it one whose own host is elsewhere, as soon as that is known', async () => {
     dns.zones.set('firm.com', { records: records('firm.com', 5) });
     place('mx.firm.com', '5.61.7.7');
@@ -168,7 +216,41 @@ it('whoever has more hosts than are looked at is nobody known, and found by thos
   expect(await world.judge('evil.com')).toMatchObject({ ...FOUND, riskScore: 80 });
 });
 
+describe('a host whose address takes longer than a lookup', () => {
+  const slowly = (host: string, slow: number) =>
+    dns.zones.set(host, { records: [a(host, BAD, 0)], fault: { slow } });
+
+  it('is known all the same, and a learned one stays so', async () => {
+    slowly('mx.evil.com', 2_000);
+    slowly(HOST, 2_000);
+    point('evil.com', 'mx.evil.com');
+    point('fresh.com', HOST);
+    time.now += 4 * DAY_MS;
+    await world.judge('fresh.com');
+    expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 80 });
+    expect(await world.judge('fresh.com')).toMatchObject({ ...FOUND, riskScore: 84 });
+  });
+});
+
 describe('a host whose addresses nobody can ask for', () => {
+  it('makes no company of whoever is received there, whatever stands behind it', async () => {
+    fail('mx.evil.com');
+    place('decoy.evil.com', '5.61.7.7');
+    point('evil.com', 'mx.evil.com');
+    point('evil2.com', 'mx.evil.com');
+    point('evil.evil.com', 'none.evil.com', 'mx.evil.com', 'decoy.evil.com');
+    for (const name of ['evil.com', 'evil2.com', 'evil.evil.com']) {
+      const { signals, ...verdict } = await again(name);
+      expect(verdict).toMatchObject({ reason: 'safe', riskScore: 40, isCorporateEmail: false });
+      expect(signals).toMatchObject([{ signal: 'mail_unknown' }]);
+      expect(signals[0]?.detail).toMatch(/: nobody answers where these hosts are$/);
+    }
+    // As soon as somebody answers it is.
+    place('mx.evil.com', '5.61.7.7');
+    time.now += 11 * 60_000;
+    expect(await again('evil.com')).toMatchObject({ riskScore: 15, isCorporateEmail: true });
+  });
+
   it.each(['servfail', 'drop'] as const)('does not spare what stands behind it: %s', async fault => {
     fail('mx1.evil.com', fault);
     fail('mx1.elsewhere.net', fault);
@@ -221,6 +303,8 @@ describe('a name below a platform', () => {
     ['two platforms', ['aspmx.l.google.com', 'firm-com.mail.protection.outlook.com'], true],
     ['a platform and somebody whom nobody knows', ['aspmx.l.google.com', 'mx.backup.net'], false],
     ['a hosting company before a host that was learned', ['mx00.ionos.com', HOST], false],
+    ['a platform before a host that was learned', ['aspmx.l.google.com', HOST], false],
+    ['a gateway before a host that was learned', ['mx0a-1.pphosted.com', HOST], false],
   ])('is innocent with %s', async (_, exchanges, isCorporateEmail) => {
     for (const [at, host] of exchanges.entries()) if (host !== HOST) place(host, `5.61.7.${at + 1}`);
     point('firm.com', ...exchanges);
@@ -229,6 +313,19 @@ describe('a name below a platform', () => {
     expect(await world.judge('firm.com')).toMatchObject({ reason: 'safe', isCorporateEmail });
   });
 });
+
+it.each(['aspmx.l.google.com', 'mx0a-1.pphosted.com', 'firm-com.mail.protection.outlook.com'])(
+  'a company is none the worse for a host of its own that it left behind at a learned address: %s',
+  async platform => {
+    place(platform, '5.61.7.1');
+    place('mail.firm.com', BAD);
+    point('firm.com', platform, 'mail.firm.com');
+    expect((await world.judge('firm.com')).reason).toBe('safe');
+    await world.digest();
+    const { riskScore, isCorporateEmail } = await world.judge('firm.com');
+    expect([riskScore < 15, isCorporateEmail]).toEqual([true, true]);
+  },
+);
 
 it('an address that was learned speaks against a host of its own as it does against a name without exchanges', async () => {
   place('bare.com', BAD);

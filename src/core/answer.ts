@@ -47,6 +47,10 @@ export function answerOf(facts: Facts, mail: Mail, isSilent: (domain: Domain) =>
     wellKnown: row !== undefined,
     free: catalog.isFree(registrable),
     relay: facts.relay?.label,
+    unheard:
+      receiver !== undefined &&
+      UNRECOGNISED.has(receiver.kind) &&
+      facts.infra.isUnheard(domain, mail.exchanges, catalog),
     learned: canBeLearned(facts, mail, receiver) ? byInfra(facts, mail) : undefined,
   };
   const verdict = judge(evidence);

@@ -4,7 +4,7 @@
  * | rule | reason |
  * |---|---|
  * | the exchanges that senders try first decide, all of them up to twenty | they get the mail (RFC 5321 5.1). What stands behind them costs one record and need never be asked: it spared whoever added it |
- * | parking hosts, names below a platform and hosts that are known to have no address, or for which nobody has ever answered, do not count | senders go on to the next. Whoever puts a host before his own that refuses connections is not found: nobody connects to find out |
+ * | parking hosts, names below a platform that are not known to have an address, and hosts that are known to have none, or for which nobody has ever answered, do not count | senders go on to the next. A platform's host that is there takes or refuses the mail: what a company has left behind it says nothing of it. Whoever puts a host before his own that refuses connections is not found: nobody connects to find out |
  * | among those that are tried first one that was not learned spares all | it gets its share of the mail, and a company may be there |
  * | a host is spared where all its IPv4 addresses are those of innocents, of IPv6 where it has no others | mail goes there and nowhere else. One more address is one more record, which spared it. A company's host may have an address of IPv6 that nobody has seen with others; few senders have no IPv4, so whoever lays his out as a decoy goes without their mail |
  * | by its addresses alone a host is found only where all that are looked at are learned | whoever is at one of them need not be who is at the others: a company may share one with its neighbours |
@@ -67,7 +67,8 @@ function mayDecide(
   addressesOf: (host: string) => readonly string[] | undefined,
 ): boolean {
   const row = providers.match(host);
-  return row?.class !== 'parked' && !isPlatform(row) && addressesOf(host)?.length !== 0;
+  const count = addressesOf(host)?.length;
+  return row?.class !== 'parked' && (isPlatform(row) ? (count ?? 0) > 0 : count !== 0);
 }
 
 /** Whether the addresses of a host speak for it: nobody but innocents receives there. */

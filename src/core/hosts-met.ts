@@ -1,38 +1,43 @@
 /** Hosts that lookups met: whose addresses are to be asked for, and which one a guest had before it came with another. */
 
 import type { Catalog } from './catalog.ts';
-import { allBelow, lookedAt } from './deciding.ts';
+import { allBelow, decidingOf, lookedAt } from './deciding.ts';
 import { paidDomain, registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import type { AddressBook } from './ports.ts';
+import { isPlatform, type Providers } from './provider.ts';
 
-/** A host that a key met, and the name whose mail it receives. */
-interface Met {
-  readonly host: string;
+/** What a key met: the exchanges of a name. */
+interface Meeting {
+  readonly exchanges: readonly Exchange[];
   readonly guest: string;
   readonly by: string;
+  readonly providers: Pick<Providers, 'match'>;
 }
 
 /**
  * A host with addresses by guest and domain of hosts; whoever makes it bounds it. By guest, since others can point their
- * domains at any host below any name, and by the domain of the hosts, since a guest may move to somebody else.
+ * domains at any host below any name, and by the domain of the hosts, since a guest may move to somebody else. Shared
+ * fairly by whoever met it: a key's lookups must not make it forget what others met.
  */
 interface LastHosts {
   get(key: string): string | undefined;
-  set(key: string, host: string): unknown;
+  set(key: string, host: string, by: string): unknown;
 }
 
 /** Beyond this the rest is dropped: whoever is worth looking at is met again. */
 const MOST_MET = 5_000;
 
+type Book = Pick<AddressBook, 'fresh' | 'isDue' | 'isSilent' | 'want'>;
+
 export class HostsMet {
-  readonly #addresses: Pick<AddressBook, 'fresh' | 'isDue' | 'want'>;
+  readonly #addresses: Book;
   readonly #lastHosts: LastHosts;
   /** By host and guest. */
-  #met = new Map<string, Met>();
+  #met = new Map<string, { readonly host: string; readonly meeting: Meeting }>();
 
-  constructor(addresses: Pick<AddressBook, 'fresh' | 'isDue' | 'want'>, lastHosts: LastHosts) {
+  constructor(addresses: Book, lastHosts: LastHosts) {
     this.#addresses = addresses;
     this.#lastHosts = lastHosts;
   }
@@ -43,27 +48,29 @@ export class HostsMet {
   }
 
   /** Whether all are known and have addresses. */
-  meet(exchanges: readonly Exchange[], guest: string, by: string, catalog: Catalog): boolean {
+  meet(exchanges: readonly Exchange[], guest: string, by: string, { providers }: Catalog): boolean {
     const addresses = this.#addresses;
-    const { may } = lookedAt(exchanges, catalog.providers, host => addresses.fresh(host));
+    const meeting = { exchanges, guest, by, providers };
+    const { may } = lookedAt(exchanges, providers, host => addresses.fresh(host));
     // Further than what decides: with every answer there may be other names before it, none of which exist.
     const tried = may.slice(0, LEARNING.mostDeciding);
-    for (const { host } of tried) {
-      const known = addresses.fresh(host);
-      if (known) this.#saw(host, guest, known);
+    const platforms = exchanges.filter(({ host }) => isPlatform(providers.match(host)));
+    const wanted = [...new Set([...tried, ...platforms.slice(0, LEARNING.mostExchanges)])];
+    for (const { host } of wanted) {
       if (!addresses.isDue(host) || this.#met.size >= MOST_MET) continue;
-      this.#met.set(`${host} ${guest}`, { host, guest, by });
+      this.#met.set(`${host} ${guest}`, { host, meeting });
     }
+    this.#remember(meeting);
     // One without an address may have one in ten minutes.
     const isDead = ({ host }: Exchange) => addresses.fresh(host)?.length === 0;
-    return tried.every(({ host }) => addresses.fresh(host) !== undefined) && !exchanges.some(isDead);
+    return wanted.every(({ host }) => addresses.fresh(host) !== undefined) && !exchanges.some(isDead);
   }
 
   ask(): void {
     const met = this.#met;
     this.#met = new Map();
-    for (const { host, guest, by } of met.values())
-      this.#addresses.want(host, by, found => this.#saw(host, guest, found));
+    for (const { host, meeting } of met.values())
+      this.#addresses.want(host, meeting.by, () => this.#remember(meeting));
   }
 
   /** Where the mail of this guest, a name or all below one, went when it was looked at last, below the same domain. */
@@ -71,12 +78,26 @@ export class HostsMet {
     return this.#lastHosts.get(keyOf(host, guest));
   }
 
+  /**
+   * Those that decide as far as is known: a host behind them costs one record, need never be asked, and must not stand
+   * in for the next one before it. One behind another for which nobody answers may be such a host too.
+   */
+  #remember({ exchanges, guest, by, providers }: Meeting): void {
+    const book = this.#addresses;
+    const [first] = decidingOf(exchanges, providers, host => book.fresh(host));
+    const last = first?.preference ?? Number.POSITIVE_INFINITY;
+    for (const { host, preference } of exchanges) {
+      const known = book.fresh(host) ?? (book.isSilent(host) ? [] : undefined);
+      if (known && preference <= last) this.#saw(host, guest, by, known);
+    }
+  }
+
   /** One with addresses takes any other's place; one without nobody's, since mail goes where there is a host. */
-  #saw(host: string, guest: string, addresses: readonly string[]): void {
+  #saw(host: string, guest: string, by: string, addresses: readonly string[]): void {
     const registrable = registrableDomain(guest) ?? guest;
     for (const each of guest === registrable ? [guest] : [guest, allBelow(registrable)]) {
       const key = keyOf(host, each);
-      if (addresses.length > 0 || this.#lastHosts.get(key) === undefined) this.#lastHosts.set(key, host);
+      if (addresses.length > 0 || this.#lastHosts.get(key) === undefined) this.#lastHosts.set(key, host, by);
     }
   }
 }

@@ -110,8 +110,7 @@ export class Infra {
     catalog: Catalog,
     guest: string,
   ): Learned | undefined {
-    const isOpen = ({ host }: Exchange) =>
-      !this.#addressesOf(this.#knownFor(host, guest)) && !catalog.providers.match(host);
+    const isOpen = ({ host }: Exchange) => !this.#addressesOf(this.#knownFor(host, guest));
     const others = exchanges.filter(exchange => !isOpen(exchange));
     if (others.length === exchanges.length) return undefined;
     const learned =
@@ -146,6 +145,14 @@ export class Infra {
   /** The host itself, or while nobody knows where that is the last one of the same domain that was looked at. */
   #knownFor(host: string, guest: string): string {
     return this.#addressesOf(host) ? host : (this.#others.before(host, guest) ?? host);
+  }
+
+  /** Whether nobody has ever answered where one of the hosts is that the mail goes to, however often that was asked. */
+  isUnheard(guest: string, exchanges: readonly Exchange[], catalog: Catalog): boolean {
+    const { isSilent } = this.#others;
+    const hostOf = (host: string) => (isSilent(host) ? host : this.#knownFor(host, guest));
+    const deciding = decidingOf(exchanges, catalog.providers, host => this.#addressesOf(hostOf(host)));
+    return deciding.some(({ host }) => isSilent(hostOf(host)));
   }
 
   /** Hosts that listed guests share, learned or not, with at most so many names in all. */

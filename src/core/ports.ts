@@ -44,8 +44,10 @@ export interface Resolver {
   isSilent(domain: Domain): boolean;
   /** Asks in the background, so that a later lookup finds it; drops the question when a cap is reached. */
   prefetch(domain: Domain): void;
-  /** The public addresses of a mail host, asked in the background; undefined when that is not known. */
-  addressesOf(host: string): Promise<HostAddresses | undefined>;
+  /** The public addresses of a mail host, asked in the background; undefined when nobody answers, or it was given up. */
+  addressesOf(host: string, giveUp?: AbortSignal): Promise<HostAddresses | 'distrusted' | undefined>;
+  /** Whether addresses that came at a moment, by the process's own time, may be lies of a server. */
+  isDoubted(at: number): boolean;
   health(): ResolverHealth;
   close(): Promise<void>;
 }

@@ -188,6 +188,11 @@ export const LANDLORDS: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['host
 
 /** Its address in four numbers, or its number as a virtual one. Hotmail's 5f172727….pamx1 is a customer's name for all of it. */
 const A_MACHINE = /(?:^|[^\d])\d{1,3}(?:[.-]\d{1,3}){3}[^\d]|(?:^|\.)vps-?[\da-f]{4,12}\./;
+const A_NUMBER = /(?:^|\.)vm[di]\d{4,12}\./;
+/** A name of the tenant's, then the region. */
+const isAtAzure = (below: string) => below.endsWith('.cloudapp.') && below.split('.').length > 3;
+/** Below these are load balancers of Amazon's customers only, under any names. */
+const BALANCERS = /^elb\..*amazonaws\.com$/;
 
 /**
  * Whether it is one machine that somebody rents below its landlord's name. Other names below a hosting company's may be
@@ -195,7 +200,9 @@ const A_MACHINE = /(?:^|[^\d])\d{1,3}(?:[.-]\d{1,3}){3}[^\d]|(?:^|\.)vps-?[\da-f
  */
 export function isRented(host: string, { class: known, suffix }: ProviderRow): boolean {
   const below = host.slice(0, -suffix.length);
-  return LANDLORDS.has(known) && A_MACHINE.test(below);
+  if (!LANDLORDS.has(known)) return false;
+  if (BALANCERS.test(suffix)) return below !== '';
+  return A_MACHINE.test(below) || A_NUMBER.test(below) || isAtAzure(below);
 }
 
 function isBelow(host: string, registrable: string): boolean {

@@ -45,6 +45,8 @@ export interface Evidence extends Listed, Received {
   readonly free: boolean;
   /** The name of the privacy relay that the domain belongs to. */
   readonly relay: string | undefined;
+  /** Where its mail hosts are, which no table knows, was asked for and never answered. */
+  readonly unheard: boolean;
   /** All its mail is received by hosts that serve disposable domains, or its siblings are listed. */
   readonly learned: Learned | undefined;
 }
@@ -196,6 +198,7 @@ function byMailConfiguration(evidence: Evidence): Found[] {
   if (!receiver) return [['mail_unknown', 'who receives the mail is not known']];
   const detail = receivedBy(receiver);
   if (evidence.free && CONSUMER_WHEN_FREE.has(receiver.kind)) return [['consumer_webmail', detail]];
+  if (evidence.unheard) return [['mail_unknown', `${detail}: nobody answers where these hosts are`]];
   const { kind } = receiver;
   // These receivers were judged before; the name keeps this total for the compiler.
   const isJudged = kind === 'parked' || kind === 'disposable' || kind === 'partly_disposable';
@@ -208,12 +211,8 @@ function byMailConfiguration(evidence: Evidence): Found[] {
 
 /** The same hosts serve consumers and companies (Zoho, Proton, Fastmail, Tuta, iCloud): the free list tells. */
 const CONSUMER_WHEN_FREE: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>([
-  'business_platform',
-  'security_gateway',
-  'consumer_webmail',
-  'mailbox_provider',
-  'self_hosted',
-  'third_party',
+  ...(['business_platform', 'security_gateway', 'consumer_webmail', 'mailbox_provider'] as const),
+  ...(['self_hosted', 'third_party'] as const),
 ]);
 const COUNTS_EXCHANGES: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['self_hosted', 'third_party']);
 const PROFESSIONAL: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>([
@@ -232,14 +231,14 @@ function isDeliverable(evidence: Evidence): boolean {
   return evidence.wellKnown || evidence.mail.state === 'mx' || evidence.mail.state === 'implicit_mx';
 }
 
-/** By the lists, or because whoever receives its mail has mailboxes for consumers and nothing else. */
+/** By the lists, or because whoever surely receives its mail has mailboxes for consumers and nothing else. */
 function isFree(evidence: Evidence): boolean {
-  return evidence.free || receiverOf(evidence)?.kind === 'consumer_webmail';
+  return evidence.free || (!evidence.learned && receiverOf(evidence)?.kind === 'consumer_webmail');
 }
 
 function isProfessional(evidence: Evidence): boolean {
   const receiver = receiverOf(evidence);
-  if (evidence.relay !== undefined || evidence.free || evidence.learned) return false;
+  if (evidence.relay !== undefined || evidence.free || evidence.learned || evidence.unheard) return false;
   return receiver !== undefined && PROFESSIONAL.has(receiver.kind);
 }
 

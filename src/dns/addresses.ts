@@ -2,10 +2,13 @@
 
 import { LRUCache } from 'lru-cache';
 import { registrableDomain } from '../core/domain.ts';
+import { FairCache } from '../core/fair-cache.ts';
 import { LEARNING } from '../core/guest.ts';
 import type { AddressBook, HostAddresses, Resolver, Ticks } from '../core/ports.ts';
 import { STEP, type Steps } from '../core/steps.ts';
-import { FairCache } from './fair-cache.ts';
+import { startDeadline } from './deadline.ts';
+import type { PlaceCaps } from './places.ts';
+import { type Slow, SlowRoom } from './slow-room.ts';
 
 type Take = (addresses: readonly string[]) => void;
 
@@ -26,8 +29,11 @@ const MOST_BESIDE = 8;
 /** Hosts that wait for their turn. */
 const MOST_WAITING = 2_000;
 const MOST_TAKERS = 100;
-/** Half of what the resolver allows. */
+/** That may still be answered soon. */
 const AT_ONCE = 8;
+const SOON_ANSWERED_MS = 150;
+/** Beside them those that were not: whoever has mail hosts that keep silent must not hold up the addresses of everybody. */
+const SLOW: PlaceCaps = { most: 64, perZone: 16, perKey: 48 };
 /** In whose row hosts are that are held: no key has this id. */
 const HELD = 'held';
 
@@ -47,7 +53,7 @@ interface Known {
 }
 
 export class Addresses implements AddressBook {
-  readonly #resolver: Pick<Resolver, 'addressesOf'>;
+  readonly #resolver: Pick<Resolver, 'addressesOf' | 'isDoubted'>;
   readonly #ticks: Ticks;
   readonly #known = new FairCache<Known>(MOST_KEPT, HELD);
   readonly #below = new LRUCache<string, readonly string[]>({ max: MOST_DOMAINS });
@@ -55,15 +61,23 @@ export class Addresses implements AddressBook {
   /** By who wants them, in the order of their turns. */
   readonly #rows = new Map<string, string[]>();
   readonly #asking = new Set<Promise<void>>();
+  readonly #slow = new SlowRoom(SLOW);
+  readonly #soonMs: number;
   #held: ReadonlySet<string> = new Set();
 
-  constructor(resolver: Pick<Resolver, 'addressesOf'>, ticks: Ticks = () => performance.now()) {
+  constructor(
+    resolver: Pick<Resolver, 'addressesOf' | 'isDoubted'>,
+    ticks: Ticks = () => performance.now(),
+    /** Who is not answered by then makes room for others. */
+    soonMs = SOON_ANSWERED_MS,
+  ) {
     this.#resolver = resolver;
     this.#ticks = ticks;
+    this.#soonMs = soonMs;
   }
 
   known(host: string): readonly string[] | undefined {
-    return this.#known.get(host)?.addresses;
+    return this.#entry(host)?.addresses;
   }
 
   fresh(host: string): readonly string[] | undefined {
@@ -71,17 +85,23 @@ export class Addresses implements AddressBook {
     return known?.length === 0 && this.isDue(host) ? undefined : known;
   }
 
+  /** What was said while servers lied is asked again. */
+  #entry(host: string): Known | undefined {
+    const known = this.#known.get(host);
+    return known && this.#resolver.isDoubted(known.answeredAt) ? undefined : known;
+  }
+
   beside(host: string): readonly string[] {
     return this.#below.get(registrableDomain(host) ?? host) ?? [];
   }
 
   isSilent(host: string): boolean {
-    const known = this.#known.get(host);
+    const known = this.#entry(host);
     return known !== undefined && known.addresses === undefined;
   }
 
   isDue(host: string): boolean {
-    const known = this.#known.get(host);
+    const known = this.#entry(host);
     return !known || known.askAgainAt <= this.#ticks();
   }
 
@@ -118,9 +138,7 @@ export class Addresses implements AddressBook {
     this.#waiting.set(host, takes);
     row.push(host);
     this.#rows.set(by, row);
-    if (this.#asking.size >= AT_ONCE) return;
-    const asking = this.#askOn().finally(() => this.#asking.delete(asking));
-    this.#asking.add(asking);
+    this.#askOn();
   }
 
   async settle(): Promise<void> {
@@ -146,20 +164,43 @@ export class Addresses implements AddressBook {
     return undefined;
   }
 
-  async #askOn(): Promise<void> {
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const [host, by] = next;
-      const found = await this.#resolver.addressesOf(host);
-      const known = found ? this.#answered(host, found) : this.#asBefore(host);
-      this.#known.set(host, known, this.#held.has(host) ? HELD : by);
-      if (found && found.addresses.length > 0) {
-        const others = this.beside(host).filter(other => other !== host);
-        this.#below.set(registrableDomain(host) ?? host, [host, ...others.slice(0, MOST_BESIDE - 1)]);
-      }
-      const takers = this.#waiting.get(host) ?? [];
-      this.#waiting.delete(host);
-      for (const take of takers) take(known.addresses ?? []);
+  #askOn(): void {
+    while (this.#asking.size - this.#slow.size < AT_ONCE) {
+      const next = this.#next();
+      if (!next) return;
+      const asking = this.#ask(...next).finally(() => {
+        this.#asking.delete(asking);
+        this.#askOn();
+      });
+      this.#asking.add(asking);
     }
+  }
+
+  async #ask(host: string, by: string): Promise<void> {
+    const patience = new AbortController();
+    const slow: Slow = {
+      ...{ zone: registrableDomain(host) ?? host, key: by },
+      giveUp: () => patience.abort(),
+    };
+    const soon = startDeadline(this.#soonMs, () => {
+      this.#slow.enter(slow);
+      this.#askOn();
+    });
+    const told = await this.#resolver.addressesOf(host, patience.signal);
+    soon.cancel();
+    this.#slow.leave(slow);
+    const found = told === 'distrusted' ? undefined : told;
+    const known = found ? this.#answered(host, found) : this.#asBefore(host);
+    // That no server is believed says nothing of a host.
+    if (known.addresses || told !== 'distrusted')
+      this.#known.set(host, known, this.#held.has(host) ? HELD : by);
+    if (found && found.addresses.length > 0) {
+      const others = this.beside(host).filter(other => other !== host);
+      this.#below.set(registrableDomain(host) ?? host, [host, ...others.slice(0, MOST_BESIDE - 1)]);
+    }
+    const takers = this.#waiting.get(host) ?? [];
+    this.#waiting.delete(host);
+    for (const take of takers) take(known.addresses ?? []);
   }
 
   /**
@@ -182,7 +223,7 @@ export class Addresses implements AddressBook {
   /** What was known, for as long as that counts, to be asked for again soon. */
   #asBefore(host: string): Known {
     const now = this.#ticks();
-    const before = this.#known.get(host);
+    const before = this.#entry(host);
     const isUsable = before !== undefined && now - before.answeredAt < STALE_MS;
     const addresses = isUsable ? before.addresses : undefined;
     const isDenied = isUsable && before.isDenied === true;

@@ -40,18 +40,20 @@ export function inquire(put: Put, name: string, budgetMs: number, limits: TtlLim
   });
 }
 
-/** The public addresses of a host; undefined when asking failed. */
+/** The public addresses of a host; undefined when asking failed, though it says nothing of the host that nobody is believed. */
 export function inquireAddresses(
   put: Put,
   host: string,
   budgetMs: number,
-): Inquiry<HostAddresses | undefined> {
+): Inquiry<HostAddresses | 'distrusted' | undefined> {
   const questions = new Questions(put);
   return questions.asked(async () => {
     const askings = VERSIONS.map(type => questions.put(host, type, budgetMs));
-    const found = (await Promise.all(askings.map(({ answered }) => answered))).map(foundIn);
+    const answers = await Promise.all(askings.map(({ answered }) => answered));
+    const found = answers.map(foundIn);
     const addresses = found.flatMap(publicAddresses);
-    if (addresses.length === 0 && found.includes(undefined)) return undefined;
+    if (addresses.length === 0 && found.includes(undefined))
+      return answers.some(isDistrusted) ? 'distrusted' : undefined;
     const ttl = Math.min(...found.map(one => (one?.kind === 'records' ? one.ttl : Number.POSITIVE_INFINITY)));
     return { addresses, isWhole: found[0] !== undefined, ttl: addresses.length > 0 ? ttl : 0 };
   });
@@ -109,5 +111,9 @@ function foundIn(answered: Answered): Found | undefined {
 
 /** Nobody who could be believed was heard to the end: that says nothing about the name, not even that it fails. */
 function isUnheard(answered: Answered): boolean {
-  return 'failure' in answered && (answered.failure === 'distrusted' || answered.failure === 'cancelled');
+  return isDistrusted(answered) || ('failure' in answered && answered.failure === 'cancelled');
+}
+
+function isDistrusted(answered: Answered): boolean {
+  return 'failure' in answered && answered.failure === 'distrusted';
 }

@@ -120,6 +120,11 @@ export class Memory {
     this.#lies = isOneTooMany ? [joined(first, second), ...others] : lies;
   }
 
+  /** Whether a server may have lied then, of whatever. */
+  isDoubted(at: number): boolean {
+    return this.#lies.some(({ from, to }) => from <= at && at <= to);
+  }
+
   #isLie({ mail: { state }, obtainedAt }: Entry): boolean {
     if (state === 'unknown') return false;
     return this.#lies.some(

@@ -11,6 +11,7 @@ export const OFFLINE: Resolver = {
   isSilent: () => false,
   prefetch: () => {},
   addressesOf: async () => undefined,
+  isDoubted: () => false,
   health: () => ({
     servers: [],
     degraded: false,

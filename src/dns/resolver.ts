@@ -15,6 +15,8 @@ import { Servers } from './servers.ts';
 export interface DnsCaps extends FlightCaps, MemoryCaps {
   /** Hosts whose addresses are being asked in the background, counted apart from lookups. */
   readonly addressesInFlight: number;
+  /** For both questions about one of them: nobody waits for these, and whoever answers late must not go unknown. */
+  readonly addressesMs: number;
   readonly ttl: TtlLimits;
 }
 
@@ -31,7 +33,8 @@ export const DNS_CAPS: DnsCaps = Object.freeze({
   background: Object.freeze({ most: 32, perZone: 4, perKey: 16 }),
   soonMs: 150,
   budgetMs: 1_800,
-  addressesInFlight: 16,
+  addressesInFlight: 96,
+  addressesMs: 5_000,
   cacheEntries: 50_000,
   cacheBytes: 32 * 2 ** 20,
   failureMemoMs: 30_000,
@@ -78,7 +81,7 @@ class CachingResolver implements DnsResolver {
   readonly #servers: Servers;
   readonly #memory: Memory;
   readonly #flights: Flights;
-  readonly #addressing = new Map<string, Inquiry<HostAddresses | undefined>>();
+  readonly #addressing = new Map<string, Inquiry<HostAddresses | 'distrusted' | undefined>>();
   #isClosed = false;
 
   constructor(options: ResolverOptions) {
@@ -129,13 +132,14 @@ class CachingResolver implements DnsResolver {
     this.#askInBackground(domain, PREFETCHES);
   }
 
-  async addressesOf(host: string): Promise<HostAddresses | undefined> {
+  async addressesOf(host: string, giveUp?: AbortSignal): ReturnType<Resolver['addressesOf']> {
     const running = this.#addressing.get(host);
     if (running) return running.result;
     if (this.#isClosed || this.#addressing.size >= this.#caps.addressesInFlight) return undefined;
     if (!isHostName(host) || isSpecialUse(host)) return undefined;
-    const inquiry = inquireAddresses(this.#put, host, this.#caps.budgetMs);
+    const inquiry = inquireAddresses(this.#put, host, this.#caps.addressesMs);
     this.#addressing.set(host, inquiry);
+    giveUp?.addEventListener('abort', inquiry.cancel, { once: true });
     try {
       return await inquiry.result;
     } catch (error) {
@@ -144,6 +148,10 @@ class CachingResolver implements DnsResolver {
     } finally {
       this.#addressing.delete(host);
     }
+  }
+
+  isDoubted(at: number): boolean {
+    return this.#memory.isDoubted(at);
   }
 
   health(): ResolverHealth {

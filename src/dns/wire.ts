@@ -2,7 +2,7 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import dnsPacket, { type Answer } from 'dns-packet';
-import { bestRecords } from './long.ts';
+import { bestOf, CNAME, DNAME, placesOf, readOf } from './long.ts';
 
 export type QuestionType = 'MX' | 'A' | 'AAAA';
 
@@ -36,10 +36,13 @@ const HEADER = 12;
 const UDP_PAYLOAD = 1232;
 
 /**
- * More records than these are not decoded; of more answers the best are (long.ts). dns-packet alone spends 404 ms on
- * 64 KiB of chained compression pointers; with these limits 12 ms (measured 2026-11).
+ * Of more the best are read (long.ts). dns-packet alone spends 404 ms on 64 KiB of chained compression pointers; with
+ * this limit 12 ms (measured 2026-11).
  */
-const MOST = { answers: 64, authorities: 16, additionals: 16 };
+const MOST_ANSWERS = 64;
+const NS = 2;
+const SOA = 6;
+const OPT = 41;
 
 const STRANGER: Read = { kind: 'stranger' };
 
@@ -105,48 +108,49 @@ export function readReply(bytes: Buffer, query: Query, overTcp: boolean): Read {
   return definite ? readRecords(bytes, query.end, rcode === 3) : refused;
 }
 
+/** What of an answer counts: its records of the type that was asked for, and what the other sections say of it. */
+interface Sections {
+  readonly answers: Answer[];
+  readonly complete: boolean;
+  readonly soa: Answer | undefined;
+  readonly isReferral: boolean;
+  /** An extended rcode (RFC 6891) hides above the four bits that said NOERROR. */
+  readonly isExtended: boolean;
+}
+
 /** The codec knows no error of its own: of bytes that are no packet it throws whatever it stumbles over. */
-function decoded(bytes: Buffer, end: number): dnsPacket.DecodedPacket | undefined {
+function sectionsOf(bytes: Buffer, end: number): Sections | undefined {
   const count = bytes.readUInt16BE(6);
-  limitCounts(bytes);
+  const complete = count <= MOST_ANSWERS;
+  const types = [CNAME, DNAME, bytes.readUInt16BE(end - 4)];
   try {
-    const packet = dnsPacket.decode(bytes);
-    if (count > MOST.answers) packet.answers = bestRecords(bytes, end, count, MOST.answers);
-    return packet;
+    const first = placesOf(bytes, end, count);
+    const answers = readOf(bytes, bestOf(bytes, first.places, MOST_ANSWERS), types);
+    // Of one that is not read to its end nothing else is either.
+    if (!complete) return { answers, complete, soa: undefined, isReferral: false, isExtended: false };
+    const second = placesOf(bytes, first.end, bytes.readUInt16BE(8));
+    const third = placesOf(bytes, second.end, bytes.readUInt16BE(10));
+    const soa = second.places.filter(({ type }) => type === SOA).slice(0, 1);
+    const isReferral = second.places.some(({ type }) => type === NS);
+    const isExtended = third.places.some(({ type, ttl }) => type === OPT && ttl > 0xff_ffff);
+    return { answers, complete, soa: readOf(bytes, soa, [SOA])[0], isReferral, isExtended };
   } catch {
     return undefined;
   }
 }
 
 function readRecords(bytes: Buffer, end: number, nxdomain: boolean): Read {
-  const complete = bytes.readUInt16BE(6) <= MOST.answers;
-  const packet = decoded(bytes, end);
-  if (!packet) return STRANGER;
-  const { answers = [], authorities = [], additionals = [] } = packet;
-  // An extended rcode (RFC 6891) hides above the four bits that said NOERROR.
-  if (additionals.some(record => record.type === 'OPT' && record.extendedRcode !== 0)) {
-    return { kind: 'refused', why: 'rcode' };
-  }
-  const soa = authorities.find(record => record.type === 'SOA');
+  const sections = sectionsOf(bytes, end);
+  if (!sections) return STRANGER;
+  const { answers, complete, soa, isReferral, isExtended } = sections;
+  if (isExtended) return { kind: 'refused', why: 'rcode' };
   if (!nxdomain && answers.length === 0 && !soa) {
     // RFC 2308, 2.2: name servers and no SOA is a referral, which says nothing about the name.
-    const referral = authorities.some(record => record.type === 'NS');
-    if (referral || !(packet.flag_aa || packet.flag_ra)) return { kind: 'refused', why: 'lame' };
+    const isTheirs = bytes.readUInt16BE(2) & (dnsPacket.AUTHORITATIVE_ANSWER | dnsPacket.RECURSION_AVAILABLE);
+    if (isReferral || !isTheirs) return { kind: 'refused', why: 'lame' };
   }
-  const negativeTtl = soa && Math.min(seconds(soa.ttl), seconds(soa.data.minimum));
+  const negativeTtl = soa?.type === 'SOA' ? Math.min(seconds(soa.ttl), seconds(soa.data.minimum)) : undefined;
   return { kind: 'reply', reply: { nxdomain, answers, complete, negativeTtl } };
-}
-
-/** Lowers the header's counts to what is read at most; of answers that are too many the best are read apart. */
-function limitCounts(bytes: Buffer): void {
-  let reachable = bytes.readUInt16BE(6) <= MOST.answers;
-  for (const [section, most] of Object.values(MOST).entries()) {
-    const at = 6 + 2 * section;
-    const count = bytes.readUInt16BE(at);
-    // What stands behind a section that is not read to its end cannot be found.
-    bytes.writeUInt16BE(reachable ? Math.min(count, most) : 0, at);
-    reachable &&= count <= most;
-  }
 }
 
 /** RFC 2181, 8: a time to live with the top bit set counts as zero. */

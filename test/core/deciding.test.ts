@@ -9,6 +9,8 @@ const providers = new Providers([
   { suffix: 'parked.com', label: 'Parking', class: 'parked' },
 ]);
 
+const KNOWN: Partial<Record<string, string[]>> = { none: [], known: ['5.61.1.1'] };
+
 it.each<[string, [string, number][], string[]]>([
   [
     'those that are tried first',
@@ -20,7 +22,7 @@ it.each<[string, [string, number][], string[]]>([
     ['a.net', 'b.net'],
   ],
   [
-    'behind a platform, a parking host and one that does not exist',
+    'behind a name below a platform, a parking host and another one',
     [
       ['mx.platform.com', 1],
       ['mx.parked.com', 2],
@@ -38,6 +40,15 @@ it.each<[string, [string, number][], string[]]>([
     ],
     ['mx.hoster.com'],
   ],
+  [
+    'a platform, where its host is known to exist',
+    [
+      ['mx.platform.com', 1],
+      ['known.platform.com', 2],
+      ['a.net', 3],
+    ],
+    ['known.platform.com'],
+  ],
   ['nobody where there are only names that need not exist', [['mx.platform.com', 1]], []],
   [
     'as many as are looked at, of more',
@@ -45,7 +56,7 @@ it.each<[string, [string, number][], string[]]>([
     Array.from({ length: 20 }, (_, at) => `mx${at}.net`),
   ],
 ])('who decides: %s', (_, exchanges, hosts) => {
-  const addressesOf = (host: string) => (host === 'none.net' ? [] : undefined);
+  const addressesOf = (host: string) => KNOWN[host.split('.')[0]!];
   const sorted = exchanges.map(([host, preference]) => ({ host, preference }));
   expect(decidingOf(sorted, providers, addressesOf).map(({ host }) => host)).toEqual(hosts);
 });
@@ -66,7 +77,7 @@ it.each<[string, [string, number][], number]>([
     ['mx.platform.com', 1],
   ] as const;
   const sorted = [...dead, ...exchanges].map(([host, preference]) => ({ host, preference }));
-  const addressesOf = (host: string) => (host === 'none.net' ? [] : undefined);
+  const addressesOf = (host: string) => (host.startsWith('none.') ? [] : undefined);
   expect(lookedAt(sorted, providers, addressesOf)).toEqual({ may: sorted.slice(2), first });
 });
 

@@ -9,15 +9,18 @@ beforeAll(async () => {
 });
 
 /** Hosts are where `known` says, and asked for at once where it does not; those of `dead.net` do not exist. */
-function meeting(known: Readonly<Record<string, readonly string[]>> = {}) {
+function meeting(already: Readonly<Record<string, readonly string[]>> = {}) {
+  const known: Record<string, readonly string[]> = { ...already };
   const asked: string[] = [];
   const met = new HostsMet(
     {
       fresh: host => known[host],
       isDue: host => known[host] === undefined,
+      isSilent: () => false,
       want(host, by, take) {
         asked.push(`${host} by ${by}`);
-        take(host.endsWith('dead.net') ? [] : ['5.61.1.1']);
+        known[host] = host.endsWith('dead.net') ? [] : ['5.61.1.1'];
+        take(known[host]);
       },
     },
     new Map(),
@@ -35,12 +38,19 @@ function meeting(known: Readonly<Record<string, readonly string[]>> = {}) {
   return { met, meet, asked };
 }
 
-it('hosts whose addresses are not known are asked for, twenty of a domain at most, and none of a platform', () => {
+it('hosts whose addresses are not known are asked for, twenty of a domain at most, and four of platforms', () => {
   const { met, meet, asked } = meeting({ 'mx.known.net': ['5.61.1.2'] });
   const many = Array.from({ length: 30 }, (_, at) => `mx${at}.many.net`);
-  expect(meet('a.com', 'aspmx.l.google.com', 'mx.known.net', ...many)).toBe(false);
-  expect(asked).toEqual(many.slice(0, 19).map(host => `${host} by key`));
-  expect([meet('b.com', 'mx.known.net'), asked.length, met.size]).toEqual([true, 19, 0]);
+  const platforms = Array.from({ length: 6 }, (_, at) => `alt${at}.aspmx.l.google.com`);
+  expect(meet('a.com', ...platforms, 'mx.known.net', ...many)).toBe(false);
+  expect(asked).toEqual([...many.slice(0, 19), ...platforms.slice(0, 4)].map(host => `${host} by key`));
+  expect([meet('b.com', 'mx.known.net'), asked.length, met.size]).toEqual([true, 23, 0]);
+});
+
+it('not all are known where a platform before others may not be there', () => {
+  const { meet } = meeting({ 'mx.known.net': ['5.61.1.2'] });
+  const both = () => meet('a.com', 'aspmx.l.google.com', 'mx.known.net');
+  expect([both(), both()]).toEqual([false, true]);
 });
 
 it('not all are known where one has no address, which may have one later', () => {
@@ -50,7 +60,7 @@ it('not all are known where one has no address, which may have one later', () =>
 
 it('a guest had a host before: by guest and by the domain that somebody paid for, known already or asked for', () => {
   const { met, meet } = meeting({ 'mx.known.net': ['5.61.1.2'] });
-  meet('a.com', 'r0.box.net', 'mx.known.net', 'x.duckdns.org');
+  for (const host of ['r0.box.net', 'mx.known.net', 'x.duckdns.org']) meet('a.com', host);
   const before = (host: string, guest = 'a.com') => met.before(host, guest);
   expect(['r1.box.net', 'm.known.net', 'y.duckdns.org'].map(host => before(host))).toEqual([
     ...['r0.box.net', 'mx.known.net', 'x.duckdns.org'],
@@ -72,6 +82,15 @@ it('a host without an address takes the place of none that has one, and leaves i
   meet('a.com', 'mx.dead.net');
   meet('a.com', 'r1.dead.net');
   expect(met.before('x.dead.net', 'a.com')).toBe('mx.dead.net');
+});
+
+it('a host had before is one that decided: none behind it, and one behind others that do not exist', () => {
+  const { met, meet } = meeting({ 'decoy.box.net': ['5.61.7.7'], 'mx.known.net': ['5.61.1.2'] });
+  meet('a.com', 'r0.box.net', 'decoy.box.net');
+  expect(met.before('r1.box.net', 'a.com')).toBe('r0.box.net');
+  meet('b.com', 'r0.dead.net', 'mx.known.net', 'decoy.box.net');
+  const before = ['x.dead.net', 'x.known.net', 'x.box.net'].map(host => met.before(host, 'b.com'));
+  expect(before).toEqual(['r0.dead.net', 'mx.known.net', undefined]);
 });
 
 it('no more wait to be asked for than there is room', () => {

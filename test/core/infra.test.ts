@@ -403,13 +403,13 @@ describe('what was learned, for lookup', () => {
       false,
     ],
     [
-      'before a host of a table and it',
+      'before another one below a name of a table and it',
       [
         ['mx.unknown.net', 0],
         ['mx00.ionos.com', 5],
         ['mx.box.net', 10],
       ],
-      false,
+      true,
     ],
     ['alone', [['mx.unknown.net', 0]], false],
   ])('a learned host is told to be behind a host that nobody has asked for: %s', (_, exchanges, isFound) => {

@@ -49,6 +49,7 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
     wellKnown: false,
     free: false,
     relay: undefined,
+    unheard: false,
     learned: undefined,
     ...facts,
   };
@@ -443,6 +444,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   typoOf: fc.option(fc.constant('acne.com'), { nil: undefined }),
   settled: fc.constantFrom('platform', 'own', undefined),
   silent: fc.boolean(),
+  unheard: fc.boolean(),
   specialUse: fc.boolean(),
   roleWord: fc.option(fc.constant('noreply'), { nil: undefined }),
   mail: fc.record({

@@ -1,23 +1,25 @@
 import { expect, test } from 'vitest';
+import type { HostAddresses } from '../../src/core/ports.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { Addresses } from '../../src/dns/addresses.ts';
 
 /** In seconds. */
 const DAY = 86_400;
 
+const isDoubted = () => false;
+
 /** Answers when the test says so; remembers who was asked for, in order. */
 function slow() {
   const asked: string[] = [];
   const answers: (() => void)[] = [];
-  const book = new Addresses({
-    addressesOf: host =>
-      new Promise(resolve => {
-        asked.push(host);
-        answers.push(() =>
-          resolve({ addresses: [`93.184.215.${asked.length % 250}`], isWhole: true, ttl: DAY }),
-        );
-      }),
-  });
+  const addressesOf = (host: string) =>
+    new Promise<HostAddresses>(resolve => {
+      asked.push(host);
+      answers.push(() =>
+        resolve({ addresses: [`93.184.215.${asked.length % 250}`], isWhole: true, ttl: DAY }),
+      );
+    });
+  const book = new Addresses({ addressesOf, isDoubted }, undefined, 60_000);
   const answerOne = async () => {
     answers.shift()!();
     await new Promise(resolve => setImmediate(resolve));
@@ -66,23 +68,54 @@ test('addresses that are known are handed over at once, and one question serves 
   expect(got).toEqual(['one 93.184.215.1', 'two 93.184.215.1', 'three 93.184.215.1']);
 });
 
+test('hosts that keep silent hold up nobody else, and those of one key or domain are given up when they are many', async () => {
+  const running = new Set<string>();
+  let most = 0;
+  const addressesOf = (host: string, giveUp?: AbortSignal) =>
+    new Promise<HostAddresses | undefined>(resolve => {
+      if (!host.includes('silent')) return resolve({ addresses: ['5.6.7.8'], isWhole: true, ttl: DAY });
+      running.add(host);
+      most = Math.max(most, running.size);
+      giveUp?.addEventListener('abort', () => {
+        running.delete(host);
+        resolve(undefined);
+      });
+    });
+  const book = new Addresses({ addressesOf, isDoubted }, undefined, 10);
+  const known = (host: string, by: string) => new Promise(resolve => book.want(host, by, resolve));
+  book.want('mx.first-silent.net', 'patient', () => {});
+  for (let at = 0; at < 400; at++) book.want(`mx.silent${at}.net`, 'greedy', () => {});
+  for (let at = 0; at < 60; at++) book.want(`mx${at}.silent.net`, `key${at}`, () => {});
+  // In two turns, though hundreds wait that take ten milliseconds each.
+  const startedAt = performance.now();
+  for (let at = 0; at < 5; at++) expect(await known(`mx${at}.firm.net`, 'modest')).toEqual(['5.6.7.8']);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  while (book.isDue('mx.silent300.net')) await new Promise(resolve => setTimeout(resolve, 10));
+  expect(most).toBeLessThanOrEqual(AT_ONCE + 64);
+  expect([...running].filter(host => host.endsWith('.silent.net')).length).toBeLessThanOrEqual(16);
+  // Whoever has few is waited for.
+  expect([running.has('mx.first-silent.net'), book.isSilent('mx.silent0.net')]).toEqual([true, true]);
+});
+
 const HOUR_MS = 3_600_000;
 
 /** Answers at once with what the test says; undefined is a failure. */
 function prompt() {
   const time = { now: 0 };
   const asked: string[] = [];
-  const answer = { now: ['93.184.215.1'] as string[] | undefined, isWhole: true, ttl: DAY };
+  const answer = { now: ['93.184.215.1'] as string[] | 'distrusted' | undefined, isWhole: true, ttl: DAY };
   const addressesOf = async (host: string) => {
     asked.push(host);
-    return answer.now && { ...answer, addresses: answer.now };
+    const { now, ...rest } = answer;
+    return Array.isArray(now) ? { ...rest, addresses: now } : now;
   };
-  const book = new Addresses({ addressesOf }, () => time.now);
+  const lies = { until: -1 };
+  const book = new Addresses({ addressesOf, isDoubted: at => at <= lies.until }, () => time.now);
   const want = async (host: string, by = 'key') => {
     book.want(host, by, () => {});
     await book.settle();
   };
-  return { time, asked, answer, book, want };
+  return { time, asked, answer, lies, book, want };
 }
 
 test('addresses are asked again before a day is over, and what was known counts until then and meanwhile', async () => {
@@ -244,6 +277,7 @@ test('hosts of one domain are found beside each other, the last eight that have 
       host.startsWith('fails')
         ? undefined
         : { addresses: host.startsWith('none') ? [] : ['5.6.7.8'], isWhole: true, ttl: DAY },
+    isDoubted,
   });
   const want = async (host: string) => {
     book.want(host, 'key', () => {});
@@ -259,6 +293,7 @@ test('hosts of one domain are found beside each other, the last eight that have 
 test('many hosts are held in steps, so that nobody waits for that', async () => {
   const many = new Addresses({
     addressesOf: async () => ({ addresses: ['5.6.7.8'], isWhole: true, ttl: DAY }),
+    isDoubted,
   });
   const hosts = Array.from({ length: 1_200 }, (_, at) => `mx${at}.box.net`);
   const steps = many.holding(hosts);
@@ -266,4 +301,34 @@ test('many hosts are held in steps, so that nobody waits for that', async () => 
   allAtOnce(steps);
   await many.settle();
   expect(hosts.every(host => many.known(host) !== undefined)).toBe(true);
+});
+
+test('that no server is believed says nothing of a host', async () => {
+  const { time, asked, answer, book, want } = prompt();
+  await want('mx.example.net');
+  answer.now = 'distrusted';
+  time.now = 21 * HOUR_MS;
+  for (const host of ['mx.example.net', 'mx.new.net']) await want(host);
+  expect([book.isSilent('mx.new.net'), book.isDue('mx.new.net'), asked.length]).toEqual([false, true, 3]);
+  expect([book.known('mx.example.net'), book.isDue('mx.example.net')]).toEqual([['93.184.215.1'], false]);
+});
+
+test('what came while a server lied is not known any more, nor that nobody answered', async () => {
+  const { time, asked, answer, lies, book, want } = prompt();
+  await want('mx.example.net');
+  answer.now = undefined;
+  await want('mx.silent.net');
+  time.now = 1;
+  answer.now = ['93.184.215.2'];
+  await want('mx.later.net');
+  expect([book.isSilent('mx.silent.net'), asked.length]).toEqual([true, 3]);
+  lies.until = 0;
+  const hosts = ['mx.example.net', 'mx.silent.net', 'mx.later.net'];
+  expect(hosts.map(host => book.known(host))).toEqual([undefined, undefined, ['93.184.215.2']]);
+  expect(hosts.map(host => book.isDue(host))).toEqual([true, true, false]);
+  expect(book.isSilent('mx.silent.net')).toBe(false);
+  // One lie before does not make half of an answer, or none, less believed.
+  answer.now = [];
+  await want('mx.example.net');
+  expect(book.known('mx.example.net')).toEqual([]);
 });

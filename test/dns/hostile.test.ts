@@ -337,6 +337,37 @@ describe('hostile bytes', () => {
     loop.writeUInt16BE(1, 6);
     loop.writeUInt32BE(0, 8);
     loop.writeUInt16BE(0xc000 | query.end, query.end);
+    const MX = 15;
+    loop.writeUInt16BE(MX, query.end + 2);
     expect(readReply(loop, query, true).kind).toBe('stranger');
+  });
+
+  test('records that nobody has asked for are not read, but seen; nor is one longer than its packet', () => {
+    const query = writeQuery(NAME, 'MX');
+    const record = (type: number, data: Buffer, length = data.length) => {
+      const fixed = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, length >> 8, length & 255]);
+      return Buffer.concat([fixed, data]);
+    };
+    const windows = Array.from({ length: 255 }, (_, at) => [Buffer.from([at, 32]), Buffer.alloc(32, 255)]);
+    const nsec = record(47, Buffer.concat([Buffer.from([0]), ...windows.flat()]));
+    const read = (...records: Buffer[]) => {
+      const bytes = Buffer.concat([query.bytes.subarray(0, query.end), ...records]);
+      bytes.writeUInt16BE(0x8180, 2);
+      bytes.writeUInt16BE(records.length, 6);
+      bytes.writeUInt32BE(0, 8);
+      return readReply(bytes, query, true);
+    };
+    const exchange = record(15, Buffer.from([0, 5, 2, 109, 120, 0xc0, 12]));
+    const startedAt = performance.now();
+    for (let at = 0; at < 20; at++)
+      expect(read(exchange, ...Array.from({ length: 6 }, () => nsec))).toMatchObject({
+        kind: 'reply',
+        reply: { answers: [{ type: 'MX', data: { preference: 5 } }, ...Array(6).fill({ type: 'NULL' })] },
+      });
+    // Reading them would take half a second and more.
+    expect(performance.now() - startedAt).toBeLessThan(300);
+    const only = read(nsec);
+    expect(only.kind === 'reply' && find(only.reply, NAME, 'MX')).toBeUndefined();
+    expect(read(record(47, Buffer.alloc(4), 400)).kind).toBe('stranger');
   });
 });

@@ -34,6 +34,7 @@ test('what was denied since a moment is dropped; mail servers that were named, a
   expect(memory.last('nxdomain.com')).toBeUndefined();
   expect(memory.isSettled('nxdomain.com')).toBe(false);
   expect(recall('before.com')).toBe('nxdomain');
+  expect([1_499, 1_500, 3_000, 3_001].map(at => memory.isDoubted(at))).toEqual([false, true, true, false]);
   time.now = 3_001;
   keep('nxdomain.com', 'nxdomain');
   expect(recall('nxdomain.com')).toBe('nxdomain');
