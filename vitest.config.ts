@@ -5,20 +5,25 @@ import { SETTINGS } from './src/config.ts';
 // An operator's own store is nothing that a test may reach (`scripts/boot.mjs` does the same for everything else).
 for (const name of Object.keys(SETTINGS)) delete process.env[name];
 
-/**
- * The longest begin and the short ones fill the gaps at the end, so that no core is idle for long. Those that need a
- * program of the system come between, since `npm test` installs it while the first ones run.
- */
-const ORDER = [
-  /test\/(?:framing|learn|api\/edge)|test\/(?:client|commands|store)\/|test\/processes\/(?!durable|hot-path)|test\/dns\/(?!knot)/,
-  /test\/console\/|test\/dns\/knot|test\/processes\/(?:durable|hot-path)/,
-  /test\//,
-];
+/** Long ones that keep a core busy, and a disk. */
+const BUSY =
+  /test\/(?:framing|learn|evasion|operators-own|patterns)|test\/(?:commands|store|client\/package)|test\/processes\/(?!dns-|durable|hot-path)/;
+/** Long ones that wait most of their time: for DNS, for timeouts, for a browser. */
+const WAITING = /test\/dns\/(?!knot)|test\/processes\/dns-|test\/api\/(?:edge|top-domains)|test\/client\/|test\/http\/port/;
+/** They need a program of the system, which `npm test` installs while the first ones run. */
+const PROGRAMS = /test\/console\/|test\/dns\/knot|test\/processes\/(?:durable|hot-path)/;
 
-class LongestFirst extends BaseSequencer {
+/**
+ * Busy ones and waiting ones in turn, so that no core is idle for long and no store waits for long for its turn; the
+ * short ones fill the gaps at the end.
+ */
+class InTurn extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => ORDER.findIndex(pattern => pattern.test(moduleId));
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+    const all = await super.sort(files);
+    const are = (pattern: RegExp) => all.filter(({ moduleId }) => pattern.test(moduleId));
+    const [busy, waiting] = [are(BUSY), [...are(WAITING), ...are(PROGRAMS)]];
+    const inTurn = busy.flatMap((file, at) => [file, ...waiting.slice(at, at + 1)]);
+    return [...new Set([...inTurn, ...waiting, ...all])];
   }
 }
 
@@ -34,12 +39,12 @@ export default defineConfig({
     hookTimeout: 180_000,
     // Vitest's own second is shorter than one stall of a machine that others use.
     expect: { poll: { timeout: 60_000 } },
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: InTurn },
     // Files share the modules and the catalog of their worker: without that, half of the time went into loading them
     // (November 2026).
     isolate: false,
-    // With 6 there is always something to do, and no test of a store under load gets its turn within the 0.8 s that it
-    // has: 12 failed for that with 8 runnable threads for each core (2026-11-16).
-    maxWorkers: 3,
+    // With 3 a core is idle for a quarter of the time; with 6 no test of a store under load gets its turn within the 0.8 s
+    // that it has: 12 failed for that (2026-11-16).
+    maxWorkers: 4,
   },
 });

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { LONG_LISTS } from '../support/environment.ts';
 import { callMany, tally } from '../support/load.ts';
 import { CLI, makeKey, NO_DNS, output, startChild } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
@@ -24,6 +25,7 @@ test('a log that cannot be written takes neither answers nor the clean end away'
     DATA_DIR: folder,
     DNS_SERVERS: NO_DNS,
     DNS_SENTINELS: '',
+    FEEDS_OFF: LONG_LISTS.join(),
     ACCESS_LOG: 'all',
   };
   const command = `exec "${process.execPath}" "${CLI}" serve > /dev/full`;
@@ -49,6 +51,7 @@ test('a log that nobody reads is kept up to a bound, and its reader is told what
     DATA_DIR: temporaryFolder(),
     DNS_SERVERS: NO_DNS,
     DNS_SENTINELS: '',
+    FEEDS_OFF: LONG_LISTS.join(),
     ACCESS_LOG: 'all',
   };
   const started = startChild([process.execPath, CLI, 'serve'], env);
