@@ -122,9 +122,10 @@ function unpack(folder: string): string {
 
 /**
  * Ends when its input does, so that no server is left behind when the test dies, in whatever way. A shell, because
- * what Linux offers for this ends with the thread that asked for it and not with the process.
+ * what Linux offers for this ends with the thread that asked for it and not with the process. At once (SIGQUIT), since
+ * nobody starts it again: a clean end wrote all its databases to the disk first, which took 7 s for 20 (2026-11-16).
  */
-const GUARD = '"$@" & server=$!; cat > /dev/null; kill -INT $server 2> /dev/null; wait $server';
+const GUARD = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server 2> /dev/null; wait $server';
 
 /** A test that was killed could not remove its folder; its server has ended by itself. */
 function removeLeftovers(): void {
