@@ -7,7 +7,7 @@ import { conversation, pieces } from '../support/requests.ts';
 import { eventually, type Random, randomFrom, SEED, sized, turn } from '../support/scale.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const REQUESTS = sized(2_000, 1_000_000);
+const REQUESTS = sized(1_000, 1_000_000);
 const AT_ONCE = 8;
 
 /** All bytes that come back when these were sent and nothing more will be. */

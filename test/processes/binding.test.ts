@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { bareEnvironment } from '../support/environment.ts';
+import { bareEnvironment, LONG_LISTS } from '../support/environment.ts';
 import { olderStore } from '../support/older.ts';
 import { CLI, NO_DNS, output, startChild } from '../support/process.ts';
 import { eventually, pause } from '../support/scale.ts';
@@ -19,7 +19,13 @@ async function takePort(): Promise<{ port: number; free: () => Promise<void> }> 
 }
 
 function serveOn(port: number, folder: string) {
-  const settings = { PORT: String(port), DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '' };
+  const settings = {
+    PORT: String(port),
+    DATA_DIR: folder,
+    DNS_SERVERS: NO_DNS,
+    DNS_SENTINELS: '',
+    FEEDS_OFF: LONG_LISTS.join(),
+  };
   const started = startChild([process.execPath, CLI, 'serve'], bareEnvironment(settings));
   onTestFinished(() => void started.child.kill('SIGKILL'));
   return started;

@@ -8,7 +8,7 @@ import { eventually, pause, randomFrom, SEED, sized } from '../support/scale.ts'
 import { temporaryFolder } from '../support/service.ts';
 import { isStarved } from '../support/vitals.ts';
 
-const KILLS = sized(3, 200);
+const KILLS = sized(2, 200);
 const CALLERS = 24;
 const QUOTA = sized(1_000, 60_000);
 

@@ -13,7 +13,7 @@ import { eventually, pause, randomFrom, SEED, sized } from '../support/scale.ts'
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { IMPORTED, versionOf } from '../support/versions.ts';
 
-const KILLS = sized(5, 50);
+const KILLS = sized(3, 50);
 const IMPORTING = join(import.meta.dirname, '../support/importing.ts');
 
 test(`killed ${KILLS} times in the middle of an import (seed ${SEED}), the store holds the old version or the new one, whole`, {
@@ -76,7 +76,7 @@ test('while feeds change under load, no answer mixes two generations', async () 
     return callMany({ ...load, goOn: () => isGoing });
   };
   const load = Promise.all([call('even.com'), call('odd.com'), call('below.even.com')]);
-  for (let version = 1; version <= sized(8, 200); version++) {
+  for (let version = 1; version <= sized(4, 200); version++) {
     await acceptAtLast(version);
     await pause(30);
   }
