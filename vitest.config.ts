@@ -11,7 +11,7 @@ const BUSY =
 /** Long ones that wait most of their time: for DNS, for timeouts, for a browser. */
 const WAITING = /test\/dns\/(?!knot)|test\/processes\/dns-|test\/api\/(?:edge|top-domains)|test\/client\/|test\/http\/port/;
 /** They need a program of the system, which `npm test` installs while the first ones run. */
-const PROGRAMS = /test\/console\/|test\/dns\/knot|test\/processes\/(?:durable|hot-path)/;
+const PROGRAMS = /test\/documents|test\/console\/|test\/dns\/knot|test\/processes\/(?:durable|hot-path)/;
 
 /**
  * Busy ones and waiting ones in turn, so that no core is idle for long and no store waits for long for its turn; the

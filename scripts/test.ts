@@ -11,6 +11,7 @@ import { installSystemParts } from './system-parts.ts';
 const SYSTEM_PARTS = [
   { program: 'knotd', package: 'knot', tests: 'the resolver against a real DNS server' },
   { program: 'strace', package: 'strace', tests: 'fsync before the answer, what a call asks of the system' },
+  { program: 'curl', package: 'curl', tests: 'the commands of the documents' },
   {
     program: 'chromium-headless-shell',
     package: 'chromium-headless-shell',

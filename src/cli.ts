@@ -50,7 +50,7 @@ Examples:
   domain-risk lookup mailinator.com --explain
   domain-risk overrides set partner.example.org allow --below --note "our supplier"
 
-Settings such as PORT, DATA_DIR and DNS_SERVERS come from the environment; the README lists them.
+Settings such as PORT, DATA_DIR and DNS_SERVERS come from the environment; docs/operate.md lists them.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   )
   .exitOverride();

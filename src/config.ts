@@ -1,4 +1,4 @@
-/** Environment → frozen Config, checked once at start. One row per setting; the README's table is made of these. */
+/** Environment → frozen Config, checked once at start. One row per setting; the table in docs/operate.md is made of these. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';

@@ -4,11 +4,11 @@ import { ConfigRefused, readConfig, SETTINGS } from '../src/config.ts';
 
 const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 
-test('the table of settings in the README and .env.example are what the service reads', () => {
+test('the table of settings in docs/operate.md and .env.example are what the service reads', () => {
   const rows = Object.entries(SETTINGS).map(
     ([name, { fallback, help }]) => `| \`${name}\` | ${fallback === '' ? '' : `\`${fallback}\``} | ${help} |`,
   );
-  expect(text('README.md')).toContain(rows.join('\n'));
+  expect(text('docs/operate.md')).toContain(rows.join('\n'));
   const shown = text('.env.example').match(/^[A-Z_]+=.*$/gm);
   expect(shown).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => `${name}=${fallback}`));
 });

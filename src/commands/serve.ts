@@ -26,7 +26,7 @@ const HEAP_GROWTH = '--heap-growing-percent=50';
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .description('run the service; settings come from the environment (see the README)')
+    .description('run the service; settings come from the environment (see docs/operate.md)')
     .action(serve);
 }
 

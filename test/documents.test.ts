@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type DnsServer, startDns } from './support/dns.ts';
+import { bareEnvironment, LONG_LISTS } from './support/environment.ts';
+import { CLI, hasTool, ROOT, type Running, startServer } from './support/process.ts';
+import { temporaryFolder } from './support/service.ts';
+
+const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'client/*.md'], { cwd: ROOT }).sort();
+const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const SCRIPTS = Object.keys(JSON.parse(textOf('package.json')).scripts);
+
+test('the README is a front page: 700 words at the most', () => {
+  expect(textOf('README.md').split(/\s+/).length).toBeLessThanOrEqual(700);
+});
+
+test.each(DOCUMENTS)('%s links to what is there, and names scripts that are', file => {
+  const text = textOf(file);
+  const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map(found => found[1]!);
+  expect(links.filter(link => !existsSync(join(ROOT, dirname(file), link)))).toEqual([]);
+  const scripts = [...text.matchAll(/npm run ([a-z:]+)/g)].map(found => found[1]!);
+  expect(scripts.filter(name => !SCRIPTS.includes(name))).toEqual([]);
+});
+
+/** The blocks of a document that somebody would paste into a shell. */
+const shellOf = (file: string) => [...textOf(file).matchAll(/^```sh\n(.*?)^```$/gms)].map(found => found[1]!);
+
+/** What a test of its own runs: from a bare clone, and with the network. */
+const ELSEWHERE = /^(?:npm (?:start|test)|\.\/domain-risk feeds update)\b/;
+
+describe.runIf(hasTool('curl'))('what a reader pastes into a shell', () => {
+  const TOKEN = 'token-of-the-documents-0123456789abcdef';
+  let dns: DnsServer;
+  let server: Running;
+  const ends: (() => void | Promise<void>)[] = [];
+  beforeAll(async () => {
+    dns = await startDns();
+    const env = { ADMIN_TOKEN: TOKEN, DNS_SERVERS: dns.address };
+    server = await startServer({ env, cleanup: end => void ends.push(end) });
+  });
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+    await dns.close();
+  });
+
+  const files = ['README.md', ...DOCUMENTS.filter(file => file.startsWith('docs/'))];
+  test.each(files.filter(file => shellOf(file).length > 0))('%s', async file => {
+    const folder = temporaryFolder();
+    const program = join(folder, 'domain-risk');
+    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${CLI}" "$@"\n`, { mode: 0o700 });
+    const commands = shellOf(file)
+      .join('\n')
+      .split('\n')
+      .filter(line => !ELSEWHERE.test(line))
+      .join('\n')
+      .replaceAll('drk_…', server.firstKey!)
+      .replaceAll('$(openssl rand -hex 32)', TOKEN)
+      .replaceAll('127.0.0.1:8080', `127.0.0.1:${server.port}`)
+      .replaceAll('curl ', 'curl --silent --show-error --fail ')
+      .replaceAll('--limit 5000', '--limit 50')
+      .replace(/backup-\d{4}-\d\d-\d\d\.db/g, 'backup-$(date +%F).db');
+    const env = bareEnvironment({
+      ...{ DATA_DIR: server.folder, DNS_SERVERS: dns.address, DNS_SENTINELS: '' },
+      FEEDS_OFF: LONG_LISTS.join(),
+    });
+    const shell = spawn('sh', ['-e', '-c', commands], { cwd: folder, env });
+    let said = '';
+    for (const stream of [shell.stdout, shell.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+    const code = await new Promise(resolve => shell.on('close', resolve));
+    expect([code, said]).toEqual([0, expect.any(String)]);
+  });
+});
