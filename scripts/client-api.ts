@@ -15,6 +15,7 @@ const NAMES = [
     ['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'TopOptions', 'UsageOptions', 'CallOptions'],
   ],
   ['options', ['ClientOptions', 'Call']],
+  ['filter', ['createFilter', 'Filter', 'FilterOptions']],
   ['result', ['Result', 'Answer', 'Failure', 'Cause', 'Quota']],
   ['wire', ['DomainRisk', 'TopDomains', 'Usage']],
   ['domain', ['domainOf']],

@@ -10,6 +10,8 @@ export type {
 } from './client.ts';
 export { createClient } from './client.ts';
 export { domainOf } from './domain.ts';
+export type { Filter, FilterOptions } from './filter.ts';
+export { createFilter } from './filter.ts';
 export type { Call, ClientOptions } from './options.ts';
 export type { Answer, Cause, Failure, Quota, Result } from './result.ts';
 export type { DomainRisk, TopDomains, Usage } from './wire.ts';

@@ -21,6 +21,10 @@ export interface ClientOptions {
   readonly cacheSize?: number | undefined;
   /** Stops asking for `pause` milliseconds after `failures` calls in a row without an answer. Default 5 and 10,000. */
   readonly breaker?: false | { readonly failures?: number; readonly pause?: number } | undefined;
+  /**
+   * Confirmed disposable domains that are known without a call: one of `createFilter`.
+   */
+  readonly filter?: { has(domain: string): boolean } | undefined;
   /** Used in place of the global one. */
   readonly fetch?: typeof fetch | undefined;
   /** Called after every call, for logs and metrics. What it throws is ignored. */
@@ -84,7 +88,7 @@ export function amount(value: unknown, otherwise: number, least = 0): number {
   return typeof value === 'number' && value >= least ? Math.min(value, LONGEST) : otherwise;
 }
 
-function baseOf(url: string | URL | undefined): string {
+export function baseOf(url: string | URL | undefined): string {
   try {
     const { protocol, origin, pathname, username, password } = new URL(url!);
     if (!/^https?:$/.test(protocol) || username || password) return '';

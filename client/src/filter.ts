@@ -1,0 +1,155 @@
+/** Confirmed disposable domains that are known without a call, also while the service is away. */
+
+import { readFilter, SIGNATURE_BYTES } from './fuse.ts';
+import { amount, baseOf, type ClientOptions } from './options.ts';
+import { type Cause, type Failure, failure } from './result.ts';
+
+export interface FilterOptions extends Pick<ClientOptions, 'baseUrl' | 'apiKey' | 'fetch'> {
+  /** Of the service, as `domain-risk feeds filter --public-key` prints it. What another key signed is not used. */
+  readonly publicKey: string | undefined;
+  /** Milliseconds after which it is fetched again, in the background. Default one hour; each time uses one call. */
+  readonly refresh?: number | undefined;
+  /** Called when it could not be fetched or is not signed by that key. What it throws is ignored. */
+  readonly onProblem?: ((problem: Failure) => void) | undefined;
+}
+
+export interface Filter {
+  /** Whether a domain, or one above it, is in the filter. False until the first one is there. Never waits. */
+  has(domain: string): boolean;
+  /** Resolves when what is under way is over: true where there is a filter. For tests, and for a start that can wait. */
+  ready(): Promise<boolean>;
+}
+
+/** 25 million names. */
+const MOST_BYTES = 64 * 2 ** 20;
+const TIMEOUT_MS = 30_000;
+const RETRY_MS = 60_000;
+/** Others have a canonical form that only the service knows. */
+const PLAIN = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
+
+/** Give it to `createClient` as `filter`. It never throws. */
+export function createFilter(options: FilterOptions): Filter {
+  const keeper = new Keeper(options ?? {});
+  return {
+    has(domain) {
+      keeper.look();
+      const filter = keeper.current;
+      if (!filter || typeof domain !== 'string' || !PLAIN.test(domain)) return false;
+      for (let name = domain; name.includes('.'); name = name.slice(name.indexOf('.') + 1))
+        if (filter.has(name)) return true;
+      return false;
+    },
+    async ready() {
+      await keeper.look();
+      return keeper.current !== undefined;
+    },
+  };
+}
+
+/** Keeps the newest one that the key has signed. */
+class Keeper {
+  current: ReturnType<typeof readFilter>;
+  readonly #options: FilterOptions;
+  readonly #refresh: number;
+  #tag: string | undefined;
+  #next = 0;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: FilterOptions) {
+    this.#options = options;
+    this.#refresh = amount(options.refresh, 3_600_000, 1_000);
+  }
+
+  look(): Promise<void> | undefined {
+    if (this.#looking || performance.now() < this.#next) return this.#looking;
+    this.#looking = this.#fetch()
+      .then(() => this.#refresh)
+      .catch(error => {
+        const problem =
+          error instanceof Problem ? error.failure : failure('network', 'The filter could not be fetched.');
+        (async () => this.#options.onProblem?.(problem))().catch(() => {});
+        return Math.min(RETRY_MS, this.#refresh);
+      })
+      .then(wait => {
+        this.#next = performance.now() + wait;
+        this.#looking = undefined;
+      });
+    return this.#looking;
+  }
+
+  async #fetch(): Promise<void> {
+    const { baseUrl, apiKey, publicKey } = this.#options;
+    const base = baseOf(baseUrl);
+    if (!base) throw new Problem('options', 'baseUrl is not an http or https URL without user and password.');
+    const headers: Record<string, string> = { authorization: `Bearer ${String(apiKey ?? '').trim()}` };
+    if (this.#tag) headers['if-none-match'] = this.#tag;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    // The service never redirects. Whoever does must not get the key.
+    const init: RequestInit = { headers, signal, redirect: 'manual' };
+    const response = await (this.#options.fetch ?? fetch)(`${base}/v1/public/filter`, init);
+    if (response.status === 304) return;
+    const { status } = response;
+    if (status !== 200) {
+      const cause = status < 500 ? 'refused' : 'server';
+      throw new Problem(cause, `The service gave no filter: it answered ${status}.`, status);
+    }
+    const bytes = await read(response);
+    await verify(bytes, publicKey ?? '');
+    const filter = readFilter(bytes);
+    if (!filter) throw new Problem('answer', 'The filter has a form that this client does not know.');
+    // An old one that somebody kept is signed, too.
+    if (filter.head.madeAt < (this.current?.head.madeAt ?? 0)) return;
+    this.current = filter;
+    this.#tag = response.headers.get('etag') ?? undefined;
+  }
+}
+
+class Problem extends Error {
+  readonly failure: Failure;
+
+  constructor(cause: Cause, message: string, status: number | null = null) {
+    super(message);
+    this.failure = failure(cause, message, { status });
+  }
+}
+
+async function read(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = response.body!.getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > MOST_BYTES) {
+      reader.cancel().catch(() => {});
+      throw new Problem('answer', 'The filter is too large.');
+    }
+    parts.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Ed25519 (RFC 8032), over all that stands before the signature. */
+async function verify(bytes: Uint8Array<ArrayBuffer>, publicKey: string): Promise<void> {
+  const key = await importKey(publicKey).catch(() => {
+    throw new Problem(
+      'options',
+      'publicKey is not the base64 of an Ed25519 key, or this runtime has no Ed25519.',
+    );
+  });
+  const end = Math.max(0, bytes.length - SIGNATURE_BYTES);
+  if (!(await crypto.subtle.verify('Ed25519', key, bytes.subarray(end), bytes.subarray(0, end))))
+    throw new Problem('answer', 'The filter is not signed by the public key.');
+}
+
+async function importKey(publicKey: string) {
+  const raw = Uint8Array.from(atob(publicKey.trim()), char => char.charCodeAt(0));
+  return crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify']);
+}

@@ -1,0 +1,86 @@
+/** Making a binary fuse filter of names; `client/src/fuse.ts` says what that is, and reads it. */
+
+import { type FilterHead, HEAD_BYTES, headBytes, type Layout, spotsOf } from '../../client/src/fuse.ts';
+import { STEP, type Steps } from './steps.ts';
+
+/** With each seed nine of ten succeed, whatever the names. */
+const MOST_SEEDS = 100;
+
+/** By the measurements of the paper (its section 4), for three places of each name. */
+function layoutOf(names: number, seed: number): Layout {
+  const size = Math.max(names, 2);
+  const segment = Math.min(2 ** 16, 2 ** Math.max(2, Math.floor(Math.log(size) / Math.log(3.33) + 2.25)));
+  const factor = Math.max(1.125, 0.875 + (0.25 * Math.log(1_000_000)) / Math.log(size));
+  const segments = Math.max(1, Math.ceil(Math.round(size * factor) / segment) - 2);
+  return { seed, segment, starts: segments * segment };
+}
+
+/** The file without its signature. The names must be distinct. */
+export function* fusing(names: readonly string[], madeAt: number, firstSeed: number): Steps<Uint8Array> {
+  for (let round = 0; round < MOST_SEEDS; round++) {
+    const layout = layoutOf(names.length, (firstSeed + round) >>> 0);
+    const prints = yield* placing(names, layout);
+    if (prints) return fileOf({ ...layout, names: names.length, madeAt }, prints);
+  }
+  throw new Error(`no filter of ${names.length} names within ${MOST_SEEDS} seeds: two may be the same`);
+}
+
+/**
+ * Takes out, again and again, a name that is alone at one of its places, and gives that place, in the opposite order,
+ * what makes the three add up. Undefined where some are never alone with this seed.
+ */
+function* placing(names: readonly string[], layout: Layout): Steps<Uint16Array | undefined> {
+  const prints = new Uint16Array(layout.starts + 2 * layout.segment);
+  const { counts, sums } = yield* countedIn(names, layout, prints.length);
+  const alone: number[] = [];
+  for (let place = 0; place < counts.length; place++) if (counts[place] === 1) alone.push(place);
+  const order = new Uint32Array(names.length);
+  const last = new Uint32Array(names.length);
+  let taken = 0;
+  while (alone.length > 0) {
+    const place = alone.pop()!;
+    if (counts[place] !== 1) continue;
+    const name = sums[place]!;
+    order[taken] = name;
+    last[taken] = place;
+    if (++taken % STEP === 0) yield;
+    for (const other of spotsOf(names[name]!, layout).places) {
+      counts[other]!--;
+      sums[other]! ^= name;
+      if (counts[other] === 1) alone.push(other);
+    }
+  }
+  if (taken < names.length) return undefined;
+  while (taken-- > 0) {
+    if (taken % STEP === 0) yield;
+    const { places, fingerprint } = spotsOf(names[order[taken]!]!, layout);
+    // Its own place still holds nothing.
+    prints[last[taken]!] = places.reduce((sum, place) => sum ^ prints[place]!, fingerprint);
+  }
+  return prints;
+}
+
+/** For each place how many names have it, and their numbers, added without carries. */
+function* countedIn(
+  names: readonly string[],
+  layout: Layout,
+  length: number,
+): Steps<{ counts: Uint32Array; sums: Uint32Array }> {
+  const [counts, sums] = [new Uint32Array(length), new Uint32Array(length)];
+  for (let name = 0; name < names.length; name++) {
+    if (name % STEP === 0) yield;
+    for (const place of spotsOf(names[name]!, layout).places) {
+      counts[place]!++;
+      sums[place]! ^= name;
+    }
+  }
+  return { counts, sums };
+}
+
+function fileOf(head: FilterHead, prints: Uint16Array): Uint8Array {
+  const bytes = new Uint8Array(HEAD_BYTES + prints.byteLength);
+  bytes.set(headBytes(head));
+  const view = new DataView(bytes.buffer);
+  for (const [place, print] of prints.entries()) view.setUint16(HEAD_BYTES + 2 * place, print, true);
+  return bytes;
+}

@@ -1,0 +1,171 @@
+import type { webcrypto } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createFilter, type FilterOptions } from '../../client/src/filter.ts';
+import { createClient } from '../../client/src/index.ts';
+import { fusing } from '../../src/core/fuse.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
+
+const NAMES = ['burner.com', 'cc.cd', 'temp.mail.org'];
+
+type Pair = webcrypto.CryptoKeyPair;
+let keys: Pair;
+let publicKey: string;
+let server: Server;
+let base: string;
+/** What the service has, and what it was asked. */
+let file: Uint8Array;
+let status = 200;
+let asked: { url: string; tag: string | undefined }[] = [];
+
+async function signed(names: readonly string[], madeAt: number, by = keys): Promise<Uint8Array> {
+  const body = Buffer.from(allAtOnce(fusing(names, madeAt, 7)));
+  return Buffer.concat([body, new Uint8Array(await crypto.subtle.sign('Ed25519', by.privateKey, body))]);
+}
+
+const made = () => crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']) as Promise<Pair>;
+
+beforeAll(async () => {
+  keys = await made();
+  publicKey = Buffer.from(await crypto.subtle.exportKey('raw', keys.publicKey)).toString('base64');
+  server = createServer((request, response) => {
+    asked.push({ url: request.url!, tag: request.headers['if-none-match'] });
+    if (request.url !== '/v1/public/filter') {
+      response.writeHead(500).end('{}');
+      return;
+    }
+    const tag = `"${file.length}-${file.at(-1)}"`;
+    if (request.headers['if-none-match'] === tag) response.writeHead(304).end();
+    else response.writeHead(status, { etag: tag }).end(file);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  asked = [];
+  status = 200;
+  file = await signed(NAMES, 1_000);
+});
+
+const options = (more: Partial<FilterOptions> = {}): FilterOptions => ({
+  ...{ baseUrl: base, apiKey: 'drk_x', publicKey, ...more },
+});
+
+describe('a filter', () => {
+  it('has names and what is below them, once it is there, and never waits for that', async () => {
+    const filter = createFilter(options());
+    expect(filter.has('burner.com')).toBe(false);
+    expect(await filter.ready()).toBe(true);
+    expect(['burner.com', 'a.b.burner.com', 'x.cc.cd', 'temp.mail.org'].map(filter.has)).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(
+      ['mail.org', 'company.com', 'notburner.com', 'com', '', 'bürner.com', 'a..b'].map(filter.has),
+    ).toEqual(Array.from({ length: 7 }, () => false));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is fetched again after its time, only where it has changed, and never gives way to an older one', async () => {
+    const filter = createFilter(options({ refresh: 1_000 }));
+    await filter.ready();
+    const later = async () => {
+      await new Promise(resolve => setTimeout(resolve, 1_050));
+      await filter.ready();
+    };
+    await later();
+    expect(asked[1]!.tag).toBeDefined();
+    file = await signed([...NAMES, 'newer.com'], 2_000);
+    await later();
+    expect(filter.has('newer.com')).toBe(true);
+    file = await signed(NAMES, 1_500);
+    await later();
+    expect(filter.has('newer.com')).toBe(true);
+  });
+
+  it.each<[string, () => Promise<Partial<FilterOptions>>, RegExp]>([
+    [
+      'is signed by somebody else',
+      async () => {
+        file = await signed(NAMES, 1_000, await made());
+        return {};
+      },
+      /not signed by the public key/,
+    ],
+    [
+      'was changed on its way',
+      async () => {
+        file = file.with(40, file[40]! ^ 1);
+        return {};
+      },
+      /not signed by the public key/,
+    ],
+    [
+      'is cut short',
+      async () => {
+        file = file.subarray(0, 20);
+        return {};
+      },
+      /not signed by the public key/,
+    ],
+    [
+      'is refused',
+      async () => {
+        status = 429;
+        return {};
+      },
+      /answered 429/,
+    ],
+    ['comes from nowhere', async () => ({ baseUrl: 'ftp://a' }), /baseUrl/],
+    ['cannot be reached', async () => ({ baseUrl: 'http://127.0.0.1:1' }), /could not be fetched/],
+    ['has a key that is none', async () => ({ publicKey: '???' }), /publicKey/],
+    ['has no key', async () => ({ publicKey: undefined }), /publicKey/],
+  ])('that %s is not used, which is told', async (_, spoil, why) => {
+    const told: string[] = [];
+    const more = await spoil();
+    const filter = createFilter(options({ ...more, onProblem: ({ message }) => told.push(message) }));
+    expect(await filter.ready()).toBe(false);
+    expect(filter.has('burner.com')).toBe(false);
+    expect(told).toEqual([expect.stringMatching(why)]);
+    // Not at once again.
+    await filter.ready();
+    expect(told).toHaveLength(1);
+  });
+});
+
+describe('a client with a filter', () => {
+  it('answers for what is in it without a call, also while the service fails, and asks for all else', async () => {
+    const filter = createFilter(options());
+    await filter.ready();
+    const risk = createClient({ ...options(), filter, onProblem: () => {} });
+    expect(await risk.lookup('Someone@Sub.Burner.com')).toMatchObject({
+      ok: true,
+      data: { domain: 'sub.burner.com', risk_score: 100, reason: 'disposable', mx_provider_label: null },
+      fromCache: true,
+    });
+    expect(await risk.isRisky('x@burner.com')).toBe(true);
+    expect(asked.map(({ url }) => url)).toEqual(['/v1/public/filter']);
+    expect(await risk.isRisky('x@company.com')).toBe(false);
+    expect(await risk.isRisky('x@burner.com', { confirm: true })).toBe(false);
+    expect((await risk.lookup('burner.com', { explain: true })).ok).toBe(false);
+    expect(asked.map(({ url }) => url).slice(1)).toEqual([
+      '/v1/public/domain/company.com',
+      '/v1/public/domain/burner.com',
+      '/v1/public/domain/burner.com?explain=true',
+    ]);
+  });
+
+  it('is none the worse for one that throws', async () => {
+    const filter = {
+      has: () => {
+        throw new Error('broken');
+      },
+    };
+    const risk = createClient({ ...options(), filter });
+    expect(await risk.lookup('burner.com')).toMatchObject({ ok: false, status: 500 });
+  });
+});
