@@ -1,0 +1,54 @@
+/** Which names can be told from a filter: those at 100 whatever DNS says, together with everything below them. */
+
+import type { Catalog } from './catalog.ts';
+import { isVerified } from './corroboration.ts';
+import { type Domain, registrableDomain } from './domain.ts';
+import { type Facts, factsOf, type Sources } from './facts.ts';
+import type { Override } from './override.ts';
+import { STEP, type Steps } from './steps.ts';
+
+/** Distinct, in the order of the catalog; those that only an override denies come last. */
+export function* confirming(sources: Sources, now: number): Steps<string[]> {
+  const { catalog, overrides } = sources;
+  const exceptions = above([...catalog.innocentNames(), ...undenied(overrides)]);
+  const names = new Set<string>();
+  let at = 0;
+  for (const name of listedThenDenied(catalog, overrides)) {
+    if (++at % STEP === 0) yield;
+    if (!exceptions.has(name) && !isSuffix(name) && isConfirmed(factsOf(name as Domain, sources, now)))
+      names.add(name);
+  }
+  return [...names];
+}
+
+function* listedThenDenied(catalog: Catalog, overrides: ReadonlyMap<string, Override>): Generator<string> {
+  yield* catalog.disposableNames();
+  for (const { domain, action } of overrides.values()) if (action === 'deny') yield domain;
+}
+
+/** As the verdict weighs it; what is below a name is on the same lists, and may be on more. */
+function isConfirmed({ override, listing, specialUse, ...listed }: Facts): boolean {
+  if (override) return override.action === 'deny' && override.below;
+  if (specialUse || listing.hits.length === 0) return false;
+  return isVerified(listed) || (!listed.popular && listed.families.size > 1);
+}
+
+/** Strangers register below it, and what many of them use is innocent there. */
+function isSuffix(name: string): boolean {
+  return registrableDomain(`x.${name}`) === `x.${name}`;
+}
+
+/** Whatever says something else of a name also below one that is denied. */
+function undenied(overrides: ReadonlyMap<string, Override>): string[] {
+  return [...overrides.values()].flatMap(({ domain, action, below }) =>
+    action === 'deny' && below ? [] : [domain],
+  );
+}
+
+/** All names above these. */
+function above(names: Iterable<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const name of names)
+    for (let at = name.indexOf('.') + 1; at > 0; at = name.indexOf('.', at) + 1) found.add(name.slice(at));
+  return found;
+}
