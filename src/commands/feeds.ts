@@ -8,6 +8,7 @@ import { PACKING } from '../feeds/pack.ts';
 import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
+import { addFilter } from './filter.ts';
 import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
 import { actor, hasStore, readWorld, tellNoStore, withStore, withStoreOrNew } from './world.ts';
 
@@ -46,6 +47,7 @@ export function addFeeds(program: Command): void {
     .argument('<feed>', 'as "feeds status" shows it', feedValue)
     .option('--json', 'one JSON document on stdout')
     .action(remove);
+  addFilter(feeds);
 }
 
 function feedValue(text: string): string {

@@ -2,14 +2,21 @@
 
 import type { Catalog } from './catalog.ts';
 import { isVerified } from './corroboration.ts';
+import { dayAt } from './days.ts';
 import { type Domain, registrableDomain } from './domain.ts';
 import { type Facts, factsOf, type Sources } from './facts.ts';
+import { Infra } from './infra.ts';
 import type { Override } from './override.ts';
 import { STEP, type Steps } from './steps.ts';
 
+/** Of what lists and operators say alone. */
+export type Confirming = Pick<Sources, 'catalog' | 'overrides'>;
+
+const NOTHING_LEARNED = new Infra(new Map(), new Map(), () => undefined);
+
 /** Distinct, in the order of the catalog; those that only an override denies come last. */
-export function* confirming(sources: Sources, now: number): Steps<string[]> {
-  const { catalog, overrides } = sources;
+export function* confirming({ catalog, overrides }: Confirming, now: number): Steps<string[]> {
+  const sources: Sources = { catalog, overrides, infra: NOTHING_LEARNED, today: dayAt(now) };
   const exceptions = above([...catalog.innocentNames(), ...undenied(overrides)]);
   const names = new Set<string>();
   let at = 0;

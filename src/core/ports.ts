@@ -208,6 +208,9 @@ export interface Store {
   /** What operators did, the newest first. */
   audit(most: number): Promise<Act[]>;
 
+  /** The key that filters are signed with: the first candidate that anybody gave, ever. */
+  signingKey(candidate: string): Promise<string>;
+
   /** A consistent copy while serving. */
   backup(path: string, progress: (done: number, total: number) => void): Promise<void>;
   /** Takes over everything of a backup, in one step and while serving; a count is never lowered. */

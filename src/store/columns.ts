@@ -158,7 +158,14 @@ const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
 });
 export const ACT = without(AUDIT, 'id');
 
+/** One row: the secret half of the key that filters are signed with. */
+export const SIGNING = table<{ readonly id: number; readonly secret: string }>('signing', ['id'], {
+  id: whole,
+  secret: text,
+});
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT],
+  SIGNING,
 ];

@@ -62,6 +62,7 @@ async function fill(store: Store) {
   const body = 'x'.repeat(100_000);
   const list = { feed: 'castle', version: '2', digest: 'b', names: 1, acceptedAt: 9, body };
   await store.acceptSnapshot(list, null, { ...ACT, action: 'feed.update', detail: '<b>' });
+  await store.signingKey('the first');
   await store.markSweep({
     generation: 'abc',
     last: '1 x.com',
@@ -85,6 +86,7 @@ async function contents(store: Store) {
     ranking: [...(await store.ranking('2026-10-17', 5_000, undefined))],
     hosts: await store.listHosts(0, 100),
     mark: await store.sweepMark(),
+    signing: await store.signingKey('another'),
   };
 }
 

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { confirming } from '../../src/core/confirmed.ts';
-import { dayFrom } from '../../src/core/days.ts';
-import { Infra } from '../../src/core/infra.ts';
 import type { Override, OverrideAction } from '../../src/core/override.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import type { TableTexts } from '../../src/core/tables.ts';
@@ -36,10 +34,8 @@ async function confirmed(overrides: readonly Override[] = []): Promise<string[]>
     lists,
     withInnocentBelow,
   );
-  const infra = new Infra(new Map(), new Map(), () => undefined);
   const byName = new Map(overrides.map(one => [one.domain, one]));
-  const sources = { catalog, infra, overrides: byName, today: dayFrom('2026-11-16') };
-  return allAtOnce(confirming(sources, NOW)).sort();
+  return allAtOnce(confirming({ catalog, overrides: byName }, NOW)).sort();
 }
 
 describe('a name that a filter may tell', () => {

@@ -867,6 +867,17 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
   });
 
+  test('the key that filters are signed with is the first one that anybody made, whoever comes at once', async () => {
+    const open = await makePlace();
+    const stores = [await open(), await open()] as const;
+    const [first, ...rest] = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => stores[at % 2]!.signingKey(`key-${at}`)),
+    );
+    expect(first).toMatch(/^key-\d$/);
+    expect(rest).toEqual(rest.map(() => first));
+    expect(await stores[0].signingKey('later')).toBe(first);
+  });
+
   describe('days', () => {
     test('each counted call is in the row of its day, and the days of a month add up to its count', async () => {
       const { store, key, revision } = await withKey({ quota: 10 });

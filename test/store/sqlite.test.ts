@@ -174,7 +174,7 @@ describe('the file', () => {
     const noted = { ...key, note: 'ask Ann' };
     expect(await store.updateKey(noted, key, ACT)).toBe(true);
     // What the version without notes opens, and does with the columns that it knows.
-    expect(read(path, 'PRAGMA user_version')[0]).toEqual({ user_version: 3 });
+    expect(read(path, 'PRAGMA user_version')[0]).toEqual({ user_version: MIGRATIONS.length });
     const known =
       'id, name, digest, prefix, last4, previous_digest, previous_until, quota, rate, origins, networks, created_at, expires_at, revoked_at';
     before.exec(`
@@ -679,10 +679,16 @@ describe('a restore', () => {
     const elsewhere = await newStore();
     const older = { ...list, digest: 'a', acceptedAt: 8, body: 'old' };
     await elsewhere.store.acceptSnapshot(older, null, { ...ACT, subject: 'castle' });
+    await elsewhere.store.signingKey('present');
+    await store.signingKey('from the backup');
     const newer = join(temporaryFolder(), 'newer.db');
     await store.backup(newer, () => {});
     await elsewhere.store.restore(newer, { ...restored, at: 2 ** 42 + 1 });
     expect(await elsewhere.store.snapshot('castle')).toEqual(list);
+    expect(await elsewhere.store.signingKey('later')).toBe('present');
+    const empty = await newStore();
+    await empty.store.restore(newer, { ...restored, at: 2 ** 42 + 2 });
+    expect(await empty.store.signingKey('later')).toBe('from the backup');
     expect(await elsewhere.store.audit(9)).toHaveLength(5);
     expect((await elsewhere.store.usageDays('2026-10-01', key.id)).map(({ used }) => used)).toEqual([1, 2]);
   });

@@ -160,6 +160,12 @@ export const MIGRATIONS: readonly string[] = [
     body text NOT NULL
   );
   `,
+  `
+  CREATE TABLE signing (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    secret text NOT NULL
+  );
+  `,
 ];
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

@@ -16,6 +16,7 @@ import { createOverrides } from './overrides.ts';
 import { createRevisions } from './revision.ts';
 import { checkServer } from './schema.ts';
 import { SCHEMA } from './session.ts';
+import { createSigning } from './signing.ts';
 import { createSnapshots } from './snapshots.ts';
 import { count, prove } from './spender.ts';
 import { createUsage } from './usage.ts';
@@ -98,6 +99,7 @@ export async function openPostgresStore(
     ...hosts,
     ...createSnapshots(records),
     ...createAudit(records),
+    ...createSigning(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

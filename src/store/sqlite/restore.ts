@@ -9,6 +9,7 @@ import { RESTORE_HOSTS } from './hosts.ts';
 import { RESTORE_KEYS } from './keys.ts';
 import type { Revisions } from './revision.ts';
 import type { Missing } from './schema.ts';
+import { RESTORE_SIGNING } from './signing.ts';
 import { RESTORE_SNAPSHOTS } from './snapshots.ts';
 
 /** A count is never lowered. */
@@ -25,7 +26,7 @@ const RESTORE = [
   RESTORE_KEYS,
   ...[USAGE, USAGE_DAY].map(countsOf),
   ...[OVERRIDE, FLAG].map(allOf),
-  ...[RESTORE_SNAPSHOTS, RESTORE_AUDIT],
+  ...[RESTORE_SNAPSHOTS, RESTORE_AUDIT, RESTORE_SIGNING],
 ];
 
 /** What the backup could not know stays as it is: written into the copy of it first, so that it goes back too. */

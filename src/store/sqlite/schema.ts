@@ -142,6 +142,12 @@ export const MIGRATIONS: readonly string[] = [
     body TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE signing (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    secret TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 const columnsIn = (db: DatabaseSync, table: string) =>

@@ -133,5 +133,6 @@ function bulkWork(bulk: Ask) {
     acceptSnapshot: (snapshot, was, act) => bulk('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
     audit: most => bulk('audit', [most]),
+    signingKey: candidate => bulk('signingKey', [candidate], NO_DEADLINE),
   } satisfies Partial<Store>;
 }

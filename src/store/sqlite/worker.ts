@@ -16,6 +16,7 @@ import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
 import { failureOf, SharedCommits } from './shared-commits.ts';
+import { createSigning, type Signing } from './signing.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createSpender, type Spender } from './spender.ts';
 import { createUsage, type Usage } from './usage.ts';
@@ -51,6 +52,7 @@ export interface Records
     Hosts,
     Snapshots,
     Audit,
+    Signing,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -93,6 +95,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createHosts(db),
     ...createSnapshots(db),
     ...createAudit(db),
+    ...createSigning(db),
     ...createRestore(db, revisions),
     backup: backUp,
   };

@@ -1,0 +1,99 @@
+/** Confirmed names → a signed filter, from which clients tell them without a call. Made once for each state of things. */
+
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  sign,
+} from 'node:crypto';
+import { type Confirming, confirming } from './core/confirmed.ts';
+import { fusing } from './core/fuse.ts';
+import type { Override } from './core/override.ts';
+import type { Clock, Store } from './core/ports.ts';
+import type { Steps } from './core/steps.ts';
+
+export interface FilterFile {
+  /** With its signature. */
+  readonly bytes: Buffer;
+  /** The same on every server that knows the same names. */
+  readonly etag: string;
+  readonly names: number;
+}
+
+export interface Filters {
+  /** Whoever comes while one is made waits for that. */
+  current(): Promise<FilterFile>;
+  /** 32 bytes in base64, by which clients know that it is ours. */
+  publicKey(): Promise<string>;
+}
+
+interface FilterParts {
+  readonly store: Pick<Store, 'signingKey'>;
+  readonly sources: () => Confirming;
+  readonly clock: Clock;
+  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
+}
+
+/** Any will do: which names are taken for others is nobody's to choose, and all servers make the same file. */
+const SEED = 1;
+/** Of a public key's DER form, SubjectPublicKeyInfo (RFC 8410): the key itself is at its end. */
+const KEY_BYTES = 32;
+
+export function createFilters({ store, sources, clock, inTurns }: FilterParts): Filters {
+  let made: { of: Confirming; until: number; file: Promise<FilterFile> } | undefined;
+  let key: Promise<KeyObject> | undefined;
+
+  function signer(): Promise<KeyObject> {
+    key ??= keptKey(store).catch(error => {
+      key = undefined;
+      throw error;
+    });
+    return key;
+  }
+
+  async function make(of: Confirming, now: number): Promise<FilterFile> {
+    const names = await inTurns(confirming(of, now));
+    const etag = `"${hash('sha256', names.join('\n'), 'base64url').slice(0, 22)}"`;
+    const body = Buffer.from((await inTurns(fusing(names, now, SEED))).buffer);
+    return { bytes: Buffer.concat([body, sign(null, body, await signer())]), etag, names: names.length };
+  }
+
+  return {
+    current() {
+      const now = clock();
+      const of = sources();
+      const { catalog, overrides } = of;
+      if (made && made.of.catalog === catalog && made.of.overrides === overrides && now < made.until)
+        return made.file;
+      const file = make(of, now);
+      made = { of: { catalog, overrides }, until: firstEnd(overrides, now), file };
+      // The next one tries again.
+      file.catch(() => {
+        if (made?.file === file) made = undefined;
+      });
+      return file;
+    },
+    async publicKey() {
+      const der = createPublicKey(await signer()).export({ format: 'der', type: 'spki' });
+      return der.subarray(-KEY_BYTES).toString('base64');
+    },
+  };
+}
+
+/** The first one that was ever made: clients were given its other half. */
+async function keptKey(store: FilterParts['store']): Promise<KeyObject> {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const candidate = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
+  const kept = await store.signingKey(candidate);
+  return createPrivateKey({ key: Buffer.from(kept, 'base64'), format: 'der', type: 'pkcs8' });
+}
+
+/** The moment at which an override of these ends next. */
+function firstEnd(overrides: ReadonlyMap<string, Override>, now: number): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const { expiresAt } of overrides.values())
+    if (expiresAt !== null && expiresAt > now) first = Math.min(first, expiresAt);
+  return first;
+}
