@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Doors } from './http/doors.ts';
+import { checkEndpoint } from './http/endpoints/check.ts';
 import { consoleRoutes } from './http/endpoints/console.ts';
 import { domainEndpoint } from './http/endpoints/domain.ts';
 import type { probeEndpoints } from './http/endpoints/probes.ts';
@@ -40,6 +41,7 @@ export async function surfaceOf(
       domain: domainEndpoint({ doors, lookup, rank, metrics }),
       top: topEndpoint({ doors, rank }),
       usage: usageEndpoint({ doors, admit }),
+      check: checkEndpoint({ doors, lookup, rank, metrics }),
       probes,
     }),
     ...consoleRoutes({ docs: config.docs }),

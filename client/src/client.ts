@@ -1,4 +1,4 @@
-/** The client: four questions, and the one way that each of them takes to its answer. */
+/** The client: its questions, and the one way that each of them takes to its answer. */
 
 import { ask, type Heard } from './ask.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -8,13 +8,24 @@ import { createFlights } from './flights.ts';
 import { amount, type Call, type ClientOptions, readOptions, type Settings, wrongIn } from './options.ts';
 import { type Answer, type Failure, failure, type Result } from './result.ts';
 import type { Check } from './shape.ts';
-import { type DomainRisk, isDomainRisk, isTopDomains, isUsage, type TopDomains, type Usage } from './wire.ts';
+import {
+  type DomainRisk,
+  type EmailCheck,
+  isDomainRisk,
+  isEmailCheck,
+  isTopDomains,
+  isUsage,
+  type TopDomains,
+  type Usage,
+} from './wire.ts';
 
 export interface Client {
   /** What the service knows about a domain. Of an email address only the domain is sent. */
   lookup(domainOrEmail: string, options?: LookupOptions): Promise<Result<DomainRisk>>;
   /** Whether the risk score reaches the threshold. False when there is no answer; `onFailure` is told why. */
   isRisky(domainOrEmail: string, options?: RiskOptions): Promise<boolean>;
+  /** The risk of an email address. The whole address is sent; the answer shows it masked and is never kept. */
+  check(emailOrDomain: string, options?: CallOptions): Promise<Result<EmailCheck>>;
   /** The domains that the service flagged most often in the last 30 days. */
   topDomains(options?: TopOptions): Promise<Result<TopDomains>>;
   /** What is used and left of the monthly quota. Not counted. */
@@ -87,6 +98,12 @@ export function createClient(options: ClientOptions): Client {
       if (options?.onFailure) tell(options.onFailure, result);
       return false;
     },
+    check: (emailOrDomain, options) =>
+      calls.make('check', isEmailCheck, options, () => {
+        // What has no domain, or no place in a URL, is not sent.
+        if (!domainOf(emailOrDomain) || /\p{Cs}/u.test(emailOrDomain)) return undefined;
+        return `/v1/check/${encodeURIComponent(emailOrDomain.trim())}`;
+      }),
     topDomains: options =>
       calls.make('topDomains', isTopDomains, options, () =>
         withQuery('/v1/public/top-domains', { limit: options?.limit, reason: options?.reason }),

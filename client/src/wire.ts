@@ -123,3 +123,38 @@ export const isUsage: Check = /* @__PURE__ */ object({
     count: integer(),
   }))),
 });
+
+export interface EmailCheck {
+  /** What you sent, with the part before the @ masked: `ja***oe@example.com`. */
+  readonly email: string;
+  /** True from a risk score of 65 on. */
+  readonly is_risky: boolean;
+  /** 0 to 100; higher means riskier. */
+  readonly risk_score: number;
+  readonly reason: 'safe' | 'disposable' | 'undeliverable' | 'role_account';
+  /** 0 to 100; 0 when the domain receives no mail, 50 when that is unknown. */
+  readonly deliverability_score: number;
+  /** The domain of a large mailbox provider that was probably meant. */
+  readonly did_you_mean: string | null;
+  /** True for consumer webmail providers. */
+  readonly is_free_provider: boolean;
+  /** True for domains with a professional MX configuration. */
+  readonly is_corporate_email: boolean;
+  /** True for addresses of privacy relays. */
+  readonly is_alias_email: boolean;
+  /** Who receives the mail; null when nobody or unknown. */
+  readonly mx_provider_label: string | null;
+}
+
+export const isEmailCheck: Check = /* @__PURE__ */ object({
+  email: string,
+  is_risky: boolean,
+  risk_score: integer(0, 100),
+  reason: either(literal('safe'), literal('disposable'), literal('undeliverable'), literal('role_account')),
+  deliverability_score: integer(0, 100),
+  did_you_mean: either(string, nothing),
+  is_free_provider: boolean,
+  is_corporate_email: boolean,
+  is_alias_email: boolean,
+  mx_provider_label: either(string, nothing),
+});

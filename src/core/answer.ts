@@ -8,6 +8,7 @@ import type { Learned } from './learned.ts';
 import { type Mail, triedOf } from './mail.ts';
 import { isRented, LANDLORDS, type Receiver, type ReceiverKind } from './provider.ts';
 import { roleWord } from './role.ts';
+import { nearestOf } from './typo.ts';
 import { type Evidence, judge, type Verdict } from './verdict.ts';
 
 export interface Answer {
@@ -17,6 +18,8 @@ export interface Answer {
   readonly snapshot: string;
   /** Its hosts that listed domains share; made when somebody wants to see it. */
   readonly graph: () => readonly GraphHost[];
+  /** The large mailbox provider that was most likely meant; looked for when somebody wants to know. */
+  readonly didYouMean: () => string | undefined;
   /** DNS did not answer, nothing older is kept and no list or override decides. */
   readonly degraded: boolean;
   /** What the ranking counts; undefined when the verdict is safe. */
@@ -59,9 +62,18 @@ export function answerOf(facts: Facts, mail: Mail, isSilent: (domain: Domain) =>
     evidence,
     snapshot: catalog.generation,
     graph: () => facts.infra.graph(triedOf(domain, mail), catalog),
+    didYouMean: () => didYouMean(facts, verdict),
     degraded: mail.state === 'unknown' && listing.hits.length === 0 && override === undefined,
     flag: flagOf(facts, verdict),
   };
+}
+
+/** Never where many people use the name: they mean what they type. */
+function didYouMean(facts: Facts, { reason }: Verdict): string | undefined {
+  const { domain, catalog, registrable, listing, typoOf } = facts;
+  if (catalog.isPanel(registrable)) return undefined;
+  if (listing.hits.length > 0) return typoOf;
+  return reason === 'undeliverable' ? nearestOf(domain, catalog.meant) : undefined;
 }
 
 /** Only hosts that no table knows can be learned. */

@@ -112,7 +112,8 @@ export class Catalog {
   readonly #free: ReadonlySet<string>;
   readonly #surelyFree: ReadonlySet<string>;
   readonly #panel: Names;
-  readonly #meant: readonly string[];
+  /** Large mailbox providers that a typing error can be told from. */
+  readonly meant: readonly string[];
   readonly #disposable: Names;
   readonly #namings: readonly (readonly Naming[])[];
   readonly #agreed: readonly string[];
@@ -132,7 +133,7 @@ export class Catalog {
     this.#free = folded.free;
     this.#surelyFree = folded.surelyFree;
     this.#panel = folded.panel;
-    this.#meant = typable(folded.canaries);
+    this.meant = typable(folded.canaries);
     this.#disposable = folded.disposable;
     this.#namings = folded.namings;
     this.#agreed = folded.agreed;
@@ -227,7 +228,7 @@ export class Catalog {
 
   /** The large mailbox provider that somebody may have meant by a registrable domain. */
   typoOf(registrable: string | undefined): string | undefined {
-    return registrable === undefined ? undefined : typoOf(registrable, this.#meant);
+    return registrable === undefined ? undefined : typoOf(registrable, this.meant);
   }
 
   /** A protected registry: what is below it belongs to strangers. */

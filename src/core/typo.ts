@@ -1,4 +1,6 @@
-/** Typing errors: names that are one slip of the finger away from another. */
+/** Typing errors: names that are one slip of the finger away from another, or that look much like it. */
+
+import { run } from '@zootools/email-spell-checker';
 
 /** Shorter ones, such as qq.com, are one letter away from too many. */
 const SHORTEST_LABEL = 5;
@@ -27,4 +29,20 @@ function isSlip(typed: string, meant: string): boolean {
   if (Math.max(end, end + more) - head < 2) return true;
   const isSwapped = typed[head] === meant[head + 1] && typed[head + 1] === meant[head];
   return more === 0 && end - head === 2 && isSwapped;
+}
+
+/** Two characters that changed places, or two others: as the library has it by default. */
+const MOST_DISTANCE = 2;
+
+/** The one of the names that somebody most likely meant, though it is more than one slip away. */
+export function nearestOf(name: string, meant: readonly string[]): string | undefined {
+  return run({
+    // It wants an address, and reads nothing of this part.
+    email: `x@${name}`,
+    domains: [...meant],
+    domainThreshold: MOST_DISTANCE,
+    // Only whole names: it would make up others from parts.
+    secondLevelDomains: [],
+    topLevelDomains: [],
+  })?.domain;
 }

@@ -222,11 +222,11 @@ const PROFESSIONAL: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>([
 ]);
 
 /** Only a definite answer or a table row names a receiver: DNS trouble never does. */
-function receiverOf({ mail, receiver, specialUse, wellKnown }: Evidence): Receiver | undefined {
+export function receiverOf({ mail, receiver, specialUse, wellKnown }: Evidence): Receiver | undefined {
   return !specialUse && (wellKnown || mail.state === 'mx') ? receiver : undefined;
 }
 
-function isDeliverable(evidence: Evidence): boolean {
+export function isDeliverable(evidence: Evidence): boolean {
   if (evidence.specialUse || evidence.receiver?.kind === 'parked') return false;
   return evidence.wellKnown || evidence.mail.state === 'mx' || evidence.mail.state === 'implicit_mx';
 }

@@ -40,6 +40,11 @@ export function isProbe(bytes: Buffer): boolean {
 }
 
 /** Whether both have the same header lines, whatever they ask for. */
+/** What comes behind the first line. */
+export function fieldsOf(bytes: Buffer): Buffer {
+  return bytes.subarray(Math.max(0, bytes.indexOf(LF)));
+}
+
 export function hasSameFields(bytes: Buffer, before: Buffer): boolean {
   const begin = bytes.indexOf(LF);
   const beginBefore = before.indexOf(LF);

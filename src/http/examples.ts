@@ -3,6 +3,7 @@
 import type { Type } from 'typebox';
 import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
+import { CHECK, TYPO } from './examples-of-checks.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
 import type {
@@ -199,6 +200,7 @@ const example = (summary: string, value: unknown): Example => ({ summary, value 
 export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   getDomain: [example('A free provider', GMAIL), example('A disposable domain, explained', MAILINATOR)],
   listTopDomains: [example('Three domains', TOP)],
+  checkEmail: [example('An address at a free provider', CHECK), example('A typing error', TYPO)],
   getUsage: [example('A key with a quota', USAGE), example('With the calls of three days', DAYS)],
   listKeys: [example('One key', KEYS)],
   createKey: [example('A new key', CREATED)],

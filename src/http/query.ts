@@ -10,3 +10,11 @@ export function readCount(query: string, name: string, most: number): number | u
   if (count >= 1 && count <= most) return count;
   return refuse('validation_error', `${name} must be a whole number from 1 to ${most}`);
 }
+
+/** False where it is not asked for. */
+export function readFlag(query: string, name: string): boolean | Refusal {
+  if (query === '') return false;
+  const value = new URLSearchParams(query).get(name) ?? 'false';
+  if (value === 'true' || value === 'false') return value === 'true';
+  return refuse('validation_error', `${name} must be true or false`);
+}

@@ -15,6 +15,7 @@ const HOST_RULE =
 /** What a 422 says about the value that is wrong most often. */
 const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   getDomain: UNDERSCORE,
+  checkEmail: 'There is nothing before the @: send a whole address, or the domain only.',
   listTopDomains: LIMIT_RULE,
   getUsage: 'days must be a whole number from 1 to 30',
   createKey: QUOTA_RULE,

@@ -2,7 +2,7 @@
 
 import type { Headers } from './call.ts';
 import type { Route } from './routes.ts';
-import { DOMAIN_PATH } from './target.ts';
+import { CHECK_PATH, DOMAIN_PATH } from './target.ts';
 
 /** All that can be done at one path. */
 export interface Resource {
@@ -36,8 +36,8 @@ export function createRouter(routes: readonly Route[]): Find {
     const resource = resourceOf(rows);
     const parts = path.split('/');
     const nameAt = parts.findIndex(part => part.startsWith('{'));
-    // The domain's place is found by whoever reads the target: it is asked for most.
-    if (nameAt < 0 || path === DOMAIN_PATH) exact.set(path, { resource, segment: '' });
+    // Their places are found by whoever reads the target: they are asked for most.
+    if (nameAt < 0 || path === DOMAIN_PATH || path === CHECK_PATH) exact.set(path, { resource, segment: '' });
     else shapes.push({ parts, nameAt, resource });
   }
   return path => {

@@ -6,6 +6,7 @@ import { MOST_TOP } from '../core/ranking.ts';
 import { livez, type probeEndpoints } from './endpoints/probes.ts';
 import { PRICES } from './prices.ts';
 import { type Handle, type Parameter, page, type Route } from './routes.ts';
+import { checkRoutes } from './routes-of-checks.ts';
 import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema } from './schemas.ts';
 import { DOMAIN_PATH } from './target.ts';
 
@@ -35,6 +36,13 @@ const PARAMETERS = {
     description: 'Adds `days`: the calls of each of the last so many days, today last.',
     schema: Type.Integer({ minimum: 1, maximum: WINDOW_DAYS }),
   },
+  numbers: {
+    name: 'numbers',
+    in: 'query',
+    description:
+      'For clients that expect numbers: of an unlimited key `monthly_limit` is 2147483647 and `remaining_month` what is left of that, instead of null.',
+    schema: Type.Boolean({ default: false }),
+  },
   reason: {
     name: 'reason',
     in: 'query',
@@ -56,9 +64,10 @@ export function publicRoutes(handlers: {
   domain: Handle;
   top: Handle;
   usage: Handle;
+  check: Handle;
   probes: ReturnType<typeof probeEndpoints>;
 }): Route[] {
-  const { domain, top, usage, probes } = handlers;
+  const { domain, top, usage, check, probes } = handlers;
   return [
     {
       method: 'GET',
@@ -112,12 +121,13 @@ export function publicRoutes(handlers: {
         id: 'getUsage',
         summary: 'Get the usage of your key',
         description: 'How much of the monthly quota is used and left.',
-        parameters: [PARAMETERS.days],
+        parameters: [PARAMETERS.days, PARAMETERS.numbers],
         refusals: [401, 403, 422, 500, 503],
         isCounted: false,
         caching: 'no-store',
       },
     },
+    ...checkRoutes({ check }),
     LIVEZ,
     { ...page('/readyz', 'readyz', 'application/json', probes.readyz), isProbe: true },
   ];

@@ -1,6 +1,7 @@
 /** What the OpenAPI document and the client's types are made of: a schema for each shape that wire.ts writes. */
 
 import { Type } from 'typebox';
+import { RISKY_FROM } from '../core/check.ts';
 import { LEARNING } from '../core/guest.ts';
 import { MAIL_STATES } from '../core/mail.ts';
 import { OVERRIDE_ACTIONS } from '../core/override.ts';
@@ -67,6 +68,34 @@ export const DomainSchema = Type.Object(
     evidence: Type.Optional(EvidenceSchema),
   },
   { title: 'DomainRisk' },
+);
+
+export const CheckSchema = Type.Object(
+  {
+    email: Type.String({
+      description: 'What you sent, with the part before the @ masked: `ja***oe@example.com`.',
+    }),
+    is_risky: Type.Boolean({ description: `True from a risk score of ${RISKY_FROM} on.` }),
+    risk_score: Score,
+    reason: words(REASONS),
+    deliverability_score: Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description: '0 to 100; 0 when the domain receives no mail, 50 when that is unknown.',
+    }),
+    did_you_mean: nullable(
+      Type.String({ description: 'The domain of a large mailbox provider that was probably meant.' }),
+    ),
+    is_free_provider: Type.Boolean({ description: 'True for consumer webmail providers.' }),
+    is_corporate_email: Type.Boolean({
+      description: 'True for domains with a professional MX configuration.',
+    }),
+    is_alias_email: Type.Boolean({ description: 'True for addresses of privacy relays.' }),
+    mx_provider_label: nullable(
+      Type.String({ description: 'Who receives the mail; null when nobody or unknown.' }),
+    ),
+  },
+  { title: 'EmailCheck' },
 );
 
 export const TopDomainsSchema = Type.Object(

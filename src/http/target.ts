@@ -2,13 +2,15 @@
 
 export const MOST_TARGET = 2048;
 export const DOMAIN_PREFIX = '/v1/public/domain/';
-/** As the OpenAPI document writes it. */
+const CHECK_PREFIX = '/v1/check/';
+/** As the OpenAPI document writes them. */
 export const DOMAIN_PATH = `${DOMAIN_PREFIX}{domain}`;
+export const CHECK_PATH = `${CHECK_PREFIX}{email_or_domain}`;
 
 export interface Target {
-  /** The path of a route: the domain's place holds `{domain}`. */
+  /** The path of a route: the place of a domain or an address holds its name in braces. */
   readonly path: string;
-  /** The raw segment in the domain's place, still encoded. */
+  /** The raw segment in that place, still encoded. */
   readonly segment: string;
   /** Without the question mark. */
   readonly query: string;
@@ -28,8 +30,14 @@ export function readTarget(raw: string): Target | undefined {
   const question = raw.indexOf('?', start);
   const path = raw.slice(start, question < 0 ? undefined : question) || '/';
   const query = question < 0 ? '' : raw.slice(question + 1);
-  if (path.startsWith(DOMAIN_PREFIX) && !path.includes('/', DOMAIN_PREFIX.length)) {
+  if (isPlace(path, DOMAIN_PREFIX))
     return { path: DOMAIN_PATH, segment: path.slice(DOMAIN_PREFIX.length), query };
-  }
+  if (isPlace(path, CHECK_PREFIX))
+    return { path: CHECK_PATH, segment: path.slice(CHECK_PREFIX.length), query };
   return { path, segment: '', query };
+}
+
+/** One segment comes behind it, be it empty. */
+function isPlace(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) && !path.includes('/', prefix.length);
 }

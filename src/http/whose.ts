@@ -4,7 +4,7 @@ import { networkOf } from '../core/address.ts';
 import type { LastSecret } from '../core/door.ts';
 import { clientAddress } from '../core/origin.ts';
 import type { Caller } from './accounts.ts';
-import { copied, fieldIn, hasSameFields, isProbe } from './bytes.ts';
+import { copied, fieldIn, fieldsOf, hasSameFields, isProbe } from './bytes.ts';
 
 /** In which row calls with an Authorization header wait, where their key is known from before and would let them in. */
 export type RowOf = (
@@ -22,7 +22,7 @@ export class Whose {
   readonly #rowOf: RowOf;
   /** There where the peer is a trusted proxy itself, and speaks for others. */
   readonly #isTrusted: ((address: string) => boolean) | undefined;
-  /** The last request that waited with a key. */
+  /** Of the last request that waited with a key, without its target: that may hold somebody's address. */
   #before: { readonly bytes: Buffer; readonly sent: Sent } | undefined;
 
   constructor(address: string, rowOf: RowOf, isTrusted?: (address: string) => boolean) {
@@ -52,7 +52,8 @@ export class Whose {
       ? clientAddress(this.#address, fieldIn(bytes, 'x-forwarded-for'), this.#isTrusted)
       : this.#address;
     const sent = { authorization: fieldIn(bytes, 'authorization'), client };
-    if (sent.authorization && bytes.length < MOST_KEPT) this.#before = { bytes: copied(bytes), sent };
+    if (sent.authorization && bytes.length < MOST_KEPT)
+      this.#before = { bytes: copied(fieldsOf(bytes)), sent };
     return sent;
   }
 }

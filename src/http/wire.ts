@@ -1,6 +1,7 @@
 /** The JSON that callers see: one function for each shape. What the reference says about them is in schemas.ts. */
 
 import type { DayCount } from '../admit.ts';
+import type { EmailCheck } from '../core/check.ts';
 import { type Allowance, resetAt } from '../core/quota.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../core/refusal.ts';
 import { REASONS } from '../core/signals.ts';
@@ -38,6 +39,21 @@ export function explainedJson({ verdict, evidence, snapshot, graph }: Answer): s
     snapshot,
   };
   return `{${sixFields(verdict)},"evidence":${JSON.stringify(shown)}}`;
+}
+
+export function checkJson(check: EmailCheck): string {
+  return JSON.stringify({
+    email: check.email,
+    is_risky: check.isRisky,
+    risk_score: check.riskScore,
+    reason: check.reason,
+    deliverability_score: check.deliverabilityScore,
+    did_you_mean: check.didYouMean ?? null,
+    is_free_provider: check.isFreeProvider,
+    is_corporate_email: check.isCorporateEmail,
+    is_alias_email: check.isAliasEmail,
+    mx_provider_label: check.mxProviderLabel,
+  });
 }
 
 export function topDomainsJson(domains: readonly TopDomain[]): string {

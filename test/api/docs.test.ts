@@ -110,6 +110,7 @@ describe('the document', () => {
       'getDomain get /v1/public/domain/{domain}',
       'listTopDomains get /v1/public/top-domains',
       'getUsage get /v1/usage',
+      'checkEmail get /v1/check/{email_or_domain}',
       'listKeys get /admin/keys',
       'createKey post /admin/keys',
       'updateKey patch /admin/keys/{id}',
@@ -192,7 +193,7 @@ describe('the document', () => {
   test('names the headers of every status', () => {
     const quota = ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining'];
     for (const { operationId, path, responses } of operations()) {
-      const isCounted = path.startsWith('/v1/public/');
+      const isCounted = path.startsWith('/v1/public/') || path.startsWith('/v1/check/');
       for (const [status, { headers }] of Object.entries(responses)) {
         const names = Object.keys(headers);
         const has = (name: string) => names.includes(name);
@@ -359,6 +360,13 @@ describe('real answers are what the document says, and its examples are real', (
       ['getUsage', 403, 'GET', '/v1/usage', { key: limited, headers: elsewhere }],
       ['getUsage', 405, 'POST', '/v1/usage', {}],
       ['getUsage', 422, 'GET', '/v1/usage?days=31', { key: secret }],
+      ['checkEmail', 200, 'GET', '/v1/check/jane.doe@gmail.com', { key: secret }],
+      ['checkEmail', 200, 'GET', '/v1/check/jane.doe@gmail.con', { key: secret }],
+      ['checkEmail', 401, 'GET', '/v1/check/jane.doe@gmail.com', {}],
+      ['checkEmail', 403, 'GET', '/v1/check/gmail.com', { key: limited, headers: elsewhere }],
+      ['checkEmail', 405, 'POST', '/v1/check/gmail.com', {}],
+      ['checkEmail', 422, 'GET', '/v1/check/@gmail.com', { key: secret }],
+      ['checkEmail', 429, 'GET', '/v1/check/gmail.com', { key: empty }],
     ] as [string, number, string, string, Sent][]) {
       const answer = await send(method, target, sent);
       expect(answer.status, `${method} ${target}: ${answer.body}`).toBe(status);
@@ -393,6 +401,11 @@ describe('real answers are what the document says, and its examples are real', (
     const version = { snapshot: expect.stringMatching(/^[0-9a-f]{12}$/) };
     const { evidence } = mailinator as { evidence: object };
     expect(JSON.parse(explained.body)).toEqual({ ...mailinator, evidence: { ...evidence, ...version } });
+    const checks = operation('checkEmail').responses['200']!.content![JSON_TYPE]!.examples;
+    for (const [at, name] of ['gmail.com', 'gmail.con'].entries()) {
+      const checked = await ask(port, `/v1/check/jane.doe@${name}`, { key: secret });
+      expect(JSON.parse(checked.body)).toEqual(Object.values(checks)[at]!.value);
+    }
     const { headers } = operation('getDomain').responses['200']!;
     for (const name of ['RateLimit-Policy', 'X-RateLimit-Limit', 'X-RateLimit-Reset']) {
       expect(plain.headers.get(name.toLowerCase())).toBe(`${headerOf(headers[name]!).example}`);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { createClient } from '../../client/src/index.ts';
-import { isDomainRisk, isTopDomains, isUsage } from '../../client/src/wire.ts';
+import { isDomainRisk, isEmailCheck, isTopDomains, isUsage } from '../../client/src/wire.ts';
 import { CLIENT, CONSOLE, wireTypes } from '../../scripts/client-types.ts';
 import { sharedService } from '../support/service.ts';
 
@@ -31,11 +31,16 @@ it('knows every path for callers of the OpenAPI document, and no other', async (
     baseUrl: service().base,
     apiKey: 'drk_none',
     fetch: async input => {
-      asked.push(new URL(String(input)).pathname.replace('example.com', '{domain}'));
+      asked.push(
+        new URL(String(input)).pathname
+          .replace('jane%40example.com', '{email_or_domain}')
+          .replace('example.com', '{domain}'),
+      );
       return new Response('', { status: 429 });
     },
   });
   await client.lookup('example.com');
+  await client.check('jane@example.com');
   await client.topDomains();
   await client.usage();
   const document = (await (await service().get('/openapi.json')).json()) as {
@@ -60,6 +65,7 @@ it('has the fields that the service sends, no more and no less', async () => {
     ['/v1/public/domain/mailinator.com?explain=true', 'DomainRisk', isDomainRisk],
     ['/v1/public/domain/x.invalid?explain=true', 'DomainRisk', isDomainRisk],
     ['/v1/public/top-domains', 'TopDomains', isTopDomains],
+    ['/v1/check/jane@gmail.com', 'EmailCheck', isEmailCheck],
     ['/v1/usage?days=2', 'Usage', isUsage],
   ] as const;
   for (const [path, name, isOne] of answers) {
@@ -76,6 +82,7 @@ it('refuses every answer in which one field is missing or has another type', asy
   const answers = [
     ['/v1/public/domain/gmail.com?explain=true', isDomainRisk],
     ['/v1/public/top-domains', isTopDomains],
+    ['/v1/check/jane@gmail.com', isEmailCheck],
     ['/v1/usage?days=2', isUsage],
   ] as const;
   for (const [path, isOne] of answers) {

@@ -12,6 +12,9 @@ test.each<[string, string, string, string]>([
   ['/v1/public/domain/gmail.com', DOMAIN, 'gmail.com', ''],
   ['/v1/public/domain/gmail.com?explain=true', DOMAIN, 'gmail.com', 'explain=true'],
   ['/v1/public/domain/', DOMAIN, '', ''],
+  ['/v1/check/a@b.com?x', '/v1/check/{email_or_domain}', 'a@b.com', 'x'],
+  ['/v1/check/', '/v1/check/{email_or_domain}', '', ''],
+  ['/v1/check/a@b.com/c', '/v1/check/a@b.com/c', '', ''],
   // Decoded by nobody here: an encoded slash stays in the name.
   ['/v1/public/domain/a%2Fb', DOMAIN, 'a%2Fb', ''],
   ['/v1/public/domain/a?x=/', DOMAIN, 'a', 'x=/'],

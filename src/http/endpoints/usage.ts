@@ -1,10 +1,10 @@
 /** `GET /v1/usage`: what is used and left of a key's quota. */
 
 import type { Admit } from '../../admit.ts';
-import { WINDOW_DAYS } from '../../core/quota.ts';
+import { type Allowance, WINDOW_DAYS } from '../../core/quota.ts';
 import type { Call } from '../call.ts';
 import type { Doors } from '../doors.ts';
-import { readCount } from '../query.ts';
+import { readCount, readFlag } from '../query.ts';
 import { sendJson, sendRefusal } from '../reply.ts';
 import { usageJson } from '../wire.ts';
 
@@ -14,7 +14,19 @@ export function usageEndpoint({ doors, admit }: { doors: Doors; admit: Admit }) 
     if (!admission) return;
     const wanted = readCount(call.target.query, 'days', WINDOW_DAYS);
     if (typeof wanted === 'object') return sendRefusal(call, wanted);
+    const numbers = readFlag(call.target.query, 'numbers');
+    if (typeof numbers === 'object') return sendRefusal(call, numbers);
     const days = wanted === undefined ? undefined : await admit.days(admission.key, wanted);
-    sendJson(call, 200, usageJson(admission.allowance, days), ['Cache-Control', 'no-store']);
+    const allowance = numbers ? inNumbers(admission.allowance) : admission.allowance;
+    sendJson(call, 200, usageJson(allowance, days), ['Cache-Control', 'no-store']);
   };
+}
+
+/** The largest that every language's integer holds. */
+const UNLIMITED = 2 ** 31 - 1;
+
+/** For clients that know no null: many a language reads one as 0, which says that nothing is left. */
+function inNumbers(allowance: Allowance): Allowance {
+  if (allowance.limit !== null) return allowance;
+  return { ...allowance, limit: UNLIMITED, remaining: Math.max(0, UNLIMITED - allowance.used) };
 }
