@@ -6,6 +6,7 @@ import { openapiOf } from '../src/http/openapi.ts';
 import type { Done } from '../src/http/operators.ts';
 import type { Route } from '../src/http/routes.ts';
 import { publicRoutes } from '../src/http/routes-of-callers.ts';
+import { filterRoute } from '../src/http/routes-of-filter.ts';
 import { operatorRoutes } from '../src/http/routes-of-operators.ts';
 
 /** Rows need functions; none of these is ever called. */
@@ -21,6 +22,7 @@ export function referenceRoutes(): Route[] {
       check: nothing,
       probes: { readyz: async () => {}, metrics: async () => {} },
     }),
+    filterRoute(nothing),
     ...operatorRoutes(
       { actorOf: () => ({ ok: false, problem: '' }) },
       {

@@ -21,6 +21,7 @@ import { Addresses } from './dns/addresses.ts';
 import { createResolver, DNS_CAPS, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
 import { sourcesWithout } from './feeds/sources.ts';
+import { createFilters } from './filter.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrule.ts';
@@ -169,5 +170,7 @@ export async function openVerdicts(parts: {
     inTurns,
     onError,
   });
-  return { overrides, lookup, rank, learn };
+  const sources = () => ({ catalog: catalog(), overrides: overrides.current() });
+  const filters = createFilters({ store, sources, clock, inTurns });
+  return { overrides, lookup, rank, learn, filters };
 }

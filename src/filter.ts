@@ -8,6 +8,7 @@ import {
   type KeyObject,
   sign,
 } from 'node:crypto';
+import type { Catalog } from './core/catalog.ts';
 import { type Confirming, confirming } from './core/confirmed.ts';
 import { fusing } from './core/fuse.ts';
 import type { Override } from './core/override.ts';
@@ -42,7 +43,9 @@ const SEED = 1;
 const KEY_BYTES = 32;
 
 export function createFilters({ store, sources, clock, inTurns }: FilterParts): Filters {
-  let made: { of: Confirming; until: number; file: Promise<FilterFile> } | undefined;
+  let made: { of: Catalog; under: string; until: number; file: Promise<FilterFile> } | undefined;
+  /** Reading them again after a change of a key changes nothing here. */
+  let read: { overrides: Confirming['overrides']; text: string } | undefined;
   let key: Promise<KeyObject> | undefined;
 
   function signer(): Promise<KeyObject> {
@@ -64,11 +67,11 @@ export function createFilters({ store, sources, clock, inTurns }: FilterParts): 
     current() {
       const now = clock();
       const of = sources();
-      const { catalog, overrides } = of;
-      if (made && made.of.catalog === catalog && made.of.overrides === overrides && now < made.until)
-        return made.file;
+      if (read?.overrides !== of.overrides)
+        read = { overrides: of.overrides, text: JSON.stringify([...of.overrides.values()]) };
+      if (made?.of === of.catalog && made.under === read.text && now < made.until) return made.file;
       const file = make(of, now);
-      made = { of: { catalog, overrides }, until: firstEnd(overrides, now), file };
+      made = { of: of.catalog, under: read.text, until: firstEnd(of.overrides, now), file };
       // The next one tries again.
       file.catch(() => {
         if (made?.file === file) made = undefined;

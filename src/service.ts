@@ -133,7 +133,7 @@ async function start(parts: Starting): Promise<Service> {
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
-  const { overrides, lookup, rank, learn } = await openVerdicts({
+  const { overrides, lookup, rank, learn, filters } = await openVerdicts({
     store,
     resolver,
     catalog,
@@ -153,7 +153,7 @@ async function start(parts: Starting): Promise<Service> {
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
   const probes = probeEndpoints({ store, catalog, whole, isDraining, tell: tellOfReadiness(log) });
   const { callers, ofOperators } = await surfaceOf(config, {
-    ...{ doors, admit, lookup, rank, metrics, probes, store, catalog, clock },
+    ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, clock },
   });
   function* adopting(next: Catalog): Steps<() => void> {
     const putLearned = yield* learn.adopting(next);

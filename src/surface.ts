@@ -5,10 +5,12 @@ import { VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Store } from './core/ports.ts';
+import type { Filters } from './filter.ts';
 import type { Doors } from './http/doors.ts';
 import { checkEndpoint } from './http/endpoints/check.ts';
 import { consoleRoutes } from './http/endpoints/console.ts';
 import { domainEndpoint } from './http/endpoints/domain.ts';
+import { filterEndpoint } from './http/endpoints/filter.ts';
 import type { probeEndpoints } from './http/endpoints/probes.ts';
 import { openapiEndpoint } from './http/endpoints/reference.ts';
 import { topEndpoint } from './http/endpoints/top.ts';
@@ -16,6 +18,7 @@ import { usageEndpoint } from './http/endpoints/usage.ts';
 import type { Metrics } from './http/metrics.ts';
 import { page, type Route } from './http/routes.ts';
 import { publicRoutes } from './http/routes-of-callers.ts';
+import { filterRoute } from './http/routes-of-filter.ts';
 import type { Lookup } from './lookup.ts';
 import type { Rank } from './rank.ts';
 
@@ -24,6 +27,7 @@ interface SurfaceParts {
   readonly admit: Admit;
   readonly lookup: Lookup;
   readonly rank: Rank;
+  readonly filters: Filters;
   readonly metrics: Metrics;
   readonly probes: ReturnType<typeof probeEndpoints>;
   readonly store: Store;
@@ -35,7 +39,7 @@ export async function surfaceOf(
   config: Config,
   parts: SurfaceParts,
 ): Promise<{ callers: Route[]; ofOperators: Route[] }> {
-  const { doors, admit, lookup, rank, metrics, probes } = parts;
+  const { doors, admit, lookup, rank, filters, metrics, probes } = parts;
   const callers = [
     ...publicRoutes({
       domain: domainEndpoint({ doors, lookup, rank, metrics }),
@@ -44,6 +48,7 @@ export async function surfaceOf(
       check: checkEndpoint({ doors, lookup, rank, metrics }),
       probes,
     }),
+    filterRoute(filterEndpoint({ doors, filters })),
     ...consoleRoutes({ docs: config.docs }),
   ];
   const acts = () => actsOf(parts);

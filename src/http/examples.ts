@@ -201,6 +201,8 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   getDomain: [example('A free provider', GMAIL), example('A disposable domain, explained', MAILINATOR)],
   listTopDomains: [example('Three domains', TOP)],
   checkEmail: [example('An address at a free provider', CHECK), example('A typing error', TYPO)],
+  // Bytes.
+  getFilter: [],
   getUsage: [example('A key with a quota', USAGE), example('With the calls of three days', DAYS)],
   listKeys: [example('One key', KEYS)],
   createKey: [example('A new key', CREATED)],

@@ -67,7 +67,8 @@ function errorContent(refusals: readonly Refusal[]) {
 
 function goodResponse({ answer }: Route, reference: Reference) {
   const headers = goodHeaders(reference);
-  if (typeof answer !== 'object') return { description: 'Success.', headers };
+  if (answer === undefined) return { description: 'Success.', headers };
+  if (typeof answer === 'string') return { description: 'Success.', headers, content: { [answer]: {} } };
   const examples = Object.fromEntries(ANSWERS[reference.id].map((one, at) => [`example${at + 1}`, one]));
   return {
     description: reference.status === 201 ? 'Created.' : 'Success.',

@@ -33,7 +33,13 @@ export type Handle = (call: Call, body: unknown) => void | Promise<void>;
 
 /** What programs call an operation; its examples are in examples.ts under the same name. */
 export type OperationId = CallersOperation | OperatorsOperation;
-type CallersOperation = 'getDomain' | 'listTopDomains' | 'getUsage' | 'checkEmail';
+type CallersOperation =
+  | 'getDomain'
+  | 'listTopDomains'
+  | 'getUsage'
+  | 'checkEmail'
+  | 'getFilter'
+  | 'getFilter';
 export type OperatorsOperation =
   | 'listKeys'
   | 'createKey'

@@ -41,7 +41,6 @@ const NOWHERE = [
   '/v1/Usage',
   '/v1/usage.json',
   '/v1/usage/x',
-  '/v1/check/gmail.com',
   '/v1/public/top-domains/',
   '/v1/public/top-domains/x',
   '/livez/',

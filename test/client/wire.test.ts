@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { createClient } from '../../client/src/index.ts';
+import { createClient, createFilter } from '../../client/src/index.ts';
 import { isDomainRisk, isEmailCheck, isTopDomains, isUsage } from '../../client/src/wire.ts';
 import { CLIENT, CONSOLE, wireTypes } from '../../scripts/client-types.ts';
 import { sharedService } from '../support/service.ts';
@@ -27,10 +27,10 @@ it('has the types that the OpenAPI document gives', async () => {
 
 it('knows every path for callers of the OpenAPI document, and no other', async () => {
   const asked: string[] = [];
-  const client = createClient({
+  const options = {
     baseUrl: service().base,
     apiKey: 'drk_none',
-    fetch: async input => {
+    fetch: async (input: string | URL | Request) => {
       asked.push(
         new URL(String(input)).pathname
           .replace('jane%40example.com', '{email_or_domain}')
@@ -38,7 +38,9 @@ it('knows every path for callers of the OpenAPI document, and no other', async (
       );
       return new Response('', { status: 429 });
     },
-  });
+  };
+  await createFilter({ ...options, publicKey: '' }).ready();
+  const client = createClient(options);
   await client.lookup('example.com');
   await client.check('jane@example.com');
   await client.topDomains();

@@ -1,0 +1,93 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { readFilter, SIGNATURE_BYTES } from '../../client/src/fuse.ts';
+import { createClient, createFilter } from '../../client/src/index.ts';
+import { ACT } from '../support/act.ts';
+import { runJson } from '../support/process.ts';
+import { installedCatalog, sharedService } from '../support/service.ts';
+
+const shared = sharedService();
+const PATH = '/v1/public/filter';
+/** What `GET /v1/public/filter` is signed with, as operators get it. */
+let publicKey: string;
+let secret: string;
+beforeAll(async () => {
+  secret = (await shared().key({ quota: 1_000 })).secret;
+  const { public_key } = await runJson<{ public_key: string }>(['feeds', 'filter', '--public-key'], {
+    folder: shared().folder,
+  });
+  publicKey = public_key;
+});
+
+async function fetched() {
+  const response = await shared().get(PATH, secret);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/octet-stream']);
+  return { bytes: Buffer.from(await response.arrayBuffer()), etag: response.headers.get('etag')! };
+}
+
+const override = (domain: string, action: 'allow' | 'deny') =>
+  shared().store.setOverride(
+    { domain, action, below: true, note: null, author: null, createdAt: Date.now(), expiresAt: null },
+    { ...ACT, subject: domain },
+  );
+
+test('is signed, and all that it has scores 100, with what is below it', async () => {
+  const { bytes } = await fetched();
+  const end = bytes.length - SIGNATURE_BYTES;
+  // RFC 8410: what stands before the 32 bytes of an Ed25519 key.
+  const der = Buffer.concat([
+    Buffer.from('302a300506032b6570032100', 'hex'),
+    Buffer.from(publicKey, 'base64'),
+  ]);
+  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  expect(verify(null, bytes.subarray(0, end), key, bytes.subarray(end))).toBe(true);
+
+  const filter = readFilter(bytes)!;
+  const names = [...(await installedCatalog()).disposableNames()].filter(filter.has);
+  expect(names.length).toBeGreaterThan(5_000);
+  expect(names.length - filter.head.names).toBeLessThan(20);
+  const step = Math.ceil(names.length / 60);
+  for (const name of names.filter((_, at) => at % step === 0)) {
+    for (const asked of [name, `x.${name}`]) {
+      const { risk_score } = (await (await shared().get(`/v1/public/domain/${asked}`, secret)).json()) as {
+        risk_score: number;
+      };
+      expect([asked, risk_score]).toEqual([asked, 100]);
+    }
+  }
+});
+
+test('counts as one call, and a 304 where it is known', async () => {
+  const { key, secret: own } = await shared().key({ quota: 3 });
+  const first = await shared().get(PATH, own);
+  const etag = first.headers.get('etag')!;
+  expect((await shared().get(PATH, own, { 'if-none-match': etag })).status).toBe(304);
+  expect(await shared().used(key)).toBe(2);
+  expect((await shared().get(PATH, own, { 'if-none-match': '"other"' })).status).toBe(200);
+  expect((await shared().get(PATH, own)).status).toBe(429);
+  expect((await shared().get(PATH)).status).toBe(401);
+});
+
+test('follows what operators decide, with the next call, and is the same again when they take it back', async () => {
+  const before = await fetched();
+  expect(readFilter(before.bytes)!.has('mailinator.com')).toBe(true);
+  await override('sub.mailinator.com', 'allow');
+  await override('rival.com', 'deny');
+  const after = readFilter((await fetched()).bytes)!;
+  expect([after.has('mailinator.com'), after.has('rival.com')]).toEqual([false, true]);
+  for (const domain of ['sub.mailinator.com', 'rival.com'])
+    await shared().store.removeOverride(domain, { ...ACT, subject: domain });
+  expect((await fetched()).etag).toBe(before.etag);
+});
+
+test('is what a client needs to tell without a call, and a change of a key makes it no other', async () => {
+  const service = { baseUrl: shared().base, apiKey: secret };
+  const filter = createFilter({ ...service, publicKey });
+  expect(await filter.ready()).toBe(true);
+  const risk = createClient({ ...service, filter });
+  expect(await risk.lookup('a@mailinator.com')).toMatchObject({ ok: true, fromCache: true });
+  expect(await risk.lookup('a@gmail.com')).toMatchObject({ ok: true, fromCache: false });
+  const { bytes } = await fetched();
+  await shared().key();
+  expect((await fetched()).bytes.equals(bytes)).toBe(true);
+});
