@@ -1,4 +1,4 @@
-/** `npm run test:runtimes`: what the client promises, checked in every runtime that it is for. */
+/** `npm run test:runtimes`: what the client promises, checked in every runtime that it is for; and clients that generators make. */
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,6 +16,7 @@ import { type Files, startBadServer } from '../test/support/bad-server.ts';
 import { buildClient, CLIENT } from './build-client.ts';
 import { installIn } from './install-in.ts';
 import { installSystemParts } from './system-parts.ts';
+import { testGenerators } from './test-generators.ts';
 
 const RUNTIMES = join(CLIENT, 'runtimes');
 const LONGEST_MS = 180_000;
@@ -139,5 +140,6 @@ await withService(async real => {
   for (const [name, program] of Object.entries(PROGRAMS)) report(name, await runProgram(program, tools));
   await runBrowser(tools);
   await server.close();
+  for await (const [name, outcome] of testGenerators(real)) report(name, outcome);
 });
 process.exit(isGood ? 0 : 1);
