@@ -147,7 +147,7 @@ export const SNAPSHOT = table<AcceptedSnapshot>('snapshot', ['feed'], {
 });
 export const SNAPSHOT_HEAD = without(SNAPSHOT, 'body');
 
-const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
+export const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
   id: whole,
   at: whole,
   who: text,

@@ -37,7 +37,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'feeds status': ['--json'],
   audit: ['--limit', '--json'],
   backup: ['<file>', '--json'],
-  restore: ['<file>', '--json'],
+  restore: ['<file>', '--dry-run', '--yes', '--json'],
 };
 
 test('whoever has read enough, as in "| head -1", ends no command with a failure', async () => {

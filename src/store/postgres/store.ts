@@ -32,20 +32,23 @@ const FEWEST_RECORD_CONNECTIONS = 2;
 /** Calls near a month's end would be counted in the wrong month. */
 const MOST_SKEW_MS = 2_000;
 
+async function restoreThere(): Promise<never> {
+  throw new StoreRefused(
+    'this store is PostgreSQL, which has its own restore',
+    'stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump',
+  );
+}
+
 /** PostgreSQL has its own. */
-const NO_COPIES: Pick<Store, 'backup' | 'restore'> = {
+const NO_COPIES: Pick<Store, 'backup' | 'compareBackup' | 'restore'> = {
   async backup() {
     throw new StoreRefused(
       'this store is PostgreSQL, which has its own backup',
       `pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
     );
   },
-  async restore() {
-    throw new StoreRefused(
-      'this store is PostgreSQL, which has its own restore',
-      'stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump',
-    );
-  },
+  compareBackup: restoreThere,
+  restore: restoreThere,
 };
 
 /** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
