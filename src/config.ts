@@ -1,13 +1,19 @@
 /** Environment → frozen Config, checked once at start. One row per setting; the README's table is made of these. */
 
-import { hash, timingSafeEqual } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
-import { networkMatcher, parseNetwork } from './core/origin.ts';
-import { type Database, parseDatabase } from './database.ts';
+import { type Database, parseDatabase, unknownTlsMode } from './database.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
-import { FEED_IDS } from './feeds/sources.ts';
+import { INSTALLATION } from './installation.ts';
+import {
+  oneOf,
+  parseFeeds,
+  parseHost,
+  parsePort,
+  parseToken,
+  parseTrusted,
+  parseWorkers,
+} from './setting-values.ts';
 
 type Setting<T> = {
   readonly fallback: string;
@@ -16,68 +22,6 @@ type Setting<T> = {
   readonly secret?: boolean;
   parse(text: string): Checked<T>;
 };
-
-function oneOf<const T extends readonly string[]>(...values: T) {
-  return (text: string): Checked<T[number]> =>
-    values.includes(text) ? good(text) : bad(`must be one of ${values.join(', ')}`);
-}
-
-function parsePort(text: string): Checked<number> {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
-  return port >= 0 && port <= 65535 ? good(port) : bad('must be a number from 0 to 65535');
-}
-
-function parseHost(text: string): Checked<string> {
-  return /^[0-9A-Za-z.:%-]+$/.test(text) ? good(text) : bad('must be an address or host name');
-}
-
-function parseTrusted(text: string): Checked<(address: string) => boolean> {
-  const networks: string[] = [];
-  for (const item of itemsOf(text)) {
-    const network = parseNetwork(item);
-    if (!network.ok) return network;
-    networks.push(network.value);
-  }
-  return good(networkMatcher(networks));
-}
-
-/** Of comma-separated items; spaces around them and empty ones do not count. */
-function itemsOf(text: string): string[] {
-  return text
-    .split(',')
-    .map(part => part.trim())
-    .filter(item => item !== '');
-}
-
-function parseFeeds(text: string): Checked<readonly string[]> {
-  const feeds = itemsOf(text);
-  const isKnown = feeds.every(id => FEED_IDS.includes(id));
-  return isKnown ? good(feeds) : bad(`must be comma-separated names of ${FEED_IDS.join(', ')}`);
-}
-
-const MOST_WORKERS = 8;
-/** Only there does the system deal connections out to all threads that listen at one port. */
-const canShare = process.platform === 'linux';
-
-function parseWorkers(text: string): Checked<number> {
-  if (text === 'auto') return good(canShare ? Math.min(availableParallelism(), MOST_WORKERS) : 1);
-  if (!/^[1-8]$/.test(text)) return bad(`must be auto or a number from 1 to ${MOST_WORKERS}`);
-  return canShare || text === '1' ? good(Number(text)) : bad('must be 1 or auto: more take Linux');
-}
-
-const digestOf = (text: string) => hash('sha256', text, 'buffer');
-
-/** Gives a comparison, so that the token itself goes no further; of digests, so that it takes the same time always. */
-function parseToken(text: string): Checked<((sent: string) => boolean) | undefined> {
-  if (text === '') return good(undefined);
-  const isLongEnough = text.length >= 32 && text.length <= 1000;
-  if (!isLongEnough || !/^[!-~]+$/.test(text) || text.startsWith('drk_'))
-    return bad(
-      'must be 32 characters or more, printable ASCII without spaces, and no API key; make one with: openssl rand -hex 32',
-    );
-  const digest = digestOf(text);
-  return good(sent => timingSafeEqual(digestOf(sent), digest));
-}
 
 export const SETTINGS = {
   PORT: { fallback: '8080', help: 'Port to listen on; 0 picks a free one.', parse: parsePort },
@@ -88,8 +32,8 @@ export const SETTINGS = {
   },
   DATA_DIR: {
     fallback: './var',
-    help: 'Directory of the embedded store; created with mode 0700.',
-    parse: (text: string) => (text === '' ? bad('must name a directory') : good(resolve(text))),
+    help: 'Directory of the embedded store; created with mode 0700. A relative path is relative to the installation.',
+    parse: (text: string) => (text === '' ? bad('must name a directory') : good(resolve(INSTALLATION, text))),
   },
   DATABASE_URL: {
     fallback: '',
@@ -244,6 +188,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   });
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
     problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');
+  // The driver reads it where the address says nothing, and takes a word that it does not know for no TLS.
+  const tls = database.kind === 'postgres' && env.PGSSLMODE ? unknownTlsMode(env.PGSSLMODE) : undefined;
+  if (tls !== undefined) problems.push(`PGSSLMODE=${JSON.stringify(env.PGSSLMODE)}: ${tls}`);
   if (problems.length > 0) throw new ConfigRefused(problems.join('\n'));
   return config;
 }

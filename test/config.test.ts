@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ConfigRefused, readConfig, SETTINGS } from '../src/config.ts';
+import { shownDatabase } from '../src/database.ts';
+import { INSTALLATION, installationOf } from '../src/installation.ts';
 
 const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 
@@ -59,4 +61,45 @@ test('operators cannot have a listener of their own at the address of callers', 
   expect(read({})).toThrow(/^METRICS_PORT: must be another port than PORT/);
   expect(read({ METRICS_HOST: '127.0.0.2' })).not.toThrow();
   expect(read({ PORT: '0', METRICS_PORT: '0' })).not.toThrow();
+});
+
+test('relative paths are relative to the installation, from whatever folder it is started', () => {
+  const root = new URL('..', import.meta.url).pathname.replace(/\/$/, '');
+  expect(INSTALLATION).toBe(root);
+  expect(readConfig({}).database).toEqual({ kind: 'sqlite', path: `${root}/var/domain-risk.db` });
+  expect(readConfig({ DATABASE_URL: 'sqlite:a/b.db' }).database).toMatchObject({ path: `${root}/a/b.db` });
+  expect(readConfig({ DATA_DIR: '/srv/data' }).dataDir).toBe('/srv/data');
+});
+
+test.each([
+  ['/srv/domain-risk', '/srv/domain-risk'],
+  ['/srv/app/node_modules/domain-risk', '/srv/app'],
+  ['/srv/app/node_modules/.pnpm/domain-risk@1/node_modules/domain-risk', '/srv/app'],
+  ['/node_modules/domain-risk', '/'],
+  ['/srv/node_modules-of-ours', '/srv/node_modules-of-ours'],
+])('a package in %s has its data in %s, where no update takes it away', (folder, place) => {
+  expect(installationOf(folder)).toBe(place);
+});
+
+test('what a database address says of TLS and the driver does not know is refused by name', () => {
+  const read = (parameters: string) => () =>
+    readConfig({ DATABASE_URL: `postgres://op:pw-canary@db/a?${parameters}` });
+  for (const mode of ['requrie', 'Require', 'allow', '', 'true']) {
+    expect(read(`sslmode=${mode}`)).toThrow(
+      `DATABASE_URL: sslmode=${mode} must be one of disable, prefer, require, verify-ca, verify-full, no-verify`,
+    );
+    expect(read(`sslmode=${mode}`)).not.toThrow(/canary/);
+  }
+  expect(read('sslmode=require&sslmode=off')).toThrow(/sslmode=off/);
+  expect(read('sslMode=require')).toThrow(/^DATABASE_URL: must not have "sslMode" behind the \?/);
+  for (const mode of ['disable', 'require', 'verify-full', 'no-verify'])
+    expect(read(`sslmode=${mode}&connect_timeout=5`)).not.toThrow();
+  const DATABASE_URL = 'postgres://op@db/a';
+  expect(() => readConfig({ DATABASE_URL, PGSSLMODE: 'requrie' })).toThrow(/^PGSSLMODE="requrie": must be/);
+  expect(() => readConfig({ DATABASE_URL, PGSSLMODE: 'require' })).not.toThrow();
+});
+
+test('a database is shown without its user, its password and its parameters', () => {
+  const url = 'postgres://op:pw@db.example:5433/risk?sslmode=require';
+  expect(shownDatabase({ kind: 'postgres', url })).toBe('postgres://db.example:5433/risk');
 });

@@ -3,14 +3,15 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { loadCatalog, openStore } from '../compose.ts';
+import { loadCatalog, openStore, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
+import { shownDatabase } from '../database.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
 import type { Service } from '../service.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
 import { CommandFailed, startProgress } from './print.ts';
-import { operateOn, readWorld } from './world.ts';
+import { operateOn, readWorld, tellNewStore } from './world.ts';
 
 /** Last resort after something that must never happen: a supervisor starts us again. */
 const GIVE_UP_MS = 10_000;
@@ -49,7 +50,11 @@ async function serve(): Promise<void> {
   const parts = { config, log, pass, die, onFormChange };
   service = await (config.workers === 1 ? startAlone(parts) : startTogether(parts));
   warnOfPrivateResolvers(config, log);
-  log.info({ ...(config.workers > 1 && { workers: config.workers }), ...service.address }, 'listening');
+  const start = { version: VERSION, store: shownDatabase(config.database), snapshot: service.snapshot };
+  log.info(
+    { ...start, ...(config.workers > 1 && { workers: config.workers }), ...service.address },
+    'listening',
+  );
   endOn(['SIGTERM', 'SIGINT', 'SIGHUP'], service, log);
   try {
     await welcome(service, config.docs);
@@ -71,7 +76,10 @@ interface Parts {
   readonly onFormChange: OnFormChange;
 }
 
-type Serving = Pick<Service, 'address' | 'store' | 'close'>;
+interface Serving extends Pick<Service, 'address' | 'store' | 'close'> {
+  /** Of the catalog that it began with. */
+  readonly snapshot: string;
+}
 
 async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {
   const [{ bindService }, { tellOfFeeds }] = await Promise.all([
@@ -81,6 +89,7 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
   const binding = await bound(config, bindService({ config, log }));
   let store: Store | undefined;
   try {
+    tellNewStore(config);
     store = await openStore(config, die, onFormChange);
     const bar = startProgress(BUILDING);
     const catalog = await loadCatalog(
@@ -90,7 +99,8 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
       tellOfFeeds(log).unusable,
     );
     bar.end(builtOf(catalog.size, catalog.status.length));
-    return await binding.start({ store, catalog, clock: Date.now });
+    const service = await binding.start({ store, catalog, clock: Date.now });
+    return { address: service.address, store, close: () => service.close(), snapshot: catalog.generation };
   } catch (error) {
     await binding.close();
     await store?.close();
@@ -106,9 +116,10 @@ async function startTogether(parts: Parts): Promise<Serving> {
     bindTogether({ ...parts, progress: (feed, done, total) => bar.at(feed, done, total) }),
   );
   try {
+    tellNewStore(parts.config);
     const { catalog, ...serving } = await binding.start();
     bar.end(builtOf(catalog.size, catalog.status.length));
-    return serving;
+    return { ...serving, snapshot: catalog.generation };
   } catch (error) {
     await binding.close();
     throw error;

@@ -2,8 +2,9 @@
 
 import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
+import { basename, dirname, resolve } from 'node:path';
 import { openStore } from '../compose.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig, SETTINGS } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
 import { createOperate, type Operate, type Problem } from '../operate.ts';
@@ -53,13 +54,23 @@ export async function withStore<T>(work: Work<T>): Promise<T> {
   return opened(config, work);
 }
 
-/** For commands that a new installation may begin with. A store in a wrong folder is at least not made silently. */
+/** For commands that a new installation may begin with. */
 export async function withStoreOrNew<T>(work: Work<T>): Promise<T> {
   const config = readWorld();
-  const { database } = config;
-  if (database.kind === 'sqlite' && !isFile(database.path))
-    process.stderr.write(`making a new store: ${database.path}\n`);
+  tellNewStore(config);
   return opened(config, work);
+}
+
+/** A store in a wrong folder is not made silently, and not at all beside one where an earlier version had it. */
+export function tellNewStore({ database }: Config): void {
+  if (database.kind !== 'sqlite' || isFile(database.path)) return;
+  const { DATABASE_URL, DATA_DIR = SETTINGS.DATA_DIR.fallback } = process.env;
+  const former = resolve(DATA_DIR, basename(database.path));
+  if (!DATABASE_URL && former !== database.path && isFile(former))
+    throw new CommandFailed(
+      `there is no store at ${database.path}, but one at ${former}: relative paths are relative to the installation, no longer to the current folder; set DATA_DIR=${dirname(former)} to go on with it`,
+    );
+  process.stderr.write(`making a new store: ${database.path}\n`);
 }
 
 async function opened<T>(config: Config, work: Work<T>): Promise<T> {

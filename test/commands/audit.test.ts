@@ -69,8 +69,8 @@ test('every change by a command stands in the audit: who, what, and how it was b
 
 test('for people there is a table, and no text in it drives the terminal', async () => {
   const folder = temporaryFolder();
-  await runJson(['overrides', 'set', 'a.example', 'allow'], { folder });
   const store = await openBeside(folder);
+  await runJson(['overrides', 'set', 'a.example', 'allow'], { folder });
   await store.removeOverride('a.example', {
     at: Date.UTC(2099, 0, 1),
     who: '\x1b[31mred',

@@ -8,6 +8,7 @@ import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
 import { createFlags, type Flags } from './flags.ts';
+import { guardFile } from './guard.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
@@ -118,6 +119,8 @@ async function backUp(target: string): Promise<void> {
 
 function serve(db: DatabaseSync): void {
   const close = () => db.close();
+  const guard = guardFile(path);
+  const check = role === 'counter' ? guard.checkNowAndThen : guard.check;
   const spender = role === 'counter' ? createSpender(db) : undefined;
   const ops: Counter | Records = { ...(spender ?? recordsOn(db)), close };
 
@@ -125,13 +128,19 @@ function serve(db: DatabaseSync): void {
     current = { id, from };
     try {
       const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
+      if (op !== 'close') check();
       tell({ id, value }, from);
     } catch (error) {
       tell(failureOf(id, error), from);
     }
   }
 
-  const commits = spender && new SharedCommits(spender.spend, tell);
+  const spend: Spender['spend'] = groups => {
+    const results = spender!.spend(groups);
+    check();
+    return results;
+  };
+  const commits = spender && new SharedCommits(spend, tell);
   port.on('message', (message: Question | Newcomer) => {
     if (!('newcomer' in message)) return void answer(message, port);
     const { newcomer } = message;
