@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { loadCatalog, openStore, VERSION } from '../compose.ts';
+import { loadCatalog, openServedStore, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
@@ -90,7 +90,7 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
   let store: Store | undefined;
   try {
     tellNewStore(config);
-    store = await openStore(config, die, onFormChange);
+    store = await openServedStore(config, log, die, onFormChange);
     const bar = startProgress(BUILDING);
     const catalog = await loadCatalog(
       config,

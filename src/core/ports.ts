@@ -9,6 +9,7 @@ import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';
 import type { Flag, Ranked } from './ranking.ts';
 import type { Restored } from './restored.ts';
+import type { ServerSign } from './server.ts';
 import type { Steps } from './steps.ts';
 
 /** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
@@ -208,6 +209,12 @@ export interface Store {
 
   /** What operators did, the newest first. */
   audit(most: number): Promise<Act[]>;
+
+  /** This server is alive: to be said again every so often. The moment is the store's own. */
+  showSign(sign: Omit<ServerSign, 'seenAt'>): Promise<void>;
+  removeSign(id: string): Promise<void>;
+  /** All that are alive, by their signs. */
+  listServers(): Promise<ServerSign[]>;
 
   /** A consistent copy while serving. */
   backup(path: string, progress: (done: number, total: number) => void): Promise<void>;

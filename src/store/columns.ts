@@ -10,6 +10,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
+import type { ServerSign } from '../core/server.ts';
 import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
 import { shape, type Table, table, without } from './table.ts';
 
@@ -157,6 +158,15 @@ export const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
   detail: orNull(text),
 });
 export const ACT = without(AUDIT, 'id');
+
+/** Of this very store: neither moved nor restored. */
+export const SERVER = table<ServerSign>('server', ['id'], {
+  id: text,
+  version: text,
+  host: text,
+  startedAt: whole,
+  seenAt: whole,
+});
 
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Following, handingOver, inTurns, type Progress } from '../assemble.ts';
 import { freePort, Ports } from '../binding.ts';
-import { followStore, loadCatalog, openStore } from '../compose.ts';
+import { followStore, loadCatalog, openServedStore } from '../compose.ts';
 import type { Config } from '../config.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Store } from '../core/ports.ts';
@@ -47,7 +47,7 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
     close,
     async start() {
       const { address } = ports;
-      const store = await openStore(config, parts.die, parts.onFormChange);
+      const store = await openServedStore(config, log, parts.die, parts.onFormChange);
       let end = () => store.close();
       try {
         const catalog = await loadCatalog(config, parts.progress, store, tellOfFeeds(log).unusable);

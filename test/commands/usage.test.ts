@@ -44,7 +44,11 @@ test('whoever has read enough, as in "| head -1", ends no command with a failure
   const folder = temporaryFolder();
   const env = bareEnvironment({ DATA_DIR: folder });
   await (await openBeside(folder)).close();
-  for (const args of [['feeds', 'update', '--help'], ['keys', 'create', '--name', 'web'], ['--help']]) {
+  for (const args of [
+    ['feeds', 'update', '--help'],
+    ['overrides', 'set', 'a.example.com', 'deny'],
+    ['--help'],
+  ]) {
     const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let said = '';

@@ -160,6 +160,15 @@ export const MIGRATIONS: readonly string[] = [
     body text NOT NULL
   );
   `,
+  `
+  CREATE TABLE server (
+    id text COLLATE "C" PRIMARY KEY,
+    version text NOT NULL,
+    host text NOT NULL,
+    started_at bigint NOT NULL,
+    seen_at bigint NOT NULL
+  );
+  `,
 ];
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

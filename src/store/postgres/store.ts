@@ -15,6 +15,7 @@ import { withConnection } from './open.ts';
 import { createOverrides } from './overrides.ts';
 import { createRevisions } from './revision.ts';
 import { checkServer } from './schema.ts';
+import { createServers } from './servers.ts';
 import { SCHEMA } from './session.ts';
 import { createSnapshots } from './snapshots.ts';
 import { count, prove } from './spender.ts';
@@ -101,6 +102,7 @@ export async function openPostgresStore(
     ...hosts,
     ...createSnapshots(records),
     ...createAudit(records),
+    ...createServers(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

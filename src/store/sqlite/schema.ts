@@ -142,6 +142,15 @@ export const MIGRATIONS: readonly string[] = [
     body TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE server (
+    id TEXT PRIMARY KEY,
+    version TEXT NOT NULL,
+    host TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 const columnsIn = (db: DatabaseSync, table: string) =>

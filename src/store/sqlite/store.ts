@@ -133,5 +133,8 @@ function bulkWork(bulk: Ask) {
     acceptSnapshot: (snapshot, was, act) => bulk('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
     audit: most => bulk('audit', [most]),
+    showSign: sign => bulk('showSign', [sign], NO_DEADLINE),
+    removeSign: id => bulk('removeSign', [id]),
+    listServers: () => bulk('listServers', []),
   } satisfies Partial<Store>;
 }

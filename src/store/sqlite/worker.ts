@@ -16,6 +16,7 @@ import { openDatabase, openFirst } from './open.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
+import { createServers, type Servers } from './servers.ts';
 import { failureOf, SharedCommits } from './shared-commits.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createSpender, type Spender } from './spender.ts';
@@ -52,6 +53,7 @@ export interface Records
     Hosts,
     Snapshots,
     Audit,
+    Servers,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -94,6 +96,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createHosts(db),
     ...createSnapshots(db),
     ...createAudit(db),
+    ...createServers(db),
     ...createRestore(db, revisions),
     backup: backUp,
   };
