@@ -10,6 +10,7 @@ import {
   parseFeeds,
   parseHost,
   parsePort,
+  parseSecretFile,
   parseToken,
   parseTrusted,
   parseWorkers,
@@ -115,7 +116,33 @@ export const SETTINGS = {
     help: 'Whether the plainest lookups are read without the parser of Node, with the same answers: `on` or `off`.',
     parse: oneOf('on', 'off'),
   },
+  ADMIN_TOKEN_FILE: {
+    fallback: '',
+    help: 'File that holds the `ADMIN_TOKEN`, in place of that.',
+    parse: parseSecretFile,
+  },
+  DATABASE_URL_FILE: {
+    fallback: '',
+    help: 'File that holds the `DATABASE_URL`, in place of that.',
+    parse: parseSecretFile,
+  },
 } as const satisfies Record<string, Setting<unknown>>;
+
+/** What may also be in a file, since others can see the environment of a process. */
+const IN_FILES = { ADMIN_TOKEN: 'ADMIN_TOKEN_FILE', DATABASE_URL: 'DATABASE_URL_FILE' } as const;
+
+/** With what those files hold; a file that cannot be read stays to be told of. */
+function withSecrets(env: Environment, problems: string[]): Environment {
+  const found: Record<string, string> = {};
+  for (const [name, inFile] of Object.entries(IN_FILES)) {
+    const held = SETTINGS[inFile].parse(env[inFile] ?? '');
+    if (!held.ok || held.value === undefined) continue;
+    if (env[name]) problems.push(`${inFile}: must not be set beside ${name}`);
+    else if (held.value === '') problems.push(`${inFile}: must name a file that is not empty`);
+    else found[name] = held.value;
+  }
+  return { ...env, ...found };
+}
 
 type Parsed<K extends keyof typeof SETTINGS> = Extract<
   ReturnType<(typeof SETTINGS)[K]['parse']>,
@@ -151,8 +178,11 @@ export class ConfigRefused extends Error {
   override readonly name = 'ConfigRefused';
 }
 
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readConfig(given: Environment): Config {
   const problems: string[] = [];
+  const env = withSecrets(given, problems);
   function read<K extends keyof typeof SETTINGS>(name: K): Parsed<K> {
     const setting: Setting<unknown> = SETTINGS[name];
     const checked = setting.parse(env[name] ?? setting.fallback) as Checked<Parsed<K>>;
@@ -186,6 +216,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     accessLog: read('ACCESS_LOG'),
     fastLane: read('FAST_LANE'),
   });
+  for (const name of Object.values(IN_FILES)) read(name);
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
     problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');
   // The driver reads it where the address says nothing, and takes a word that it does not know for no TLS.

@@ -1,10 +1,13 @@
 /** Values of settings, checked. What one must be is told with its name by `config.ts`. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
 import { networkMatcher, parseNetwork } from './core/origin.ts';
 import { FEED_IDS } from './feeds/sources.ts';
+import { INSTALLATION } from './installation.ts';
 
 export function oneOf<const T extends readonly string[]>(...values: T) {
   return (text: string): Checked<T[number]> =>
@@ -66,4 +69,14 @@ export function parseToken(text: string): Checked<((sent: string) => boolean) | 
     );
   const digest = digestOf(text);
   return good(sent => timingSafeEqual(digestOf(sent), digest));
+}
+
+/** What a file holds, without the line's end: for secrets that are mounted as files. */
+export function parseSecretFile(text: string): Checked<string | undefined> {
+  if (text === '') return good(undefined);
+  try {
+    return good(readFileSync(resolve(INSTALLATION, text), 'utf8').trim());
+  } catch (error) {
+    return bad(`must name a file that can be read (${(error as NodeJS.ErrnoException).code})`);
+  }
 }

@@ -57,7 +57,9 @@ const ROOTS = new Set([
   'database.ts',
   'installation.ts',
   'observe.ts',
+  'reload.ts',
   'service.ts',
+  'setting-sources.ts',
   'setting-values.ts',
   'surface.ts',
 ]);

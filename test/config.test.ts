@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigRefused, readConfig, SETTINGS } from '../src/config.ts';
 import { shownDatabase } from '../src/database.ts';
 import { INSTALLATION, installationOf } from '../src/installation.ts';
+import { shownSettings, unknownSettings } from '../src/setting-sources.ts';
+import { temporaryFolder } from './support/service.ts';
 
 const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 
@@ -16,7 +19,7 @@ test('the table of settings in the README and .env.example are what the service 
 });
 
 /** In a container; and what only the balancer of that file decides. */
-const SET_BY_IMAGE = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL'];
+const SET_BY_IMAGE = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL', 'DATABASE_URL_FILE'];
 
 test.each([
   ['compose.yaml', [...SET_BY_IMAGE, 'TRUST_PROXY']],
@@ -102,4 +105,69 @@ test('what a database address says of TLS and the driver does not know is refuse
 test('a database is shown without its user, its password and its parameters', () => {
   const url = 'postgres://op:pw@db.example:5433/risk?sslmode=require';
   expect(shownDatabase({ kind: 'postgres', url })).toBe('postgres://db.example:5433/risk');
+});
+
+test('secrets may be in files: what is in them is checked alike, and never shown', () => {
+  const folder = temporaryFolder();
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const token = 'x'.repeat(40);
+  const { isAdminToken, database } = readConfig({
+    ADMIN_TOKEN_FILE: file('token', `${token}\n`),
+    DATABASE_URL_FILE: file('url', 'postgres://op@db/a\n'),
+  });
+  expect([isAdminToken!(token), isAdminToken!('y'.repeat(40))]).toEqual([true, false]);
+  expect(database).toEqual({ kind: 'postgres', url: 'postgres://op@db/a' });
+  const refused = (env: Record<string, string>) => () => readConfig(env);
+  expect(refused({ ADMIN_TOKEN_FILE: file('short', 'canary') })).toThrow(/^ADMIN_TOKEN: must be 32/);
+  expect(refused({ ADMIN_TOKEN_FILE: file('short', 'canary') })).not.toThrow(/canary/);
+  expect(refused({ ADMIN_TOKEN_FILE: file('empty', '\n') })).toThrow(
+    /^ADMIN_TOKEN_FILE: must name a file that is not/,
+  );
+  expect(refused({ ADMIN_TOKEN_FILE: file('token', token), ADMIN_TOKEN: token })).toThrow(
+    /^ADMIN_TOKEN_FILE: must not be set beside ADMIN_TOKEN$/,
+  );
+});
+
+test('names that mean nothing are told: all of .env, of the environment those near one of ours', () => {
+  const file = {
+    path: '/srv/.env',
+    values: { DNS_SERVER: '1.1.1.1', PORT: '80', COLOUR: 'red', HTTPS_PROXY: 'x' },
+  };
+  const env = {
+    ...file.values,
+    LOGLEVEL: 'warn',
+    HOME: '/',
+    PATH: '/bin',
+    DOMAIN_RISK_WORKERS: '2',
+    dns_servers: '',
+  };
+  expect(unknownSettings(env, file)).toEqual([
+    'DNS_SERVER in /srv/.env is no setting and is ignored: did you mean DNS_SERVERS?',
+    'COLOUR in /srv/.env is no setting and is ignored',
+    'LOGLEVEL in the environment is no setting and is ignored: did you mean LOG_LEVEL?',
+    'DOMAIN_RISK_WORKERS in the environment is no setting and is ignored: did you mean WORKERS?',
+    'dns_servers in the environment is no setting and is ignored: did you mean DNS_SERVERS?',
+  ]);
+  expect(
+    unknownSettings({ HOME: '/', USER: 'op', TERM: 'xterm', HOSTNAME: 'a', PWD: '/' }, undefined),
+  ).toEqual([]);
+});
+
+test('every setting is shown with where it came from, and no secret is', () => {
+  const file = { path: '/srv/.env', values: { PORT: '81', HOST: '::1' } };
+  const env = { PORT: '81', HOST: '127.0.0.2', ADMIN_TOKEN: 'canary', WORKERS: 'many' };
+  const shown = Object.fromEntries(shownSettings(env, file).map(({ name, ...rest }) => [name, rest]));
+  expect(Object.keys(shown)).toEqual(Object.keys(SETTINGS));
+  expect(shown).toMatchObject({
+    PORT: { value: '81', from: '/srv/.env', problem: null },
+    HOST: { value: '127.0.0.2', from: 'environment', problem: null },
+    DATA_DIR: { value: './var', from: 'default', problem: null },
+    ADMIN_TOKEN: { value: '(hidden)', from: 'environment', problem: expect.stringMatching(/^must be 32/) },
+    DATABASE_URL: { value: '', from: 'default' },
+    WORKERS: { problem: expect.stringMatching(/^must be auto/) },
+  });
+  expect(JSON.stringify(shown)).not.toContain('canary');
 });

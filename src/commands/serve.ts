@@ -1,5 +1,6 @@
 /** `domain-risk serve`: start, say how to call it, and end without losing a request. */
 
+import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
@@ -8,8 +9,11 @@ import type { Config } from '../config.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
+import { reloading } from '../reload.ts';
 import type { Service } from '../service.ts';
+import { type Environment, settingsHelp } from '../setting-sources.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
+import { hasTerminal, reloadOnHangup } from './hangup.ts';
 import { CommandFailed, startProgress } from './print.ts';
 import { operateOn, readWorld, tellNewStore } from './world.ts';
 
@@ -27,16 +31,35 @@ const HEAP_GROWTH = '--heap-growing-percent=50';
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .description('run the service; settings come from the environment (see the README)')
+    .description('run the service; settings come from the environment')
+    .option('--port <port>', 'in place of PORT')
+    .option('--host <address>', 'in place of HOST')
+    .option('--data-dir <folder>', 'in place of DATA_DIR, relative to the current folder')
+    .addHelpText('after', settingsHelp)
     .action(serve);
 }
 
-async function serve(): Promise<void> {
+interface ServeOptions {
+  port?: string;
+  host?: string;
+  dataDir?: string;
+}
+
+/** In the environment, so that all threads have them. */
+function setFrom({ port, host, dataDir }: ServeOptions): void {
+  if (port !== undefined) process.env.PORT = port;
+  if (host !== undefined) process.env.HOST = host;
+  if (dataDir !== undefined) process.env.DATA_DIR = dataDir === '' ? '' : resolve(dataDir);
+}
+
+async function serve(options: ServeOptions): Promise<void> {
   setFlagsFromString(HEAP_GROWTH);
+  setFrom(options);
   // Every other command starts twice as fast without what only a server needs.
   const { openLog } = await import('./log.ts');
-  const config = readWorld();
-  const { log, pass } = openLog(config.logLevel);
+  const given = readWorld();
+  const { log, pass } = openLog(given.logLevel);
+  const { config, reload } = reloading(given, log);
   let service: Serving | undefined;
   const die = (error: unknown) => {
     log.fatal({ err: error }, 'something that must never happen: shutting down');
@@ -55,7 +78,14 @@ async function serve(): Promise<void> {
     { ...start, ...(config.workers > 1 && { workers: config.workers }), ...service.address },
     'listening',
   );
-  endOn(['SIGTERM', 'SIGINT', 'SIGHUP'], service, log);
+  const isAttended = hasTerminal();
+  endOn(['SIGTERM', 'SIGINT', ...(isAttended ? (['SIGHUP'] as const) : [])], service, log);
+  const { reloadWorkers } = service;
+  if (!isAttended)
+    reloadOnHangup(log, env => {
+      reload(env);
+      reloadWorkers?.(env);
+    });
   try {
     await welcome(service, config.docs);
   } catch (error) {
@@ -79,6 +109,8 @@ interface Parts {
 interface Serving extends Pick<Service, 'address' | 'store' | 'close'> {
   /** Of the catalog that it began with. */
   readonly snapshot: string;
+  /** Of threads that have read the settings themselves. */
+  readonly reloadWorkers?: (env: Environment) => void;
 }
 
 async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {

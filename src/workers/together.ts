@@ -12,6 +12,7 @@ import { MetricSums } from '../http/metric-sums.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { tellOfFeeds } from '../observe.ts';
 import type { Service } from '../service.ts';
+import type { Environment } from '../setting-sources.ts';
 import type { OnFormChange } from '../store/form.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -27,7 +28,9 @@ interface TogetherParts {
   readonly die: (error: unknown) => void;
 }
 
-export type Together = Pick<Service, 'address' | 'store' | 'close'>;
+export interface Together extends Pick<Service, 'address' | 'store' | 'close'> {
+  readonly reloadWorkers: (env: Environment) => void;
+}
 
 /** The ports of a service that has not started, as in `service.ts`. */
 export interface TogetherBinding {
@@ -60,7 +63,8 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
         end = endingOf(supervisor, store, followFor(supervisor, parts, store, catalog));
         await supervisor.start();
         await close();
-        return { address, store, catalog, close: end };
+        const reloadWorkers = (env: Environment) => supervisor.reload(env);
+        return { address, store, catalog, close: end, reloadWorkers };
       } catch (error) {
         await end().catch(() => {});
         throw error;

@@ -15,6 +15,7 @@ import {
   quotaValue,
   rateValue,
 } from '../../src/commands/values.ts';
+import { SETTINGS } from '../../src/config.ts';
 import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { CLI, hasTool, openBeside, ROOT, run, runJson } from '../support/process.ts';
@@ -23,7 +24,7 @@ import { temporaryFolder } from '../support/service.ts';
 /** What the documents promise; the help of each must name these words. Others may be added. */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   '': ['Exit codes: 0 done, 1 failed, 2 wrong usage'],
-  serve: ['environment'],
+  serve: ['environment', '--port', '--host', '--data-dir', ...Object.keys(SETTINGS)],
   lookup: ['<domain>', '--explain', '--offline', '--json'],
   top: ['--limit', '--reason', '--json'],
   'keys create': ['--name', '--quota', '--origin', '--network', '--expires', '--rate', '--json'],
@@ -38,6 +39,8 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   audit: ['--limit', '--json'],
   backup: ['<file>', '--json'],
   restore: ['<file>', '--dry-run', '--yes', '--json'],
+  config: ['--json'],
+  doctor: ['--json'],
 };
 
 test('whoever has read enough, as in "| head -1", ends no command with a failure', async () => {

@@ -48,6 +48,8 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   LOG_LEVEL: ['loud', 'INFO', ''],
   ACCESS_LOG: ['some', 'true', ''],
   FAST_LANE: ['yes', ''],
+  ADMIN_TOKEN_FILE: ['/nowhere/token'],
+  DATABASE_URL_FILE: ['/nowhere/url'],
 };
 
 test('every setting has values that it refuses', () => {
