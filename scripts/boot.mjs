@@ -8,7 +8,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -79,7 +79,11 @@ const isCommand = script === 'src/cli.ts';
 if (isCommand && args[0] === 'serve') buildConsole(node);
 // The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
 if (!isCommand) for (const name of settingNames()) delete env[name];
-const settings = isCommand && existsSync('.env') ? ['--env-file=.env'] : [];
+// From wherever it is called, the same settings: those of the installation, where the current folder has none of its own.
+const file = isCommand ? [resolve('.env'), join(root, '.env')].find(path => existsSync(path)) : undefined;
+const settings = file === undefined ? [] : [`--env-file=${file}`];
+// For the program to tell where a setting came from, and which lines mean nothing to it.
+if (file !== undefined) env.DOMAIN_RISK_ENV_FILE = file;
 const child = spawn(node, [...NODE_FLAGS, ...settings, join(root, script), ...args], {
   stdio: 'inherit',
   env,

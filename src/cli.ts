@@ -4,6 +4,7 @@
 import { Command, CommanderError } from 'commander';
 import { addAudit } from './commands/audit.ts';
 import { addCopies } from './commands/copy.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addFeeds } from './commands/feeds.ts';
 import { addInfra } from './commands/infra.ts';
 import { addKeys } from './commands/keys.ts';
@@ -12,6 +13,7 @@ import { addMigrate } from './commands/migrate.ts';
 import { addOverrides } from './commands/overrides.ts';
 import { CommandFailed, clearProgress, UsageProblem } from './commands/print.ts';
 import { addServe } from './commands/serve.ts';
+import { addSettings } from './commands/settings.ts';
 import { VERSION } from './compose.ts';
 import { ConfigRefused } from './config.ts';
 import { FeedError } from './core/feed.ts';
@@ -32,6 +34,8 @@ const COMMANDS = [
   addAudit,
   addCopies,
   addMigrate,
+  addSettings,
+  addDoctor,
 ];
 
 /** Problems whose message is all that an operator needs; anything else is our fault and shows its stack. */
@@ -50,7 +54,7 @@ Examples:
   domain-risk lookup mailinator.com --explain
   domain-risk overrides set partner.example.org allow --below --note "our supplier"
 
-Settings such as PORT, DATA_DIR and DNS_SERVERS come from the environment; docs/operate.md lists them.
+Settings such as PORT, DATA_DIR and DNS_SERVERS come from the environment; serve --help lists them, config shows them.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   )
   .exitOverride();

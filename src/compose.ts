@@ -2,6 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
 import {
   buildCatalog,
   type Following,
@@ -25,6 +27,7 @@ import { createFilters } from './filter.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrule.ts';
+import { withPresence } from './presence.ts';
 import { createRank } from './rank.ts';
 import { type FormChange, type OnFormChange, toldOf } from './store/form.ts';
 import { joinSqliteStore, openSqliteStore, type StorePorts } from './store/sqlite/store.ts';
@@ -46,6 +49,21 @@ export async function openStore(
   // Most commands run on the file, and start faster without the driver.
   const { openPostgresStore } = await import('./store/postgres/store.ts');
   return openPostgresStore(database.url, Date.now, onFormChange);
+}
+
+/** For a server: others can tell that it is there. */
+export async function openServedStore(
+  config: Config,
+  log: Pick<Logger, 'warn'>,
+  onDeath: (error: Error) => void,
+  onFormChange: OnFormChange,
+): Promise<OpenedStore> {
+  const store = await openStore(config, onDeath, onFormChange);
+  return withPresence(store, {
+    ...{ version: VERSION, host: hostname(), clock: Date.now },
+    onOther: ({ version, host }) =>
+      log.warn({ version, host }, 'another version of the service runs on the same store'),
+  });
 }
 
 type FeedsConfig = Pick<Config, 'feedsOff'> & Partial<Pick<Config, 'dataDir'>>;

@@ -1,13 +1,20 @@
 /** Environment → frozen Config, checked once at start. One row per setting; the table in docs/operate.md is made of these. */
 
-import { hash, timingSafeEqual } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
-import { networkMatcher, parseNetwork } from './core/origin.ts';
-import { type Database, parseDatabase } from './database.ts';
+import { type Database, parseDatabase, unknownTlsMode } from './database.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
-import { FEED_IDS } from './feeds/sources.ts';
+import { INSTALLATION } from './installation.ts';
+import {
+  oneOf,
+  parseFeeds,
+  parseHost,
+  parsePort,
+  parseSecretFile,
+  parseToken,
+  parseTrusted,
+  parseWorkers,
+} from './setting-values.ts';
 
 type Setting<T> = {
   readonly fallback: string;
@@ -16,68 +23,6 @@ type Setting<T> = {
   readonly secret?: boolean;
   parse(text: string): Checked<T>;
 };
-
-function oneOf<const T extends readonly string[]>(...values: T) {
-  return (text: string): Checked<T[number]> =>
-    values.includes(text) ? good(text) : bad(`must be one of ${values.join(', ')}`);
-}
-
-function parsePort(text: string): Checked<number> {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
-  return port >= 0 && port <= 65535 ? good(port) : bad('must be a number from 0 to 65535');
-}
-
-function parseHost(text: string): Checked<string> {
-  return /^[0-9A-Za-z.:%-]+$/.test(text) ? good(text) : bad('must be an address or host name');
-}
-
-function parseTrusted(text: string): Checked<(address: string) => boolean> {
-  const networks: string[] = [];
-  for (const item of itemsOf(text)) {
-    const network = parseNetwork(item);
-    if (!network.ok) return network;
-    networks.push(network.value);
-  }
-  return good(networkMatcher(networks));
-}
-
-/** Of comma-separated items; spaces around them and empty ones do not count. */
-function itemsOf(text: string): string[] {
-  return text
-    .split(',')
-    .map(part => part.trim())
-    .filter(item => item !== '');
-}
-
-function parseFeeds(text: string): Checked<readonly string[]> {
-  const feeds = itemsOf(text);
-  const isKnown = feeds.every(id => FEED_IDS.includes(id));
-  return isKnown ? good(feeds) : bad(`must be comma-separated names of ${FEED_IDS.join(', ')}`);
-}
-
-const MOST_WORKERS = 8;
-/** Only there does the system deal connections out to all threads that listen at one port. */
-const canShare = process.platform === 'linux';
-
-function parseWorkers(text: string): Checked<number> {
-  if (text === 'auto') return good(canShare ? Math.min(availableParallelism(), MOST_WORKERS) : 1);
-  if (!/^[1-8]$/.test(text)) return bad(`must be auto or a number from 1 to ${MOST_WORKERS}`);
-  return canShare || text === '1' ? good(Number(text)) : bad('must be 1 or auto: more take Linux');
-}
-
-const digestOf = (text: string) => hash('sha256', text, 'buffer');
-
-/** Gives a comparison, so that the token itself goes no further; of digests, so that it takes the same time always. */
-function parseToken(text: string): Checked<((sent: string) => boolean) | undefined> {
-  if (text === '') return good(undefined);
-  const isLongEnough = text.length >= 32 && text.length <= 1000;
-  if (!isLongEnough || !/^[!-~]+$/.test(text) || text.startsWith('drk_'))
-    return bad(
-      'must be 32 characters or more, printable ASCII without spaces, and no API key; make one with: openssl rand -hex 32',
-    );
-  const digest = digestOf(text);
-  return good(sent => timingSafeEqual(digestOf(sent), digest));
-}
 
 export const SETTINGS = {
   PORT: { fallback: '8080', help: 'Port to listen on; 0 picks a free one.', parse: parsePort },
@@ -88,8 +33,8 @@ export const SETTINGS = {
   },
   DATA_DIR: {
     fallback: './var',
-    help: 'Directory of the embedded store; created with mode 0700.',
-    parse: (text: string) => (text === '' ? bad('must name a directory') : good(resolve(text))),
+    help: 'Directory of the embedded store; created with mode 0700. A relative path is relative to the installation.',
+    parse: (text: string) => (text === '' ? bad('must name a directory') : good(resolve(INSTALLATION, text))),
   },
   DATABASE_URL: {
     fallback: '',
@@ -171,7 +116,33 @@ export const SETTINGS = {
     help: 'Whether the plainest lookups are read without the parser of Node, with the same answers: `on` or `off`.',
     parse: oneOf('on', 'off'),
   },
+  ADMIN_TOKEN_FILE: {
+    fallback: '',
+    help: 'File that holds the `ADMIN_TOKEN`, in place of that.',
+    parse: parseSecretFile,
+  },
+  DATABASE_URL_FILE: {
+    fallback: '',
+    help: 'File that holds the `DATABASE_URL`, in place of that.',
+    parse: parseSecretFile,
+  },
 } as const satisfies Record<string, Setting<unknown>>;
+
+/** What may also be in a file, since others can see the environment of a process. */
+const IN_FILES = { ADMIN_TOKEN: 'ADMIN_TOKEN_FILE', DATABASE_URL: 'DATABASE_URL_FILE' } as const;
+
+/** With what those files hold; a file that cannot be read stays to be told of. */
+function withSecrets(env: Environment, problems: string[]): Environment {
+  const found: Record<string, string> = {};
+  for (const [name, inFile] of Object.entries(IN_FILES)) {
+    const held = SETTINGS[inFile].parse(env[inFile] ?? '');
+    if (!held.ok || held.value === undefined) continue;
+    if (env[name]) problems.push(`${inFile}: must not be set beside ${name}`);
+    else if (held.value === '') problems.push(`${inFile}: must name a file that is not empty`);
+    else found[name] = held.value;
+  }
+  return { ...env, ...found };
+}
 
 type Parsed<K extends keyof typeof SETTINGS> = Extract<
   ReturnType<(typeof SETTINGS)[K]['parse']>,
@@ -207,8 +178,11 @@ export class ConfigRefused extends Error {
   override readonly name = 'ConfigRefused';
 }
 
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readConfig(given: Environment): Config {
   const problems: string[] = [];
+  const env = withSecrets(given, problems);
   function read<K extends keyof typeof SETTINGS>(name: K): Parsed<K> {
     const setting: Setting<unknown> = SETTINGS[name];
     const checked = setting.parse(env[name] ?? setting.fallback) as Checked<Parsed<K>>;
@@ -242,8 +216,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     accessLog: read('ACCESS_LOG'),
     fastLane: read('FAST_LANE'),
   });
+  for (const name of Object.values(IN_FILES)) read(name);
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
     problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');
+  // The driver reads it where the address says nothing, and takes a word that it does not know for no TLS.
+  const tls = database.kind === 'postgres' && env.PGSSLMODE ? unknownTlsMode(env.PGSSLMODE) : undefined;
+  if (tls !== undefined) problems.push(`PGSSLMODE=${JSON.stringify(env.PGSSLMODE)}: ${tls}`);
   if (problems.length > 0) throw new ConfigRefused(problems.join('\n'));
   return config;
 }

@@ -15,7 +15,7 @@ import {
   secretFrom,
   shownParts,
 } from './core/key.ts';
-import type { Override } from './core/override.ts';
+import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { lastDays, monthOf, toSecond, WINDOW_DAYS } from './core/quota.ts';
 
@@ -192,14 +192,7 @@ function actsOnOverrides({ store, clock }: Parts): Pick<Operate, 'setOverride' |
   return {
     async setOverride(wanted, actor) {
       const override = { ...wanted, createdAt: clock() };
-      const { domain, action, below, note, expiresAt } = override;
-      const detail = [
-        action,
-        below ? 'the names below it too' : [],
-        expiresAt === null ? [] : `until ${toSecond(expiresAt)}`,
-        note === null ? [] : `note ${JSON.stringify(note)}`,
-      ];
-      const act = actOf(clock(), 'override.set', domain, actor, detail.flat().join(', '));
+      const act = actOf(clock(), 'override.set', override.domain, actor, overrideInWords(override));
       await store.setOverride(override, act);
       return override;
     },

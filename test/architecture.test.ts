@@ -54,8 +54,13 @@ const ROOTS = new Set([
   'cli.ts',
   'compose.ts',
   'config.ts',
+  'database.ts',
+  'installation.ts',
   'observe.ts',
+  'reload.ts',
   'service.ts',
+  'setting-sources.ts',
+  'setting-values.ts',
   'surface.ts',
 ]);
 /** `admit.ts` is one, and what is below `admit/` are its parts. */
@@ -125,6 +130,7 @@ test('every dependency has its line in ARCHITECTURE.md, a list its row among the
 /** Builtins of which the core may have the pure parts, and libraries that are pure. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': ['hash', 'createHash', 'timingSafeEqual'],
+  'node:util': ['isDeepStrictEqual'],
   'node:zlib': ['crc32'],
   'node:net': ['BlockList', 'isIP', 'isIPv4', 'isIPv6'],
   tldts: ['getDomain', 'getPublicSuffix', 'parse'],
@@ -228,6 +234,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'before',
     'codes',
     'copies',
+    'guard',
     'lock',
     'restore',
     'shared-commits',

@@ -1,6 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigRefused, readConfig, SETTINGS } from '../src/config.ts';
+import { shownDatabase } from '../src/database.ts';
+import { INSTALLATION, installationOf } from '../src/installation.ts';
+import { shownSettings, unknownSettings } from '../src/setting-sources.ts';
+import { temporaryFolder } from './support/service.ts';
 
 const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 
@@ -14,7 +19,7 @@ test('the table of settings in docs/operate.md and .env.example are what the ser
 });
 
 /** In a container; and what only the balancer of that file decides. */
-const SET_BY_IMAGE = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL'];
+const SET_BY_IMAGE = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL', 'DATABASE_URL_FILE'];
 
 test.each([
   ['compose.yaml', [...SET_BY_IMAGE, 'TRUST_PROXY']],
@@ -59,4 +64,110 @@ test('operators cannot have a listener of their own at the address of callers', 
   expect(read({})).toThrow(/^METRICS_PORT: must be another port than PORT/);
   expect(read({ METRICS_HOST: '127.0.0.2' })).not.toThrow();
   expect(read({ PORT: '0', METRICS_PORT: '0' })).not.toThrow();
+});
+
+test('relative paths are relative to the installation, from whatever folder it is started', () => {
+  const root = new URL('..', import.meta.url).pathname.replace(/\/$/, '');
+  expect(INSTALLATION).toBe(root);
+  expect(readConfig({}).database).toEqual({ kind: 'sqlite', path: `${root}/var/domain-risk.db` });
+  expect(readConfig({ DATABASE_URL: 'sqlite:a/b.db' }).database).toMatchObject({ path: `${root}/a/b.db` });
+  expect(readConfig({ DATA_DIR: '/srv/data' }).dataDir).toBe('/srv/data');
+});
+
+test.each([
+  ['/srv/domain-risk', '/srv/domain-risk'],
+  ['/srv/app/node_modules/domain-risk', '/srv/app'],
+  ['/srv/app/node_modules/.pnpm/domain-risk@1/node_modules/domain-risk', '/srv/app'],
+  ['/node_modules/domain-risk', '/'],
+  ['/srv/node_modules-of-ours', '/srv/node_modules-of-ours'],
+])('a package in %s has its data in %s, where no update takes it away', (folder, place) => {
+  expect(installationOf(folder)).toBe(place);
+});
+
+test('what a database address says of TLS and the driver does not know is refused by name', () => {
+  const read = (parameters: string) => () =>
+    readConfig({ DATABASE_URL: `postgres://op:pw-canary@db/a?${parameters}` });
+  for (const mode of ['requrie', 'Require', 'allow', '', 'true']) {
+    expect(read(`sslmode=${mode}`)).toThrow(
+      `DATABASE_URL: sslmode=${mode} must be one of disable, prefer, require, verify-ca, verify-full, no-verify`,
+    );
+    expect(read(`sslmode=${mode}`)).not.toThrow(/canary/);
+  }
+  expect(read('sslmode=require&sslmode=off')).toThrow(/sslmode=off/);
+  expect(read('sslMode=require')).toThrow(/^DATABASE_URL: must not have "sslMode" behind the \?/);
+  for (const mode of ['disable', 'require', 'verify-full', 'no-verify'])
+    expect(read(`sslmode=${mode}&connect_timeout=5`)).not.toThrow();
+  const DATABASE_URL = 'postgres://op@db/a';
+  expect(() => readConfig({ DATABASE_URL, PGSSLMODE: 'requrie' })).toThrow(/^PGSSLMODE="requrie": must be/);
+  expect(() => readConfig({ DATABASE_URL, PGSSLMODE: 'require' })).not.toThrow();
+});
+
+test('a database is shown without its user, its password and its parameters', () => {
+  const url = 'postgres://op:pw@db.example:5433/risk?sslmode=require';
+  expect(shownDatabase({ kind: 'postgres', url })).toBe('postgres://db.example:5433/risk');
+});
+
+test('secrets may be in files: what is in them is checked alike, and never shown', () => {
+  const folder = temporaryFolder();
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const token = 'x'.repeat(40);
+  const { isAdminToken, database } = readConfig({
+    ADMIN_TOKEN_FILE: file('token', `${token}\n`),
+    DATABASE_URL_FILE: file('url', 'postgres://op@db/a\n'),
+  });
+  expect([isAdminToken!(token), isAdminToken!('y'.repeat(40))]).toEqual([true, false]);
+  expect(database).toEqual({ kind: 'postgres', url: 'postgres://op@db/a' });
+  const refused = (env: Record<string, string>) => () => readConfig(env);
+  expect(refused({ ADMIN_TOKEN_FILE: file('short', 'canary') })).toThrow(/^ADMIN_TOKEN: must be 32/);
+  expect(refused({ ADMIN_TOKEN_FILE: file('short', 'canary') })).not.toThrow(/canary/);
+  expect(refused({ ADMIN_TOKEN_FILE: file('empty', '\n') })).toThrow(
+    /^ADMIN_TOKEN_FILE: must name a file that is not/,
+  );
+  expect(refused({ ADMIN_TOKEN_FILE: file('token', token), ADMIN_TOKEN: token })).toThrow(
+    /^ADMIN_TOKEN_FILE: must not be set beside ADMIN_TOKEN$/,
+  );
+});
+
+test('names that mean nothing are told: all of .env, of the environment those near one of ours', () => {
+  const file = {
+    path: '/srv/.env',
+    values: { DNS_SERVER: '1.1.1.1', PORT: '80', COLOUR: 'red', HTTPS_PROXY: 'x' },
+  };
+  const env = {
+    ...file.values,
+    LOGLEVEL: 'warn',
+    HOME: '/',
+    PATH: '/bin',
+    DOMAIN_RISK_WORKERS: '2',
+    dns_servers: '',
+  };
+  expect(unknownSettings(env, file)).toEqual([
+    'DNS_SERVER in /srv/.env is no setting and is ignored: did you mean DNS_SERVERS?',
+    'COLOUR in /srv/.env is no setting and is ignored',
+    'LOGLEVEL in the environment is no setting and is ignored: did you mean LOG_LEVEL?',
+    'DOMAIN_RISK_WORKERS in the environment is no setting and is ignored: did you mean WORKERS?',
+    'dns_servers in the environment is no setting and is ignored: did you mean DNS_SERVERS?',
+  ]);
+  expect(
+    unknownSettings({ HOME: '/', USER: 'op', TERM: 'xterm', HOSTNAME: 'a', PWD: '/' }, undefined),
+  ).toEqual([]);
+});
+
+test('every setting is shown with where it came from, and no secret is', () => {
+  const file = { path: '/srv/.env', values: { PORT: '81', HOST: '::1' } };
+  const env = { PORT: '81', HOST: '127.0.0.2', ADMIN_TOKEN: 'canary', WORKERS: 'many' };
+  const shown = Object.fromEntries(shownSettings(env, file).map(({ name, ...rest }) => [name, rest]));
+  expect(Object.keys(shown)).toEqual(Object.keys(SETTINGS));
+  expect(shown).toMatchObject({
+    PORT: { value: '81', from: '/srv/.env', problem: null },
+    HOST: { value: '127.0.0.2', from: 'environment', problem: null },
+    DATA_DIR: { value: './var', from: 'default', problem: null },
+    ADMIN_TOKEN: { value: '(hidden)', from: 'environment', problem: expect.stringMatching(/^must be 32/) },
+    DATABASE_URL: { value: '', from: 'default' },
+    WORKERS: { problem: expect.stringMatching(/^must be auto/) },
+  });
+  expect(JSON.stringify(shown)).not.toContain('canary');
 });

@@ -1,13 +1,17 @@
 /** `domain-risk backup` and `restore`: a consistent copy while serving, and the way back that rewinds no counter. */
 
-import { accessSync, constants, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { accessSync, constants, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { confirm } from '@clack/prompts';
 import type { Command } from 'commander';
+import { type Restored, restoredInWords } from '../core/restored.ts';
 import { StoreRefused } from '../store/refused.ts';
 import { examine, isMarked } from '../store/sqlite/open.ts';
-import { CommandFailed, printJson, startProgress } from './print.ts';
-import { actor, readWorld, withStore, withStoreOrNew } from './world.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
+import { actor, hasStore, readWorld, withStore, withStoreOrNew } from './world.ts';
 
 export function addCopies(program: Command): void {
   program
@@ -26,29 +30,74 @@ export function addCopies(program: Command): void {
   program
     .command('restore')
     .description(
-      'go back to the limits of keys, the overrides and the flags of a backup, also while servers run; no counter goes back, keys that are there keep their present secrets, and a revoked key stays revoked',
+      'go back to the limits of keys and the overrides of a backup, also while servers run, after showing what changes; keys, overrides and lists made since stay, no counter goes back, keys keep their present secrets, and a revoked key stays revoked',
     )
     .argument('<file>', 'made by backup')
+    .option('--dry-run', 'only show what would change')
+    .option('--yes', 'do not ask on a terminal')
     .option('--json', 'one JSON document on stdout')
     .action(restore);
 }
 
-async function restore(file: string, options: { json?: boolean }): Promise<void> {
+interface RestoreOptions {
+  dryRun?: boolean;
+  yes?: boolean;
+  json?: boolean;
+}
+
+async function restore(file: string, { dryRun = false, yes, json }: RestoreOptions): Promise<void> {
   const source = resolve(file);
+  const config = readWorld();
   // Before the store is opened: a wrong argument must not leave a new, empty store behind.
-  if (readWorld().database.kind === 'sqlite') checkBackup(source);
-  const keys = await withStoreOrNew(async store => {
-    const act = {
-      ...actor(),
-      at: Date.now(),
-      action: 'store.restore',
-      subject: basename(source),
-    } as const;
-    await store.restore(source, { ...act, detail: null });
-    return (await store.listKeys()).length;
+  if (config.database.kind === 'sqlite') checkBackup(source);
+  const planned = await (hasStore(config)
+    ? withStore(store => store.compareBackup(source))
+    : comparedWithNothing(source));
+  if (dryRun && json) return printJson({ file: source, dry_run: true, ...planned });
+  if (!json) printRestored(planned);
+  if (dryRun) return void process.stdout.write('a dry run: nothing was changed\n');
+  if (!yes && process.stdin.isTTY && process.stderr.isTTY && !(await isConfirmed(source)))
+    throw new CommandFailed('nothing was restored');
+  const act = { ...actor(), at: Date.now(), action: 'store.restore', subject: basename(source) } as const;
+  const { done, keys } = await withStoreOrNew(async store => ({
+    done: await store.restore(source, { ...act, detail: null }),
+    keys: (await store.listKeys()).length,
+  }));
+  if (json) printJson({ file: source, dry_run: false, keys, ...done });
+  else process.stdout.write(`restored from ${source}: ${restoredInWords(done)}\n`);
+}
+
+/** Where there is no store yet, and a look must not make one. */
+async function comparedWithNothing(source: string): Promise<Restored> {
+  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
+  try {
+    const store = await openSqliteStore(join(folder, 'empty.db'), error => {
+      throw error;
+    });
+    return await store.compareBackup(source).finally(() => store.close());
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function printRestored({ changes, rows }: Restored): void {
+  if (changes.length > 0)
+    printTable(
+      ['CHANGE', 'OF', 'WHAT'],
+      changes.map(({ action, subject, detail }) => [action, subject, detail]),
+    );
+  const counts = Object.entries(rows).map(([table, count]) => `${count} in ${table}`);
+  if (counts.length > 0) process.stdout.write(`rows that only the backup has: ${counts.join(', ')}\n`);
+  if (changes.length + counts.length === 0) process.stdout.write('nothing to change\n');
+}
+
+async function isConfirmed(source: string): Promise<boolean> {
+  const answer = await confirm({
+    message: `Restore from ${source}?`,
+    initialValue: false,
+    output: process.stderr,
   });
-  if (options.json) printJson({ file: source, keys });
-  else process.stdout.write(`restored ${keys} keys from ${source}\n`);
+  return answer === true;
 }
 
 const WANTED = 'name a file made by backup, of this version or an older one';

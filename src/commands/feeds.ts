@@ -10,7 +10,7 @@ import { shownDropped, shownFeeds } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { addFilter } from './filter.ts';
 import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
-import { actor, hasStore, readWorld, tellNoStore, withStore, withStoreOrNew } from './world.ts';
+import { actor, hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 
 interface UpdateOptions {
   from?: ReadonlyMap<string, string>;
@@ -140,7 +140,7 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
       return done;
     });
   };
-  const done = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStoreOrNew(work));
+  const done = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStore(work));
   if (options.json) printJson({ dry_run: dryRun, feeds: done.map(shownUpdate) });
   else printUpdates(done);
   for (const one of done) if (one.outcome === 'forced') process.stderr.write(`${told(one)}\n`);

@@ -16,7 +16,9 @@ const EXAMPLES = {
 
 /** What was typed is not repeated: it may hold a password. */
 function databaseValue<K extends Database['kind']>(option: string, kind: K, text: string): Of<K> {
-  const parsed = parseDatabase(text);
+  const parsed = parseDatabase(text, process.cwd());
+  const isAddress = /^postgres(ql)?:/.test(text) && URL.canParse(text);
+  if (!parsed.ok && kind === 'postgres' && isAddress) throw new UsageProblem(`${option} ${parsed.problem}`);
   if (!parsed.ok || parsed.value.kind !== kind)
     throw new UsageProblem(`${option} must be like ${EXAMPLES[kind]}`);
   return parsed.value as Of<K>;

@@ -5,7 +5,7 @@ import { OVERRIDE_ACTIONS, type OverrideAction } from '../core/override.ts';
 import { shownOverride } from '../http/shown.ts';
 import { printFields, printJson, printTable } from './print.ts';
 import { dateValue, domainValue, labelValue, type OrNone, orNull } from './values.ts';
-import { actor, done, operateOn, whoAmI, withStore, withStoreOrNew } from './world.ts';
+import { actor, done, operateOn, whoAmI, withStore } from './world.ts';
 
 interface SetOptions {
   below?: boolean;
@@ -59,7 +59,7 @@ async function set(domain: string, action: OverrideAction, options: SetOptions):
     author: options.author ?? whoAmI(),
     expiresAt: options.expires === undefined ? null : orNull(options.expires),
   };
-  const override = await withStoreOrNew(store => operateOn(store).setOverride(wanted, actor()));
+  const override = await withStore(store => operateOn(store).setOverride(wanted, actor()));
   if (options.json) printJson(shownOverride(override));
   else printFields(shownOverride(override));
 }

@@ -1,16 +1,21 @@
 /** `domain-risk serve`: start, say how to call it, and end without losing a request. */
 
+import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { loadCatalog, openStore } from '../compose.ts';
+import { loadCatalog, openServedStore, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
+import { shownDatabase } from '../database.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
+import { reloading } from '../reload.ts';
 import type { Service } from '../service.ts';
+import { type Environment, settingsHelp } from '../setting-sources.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
+import { hasTerminal, reloadOnHangup } from './hangup.ts';
 import { CommandFailed, startProgress } from './print.ts';
-import { operateOn, readWorld } from './world.ts';
+import { operateOn, readWorld, tellNewStore } from './world.ts';
 
 /** Last resort after something that must never happen: a supervisor starts us again. */
 const GIVE_UP_MS = 10_000;
@@ -26,16 +31,35 @@ const HEAP_GROWTH = '--heap-growing-percent=50';
 export function addServe(program: Command): void {
   program
     .command('serve')
-    .description('run the service; settings come from the environment (see docs/operate.md)')
+    .description('run the service; settings come from the environment')
+    .option('--port <port>', 'in place of PORT')
+    .option('--host <address>', 'in place of HOST')
+    .option('--data-dir <folder>', 'in place of DATA_DIR, relative to the current folder')
+    .addHelpText('after', settingsHelp)
     .action(serve);
 }
 
-async function serve(): Promise<void> {
+interface ServeOptions {
+  port?: string;
+  host?: string;
+  dataDir?: string;
+}
+
+/** In the environment, so that all threads have them. */
+function setFrom({ port, host, dataDir }: ServeOptions): void {
+  if (port !== undefined) process.env.PORT = port;
+  if (host !== undefined) process.env.HOST = host;
+  if (dataDir !== undefined) process.env.DATA_DIR = dataDir === '' ? '' : resolve(dataDir);
+}
+
+async function serve(options: ServeOptions): Promise<void> {
   setFlagsFromString(HEAP_GROWTH);
+  setFrom(options);
   // Every other command starts twice as fast without what only a server needs.
   const { openLog } = await import('./log.ts');
-  const config = readWorld();
-  const { log, pass } = openLog(config.logLevel);
+  const given = readWorld();
+  const { log, pass } = openLog(given.logLevel);
+  const { config, reload } = reloading(given, log);
   let service: Serving | undefined;
   const die = (error: unknown) => {
     log.fatal({ err: error }, 'something that must never happen: shutting down');
@@ -49,8 +73,19 @@ async function serve(): Promise<void> {
   const parts = { config, log, pass, die, onFormChange };
   service = await (config.workers === 1 ? startAlone(parts) : startTogether(parts));
   warnOfPrivateResolvers(config, log);
-  log.info({ ...(config.workers > 1 && { workers: config.workers }), ...service.address }, 'listening');
-  endOn(['SIGTERM', 'SIGINT', 'SIGHUP'], service, log);
+  const start = { version: VERSION, store: shownDatabase(config.database), snapshot: service.snapshot };
+  log.info(
+    { ...start, ...(config.workers > 1 && { workers: config.workers }), ...service.address },
+    'listening',
+  );
+  const isAttended = hasTerminal();
+  endOn(['SIGTERM', 'SIGINT', ...(isAttended ? (['SIGHUP'] as const) : [])], service, log);
+  const { reloadWorkers } = service;
+  if (!isAttended)
+    reloadOnHangup(log, env => {
+      reload(env);
+      reloadWorkers?.(env);
+    });
   try {
     await welcome(service, config.docs);
   } catch (error) {
@@ -71,7 +106,12 @@ interface Parts {
   readonly onFormChange: OnFormChange;
 }
 
-type Serving = Pick<Service, 'address' | 'store' | 'close'>;
+interface Serving extends Pick<Service, 'address' | 'store' | 'close'> {
+  /** Of the catalog that it began with. */
+  readonly snapshot: string;
+  /** Of threads that have read the settings themselves. */
+  readonly reloadWorkers?: (env: Environment) => void;
+}
 
 async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {
   const [{ bindService }, { tellOfFeeds }] = await Promise.all([
@@ -81,7 +121,8 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
   const binding = await bound(config, bindService({ config, log }));
   let store: Store | undefined;
   try {
-    store = await openStore(config, die, onFormChange);
+    tellNewStore(config);
+    store = await openServedStore(config, log, die, onFormChange);
     const bar = startProgress(BUILDING);
     const catalog = await loadCatalog(
       config,
@@ -90,7 +131,8 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
       tellOfFeeds(log).unusable,
     );
     bar.end(builtOf(catalog.size, catalog.status.length));
-    return await binding.start({ store, catalog, clock: Date.now });
+    const service = await binding.start({ store, catalog, clock: Date.now });
+    return { address: service.address, store, close: () => service.close(), snapshot: catalog.generation };
   } catch (error) {
     await binding.close();
     await store?.close();
@@ -106,9 +148,10 @@ async function startTogether(parts: Parts): Promise<Serving> {
     bindTogether({ ...parts, progress: (feed, done, total) => bar.at(feed, done, total) }),
   );
   try {
+    tellNewStore(parts.config);
     const { catalog, ...serving } = await binding.start();
     bar.end(builtOf(catalog.size, catalog.status.length));
-    return serving;
+    return { ...serving, snapshot: catalog.generation };
   } catch (error) {
     await binding.close();
     throw error;

@@ -2,19 +2,27 @@
 
 import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
+import { basename, dirname, resolve } from 'node:path';
 import { openStore } from '../compose.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig, SETTINGS } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
 import { createOperate, type Operate, type Problem } from '../operate.ts';
+import { settingsFile, unknownSettings } from '../setting-sources.ts';
 import { CommandFailed } from './print.ts';
 
 /** Everything that this program writes is for its own user only. */
 const PRIVATE = 0o077;
 
+let isTold = false;
+
 export function readWorld(): Config {
   process.umask(PRIVATE);
-  return readConfig(process.env);
+  const config = readConfig(process.env);
+  const unknown = isTold ? [] : unknownSettings(process.env, settingsFile(process.env));
+  isTold = true;
+  for (const line of unknown) process.stderr.write(`domain-risk: ${line}\n`);
+  return config;
 }
 
 export function hasStore({ database }: Config): boolean {
@@ -45,21 +53,32 @@ export async function withStore<T>(work: Work<T>): Promise<T> {
   const config = readWorld();
   const { database } = config;
   if (database.kind === 'sqlite' && !isFile(database.path)) {
-    const fix = process.env.DATABASE_URL
-      ? 'set DATABASE_URL to sqlite:<path of the file>'
-      : 'set DATA_DIR to the directory that holds it';
+    const fix =
+      process.env.DATABASE_URL || process.env.DATABASE_URL_FILE
+        ? 'set DATABASE_URL to sqlite:<path of the file>'
+        : 'set DATA_DIR to the directory that holds it';
     throw new CommandFailed(`there is no store: ${database.path} does not exist; ${fix}`);
   }
   return opened(config, work);
 }
 
-/** For commands that a new installation may begin with. A store in a wrong folder is at least not made silently. */
+/** For commands that a new installation may begin with. */
 export async function withStoreOrNew<T>(work: Work<T>): Promise<T> {
   const config = readWorld();
-  const { database } = config;
-  if (database.kind === 'sqlite' && !isFile(database.path))
-    process.stderr.write(`making a new store: ${database.path}\n`);
+  tellNewStore(config);
   return opened(config, work);
+}
+
+/** A store in a wrong folder is not made silently, and not at all beside one where an earlier version had it. */
+export function tellNewStore({ database }: Config): void {
+  if (database.kind !== 'sqlite' || isFile(database.path)) return;
+  const { DATABASE_URL, DATABASE_URL_FILE, DATA_DIR = SETTINGS.DATA_DIR.fallback } = process.env;
+  const former = resolve(DATA_DIR, basename(database.path));
+  if (!DATABASE_URL && !DATABASE_URL_FILE && former !== database.path && isFile(former))
+    throw new CommandFailed(
+      `there is no store at ${database.path}, but one at ${former}: relative paths are relative to the installation, no longer to the current folder; set DATA_DIR=${dirname(former)} to go on with it`,
+    );
+  process.stderr.write(`making a new store: ${database.path}\n`);
 }
 
 async function opened<T>(config: Config, work: Work<T>): Promise<T> {

@@ -44,6 +44,10 @@ export const NO_LIMITS: Omit<Limits, 'name'> = {
   expiresAt: null,
 };
 
+export function limitsOf({ name, note, quota, rate, origins, networks, expiresAt }: Limits): Limits {
+  return { name, note, quota, rate, origins, networks, expiresAt };
+}
+
 /** Those that were given: what is undefined stays as it is. The compiler asks whoever reads limits for every one. */
 export function givenOf(limits: { readonly [L in keyof Limits]: Limits[L] | undefined }): Partial<Limits> {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));

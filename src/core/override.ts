@@ -1,5 +1,7 @@
 /** What an operator decided about a name. It wins over every list and over DNS. */
 
+import { toSecond } from './quota.ts';
+
 export const OVERRIDE_ACTIONS = ['allow', 'deny', 'role'] as const;
 export type OverrideAction = (typeof OVERRIDE_ACTIONS)[number];
 
@@ -30,4 +32,15 @@ export function findOverride(
     return found;
   }
   return undefined;
+}
+
+/** For the audit. */
+export function overrideInWords({ action, below, note, expiresAt }: Override): string {
+  const words = [
+    action,
+    below ? 'the names below it too' : [],
+    expiresAt === null ? [] : `until ${toSecond(expiresAt)}`,
+    note === null ? [] : `note ${JSON.stringify(note)}`,
+  ];
+  return words.flat().join(', ');
 }

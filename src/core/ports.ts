@@ -8,6 +8,8 @@ import type { KeyRecord } from './key.ts';
 import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';
 import type { Flag, Ranked } from './ranking.ts';
+import type { Restored } from './restored.ts';
+import type { ServerSign } from './server.ts';
 import type { Steps } from './steps.ts';
 
 /** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
@@ -210,10 +212,20 @@ export interface Store {
 
   /** The key that filters are signed with: the first candidate that anybody gave, ever. */
   signingKey(candidate: string): Promise<string>;
+  /** This server is alive: to be said again every so often. The moment is the store's own. */
+  showSign(sign: Omit<ServerSign, 'seenAt'>): Promise<void>;
+  removeSign(id: string): Promise<void>;
+  /** All that are alive, by their signs. */
+  listServers(): Promise<ServerSign[]>;
 
   /** A consistent copy while serving. */
   backup(path: string, progress: (done: number, total: number) => void): Promise<void>;
-  /** Takes over everything of a backup, in one step and while serving; a count is never lowered. */
-  restore(path: string, act: Act): Promise<void>;
+  /** What `restore` would change now. Nothing is changed. */
+  compareBackup(path: string): Promise<Restored>;
+  /**
+   * Takes over what a backup knows, in one step and while serving; what came since stays, and no count is lowered. An
+   * act for each change, of who does it, and this one behind them.
+   */
+  restore(path: string, act: Act): Promise<Restored>;
   close(): Promise<void>;
 }

@@ -40,7 +40,7 @@ const LARGE_SHARE = 0.1;
 const MOST_HELD = 24 * 1024 * 1024;
 
 /** How many descriptors this process may have. */
-function descriptors(): number {
+export function descriptors(): number {
   try {
     const lines = readFileSync('/proc/self/limits', 'latin1').split('\n');
     const soft = lines

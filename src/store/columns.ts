@@ -10,6 +10,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
+import type { ServerSign } from '../core/server.ts';
 import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
 import { shape, type Table, table, without } from './table.ts';
 
@@ -147,7 +148,7 @@ export const SNAPSHOT = table<AcceptedSnapshot>('snapshot', ['feed'], {
 });
 export const SNAPSHOT_HEAD = without(SNAPSHOT, 'body');
 
-const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
+export const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
   id: whole,
   at: whole,
   who: text,
@@ -162,6 +163,15 @@ export const ACT = without(AUDIT, 'id');
 export const SIGNING = table<{ readonly id: number; readonly secret: string }>('signing', ['id'], {
   id: whole,
   secret: text,
+});
+
+/** Of this very store: neither moved nor restored. */
+export const SERVER = table<ServerSign>('server', ['id'], {
+  id: text,
+  version: text,
+  host: text,
+  startedAt: whole,
+  seenAt: whole,
 });
 
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import type { Act } from '../core/audit.ts';
+import { ALIVE_MS, type ServerSign } from '../core/server.ts';
 import { HOST, TABLES } from './columns.ts';
 import type { OnFormChange } from './form.ts';
 import { writeAct } from './postgres/audit.ts';
@@ -11,11 +12,13 @@ import { bringUpToDate } from './postgres/change.ts';
 import { withConnection } from './postgres/open.ts';
 import { NEXT_REVISION } from './postgres/revision.ts';
 import { checkServer } from './postgres/schema.ts';
+import { listServersIn as serversThere } from './postgres/servers.ts';
 import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
 import { copyingBefore } from './sqlite/before.ts';
 import { codeOf, SQLITE } from './sqlite/codes.ts';
-import { examine, explain, isMarked, openDatabase, refuseUnknownColumns } from './sqlite/open.ts';
+import { examine, explain, isMarked, openDatabase, read, refuseUnknownColumns } from './sqlite/open.ts';
+import { listServersIn } from './sqlite/servers.ts';
 import { replaced, type Table } from './table.ts';
 
 const CHUNK = 1_000;
@@ -81,13 +84,17 @@ export async function moveStore(
   examine(path);
   if (!isMarked(path))
     throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');
+  // Before anything of it changes, and once more when nobody can come any more.
+  refuseWhileServed(path, read(path, serversOf));
   const db = openDatabase(path, copyingBefore(path, onFormChange));
   try {
     refuseUnknownColumns(db, path, 'update domain-risk');
     hold(db, path);
+    refuseWhileServed(path, serversOf(db));
     return await withConnection(url, async session => {
       await checkServer(session);
       await bringUpToDate(session, onFormChange);
+      refuseWhileServed('the target', await serversThere(session));
       await session.query(`BEGIN; ${NEXT_REVISION}`);
       await refuseUnlessEmpty(session);
       const moved = await copyAll(session, db, progress);
@@ -100,6 +107,22 @@ export async function moveStore(
   } finally {
     db.close();
   }
+}
+
+/** A version from before they left signs has no such table. */
+function serversOf(db: DatabaseSync): ServerSign[] {
+  const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'server'").get();
+  return table ? listServersIn(db) : [];
+}
+
+/** What it counts from now on would be lost, or be somewhere else than what was moved. */
+function refuseWhileServed(where: string, servers: readonly ServerSign[]): void {
+  if (servers.length === 0) return;
+  const who = servers.map(({ version, host }) => `version ${version} on ${host}`).join(', ');
+  throw new StoreRefused(
+    `${where} is served (${who})`,
+    `stop the servers on it first; one that was killed counts as gone after ${ALIVE_MS / 1_000} s`,
+  );
 }
 
 /** Until it is closed: a server that still runs on the file cannot count what would not be moved. */

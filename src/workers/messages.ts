@@ -3,6 +3,7 @@
 import type { Handed } from '../assemble.ts';
 import type { ResolverHealth } from '../core/ports.ts';
 import type { MetricsText, MetricValues } from '../http/metrics.ts';
+import type { Environment } from '../setting-sources.ts';
 import type { StorePorts } from '../store/sqlite/store.ts';
 
 /** What a worker begins with. */
@@ -38,6 +39,7 @@ export type Topic = keyof Told;
 
 export type ToWorker =
   | { readonly drain: true }
+  | { readonly settings: Environment }
   /** The next one. */
   | { readonly catalog: Handed }
   | { readonly ask: Topic; readonly id: number }

@@ -8,6 +8,7 @@ import { readConfig } from '../config.ts';
 import type { Catalog } from '../core/catalog.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
 import { tellOfFeeds } from '../observe.ts';
+import { reloading } from '../reload.ts';
 import { type Crew, type Service, startWorker } from '../service.ts';
 import type { FromWorker, ToldOfAll, Topic, ToWorker, WorkerStart } from './messages.ts';
 
@@ -17,9 +18,10 @@ const GIVE_UP_MS = 10_000;
 const port = parentPort!;
 const begun = workerData as WorkerStart;
 const { workers } = begun;
-const config = { ...readConfig(process.env), port: begun.port, metricsPort: begun.metricsPort };
+const given = { ...readConfig(process.env), port: begun.port, metricsPort: begun.metricsPort };
 const tell = (message: FromWorker) => port.postMessage(message);
-const log = logInto(config.logLevel, { write: lines => tell({ lines }) });
+const log = logInto(given.logLevel, { write: lines => tell({ lines }) });
+const { config, reload } = reloading(given, log);
 /** By a clock that is the same in all threads: `performance.now` begins with each. */
 const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 const ticks = () => performance.now() + offset;
@@ -48,6 +50,7 @@ function askAll<T extends Topic>(topic: T): Promise<ToldOfAll[T]> {
 
 port.on('message', async (message: ToWorker) => {
   if ('drain' in message) return void end();
+  if ('settings' in message) return reload(message.settings);
   if ('catalog' in message) return followed(message.catalog);
   if ('ask' in message) {
     const told = message.ask === 'health' ? service!.health() : await service!.metrics();

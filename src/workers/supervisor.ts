@@ -6,6 +6,7 @@ import type { Handed } from '../assemble.ts';
 import type { OpenedStore } from '../compose.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
 import type { MetricValues } from '../http/metrics.ts';
+import type { Environment } from '../setting-sources.ts';
 import type { FromWorker, Told, Topic, ToWorker, Up, WorkerStart } from './messages.ts';
 import { Whole } from './whole.ts';
 
@@ -117,6 +118,11 @@ export class Supervisor {
   hand(catalog: Handed): void {
     this.#catalog = catalog;
     for (const { thread } of this.#places) post(thread, { catalog });
+  }
+
+  /** Valid ones: this thread has read them before. */
+  reload(settings: Environment): void {
+    for (const { thread } of this.#places) post(thread, { settings });
   }
 
   #take(thread: Worker, message: Exclude<FromWorker, { up: Up } | { failed: Error }>): void {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Following, handingOver, inTurns, type Progress } from '../assemble.ts';
 import { freePort, Ports } from '../binding.ts';
-import { followStore, loadCatalog, openStore } from '../compose.ts';
+import { followStore, loadCatalog, openServedStore } from '../compose.ts';
 import type { Config } from '../config.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Store } from '../core/ports.ts';
@@ -12,6 +12,7 @@ import { MetricSums } from '../http/metric-sums.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { tellOfFeeds } from '../observe.ts';
 import type { Service } from '../service.ts';
+import type { Environment } from '../setting-sources.ts';
 import type { OnFormChange } from '../store/form.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -27,7 +28,9 @@ interface TogetherParts {
   readonly die: (error: unknown) => void;
 }
 
-export type Together = Pick<Service, 'address' | 'store' | 'close'>;
+export interface Together extends Pick<Service, 'address' | 'store' | 'close'> {
+  readonly reloadWorkers: (env: Environment) => void;
+}
 
 /** The ports of a service that has not started, as in `service.ts`. */
 export interface TogetherBinding {
@@ -47,7 +50,7 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
     close,
     async start() {
       const { address } = ports;
-      const store = await openStore(config, parts.die, parts.onFormChange);
+      const store = await openServedStore(config, log, parts.die, parts.onFormChange);
       let end = () => store.close();
       try {
         const catalog = await loadCatalog(config, parts.progress, store, tellOfFeeds(log).unusable);
@@ -60,7 +63,8 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
         end = endingOf(supervisor, store, followFor(supervisor, parts, store, catalog));
         await supervisor.start();
         await close();
-        return { address, store, catalog, close: end };
+        const reloadWorkers = (env: Environment) => supervisor.reload(env);
+        return { address, store, catalog, close: end, reloadWorkers };
       } catch (error) {
         await end().catch(() => {});
         throw error;

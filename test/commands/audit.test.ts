@@ -47,7 +47,7 @@ test('every change by a command stands in the audit: who, what, and how it was b
 
   const acts = await runJson<ShownAct[]>(['audit'], { folder });
   expect(acts.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
-    ['store.restore', 'copy.db', null],
+    ['store.restore', 'copy.db', 'nothing to change'],
     ['override.remove', 'a.example', null],
     ['override.set', 'a.example', 'deny, the names below it too, until 2099-01-31T00:00:00Z, note "why"'],
     ['key.revoke', id, 'name "web \\"shop\\""'],
@@ -69,8 +69,8 @@ test('every change by a command stands in the audit: who, what, and how it was b
 
 test('for people there is a table, and no text in it drives the terminal', async () => {
   const folder = temporaryFolder();
-  await runJson(['overrides', 'set', 'a.example', 'allow'], { folder });
   const store = await openBeside(folder);
+  await runJson(['overrides', 'set', 'a.example', 'allow'], { folder });
   await store.removeOverride('a.example', {
     at: Date.UTC(2099, 0, 1),
     who: '\x1b[31mred',

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ACT } from '../support/act.ts';
 import {
   CLI,
   HANGS_MS,
@@ -29,15 +30,34 @@ test('a backup while serving, and a restore while serving that rewinds no counte
   const later = await service.key({ name: 'later' });
   expect([await status(later.secret), await status(kept.secret)]).toEqual([200, 200]);
   await runJson(['overrides', 'set', 'gmail.com', 'deny'], { folder });
+  await service.store.updateKey({ ...kept.key, quota: 99 }, kept.key, ACT);
+  const change = { action: 'key.update', subject: kept.key.id, detail: 'quota 99 → 3' };
+  const planned = await runJson(['restore', file, '--dry-run'], { folder });
+  expect(planned).toEqual({ file, dry_run: true, changes: [change], rows: {} });
+  expect(await service.store.listKeys()).toContainEqual({ ...kept.key, quota: 99 });
   const restored = await runJson(['restore', file], { folder });
-  expect(restored).toMatchObject({ file });
-  expect([await status(later.secret), await status(kept.secret)]).toEqual([401, 200]);
+  expect(restored).toEqual({ file, dry_run: false, keys: 2, changes: [change], rows: {} });
+  // What came since stays.
+  expect([await status(later.secret), await status(kept.secret)]).toEqual([200, 200]);
   expect(await status(kept.secret)).toBe(429);
-  expect((await service.store.listOverrides()).overrides).toEqual([]);
+  expect((await service.store.listOverrides()).overrides).toMatchObject([{ domain: 'gmail.com' }]);
 
-  const elsewhere = temporaryFolder();
+  const elsewhere = join(temporaryFolder(), 'new');
+  const looked = await run(['restore', file, '--dry-run'], { folder: elsewhere });
+  expect([looked.code, looked.stdout]).toEqual([
+    0,
+    expect.stringMatching(
+      new RegExp(
+        `^CHANGE +OF +WHAT\nkey.create +${kept.key.id} .*\n.*1 in usage, 1 in usage_day.*\na dry run`,
+      ),
+    ),
+  ]);
+  expect(existsSync(elsewhere)).toBe(false);
   const people = await run(['restore', file], { folder: elsewhere });
-  expect([people.code, people.stdout]).toEqual([0, `restored 1 keys from ${file}\n`]);
+  expect([people.code, people.stdout]).toEqual([
+    0,
+    expect.stringMatching(/\nrestored from .*: 1 × key.create, 1 in usage, 1 in usage_day, \d in audit\n$/),
+  ]);
   const [key] = await runJson<Record<string, unknown>[]>(['keys', 'list'], { folder: elsewhere });
   expect(key).toMatchObject({ id: kept.key.id, used: 1 });
 });

@@ -7,7 +7,7 @@ import { parseTables } from '../../src/core/tables.ts';
 import { packageFeeds } from '../../src/feeds/packages.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 import { catalogOf } from '../support/catalog.ts';
-import { read, run, runJson } from '../support/process.ts';
+import { openBeside, read, run, runJson } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
 
@@ -176,6 +176,7 @@ describe('feeds update', () => {
     const list = join(temporaryFolder(), 'castle.txt');
     writeFileSync(list, Array.from({ length: 900 }, (_, at) => `castle-${at}.com`).join('\n'));
     const from = ['feeds', 'update', '--from', `castle=${list}`];
+    await (await openBeside(folder)).close();
     await runJson(from, { folder });
     const shown = async (off: string) =>
       (await run(['feeds', 'status'], { folder, env: withOff(off) })).stdout;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
+import { ALIVE_MS } from '../../src/core/server.ts';
 import { newKey } from '../../src/operate.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -139,6 +140,14 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     expect((await server.get('/v1/public/domain/gmail.com', secret)).status).toBe(200);
     expect(await target.used(key.id, new Date().toISOString().slice(0, 7))).toBe(3);
 
+    const served = await migrate();
+    expect([served.code, served.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^domain-risk: the target is served \(version \S+ on \S+\): stop the servers on it first/m,
+      ),
+    ]);
+    await server.stop();
     const again = await migrate();
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/^domain-risk: the target is not empty .*key.*: name an empty database/m);
@@ -161,6 +170,20 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     const target = await closing(openPostgresStore(url));
     expect(await target.listKeys()).toEqual([]);
     expect((await target.listOverrides()).overrides).toEqual([]);
+  });
+
+  test('moves no file that a server is alive on, and says which one; one that ended or is silent is in nobody’s way', async () => {
+    const sqlite = await source();
+    await sqlite.showSign({ id: 'a', version: '0.0.9', host: 'a.example', startedAt: 1 });
+    const { code, stderr } = await migrate();
+    expect([code, stderr]).toEqual([
+      1,
+      `domain-risk: ${file()} is served (version 0.0.9 on a.example): stop the servers on it first; one that was killed counts as gone after 20 s\n`,
+    ]);
+    const db = new DatabaseSync(file());
+    db.prepare('UPDATE server SET seen_at = ?').run(Date.now() - ALIVE_MS - 1);
+    db.close();
+    expect((await migrate()).code).toBe(0);
   });
 
   test('says what is missing or wrong, without the password', async () => {

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigRefused, readConfig, SETTINGS } from '../../src/config.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
-import { openBeside, type ProcessOptions, run } from '../support/process.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { CLI, openBeside, type ProcessOptions, ROOT, run, startChild } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** A start that must not succeed: exit code 1 and exactly one line of ours on the error stream. */
@@ -47,6 +48,8 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   LOG_LEVEL: ['loud', 'INFO', ''],
   ACCESS_LOG: ['some', 'true', ''],
   FAST_LANE: ['yes', ''],
+  ADMIN_TOKEN_FILE: ['/nowhere/token'],
+  DATABASE_URL_FILE: ['/nowhere/url'],
 };
 
 test('every setting has values that it refuses', () => {
@@ -141,4 +144,22 @@ test('a store that is locked when the first key must be stored ends the start, p
   onTestFinished(() => other.close());
   other.exec('BEGIN IMMEDIATE');
   expect(await refusedStart({ folder })).toMatch(/locked.*start again/);
+});
+
+test('a store that an earlier version kept in the current folder is named, not replaced by an empty one', async () => {
+  const cwd = temporaryFolder();
+  const former = join(cwd, 'former-var');
+  await (await openBeside(former)).close();
+  const started = startChild(
+    [process.execPath, CLI, 'keys', 'create', '--name', 'web'],
+    bareEnvironment({ DATA_DIR: './former-var' }),
+    cwd,
+  );
+  expect(await started.exited).toMatchObject({ code: 1 });
+  expect(started.stderr()).toMatch(
+    new RegExp(
+      `^domain-risk: there is no store at .*, but one at ${former}/domain-risk.db: .*; set DATA_DIR=${former} `,
+    ),
+  );
+  expect(existsSync(join(ROOT, 'former-var'))).toBe(false);
 });

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { breakAndRepair } from '../support/breaking.ts';
 import { countOf, hasTool, type Running, read, startServer } from '../support/process.ts';
-import { sized } from '../support/scale.ts';
+import { eventually, pause, sized } from '../support/scale.ts';
+import { startTestService } from '../support/service.ts';
 
 const BROKEN_MS = sized(1_500, 10_000);
 
@@ -29,16 +31,91 @@ test.skipIf(!hasTool('prlimit'))(
   'a disk that takes no more: 500 within a second, alive, not ready, and well again by itself',
   async () => {
     const server = await startServer();
-    const limit = (size: string) => {
-      const { status, stderr } = spawnSync('prlimit', ['--pid', `${server.pid}`, `--fsize=${size}:`], {
-        encoding: 'utf8',
-      });
-      if (status !== 0) throw new Error(stderr);
-    };
     await breakStore(
       server,
-      () => limit('1'),
-      () => limit('unlimited'),
+      () => limitFiles(server, '1'),
+      () => limitFiles(server, 'unlimited'),
     );
   },
 );
+
+/** For every file alike: what is beyond it cannot be written. */
+function limitFiles(server: Running, size: string): void {
+  const { status, stderr } = spawnSync('prlimit', ['--pid', `${server.pid}`, `--fsize=${size}:`], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+}
+
+const PATH = '/v1/public/domain/gmail.com';
+
+test.skipIf(!hasTool('prlimit'))(
+  'a journal that grew beside a long reader until nothing more could be written is emptied once the reader is gone',
+  async () => {
+    const server = await startServer();
+    const path = join(server.folder, 'domain-risk.db');
+    // The start says in one line what runs, and on what.
+    const start = server
+      .stdout()
+      .split('\n')
+      .find(line => line.includes('"listening"'));
+    const { version, store, snapshot } = JSON.parse(start!);
+    expect([version, store, snapshot]).toEqual([
+      expect.stringMatching(/^\d+\.\d+\.\d+/),
+      path,
+      expect.stringMatching(/^[0-9a-f]{12}/),
+    ]);
+    expect(server.stderr()).toContain(`making a new store: ${path}\n`);
+    const status = async () => (await server.get(PATH, server.firstKey)).status;
+    expect(await status()).toBe(200);
+    const reader = new DatabaseSync(path, { readOnly: true });
+    reader.exec('BEGIN; SELECT * FROM revision');
+    // Room for the file as it is and for some calls in the journal.
+    limitFiles(server, `${statSync(path).size + 200_000}`);
+    await eventually('nothing more can be counted', async () => (await status()) === 500);
+    expect(await status()).toBe(500);
+    reader.close();
+    await eventually('calls are counted again', async () => (await status()) === 200);
+    expect(statSync(`${path}-wal`).size).toBeLessThan(200_000);
+  },
+);
+
+test('a database that is deleted, moved or replaced under a server: 500 at once, not ready, nothing counted into the void', async () => {
+  const service = await startTestService();
+  const path = join(service.folder, 'domain-risk.db');
+  const { key, secret } = await service.key();
+  /** Under load the files are looked at every 50 ms, not with every call. */
+  const status = async () => {
+    await pause(60);
+    return (await service.get(PATH, secret)).status;
+  };
+  const readiness = async () => (await service.get('/readyz')).status;
+  const moved = `${path}.moved`;
+  expect(await status()).toBe(200);
+
+  renameSync(path, moved);
+  expect(await status()).toBe(500);
+  await eventually('not ready', async () => (await readiness()) === 503);
+  await expect(service.key()).rejects.toThrow(/deleted or replaced while it was in use: put it back/);
+  expect(existsSync(path)).toBe(false);
+  renameSync(moved, path);
+  expect(await status()).toBe(200);
+  await eventually('ready again', async () => (await readiness()) === 200);
+  expect(service.logged.some(line => line.includes('deleted or replaced'))).toBe(true);
+
+  // Another file in its place, though it holds the same.
+  copyFileSync(path, moved);
+  renameSync(path, `${path}.mine`);
+  renameSync(moved, path);
+  expect(await status()).toBe(500);
+  renameSync(`${path}.mine`, path);
+  expect(await status()).toBe(200);
+  const counted = await service.used(key);
+
+  // The journal holds what is not in the file yet.
+  rmSync(`${path}-wal`);
+  expect(await status()).toBe(500);
+  rmSync(path);
+  expect(await status()).toBe(500);
+  expect(counted).toBeGreaterThanOrEqual(3);
+});

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TABLES } from '../../src/store/columns.ts';
+import { SERVER, TABLES } from '../../src/store/columns.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
@@ -24,7 +24,7 @@ function layoutOf(rows: readonly Record<string, unknown>[]): Layout {
 
 function expected(store: 'sqlite' | 'postgres'): Layout {
   return layoutOf(
-    TABLES.flatMap(table =>
+    [...TABLES, SERVER].flatMap(table =>
       table.columns.map(({ name, types }) => ({ table: table.name, column: name, type: types[store] })),
     ),
   );

@@ -13,6 +13,7 @@ import type { Override } from '../../src/core/override.ts';
 import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
 import type { Flag } from '../../src/core/ranking.ts';
+import { ALIVE_MS } from '../../src/core/server.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
@@ -988,6 +989,28 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
       expect(await store.audit(100)).toEqual(acts.reverse());
       expect(await store.audit(2)).toEqual(acts.slice(0, 2));
+    });
+  });
+
+  describe('signs of life', () => {
+    test('every server sees who else is there, by the clock of the store, until it leaves or is silent', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const sign = (id: string) => ({
+        id,
+        version: '1.2.3',
+        host: 'a.example',
+        startedAt: id === 'a' ? 1 : 2,
+      });
+      expect(await one.listServers()).toEqual([]);
+      await one.showSign(sign('b'));
+      await one.showSign(sign('b'));
+      await other.showSign(sign('a'));
+      const seen = await one.listServers();
+      expect(seen).toEqual(['a', 'b'].map(id => ({ ...sign(id), seenAt: expect.any(Number) })));
+      for (const { seenAt } of seen) expect(Math.abs(Date.now() - seenAt)).toBeLessThan(ALIVE_MS);
+      await other.removeSign('a');
+      expect((await other.listServers()).map(({ id }) => id)).toEqual(['b']);
     });
   });
 

@@ -16,6 +16,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { digestOf } from '../../src/core/key.ts';
+import type { Override } from '../../src/core/override.ts';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { TABLES } from '../../src/store/columns.ts';
@@ -29,6 +30,7 @@ import { emptiedStore } from '../support/emptied.ts';
 import { guestOf } from '../support/guests.ts';
 import { olderStore } from '../support/older.ts';
 import { read } from '../support/process.ts';
+import { overrideOf } from '../support/records.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { spendOne } from '../support/spend.ts';
@@ -635,31 +637,57 @@ describe('a restore', () => {
     expect(await again.listKeys()).toEqual([key]);
   });
 
-  test('brings back keys, overrides and flags as they were, and refuses keys that came later', async () => {
-    const { store, key, target } = await backedUp();
+  const overrideFor = (domain: string, facts: Partial<Override> = {}) =>
+    overrideOf(domain, { createdAt: 1, ...facts });
+
+  test('gives back limits and overrides that the backup knows, and takes nothing away that came later', async () => {
+    const { store, key } = await backedUp();
+    const [changed, removed] = [
+      overrideFor('changed.example'),
+      overrideFor('removed.example', { below: true }),
+    ];
+    for (const one of [changed, removed]) await store.setOverride(one, ACT);
+    await store.flag([flagOf({ domain: 'old.example' })], '2026-10-01');
+    const target = join(temporaryFolder(), 'with-overrides.db');
+    await store.backup(target, () => {});
     const later = someKey();
     await store.createKey(later, ACT);
     await spendOne(store, { keyId: later.id, day: DAY, quota: null }, await store.revision());
     await store.updateKey({ ...key, quota: 99 }, key, ACT);
-    await store.setOverride(
-      {
-        domain: 'a.example',
-        action: 'deny',
-        below: false,
-        note: null,
-        author: null,
-        createdAt: 1,
-        expiresAt: null,
-      },
-      ACT,
-    );
+    await store.setOverride({ ...changed, action: 'allow' }, ACT);
+    await store.removeOverride(removed.domain, ACT);
+    const fresh = overrideFor('fresh.example');
+    await store.setOverride(fresh, ACT);
+    await store.flag([flagOf({ domain: 'new.example', listed: true })], '2026-10-01');
     const before = await store.revision();
-    await store.restore(target, ACT);
+    const acts = await store.audit(99);
+
+    const planned = await store.compareBackup(target);
+    expect(await store.revision()).toBe(before);
+    expect(await store.audit(99)).toEqual(acts);
+    expect(await store.restore(target, { ...ACT, at: ACT.at + 1 })).toEqual(planned);
+    expect(planned).toEqual({
+      changes: [
+        { action: 'key.update', subject: key.id, detail: 'quota 99 → 10' },
+        { action: 'override.set', subject: 'changed.example', detail: 'allow → deny' },
+        { action: 'override.set', subject: 'removed.example', detail: 'deny, the names below it too' },
+      ],
+      rows: {},
+    });
+    expect((await store.audit(4)).reverse()).toMatchObject([
+      ...planned.changes,
+      { detail: '1 × key.update, 2 × override.set' },
+    ]);
     expect(await store.revision()).toBeGreaterThan(before);
     expect((await store.keyByDigest(key.digest)).key).toEqual(key);
-    expect((await store.listOverrides()).overrides).toEqual([]);
-    expect((await store.keyByDigest(later.digest)).key?.revokedAt).toBeTypeOf('number');
+    expect((await store.keyByDigest(later.digest)).key).toEqual(later);
     expect(await store.used(later.id, MONTH)).toBe(1);
+    expect((await store.listOverrides()).overrides).toEqual([changed, fresh, removed]);
+    expect([...(await store.ranking('2026-10-01', 9, undefined))].map(({ domain }) => domain)).toEqual([
+      'new.example',
+    ]);
+    // Once more there is nothing left to do.
+    expect(await store.compareBackup(target)).toEqual({ changes: [], rows: {} });
   });
 
   test('takes no day, no act and no newer list away, and adds what only the backup knows', async () => {
@@ -689,7 +717,7 @@ describe('a restore', () => {
     const empty = await newStore();
     await empty.store.restore(newer, { ...restored, at: 2 ** 42 + 2 });
     expect(await empty.store.signingKey('later')).toBe('from the backup');
-    expect(await elsewhere.store.audit(9)).toHaveLength(5);
+    expect(await elsewhere.store.audit(9)).toHaveLength(7);
     expect((await elsewhere.store.usageDays('2026-10-01', key.id)).map(({ used }) => used)).toEqual([1, 2]);
   });
 
@@ -741,7 +769,7 @@ describe('a restore', () => {
     await store.markSweep({ ...mark, last: '1 y.com', firstEndedAt: 6 });
     await store.restore(older, ACT);
     expect(await store.listKeys()).toEqual([{ ...key, note: 'ask Bob' }]);
-    expect(await store.sweepMark()).toEqual({ ...mark, firstEndedAt: 6 });
+    expect(await store.sweepMark()).toEqual({ ...mark, last: '1 y.com', firstEndedAt: 6 });
     const [host] = await store.listHosts(1, 10);
     expect(host).toMatchObject({ flagged: 1, innocent: 1 });
     expect(host!.groups).toEqual(expect.arrayContaining([...hosts[0]!.groups]));
@@ -750,9 +778,9 @@ describe('a restore', () => {
     await store.restore(olderStore(1), ACT);
     expect(await store.listHosts(1, 10)).toEqual([host]);
     expect(await store.sweepMark()).toMatchObject({ generation: 'g' });
-    // It knows that there were none.
+    // It knows that there were none, and what was learned since stays.
     await store.restore(target, ACT);
-    expect(await store.listHosts(1, 10)).toEqual([]);
+    expect(await store.listHosts(1, 10)).toEqual([host]);
   });
 
   test('takes away what one that was killed has left, and nothing of one that still runs', async () => {

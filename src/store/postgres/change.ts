@@ -5,7 +5,7 @@ import { TABLES } from '../columns.ts';
 import type { OnFormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { additionsTo } from '../table.ts';
-import { MIGRATIONS } from './schema.ts';
+import { LATER_TABLES, MIGRATIONS } from './schema.ts';
 import { LOCKED, SCHEMA, type Session, sqlStateOf } from './session.ts';
 
 /** Whoever holds this advisory lock changes the tables. Any fixed number does; this one reads "DRSK". */
@@ -54,7 +54,11 @@ async function additions(session: Session): Promise<string[]> {
     [SCHEMA],
   );
   const present = new Set(rows.map(row => `${row.relname}.${row.attname}`));
-  return additionsTo('postgres', TABLES, (table, column) => present.has(`${table}.${column}`));
+  const tables = new Set(rows.map(row => row.relname));
+  return [
+    ...Object.keys(LATER_TABLES).flatMap(table => (tables.has(table) ? [] : LATER_TABLES[table]!)),
+    ...additionsTo('postgres', TABLES, (table, column) => present.has(`${table}.${column}`)),
+  ];
 }
 
 /** Where the tables are up to date this only reads: it takes no lock and needs no right to make tables. */

@@ -168,6 +168,17 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** Added where they are missing, as later columns are: the version before does not miss them, and can take over again. */
+export const LATER_TABLES: Readonly<Record<string, string>> = {
+  server: `CREATE TABLE ${SCHEMA}.server (
+    id text COLLATE "C" PRIMARY KEY,
+    version text NOT NULL,
+    host text NOT NULL,
+    started_at bigint NOT NULL,
+    seen_at bigint NOT NULL
+  )`,
+};
+
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */
 export async function checkServer(session: Session): Promise<void> {
   const { rows } = await session.query(

@@ -15,6 +15,7 @@ import { withConnection } from './open.ts';
 import { createOverrides } from './overrides.ts';
 import { createRevisions } from './revision.ts';
 import { checkServer } from './schema.ts';
+import { createServers } from './servers.ts';
 import { SCHEMA } from './session.ts';
 import { createSigning } from './signing.ts';
 import { createSnapshots } from './snapshots.ts';
@@ -33,20 +34,23 @@ const FEWEST_RECORD_CONNECTIONS = 2;
 /** Calls near a month's end would be counted in the wrong month. */
 const MOST_SKEW_MS = 2_000;
 
+async function restoreThere(): Promise<never> {
+  throw new StoreRefused(
+    'this store is PostgreSQL, which has its own restore',
+    'stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump',
+  );
+}
+
 /** PostgreSQL has its own. */
-const NO_COPIES: Pick<Store, 'backup' | 'restore'> = {
+const NO_COPIES: Pick<Store, 'backup' | 'compareBackup' | 'restore'> = {
   async backup() {
     throw new StoreRefused(
       'this store is PostgreSQL, which has its own backup',
       `pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
     );
   },
-  async restore() {
-    throw new StoreRefused(
-      'this store is PostgreSQL, which has its own restore',
-      'stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump',
-    );
-  },
+  compareBackup: restoreThere,
+  restore: restoreThere,
 };
 
 /** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
@@ -100,6 +104,7 @@ export async function openPostgresStore(
     ...createSnapshots(records),
     ...createAudit(records),
     ...createSigning(records),
+    ...createServers(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

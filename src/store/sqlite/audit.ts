@@ -22,11 +22,3 @@ export function createAudit(db: DatabaseSync) {
       db.prepare(`SELECT ${names} FROM audit ORDER BY at DESC, id DESC LIMIT ?`).all(most).map(sqlite.record),
   };
 }
-
-/** For `restore`: what happened has happened, so nothing is taken away and what only the backup knows is added. */
-export const RESTORE_AUDIT = `
-  INSERT INTO audit (${names})
-    SELECT ${names} FROM backup.audit AS old
-    WHERE NOT EXISTS (
-      SELECT 1 FROM audit WHERE audit.at = old.at AND audit.action = old.action AND audit.subject = old.subject)
-    ORDER BY old.id;`;

@@ -8,11 +8,14 @@ import { StoreRefused } from '../refused.ts';
 import { type Asking, NO_DEADLINE } from './asking.ts';
 import { isOfSystem, unavailabilityOf } from './codes.ts';
 import { examine, isFull, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
-import { missingIn } from './schema.ts';
+import { type Missing, missingIn } from './schema.ts';
 import type { Records } from './worker.ts';
 
 /** For the store at `path`. */
-export function createCopies(path: string, ask: Asking<Records>['ask']): Pick<Store, 'backup' | 'restore'> {
+export function createCopies(
+  path: string,
+  ask: Asking<Records>['ask'],
+): Pick<Store, 'backup' | 'compareBackup' | 'restore'> {
   return {
     async backup(target, progress) {
       if (existsSync(target)) throw new StoreRefused(`${target} exists already`, 'name a new file');
@@ -30,29 +33,38 @@ export function createCopies(path: string, ask: Asking<Records>['ask']): Pick<St
         throw unavailable ?? error;
       }
     },
-    async restore(source, act) {
-      // From a copy: the backup may be on a medium that is only read, and an older one is brought up to date.
-      const copy = `${path}.restoring-${process.pid}`;
-      await removeLeftovers(path);
-      try {
-        await copyFile(source, copy).catch((error: unknown) => {
-          if (!isOfSystem(error)) throw error;
-          if (error.code === 'ENOSPC') throw noSpaceFor(copy);
-          throw new StoreRefused(`cannot read ${source} (${error.code})`, 'name a file made by backup');
-        });
-        await chmod(copy, 0o600);
-        examine(copy, source);
-        if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, 'name a file made by backup');
-        const missing = read(copy, missingIn);
-        bringUpToDate(copy, source, path);
-        await ask('restore', [copy, missing, act], NO_DEADLINE);
-      } catch (error) {
-        throw unavailabilityOf(error) ?? error;
-      } finally {
-        for (const end of ['', '-wal', '-shm', '-journal']) await rm(copy + end, { force: true });
-      }
-    },
+    compareBackup: source =>
+      withCopy(path, source, (copy, missing) => ask('compareBackup', [copy, missing], NO_DEADLINE)),
+    restore: (source, act) =>
+      withCopy(path, source, (copy, missing) => ask('restore', [copy, missing, act], NO_DEADLINE)),
   };
+}
+
+/** The backup may be on a medium that is only read, and an older one is brought up to date. */
+async function withCopy<T>(
+  path: string,
+  source: string,
+  work: (copy: string, missing: Missing) => Promise<T>,
+): Promise<T> {
+  const copy = `${path}.restoring-${process.pid}`;
+  await removeLeftovers(path);
+  try {
+    await copyFile(source, copy).catch((error: unknown) => {
+      if (!isOfSystem(error)) throw error;
+      if (error.code === 'ENOSPC') throw noSpaceFor(copy);
+      throw new StoreRefused(`cannot read ${source} (${error.code})`, 'name a file made by backup');
+    });
+    await chmod(copy, 0o600);
+    examine(copy, source);
+    if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, 'name a file made by backup');
+    const missing = read(copy, missingIn);
+    bringUpToDate(copy, source, path);
+    return await work(copy, missing);
+  } catch (error) {
+    throw unavailabilityOf(error) ?? error;
+  } finally {
+    for (const end of ['', '-wal', '-shm', '-journal']) await rm(copy + end, { force: true });
+  }
 }
 
 function noSpaceFor(path: string): StoreRefused {

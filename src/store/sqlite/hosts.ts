@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import { type Guest, LEARNING } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
-import { GUEST, HOST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
+import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
   CHANGED,
   GROUP_KEYS,
@@ -18,7 +18,7 @@ import {
 } from '../guests.ts';
 import { toBytes } from '../lines.ts';
 import { goneBefore, rowsToRemove } from '../prune.ts';
-import { replaced, upsert, without } from '../table.ts';
+import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { inChunks, inTransaction, removeInChunks } from './transaction.ts';
 
@@ -132,17 +132,3 @@ function removeGuests(db: DatabaseSync, rows: number): void {
   const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
   inChunks(db, least, row => void remove.run(String(row.host), String(row.domain)));
 }
-
-const UNCOUNTED = without(HOST, 'flagged', 'innocent');
-
-/** For `restore`: everything that a backup knows of hosts. The triggers count the guests anew. */
-export const RESTORE_HOSTS = `
-  DELETE FROM guest;
-  DELETE FROM host;
-  INSERT INTO guest (${GUEST.names}) SELECT ${GUEST.names} FROM backup.guest;
-  INSERT INTO host (${UNCOUNTED.names})
-    SELECT ${UNCOUNTED.names} FROM backup.host
-    WHERE shared_day IS NOT NULL OR forgotten_at IS NOT NULL
-    ON CONFLICT DO UPDATE SET ${replaced(UNCOUNTED, HOST.key)};
-  DELETE FROM sweep;
-  INSERT INTO sweep (${SWEEP.names}) SELECT ${SWEEP.names} FROM backup.sweep;`;

@@ -4,7 +4,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import { KEY } from '../columns.ts';
-import { replaced, without } from '../table.ts';
 import type { Revisions } from './revision.ts';
 
 const { names, sqlite } = KEY;
@@ -36,20 +35,3 @@ export function createKeys(db: DatabaseSync, { revision, change, together }: Rev
     listKeys: () => db.prepare(`SELECT ${names} FROM key ORDER BY created_at, id`).all().map(sqlite.record),
   };
 }
-
-/** What a key's secret is, and that it was revoked: none of it goes back. */
-const LIMITS = without(
-  KEY,
-  ...(['id', 'digest', 'prefix', 'last4', 'previousDigest', 'previousUntil', 'revokedAt'] as const),
-);
-
-/**
- * Keys that came after the backup are kept only for their counts, revoked. Of keys that are there the limits go back;
- * their secrets stay, and so does a revocation: what an operator took away since must not come back to life.
- */
-export const RESTORE_KEYS = `
-  UPDATE key SET revoked_at = coalesce(revoked_at, unixepoch() * 1000)
-    WHERE id NOT IN (SELECT id FROM backup.key);
-  INSERT INTO key (${names}) SELECT ${names} FROM backup.key WHERE true
-    ON CONFLICT (id) DO UPDATE SET
-      ${replaced(LIMITS)}, revoked_at = coalesce(key.revoked_at, excluded.revoked_at);`;

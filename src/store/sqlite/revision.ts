@@ -10,16 +10,20 @@ export type Revisions = ReturnType<typeof createRevisions>;
 export function createRevisions(db: DatabaseSync) {
   const read = db.prepare('SELECT value FROM revision');
   const revision = () => Number(read.get()?.value);
+  const raise = () => db.exec('UPDATE revision SET value = value + 1');
 
   return {
     revision,
+
+    /** Inside the transaction of a change. */
+    raise,
 
     /** A change that running servers must see before they answer their next call; false when there was nothing to do. */
     change: (act: Act, work: () => boolean): boolean =>
       inTransaction(db, () => {
         if (!work()) return false;
         writeAct(db, act);
-        db.exec('UPDATE revision SET value = value + 1');
+        raise();
         return true;
       }),
 

@@ -150,6 +150,17 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** Added where they are missing, as later columns are: the version before does not miss them, and can take over again. */
+const LATER_TABLES: Readonly<Record<string, string>> = {
+  server: `CREATE TABLE server (
+    id TEXT PRIMARY KEY,
+    version TEXT NOT NULL,
+    host TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+};
+
 const columnsIn = (db: DatabaseSync, table: string) =>
   db
     .prepare('SELECT name FROM pragma_table_info(?)')
@@ -158,7 +169,11 @@ const columnsIn = (db: DatabaseSync, table: string) =>
 
 /** Steps that leave the version as it is. */
 export function additions(db: DatabaseSync): string[] {
-  return additionsTo('sqlite', TABLES, (table, column) => columnsIn(db, table).includes(column));
+  const tables = Object.keys(LATER_TABLES).filter(table => columnsIn(db, table).length === 0);
+  return [
+    ...tables.map(table => LATER_TABLES[table]!),
+    ...additionsTo('sqlite', TABLES, (table, column) => columnsIn(db, table).includes(column)),
+  ];
 }
 
 /** Columns by the name of their table. */

@@ -1,7 +1,6 @@
 /** The key that filters are signed with, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import { SIGNING } from '../columns.ts';
 
 export type Signing = ReturnType<typeof createSigning>;
 
@@ -13,8 +12,3 @@ export function createSigning(db: DatabaseSync) {
     },
   };
 }
-
-/** For `restore`: the one in use stays, since clients know its other half. */
-export const RESTORE_SIGNING = `
-  INSERT INTO signing (${SIGNING.names}) SELECT ${SIGNING.names} FROM backup.signing WHERE true
-    ON CONFLICT DO NOTHING;`;

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
 import { SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
-import { replaced, upsert } from '../table.ts';
+import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -41,9 +41,3 @@ export function createSnapshots(db: DatabaseSync) {
       }),
   };
 }
-
-/** For `restore`: lists do not grow old again. */
-export const RESTORE_SNAPSHOTS = `
-  INSERT INTO snapshot (${SNAPSHOT.names}) SELECT ${SNAPSHOT.names} FROM backup.snapshot WHERE true
-    ON CONFLICT DO UPDATE SET ${replaced(SNAPSHOT, SNAPSHOT.key)}
-    WHERE excluded.accepted_at > accepted_at;`;

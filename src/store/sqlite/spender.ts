@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { monthOfDay } from '../../core/quota.ts';
 import type { SpendGroup, SpendResult } from '../batch.ts';
+import { codeOf, SQLITE } from './codes.ts';
 import { takeLock } from './lock.ts';
 
 const SYNCHRONOUS_FULL = 2;
@@ -28,6 +29,7 @@ export function createSpender(db: DatabaseSync): Spender {
     INSERT INTO usage_day (key_id, day, used) VALUES (?, ?, ?)
     ON CONFLICT (key_id, day) DO UPDATE SET used = used + excluded.used`);
   let durable = false;
+  const relief = relieving(db);
 
   function grant(group: SpendGroup, revision: number): SpendResult {
     if (group.revision !== revision) return 'changed';
@@ -53,6 +55,7 @@ export function createSpender(db: DatabaseSync): Spender {
       return result;
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
+      relief(error);
       throw error;
     }
   }
@@ -69,5 +72,26 @@ export function createSpender(db: DatabaseSync): Spender {
         change.run(1);
         change.run(-1);
       }),
+  };
+}
+
+const RELIEF_MS = 1_000;
+
+/**
+ * SQLite empties the journal (a checkpoint of the WAL) behind a commit that succeeds. One that grew beside a long reader until
+ * the disk was full, or its limit reached, would stay as it is for ever: so it is tried behind one that fails too.
+ */
+function relieving(db: DatabaseSync): (error: unknown) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return error => {
+    const code = codeOf(error);
+    const now = performance.now();
+    if ((code !== SQLITE.full && code !== SQLITE.ioerr) || now - last < RELIEF_MS) return;
+    last = now;
+    try {
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // The error before says why.
+    }
   };
 }

@@ -134,5 +134,8 @@ function bulkWork(bulk: Ask) {
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
     audit: most => bulk('audit', [most]),
     signingKey: candidate => bulk('signingKey', [candidate], NO_DEADLINE),
+    showSign: sign => bulk('showSign', [sign], NO_DEADLINE),
+    removeSign: id => bulk('removeSign', [id]),
+    listServers: () => bulk('listServers', []),
   } satisfies Partial<Store>;
 }

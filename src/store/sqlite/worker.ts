@@ -8,6 +8,7 @@ import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
 import { createFlags, type Flags } from './flags.ts';
+import { guardFile } from './guard.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
@@ -15,6 +16,7 @@ import { openDatabase, openFirst } from './open.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
+import { createServers, type Servers } from './servers.ts';
 import { failureOf, SharedCommits } from './shared-commits.ts';
 import { createSigning, type Signing } from './signing.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
@@ -53,6 +55,7 @@ export interface Records
     Snapshots,
     Audit,
     Signing,
+    Servers,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -96,6 +99,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createSnapshots(db),
     ...createAudit(db),
     ...createSigning(db),
+    ...createServers(db),
     ...createRestore(db, revisions),
     backup: backUp,
   };
@@ -121,6 +125,8 @@ async function backUp(target: string): Promise<void> {
 
 function serve(db: DatabaseSync): void {
   const close = () => db.close();
+  const guard = guardFile(path);
+  const check = role === 'counter' ? guard.checkNowAndThen : guard.check;
   const spender = role === 'counter' ? createSpender(db) : undefined;
   const ops: Counter | Records = { ...(spender ?? recordsOn(db)), close };
 
@@ -128,13 +134,19 @@ function serve(db: DatabaseSync): void {
     current = { id, from };
     try {
       const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
+      if (op !== 'close') check();
       tell({ id, value }, from);
     } catch (error) {
       tell(failureOf(id, error), from);
     }
   }
 
-  const commits = spender && new SharedCommits(spender.spend, tell);
+  const spend: Spender['spend'] = groups => {
+    const results = spender!.spend(groups);
+    check();
+    return results;
+  };
+  const commits = spender && new SharedCommits(spend, tell);
   port.on('message', (message: Question | Newcomer) => {
     if (!('newcomer' in message)) return void answer(message, port);
     const { newcomer } = message;

@@ -1,0 +1,43 @@
+/** SIGHUP of a server: the end where a terminal was closed, a reload elsewhere (daemons, nohup). */
+
+import type { Logger } from 'pino';
+import { ConfigRefused, SETTINGS } from '../config.ts';
+import { RELOADED } from '../reload.ts';
+import { type Environment, type SettingsFile, settingsAgain, settingsFile } from '../setting-sources.ts';
+
+/** Under nohup none of them is a terminal. Whether SIGHUP was ignored cannot be asked: Node resets that when it starts. */
+export function hasTerminal(): boolean {
+  return [process.stdin, process.stdout, process.stderr].some(stream => stream.isTTY);
+}
+
+/** `reload` throws ConfigRefused where the settings cannot be used: all stays as it was. */
+export function reloadOnHangup(log: Logger, reload: (env: Environment) => void): void {
+  let file = settingsFile(process.env);
+  process.on('SIGHUP', () => {
+    try {
+      file = takeOver(file, log, reload);
+    } catch (error) {
+      if (!(error instanceof ConfigRefused) && !('syscall' in (error as Error))) throw error;
+      log.error({ err: error }, 'the settings could not be reloaded: all stays as it was');
+    }
+  });
+}
+
+function takeOver(
+  before: SettingsFile | undefined,
+  log: Logger,
+  reload: (env: Environment) => void,
+): SettingsFile | undefined {
+  const env = settingsAgain(process.env, before);
+  const changed = Object.keys(SETTINGS).filter(name => env[name] !== process.env[name]);
+  reload(env);
+  const waiting = changed.filter(name => !RELOADED.includes(name));
+  // Threads that start later begin with these; what needs a restart stays as it is for them too.
+  for (const name of changed.filter(one => RELOADED.includes(one))) {
+    if (env[name] === undefined) delete process.env[name];
+    else process.env[name] = env[name];
+  }
+  log.info({ changed }, 'settings reloaded');
+  if (waiting.length > 0) log.warn({ settings: waiting }, 'these settings count from the next start on');
+  return settingsFile(process.env);
+}

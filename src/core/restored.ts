@@ -1,0 +1,78 @@
+/** What becomes of keys, overrides and lists when a backup is restored: what it knows goes back, what came since stays. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { type Act, shortDetail } from './audit.ts';
+import type { SnapshotHead } from './feed.ts';
+import { changesIn, type KeyRecord, limitsIn, limitsOf } from './key.ts';
+import { type Override, overrideInWords } from './override.ts';
+
+/** One line of the audit. */
+export type Change = Pick<Act, 'action' | 'subject' | 'detail'>;
+
+export interface Restored {
+  readonly changes: readonly Change[];
+  /** How many rows of what nobody decided, such as counts and flags, were taken over, by table. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+/** A record to be written, and how the audit tells of it. */
+export interface Written<R> {
+  readonly record: R;
+  readonly change: Change;
+}
+
+function changeOf(action: Change['action'], subject: string, detail: string): Change {
+  return { action, subject, detail: shortDetail(detail) };
+}
+
+/** Its limits go back. Its secrets stay, and so does a revocation: what was taken away since does not come back to life. */
+function keyAgain(present: KeyRecord, old: KeyRecord): KeyRecord {
+  return { ...present, ...limitsOf(old), revokedAt: present.revokedAt ?? old.revokedAt };
+}
+
+export function keysAgain(present: readonly KeyRecord[], old: readonly KeyRecord[]): Written<KeyRecord>[] {
+  const byId = new Map(present.map(key => [key.id, key]));
+  return old.flatMap(key => {
+    const was = byId.get(key.id);
+    if (!was) return { record: key, change: changeOf('key.create', key.id, limitsIn(key)) };
+    const record = keyAgain(was, key);
+    if (isDeepStrictEqual(record, was)) return [];
+    const isRevoked = record.revokedAt !== was.revokedAt;
+    const change = isRevoked
+      ? changeOf('key.revoke', key.id, `name ${JSON.stringify(key.name)}`)
+      : changeOf('key.update', key.id, changesIn(was, record));
+    return { record, change };
+  });
+}
+
+export function overridesAgain(present: readonly Override[], old: readonly Override[]): Written<Override>[] {
+  const byDomain = new Map(present.map(override => [override.domain, override]));
+  return old
+    .filter(override => !isDeepStrictEqual(override, byDomain.get(override.domain)))
+    .map(record => {
+      const was = byDomain.get(record.domain);
+      const before = was ? `${overrideInWords(was)} → ` : '';
+      return { record, change: changeOf('override.set', record.domain, before + overrideInWords(record)) };
+    });
+}
+
+/** Lists do not grow old again. */
+export function listsAgain(
+  present: readonly SnapshotHead[],
+  old: readonly SnapshotHead[],
+): Written<SnapshotHead>[] {
+  const byFeed = new Map(present.map(head => [head.feed, head]));
+  return old
+    .filter(({ feed, acceptedAt }) => acceptedAt > (byFeed.get(feed)?.acceptedAt ?? Number.NEGATIVE_INFINITY))
+    .map(record => ({ record, change: changeOf('feed.update', record.feed, `version ${record.version}`) }));
+}
+
+/** All in one line. */
+export function restoredInWords({ changes, rows }: Restored): string {
+  const kinds = Map.groupBy(changes, ({ action }) => action);
+  const words = [
+    ...[...kinds].map(([action, ofKind]) => `${ofKind.length} × ${action}`),
+    ...Object.entries(rows).map(([table, count]) => `${count} in ${table}`),
+  ];
+  return words.join(', ') || 'nothing to change';
+}

@@ -1,0 +1,82 @@
+/** Values of settings, checked. What one must be is told with its name by `config.ts`. */
+
+import { hash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { bad, type Checked, good } from './core/checked.ts';
+import { networkMatcher, parseNetwork } from './core/origin.ts';
+import { FEED_IDS } from './feeds/sources.ts';
+import { INSTALLATION } from './installation.ts';
+
+export function oneOf<const T extends readonly string[]>(...values: T) {
+  return (text: string): Checked<T[number]> =>
+    values.includes(text) ? good(text) : bad(`must be one of ${values.join(', ')}`);
+}
+
+export function parsePort(text: string): Checked<number> {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  return port >= 0 && port <= 65535 ? good(port) : bad('must be a number from 0 to 65535');
+}
+
+export function parseHost(text: string): Checked<string> {
+  return /^[0-9A-Za-z.:%-]+$/.test(text) ? good(text) : bad('must be an address or host name');
+}
+
+export function parseTrusted(text: string): Checked<(address: string) => boolean> {
+  const networks: string[] = [];
+  for (const item of itemsOf(text)) {
+    const network = parseNetwork(item);
+    if (!network.ok) return network;
+    networks.push(network.value);
+  }
+  return good(networkMatcher(networks));
+}
+
+/** Of comma-separated items; spaces around them and empty ones do not count. */
+function itemsOf(text: string): string[] {
+  return text
+    .split(',')
+    .map(part => part.trim())
+    .filter(item => item !== '');
+}
+
+export function parseFeeds(text: string): Checked<readonly string[]> {
+  const feeds = itemsOf(text);
+  const isKnown = feeds.every(id => FEED_IDS.includes(id));
+  return isKnown ? good(feeds) : bad(`must be comma-separated names of ${FEED_IDS.join(', ')}`);
+}
+
+const MOST_WORKERS = 8;
+/** Only there does the system deal connections out to all threads that listen at one port. */
+const canShare = process.platform === 'linux';
+
+export function parseWorkers(text: string): Checked<number> {
+  if (text === 'auto') return good(canShare ? Math.min(availableParallelism(), MOST_WORKERS) : 1);
+  if (!/^[1-8]$/.test(text)) return bad(`must be auto or a number from 1 to ${MOST_WORKERS}`);
+  return canShare || text === '1' ? good(Number(text)) : bad('must be 1 or auto: more take Linux');
+}
+
+const digestOf = (text: string) => hash('sha256', text, 'buffer');
+
+/** Gives a comparison, so that the token itself goes no further; of digests, so that it takes the same time always. */
+export function parseToken(text: string): Checked<((sent: string) => boolean) | undefined> {
+  if (text === '') return good(undefined);
+  const isLongEnough = text.length >= 32 && text.length <= 1000;
+  if (!isLongEnough || !/^[!-~]+$/.test(text) || text.startsWith('drk_'))
+    return bad(
+      'must be 32 characters or more, printable ASCII without spaces, and no API key; make one with: openssl rand -hex 32',
+    );
+  const digest = digestOf(text);
+  return good(sent => timingSafeEqual(digestOf(sent), digest));
+}
+
+/** What a file holds, without the line's end: for secrets that are mounted as files. */
+export function parseSecretFile(text: string): Checked<string | undefined> {
+  if (text === '') return good(undefined);
+  try {
+    return good(readFileSync(resolve(INSTALLATION, text), 'utf8').trim());
+  } catch (error) {
+    return bad(`must name a file that can be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { diskFinding, feedsFinding } from '../../src/commands/doctor.ts';
+import { startDns } from '../support/dns.ts';
+import { openBeside, run, runJson } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+interface Report {
+  readonly findings: { readonly check: string; readonly state: string; readonly fix: string | null }[];
+}
+
+const statesIn = ({ findings }: Report) => findings.map(({ check, state }) => `${check} ${state}`);
+
+test('the doctor finds an installation well, or says what to do', async () => {
+  const folder = temporaryFolder();
+  const store = await openBeside(folder);
+  const dns = await startDns();
+  const well = await runJson<Report>(['doctor'], { folder, env: { DNS_SERVERS: dns.address } });
+  expect(statesIn(well).filter(state => !/^(?:disk|descriptors) /.test(state))).toEqual([
+    'settings ok',
+    'store ok',
+    'clock ok',
+    'feeds warning',
+    'version ok',
+    'dns ok',
+  ]);
+
+  // All that can be wrong at once.
+  await store.showSign({ id: 'a', version: '0.0.9', host: 'a.example', startedAt: 1 });
+  const ill = await run(['doctor', '--json'], { folder, env: { DNS_SERVER: '1.1.1.1' } });
+  await dns.close();
+  const { findings } = JSON.parse(ill.stdout) as Report;
+  expect([ill.code, statesIn({ findings })]).toEqual([
+    1,
+    expect.arrayContaining(['settings warning', 'store ok', 'version warning', 'dns failed']),
+  ]);
+  expect(findings.every(({ state, fix }) => (state === 'ok') === (fix === null))).toBe(true);
+  expect(ill.stderr).toMatch(/^domain-risk: dns: 127\.0\.0\.1:1 does not answer: set DNS_SERVERS/m);
+
+  const none = await run(['doctor'], { folder: join(folder, 'none'), env: { DNS_SERVERS: '127.0.0.1:1' } });
+  expect([none.code, none.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^domain-risk: store: there is none at /m),
+  ]);
+});
+
+test('space and lists that run short are told before they are a problem', () => {
+  const MIB = 2 ** 20;
+  expect([10 * MIB, 500 * MIB, 5_000 * MIB].map(free => diskFinding('/srv', free).state)).toEqual([
+    'failed',
+    'warning',
+    'ok',
+  ]);
+  const now = Date.UTC(2026, 10, 16);
+  const daysAgo = (days: number) => now - days * 86_400_000;
+  expect(feedsFinding([], now)).toMatchObject({
+    state: 'warning',
+    fix: expect.stringContaining('feeds update'),
+  });
+  expect(feedsFinding([daysAgo(40), daysAgo(1)], now).state).toBe('ok');
+  expect(feedsFinding([daysAgo(40), daysAgo(4)], now).state).toBe('warning');
+});
+
+test('config shows every setting and where it came from, no secret, and fails for one that cannot be used', async () => {
+  const ADMIN_TOKEN = 'canary'.repeat(8);
+  const shown = await run(['config'], { folder: '/srv/none', env: { ADMIN_TOKEN } });
+  expect([shown.code, shown.stderr]).toEqual([0, '']);
+  expect(shown.stdout).toMatch(/^ADMIN_TOKEN +\(hidden\) +environment$/m);
+  expect(shown.stdout).toMatch(/^DOCS +on +default$/m);
+  expect(shown.stdout).toMatch(/^store: \/srv\/none\/domain-risk\.db$/m);
+  expect(shown.stdout).not.toContain('canary');
+  const bad = await run(['config', '--json'], { env: { DOCS: 'perhaps' } });
+  expect([bad.code, bad.stderr]).toEqual([1, 'domain-risk: DOCS: must be one of on, off\n']);
+});
