@@ -1,10 +1,10 @@
 /** Environment → frozen Config, checked once at start. One row per setting; the README's table is made of these. */
 
-import { hash, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
 import { networkMatcher, parseNetwork } from './core/origin.ts';
+import { parseToken } from './core/token.ts';
 import { type Database, parseDatabase } from './database.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
 import { FEED_IDS } from './feeds/sources.ts';
@@ -63,20 +63,6 @@ function parseWorkers(text: string): Checked<number> {
   if (text === 'auto') return good(canShare ? Math.min(availableParallelism(), MOST_WORKERS) : 1);
   if (!/^[1-8]$/.test(text)) return bad(`must be auto or a number from 1 to ${MOST_WORKERS}`);
   return canShare || text === '1' ? good(Number(text)) : bad('must be 1 or auto: more take Linux');
-}
-
-const digestOf = (text: string) => hash('sha256', text, 'buffer');
-
-/** Gives a comparison, so that the token itself goes no further; of digests, so that it takes the same time always. */
-function parseToken(text: string): Checked<((sent: string) => boolean) | undefined> {
-  if (text === '') return good(undefined);
-  const isLongEnough = text.length >= 32 && text.length <= 1000;
-  if (!isLongEnough || !/^[!-~]+$/.test(text) || text.startsWith('drk_'))
-    return bad(
-      'must be 32 characters or more, printable ASCII without spaces, and no API key; make one with: openssl rand -hex 32',
-    );
-  const digest = digestOf(text);
-  return good(sent => timingSafeEqual(digestOf(sent), digest));
 }
 
 export const SETTINGS = {
@@ -171,6 +157,11 @@ export const SETTINGS = {
     help: 'Whether the plainest lookups are read without the parser of Node, with the same answers: `on` or `off`.',
     parse: oneOf('on', 'off'),
   },
+  FEEDS_UPDATE: {
+    fallback: 'daily',
+    help: 'How often the service fetches fresh lists by itself: `daily`, `hourly` or `off`. The first time is within two minutes of the first start; of all servers on one store one does it.',
+    parse: oneOf('daily', 'hourly', 'off'),
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Parsed<K extends keyof typeof SETTINGS> = Extract<
@@ -200,6 +191,7 @@ export interface Config {
   readonly logLevel: Parsed<'LOG_LEVEL'>;
   readonly accessLog: Parsed<'ACCESS_LOG'>;
   readonly fastLane: Parsed<'FAST_LANE'>;
+  readonly feedsUpdate: Parsed<'FEEDS_UPDATE'>;
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -241,6 +233,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: read('LOG_LEVEL'),
     accessLog: read('ACCESS_LOG'),
     fastLane: read('FAST_LANE'),
+    feedsUpdate: read('FEEDS_UPDATE'),
   });
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
     problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');

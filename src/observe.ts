@@ -8,6 +8,8 @@ import type { Metrics } from './http/metrics.ts';
 import { createOften } from './http/often.ts';
 import type { Port } from './http/port.ts';
 import type { Learn } from './learn.ts';
+import type { ScheduleParts } from './schedule.ts';
+import type { Outcome } from './update.ts';
 
 export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
   const { counters } = resolver;
@@ -157,6 +159,40 @@ export function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Cl
       ),
     'max',
   );
+}
+
+const DAY_MS = 86_400_000;
+
+/** What updates brought, and what kept them from it: the same trouble once a day, however often it is tried. */
+export function tellOfUpdates(log: Logger, clock: Clock): ScheduleParts['tell'] {
+  let told = '';
+  let toldAt = 0;
+  const tellOnce = (problem: string, fields: object) => {
+    const now = clock();
+    if (problem === told && now >= toldAt && now - toldAt < DAY_MS) return;
+    told = problem;
+    toldAt = now;
+    log.warn(fields, problem);
+  };
+  return {
+    updated(done) {
+      const of = (...wanted: Outcome[]) =>
+        done.filter(({ outcome }) => wanted.includes(outcome)).map(({ feed }) => feed);
+      const changed = of('accepted');
+      const bad = done.filter(({ outcome }) => outcome === 'refused' || outcome === 'failed');
+      if (bad.length < done.length)
+        log.info({ changed, unchanged: of('unchanged') }, 'the feeds were checked');
+      if (bad.length === 0) {
+        told = '';
+        return;
+      }
+      const problems = Object.fromEntries(bad.map(({ feed, problems }) => [feed, problems.join('; ')]));
+      tellOnce(`feeds not updated: ${bad.map(({ feed, outcome }) => `${feed} ${outcome}`).join(', ')}`, {
+        problems,
+      });
+    },
+    failed: error => tellOnce('the feeds could not be updated', { err: error }),
+  };
 }
 
 export function tellOfFeeds(log: Logger) {

@@ -1,10 +1,9 @@
 /** `domain-risk feeds`: the lists that are followed, how fresh they are, and bringing fresh ones into the store. */
 
 import type { Command } from 'commander';
-import { loadCatalog, openStore } from '../compose.ts';
+import { loadCatalog, openStore, updateParts } from '../compose.ts';
 import type { Act } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
-import { PACKING } from '../feeds/pack.ts';
 import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
@@ -127,12 +126,9 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
   );
   const work = (store: Pick<Store, 'snapshots' | 'snapshot' | 'acceptSnapshot'>) => {
     const bar = startProgress('Updating the feeds');
-    const parts = { store, sources, installed: SOURCES.feeds, tables: SOURCES.tables };
-    const catalog = () => loadCatalog(config, () => {}, store);
-    return updateFeeds(
-      { ...parts, catalog, packing: PACKING, clock: Date.now, actor: actor() },
-      { force, dryRun, progress: (feed, done, total) => bar.at(feed, done, total) },
-    ).then(done => {
+    const progress = (feed: string, done: number, total: number) => bar.at(feed, done, total);
+    const parts = updateParts(config, store, sources, actor());
+    return updateFeeds(parts, { force, dryRun, progress }).then(done => {
       const taken = `${done.filter(isTaken).length} of ${done.length} feeds have a new version`;
       bar.end(dryRun ? `${taken}; a dry run: nothing was changed` : taken);
       return done;

@@ -3,9 +3,9 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { loadCatalog, openStore } from '../compose.ts';
+import { loadCatalog, type OpenedStore, openStore } from '../compose.ts';
 import type { Config } from '../config.ts';
-import { type Store, StoreUnavailable } from '../core/ports.ts';
+import { StoreUnavailable } from '../core/ports.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
 import type { Service } from '../service.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
@@ -71,15 +71,18 @@ interface Parts {
   readonly onFormChange: OnFormChange;
 }
 
-type Serving = Pick<Service, 'address' | 'store' | 'close'>;
+interface Serving extends Pick<Service, 'address' | 'store'> {
+  close(): Promise<unknown>;
+}
 
 async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {
-  const [{ bindService }, { tellOfFeeds }] = await Promise.all([
+  const [{ bindService }, { tellOfFeeds }, { keepFresh }] = await Promise.all([
     import('../service.ts'),
     import('../observe.ts'),
+    import('../workers/updater.ts'),
   ]);
   const binding = await bound(config, bindService({ config, log }));
-  let store: Store | undefined;
+  let store: OpenedStore | undefined;
   try {
     store = await openStore(config, die, onFormChange);
     const bar = startProgress(BUILDING);
@@ -90,7 +93,10 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
       tellOfFeeds(log).unusable,
     );
     bar.end(builtOf(catalog.size, catalog.status.length));
-    return await binding.start({ store, catalog, clock: Date.now });
+    const service = await binding.start({ store, catalog, clock: Date.now });
+    const fresh = keepFresh({ config, log, store });
+    const { address } = service;
+    return { address, store, close: () => Promise.all([fresh?.close(), service.close()]) };
   } catch (error) {
     await binding.close();
     await store?.close();

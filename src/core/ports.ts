@@ -5,6 +5,7 @@ import type { Domain } from './domain.ts';
 import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
 import type { Guest, HostRecord } from './guest.ts';
 import type { KeyRecord } from './key.ts';
+import type { Lease } from './lease.ts';
 import type { Mail } from './mail.ts';
 import type { Override } from './override.ts';
 import type { Flag, Ranked } from './ranking.ts';
@@ -204,6 +205,11 @@ export interface Store {
   acceptSnapshot(snapshot: AcceptedSnapshot, was: string | null, act: Act): Promise<boolean>;
   /** Back to what is installed; false when there is none. */
   removeSnapshot(feed: string, act: Act): Promise<boolean>;
+
+  /** Who does a work that only one server of all should do at a time; undefined before the first has. */
+  lease(name: string): Promise<Lease | undefined>;
+  /** Compare and swap: takes the place of `was`; false when another came between. */
+  swapLease(lease: Lease, was: Lease | undefined): Promise<boolean>;
 
   /** What operators did, the newest first. */
   audit(most: number): Promise<Act[]>;

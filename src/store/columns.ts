@@ -7,6 +7,7 @@ import type { Act, Action } from '../core/audit.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
+import type { Lease } from '../core/lease.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
@@ -158,7 +159,15 @@ const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
 });
 export const ACT = without(AUDIT, 'id');
 
+export const LEASE = table<Lease>('lease', ['name'], {
+  name: text,
+  holder: orNull(text),
+  until: whole,
+  dueAt: whole,
+});
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT],
+  ...[LEASE],
 ];

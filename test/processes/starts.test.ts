@@ -47,6 +47,7 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   LOG_LEVEL: ['loud', 'INFO', ''],
   ACCESS_LOG: ['some', 'true', ''],
   FAST_LANE: ['yes', ''],
+  FEEDS_UPDATE: ['weekly', 'on', ''],
 };
 
 test('every setting has values that it refuses', () => {

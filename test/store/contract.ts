@@ -9,6 +9,7 @@ import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
+import type { Lease } from '../../src/core/lease.ts';
 import type { Override } from '../../src/core/override.ts';
 import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
@@ -1011,6 +1012,30 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       );
       expect(accepted.sort()).toEqual([false, true]);
       expect(await stores[0].audit(10)).toHaveLength(2);
+    });
+  });
+
+  describe('leases', () => {
+    test('of many servers at once one gets it, and only who knows it as it is can change it', async () => {
+      const open = await makePlace();
+      const stores = await Promise.all([open(), open()]);
+      const by = (holder: string | null, until = 5): Lease => ({ name: 'feeds', holder, until, dueAt: 7 });
+      expect(await stores[0].lease('feeds')).toBeUndefined();
+      const asked = ['a', 'b', 'c', 'd'].map((name, at) => stores[at % 2]!.swapLease(by(name), undefined));
+      const got = await Promise.all(asked);
+      expect(got.filter(Boolean)).toHaveLength(1);
+      const winner = by(['a', 'b', 'c', 'd'][got.indexOf(true)]!);
+      expect(await stores[1].lease('feeds')).toEqual(winner);
+      for (const was of [
+        { ...winner, holder: null },
+        { ...winner, until: 6 },
+        { ...winner, dueAt: 8 },
+      ])
+        expect(await stores[0].swapLease(by('e'), was)).toBe(false);
+      expect(await stores[0].swapLease(by(null, 0), winner)).toBe(true);
+      expect(await stores[1].swapLease(by('e', 9), by(null, 0))).toBe(true);
+      expect(await stores[0].lease('feeds')).toEqual(by('e', 9));
+      expect(await stores[0].lease('another')).toBeUndefined();
     });
   });
 }

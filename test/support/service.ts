@@ -113,7 +113,7 @@ export async function startTestService(
   const logged: string[] = [];
   const log: Logger = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   // Its DNS knows what a test tells it, and no sentinel of the real world.
-  const small = { DNS_SERVERS: dns.address, DNS_SENTINELS: '' };
+  const small = { DNS_SERVERS: dns.address, DNS_SENTINELS: '', FEEDS_UPDATE: 'off' };
   const config = readConfig({ PORT: '0', DATA_DIR: folder, ...small, ...options.env });
   const store = await openPatiently(config);
   const service = await startService({

@@ -160,6 +160,14 @@ export const MIGRATIONS: readonly string[] = [
     body text NOT NULL
   );
   `,
+  `
+  CREATE TABLE lease (
+    name text COLLATE "C" PRIMARY KEY,
+    holder text,
+    until bigint NOT NULL,
+    due_at bigint NOT NULL
+  );
+  `,
 ];
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

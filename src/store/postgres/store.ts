@@ -11,6 +11,7 @@ import { DEADLINE_MS, openConnections } from './connect.ts';
 import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
 import { createKeys } from './keys.ts';
+import { createLeases } from './leases.ts';
 import { withConnection } from './open.ts';
 import { createOverrides } from './overrides.ts';
 import { createRevisions } from './revision.ts';
@@ -98,6 +99,7 @@ export async function openPostgresStore(
     ...hosts,
     ...createSnapshots(records),
     ...createAudit(records),
+    ...createLeases(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

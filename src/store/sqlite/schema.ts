@@ -142,6 +142,14 @@ export const MIGRATIONS: readonly string[] = [
     body TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE lease (
+    name TEXT PRIMARY KEY,
+    holder TEXT,
+    until INTEGER NOT NULL,
+    due_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 const columnsIn = (db: DatabaseSync, table: string) =>

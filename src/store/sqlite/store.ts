@@ -133,5 +133,7 @@ function bulkWork(bulk: Ask) {
     acceptSnapshot: (snapshot, was, act) => bulk('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
     audit: most => bulk('audit', [most]),
+    lease: name => bulk('lease', [name], NO_DEADLINE),
+    swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;
 }

@@ -10,6 +10,7 @@ import { copyingBefore } from './before.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
+import { createLeases, type Leases } from './leases.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { openDatabase, openFirst } from './open.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
@@ -51,6 +52,7 @@ export interface Records
     Hosts,
     Snapshots,
     Audit,
+    Leases,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -93,6 +95,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createHosts(db),
     ...createSnapshots(db),
     ...createAudit(db),
+    ...createLeases(db),
     ...createRestore(db, revisions),
     backup: backUp,
   };
