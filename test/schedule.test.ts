@@ -16,7 +16,7 @@ const DAY = PERIODS.daily;
 const version = { version: '1', names: 7 };
 const updated = (outcome: Updated['outcome'], feed = 'castle'): Updated => ({
   ...{ feed, outcome, before: version, after: outcome === 'failed' ? null : version },
-  ...{ dropped: null, problems: outcome === 'failed' ? ['no network'] : [] },
+  ...{ dropped: null, problems: outcome === 'failed' ? ['no network'] : [], turnover: null },
 });
 
 const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 90_000, interval: 5 });
@@ -90,7 +90,7 @@ test('while one is at it, however long that takes, no other begins', async () =>
   const [one, other] = stores as [Store, Store];
   const { promise, resolve } = Promise.withResolvers<Updated[]>();
   start(one, { update: () => promise });
-  await eventually(async () => expect((await one.lease('feeds'))?.holder).not.toBeNull());
+  await eventually(async () => expect((await one.lease('feeds'))?.holder).toBeTypeOf('string'));
   start(other);
   for (let step = 0; step < 5; step++) {
     now += LEASE_MS / 2;
@@ -135,7 +135,7 @@ test('a server that ends in the middle leaves the update to the next one, at onc
     update: stop =>
       new Promise((_, reject) => stop.addEventListener('abort', () => reject(new Error('given up')))),
   });
-  await eventually(async () => expect((await other.lease('feeds'))?.holder).not.toBeNull());
+  await eventually(async () => expect((await other.lease('feeds'))?.holder).toBeTypeOf('string'));
   await schedule.close();
   start(other);
   await eventually(() => expect(begun).toBe(1));

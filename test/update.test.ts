@@ -201,6 +201,7 @@ describe('an update of a feed', () => {
       after: { version: 'new', names: 110 },
       dropped: { malformed: 0, suffix: 1, specialUse: 0, duplicate: 1 },
       problems: [],
+      turnover: { added: 10, removed: 0 },
     });
     expect(await stored()).toMatchObject({ version: 'new', names: many(110), acceptedAt: FIRST });
     expect(await acts()).toEqual([
@@ -337,5 +338,30 @@ describe('an update of a feed', () => {
     await update(many(120), { now: FIRST + DAY });
     const { since } = (await stored())!;
     expect([since[0]!, since[105]!, since[115]!].map(dayText)).toEqual([null, '2026-11-01', '2026-11-02']);
+  });
+});
+
+describe('what became of a feed is kept', () => {
+  const checkOf = async () => (await store.feedChecks()).find(check => check.feed === feed.id);
+
+  it('with what came and went, also where there was nothing new, and where it failed', async () => {
+    await update([...many(98), 'x.com', 'y.com', 'z.com']);
+    const changed = { feed: feed.id, triedAt: FIRST, checkedAt: FIRST, added: 3, removed: 2, problem: null };
+    expect(await checkOf()).toEqual(changed);
+    await update([...many(98), 'x.com', 'y.com', 'z.com'], { now: FIRST + DAY });
+    const unchanged = { ...changed, triedAt: FIRST + DAY, checkedAt: FIRST + DAY };
+    expect(await checkOf()).toEqual(unchanged);
+    await update(new FeedError('no\u001b network'), { now: FIRST + 2 * DAY });
+    const failed = { ...unchanged, triedAt: FIRST + 2 * DAY, problem: 'no  network' };
+    expect(await checkOf()).toEqual(failed);
+    await update(['gmail.com', ...many(99)], { now: FIRST + 3 * DAY });
+    expect((await checkOf())?.problem).toMatch(/^it names gmail.com/);
+    await update(['gmail.com', ...many(99)], { now: FIRST + 4 * DAY, force: true });
+    expect(await checkOf()).toMatchObject({ checkedAt: FIRST + 4 * DAY, problem: null });
+  });
+
+  it('but not of a dry run', async () => {
+    expect(await update(many(101), { dryRun: true })).toMatchObject({ turnover: { added: 1, removed: 0 } });
+    expect(await checkOf()).toBeUndefined();
   });
 });

@@ -3,11 +3,10 @@
 import type { Command } from 'commander';
 import { loadCatalog, openStore, updateParts } from '../compose.ts';
 import type { Act } from '../core/audit.ts';
-import type { Store } from '../core/ports.ts';
 import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
-import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
+import { CommandFailed, printable, printJson, printTable, startProgress, UsageProblem } from './print.ts';
 import { actor, hasStore, readWorld, tellNoStore, withStore, withStoreOrNew } from './world.ts';
 
 interface UpdateOptions {
@@ -21,7 +20,9 @@ export function addFeeds(program: Command): void {
   const feeds = program.command('feeds').description('the lists that are followed');
   feeds
     .command('status')
-    .description('every feed with its version, how many names count and when it was updated')
+    .description(
+      'every feed with its version, when it was last checked and changed, and how many names count',
+    )
     .option('--json', 'one JSON document on stdout')
     .action(status);
   feeds
@@ -68,22 +69,27 @@ async function status(options: { json?: boolean }): Promise<void> {
   const store = hasStore(config) ? await openStore(config, failed) : undefined;
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
-    const shown = shownFeeds(await loadCatalog(config, () => {}, store));
+    const { feedsOff } = config;
+    const checks = (await store?.feedChecks())?.filter(({ feed }) => !feedsOff.includes(feed)) ?? [];
+    const shown = shownFeeds(await loadCatalog(config, () => {}, store), checks, Date.now());
     if (options.json) return printJson(shown);
     printTable(
-      ['FEED', 'KIND', 'FAMILY', 'LICENCE', 'VERSION', 'UPDATED', 'NAMES', 'DROPPED'],
+      ['FEED', 'KIND', 'FAMILY', 'LICENCE', 'VERSION', 'CHECKED', 'CHANGED', 'CHANGE', 'NAMES', 'DROPPED'],
       shown.feeds.map(row => [
         row.feed,
         row.kind,
         row.family,
         row.licence,
         row.version,
+        row.checked_at ?? 'never',
         row.updated_at ?? 'as installed',
+        row.updated_at === null ? '' : `+${row.added} -${row.removed}`,
         row.names,
         sum(row.dropped),
       ]),
     );
-    const { feedsOff } = config;
+    for (const { feed, problem } of [...shown.feeds, ...shown.missing])
+      if (problem !== null) process.stdout.write(`\n${feed}: ${printable(problem)}`);
     const missing = FEED_IDS.filter(
       id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id),
     );
@@ -103,10 +109,12 @@ function failed(error: unknown): void {
 const sum = (counts: object) => Object.values(counts).reduce((total: number, count) => total + count, 0);
 
 /** A dry run makes no store. */
-const NO_STORE: Pick<Store, 'snapshots' | 'snapshot' | 'acceptSnapshot'> = {
+const NO_STORE: Parameters<typeof updateParts>[1] = {
   snapshots: async () => [],
   snapshot: async () => undefined,
   acceptSnapshot: async () => false,
+  feedChecks: async () => [],
+  noteCheck: async () => {},
 };
 
 async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
@@ -124,7 +132,7 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
   const sources = freshFeeds(from).filter(({ feed: { id } }) =>
     wanted.size === 0 ? !feedsOff.includes(id) : wanted.has(id),
   );
-  const work = (store: Pick<Store, 'snapshots' | 'snapshot' | 'acceptSnapshot'>) => {
+  const work = (store: Parameters<typeof updateParts>[1]) => {
     const bar = startProgress('Updating the feeds');
     const progress = (feed: string, done: number, total: number) => bar.at(feed, done, total);
     const parts = updateParts(config, store, sources, actor());
@@ -159,8 +167,9 @@ function fixes(bad: readonly Updated[], from: ReadonlyMap<string, string>): stri
   ];
 }
 
-function shownUpdate({ feed, outcome, before, after, dropped, problems }: Updated) {
-  return { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems };
+function shownUpdate({ dropped, ...one }: Updated) {
+  const { feed, outcome, before, after, problems, turnover } = one;
+  return { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems, ...turnover };
 }
 
 function printUpdates(done: readonly Updated[]): void {

@@ -3,6 +3,7 @@
 import type { Act } from './audit.ts';
 import type { Domain } from './domain.ts';
 import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
+import type { FeedCheck } from './freshness.ts';
 import type { Guest, HostRecord } from './guest.ts';
 import type { KeyRecord } from './key.ts';
 import type { Lease } from './lease.ts';
@@ -206,6 +207,9 @@ export interface Store {
   /** Back to what is installed; false when there is none. */
   removeSnapshot(feed: string, act: Act): Promise<boolean>;
 
+  /** What became of each feed when it was last looked at, in the order of their names. */
+  feedChecks(): Promise<FeedCheck[]>;
+  noteCheck(check: FeedCheck): Promise<void>;
   /** Who does a work that only one server of all should do at a time; undefined before the first has. */
   lease(name: string): Promise<Lease | undefined>;
   /** Compare and swap: takes the place of `was`; false when another came between. */

@@ -144,6 +144,7 @@ const FEEDS: Type.Static<typeof FeedsSchema> = {
   snapshot: 'aa6756337948',
   domains: 172_015,
   panel: 0,
+  freshness: { status: 'fresh', checked_at: '2026-11-15T04:20:00Z', failing: [] },
   feeds: [
     {
       feed: 'disposable-email-domains',
@@ -155,9 +156,16 @@ const FEEDS: Type.Static<typeof FeedsSchema> = {
       version: '1.26.0',
       names: 8_881,
       dropped: { malformed: 0, suffix: 0, duplicate: 0, protected: 2, special_use: 0 },
-      updated_at: null,
+      updated_at: '2026-11-14T04:17:00Z',
+      tried_at: '2026-11-15T04:20:00Z',
+      checked_at: '2026-11-15T04:20:00Z',
+      age_seconds: 18_600,
+      added: 12,
+      removed: 3,
+      problem: null,
     },
   ],
+  missing: [],
 };
 
 const HOSTS: Type.Static<typeof HostsSchema> = {

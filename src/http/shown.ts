@@ -3,6 +3,7 @@
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Dropped } from '../core/feed.ts';
+import { type FeedCheck, type Freshness, freshnessOf } from '../core/freshness.ts';
 import type { HostRecord } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { isEnough, learnableSum } from '../core/learnable.ts';
@@ -100,13 +101,41 @@ export function shownDropped<T extends Dropped>({ specialUse, ...others }: T) {
   return { ...others, special_use: specialUse };
 }
 
-export function shownFeeds({ generation, size, panelSize, status }: Catalog) {
+/** `missing`: feeds of which there is no version at all, since they could not be fetched. */
+export function shownFeeds(
+  { generation, size, panelSize, status }: Catalog,
+  checks: readonly FeedCheck[],
+  now: number,
+) {
+  const checkOf = new Map(checks.map(check => [check.feed, check]));
   const feeds = status.map(({ feed, version, names, updatedAt, ...rest }) => {
     const { id, kind, family, licence, origin } = feed;
     const verified = family === 'verified';
     const dropped = shownDropped(rest.dropped);
     const updated_at = shownDate(updatedAt);
-    return { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
+    const list = { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
+    return { ...list, ...shownCheck(checkOf.get(id), now) };
   });
-  return { snapshot: generation, domains: size, panel: panelSize, feeds };
+  const missing = checks
+    .filter(check => !status.some(({ feed }) => feed.id === check.feed))
+    .map(({ feed, triedAt, problem }) => ({ feed, tried_at: shownDate(triedAt), problem }));
+  const freshness = shownFreshness(freshnessOf(checks, now));
+  return { snapshot: generation, domains: size, panel: panelSize, freshness, feeds, missing };
+}
+
+/** Nobody has looked at what was installed. */
+function shownCheck(check: FeedCheck | undefined, now: number) {
+  const { triedAt = null, checkedAt = null, added = 0, removed = 0, problem = null } = check ?? {};
+  return {
+    tried_at: shownDate(triedAt),
+    checked_at: shownDate(checkedAt),
+    age_seconds: checkedAt === null ? null : Math.max(0, Math.round((now - checkedAt) / 1000)),
+    added,
+    removed,
+    problem,
+  };
+}
+
+export function shownFreshness({ status, checkedAt, failing }: Freshness) {
+  return { status, checked_at: shownDate(checkedAt), failing };
 }

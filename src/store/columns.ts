@@ -5,6 +5,7 @@
 
 import type { Act, Action } from '../core/audit.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
+import type { FeedCheck } from '../core/freshness.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Lease } from '../core/lease.ts';
@@ -166,8 +167,17 @@ export const LEASE = table<Lease>('lease', ['name'], {
   dueAt: whole,
 });
 
+export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
+  feed: text,
+  triedAt: whole,
+  checkedAt: orNull(whole),
+  added: whole,
+  removed: whole,
+  problem: orNull(text),
+});
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT],
-  ...[LEASE],
+  ...[LEASE, FEED_CHECK],
 ];

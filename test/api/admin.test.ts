@@ -527,7 +527,7 @@ describe('overrides', () => {
 describe('feeds, mail hosts and the audit', () => {
   test('feeds are shown as they are now', async () => {
     const shown = await done<{ feeds: Record<string, unknown>[]; domains: number }>('GET', '/admin/feeds');
-    expect(Object.keys(shown)).toEqual(['snapshot', 'domains', 'panel', 'feeds']);
+    expect(Object.keys(shown)).toEqual(['snapshot', 'domains', 'panel', 'freshness', 'feeds', 'missing']);
     expect(shown.domains).toBe((await installedCatalog()).size);
     for (const feed of shown.feeds) {
       expect(feed).toEqual({
@@ -541,6 +541,7 @@ describe('feeds, mail hosts and the audit', () => {
         names: expect.any(Number),
         dropped: expect.objectContaining({ malformed: expect.any(Number), protected: expect.any(Number) }),
         updated_at: null,
+        ...{ tried_at: null, checked_at: null, age_seconds: null, added: 0, removed: 0, problem: null },
       });
     }
   });

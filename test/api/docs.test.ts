@@ -585,7 +585,7 @@ test('probes and metrics are for machines', async () => {
   expect([live.status, live.headers.get('cache-control')]).toEqual([200, 'no-store']);
   const ready = await ask(port, '/readyz');
   expect(ready.status).toBe(200);
-  expect(Object.keys(JSON.parse(ready.body))).toEqual(['status', 'store', 'catalog', 'dns']);
+  expect(Object.keys(JSON.parse(ready.body))).toEqual(['status', 'store', 'catalog', 'feeds', 'dns']);
   const metrics = await ask(port, '/metrics');
   expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
   expect(metrics.body).toMatch(/^domain_risk_request_seconds_count\{.*route="livez".*\} [1-9]/m);

@@ -347,6 +347,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await service().store.learn(guests, [], day, day);
     const page = await enter('Cem');
 
+    await page.getByText('The lists have not been updated yet').waitFor();
     const feeds = await chooseTab(page, 'Feeds');
     await feeds.getByText(/[\d,]{6,} disposable domains in snapshot/).waitFor();
     const rows = await rowsOf(feeds.getByRole('table', { name: 'Feeds' }));

@@ -160,13 +160,24 @@ test('feeds are shown with what was left out of them', () => {
     names: 9,
     dropped: { malformed: 1, suffix: 2, special_use: 3, duplicate: 4, protected: 5 },
     updated_at: DATE,
+    tried_at: DATE,
+    checked_at: DATE,
+    age_seconds: 60,
+    added: 2,
+    removed: 1,
+    problem: null,
   };
+  const never = { tried_at: null, checked_at: null, age_seconds: null, added: 0, removed: 0 };
+  const check = { feed: 'a', triedAt: AT, checkedAt: AT, added: 2, removed: 1, problem: null };
+  const failed = { ...check, feed: 'c', checkedAt: null, problem: 'no network' };
   const broad = { ...status, feed: { ...feed, id: 'b', family: 'broad' }, updatedAt: null };
   const catalog = { generation: 'g', size: 9, panelSize: 3, status: [status, broad] };
-  expect(shownFeeds(catalog as unknown as Catalog)).toEqual({
+  expect(shownFeeds(catalog as unknown as Catalog, [check, failed], AT + 60_000)).toEqual({
     snapshot: 'g',
     domains: 9,
     panel: 3,
-    feeds: [shown, { ...shown, feed: 'b', family: 'broad', verified: false, updated_at: null }],
+    freshness: { status: 'fresh', checked_at: DATE, failing: ['c'] },
+    feeds: [shown, { ...shown, feed: 'b', family: 'broad', verified: false, updated_at: null, ...never }],
+    missing: [{ feed: 'c', tried_at: DATE, problem: 'no network' }],
   });
 });

@@ -1015,6 +1015,18 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
   });
 
+  describe('what became of feeds', () => {
+    test('the last word about each is there for every server', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const check = { feed: 'b', triedAt: 7, checkedAt: 6, added: 5, removed: 4, problem: 'no network' };
+      await one.noteCheck({ ...check, checkedAt: null });
+      await one.noteCheck({ ...check, feed: 'a', problem: null });
+      await other.noteCheck(check);
+      expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
+    });
+  });
+
   describe('leases', () => {
     test('of many servers at once one gets it, and only who knows it as it is can change it', async () => {
       const open = await makePlace();

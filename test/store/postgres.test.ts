@@ -91,7 +91,9 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       const noted = { ...key, note: 'ask Ann' };
       expect(await store!.updateKey(noted, key, ACT)).toBe(true);
       // What the version without notes opens, and does with the columns that it knows.
-      expect(await query('SELECT version FROM domain_risk.schema_version')).toEqual([{ version: MIGRATIONS.length }]);
+      expect(await query('SELECT version FROM domain_risk.schema_version')).toEqual([
+        { version: MIGRATIONS.length },
+      ]);
       const known =
         'id, name, digest, prefix, last4, previous_digest, previous_until, quota, rate, origins, networks, created_at, expires_at, revoked_at';
       await query(`UPDATE domain_risk.key SET (${known}) = (SELECT ${known.replace('quota', '7')})`);

@@ -7,14 +7,14 @@ import type { Doors } from '../doors.ts';
 import type { Route } from '../routes.ts';
 import { operatorRoutes } from '../routes-of-operators.ts';
 import { auditEndpoints } from './audit.ts';
-import { feedEndpoints } from './feeds.ts';
+import { type FeedParts, feedEndpoints } from './feeds.ts';
 import { hostEndpoints } from './hosts.ts';
 import { keyEndpoints } from './keys.ts';
 import { overrideEndpoints } from './overrides.ts';
 
 export function operatorEndpoints(
   doors: Doors,
-  parts: { operate: Operate; store: Store; catalog: () => Catalog; clock: Clock },
+  parts: FeedParts & { operate: Operate; store: Store; catalog: () => Catalog; clock: Clock },
 ): Route[] {
   return operatorRoutes(doors, {
     keys: keyEndpoints(parts),

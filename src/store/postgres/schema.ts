@@ -167,6 +167,15 @@ export const MIGRATIONS: readonly string[] = [
     until bigint NOT NULL,
     due_at bigint NOT NULL
   );
+
+  CREATE TABLE feed_check (
+    feed text COLLATE "C" PRIMARY KEY,
+    tried_at bigint NOT NULL,
+    checked_at bigint,
+    added integer NOT NULL,
+    removed integer NOT NULL,
+    problem text
+  );
   `,
 ];
 

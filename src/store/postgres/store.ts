@@ -8,6 +8,7 @@ import { StoreRefused } from '../refused.ts';
 import { createAudit } from './audit.ts';
 import { bringUpToDate } from './change.ts';
 import { DEADLINE_MS, openConnections } from './connect.ts';
+import { createFeedChecks } from './feed-checks.ts';
 import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
 import { createKeys } from './keys.ts';
@@ -100,6 +101,7 @@ export async function openPostgresStore(
     ...createSnapshots(records),
     ...createAudit(records),
     ...createLeases(records),
+    ...createFeedChecks(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

@@ -149,6 +149,15 @@ export const MIGRATIONS: readonly string[] = [
     until INTEGER NOT NULL,
     due_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE feed_check (
+    feed TEXT PRIMARY KEY,
+    tried_at INTEGER NOT NULL,
+    checked_at INTEGER,
+    added INTEGER NOT NULL,
+    removed INTEGER NOT NULL,
+    problem TEXT
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 

@@ -133,6 +133,8 @@ function bulkWork(bulk: Ask) {
     acceptSnapshot: (snapshot, was, act) => bulk('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
     audit: most => bulk('audit', [most]),
+    feedChecks: () => bulk('feedChecks', []),
+    noteCheck: check => bulk('noteCheck', [check], NO_DEADLINE),
     lease: name => bulk('lease', [name], NO_DEADLINE),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;

@@ -7,6 +7,7 @@ import { StoreRefused } from '../refused.ts';
 import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
+import { createFeedChecks, type FeedChecks } from './feed-checks.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
@@ -53,6 +54,7 @@ export interface Records
     Snapshots,
     Audit,
     Leases,
+    FeedChecks,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -96,6 +98,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createSnapshots(db),
     ...createAudit(db),
     ...createLeases(db),
+    ...createFeedChecks(db),
     ...createRestore(db, revisions),
     backup: backUp,
   };

@@ -1,16 +1,13 @@
 /** The lists that the service follows: how many names, of which version, how old. */
 
+import { useEffect, useState } from 'preact/hooks';
 import { type FeedStatus, type Feeds, listFeeds } from '../../admin.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { ageInDays, fromNow, moment, number, plural } from '../../time.ts';
-
-/** An update that is older is a feed that nobody updates any more. */
-const OLD_DAYS = 7;
+import { fromNow, moment, number, plural } from '../../time.ts';
 
 const droppedOf = ({ dropped }: FeedStatus) => Object.values(dropped).reduce((sum, count) => sum + count, 0);
-const isOld = ({ updated_at }: FeedStatus) => updated_at !== null && ageInDays(updated_at) > OLD_DAYS;
 
 const COLUMNS: readonly Column<FeedStatus>[] = [
   {
@@ -22,6 +19,7 @@ const COLUMNS: readonly Column<FeedStatus>[] = [
         <span class="detail">
           {feed.origin} · {feed.licence}
         </span>
+        {feed.problem !== null && <span class="detail">Last update failed: {feed.problem}</span>}
       </>
     ),
   },
@@ -38,7 +36,16 @@ const COLUMNS: readonly Column<FeedStatus>[] = [
     name: 'Entries',
     startsDown: true,
     by: feed => feed.names,
-    show: feed => number(feed.names),
+    show: feed => (
+      <>
+        {number(feed.names)}
+        {feed.updated_at !== null && (
+          <span class="detail" title="What the last change brought and took away">
+            +{number(feed.added)} −{number(feed.removed)}
+          </span>
+        )}
+      </>
+    ),
     isNumber: true,
   },
   {
@@ -51,23 +58,53 @@ const COLUMNS: readonly Column<FeedStatus>[] = [
   },
   { name: 'Version', by: feed => feed.version, show: feed => <code>{feed.version}</code> },
   {
-    name: 'Age',
+    name: 'Checked',
+    by: feed => feed.checked_at ?? '',
+    show: ({ checked_at }) => <When at={checked_at} otherwise="never" />,
+  },
+  {
+    name: 'Changed',
     by: feed => feed.updated_at ?? '',
-    show: ({ updated_at }) =>
-      updated_at === null ? (
-        <span class="soft">as installed</span>
-      ) : (
-        <time dateTime={updated_at} title={moment(updated_at)}>
-          {fromNow(updated_at)}
-        </time>
-      ),
+    show: ({ updated_at }) => <When at={updated_at} otherwise="as installed" />,
   },
 ];
+
+function When({ at, otherwise }: { at: string | null; otherwise: string }) {
+  if (at === null) return <span class="soft">{otherwise}</span>;
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {fromNow(at)}
+    </time>
+  );
+}
 
 function droppedWords({ dropped }: FeedStatus): string {
   return Object.entries(dropped)
     .map(([why, count]) => `${why} ${count}`)
     .join(', ');
+}
+
+/** On every tab: lists that nobody updates miss more of the abuse each day. */
+export function StaleNotice() {
+  const [feeds, setFeeds] = useState<Feeds>();
+  useEffect(() => {
+    void listFeeds().then(result => result.ok && setFeeds(result.data));
+  }, []);
+  if (!feeds || feeds.freshness.status === 'fresh') return null;
+  const { status, checked_at } = feeds.freshness;
+  const title =
+    status === 'never'
+      ? 'The lists have not been updated yet'
+      : `The lists were last updated ${fromNow(checked_at!)}`;
+  return (
+    <Notice tone="warning" title={title}>
+      <p>
+        Lookups still work, but miss newer disposable domains. With <code>FEEDS_UPDATE=daily</code> the
+        service updates them by itself, if it can reach the internet; <code>domain-risk feeds update</code>{' '}
+        does it now.
+      </p>
+    </Notice>
+  );
 }
 
 export function FeedsTab() {
@@ -79,13 +116,12 @@ export function FeedsTab() {
 }
 
 function FeedsList({
-  feeds: { snapshot, domains, panel, feeds },
+  feeds: { snapshot, domains, panel, feeds, missing },
   onReload,
 }: {
   feeds: Feeds;
   onReload: () => void;
 }) {
-  const old = feeds.filter(isOld).map(({ feed }) => feed);
   return (
     <>
       <div class="toolbar">
@@ -101,11 +137,13 @@ function FeedsList({
           Refresh
         </button>
       </div>
-      {old.length > 0 && (
-        <Notice tone="warning" title={`${old.join(', ')}: not updated for more than ${OLD_DAYS} days`}>
-          <p>
-            The names are still used. Run <code>domain-risk feeds update</code>, and look at why it stopped.
-          </p>
+      {missing.length > 0 && (
+        <Notice tone="warning" title={`${missing.map(({ feed }) => feed).join(', ')}: never fetched`}>
+          {missing.map(({ feed, problem }) => (
+            <p key={feed}>
+              {feed}: {problem}
+            </p>
+          ))}
         </Notice>
       )}
       <Table caption="Feeds" columns={COLUMNS} rows={feeds} keyOf={feed => feed.feed} />
