@@ -96,7 +96,7 @@ export function joinCatalog({ feedsOff }: Pick<Config, 'feedsOff'>, handed: Hand
 /** For an update of these, by a command or by the service itself. */
 export function updateParts(
   config: FeedsConfig,
-  store: UpdateParts['store'] & Stored['store'],
+  store: UpdateParts['store'],
   sources: readonly FeedSource[],
   actor: Actor,
 ): UpdateParts {

@@ -10,6 +10,7 @@ export interface Freshening {
   whole(): Freshness;
   /** As they are now. */
   read(): Promise<readonly FeedCheck[]>;
+  readonly isUsed: (feed: string) => boolean;
   close(): void;
 }
 
@@ -36,6 +37,7 @@ export function watchFreshness(parts: {
     checks: () => checks,
     whole: () => freshnessOf(checks, parts.clock()),
     read,
+    isUsed: parts.isUsed,
     close: () => clearInterval(timer),
   };
 }

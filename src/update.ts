@@ -15,6 +15,7 @@ import {
 } from './core/feed.ts';
 import { checkAfter, type Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
+import { historyOf, isHeld } from './core/history.ts';
 import { type Known, knownFrom } from './core/known.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
@@ -26,8 +27,9 @@ import { turnoverOf } from './core/turnover.ts';
 /**
  * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
  * - `overtaken`: somebody else updated the feed at the same moment, which is as good.
+ * - `held`: an operator went back to an earlier version of it, so that it is left alone.
  */
-export type Outcome = 'accepted' | 'forced' | 'unchanged' | 'refused' | 'failed' | 'overtaken';
+export type Outcome = 'accepted' | 'forced' | 'unchanged' | 'refused' | 'failed' | 'overtaken' | 'held';
 
 export interface Version {
   readonly version: string;
@@ -49,7 +51,10 @@ export interface Updated {
 }
 
 export interface UpdateParts {
-  readonly store: Pick<Store, 'snapshot' | 'acceptSnapshot' | 'feedChecks' | 'noteCheck'>;
+  readonly store: Pick<
+    Store,
+    'snapshots' | 'pastSnapshots' | 'snapshot' | 'acceptSnapshot' | 'feedChecks' | 'noteCheck'
+  >;
   /** Each feed as it is today. */
   readonly sources: readonly FeedSource[];
   /** What is installed, for feeds that were never updated. */
@@ -67,16 +72,23 @@ export interface UpdateOptions {
   readonly force: boolean;
   /** Says what would happen and changes nothing. */
   readonly dryRun: boolean;
+  /** Feeds that an operator went back with are updated too. */
+  readonly evenHeld?: boolean;
   readonly progress: (feed: string, done: number, total: number) => void;
 }
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const done = new Map<FeedSource, Updated>();
   const checks = new Map((await parts.store.feedChecks()).map(check => [check.feed, check]));
+  const held = options.evenHeld ? [] : await heldFeeds(parts);
   let known: Known | undefined;
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
     options.progress(id, done.size, parts.sources.length);
+    if (held.includes(id)) {
+      done.set(source, leftAlone(id));
+      continue;
+    }
     known ??= await knownNow(parts);
     const updated = await update(source, known, parts, options);
     done.set(source, updated);
@@ -85,6 +97,16 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     if (kind === 'popular') known = undefined;
   }
   return parts.sources.map(source => done.get(source)!);
+}
+
+async function heldFeeds({ store, sources }: UpdateParts): Promise<string[]> {
+  const [inUse, past] = [await store.snapshots(), await store.pastSnapshots()];
+  return sources.map(({ feed }) => feed.id).filter(id => isHeld(historyOf(id, inUse, past)));
+}
+
+function leftAlone(feed: string): Updated {
+  const nothing = { before: null, after: null, dropped: null, turnover: null };
+  return { feed, outcome: 'held', ...nothing, problems: ['rolled back: name it to update it all the same'] };
 }
 
 /** What had to be forced was looked at by an operator. */

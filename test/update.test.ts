@@ -51,6 +51,7 @@ const source = (read: Read, of = feed): FeedSource => ({
 interface Options {
   force?: boolean;
   dryRun?: boolean;
+  evenHeld?: boolean;
   now?: number;
   installed?: FeedSource[];
   store?: UpdateParts['store'];
@@ -62,7 +63,13 @@ interface Options {
 }
 
 function updateAll(sources: readonly FeedSource[], options: Options = {}) {
-  const { force = false, dryRun = false, now = FIRST, installed = [source(many(100))] } = options;
+  const {
+    force = false,
+    dryRun = false,
+    evenHeld = false,
+    now = FIRST,
+    installed = [source(many(100))],
+  } = options;
   return updateFeeds(
     {
       store: options.store ?? store,
@@ -74,7 +81,7 @@ function updateAll(sources: readonly FeedSource[], options: Options = {}) {
       clock: () => now,
       actor: { who: 'op', via: 'test' },
     },
-    { force, dryRun, progress: () => {} },
+    { force, dryRun, evenHeld, progress: () => {} },
   );
 }
 const update = async (read: Read, options?: Options) => (await updateAll([source(read)], options))[0]!;
@@ -364,4 +371,26 @@ describe('what became of a feed is kept', () => {
     expect(await update(many(101), { dryRun: true })).toMatchObject({ turnover: { added: 1, removed: 0 } });
     expect(await checkOf()).toBeUndefined();
   });
+});
+
+it('a feed that was rolled back is left alone, until it is named', async () => {
+  await update(many(101));
+  await update(many(102), { now: FIRST + DAY });
+  const [first] = (await store.pastSnapshots()).filter(head => head.feed === feed.id);
+  const [inUse] = (await store.snapshots()).filter(head => head.feed === feed.id);
+  const act = {
+    at: FIRST,
+    who: 'op',
+    via: 'test',
+    action: 'feed.rollback',
+    subject: feed.id,
+    detail: null,
+  } as const;
+  expect(await store.swapSnapshot(feed.id, first!, inUse!.digest, act)).toBe(true);
+  const before = await stored();
+  const later = { now: FIRST + 2 * DAY };
+  expect(await update(many(103), later)).toMatchObject({ outcome: 'held', after: null });
+  expect(await stored()).toEqual(before);
+  expect(await update(many(103), { ...later, evenHeld: true })).toMatchObject({ outcome: 'accepted' });
+  expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
 });

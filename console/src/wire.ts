@@ -218,12 +218,20 @@ export interface Feeds {
     readonly removed: number;
     /** Why the last try failed or was refused. */
     readonly problem: string | null;
+    /** Whether there is a version before the one in use. */
+    readonly can_roll_back: boolean;
+    /** Rolled back: updates leave it alone until that is undone. */
+    readonly held: boolean;
   }[];
-  /** Lists of which there is no version yet: they could not be fetched. */
+  /** Lists of which no version is in use: they could not be fetched, or were rolled back to nothing. */
   readonly missing: readonly {
     readonly feed: string;
-    readonly tried_at: string;
+    readonly tried_at: string | null;
     readonly problem: string | null;
+    /** Whether there is a version before the one in use. */
+    readonly can_roll_back: boolean;
+    /** Rolled back: updates leave it alone until that is undone. */
+    readonly held: boolean;
   }[];
 }
 
@@ -259,12 +267,34 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     added: integer(),
     removed: integer(),
     problem: either(string, nothing),
+    can_roll_back: boolean,
+    held: boolean,
   })),
   missing: array(object({
     feed: string,
-    tried_at: string,
+    tried_at: either(string, nothing),
     problem: either(string, nothing),
+    can_roll_back: boolean,
+    held: boolean,
   })),
+});
+
+export interface FeedVersion {
+  readonly feed: string;
+  /** In use now; null is the installed one, or none. */
+  readonly version: string | null;
+  readonly names: number | null;
+  readonly updated_at: string | null;
+  /** Rolled back: updates leave it alone until that is undone. */
+  readonly held: boolean;
+}
+
+export const isFeedVersion: Check = /* @__PURE__ */ object({
+  feed: string,
+  version: either(string, nothing),
+  names: either(integer(), nothing),
+  updated_at: either(string, nothing),
+  held: boolean,
 });
 
 export interface Hosts {

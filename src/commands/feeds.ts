@@ -4,10 +4,19 @@ import type { Command } from 'commander';
 import { loadCatalog, openStore, updateParts } from '../compose.ts';
 import type { Act } from '../core/audit.ts';
 import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
-import { shownDropped, shownFeeds } from '../http/shown.ts';
+import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { CommandFailed, printable, printJson, printTable, startProgress, UsageProblem } from './print.ts';
-import { actor, hasStore, readWorld, tellNoStore, withStore, withStoreOrNew } from './world.ts';
+import {
+  actor,
+  done,
+  hasStore,
+  operateOn,
+  readWorld,
+  tellNoStore,
+  withStore,
+  withStoreOrNew,
+} from './world.ts';
 
 interface UpdateOptions {
   from?: ReadonlyMap<string, string>;
@@ -41,6 +50,15 @@ export function addFeeds(program: Command): void {
     .option('--json', 'one JSON document on stdout')
     .action(update);
   feeds
+    .command('rollback')
+    .description(
+      'go back to the version before; updates leave the feed alone until --undo, or until it is updated by its name',
+    )
+    .argument('<feed>', 'as "feeds status" shows it', feedValue)
+    .option('--undo', 'the other way, one version at a time')
+    .option('--json', 'one JSON document on stdout')
+    .action(rollBack);
+  feeds
     .command('remove')
     .description('go back to the installed list; running servers follow within a minute')
     .argument('<feed>', 'as "feeds status" shows it', feedValue)
@@ -70,8 +88,13 @@ async function status(options: { json?: boolean }): Promise<void> {
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
     const { feedsOff } = config;
-    const checks = (await store?.feedChecks())?.filter(({ feed }) => !feedsOff.includes(feed)) ?? [];
-    const shown = shownFeeds(await loadCatalog(config, () => {}, store), checks, Date.now());
+    const isUsed = ({ feed }: { feed: string }) => !feedsOff.includes(feed);
+    const stored = {
+      checks: (await store?.feedChecks())?.filter(isUsed) ?? [],
+      inUse: (await store?.snapshots())?.filter(isUsed) ?? [],
+      past: (await store?.pastSnapshots())?.filter(isUsed) ?? [],
+    };
+    const shown = shownFeeds(await loadCatalog(config, () => {}, store), stored, Date.now());
     if (options.json) return printJson(shown);
     printTable(
       ['FEED', 'KIND', 'FAMILY', 'LICENCE', 'VERSION', 'CHECKED', 'CHANGED', 'CHANGE', 'NAMES', 'DROPPED'],
@@ -88,8 +111,11 @@ async function status(options: { json?: boolean }): Promise<void> {
         sum(row.dropped),
       ]),
     );
-    for (const { feed, problem } of [...shown.feeds, ...shown.missing])
+    for (const { feed, problem, held } of [...shown.feeds, ...shown.missing]) {
+      if (held)
+        process.stdout.write(`\n${feed}: rolled back; "feeds rollback ${feed} --undo" goes forth again`);
       if (problem !== null) process.stdout.write(`\n${feed}: ${printable(problem)}`);
+    }
     const missing = FEED_IDS.filter(
       id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id),
     );
@@ -113,6 +139,7 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
   snapshots: async () => [],
   snapshot: async () => undefined,
   acceptSnapshot: async () => false,
+  pastSnapshots: async () => [],
   feedChecks: async () => [],
   noteCheck: async () => {},
 };
@@ -136,22 +163,24 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
     const bar = startProgress('Updating the feeds');
     const progress = (feed: string, done: number, total: number) => bar.at(feed, done, total);
     const parts = updateParts(config, store, sources, actor());
-    return updateFeeds(parts, { force, dryRun, progress }).then(done => {
+    return updateFeeds(parts, { force, dryRun, evenHeld: wanted.size > 0, progress }).then(done => {
       const taken = `${done.filter(isTaken).length} of ${done.length} feeds have a new version`;
       bar.end(dryRun ? `${taken}; a dry run: nothing was changed` : taken);
       return done;
     });
   };
-  const done = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStoreOrNew(work));
-  if (options.json) printJson({ dry_run: dryRun, feeds: done.map(shownUpdate) });
-  else printUpdates(done);
-  for (const one of done) if (one.outcome === 'forced') process.stderr.write(`${told(one)}\n`);
-  const bad = done.filter(isKept);
+  const results = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStoreOrNew(work));
+  if (options.json) printJson({ dry_run: dryRun, feeds: results.map(shownUpdate) });
+  else printUpdates(results);
+  for (const one of results)
+    if (one.outcome === 'forced' || isHeld(one)) process.stderr.write(`${told(one)}\n`);
+  const bad = results.filter(isKept);
   if (bad.length > 0) throw new CommandFailed([...bad.map(told), ...fixes(bad, from)].join('\n'));
 }
 
 const isTaken = ({ outcome }: Updated) => outcome === 'accepted' || outcome === 'forced';
 const isKept = ({ outcome }: Updated) => outcome === 'refused' || outcome === 'failed';
+const isHeld = ({ outcome }: Updated) => outcome === 'held';
 
 function told({ feed, outcome, problems }: Updated): string {
   return `feed ${feed} ${outcome}: ${problems.join('; ')}`;
@@ -187,8 +216,19 @@ function printUpdates(done: readonly Updated[]): void {
 
 /** An arrow away from a list that stays would read as if it were gone. */
 function change(one: Updated, before: string | number, after: string | number | undefined): string {
+  if (isHeld(one)) return 'kept';
   if (!isKept(one)) return `${before} → ${after}`;
   return one.before ? `${before}, kept` : 'none';
+}
+
+async function rollBack(feed: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
+  const act = options.undo ? 'returnFeed' : 'rollBackFeed';
+  const inUse = done(await withStore(store => operateOn(store)[act](feed, actor())), 'feeds status');
+  if (options.json) return printJson(shownInUse(inUse));
+  const { version, isHeld } = inUse;
+  const now = version ? `at version ${version.version} with ${version.names} names` : 'as installed';
+  const more = isHeld ? '; updates leave it alone until "feeds rollback --undo"' : '';
+  process.stdout.write(`${feed} is ${now}${more}\n`);
 }
 
 async function remove(feed: string, options: { json?: boolean }): Promise<void> {

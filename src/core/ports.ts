@@ -204,7 +204,11 @@ export interface Store {
   snapshot(feed: string): Promise<AcceptedSnapshot | undefined>;
   /** Takes the place of the snapshot with the digest `was` (null: of none); false when another came between. */
   acceptSnapshot(snapshot: AcceptedSnapshot, was: string | null, act: Act): Promise<boolean>;
-  /** Back to what is installed; false when there is none. */
+  /** Versions of feeds that were in use, and are kept (core/history.ts). */
+  pastSnapshots(): Promise<SnapshotHead[]>;
+  /** Puts one of these in the place of the snapshot with the digest `was`; null what is installed. False as above. */
+  swapSnapshot(feed: string, to: SnapshotHead | null, was: string | null, act: Act): Promise<boolean>;
+  /** Back to what is installed, and nothing else is kept; false when there is none. */
   removeSnapshot(feed: string, act: Act): Promise<boolean>;
 
   /** What became of each feed when it was last looked at, in the order of their names. */

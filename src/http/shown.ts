@@ -2,9 +2,10 @@
 
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
-import type { Dropped } from '../core/feed.ts';
+import type { Dropped, SnapshotHead } from '../core/feed.ts';
 import { type FeedCheck, type Freshness, freshnessOf } from '../core/freshness.ts';
 import type { HostRecord } from '../core/guest.ts';
+import { type History, historyOf, type InUse, isHeld, versionBefore } from '../core/history.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { isEnough, learnableSum } from '../core/learnable.ts';
 import type { Override } from '../core/override.ts';
@@ -101,12 +102,20 @@ export function shownDropped<T extends Dropped>({ specialUse, ...others }: T) {
   return { ...others, special_use: specialUse };
 }
 
-/** `missing`: feeds of which there is no version at all, since they could not be fetched. */
+/** What the store knows of feeds. */
+export interface StoredFeeds {
+  readonly checks: readonly FeedCheck[];
+  readonly inUse: readonly SnapshotHead[];
+  readonly past: readonly SnapshotHead[];
+}
+
+/** `missing`: feeds of which no version is in use: they could not be fetched, or an operator went back to none. */
 export function shownFeeds(
   { generation, size, panelSize, status }: Catalog,
-  checks: readonly FeedCheck[],
+  { checks, inUse, past }: StoredFeeds,
   now: number,
 ) {
+  const versionsOf = (feed: string) => shownVersions(historyOf(feed, inUse, past));
   const checkOf = new Map(checks.map(check => [check.feed, check]));
   const feeds = status.map(({ feed, version, names, updatedAt, ...rest }) => {
     const { id, kind, family, licence, origin } = feed;
@@ -114,13 +123,26 @@ export function shownFeeds(
     const dropped = shownDropped(rest.dropped);
     const updated_at = shownDate(updatedAt);
     const list = { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
-    return { ...list, ...shownCheck(checkOf.get(id), now) };
+    return { ...list, ...shownCheck(checkOf.get(id), now), ...versionsOf(id) };
   });
-  const missing = checks
-    .filter(check => !status.some(({ feed }) => feed.id === check.feed))
-    .map(({ feed, triedAt, problem }) => ({ feed, tried_at: shownDate(triedAt), problem }));
+  const isListed = (id: string) => status.some(({ feed }) => feed.id === id);
+  const ids = new Set([...checks, ...past].map(({ feed }) => feed).filter(id => !isListed(id)));
+  const missing = [...ids].map(feed => {
+    const { triedAt = null, problem = null } = checkOf.get(feed) ?? {};
+    return { feed, tried_at: shownDate(triedAt), problem, ...versionsOf(feed) };
+  });
   const freshness = shownFreshness(freshnessOf(checks, now));
   return { snapshot: generation, domains: size, panel: panelSize, freshness, feeds, missing };
+}
+
+/** Whether there is a way back, and one forth. */
+function shownVersions(history: History) {
+  return { can_roll_back: versionBefore(history) !== undefined, held: isHeld(history) };
+}
+
+export function shownInUse({ feed, version, isHeld: held }: InUse) {
+  const { version: name = null, names = null, acceptedAt = null } = version ?? {};
+  return { feed, version: name, names, updated_at: shownDate(acceptedAt), held };
 }
 
 /** Nobody has looked at what was installed. */

@@ -148,6 +148,11 @@ export const SNAPSHOT = table<AcceptedSnapshot>('snapshot', ['feed'], {
   body: text,
 });
 export const SNAPSHOT_HEAD = without(SNAPSHOT, 'body');
+export const PAST_SNAPSHOT = table<AcceptedSnapshot>(
+  'past_snapshot',
+  ['feed', 'acceptedAt'],
+  SNAPSHOT.codecs,
+);
 
 const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
   id: whole,
@@ -179,5 +184,5 @@ export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT],
-  ...[LEASE, FEED_CHECK],
+  ...[LEASE, FEED_CHECK, PAST_SNAPSHOT],
 ];

@@ -107,6 +107,14 @@ describe('feeds update', () => {
     });
     expect(stdout).toMatch(/"domain-risk feeds update" adds castle, domains-mx, majestic-million/);
 
+    const back = await run(['feeds', 'rollback', FEED], beside());
+    expect(back.stdout).toBe(
+      `${FEED} is as installed; updates leave it alone until "feeds rollback --undo"\n`,
+    );
+    await eventually('the server goes back', async () => (await answered(name)).reason !== 'disposable');
+    const undone = await runJson(['feeds', 'rollback', FEED, '--undo'], beside());
+    expect(undone).toMatchObject({ feed: FEED, names: now, held: false });
+    await eventually('the server goes forth', async () => (await answered(name)).reason === 'disposable');
     expect(await runJson(['feeds', 'remove', FEED], beside())).toEqual({ feed: FEED, removed: true });
     await eventually('the server goes back', async () => (await answered(name)).reason !== 'disposable');
     const again = await run(['feeds', 'remove', FEED], beside());
@@ -114,6 +122,8 @@ describe('feeds update', () => {
     const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === FEED);
     expect(acts.map(({ action, via }) => [action, via])).toEqual([
       ['feed.remove', 'command line'],
+      ['feed.return', 'command line'],
+      ['feed.rollback', 'command line'],
       ['feed.update', 'command line'],
     ]);
   });

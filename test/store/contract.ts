@@ -1000,6 +1000,44 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect((await other.snapshots()).map(({ feed }) => feed)).toEqual(['another']);
     });
 
+    test('the last three versions of each feed are kept, and there is a way between them', async () => {
+      const store = await empty();
+      const version = (acceptedAt: number, feed = 'castle') =>
+        someSnapshot({ feed, digest: `d${acceptedAt}`, acceptedAt, body: `body ${acceptedAt}` });
+      let was: string | null = null;
+      for (const at of [1, 2, 3, 4]) {
+        expect(await store.acceptSnapshot(version(at), was, ACT)).toBe(true);
+        was = `d${at}`;
+      }
+      await store.acceptSnapshot(version(9, 'another'), null, ACT);
+      const heads = async () => (await store.pastSnapshots()).map(({ acceptedAt }) => acceptedAt);
+      expect(await store.pastSnapshots()).toEqual(
+        [2, 3].map(at => ({ feed: 'castle', ...headOf(version(at)) })),
+      );
+      const acts = (await store.audit(100)).length;
+      for (const [to, before] of [
+        [version(3), 'd3'],
+        [version(1), 'd4'],
+        [{ ...version(3), digest: 'other' }, 'd4'],
+      ] as const)
+        expect(await store.swapSnapshot('castle', to, before, ACT)).toBe(false);
+      expect(await store.audit(100)).toHaveLength(acts);
+
+      expect(await store.swapSnapshot('castle', version(3), 'd4', ACT)).toBe(true);
+      expect(await store.snapshot('castle')).toEqual(version(3));
+      expect(await heads()).toEqual([2, 4]);
+      expect(await store.swapSnapshot('castle', null, 'd3', ACT)).toBe(true);
+      expect([await store.snapshot('castle'), await heads()]).toEqual([undefined, [2, 3, 4]]);
+      expect(await store.swapSnapshot('castle', version(4), null, ACT)).toBe(true);
+      expect([await store.snapshot('castle'), await heads()]).toEqual([version(4), [2, 3]]);
+      // After a clock that was ahead.
+      await store.acceptSnapshot(version(100), 'd4', ACT);
+      await store.acceptSnapshot(version(5), 'd100', ACT);
+      expect(await heads()).toEqual([3, 4]);
+      expect(await store.removeSnapshot('castle', ACT)).toBe(true);
+      expect([(await store.snapshots()).map(({ feed }) => feed), await heads()]).toEqual([['another'], []]);
+    });
+
     test('of two updaters at once one wins, and the other learns of it', async () => {
       const open = await makePlace();
       const stores = await Promise.all([open(), open()]);

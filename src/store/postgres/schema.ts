@@ -176,6 +176,16 @@ export const MIGRATIONS: readonly string[] = [
     removed integer NOT NULL,
     problem text
   );
+
+  CREATE TABLE past_snapshot (
+    feed text COLLATE "C" NOT NULL,
+    version text NOT NULL,
+    digest text NOT NULL,
+    names integer NOT NULL,
+    accepted_at bigint NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (feed, accepted_at)
+  );
   `,
 ];
 

@@ -158,6 +158,16 @@ export const MIGRATIONS: readonly string[] = [
     removed INTEGER NOT NULL,
     problem TEXT
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE past_snapshot (
+    feed TEXT NOT NULL,
+    version TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    names INTEGER NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (feed, accepted_at)
+  ) STRICT;
   `,
 ];
 

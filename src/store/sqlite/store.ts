@@ -131,6 +131,8 @@ function bulkWork(bulk: Ask) {
     snapshots: () => bulk('snapshots', []),
     snapshot: feed => bulk('snapshot', [feed], NO_DEADLINE),
     acceptSnapshot: (snapshot, was, act) => bulk('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
+    pastSnapshots: () => bulk('pastSnapshots', []),
+    swapSnapshot: (feed, to, was, act) => bulk('swapSnapshot', [feed, to, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
     audit: most => bulk('audit', [most]),
     feedChecks: () => bulk('feedChecks', []),

@@ -1,7 +1,8 @@
 /** The lists that the service follows: how many names, of which version, how old. */
 
-import { useEffect, useState } from 'preact/hooks';
-import { type FeedStatus, type Feeds, listFeeds } from '../../admin.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { type FeedStatus, type Feeds, listFeeds, returnFeed, rollBackFeed } from '../../admin.ts';
+import { Confirm } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -9,7 +10,7 @@ import { fromNow, moment, number, plural } from '../../time.ts';
 
 const droppedOf = ({ dropped }: FeedStatus) => Object.values(dropped).reduce((sum, count) => sum + count, 0);
 
-const COLUMNS: readonly Column<FeedStatus>[] = [
+const BASE: readonly Column<FeedStatus>[] = [
   {
     name: 'Feed',
     by: feed => feed.feed,
@@ -19,6 +20,7 @@ const COLUMNS: readonly Column<FeedStatus>[] = [
         <span class="detail">
           {feed.origin} · {feed.licence}
         </span>
+        {feed.held && <span class="detail">Rolled back: not updated until you undo it</span>}
         {feed.problem !== null && <span class="detail">Last update failed: {feed.problem}</span>}
       </>
     ),
@@ -68,6 +70,64 @@ const COLUMNS: readonly Column<FeedStatus>[] = [
     show: ({ updated_at }) => <When at={updated_at} otherwise="as installed" />,
   },
 ];
+
+/** A feed, and which way it is to go. */
+interface Step {
+  readonly feed: string;
+  readonly isBack: boolean;
+}
+const verbOf = ({ isBack }: Step) => (isBack ? 'Roll back' : 'Undo rollback');
+
+/** Back to the version before, and forth again. */
+function Steps({
+  of,
+  choose,
+}: {
+  of: Pick<FeedStatus, 'feed' | 'can_roll_back' | 'held'>;
+  choose: (step: Step) => void;
+}) {
+  const steps = [...(of.can_roll_back ? [true] : []), ...(of.held ? [false] : [])];
+  return steps
+    .map(isBack => ({ feed: of.feed, isBack }))
+    .map(step => (
+      <button
+        key={verbOf(step)}
+        type="button"
+        class="button small"
+        aria-haspopup="dialog"
+        aria-label={`${verbOf(step)} ${of.feed}`}
+        onClick={() => choose(step)}
+      >
+        {verbOf(step)}
+      </button>
+    ));
+}
+
+const columnsFor = (choose: (step: Step) => void): readonly Column<FeedStatus>[] => [
+  ...BASE,
+  { name: 'Change', show: feed => <Steps of={feed} choose={choose} /> },
+];
+
+function Change({ step, onChanged, onClosed }: { step: Step; onChanged: () => void; onClosed: () => void }) {
+  const { feed, isBack } = step;
+  return (
+    <Confirm
+      title={`${verbOf(step)} ${feed}`}
+      verb={verbOf(step)}
+      isDangerous={isBack}
+      act={() => (isBack ? rollBackFeed(feed) : returnFeed(feed))}
+      onAnswered={onChanged}
+      onClosed={onClosed}
+    >
+      <p>
+        {isBack
+          ? 'Uses the version before this one, and updates leave the list alone until you undo it. '
+          : 'Uses the next newer version. Updates go on once the newest is in use. '}
+        Servers follow within a minute.
+      </p>
+    </Confirm>
+  );
+}
 
 function When({ at, otherwise }: { at: string | null; otherwise: string }) {
   if (at === null) return <span class="soft">{otherwise}</span>;
@@ -122,6 +182,8 @@ function FeedsList({
   feeds: Feeds;
   onReload: () => void;
 }) {
+  const [step, setStep] = useState<Step>();
+  const columns = useMemo(() => columnsFor(setStep), []);
   return (
     <>
       <div class="toolbar">
@@ -138,15 +200,17 @@ function FeedsList({
         </button>
       </div>
       {missing.length > 0 && (
-        <Notice tone="warning" title={`${missing.map(({ feed }) => feed).join(', ')}: never fetched`}>
-          {missing.map(({ feed, problem }) => (
-            <p key={feed}>
-              {feed}: {problem}
+        <Notice tone="warning" title={`${missing.map(({ feed }) => feed).join(', ')}: not in use`}>
+          {missing.map(one => (
+            <p key={one.feed}>
+              {one.feed}: {one.problem ?? (one.held ? 'rolled back' : 'empty')}{' '}
+              <Steps of={one} choose={setStep} />
             </p>
           ))}
         </Notice>
       )}
-      <Table caption="Feeds" columns={COLUMNS} rows={feeds} keyOf={feed => feed.feed} />
+      <Table caption="Feeds" columns={columns} rows={feeds} keyOf={feed => feed.feed} />
+      {step && <Change step={step} onChanged={onReload} onClosed={() => setStep(undefined)} />}
     </>
   );
 }
