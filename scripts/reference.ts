@@ -29,7 +29,7 @@ export function referenceRoutes(): Route[] {
         keys: { list: work, create: work, update: work, rotate: work, revoke: work },
         overrides: { list: work, set: work, remove: work },
         hosts: { list: work, forget: work, relearn: work },
-        feeds: { list: work },
+        feeds: { list: work, rollBack: work, goForth: work },
         audit: { list: work },
       },
     ),

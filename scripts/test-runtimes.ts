@@ -68,7 +68,7 @@ function filesFor(real: Tools['real']): Files {
 
 async function withService(work: (real: Tools['real']) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-runtimes-'));
-  const noDns = { DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '' };
+  const noDns = { DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '', FEEDS_UPDATE: 'off' };
   const config = readConfig({ PORT: '0', DATA_DIR: folder, ...noDns });
   const store = await openStore(config, error => {
     throw error;

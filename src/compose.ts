@@ -16,13 +16,15 @@ import {
   takeOver,
 } from './assemble.ts';
 import type { Config } from './config.ts';
+import type { Actor } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
+import type { FeedSource } from './core/feed.ts';
 import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
 import type { Shelf } from './core/saved.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, DNS_CAPS, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
-import { sourcesWithout } from './feeds/sources.ts';
+import { SOURCES, sourcesWithout } from './feeds/sources.ts';
 import { createFilters } from './filter.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
@@ -31,6 +33,7 @@ import { withPresence } from './presence.ts';
 import { createRank } from './rank.ts';
 import { type FormChange, type OnFormChange, toldOf } from './store/form.ts';
 import { joinSqliteStore, openSqliteStore, type StorePorts } from './store/sqlite/store.ts';
+import type { UpdateParts } from './update.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(findPackageJSON(import.meta.url)!, 'utf8')).version;
 
@@ -84,7 +87,7 @@ function shelfIn(dataDir: string | undefined): Shelf | undefined {
 
 /** The store of a worker: the file's threads are those of the process, of PostgreSQL it has connections of its own. */
 export async function joinStore(
-  { database }: Config,
+  { database }: Pick<Config, 'database'>,
   ports: StorePorts | undefined,
   workers: number,
 ): Promise<Store> {
@@ -107,6 +110,18 @@ export function loadCatalog(
 /** The catalog that another thread has made. */
 export function joinCatalog({ feedsOff }: Pick<Config, 'feedsOff'>, handed: Handed): Promise<Catalog> {
   return takeOver(sourcesWithout(feedsOff), handed);
+}
+
+/** For an update of these, by a command or by the service itself. */
+export function updateParts(
+  config: FeedsConfig,
+  store: UpdateParts['store'],
+  sources: readonly FeedSource[],
+  actor: Actor,
+): UpdateParts {
+  const { feeds: installed, tables } = SOURCES;
+  const catalog = () => loadCatalog(config, () => {}, store);
+  return { store, sources, installed, tables, catalog, packing: PACKING, clock: Date.now, actor };
 }
 
 /** For commands; a server has a log. */

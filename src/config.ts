@@ -126,6 +126,11 @@ export const SETTINGS = {
     help: 'File that holds the `DATABASE_URL`, in place of that.',
     parse: parseSecretFile,
   },
+  FEEDS_UPDATE: {
+    fallback: 'daily',
+    help: 'How often the service fetches fresh lists by itself: `daily`, `hourly` or `off`. The first time is within two minutes of the first start; of all servers on one store one does it.',
+    parse: oneOf('daily', 'hourly', 'off'),
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** What may also be in a file, since others can see the environment of a process. */
@@ -171,6 +176,7 @@ export interface Config {
   readonly logLevel: Parsed<'LOG_LEVEL'>;
   readonly accessLog: Parsed<'ACCESS_LOG'>;
   readonly fastLane: Parsed<'FAST_LANE'>;
+  readonly feedsUpdate: Parsed<'FEEDS_UPDATE'>;
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -215,6 +221,7 @@ export function readConfig(given: Environment): Config {
     logLevel: read('LOG_LEVEL'),
     accessLog: read('ACCESS_LOG'),
     fastLane: read('FAST_LANE'),
+    feedsUpdate: read('FEEDS_UPDATE'),
   });
   for (const name of Object.values(IN_FILES)) read(name);
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)

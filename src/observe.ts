@@ -4,10 +4,13 @@ import type { Logger } from 'pino';
 import type { Catalog } from './core/catalog.ts';
 import { type Clock, type ResolverHealth, StoreUnavailable } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
+import type { Freshening } from './freshness.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOften } from './http/often.ts';
 import type { Port } from './http/port.ts';
 import type { Learn } from './learn.ts';
+import type { ScheduleParts } from './schedule.ts';
+import type { Outcome } from './update.ts';
 
 export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
   const { counters } = resolver;
@@ -137,7 +140,12 @@ export function observeLearned(metrics: Metrics, learn: Pick<Learn, 'infra'>): v
   );
 }
 
-export function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Clock): void {
+export function observeFeeds(
+  metrics: Metrics,
+  catalog: () => Catalog,
+  freshness: Pick<Freshening, 'checks'>,
+  clock: Clock,
+): void {
   const { gauge, gauges } = metrics;
   gauge('domain_risk_catalog_domains', 'Names in the disposable lists.', () => catalog().size, 'max');
   gauges(
@@ -157,6 +165,65 @@ export function observeFeeds(metrics: Metrics, catalog: () => Catalog, clock: Cl
       ),
     'max',
   );
+  gauges(
+    'domain_risk_feed_checked_age_seconds',
+    'Time since a feed was last fetched and found plausible, with or without news.',
+    'feed',
+    () =>
+      freshness
+        .checks()
+        .flatMap(({ feed, checkedAt }) =>
+          checkedAt === null ? [] : [[feed, Math.max(0, clock() - checkedAt) / 1000]],
+        ),
+    'max',
+  );
+  gauges(
+    'domain_risk_feed_failing',
+    '1 where the last try to update a feed failed or was refused, else 0.',
+    'feed',
+    () => freshness.checks().map(({ feed, problem }) => [feed, problem === null ? 0 : 1]),
+    'max',
+  );
+}
+
+const DAY_MS = 86_400_000;
+/** A line of the log stays short, however many feeds have trouble. */
+const TOLD = 3;
+const MOST_TOLD = 200;
+
+/** What updates brought, and what kept them from it: the same trouble once a day, however often it is tried. */
+export function tellOfUpdates(log: Logger, clock: Clock): ScheduleParts['tell'] {
+  let told = '';
+  let toldAt = 0;
+  const tellOnce = (problem: string, fields: object) => {
+    const now = clock();
+    if (problem === told && now >= toldAt && now - toldAt < DAY_MS) return;
+    told = problem;
+    toldAt = now;
+    log.warn(fields, problem);
+  };
+  return {
+    updated(done) {
+      const of = (...wanted: Outcome[]) =>
+        done.filter(({ outcome }) => wanted.includes(outcome)).map(({ feed }) => feed);
+      const changed = of('accepted');
+      const bad = done.filter(({ outcome }) => outcome === 'refused' || outcome === 'failed');
+      if (bad.length < done.length)
+        log.info({ changed, unchanged: of('unchanged') }, 'the feeds were checked');
+      if (bad.length === 0) {
+        told = '';
+        return;
+      }
+      // "feeds status" has all of them, whole.
+      const problems = Object.fromEntries(
+        bad.slice(0, TOLD).map(({ feed, problems }) => [feed, problems.join('; ').slice(0, MOST_TOLD)]),
+      );
+      tellOnce(`feeds not updated: ${bad.map(({ feed, outcome }) => `${feed} ${outcome}`).join(', ')}`, {
+        problems,
+      });
+    },
+    failed: error => tellOnce('the feeds could not be updated', { err: error }),
+  };
 }
 
 export function tellOfFeeds(log: Logger) {

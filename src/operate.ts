@@ -17,7 +17,11 @@ import {
 } from './core/key.ts';
 import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
+import type { Problem } from './core/problem.ts';
 import { lastDays, monthOf, toSecond, WINDOW_DAYS } from './core/quota.ts';
+import { type ActsOnFeeds, actsOnFeeds } from './operate/feeds.ts';
+
+export type { Problem };
 
 export interface MadeKey {
   readonly key: KeyRecord;
@@ -33,13 +37,7 @@ export interface KeyUse {
   readonly days: readonly number[];
 }
 
-/** Why nothing was done. Expected, so a value; the detail names no command and no path. */
-export interface Problem {
-  readonly problem: 'not_found' | 'ambiguous' | 'revoked' | 'contended';
-  readonly detail: string;
-}
-
-export interface Operate {
+export interface Operate extends ActsOnFeeds {
   createKey(limits: Partial<Limits> & { name: string }, actor: Actor): Promise<MadeKey>;
   /** Nothing where there is a key already. */
   createFirstKey(name: string, actor: Actor): Promise<MadeKey | undefined>;
@@ -87,7 +85,10 @@ interface Parts {
 }
 
 export function createOperate(parts: Parts): Operate {
-  return { ...keysKept(parts), ...actsOnKeys(parts), ...actsOnOverrides(parts), ...actsOnHosts(parts) };
+  return {
+    ...{ ...keysKept(parts), ...actsOnKeys(parts), ...actsOnOverrides(parts), ...actsOnHosts(parts) },
+    ...actsOnFeeds(parts),
+  };
 }
 
 function keysKept({ store, clock }: Parts): Pick<Operate, 'findKey' | 'listKeys' | 'usedBy'> {

@@ -12,6 +12,7 @@ import type { Clock, ResolverHealth, Store, Ticks } from './core/ports.ts';
 import type { SharedBuckets } from './core/shared-rate.ts';
 import type { Steps } from './core/steps.ts';
 import type { DnsResolver } from './dns/resolver.ts';
+import { type Freshening, watchFreshness } from './freshness.ts';
 import { createDoors } from './http/doors.ts';
 import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
 import { createMetrics, type Metrics, type MetricValues } from './http/metrics.ts';
@@ -128,6 +129,16 @@ function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): 
   return resolver;
 }
 
+function openObservedFreshness(
+  { config, store, clock, metrics, followMs }: Starting,
+  catalog: () => Catalog,
+): Freshening {
+  const isUsed = (feed: string) => !config.feedsOff.includes(feed);
+  const freshness = watchFreshness({ store, isUsed, clock, everyMs: followMs });
+  observeFeeds(metrics, catalog, freshness, clock);
+  return freshness;
+}
+
 async function start(parts: Starting): Promise<Service> {
   const { config, store, clock, ticks, log, metrics, ports, crew } = parts;
   let current = parts.catalog;
@@ -145,15 +156,16 @@ async function start(parts: Starting): Promise<Service> {
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const { isAdminToken, isTrustedProxy } = config;
   const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });
-  observeFeeds(metrics, catalog, clock);
+  const freshness = openObservedFreshness(parts, catalog);
   observeLearned(metrics, learn);
   observePorts(metrics, [...ports.all]);
   const watchdog = watchLoop(metrics, log);
   const isDraining = () => ports.port.isDraining;
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
-  const probes = probeEndpoints({ store, catalog, whole, isDraining, tell: tellOfReadiness(log) });
+  const tell = tellOfReadiness(log);
+  const probes = probeEndpoints({ store, catalog, whole, freshness, isDraining, tell });
   const { callers, ofOperators } = await surfaceOf(config, {
-    ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, clock },
+    ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, clock },
   });
   function* adopting(next: Catalog): Steps<() => void> {
     const putLearned = yield* learn.adopting(next);
@@ -167,10 +179,7 @@ async function start(parts: Starting): Promise<Service> {
   const following = crew
     ? undefined
     : followStore(config, {
-        store,
-        catalog,
-        adopting,
-        everyMs: parts.followMs,
+        ...{ store, catalog, adopting, everyMs: parts.followMs },
         onError: tellOfFeeds(log).unfollowed,
       });
   // Whatever it says: the thread that counts is up before the first call comes.
@@ -192,6 +201,7 @@ async function start(parts: Starting): Promise<Service> {
     async close() {
       await ports.drain();
       watchdog.close();
+      freshness.close();
       // Every count is in the store already. What a silent store does not take now are flags and guests.
       await atMost(LAST_WORDS_MS, Promise.all([following?.close(), rank.close(), learn.close()]));
       await resolver.close();

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Filters } from './filter.ts';
+import type { Freshening } from './freshness.ts';
 import type { Doors } from './http/doors.ts';
 import { checkEndpoint } from './http/endpoints/check.ts';
 import { consoleRoutes } from './http/endpoints/console.ts';
@@ -32,6 +33,7 @@ interface SurfaceParts {
   readonly probes: ReturnType<typeof probeEndpoints>;
   readonly store: Store;
   readonly catalog: () => Catalog;
+  readonly freshness: Freshening;
   readonly clock: Clock;
 }
 
@@ -60,10 +62,10 @@ export async function surfaceOf(
 }
 
 /** Loaded when somebody needs it: a server without operators starts a tenth of a second sooner. */
-async function actsOf({ doors, store, catalog, clock }: SurfaceParts): Promise<Route[]> {
+async function actsOf({ doors, store, catalog, freshness, clock }: SurfaceParts): Promise<Route[]> {
   const { operatorEndpoints } = await import('./http/endpoints/operators.ts');
   const { createOperate } = await import('./operate.ts');
-  const world = { store, catalog, clock };
+  const world = { store, catalog, freshness, clock };
   return operatorEndpoints(doors, { ...world, operate: createOperate(world) });
 }
 

@@ -13,7 +13,9 @@ import {
   type Packing,
   type Snapshot,
 } from './core/feed.ts';
+import { checkAfter, type Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
+import { historyOf, isHeld } from './core/history.ts';
 import { type Known, knownFrom } from './core/known.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
@@ -25,8 +27,9 @@ import { turnoverOf } from './core/turnover.ts';
 /**
  * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
  * - `overtaken`: somebody else updated the feed at the same moment, which is as good.
+ * - `held`: an operator went back to an earlier version of it, so that it is left alone.
  */
-export type Outcome = 'accepted' | 'forced' | 'unchanged' | 'refused' | 'failed' | 'overtaken';
+export type Outcome = 'accepted' | 'forced' | 'unchanged' | 'refused' | 'failed' | 'overtaken' | 'held';
 
 export interface Version {
   readonly version: string;
@@ -43,10 +46,15 @@ export interface Updated {
   readonly dropped: Readonly<Dropped> | null;
   /** Why it was refused, failed or had to be forced. */
   readonly problems: readonly string[];
+  /** How many names it brought and took away; null where it changed nothing. */
+  readonly turnover: Tried['turnover'];
 }
 
 export interface UpdateParts {
-  readonly store: Pick<Store, 'snapshot' | 'acceptSnapshot'>;
+  readonly store: Pick<
+    Store,
+    'snapshots' | 'pastSnapshots' | 'snapshot' | 'acceptSnapshot' | 'feedChecks' | 'noteCheck'
+  >;
   /** Each feed as it is today. */
   readonly sources: readonly FeedSource[];
   /** What is installed, for feeds that were never updated. */
@@ -64,20 +72,47 @@ export interface UpdateOptions {
   readonly force: boolean;
   /** Says what would happen and changes nothing. */
   readonly dryRun: boolean;
+  /** Feeds that an operator went back with are updated too. */
+  readonly evenHeld?: boolean;
   readonly progress: (feed: string, done: number, total: number) => void;
 }
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const done = new Map<FeedSource, Updated>();
+  const checks = new Map((await parts.store.feedChecks()).map(check => [check.feed, check]));
+  const held = options.evenHeld ? [] : await heldFeeds(parts);
   let known: Known | undefined;
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
     options.progress(id, done.size, parts.sources.length);
+    if (held.includes(id)) {
+      done.set(source, leftAlone(id));
+      continue;
+    }
     known ??= await knownNow(parts);
-    done.set(source, await update(source, known, parts, options));
+    const updated = await update(source, known, parts, options);
+    done.set(source, updated);
+    if (!options.dryRun)
+      await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
     if (kind === 'popular') known = undefined;
   }
   return parts.sources.map(source => done.get(source)!);
+}
+
+async function heldFeeds({ store, sources }: UpdateParts): Promise<string[]> {
+  const [inUse, past] = [await store.snapshots(), await store.pastSnapshots()];
+  return sources.map(({ feed }) => feed.id).filter(id => isHeld(historyOf(id, inUse, past)));
+}
+
+function leftAlone(feed: string): Updated {
+  const nothing = { before: null, after: null, dropped: null, turnover: null };
+  return { feed, outcome: 'held', ...nothing, problems: ['rolled back: name it to update it all the same'] };
+}
+
+/** What had to be forced was looked at by an operator. */
+function triedOf({ feed, outcome, problems, turnover }: Updated): Tried {
+  const isBad = outcome === 'refused' || outcome === 'failed';
+  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover };
 }
 
 /** So that the disposable feeds of the same update are held against what it says. */
@@ -101,7 +136,7 @@ async function update(
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
   const fresh = await readFresh(source);
   if (fresh instanceof FeedError) {
-    const nothing = { before, after: null, dropped: null };
+    const nothing = { before, after: null, dropped: null, turnover: null };
     return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
   }
   const today = dayAt(parts.clock());
@@ -110,15 +145,23 @@ async function update(
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
   const { moved } = turnoverOf(fresh, inUse.snapshot, today);
   const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
-  const told = { feed: feed.id, before, after: versionOf(next), dropped: fresh.dropped, problems };
+  const version = { before, after: versionOf(next), dropped: fresh.dropped };
+  const told = { feed: feed.id, ...version, problems, turnover: null };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged' };
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
-  if (dryRun) return { ...told, outcome };
-  const act = actOf({ ...told, outcome }, feed.origin, parts);
+  const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot) } as const;
+  if (dryRun) return changed;
+  const act = actOf(changed, feed.origin, parts);
   const taken = await accept(next, inUse.digest, act, parts);
-  return { ...told, outcome: taken ? outcome : 'overtaken' };
+  return taken ? changed : { ...told, outcome: 'overtaken' };
+}
+
+function turnoverIn(next: Snapshot, inUse: Snapshot | undefined): NonNullable<Tried['turnover']> {
+  const before = new Set(inUse?.names);
+  const added = next.names.reduce((count, name) => (before.has(name) ? count : count + 1), 0);
+  return { added, removed: before.size - (next.names.length - added) };
 }
 
 async function readFresh(source: FeedSource): Promise<Snapshot | FeedError> {

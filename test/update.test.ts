@@ -51,6 +51,7 @@ const source = (read: Read, of = feed): FeedSource => ({
 interface Options {
   force?: boolean;
   dryRun?: boolean;
+  evenHeld?: boolean;
   now?: number;
   installed?: FeedSource[];
   store?: UpdateParts['store'];
@@ -62,7 +63,13 @@ interface Options {
 }
 
 function updateAll(sources: readonly FeedSource[], options: Options = {}) {
-  const { force = false, dryRun = false, now = FIRST, installed = [source(many(100))] } = options;
+  const {
+    force = false,
+    dryRun = false,
+    evenHeld = false,
+    now = FIRST,
+    installed = [source(many(100))],
+  } = options;
   return updateFeeds(
     {
       store: options.store ?? store,
@@ -74,7 +81,7 @@ function updateAll(sources: readonly FeedSource[], options: Options = {}) {
       clock: () => now,
       actor: { who: 'op', via: 'test' },
     },
-    { force, dryRun, progress: () => {} },
+    { force, dryRun, evenHeld, progress: () => {} },
   );
 }
 const update = async (read: Read, options?: Options) => (await updateAll([source(read)], options))[0]!;
@@ -201,6 +208,7 @@ describe('an update of a feed', () => {
       after: { version: 'new', names: 110 },
       dropped: { malformed: 0, suffix: 1, specialUse: 0, duplicate: 1 },
       problems: [],
+      turnover: { added: 10, removed: 0 },
     });
     expect(await stored()).toMatchObject({ version: 'new', names: many(110), acceptedAt: FIRST });
     expect(await acts()).toEqual([
@@ -338,4 +346,51 @@ describe('an update of a feed', () => {
     const { since } = (await stored())!;
     expect([since[0]!, since[105]!, since[115]!].map(dayText)).toEqual([null, '2026-11-01', '2026-11-02']);
   });
+});
+
+describe('what became of a feed is kept', () => {
+  const checkOf = async () => (await store.feedChecks()).find(check => check.feed === feed.id);
+
+  it('with what came and went, also where there was nothing new, and where it failed', async () => {
+    await update([...many(98), 'x.com', 'y.com', 'z.com']);
+    const changed = { feed: feed.id, triedAt: FIRST, checkedAt: FIRST, added: 3, removed: 2, problem: null };
+    expect(await checkOf()).toEqual(changed);
+    await update([...many(98), 'x.com', 'y.com', 'z.com'], { now: FIRST + DAY });
+    const unchanged = { ...changed, triedAt: FIRST + DAY, checkedAt: FIRST + DAY };
+    expect(await checkOf()).toEqual(unchanged);
+    await update(new FeedError('no\u001b network'), { now: FIRST + 2 * DAY });
+    const failed = { ...unchanged, triedAt: FIRST + 2 * DAY, problem: 'no  network' };
+    expect(await checkOf()).toEqual(failed);
+    await update(['gmail.com', ...many(99)], { now: FIRST + 3 * DAY });
+    expect((await checkOf())?.problem).toMatch(/^it names gmail.com/);
+    await update(['gmail.com', ...many(99)], { now: FIRST + 4 * DAY, force: true });
+    expect(await checkOf()).toMatchObject({ checkedAt: FIRST + 4 * DAY, problem: null });
+  });
+
+  it('but not of a dry run', async () => {
+    expect(await update(many(101), { dryRun: true })).toMatchObject({ turnover: { added: 1, removed: 0 } });
+    expect(await checkOf()).toBeUndefined();
+  });
+});
+
+it('a feed that was rolled back is left alone, until it is named', async () => {
+  await update(many(101));
+  await update(many(102), { now: FIRST + DAY });
+  const [first] = (await store.pastSnapshots()).filter(head => head.feed === feed.id);
+  const [inUse] = (await store.snapshots()).filter(head => head.feed === feed.id);
+  const act = {
+    at: FIRST,
+    who: 'op',
+    via: 'test',
+    action: 'feed.rollback',
+    subject: feed.id,
+    detail: null,
+  } as const;
+  expect(await store.swapSnapshot(feed.id, first!, inUse!.digest, act)).toBe(true);
+  const before = await stored();
+  const later = { now: FIRST + 2 * DAY };
+  expect(await update(many(103), later)).toMatchObject({ outcome: 'held', after: null });
+  expect(await stored()).toEqual(before);
+  expect(await update(many(103), { ...later, evenHeld: true })).toMatchObject({ outcome: 'accepted' });
+  expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
 });

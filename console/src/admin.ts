@@ -7,10 +7,12 @@ import { type Shared, share } from './shared.ts';
 import {
   type Acts,
   type Feeds,
+  type FeedVersion,
   type HostState,
   type Hosts,
   isActs,
   isFeeds,
+  isFeedVersion,
   isHostState,
   isHosts,
   isKey,
@@ -87,6 +89,10 @@ export const removeOverride = (domain: string) =>
   admin<null>(`overrides/${segment(domain)}`, nothing, { method: 'DELETE' });
 
 export const listFeeds = () => admin<Feeds>('feeds', isFeeds);
+export const rollBackFeed = (feed: string) =>
+  admin<FeedVersion>(`feeds/${segment(feed)}/rollback`, isFeedVersion, post());
+export const returnFeed = (feed: string) =>
+  admin<FeedVersion>(`feeds/${segment(feed)}/return`, isFeedVersion, post());
 
 export const listHosts = () => admin<Hosts>('infra', isHosts);
 export const forgetHost = (host: string) =>

@@ -178,6 +178,13 @@ export interface Feeds {
   readonly domains: number;
   /** Widely used domains that only a verified list can flag; 0 before the first update of a popularity list. */
   readonly panel: number;
+  readonly freshness: {
+    /** `stale`: no list was checked for more than 3 days. */
+    readonly status: 'fresh' | 'stale' | 'never';
+    readonly checked_at: string | null;
+    /** Lists whose last try did not go well. */
+    readonly failing: readonly string[];
+  };
   readonly feeds: readonly {
     readonly feed: string;
     readonly kind: string;
@@ -198,7 +205,33 @@ export interface Feeds {
       readonly protected: number;
       readonly special_use: number;
     };
+    /** Last changed; null as installed. */
     readonly updated_at: string | null;
+    readonly tried_at: string | null;
+    /** Last fetched and found plausible, with or without news. */
+    readonly checked_at: string | null;
+    /** Time since then. */
+    readonly age_seconds: number | null;
+    /** Names that the last change brought. */
+    readonly added: number;
+    /** Names that it took away. */
+    readonly removed: number;
+    /** Why the last try failed or was refused. */
+    readonly problem: string | null;
+    /** Whether there is a version before the one in use. */
+    readonly can_roll_back: boolean;
+    /** Rolled back: updates leave it alone until that is undone. */
+    readonly held: boolean;
+  }[];
+  /** Lists of which no version is in use: they could not be fetched, or were rolled back to nothing. */
+  readonly missing: readonly {
+    readonly feed: string;
+    readonly tried_at: string | null;
+    readonly problem: string | null;
+    /** Whether there is a version before the one in use. */
+    readonly can_roll_back: boolean;
+    /** Rolled back: updates leave it alone until that is undone. */
+    readonly held: boolean;
   }[];
 }
 
@@ -206,6 +239,11 @@ export const isFeeds: Check = /* @__PURE__ */ object({
   snapshot: string,
   domains: integer(),
   panel: integer(),
+  freshness: object({
+    status: either(literal('fresh'), literal('stale'), literal('never')),
+    checked_at: either(string, nothing),
+    failing: array(string),
+  }),
   feeds: array(object({
     feed: string,
     kind: string,
@@ -223,7 +261,40 @@ export const isFeeds: Check = /* @__PURE__ */ object({
       special_use: integer(),
     }),
     updated_at: either(string, nothing),
+    tried_at: either(string, nothing),
+    checked_at: either(string, nothing),
+    age_seconds: either(integer(), nothing),
+    added: integer(),
+    removed: integer(),
+    problem: either(string, nothing),
+    can_roll_back: boolean,
+    held: boolean,
   })),
+  missing: array(object({
+    feed: string,
+    tried_at: either(string, nothing),
+    problem: either(string, nothing),
+    can_roll_back: boolean,
+    held: boolean,
+  })),
+});
+
+export interface FeedVersion {
+  readonly feed: string;
+  /** In use now; null is the installed one, or none. */
+  readonly version: string | null;
+  readonly names: number | null;
+  readonly updated_at: string | null;
+  /** Rolled back: updates leave it alone until that is undone. */
+  readonly held: boolean;
+}
+
+export const isFeedVersion: Check = /* @__PURE__ */ object({
+  feed: string,
+  version: either(string, nothing),
+  names: either(integer(), nothing),
+  updated_at: either(string, nothing),
+  held: boolean,
 });
 
 export interface Hosts {

@@ -1,16 +1,14 @@
 /** `domain-risk feeds`: the lists that are followed, how fresh they are, and bringing fresh ones into the store. */
 
 import type { Command } from 'commander';
-import { loadCatalog, openStore } from '../compose.ts';
+import { loadCatalog, openStore, updateParts } from '../compose.ts';
 import type { Act } from '../core/audit.ts';
-import type { Store } from '../core/ports.ts';
-import { PACKING } from '../feeds/pack.ts';
 import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
-import { shownDropped, shownFeeds } from '../http/shown.ts';
+import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { addFilter } from './filter.ts';
-import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
-import { actor, hasStore, readWorld, tellNoStore, withStore } from './world.ts';
+import { CommandFailed, printable, printJson, printTable, startProgress, UsageProblem } from './print.ts';
+import { actor, done, hasStore, operateOn, readWorld, tellNoStore, withStore } from './world.ts';
 
 interface UpdateOptions {
   from?: ReadonlyMap<string, string>;
@@ -23,7 +21,9 @@ export function addFeeds(program: Command): void {
   const feeds = program.command('feeds').description('the lists that are followed');
   feeds
     .command('status')
-    .description('every feed with its version, how many names count and when it was updated')
+    .description(
+      'every feed with its version, when it was last checked and changed, and how many names count',
+    )
     .option('--json', 'one JSON document on stdout')
     .action(status);
   feeds
@@ -41,6 +41,15 @@ export function addFeeds(program: Command): void {
     .option('--dry-run', 'say what would happen and change nothing')
     .option('--json', 'one JSON document on stdout')
     .action(update);
+  feeds
+    .command('rollback')
+    .description(
+      'go back to the version before; updates leave the feed alone until --undo, or until it is updated by its name',
+    )
+    .argument('<feed>', 'as "feeds status" shows it', feedValue)
+    .option('--undo', 'the other way, one version at a time')
+    .option('--json', 'one JSON document on stdout')
+    .action(rollBack);
   feeds
     .command('remove')
     .description('go back to the installed list; running servers follow within a minute')
@@ -71,22 +80,35 @@ async function status(options: { json?: boolean }): Promise<void> {
   const store = hasStore(config) ? await openStore(config, failed) : undefined;
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
-    const shown = shownFeeds(await loadCatalog(config, () => {}, store));
+    const { feedsOff } = config;
+    const isUsed = ({ feed }: { feed: string }) => !feedsOff.includes(feed);
+    const stored = {
+      checks: (await store?.feedChecks())?.filter(isUsed) ?? [],
+      inUse: (await store?.snapshots())?.filter(isUsed) ?? [],
+      past: (await store?.pastSnapshots())?.filter(isUsed) ?? [],
+    };
+    const shown = shownFeeds(await loadCatalog(config, () => {}, store), stored, Date.now());
     if (options.json) return printJson(shown);
     printTable(
-      ['FEED', 'KIND', 'FAMILY', 'LICENCE', 'VERSION', 'UPDATED', 'NAMES', 'DROPPED'],
+      ['FEED', 'KIND', 'FAMILY', 'LICENCE', 'VERSION', 'CHECKED', 'CHANGED', 'CHANGE', 'NAMES', 'DROPPED'],
       shown.feeds.map(row => [
         row.feed,
         row.kind,
         row.family,
         row.licence,
         row.version,
+        row.checked_at ?? 'never',
         row.updated_at ?? 'as installed',
+        row.updated_at === null ? '' : `+${row.added} -${row.removed}`,
         row.names,
         sum(row.dropped),
       ]),
     );
-    const { feedsOff } = config;
+    for (const { feed, problem, held } of [...shown.feeds, ...shown.missing]) {
+      if (held)
+        process.stdout.write(`\n${feed}: rolled back; "feeds rollback ${feed} --undo" goes forth again`);
+      if (problem !== null) process.stdout.write(`\n${feed}: ${printable(problem)}`);
+    }
     const missing = FEED_IDS.filter(
       id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id),
     );
@@ -106,10 +128,13 @@ function failed(error: unknown): void {
 const sum = (counts: object) => Object.values(counts).reduce((total: number, count) => total + count, 0);
 
 /** A dry run makes no store. */
-const NO_STORE: Pick<Store, 'snapshots' | 'snapshot' | 'acceptSnapshot'> = {
+const NO_STORE: Parameters<typeof updateParts>[1] = {
   snapshots: async () => [],
   snapshot: async () => undefined,
   acceptSnapshot: async () => false,
+  pastSnapshots: async () => [],
+  feedChecks: async () => [],
+  noteCheck: async () => {},
 };
 
 async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
@@ -127,29 +152,28 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
   const sources = freshFeeds(from).filter(({ feed: { id } }) =>
     wanted.size === 0 ? !feedsOff.includes(id) : wanted.has(id),
   );
-  const work = (store: Pick<Store, 'snapshots' | 'snapshot' | 'acceptSnapshot'>) => {
+  const work = (store: Parameters<typeof updateParts>[1]) => {
     const bar = startProgress('Updating the feeds');
-    const parts = { store, sources, installed: SOURCES.feeds, tables: SOURCES.tables };
-    const catalog = () => loadCatalog(config, () => {}, store);
-    return updateFeeds(
-      { ...parts, catalog, packing: PACKING, clock: Date.now, actor: actor() },
-      { force, dryRun, progress: (feed, done, total) => bar.at(feed, done, total) },
-    ).then(done => {
+    const progress = (feed: string, done: number, total: number) => bar.at(feed, done, total);
+    const parts = updateParts(config, store, sources, actor());
+    return updateFeeds(parts, { force, dryRun, evenHeld: wanted.size > 0, progress }).then(done => {
       const taken = `${done.filter(isTaken).length} of ${done.length} feeds have a new version`;
       bar.end(dryRun ? `${taken}; a dry run: nothing was changed` : taken);
       return done;
     });
   };
-  const done = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStore(work));
-  if (options.json) printJson({ dry_run: dryRun, feeds: done.map(shownUpdate) });
-  else printUpdates(done);
-  for (const one of done) if (one.outcome === 'forced') process.stderr.write(`${told(one)}\n`);
-  const bad = done.filter(isKept);
+  const results = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStore(work));
+  if (options.json) printJson({ dry_run: dryRun, feeds: results.map(shownUpdate) });
+  else printUpdates(results);
+  for (const one of results)
+    if (one.outcome === 'forced' || isHeld(one)) process.stderr.write(`${told(one)}\n`);
+  const bad = results.filter(isKept);
   if (bad.length > 0) throw new CommandFailed([...bad.map(told), ...fixes(bad, from)].join('\n'));
 }
 
 const isTaken = ({ outcome }: Updated) => outcome === 'accepted' || outcome === 'forced';
 const isKept = ({ outcome }: Updated) => outcome === 'refused' || outcome === 'failed';
+const isHeld = ({ outcome }: Updated) => outcome === 'held';
 
 function told({ feed, outcome, problems }: Updated): string {
   return `feed ${feed} ${outcome}: ${problems.join('; ')}`;
@@ -165,8 +189,9 @@ function fixes(bad: readonly Updated[], from: ReadonlyMap<string, string>): stri
   ];
 }
 
-function shownUpdate({ feed, outcome, before, after, dropped, problems }: Updated) {
-  return { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems };
+function shownUpdate({ dropped, ...one }: Updated) {
+  const { feed, outcome, before, after, problems, turnover } = one;
+  return { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems, ...turnover };
 }
 
 function printUpdates(done: readonly Updated[]): void {
@@ -184,8 +209,19 @@ function printUpdates(done: readonly Updated[]): void {
 
 /** An arrow away from a list that stays would read as if it were gone. */
 function change(one: Updated, before: string | number, after: string | number | undefined): string {
+  if (isHeld(one)) return 'kept';
   if (!isKept(one)) return `${before} → ${after}`;
   return one.before ? `${before}, kept` : 'none';
+}
+
+async function rollBack(feed: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
+  const act = options.undo ? 'returnFeed' : 'rollBackFeed';
+  const inUse = done(await withStore(store => operateOn(store)[act](feed, actor())), 'feeds status');
+  if (options.json) return printJson(shownInUse(inUse));
+  const { version, isHeld } = inUse;
+  const now = version ? `at version ${version.version} with ${version.names} names` : 'as installed';
+  const more = isHeld ? '; updates leave it alone until "feeds rollback --undo"' : '';
+  process.stdout.write(`${feed} is ${now}${more}\n`);
 }
 
 async function remove(feed: string, options: { json?: boolean }): Promise<void> {

@@ -18,7 +18,7 @@ export function printJson(value: unknown): void {
 }
 
 /** Text from DNS, feeds or people may hold characters that would drive the terminal. */
-const printable = (cell: unknown) => String(cell ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '�');
+export const printable = (cell: unknown) => String(cell ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '�');
 
 export function printTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): void {
   const lines = [[...columns], ...rows.map(row => row.map(printable))];

@@ -4,9 +4,9 @@ import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { loadCatalog, openServedStore, VERSION } from '../compose.ts';
+import { loadCatalog, type OpenedStore, openServedStore, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
-import { type Store, StoreUnavailable } from '../core/ports.ts';
+import { StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
 import { reloading } from '../reload.ts';
@@ -106,7 +106,8 @@ interface Parts {
   readonly onFormChange: OnFormChange;
 }
 
-interface Serving extends Pick<Service, 'address' | 'store' | 'close'> {
+interface Serving extends Pick<Service, 'address' | 'store'> {
+  close(): Promise<unknown>;
   /** Of the catalog that it began with. */
   readonly snapshot: string;
   /** Of threads that have read the settings themselves. */
@@ -114,12 +115,13 @@ interface Serving extends Pick<Service, 'address' | 'store' | 'close'> {
 }
 
 async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {
-  const [{ bindService }, { tellOfFeeds }] = await Promise.all([
+  const [{ bindService }, { tellOfFeeds }, { keepFresh }] = await Promise.all([
     import('../service.ts'),
     import('../observe.ts'),
+    import('../workers/updater.ts'),
   ]);
   const binding = await bound(config, bindService({ config, log }));
-  let store: Store | undefined;
+  let store: OpenedStore | undefined;
   try {
     tellNewStore(config);
     store = await openServedStore(config, log, die, onFormChange);
@@ -132,7 +134,10 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
     );
     bar.end(builtOf(catalog.size, catalog.status.length));
     const service = await binding.start({ store, catalog, clock: Date.now });
-    return { address: service.address, store, close: () => service.close(), snapshot: catalog.generation };
+    const fresh = keepFresh({ config, log, store });
+    const { address } = service;
+    const close = () => Promise.all([fresh?.close(), service.close()]);
+    return { address, store, close, snapshot: catalog.generation };
   } catch (error) {
     await binding.close();
     await store?.close();

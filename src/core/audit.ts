@@ -12,6 +12,8 @@ export type Action =
   | 'feed.update'
   | 'feed.force'
   | 'feed.remove'
+  | 'feed.rollback'
+  | 'feed.return'
   | 'store.restore'
   | 'store.move';
 

@@ -93,8 +93,31 @@ function ask(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const headers = { 'user-agent': 'domain-risk', accept: '*/*', 'accept-encoding': 'gzip' };
-    request(url, { agent: false, signal, headers, lookup: lookupPublic }, resolve).on('error', reject).end();
+    const agent = url.protocol === 'https:' && throughProxy();
+    const options = { agent, signal, headers, lookup: lookupPublic };
+    const failed = (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'ERR_PROXY_TUNNEL' ? new FeedError(tunnelProblem(error)) : error);
+    request(url, options, resolve).on('error', failed).end();
   });
+}
+
+/**
+ * Where a proxy is named, names are its affair: it is asked for the name itself, may be in a private network, and no
+ * address is looked up here. Plain http goes to this machine only, never by a proxy.
+ */
+function throughProxy(): https.Agent {
+  const { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy } = process.env;
+  try {
+    return new https.Agent({ proxyEnv: { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy } });
+  } catch {
+    throw new FeedError('HTTPS_PROXY is no address: set it to one such as http://proxy.example:3128');
+  }
+}
+
+/** Without the proxy's address, here and above: it may have a password in it. */
+function tunnelProblem({ message }: Error): string {
+  const status = /HTTP\/1\.[01] (\d{3})/.exec(message)?.[1];
+  return status === undefined ? 'the proxy does not let it through' : `the proxy answered ${status}`;
 }
 
 /** Checks the very addresses that are connected to: asking again would let them change in between. */

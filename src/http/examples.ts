@@ -4,12 +4,12 @@ import type { Type } from 'typebox';
 import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
 import { CHECK, TYPO } from './examples-of-checks.ts';
+import { FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
 import type {
   ActsSchema,
   DomainSchema,
-  FeedsSchema,
   HostStateSchema,
   HostsSchema,
   OverrideSchema,
@@ -141,26 +141,6 @@ const OVERRIDE: Type.Static<typeof OverrideSchema> = {
 };
 const OVERRIDES: Type.Static<typeof OverridesSchema> = { overrides: [OVERRIDE] };
 
-const FEEDS: Type.Static<typeof FeedsSchema> = {
-  snapshot: 'aa6756337948',
-  domains: 172_015,
-  panel: 0,
-  feeds: [
-    {
-      feed: 'disposable-email-domains',
-      kind: 'disposable',
-      family: 'verified',
-      verified: true,
-      licence: 'CC0-1.0',
-      origin: 'npm package disposable-email-domains-js',
-      version: '1.26.0',
-      names: 8_881,
-      dropped: { malformed: 0, suffix: 0, duplicate: 0, protected: 2, special_use: 0 },
-      updated_at: null,
-    },
-  ],
-};
-
 const HOSTS: Type.Static<typeof HostsSchema> = {
   hosts: [
     {
@@ -213,6 +193,8 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   setOverride: [example('The override', OVERRIDE)],
   removeOverride: [],
   listFeeds: [example('One list', FEEDS)],
+  rollBackFeed: [example('Back to the version before', FEED_VERSION)],
+  returnFeed: [example('The newest again', { ...FEED_VERSION, held: false })],
   listHosts: [example('One mail host', HOSTS)],
   ignoreHost: [example('Ignored', IGNORED)],
   watchHost: [example('Watched', WATCHED)],

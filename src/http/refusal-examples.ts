@@ -24,6 +24,8 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   revokeKey: '"reason" has no place in the body; it takes nothing',
   setOverride: 'action must be one of allow, deny, role',
   removeOverride: UNDERSCORE,
+  rollBackFeed: '"reason" has no place in the body; it takes nothing',
+  returnFeed: '"reason" has no place in the body; it takes nothing',
   ignoreHost: HOST_RULE,
   watchHost: HOST_RULE,
   listActs: LIMIT_RULE,
@@ -37,6 +39,8 @@ const MISSING: Readonly<Partial<Record<OperationId, string>>> = {
   rotateKey: NO_SUCH_KEY,
   revokeKey: NO_SUCH_KEY,
   removeOverride: 'there is no override for partner.example.org',
+  rollBackFeed: 'no update of castle is stored',
+  returnFeed: 'no newer version of castle is kept',
   ignoreHost: NO_SUCH_HOST,
   watchHost: NO_SUCH_HOST,
 };

@@ -1,25 +1,16 @@
 /** What operators ask and do: every path below `/admin`, there only where a token is set. */
 
 import { Type } from 'typebox';
-import { NoBody, OverrideBody } from './bodies.ts';
-import type { Doors } from './doors.ts';
+import { OverrideBody } from './bodies.ts';
 import { type auditEndpoints, MOST_ACTS_SHOWN } from './endpoints/audit.ts';
-import type { feedEndpoints } from './endpoints/feeds.ts';
 import type { hostEndpoints } from './endpoints/hosts.ts';
 import type { keyEndpoints } from './endpoints/keys.ts';
 import type { overrideEndpoints } from './endpoints/overrides.ts';
 import { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
-import { operated, type Work } from './operators.ts';
-import { PRICES } from './prices.ts';
-import type { OperatorsOperation, Parameter, Refused, Route } from './routes.ts';
-import {
-  ActsSchema,
-  FeedsSchema,
-  HostStateSchema,
-  HostsSchema,
-  OverrideSchema,
-  OverridesSchema,
-} from './schemas.ts';
+import type { Parameter, Route } from './routes.ts';
+import { type FeedRows, feedRoutes } from './routes-of-feeds.ts';
+import { type Actors, type RouteOf, routeOf } from './rows-of-operators.ts';
+import { ActsSchema, HostStateSchema, HostsSchema, OverrideSchema, OverridesSchema } from './schemas.ts';
 
 const PARAMETERS = {
   id: {
@@ -49,78 +40,24 @@ const PARAMETERS = {
     description: 'At most this many entries.',
     schema: Type.Integer({ minimum: 1, maximum: MOST_ACTS_SHOWN, default: 100 }),
   },
-  operator: {
-    name: 'X-Operator',
-    in: 'header',
-    description: 'Your name for the audit log, in UTF-8.',
-    schema: Type.String({ maxLength: 100 }),
-  },
 } as const satisfies Record<string, Parameter>;
-
-const BODY_REFUSALS: readonly Refused[] = [413, 415];
-
-type Actors = Pick<Doors, 'actorOf'>;
-
-/** What differs from row to row; the rest follows from it. */
-interface Row<T extends Type.TObject> {
-  readonly at: readonly [Route['method'], string];
-  readonly says: readonly [id: OperatorsOperation, summary: string, description?: string];
-  readonly body?: T;
-  readonly answer?: Type.TSchema;
-  readonly created?: true;
-  readonly parameters?: readonly Parameter[];
-  readonly refusals?: readonly Refused[];
-  readonly work: Work<T>;
-}
-
-function routeOf<T extends Type.TObject>(doors: Actors, row: Row<T>): Route {
-  const { at, says, body, answer, work, parameters = [], refusals = [], created } = row;
-  const [method, path] = at;
-  const [id, summary, description = ''] = says;
-  const isRead = method === 'GET';
-  const good = answer === undefined ? { status: 204 as const } : created ? { status: 201 as const } : {};
-  return {
-    method,
-    path,
-    name: 'admin',
-    door: 'operator',
-    price: PRICES.read,
-    ...(isRead ? {} : { body: body ?? NoBody }),
-    answer,
-    handle: operated(doors, work),
-    reference: {
-      id,
-      summary,
-      description: isRead ? description : `${description} Recorded in the audit log.`.trim(),
-      ...good,
-      parameters: isRead ? parameters : [...parameters, PARAMETERS.operator],
-      refusals: [
-        401,
-        ...refusals,
-        ...(body ? BODY_REFUSALS : []),
-        ...(isRead ? [] : [422 as const]),
-        500,
-        503,
-      ],
-      isCounted: false,
-      caching: 'no-store',
-    },
-  };
-}
 
 interface Endpoints {
   readonly keys: ReturnType<typeof keyEndpoints>;
   readonly overrides: ReturnType<typeof overrideEndpoints>;
   readonly hosts: ReturnType<typeof hostEndpoints>;
-  readonly feeds: ReturnType<typeof feedEndpoints>;
+  readonly feeds: FeedRows;
   readonly audit: ReturnType<typeof auditEndpoints>;
 }
 
-type RouteOf = <T extends Type.TObject>(row: Row<T>) => Route;
-
 export function operatorRoutes(doors: Actors, endpoints: Endpoints): Route[] {
   const row: RouteOf = one => routeOf(doors, one);
-  return [...keyRoutes(row, endpoints), ...overrideRoutes(row, endpoints), ...evidenceRoutes(row, endpoints)];
+  return [
+    ...keyRoutes(row, endpoints),
+    ...overrideRoutes(row, endpoints),
+    ...feedRoutes(row, endpoints.feeds),
+    ...evidenceRoutes(row, endpoints),
+  ];
 }
 
 function keyRoutes(row: RouteOf, { keys }: Endpoints): Route[] {
@@ -199,18 +136,8 @@ function overrideRoutes(row: RouteOf, { overrides }: Endpoints): Route[] {
 }
 
 /** What verdicts rest on, and what operators did. */
-function evidenceRoutes(row: RouteOf, { hosts, feeds, audit }: Endpoints): Route[] {
+function evidenceRoutes(row: RouteOf, { hosts, audit }: Endpoints): Route[] {
   return [
-    row({
-      at: ['GET', '/admin/feeds'],
-      says: [
-        'listFeeds',
-        'List feeds',
-        'The lists in use. `updated_at` is null where a list is as installed.',
-      ],
-      answer: FeedsSchema,
-      work: feeds.list,
-    }),
     row({
       at: ['GET', '/admin/infra'],
       says: ['listHosts', 'List learned mail hosts', 'Mail hosts that serve listed domains.'],

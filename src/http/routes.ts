@@ -53,7 +53,9 @@ export type OperatorsOperation =
   | 'listHosts'
   | 'ignoreHost'
   | 'watchHost'
-  | 'listActs';
+  | 'listActs'
+  | 'rollBackFeed'
+  | 'returnFeed';
 
 export interface Reference {
   readonly id: OperationId;

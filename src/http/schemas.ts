@@ -139,45 +139,6 @@ export const OverridesSchema = Type.Object(
   { title: 'Overrides' },
 );
 
-const DroppedSchema = Type.Object(
-  {
-    malformed: Type.Integer(),
-    suffix: Type.Integer({
-      description: 'Top-level domains and public suffixes: they would cover strangers.',
-    }),
-    duplicate: Type.Integer(),
-    protected: Type.Integer({ description: 'Well-known names that no list may flag.' }),
-    special_use: Type.Integer(),
-  },
-  { description: 'How many entries of the list do not count, and why.' },
-);
-
-export const FeedsSchema = Type.Object(
-  {
-    snapshot: Type.String(),
-    domains: Type.Integer(),
-    panel: Type.Integer({
-      description:
-        'Widely used domains that only a verified list can flag; 0 before the first update of a popularity list.',
-    }),
-    feeds: Type.Array(
-      Type.Object({
-        feed: Type.String(),
-        kind: Type.String(),
-        family: Type.String({ description: 'Whose word it is: verified, telemetry or broad.' }),
-        verified: Type.Boolean(),
-        licence: Type.String(),
-        origin: Type.String(),
-        version: Type.String(),
-        names: Type.Integer(),
-        dropped: DroppedSchema,
-        updated_at: nullable(Moment),
-      }),
-    ),
-  },
-  { title: 'Feeds' },
-);
-
 export const HostsSchema = Type.Object(
   {
     hosts: Type.Array(

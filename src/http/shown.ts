@@ -2,8 +2,10 @@
 
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
-import type { Dropped } from '../core/feed.ts';
+import type { Dropped, SnapshotHead } from '../core/feed.ts';
+import { type FeedCheck, type Freshness, freshnessOf } from '../core/freshness.ts';
 import type { HostRecord } from '../core/guest.ts';
+import { type History, historyOf, type InUse, isHeld, versionBefore } from '../core/history.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { isEnough, learnableSum } from '../core/learnable.ts';
 import type { Override } from '../core/override.ts';
@@ -100,13 +102,62 @@ export function shownDropped<T extends Dropped>({ specialUse, ...others }: T) {
   return { ...others, special_use: specialUse };
 }
 
-export function shownFeeds({ generation, size, panelSize, status }: Catalog) {
+/** What the store knows of feeds. */
+export interface StoredFeeds {
+  readonly checks: readonly FeedCheck[];
+  readonly inUse: readonly SnapshotHead[];
+  readonly past: readonly SnapshotHead[];
+}
+
+/** `missing`: feeds of which no version is in use: they could not be fetched, or an operator went back to none. */
+export function shownFeeds(
+  { generation, size, panelSize, status }: Catalog,
+  { checks, inUse, past }: StoredFeeds,
+  now: number,
+) {
+  const versionsOf = (feed: string) => shownVersions(historyOf(feed, inUse, past));
+  const checkOf = new Map(checks.map(check => [check.feed, check]));
   const feeds = status.map(({ feed, version, names, updatedAt, ...rest }) => {
     const { id, kind, family, licence, origin } = feed;
     const verified = family === 'verified';
     const dropped = shownDropped(rest.dropped);
     const updated_at = shownDate(updatedAt);
-    return { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
+    const list = { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
+    return { ...list, ...shownCheck(checkOf.get(id), now), ...versionsOf(id) };
   });
-  return { snapshot: generation, domains: size, panel: panelSize, feeds };
+  const isListed = (id: string) => status.some(({ feed }) => feed.id === id);
+  const ids = new Set([...checks, ...past].map(({ feed }) => feed).filter(id => !isListed(id)));
+  const missing = [...ids].map(feed => {
+    const { triedAt = null, problem = null } = checkOf.get(feed) ?? {};
+    return { feed, tried_at: shownDate(triedAt), problem, ...versionsOf(feed) };
+  });
+  const freshness = shownFreshness(freshnessOf(checks, now));
+  return { snapshot: generation, domains: size, panel: panelSize, freshness, feeds, missing };
+}
+
+/** Whether there is a way back, and one forth. */
+function shownVersions(history: History) {
+  return { can_roll_back: versionBefore(history) !== undefined, held: isHeld(history) };
+}
+
+export function shownInUse({ feed, version, isHeld: held }: InUse) {
+  const { version: name = null, names = null, acceptedAt = null } = version ?? {};
+  return { feed, version: name, names, updated_at: shownDate(acceptedAt), held };
+}
+
+/** Nobody has looked at what was installed. */
+function shownCheck(check: FeedCheck | undefined, now: number) {
+  const { triedAt = null, checkedAt = null, added = 0, removed = 0, problem = null } = check ?? {};
+  return {
+    tried_at: shownDate(triedAt),
+    checked_at: shownDate(checkedAt),
+    age_seconds: checkedAt === null ? null : Math.max(0, Math.round((now - checkedAt) / 1000)),
+    added,
+    removed,
+    problem,
+  };
+}
+
+export function shownFreshness({ status, checkedAt, failing }: Freshness) {
+  return { status, checked_at: shownDate(checkedAt), failing };
 }

@@ -5,8 +5,10 @@
 
 import type { Act, Action } from '../core/audit.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
+import type { FeedCheck } from '../core/freshness.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
+import type { Lease } from '../core/lease.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
@@ -147,6 +149,11 @@ export const SNAPSHOT = table<AcceptedSnapshot>('snapshot', ['feed'], {
   body: text,
 });
 export const SNAPSHOT_HEAD = without(SNAPSHOT, 'body');
+export const PAST_SNAPSHOT = table<AcceptedSnapshot>(
+  'past_snapshot',
+  ['feed', 'acceptedAt'],
+  SNAPSHOT.codecs,
+);
 
 export const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
   id: whole,
@@ -174,8 +181,24 @@ export const SERVER = table<ServerSign>('server', ['id'], {
   seenAt: whole,
 });
 
+export const LEASE = table<Lease>('lease', ['name'], {
+  name: text,
+  holder: orNull(text),
+  until: whole,
+  dueAt: whole,
+});
+
+export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
+  feed: text,
+  triedAt: whole,
+  checkedAt: orNull(whole),
+  added: whole,
+  removed: whole,
+  problem: orNull(text),
+});
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT],
-  SIGNING,
+  ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, SIGNING],
 ];

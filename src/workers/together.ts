@@ -11,10 +11,12 @@ import type { Store } from '../core/ports.ts';
 import { MetricSums } from '../http/metric-sums.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { tellOfFeeds } from '../observe.ts';
+import type { Schedule } from '../schedule.ts';
 import type { Service } from '../service.ts';
 import type { Environment } from '../setting-sources.ts';
 import type { OnFormChange } from '../store/form.ts';
 import { Supervisor } from './supervisor.ts';
+import { keepFresh } from './updater.ts';
 
 /** A store that is silent does not hold the end up. */
 const CLOSE_MS = 700;
@@ -60,8 +62,10 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
           catalog: await inTurns(handingOver(catalog)),
           ownMetrics: async () => MetricSums.ofProcess(await metrics.values()),
         });
-        end = endingOf(supervisor, store, followFor(supervisor, parts, store, catalog));
+        const following = followFor(supervisor, parts, store, catalog);
+        end = endingOf(supervisor, store, following);
         await supervisor.start();
+        end = endingOf(supervisor, store, following, keepFresh({ config, log, store }));
         await close();
         const reloadWorkers = (env: Environment) => supervisor.reload(env);
         return { address, store, catalog, close: end, reloadWorkers };
@@ -93,12 +97,18 @@ function followFor(
   });
 }
 
-function endingOf(supervisor: Supervisor, store: Store, following: Following): () => Promise<void> {
+function endingOf(
+  supervisor: Supervisor,
+  store: Store,
+  following: Following,
+  fresh?: Schedule,
+): () => Promise<void> {
   return async () => {
+    const ended = fresh?.close();
     try {
       await supervisor.drain();
     } finally {
-      const closed = following.close().then(() => store.close());
+      const closed = Promise.all([following.close(), ended]).then(() => store.close());
       await Promise.race([closed, pause(CLOSE_MS, undefined, { ref: false })]);
     }
   };

@@ -3,6 +3,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { digestOf } from '../../src/core/key.ts';
+import { ACT } from '../support/act.ts';
 import { ask, askBytes, expectError, parseAnswers, type Question } from '../support/answers.ts';
 import { guestOf } from '../support/guests.ts';
 import { SECRET } from '../support/process.ts';
@@ -79,6 +80,8 @@ const ENDPOINTS: readonly (readonly [string, string, object?])[] = [
   ['PUT', '/admin/overrides/a.example.net', { action: 'deny' }],
   ['DELETE', '/admin/overrides/a.example.net'],
   ['GET', '/admin/feeds'],
+  ['POST', '/admin/feeds/castle/rollback', {}],
+  ['POST', '/admin/feeds/castle/return', {}],
   ['GET', '/admin/infra'],
   ['POST', '/admin/infra/mx.example.net/forget', {}],
   ['POST', '/admin/infra/mx.example.net/relearn', {}],
@@ -527,7 +530,7 @@ describe('overrides', () => {
 describe('feeds, mail hosts and the audit', () => {
   test('feeds are shown as they are now', async () => {
     const shown = await done<{ feeds: Record<string, unknown>[]; domains: number }>('GET', '/admin/feeds');
-    expect(Object.keys(shown)).toEqual(['snapshot', 'domains', 'panel', 'feeds']);
+    expect(Object.keys(shown)).toEqual(['snapshot', 'domains', 'panel', 'freshness', 'feeds', 'missing']);
     expect(shown.domains).toBe((await installedCatalog()).size);
     for (const feed of shown.feeds) {
       expect(feed).toEqual({
@@ -541,8 +544,40 @@ describe('feeds, mail hosts and the audit', () => {
         names: expect.any(Number),
         dropped: expect.objectContaining({ malformed: expect.any(Number), protected: expect.any(Number) }),
         updated_at: null,
+        ...{ tried_at: null, checked_at: null, age_seconds: null, added: 0, removed: 0, problem: null },
+        ...{ can_roll_back: false, held: false },
       });
     }
+  });
+
+  test('a feed is rolled back, down to the installed version, and forth again', async () => {
+    const { store } = shared();
+    const version = (acceptedAt: number) => ({
+      ...{ feed: 'castle', version: `v${acceptedAt}`, digest: `d${acceptedAt}`, names: acceptedAt },
+      ...{ acceptedAt, body: 'none that can be read' },
+    });
+    await store.acceptSnapshot(version(1_000), null, ACT);
+    await store.acceptSnapshot(version(2_000), 'd1000', ACT);
+    const back = () => done('POST', '/admin/feeds/castle/rollback', { json: {} });
+    const forth = () => done('POST', '/admin/feeds/castle/return', { json: {} });
+    const first = { feed: 'castle', version: 'v1000', names: 1_000, updated_at: '1970-01-01T00:00:01Z' };
+    const none = { feed: 'castle', version: null, names: null, updated_at: null, held: true };
+    expect(await back()).toEqual({ ...first, held: true });
+    expect(await back()).toEqual(none);
+    await refused('POST', '/admin/feeds/castle/rollback', 404, 'not_found', { json: {} });
+    const { missing } = await done<{ missing: object[] }>('GET', '/admin/feeds');
+    expect(missing).toContainEqual(expect.objectContaining({ feed: 'castle', held: true }));
+    expect(await forth()).toEqual({ ...first, held: true });
+    expect(await forth()).toMatchObject({ version: 'v2000', held: false });
+    const { detail } = await refused('POST', '/admin/feeds/castle/return', 404, 'not_found', { json: {} });
+    expect(detail).toBe('no newer version of castle is kept');
+    expect((await store.audit(4)).map(act => [act.action, act.subject, act.detail])).toEqual([
+      ['feed.return', 'castle', 'v1000 with 1000 names → v2000 with 2000 names'],
+      ['feed.return', 'castle', 'as installed → v1000 with 1000 names'],
+      ['feed.rollback', 'castle', 'v1000 with 1000 names → as installed'],
+      ['feed.rollback', 'castle', 'v2000 with 2000 names → v1000 with 1000 names'],
+    ]);
+    await store.removeSnapshot('castle', ACT);
   });
 
   test('learned hosts are listed, forgotten and let in again', async () => {

@@ -121,6 +121,8 @@ describe('the document', () => {
       'setOverride put /admin/overrides/{domain}',
       'removeOverride delete /admin/overrides/{domain}',
       'listFeeds get /admin/feeds',
+      'rollBackFeed post /admin/feeds/{feed}/rollback',
+      'returnFeed post /admin/feeds/{feed}/return',
       'listHosts get /admin/infra',
       'ignoreHost post /admin/infra/{host}/forget',
       'watchHost post /admin/infra/{host}/relearn',
@@ -481,6 +483,12 @@ describe('real answers are what the document says, and its examples are real', (
       ['listFeeds', 200, 'GET', '/admin/feeds', { key }],
       ['listFeeds', 401, 'GET', '/admin/feeds', {}],
       ['listFeeds', 405, 'POST', '/admin/feeds', { key }],
+      ['rollBackFeed', 401, 'POST', '/admin/feeds/castle/rollback', {}],
+      ['rollBackFeed', 404, 'POST', '/admin/feeds/castle/rollback', { key }],
+      ['rollBackFeed', 405, 'GET', '/admin/feeds/castle/rollback', { key }],
+      ['returnFeed', 401, 'POST', '/admin/feeds/castle/return', {}],
+      ['returnFeed', 404, 'POST', '/admin/feeds/castle/return', { key }],
+      ['returnFeed', 405, 'GET', '/admin/feeds/castle/return', { key }],
       ['listHosts', 200, 'GET', '/admin/infra', { key }],
       ['listHosts', 401, 'GET', '/admin/infra', {}],
       ['listHosts', 405, 'POST', '/admin/infra', { key }],
@@ -603,7 +611,7 @@ test('probes and metrics are for machines', async () => {
   expect([live.status, live.headers.get('cache-control')]).toEqual([200, 'no-store']);
   const ready = await ask(port, '/readyz');
   expect(ready.status).toBe(200);
-  expect(Object.keys(JSON.parse(ready.body))).toEqual(['status', 'store', 'catalog', 'dns']);
+  expect(Object.keys(JSON.parse(ready.body))).toEqual(['status', 'store', 'catalog', 'feeds', 'dns']);
   const metrics = await ask(port, '/metrics');
   expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
   expect(metrics.body).toMatch(/^domain_risk_request_seconds_count\{.*route="livez".*\} [1-9]/m);

@@ -87,16 +87,34 @@ describe('feeds update', () => {
     expect(Number(age.exec(await metrics())?.[1])).toBeLessThan(60);
     expect(await metrics()).toContain(`domain_risk_feed_names{feed="${FEED}"} ${now - vetoed}`);
     const { stdout } = await run(['feeds', 'status'], beside());
-    expect(stdout).toMatch(/^FEED +KIND +FAMILY +LICENCE +VERSION +UPDATED +NAMES +DROPPED\n/);
+    expect(stdout).toMatch(
+      /^FEED +KIND +FAMILY +LICENCE +VERSION +CHECKED +CHANGED +CHANGE +NAMES +DROPPED\n/,
+    );
     expect(stdout).toMatch(
       new RegExp(
-        `^${FEED} +disposable +verified +CC0-1.0 +20\\S+Z +20\\S+Z +${now - vetoed} +${3 + vetoed}$`,
+        `^${FEED} +disposable +verified +CC0-1.0 +20\\S+Z +20\\S+Z +20\\S+Z +\\+1 -0 +${now - vetoed} +${3 + vetoed}$`,
         'm',
       ),
     );
-    expect(stdout).toMatch(/^fakefilter +disposable +verified +BSD-3-Clause +\S+ +as installed +\d{4} +0$/m);
+    expect(stdout).toMatch(
+      /^fakefilter +disposable +verified +BSD-3-Clause +\S+ +never +as installed +\d{4} +0$/m,
+    );
+    const fresh = new RegExp(`^domain_risk_feed_checked_age_seconds\\{feed="${FEED}"\\} \\d`, 'm');
+    expect(await metrics()).toMatch(fresh);
+    expect(await metrics()).toContain(`domain_risk_feed_failing{feed="${FEED}"} 0`);
+    expect(await (await shared().get('/readyz')).json()).toMatchObject({
+      feeds: { status: 'fresh', checked_at: expect.stringMatching(/^20/), failing: [] },
+    });
     expect(stdout).toMatch(/"domain-risk feeds update" adds castle, domains-mx, majestic-million/);
 
+    const back = await run(['feeds', 'rollback', FEED], beside());
+    expect(back.stdout).toBe(
+      `${FEED} is as installed; updates leave it alone until "feeds rollback --undo"\n`,
+    );
+    await eventually('the server goes back', async () => (await answered(name)).reason !== 'disposable');
+    const undone = await runJson(['feeds', 'rollback', FEED, '--undo'], beside());
+    expect(undone).toMatchObject({ feed: FEED, names: now, held: false });
+    await eventually('the server goes forth', async () => (await answered(name)).reason === 'disposable');
     expect(await runJson(['feeds', 'remove', FEED], beside())).toEqual({ feed: FEED, removed: true });
     await eventually('the server goes back', async () => (await answered(name)).reason !== 'disposable');
     const again = await run(['feeds', 'remove', FEED], beside());
@@ -104,6 +122,8 @@ describe('feeds update', () => {
     const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === FEED);
     expect(acts.map(({ action, via }) => [action, via])).toEqual([
       ['feed.remove', 'command line'],
+      ['feed.return', 'command line'],
+      ['feed.rollback', 'command line'],
       ['feed.update', 'command line'],
     ]);
   });
@@ -130,6 +150,16 @@ describe('feeds update', () => {
     expect(ended.stderr).toMatch(new RegExp(`^domain-risk: feed ${FEED} refused: it names gmail.com`, 'm'));
     expect(ended.stderr).toMatch(/^domain-risk: feed domains-mx failed: .*: a web page, not a list$/m);
     expect(storedRows().map(row => row.feed)).toEqual(['castle']);
+    const { stdout: status } = await run(['feeds', 'status'], beside());
+    expect(status).toMatch(new RegExp(`^${FEED}: it names gmail.com`, 'm'));
+    expect(status).toMatch(/^domains-mx: http:.* a web page, not a list$/m);
+    await eventually('metrics tell of it', async () =>
+      (await metrics()).includes(`domain_risk_feed_failing{feed="${FEED}"} 1`),
+    );
+    expect(await (await shared().get('/readyz')).json()).toMatchObject({
+      status: 'ready',
+      feeds: { status: 'fresh', failing: [FEED, 'domains-mx'] },
+    });
     await eventually('what was accepted is served', async () => {
       return (await answered('castle-1.com')).reason === 'disposable';
     });

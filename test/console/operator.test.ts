@@ -345,13 +345,33 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const domains = (await installedCatalog()).mostAgreed(12);
     const guests = domains.map(domain => guestOf({ host, domain, entry: domain, day }));
     await service().store.learn(guests, [], day, day);
+    const accept = (acceptedAt: number) =>
+      service().store.acceptSnapshot(
+        {
+          ...{ feed: 'fakefilter', version: `${acceptedAt}`, digest: `d${acceptedAt}`, names: 1 },
+          ...{ acceptedAt, body: 'none that can be read' },
+        },
+        acceptedAt === 1 ? null : 'd1',
+        ACT,
+      );
     const page = await enter('Cem');
 
+    await page.getByText('The lists have not been updated yet').waitFor();
     const feeds = await chooseTab(page, 'Feeds');
     await feeds.getByText(/[\d,]{6,} disposable domains in snapshot/).waitFor();
     const rows = await rowsOf(feeds.getByRole('table', { name: 'Feeds' }));
     expect(rows.length).toBeGreaterThan(3);
     expect(rows.map(([name]) => name).join()).toContain('fakefilter');
+    await accept(1);
+    await accept(2);
+    await feeds.getByRole('button', { name: 'Refresh' }).click();
+    await feeds.getByRole('button', { name: 'Roll back fakefilter' }).click();
+    await send(page, 'Roll back');
+    await feeds.getByRole('button', { name: 'Undo rollback fakefilter' }).click();
+    await send(page, 'Undo rollback');
+    await feeds.getByRole('button', { name: 'Undo rollback fakefilter' }).waitFor({ state: 'detached' });
+    expect((await service().store.snapshot('fakefilter'))?.digest).toBe('d2');
+    await service().store.removeSnapshot('fakefilter', ACT);
     for (const [, , entries] of rows) expect(Number(entries?.replaceAll(',', ''))).toBeGreaterThan(0);
 
     const panel = await chooseTab(page, 'Learned hosts');

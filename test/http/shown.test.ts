@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
-import type { Family } from '../../src/core/feed.ts';
+import type { Family, SnapshotHead } from '../../src/core/feed.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
@@ -160,13 +160,45 @@ test('feeds are shown with what was left out of them', () => {
     names: 9,
     dropped: { malformed: 1, suffix: 2, special_use: 3, duplicate: 4, protected: 5 },
     updated_at: DATE,
+    tried_at: DATE,
+    checked_at: DATE,
+    age_seconds: 60,
+    added: 2,
+    removed: 1,
+    problem: null,
+    can_roll_back: true,
+    held: false,
   };
+  const never = {
+    tried_at: null,
+    checked_at: null,
+    age_seconds: null,
+    added: 0,
+    removed: 0,
+    can_roll_back: false,
+    held: true,
+  };
+  const check = { feed: 'a', triedAt: AT, checkedAt: AT, added: 2, removed: 1, problem: null };
+  const failed = { ...check, feed: 'c', checkedAt: null, problem: 'no network' };
   const broad = { ...status, feed: { ...feed, id: 'b', family: 'broad' }, updatedAt: null };
+  const head = (feed: string, acceptedAt: number): SnapshotHead => ({
+    ...{ feed, version: '1', digest: 'd', names: 9, acceptedAt },
+  });
+  const stored = {
+    checks: [check, failed],
+    inUse: [head('a', AT)],
+    past: [head('a', AT - 1), head('d', AT), head('b', AT)],
+  };
   const catalog = { generation: 'g', size: 9, panelSize: 3, status: [status, broad] };
-  expect(shownFeeds(catalog as unknown as Catalog)).toEqual({
+  expect(shownFeeds(catalog as unknown as Catalog, stored, AT + 60_000)).toEqual({
     snapshot: 'g',
     domains: 9,
     panel: 3,
-    feeds: [shown, { ...shown, feed: 'b', family: 'broad', verified: false, updated_at: null }],
+    freshness: { status: 'fresh', checked_at: DATE, failing: ['c'] },
+    feeds: [shown, { ...shown, feed: 'b', family: 'broad', verified: false, updated_at: null, ...never }],
+    missing: [
+      { feed: 'c', tried_at: DATE, problem: 'no network', can_roll_back: false, held: false },
+      { feed: 'd', tried_at: null, problem: null, can_roll_back: false, held: true },
+    ],
   });
 });

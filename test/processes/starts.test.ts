@@ -50,6 +50,7 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   FAST_LANE: ['yes', ''],
   ADMIN_TOKEN_FILE: ['/nowhere/token'],
   DATABASE_URL_FILE: ['/nowhere/url'],
+  FEEDS_UPDATE: ['weekly', 'on', ''],
 };
 
 test('every setting has values that it refuses', () => {

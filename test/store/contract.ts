@@ -9,6 +9,7 @@ import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
+import type { Lease } from '../../src/core/lease.ts';
 import type { Override } from '../../src/core/override.ts';
 import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
@@ -1033,6 +1034,44 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect((await other.snapshots()).map(({ feed }) => feed)).toEqual(['another']);
     });
 
+    test('the last three versions of each feed are kept, and there is a way between them', async () => {
+      const store = await empty();
+      const version = (acceptedAt: number, feed = 'castle') =>
+        someSnapshot({ feed, digest: `d${acceptedAt}`, acceptedAt, body: `body ${acceptedAt}` });
+      let was: string | null = null;
+      for (const at of [1, 2, 3, 4]) {
+        expect(await store.acceptSnapshot(version(at), was, ACT)).toBe(true);
+        was = `d${at}`;
+      }
+      await store.acceptSnapshot(version(9, 'another'), null, ACT);
+      const heads = async () => (await store.pastSnapshots()).map(({ acceptedAt }) => acceptedAt);
+      expect(await store.pastSnapshots()).toEqual(
+        [2, 3].map(at => ({ feed: 'castle', ...headOf(version(at)) })),
+      );
+      const acts = (await store.audit(100)).length;
+      for (const [to, before] of [
+        [version(3), 'd3'],
+        [version(1), 'd4'],
+        [{ ...version(3), digest: 'other' }, 'd4'],
+      ] as const)
+        expect(await store.swapSnapshot('castle', to, before, ACT)).toBe(false);
+      expect(await store.audit(100)).toHaveLength(acts);
+
+      expect(await store.swapSnapshot('castle', version(3), 'd4', ACT)).toBe(true);
+      expect(await store.snapshot('castle')).toEqual(version(3));
+      expect(await heads()).toEqual([2, 4]);
+      expect(await store.swapSnapshot('castle', null, 'd3', ACT)).toBe(true);
+      expect([await store.snapshot('castle'), await heads()]).toEqual([undefined, [2, 3, 4]]);
+      expect(await store.swapSnapshot('castle', version(4), null, ACT)).toBe(true);
+      expect([await store.snapshot('castle'), await heads()]).toEqual([version(4), [2, 3]]);
+      // After a clock that was ahead.
+      await store.acceptSnapshot(version(100), 'd4', ACT);
+      await store.acceptSnapshot(version(5), 'd100', ACT);
+      expect(await heads()).toEqual([3, 4]);
+      expect(await store.removeSnapshot('castle', ACT)).toBe(true);
+      expect([(await store.snapshots()).map(({ feed }) => feed), await heads()]).toEqual([['another'], []]);
+    });
+
     test('of two updaters at once one wins, and the other learns of it', async () => {
       const open = await makePlace();
       const stores = await Promise.all([open(), open()]);
@@ -1045,6 +1084,42 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       );
       expect(accepted.sort()).toEqual([false, true]);
       expect(await stores[0].audit(10)).toHaveLength(2);
+    });
+  });
+
+  describe('what became of feeds', () => {
+    test('the last word about each is there for every server', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const check = { feed: 'b', triedAt: 7, checkedAt: 6, added: 5, removed: 4, problem: 'no network' };
+      await one.noteCheck({ ...check, checkedAt: null });
+      await one.noteCheck({ ...check, feed: 'a', problem: null });
+      await other.noteCheck(check);
+      expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
+    });
+  });
+
+  describe('leases', () => {
+    test('of many servers at once one gets it, and only who knows it as it is can change it', async () => {
+      const open = await makePlace();
+      const stores = await Promise.all([open(), open()]);
+      const by = (holder: string | null, until = 5): Lease => ({ name: 'feeds', holder, until, dueAt: 7 });
+      expect(await stores[0].lease('feeds')).toBeUndefined();
+      const asked = ['a', 'b', 'c', 'd'].map((name, at) => stores[at % 2]!.swapLease(by(name), undefined));
+      const got = await Promise.all(asked);
+      expect(got.filter(Boolean)).toHaveLength(1);
+      const winner = by(['a', 'b', 'c', 'd'][got.indexOf(true)]!);
+      expect(await stores[1].lease('feeds')).toEqual(winner);
+      for (const was of [
+        { ...winner, holder: null },
+        { ...winner, until: 6 },
+        { ...winner, dueAt: 8 },
+      ])
+        expect(await stores[0].swapLease(by('e'), was)).toBe(false);
+      expect(await stores[0].swapLease(by(null, 0), winner)).toBe(true);
+      expect(await stores[1].swapLease(by('e', 9), by(null, 0))).toBe(true);
+      expect(await stores[0].lease('feeds')).toEqual(by('e', 9));
+      expect(await stores[0].lease('another')).toBeUndefined();
     });
   });
 }

@@ -14,6 +14,10 @@ export const LONG_LISTS = [
 
 const PASSED_ON = ['PATH', 'HOME', 'NODE_COMPILE_CACHE'];
 
+/** No test and no bench may reach for the network by itself. */
+const NO_UPDATES = { FEEDS_UPDATE: 'off' };
+
 export function bareEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { ...Object.fromEntries(PASSED_ON.map(name => [name, process.env[name]])), ...more };
+  const passed = Object.fromEntries(PASSED_ON.map(name => [name, process.env[name]]));
+  return { ...passed, ...NO_UPDATES, ...more };
 }

@@ -68,6 +68,7 @@ async function buildInto(folder: string): Promise<void> {
           cli: join(ROOT, 'src/cli.ts'),
           worker: join(ROOT, 'src/store/sqlite/worker.ts'),
           serving: join(ROOT, 'src/workers/serving.ts'),
+          updating: join(ROOT, 'src/workers/updating.ts'),
         },
         // An optional part of pg that is not installed.
         external: ['pg-native'],

@@ -113,7 +113,7 @@ export async function startTestService(
   const logged: string[] = [];
   const log: Logger = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   // Its DNS knows what a test tells it, and no sentinel of the real world.
-  const small = { DNS_SERVERS: dns.address, DNS_SENTINELS: '' };
+  const small = { DNS_SERVERS: dns.address, DNS_SENTINELS: '', FEEDS_UPDATE: 'off' };
   const config = readConfig({ PORT: '0', DATA_DIR: folder, ...small, ...options.env });
   const store = await openPatiently(config);
   const service = await startService({
@@ -158,7 +158,14 @@ export async function startTestService(
 }
 
 /** What the service asks of the store by itself every so often, whether somebody calls or not. */
-const BY_ITSELF: readonly (keyof Store)[] = ['flag', 'learn', 'readHosts', 'sharedNames', 'snapshots'];
+const BY_ITSELF: readonly (keyof Store)[] = [
+  'flag',
+  'learn',
+  'readHosts',
+  'sharedNames',
+  'snapshots',
+  'feedChecks',
+];
 
 /** From now until the test ends: how often calls made the service ask its store. */
 export function countAsked(store: Store): () => number {

@@ -10,7 +10,7 @@ import { route } from '../route.ts';
 import { adminToken, operatorName } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { Audit } from './operator/audit.tsx';
-import { FeedsTab } from './operator/feeds.tsx';
+import { FeedsTab, StaleNotice } from './operator/feeds.tsx';
 import { Health } from './operator/health.tsx';
 import { Hosts } from './operator/hosts.tsx';
 import { Keys, MadeSecret } from './operator/keys.tsx';
@@ -153,6 +153,7 @@ function Inside() {
           Leave
         </button>
       </p>
+      <StaleNotice />
       <Tabs label="Operator" names={names} current={TABS[current].name} onChoose={choose}>
         <View />
       </Tabs>

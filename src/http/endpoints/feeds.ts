@@ -1,11 +1,43 @@
 /** `/admin/feeds`: the lists that verdicts are made of. */
 
 import type { Catalog } from '../../core/catalog.ts';
+import type { Clock, Store } from '../../core/ports.ts';
+import type { Freshening } from '../../freshness.ts';
+import type { Operate } from '../../operate.ts';
 import type { NoBody } from '../bodies.ts';
-import { ok, type Work } from '../operators.ts';
-import { shownFeeds } from '../shown.ts';
+import { ok, refusalOf, type Work } from '../operators.ts';
+import { shownFeeds, shownInUse } from '../shown.ts';
 
-export function feedEndpoints({ catalog }: { catalog: () => Catalog }) {
-  const list: Work<typeof NoBody> = async () => ok(shownFeeds(catalog()));
-  return { list };
+export interface FeedParts {
+  readonly catalog: () => Catalog;
+  readonly operate: Operate;
+  readonly store: Store;
+  readonly freshness: Pick<Freshening, 'read' | 'isUsed'>;
+  readonly clock: Clock;
+}
+
+export function feedEndpoints({ operate, store, catalog, freshness, clock }: FeedParts) {
+  const list: Work<typeof NoBody> = async () => {
+    const [checks, inUse, past] = await Promise.all([
+      freshness.read(),
+      store.snapshots(),
+      store.pastSnapshots(),
+    ]);
+    return ok(
+      shownFeeds(
+        catalog(),
+        { checks, inUse, past: past.filter(({ feed }) => freshness.isUsed(feed)) },
+        clock(),
+      ),
+    );
+  };
+
+  const step =
+    (act: 'rollBackFeed' | 'returnFeed'): Work<typeof NoBody> =>
+    async ({ target }, actor) => {
+      const done = await operate[act](target.segment, actor);
+      return 'problem' in done ? refusalOf(done) : ok(shownInUse(done));
+    };
+
+  return { list, rollBack: step('rollBackFeed'), goForth: step('returnFeed') };
 }

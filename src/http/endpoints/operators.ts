@@ -1,21 +1,15 @@
 /** All that operators can do over HTTP, as rows of the table of routes. */
 
-import type { Catalog } from '../../core/catalog.ts';
-import type { Clock, Store } from '../../core/ports.ts';
-import type { Operate } from '../../operate.ts';
 import type { Doors } from '../doors.ts';
 import type { Route } from '../routes.ts';
 import { operatorRoutes } from '../routes-of-operators.ts';
 import { auditEndpoints } from './audit.ts';
-import { feedEndpoints } from './feeds.ts';
+import { type FeedParts, feedEndpoints } from './feeds.ts';
 import { hostEndpoints } from './hosts.ts';
 import { keyEndpoints } from './keys.ts';
 import { overrideEndpoints } from './overrides.ts';
 
-export function operatorEndpoints(
-  doors: Doors,
-  parts: { operate: Operate; store: Store; catalog: () => Catalog; clock: Clock },
-): Route[] {
+export function operatorEndpoints(doors: Doors, parts: FeedParts): Route[] {
   return operatorRoutes(doors, {
     keys: keyEndpoints(parts),
     overrides: overrideEndpoints(parts),

@@ -3,9 +3,11 @@
 import type { Catalog } from '../../core/catalog.ts';
 import { type ResolverHealth, type Store, StoreUnavailable } from '../../core/ports.ts';
 import { refuse } from '../../core/refusal.ts';
+import type { Freshening } from '../../freshness.ts';
 import type { Call } from '../call.ts';
 import type { MetricsText } from '../metrics.ts';
 import { send, sendJson, sendRefusal } from '../reply.ts';
+import { shownFreshness } from '../shown.ts';
 
 const NO_STORE = ['Cache-Control', 'no-store'];
 /** Anybody may ask, as often as they like: what costs something is made once in so long. */
@@ -49,11 +51,13 @@ export function probeEndpoints(parts: {
   store: Store;
   catalog: () => Catalog;
   whole: Whole;
+  /** Of the lists: shown and not judged. */
+  freshness: Pick<Freshening, 'whole'>;
   isDraining: () => boolean;
   /** Told with every look; undefined where nothing is wrong. */
   tell: (problem: string | undefined, error?: unknown) => void;
 }) {
-  const { store, catalog, whole, isDraining, tell } = parts;
+  const { store, catalog, whole, freshness, isDraining, tell } = parts;
 
   async function storeProblem(): Promise<string | undefined> {
     try {
@@ -67,7 +71,7 @@ export function probeEndpoints(parts: {
     }
   }
 
-  /** DNS is shown and never fails it: the service answers without, and says so. */
+  /** DNS and old lists are shown and never fail it: the service answers without, and says so. */
   const readiness = madeOnce(async () => {
     const problem = await storeProblem();
     if (problem) return { problem, body: '' };
@@ -76,6 +80,7 @@ export function probeEndpoints(parts: {
       status: 'ready',
       store: 'ok',
       catalog: { snapshot: catalog().generation, domains: catalog().size },
+      feeds: shownFreshness(freshness.whole()),
       dns: { status: degraded ? 'degraded' : 'ok', servers, in_flight: inFlight, slow, waiting, cached },
     };
     return { problem: undefined, body: JSON.stringify(shown) };

@@ -160,12 +160,6 @@ export const MIGRATIONS: readonly string[] = [
     body text NOT NULL
   );
   `,
-  `
-  CREATE TABLE signing (
-    id smallint PRIMARY KEY CHECK (id = 1),
-    secret text NOT NULL
-  );
-  `,
 ];
 
 /** Added where they are missing, as later columns are: the version before does not miss them, and can take over again. */
@@ -176,6 +170,33 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     host text NOT NULL,
     started_at bigint NOT NULL,
     seen_at bigint NOT NULL
+  )`,
+  signing: `CREATE TABLE ${SCHEMA}.signing (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    secret text NOT NULL
+  )`,
+  lease: `CREATE TABLE ${SCHEMA}.lease (
+    name text COLLATE "C" PRIMARY KEY,
+    holder text,
+    until bigint NOT NULL,
+    due_at bigint NOT NULL
+  )`,
+  feed_check: `CREATE TABLE ${SCHEMA}.feed_check (
+    feed text COLLATE "C" PRIMARY KEY,
+    tried_at bigint NOT NULL,
+    checked_at bigint,
+    added integer NOT NULL,
+    removed integer NOT NULL,
+    problem text
+  )`,
+  past_snapshot: `CREATE TABLE ${SCHEMA}.past_snapshot (
+    feed text COLLATE "C" NOT NULL,
+    version text NOT NULL,
+    digest text NOT NULL,
+    names integer NOT NULL,
+    accepted_at bigint NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (feed, accepted_at)
   )`,
 };
 

@@ -1,45 +1,92 @@
-/** Accepted versions of feeds in the shared store. */
+/** Accepted versions of feeds in the shared store: the one in use, and the last ones before it. */
 
 import type { Act } from '../../core/audit.ts';
-import type { AcceptedSnapshot } from '../../core/feed.ts';
-import { SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
+import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
+import { KEPT_VERSIONS } from '../../core/history.ts';
+import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import type { Session } from './session.ts';
 import { inTurn, TURN } from './turn.ts';
 
+const { names } = SNAPSHOT;
+
+/** What is in use becomes a thing of the past. */
+async function putAside(session: Session, feed: string): Promise<void> {
+  const { key } = PAST_SNAPSHOT;
+  await session.query(
+    `DELETE FROM past_snapshot WHERE (${key}) IN (SELECT ${key} FROM snapshot WHERE feed = $1)`,
+    [feed],
+  );
+  await session.query(
+    `WITH was AS (DELETE FROM snapshot WHERE feed = $1 RETURNING ${names})
+    INSERT INTO past_snapshot (${names}) SELECT ${names} FROM was`,
+    [feed],
+  );
+}
+
+async function isInUse(session: Session, feed: string, digest: string | null): Promise<boolean> {
+  const { rows } = await session.query('SELECT digest FROM snapshot WHERE feed = $1', [feed]);
+  return (rows[0]?.digest ?? null) === digest;
+}
+
 export function createSnapshots({ run }: Connections) {
   /** One updater at a time: so it is seen whether another came between (compare and swap). */
   const change = (work: (session: Session) => Promise<boolean>) =>
     run(session => inTurn(session, TURN.snapshots, () => work(session)), BACKGROUND_MS);
+  const headsIn = (table: string) =>
+    run(async (session): Promise<SnapshotHead[]> => {
+      const statement = `SELECT ${SNAPSHOT_HEAD.names} FROM ${table} ORDER BY feed, accepted_at`;
+      return (await session.query(statement)).rows.map(SNAPSHOT_HEAD.postgres.record);
+    });
 
   return {
-    snapshots: () =>
-      run(async session => {
-        const { rows } = await session.query(`SELECT ${SNAPSHOT_HEAD.names} FROM snapshot ORDER BY feed`);
-        return rows.map(SNAPSHOT_HEAD.postgres.record);
-      }),
+    snapshots: () => headsIn(SNAPSHOT.name),
+    pastSnapshots: () => headsIn(PAST_SNAPSHOT.name),
     snapshot: (feed: string) =>
       run(async (session): Promise<AcceptedSnapshot | undefined> => {
-        const { rows } = await session.query(`SELECT ${SNAPSHOT.names} FROM snapshot WHERE feed = $1`, [
-          feed,
-        ]);
+        const { rows } = await session.query(`SELECT ${names} FROM snapshot WHERE feed = $1`, [feed]);
         return rows.map(SNAPSHOT.postgres.record)[0];
       }, BACKGROUND_MS),
     acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act) =>
       change(async session => {
-        const { rows } = await session.query('SELECT digest FROM snapshot WHERE feed = $1', [snapshot.feed]);
-        if ((rows[0]?.digest ?? null) !== was) return false;
+        const { feed, acceptedAt } = snapshot;
+        if (!(await isInUse(session, feed, was))) return false;
+        await putAside(session, feed);
         const { places, values } = SNAPSHOT.postgres;
         await session.query(upsert(SNAPSHOT, places()), values(snapshot));
+        // What a clock that was ahead has dated would look newer than this one for good.
+        await session.query(
+          `DELETE FROM past_snapshot WHERE feed = $1 AND (accepted_at >= $2 OR accepted_at NOT IN (
+            SELECT accepted_at FROM past_snapshot WHERE feed = $1 AND accepted_at < $2
+            ORDER BY accepted_at DESC LIMIT $3))`,
+          [feed, acceptedAt, KEPT_VERSIONS - 1],
+        );
+        await writeAct(session, act);
+        return true;
+      }),
+    swapSnapshot: (feed: string, to: SnapshotHead | null, was: string | null, act: Act) =>
+      change(async session => {
+        const place = [feed, to?.acceptedAt, to?.digest];
+        const where = 'FROM past_snapshot WHERE feed = $1 AND accepted_at = $2 AND digest = $3';
+        const isThere = !to || (await session.query(`SELECT 1 ${where}`, place)).count === 1;
+        if (!isThere || !(await isInUse(session, feed, was))) return false;
+        await putAside(session, feed);
+        if (to)
+          await session.query(
+            `WITH next AS (DELETE ${where} RETURNING ${names})
+            INSERT INTO snapshot (${names}) SELECT ${names} FROM next`,
+            place,
+          );
         await writeAct(session, act);
         return true;
       }),
     removeSnapshot: (feed: string, act: Act) =>
       change(async session => {
-        const { count } = await session.query('DELETE FROM snapshot WHERE feed = $1', [feed]);
-        if (count !== 1) return false;
+        const past = await session.query('DELETE FROM past_snapshot WHERE feed = $1', [feed]);
+        const inUse = await session.query('DELETE FROM snapshot WHERE feed = $1', [feed]);
+        if (past.count + inUse.count === 0) return false;
         await writeAct(session, act);
         return true;
       }),

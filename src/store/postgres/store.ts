@@ -8,9 +8,11 @@ import { StoreRefused } from '../refused.ts';
 import { createAudit } from './audit.ts';
 import { bringUpToDate } from './change.ts';
 import { DEADLINE_MS, openConnections } from './connect.ts';
+import { createFeedChecks } from './feed-checks.ts';
 import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
 import { createKeys } from './keys.ts';
+import { createLeases } from './leases.ts';
 import { withConnection } from './open.ts';
 import { createOverrides } from './overrides.ts';
 import { createRevisions } from './revision.ts';
@@ -105,6 +107,8 @@ export async function openPostgresStore(
     ...createAudit(records),
     ...createSigning(records),
     ...createServers(records),
+    ...createLeases(records),
+    ...createFeedChecks(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

@@ -142,12 +142,6 @@ export const MIGRATIONS: readonly string[] = [
     body TEXT NOT NULL
   ) STRICT;
   `,
-  `
-  CREATE TABLE signing (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    secret TEXT NOT NULL
-  ) STRICT;
-  `,
 ];
 
 /** Added where they are missing, as later columns are: the version before does not miss them, and can take over again. */
@@ -159,6 +153,33 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     started_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
+  signing: `CREATE TABLE signing (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    secret TEXT NOT NULL
+  ) STRICT`,
+  lease: `CREATE TABLE lease (
+    name TEXT PRIMARY KEY,
+    holder TEXT,
+    until INTEGER NOT NULL,
+    due_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  feed_check: `CREATE TABLE feed_check (
+    feed TEXT PRIMARY KEY,
+    tried_at INTEGER NOT NULL,
+    checked_at INTEGER,
+    added INTEGER NOT NULL,
+    removed INTEGER NOT NULL,
+    problem TEXT
+  ) STRICT, WITHOUT ROWID`,
+  past_snapshot: `CREATE TABLE past_snapshot (
+    feed TEXT NOT NULL,
+    version TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    names INTEGER NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (feed, accepted_at)
+  ) STRICT`,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

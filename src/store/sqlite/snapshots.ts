@@ -1,41 +1,80 @@
-/** Accepted versions of feeds in the embedded store. */
+/** Accepted versions of feeds in the embedded store: the one in use, and the last ones before it. */
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
-import { SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
+import { KEPT_VERSIONS } from '../../core/history.ts';
+import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { inTransaction } from './transaction.ts';
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
 
+const { names } = SNAPSHOT;
+
 export function createSnapshots(db: DatabaseSync) {
   const digestOf = (feed: string) =>
     db.prepare('SELECT digest FROM snapshot WHERE feed = ?').get(feed)?.digest ?? null;
+  const headsIn = (table: string): SnapshotHead[] =>
+    db
+      .prepare(`SELECT ${SNAPSHOT_HEAD.names} FROM ${table} ORDER BY feed, accepted_at`)
+      .all()
+      .map(SNAPSHOT_HEAD.sqlite.record);
+
+  /** What is in use becomes a thing of the past. */
+  function putAside(feed: string): void {
+    db.prepare(
+      `INSERT OR REPLACE INTO past_snapshot (${names}) SELECT ${names} FROM snapshot WHERE feed = ?`,
+    ).run(feed);
+    db.prepare('DELETE FROM snapshot WHERE feed = ?').run(feed);
+  }
 
   return {
-    snapshots: (): SnapshotHead[] =>
-      db
-        .prepare(`SELECT ${SNAPSHOT_HEAD.names} FROM snapshot ORDER BY feed`)
-        .all()
-        .map(SNAPSHOT_HEAD.sqlite.record),
+    snapshots: () => headsIn(SNAPSHOT.name),
+    pastSnapshots: () => headsIn(PAST_SNAPSHOT.name),
     snapshot(feed: string): AcceptedSnapshot | undefined {
-      const row = db.prepare(`SELECT ${SNAPSHOT.names} FROM snapshot WHERE feed = ?`).get(feed);
+      const row = db.prepare(`SELECT ${names} FROM snapshot WHERE feed = ?`).get(feed);
       return row && SNAPSHOT.sqlite.record(row);
     },
     acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act): boolean =>
       inTransaction(db, () => {
-        if (digestOf(snapshot.feed) !== was) return false;
+        const { feed, acceptedAt } = snapshot;
+        if (digestOf(feed) !== was) return false;
+        putAside(feed);
         const { places, values } = SNAPSHOT.sqlite;
         db.prepare(upsert(SNAPSHOT, places)).run(...values(snapshot));
+        // What a clock that was ahead has dated would look newer than this one for good.
+        db.prepare(
+          `DELETE FROM past_snapshot WHERE feed = ? AND (accepted_at >= ? OR accepted_at NOT IN (
+            SELECT accepted_at FROM past_snapshot WHERE feed = ? AND accepted_at < ?
+            ORDER BY accepted_at DESC LIMIT ?))`,
+        ).run(feed, acceptedAt, feed, acceptedAt, KEPT_VERSIONS - 1);
+        writeAct(db, act);
+        return true;
+      }),
+    swapSnapshot: (feed: string, to: SnapshotHead | null, was: string | null, act: Act): boolean =>
+      inTransaction(db, () => {
+        const isThere = (head: SnapshotHead) =>
+          db
+            .prepare('SELECT 1 FROM past_snapshot WHERE feed = ? AND accepted_at = ? AND digest = ?')
+            .get(feed, head.acceptedAt, head.digest) !== undefined;
+        if (digestOf(feed) !== was || (to && !isThere(to))) return false;
+        putAside(feed);
+        if (to) {
+          const place = [feed, to.acceptedAt] as const;
+          const where = 'FROM past_snapshot WHERE feed = ? AND accepted_at = ?';
+          db.prepare(`INSERT INTO snapshot (${names}) SELECT ${names} ${where}`).run(...place);
+          db.prepare(`DELETE ${where}`).run(...place);
+        }
         writeAct(db, act);
         return true;
       }),
     removeSnapshot: (feed: string, act: Act): boolean =>
       inTransaction(db, () => {
-        if (digestOf(feed) === null) return false;
-        db.prepare('DELETE FROM snapshot WHERE feed = ?').run(feed);
+        const { changes: past } = db.prepare('DELETE FROM past_snapshot WHERE feed = ?').run(feed);
+        const { changes } = db.prepare('DELETE FROM snapshot WHERE feed = ?').run(feed);
+        if (Number(past) + Number(changes) === 0) return false;
         writeAct(db, act);
         return true;
       }),

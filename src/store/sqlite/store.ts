@@ -131,11 +131,17 @@ function bulkWork(bulk: Ask) {
     snapshots: () => bulk('snapshots', []),
     snapshot: feed => bulk('snapshot', [feed], NO_DEADLINE),
     acceptSnapshot: (snapshot, was, act) => bulk('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
+    pastSnapshots: () => bulk('pastSnapshots', []),
+    swapSnapshot: (feed, to, was, act) => bulk('swapSnapshot', [feed, to, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
     audit: most => bulk('audit', [most]),
     signingKey: candidate => bulk('signingKey', [candidate], NO_DEADLINE),
     showSign: sign => bulk('showSign', [sign], NO_DEADLINE),
     removeSign: id => bulk('removeSign', [id]),
     listServers: () => bulk('listServers', []),
+    feedChecks: () => bulk('feedChecks', []),
+    noteCheck: check => bulk('noteCheck', [check], NO_DEADLINE),
+    lease: name => bulk('lease', [name], NO_DEADLINE),
+    swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;
 }

@@ -7,10 +7,12 @@ import { StoreRefused } from '../refused.ts';
 import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
+import { createFeedChecks, type FeedChecks } from './feed-checks.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { guardFile } from './guard.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
+import { createLeases, type Leases } from './leases.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { openDatabase, openFirst } from './open.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
@@ -56,6 +58,8 @@ export interface Records
     Audit,
     Signing,
     Servers,
+    Leases,
+    FeedChecks,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -100,6 +104,8 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createAudit(db),
     ...createSigning(db),
     ...createServers(db),
+    ...createLeases(db),
+    ...createFeedChecks(db),
     ...createRestore(db, revisions),
     backup: backUp,
   };

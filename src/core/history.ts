@@ -1,0 +1,46 @@
+/** The last versions of a feed, and the way between them: back to the one before, down to what is installed, and forth. */
+
+import type { SnapshotHead } from './feed.ts';
+
+/** Of each feed, the one in use included. */
+export const KEPT_VERSIONS = 3;
+
+export interface History {
+  /** Undefined where the installed version is in use, or none. */
+  readonly inUse: SnapshotHead | undefined;
+  /** Others of the same feed, in any order. */
+  readonly past: readonly SnapshotHead[];
+}
+
+export function historyOf(
+  feed: string,
+  inUse: readonly SnapshotHead[],
+  past: readonly SnapshotHead[],
+): History {
+  const isOf = (head: SnapshotHead) => head.feed === feed;
+  return { inUse: inUse.find(isOf), past: past.filter(isOf) };
+}
+
+/** Null is what is installed; undefined where there is nothing before it. */
+export function versionBefore({ inUse, past }: History): SnapshotHead | null | undefined {
+  if (!inUse) return undefined;
+  const older = past.filter(({ acceptedAt }) => acceptedAt < inUse.acceptedAt);
+  return older.toSorted((a, b) => b.acceptedAt - a.acceptedAt)[0] ?? null;
+}
+
+export function versionAfter({ inUse, past }: History): SnapshotHead | undefined {
+  const newer = past.filter(({ acceptedAt }) => !inUse || acceptedAt > inUse.acceptedAt);
+  return newer.toSorted((a, b) => a.acceptedAt - b.acceptedAt)[0];
+}
+
+/** An operator went back: the next update would bring what was wrong again, so it waits for the operator's word. */
+export const isHeld = (history: History) => versionAfter(history) !== undefined;
+
+/** Which version of a feed is in use now. */
+export interface InUse {
+  readonly feed: string;
+  /** Null where it is the installed one, or none. */
+  readonly version: SnapshotHead | null;
+  /** Updates leave it alone: there is a newer one that the operator went back from. */
+  readonly isHeld: boolean;
+}

@@ -1,0 +1,32 @@
+/** A lease: one server of all does a work, another takes over where it dies, and all know when it is due again. */
+
+export interface Lease {
+  readonly name: string;
+  /** Null where nobody is at it. */
+  readonly holder: string | null;
+  /** Who has not renewed it by then is gone. Milliseconds since the epoch, as are all. */
+  readonly until: number;
+  readonly dueAt: number;
+}
+
+/** Renewed several times within it: a holder that was stopped for a moment keeps it. */
+export const LEASE_MS = 120_000;
+
+/**
+ * Whether somebody should begin now. A moment that lies further ahead than any that is ever written comes from a clock
+ * that was wrong, or from a longer period than is wanted now: it holds nobody up.
+ */
+export function isDue(lease: Lease | undefined, now: number, everyMs: number): boolean {
+  if (!lease) return true;
+  const isHeld = lease.holder !== null && lease.until > now && lease.until <= now + LEASE_MS;
+  if (isHeld) return false;
+  return lease.dueAt <= now || lease.dueAt > now + MOST_JITTER * everyMs;
+}
+
+const LEAST_JITTER = 0.95;
+const MOST_JITTER = 1.05;
+
+/** About a period from now, so that many installations do not ask at the same moment. `chance` is from 0 to 1. */
+export function nextDue(now: number, everyMs: number, chance: number): number {
+  return Math.round(now + everyMs * (LEAST_JITTER + chance * (MOST_JITTER - LEAST_JITTER)));
+}

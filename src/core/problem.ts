@@ -1,0 +1,7 @@
+/** An act of an operator that was not done. */
+
+/** Why nothing was done. Expected, so a value; the detail names no command and no path. */
+export interface Problem {
+  readonly problem: 'not_found' | 'ambiguous' | 'revoked' | 'contended';
+  readonly detail: string;
+}

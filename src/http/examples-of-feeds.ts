@@ -1,0 +1,42 @@
+/** Real examples for the OpenAPI document: what is told of the lists. */
+
+import type { Type } from 'typebox';
+import type { FeedsSchema, FeedVersionSchema } from './schemas-of-feeds.ts';
+
+export const FEEDS: Type.Static<typeof FeedsSchema> = {
+  snapshot: 'aa6756337948',
+  domains: 172_015,
+  panel: 0,
+  freshness: { status: 'fresh', checked_at: '2026-11-15T04:20:00Z', failing: [] },
+  feeds: [
+    {
+      feed: 'disposable-email-domains',
+      kind: 'disposable',
+      family: 'verified',
+      verified: true,
+      licence: 'CC0-1.0',
+      origin: 'npm package disposable-email-domains-js',
+      version: '1.26.0',
+      names: 8_881,
+      dropped: { malformed: 0, suffix: 0, duplicate: 0, protected: 2, special_use: 0 },
+      updated_at: '2026-11-14T04:17:00Z',
+      tried_at: '2026-11-15T04:20:00Z',
+      checked_at: '2026-11-15T04:20:00Z',
+      age_seconds: 18_600,
+      added: 12,
+      removed: 3,
+      problem: null,
+      can_roll_back: true,
+      held: false,
+    },
+  ],
+  missing: [],
+};
+
+export const FEED_VERSION: Type.Static<typeof FeedVersionSchema> = {
+  feed: 'castle',
+  version: '2026-11-14T04:17Z',
+  names: 1_480,
+  updated_at: '2026-11-14T04:17:00Z',
+  held: true,
+};

@@ -1,0 +1,52 @@
+/** What operators ask and do about the lists: the paths below `/admin/feeds`. */
+
+import { Type } from 'typebox';
+import type { feedEndpoints } from './endpoints/feeds.ts';
+import type { Parameter, Route } from './routes.ts';
+import type { RouteOf } from './rows-of-operators.ts';
+import { FeedsSchema, FeedVersionSchema } from './schemas-of-feeds.ts';
+
+export type FeedRows = ReturnType<typeof feedEndpoints>;
+
+const FEED: Parameter = {
+  name: 'feed',
+  in: 'path',
+  required: true,
+  description: 'The name of a list, as `GET /admin/feeds` has it.',
+  schema: Type.String({ minLength: 1, examples: ['castle'] }),
+};
+
+export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
+  return [
+    row({
+      at: ['GET', '/admin/feeds'],
+      says: [
+        'listFeeds',
+        'List feeds',
+        'The lists in use: when each was last checked and changed, and what went wrong.',
+      ],
+      answer: FeedsSchema,
+      work: feeds.list,
+    }),
+    row({
+      at: ['POST', '/admin/feeds/{feed}/rollback'],
+      says: [
+        'rollBackFeed',
+        'Roll back a list',
+        'To the version before the one in use. The last three are kept; before them comes the installed one. Updates leave the list alone until this is undone. Servers follow within a minute.',
+      ],
+      answer: FeedVersionSchema,
+      parameters: [FEED],
+      refusals: [404],
+      work: feeds.rollBack,
+    }),
+    row({
+      at: ['POST', '/admin/feeds/{feed}/return'],
+      says: ['returnFeed', 'Undo a rollback', 'To the next newer version that is kept.'],
+      answer: FeedVersionSchema,
+      parameters: [FEED],
+      refusals: [404],
+      work: feeds.goForth,
+    }),
+  ];
+}

@@ -1,0 +1,90 @@
+/** What operators see of the lists: schemas, as in schemas.ts. */
+
+import { Type } from 'typebox';
+import { Moment, nullable, words } from './schemas.ts';
+
+const DroppedSchema = Type.Object(
+  {
+    malformed: Type.Integer(),
+    suffix: Type.Integer({
+      description: 'Top-level domains and public suffixes: they would cover strangers.',
+    }),
+    duplicate: Type.Integer(),
+    protected: Type.Integer({ description: 'Well-known names that no list may flag.' }),
+    special_use: Type.Integer(),
+  },
+  { description: 'How many entries of the list do not count, and why.' },
+);
+
+const VERSIONS = {
+  can_roll_back: Type.Boolean({ description: 'Whether there is a version before the one in use.' }),
+  held: Type.Boolean({ description: 'Rolled back: updates leave it alone until that is undone.' }),
+};
+
+export const FeedVersionSchema = Type.Object(
+  {
+    feed: Type.String(),
+    version: nullable(Type.String({ description: 'In use now; null is the installed one, or none.' })),
+    names: nullable(Type.Integer()),
+    updated_at: nullable(Moment),
+    held: VERSIONS.held,
+  },
+  { title: 'FeedVersion' },
+);
+
+export const FeedsSchema = Type.Object(
+  {
+    snapshot: Type.String(),
+    domains: Type.Integer(),
+    panel: Type.Integer({
+      description:
+        'Widely used domains that only a verified list can flag; 0 before the first update of a popularity list.',
+    }),
+    freshness: Type.Object({
+      status: words(['fresh', 'stale', 'never'], {
+        description: '`stale`: no list was checked for more than 3 days.',
+      }),
+      checked_at: nullable(Moment),
+      failing: Type.Array(Type.String(), { description: 'Lists whose last try did not go well.' }),
+    }),
+    feeds: Type.Array(
+      Type.Object({
+        feed: Type.String(),
+        kind: Type.String(),
+        family: Type.String({ description: 'Whose word it is: verified, telemetry or broad.' }),
+        verified: Type.Boolean(),
+        licence: Type.String(),
+        origin: Type.String(),
+        version: Type.String(),
+        names: Type.Integer(),
+        dropped: DroppedSchema,
+        updated_at: nullable(
+          Type.String({ format: 'date-time', description: 'Last changed; null as installed.' }),
+        ),
+        tried_at: nullable(Moment),
+        checked_at: nullable(
+          Type.String({
+            format: 'date-time',
+            description: 'Last fetched and found plausible, with or without news.',
+          }),
+        ),
+        age_seconds: nullable(Type.Integer({ description: 'Time since then.' })),
+        added: Type.Integer({ description: 'Names that the last change brought.' }),
+        removed: Type.Integer({ description: 'Names that it took away.' }),
+        problem: nullable(Type.String({ description: 'Why the last try failed or was refused.' })),
+        ...VERSIONS,
+      }),
+    ),
+    missing: Type.Array(
+      Type.Object({
+        ...{ feed: Type.String(), tried_at: nullable(Moment), problem: nullable(Type.String()) },
+        ...VERSIONS,
+      }),
+      {
+        description:
+          'Lists of which no version is in use: they could not be fetched, or were rolled back to nothing.',
+      },
+    ),
+  },
+  { title: 'Feeds' },
+);

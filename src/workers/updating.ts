@@ -1,0 +1,33 @@
+/** A thread that brings the lists up to date once and ends: reading and comparing them would hold calls up. */
+
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { joinStore, updateParts } from '../compose.ts';
+import type { Config } from '../config.ts';
+import { freshFeeds } from '../feeds/fresh.ts';
+import type { StorePorts } from '../store/sqlite/store.ts';
+import { type Updated, updateFeeds } from '../update.ts';
+
+export interface UpdaterStart {
+  readonly config: Pick<Config, 'database' | 'feedsOff' | 'dataDir'>;
+  /** Of the embedded store. */
+  readonly store: StorePorts | undefined;
+}
+
+export interface FromUpdater {
+  readonly done: readonly Updated[];
+}
+
+/** Of the connections of PostgreSQL it needs the fewest. */
+const SHARE = 8;
+/** There it is this thread's own and that of npm, which it starts; elsewhere the whole program's. */
+const HAS_OWN_PRIORITY = process.platform === 'linux';
+
+if (HAS_OWN_PRIORITY) setPriority(10);
+const { config, store: ports } = workerData as UpdaterStart;
+const store = await joinStore(config, ports, SHARE);
+const sources = freshFeeds().filter(({ feed }) => !config.feedsOff.includes(feed.id));
+const parts = updateParts(config, store, sources, { who: 'domain-risk', via: 'FEEDS_UPDATE' });
+const done = await updateFeeds(parts, { force: false, dryRun: false, progress: () => {} });
+await store.close();
+parentPort!.postMessage({ done } satisfies FromUpdater);

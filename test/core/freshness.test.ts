@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { checkAfter, type FeedCheck, freshnessOf, STALE_MS } from '../../src/core/freshness.ts';
+
+const NOW = Date.UTC(2026, 10, 16);
+const WAS: FeedCheck = { feed: 'a', triedAt: 5, checkedAt: 5, added: 3, removed: 2, problem: null };
+
+describe('after an update', () => {
+  test.each<[string, FeedCheck | undefined, string | null, FeedCheck['added'] | null, Partial<FeedCheck>]>([
+    ['that changed something, this is told', WAS, null, 7, { checkedAt: NOW, added: 7, removed: 0 }],
+    ['with nothing new the feed is fresh, and the last change stands', WAS, null, null, { checkedAt: NOW }],
+    ['that failed it is as old as before', WAS, 'no network', null, { problem: 'no network' }],
+    ['that failed at once it was never checked', undefined, 'no', null, { checkedAt: null, problem: 'no' }],
+  ])('%s', (_, was, problem, added, expected) => {
+    const turnover = added === null ? null : { added, removed: 0 };
+    const before = was ?? { feed: 'a', checkedAt: null, added: 0, removed: 0, problem: null };
+    expect(checkAfter(was, { feed: 'a', problem, turnover }, NOW)).toEqual({
+      ...before,
+      triedAt: NOW,
+      ...expected,
+    });
+  });
+
+  test('that went well again no trouble is told any more', () => {
+    const after = checkAfter({ ...WAS, problem: 'no' }, { feed: 'a', problem: null, turnover: null }, NOW);
+    expect(after.problem).toBeNull();
+  });
+});
+
+test('all lists are as fresh as the one that was checked last', () => {
+  const at = (checkedAt: number | null, feed = 'a', problem: string | null = null): FeedCheck => ({
+    ...WAS,
+    ...{ feed, checkedAt, problem },
+  });
+  expect(freshnessOf([], NOW)).toEqual({ status: 'never', checkedAt: null, failing: [] });
+  expect(freshnessOf([at(null, 'a', 'no')], NOW)).toEqual({
+    ...{ status: 'never', checkedAt: null, failing: ['a'] },
+  });
+  const edge = NOW - STALE_MS;
+  expect(freshnessOf([at(5), at(edge, 'b', 'no'), at(null, 'c')], NOW)).toEqual({
+    ...{ status: 'fresh', checkedAt: edge, failing: ['b'] },
+  });
+  expect(freshnessOf([at(edge - 1)], NOW).status).toBe('stale');
+});

@@ -1,0 +1,95 @@
+/** The thread in which a running service updates its lists, behind a proxy that lets nothing through. */
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openStore } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import { FeedError } from '../src/core/feed.ts';
+import { download } from '../src/feeds/download.ts';
+import { FEED_IDS } from '../src/feeds/sources.ts';
+import { updateInThread } from '../src/workers/updater.ts';
+import { anyPostgres, hasPostgres, type Postgres } from './support/postgres.ts';
+import { temporaryFolder } from './support/service.ts';
+
+const asked: string[] = [];
+const proxy = createServer();
+proxy.on('connect', ({ url }, socket) => {
+  asked.push(url!);
+  socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+});
+let address: string;
+beforeAll(async () => {
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+  // A name, since a proxy may well be in a private network.
+  address = `localhost:${(proxy.address() as AddressInfo).port}`;
+});
+afterAll(() => void proxy.close());
+beforeEach(() => {
+  asked.length = 0;
+  for (const name of ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
+});
+
+const problemOf = (list: string) => download(new URL(list), { isNamed: true }).catch((error: Error) => error);
+
+test.each(['HTTPS_PROXY', 'https_proxy'])(
+  '%s is used for lists, and its password is never told',
+  async name => {
+    vi.stubEnv(name, `http://op:pw-canary@${address}`);
+    const problem = await problemOf('https://lists.example/list.txt');
+    expect(asked).toEqual(['lists.example:443']);
+    expect(problem).toBeInstanceOf(FeedError);
+    expect(String(problem)).toContain('https://lists.example/list.txt: the proxy answered 403');
+    expect(String(problem)).not.toContain('canary');
+  },
+);
+
+test.each(['NO_PROXY', 'no_proxy'])('what %s names is asked without it', async name => {
+  vi.stubEnv('HTTPS_PROXY', `http://${address}`);
+  vi.stubEnv(name, '127.0.0.1');
+  expect(String(await problemOf('https://127.0.0.1:1/list.txt'))).toContain('ECONNREFUSED');
+  expect(asked).toEqual([]);
+});
+
+test('a proxy that is no address is told, without its password', async () => {
+  vi.stubEnv('HTTPS_PROXY', 'http://op:pw-canary@proxy:port');
+  const problem = await problemOf('https://127.0.0.1:1/list.txt');
+  expect(problem).toBeInstanceOf(FeedError);
+  expect(String(problem)).toContain('HTTPS_PROXY');
+  expect(String(problem)).not.toContain('canary');
+});
+
+describe('in a thread of its own', () => {
+  let postgres: Postgres | undefined;
+  beforeAll(async () => {
+    if (hasPostgres()) postgres = await anyPostgres();
+  });
+  afterAll(() => postgres?.close());
+
+  /** All but one that comes by https. */
+  const off = FEED_IDS.filter(id => id !== 'castle').join();
+
+  async function updateOn(url: string) {
+    vi.stubEnv('HTTPS_PROXY', `http://${address}`);
+    const config = readConfig({ DATABASE_URL: url, FEEDS_OFF: off });
+    const store = await openStore(config, error => {
+      throw error;
+    });
+    onTestFinished(() => store.close());
+    const done = await updateInThread(config, store, new AbortController().signal);
+    expect(done).toMatchObject([{ feed: 'castle', outcome: 'failed', after: null }]);
+    expect(done[0]!.problems[0]).toContain('the proxy answered 403');
+    expect(asked).toEqual(['raw.githubusercontent.com:443']);
+    // The threads and connections of the service are still there.
+    expect(await store.snapshots()).toEqual([]);
+    const given = updateInThread(config, store, AbortSignal.abort());
+    await expect(given).rejects.toThrow('given up');
+  }
+
+  test('it works on the file that the service has open', () =>
+    updateOn(`sqlite:${join(temporaryFolder(), 'domain-risk.db')}`));
+
+  test.runIf(hasPostgres())('it works on PostgreSQL', async () => updateOn(await postgres!.newDatabase()));
+});
