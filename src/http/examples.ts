@@ -3,7 +3,7 @@
 import type { Type } from 'typebox';
 import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
-import { CHECK, TYPO } from './examples-of-checks.ts';
+import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
 import type {
@@ -201,6 +201,7 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   getDomain: [example('A free provider', GMAIL), example('A disposable domain, explained', MAILINATOR)],
   listTopDomains: [example('Three domains', TOP)],
   checkEmail: [example('An address at a free provider', CHECK), example('A typing error', TYPO)],
+  getDomains: [example('A free provider, a disposable domain and what is no domain', DOMAINS)],
   getUsage: [example('A key with a quota', USAGE), example('With the calls of three days', DAYS)],
   listKeys: [example('One key', KEYS)],
   createKey: [example('A new key', CREATED)],
@@ -235,6 +236,7 @@ const DECISION: Type.Static<typeof OverrideBody> = {
 
 /** Of requests, where they have a body. */
 export const BODIES: Readonly<Partial<Record<OperationId, object>>> = {
+  getDomains: NAMES,
   createKey: NEW_KEY,
   updateKey: CHANGE,
   rotateKey: ROTATION,
