@@ -18,6 +18,8 @@ export interface Load {
   readonly url: string;
   /** Paths that are asked for in turn. */
   readonly paths: readonly string[];
+  /** Sent in turn with the paths, as JSON. */
+  readonly bodies?: readonly string[];
   /** Header values, in turn with the paths. */
   readonly authorizations: readonly string[];
   readonly seconds: number;
@@ -39,10 +41,13 @@ async function putByWrk(load: Load): Promise<Figures> {
     script,
     `local paths = { ${load.paths.map(path => JSON.stringify(path)).join(', ')} }
 local keys = { ${load.authorizations.map(value => JSON.stringify(value)).join(', ')} }
+local bodies = { ${(load.bodies ?? []).map(body => `[==[${body}]==]`).join(', ')} }
 local prepared, at = {}, 0
 function init()
-  for i = 1, math.max(#paths, #keys) do
-    prepared[i] = wrk.format("GET", paths[(i - 1) % #paths + 1], { ["Authorization"] = keys[(i - 1) % #keys + 1] })
+  for i = 1, math.max(#paths, #keys, #bodies) do
+    local headers = { ["Authorization"] = keys[(i - 1) % #keys + 1], ["Content-Type"] = #bodies > 0 and "application/json" or nil }
+    local body = #bodies > 0 and bodies[(i - 1) % #bodies + 1] or nil
+    prepared[i] = wrk.format(body and "POST" or "GET", paths[(i - 1) % #paths + 1], headers, body)
   end
 end
 function request()
@@ -73,15 +78,27 @@ end`,
 }
 
 async function putByAutocannon(load: Load): Promise<Figures> {
+  const { bodies = [] } = load;
   const result = await autocannon({
     url: load.url,
     connections: load.connections,
     duration: load.seconds,
-    requests: Array.from({ length: Math.max(load.paths.length, load.authorizations.length) }, (_, at) => ({
-      method: 'GET' as const,
-      path: load.paths[at % load.paths.length]!,
-      headers: { authorization: load.authorizations[at % load.authorizations.length]! },
-    })),
+    requests: Array.from(
+      { length: Math.max(load.paths.length, load.authorizations.length, bodies.length) },
+      (_, at) => {
+        const path = load.paths[at % load.paths.length]!;
+        const authorization = load.authorizations[at % load.authorizations.length]!;
+        const body = bodies[at % bodies.length];
+        return body === undefined
+          ? { method: 'GET' as const, path, headers: { authorization } }
+          : {
+              method: 'POST' as const,
+              path,
+              headers: { authorization, 'content-type': 'application/json' },
+              body,
+            };
+      },
+    ),
   });
   return { perSecond: result.requests.average, p50: result.latency.p50, p99: result.latency.p99 };
 }

@@ -20,6 +20,7 @@ export function referenceRoutes(): Route[] {
       top: nothing,
       usage: nothing,
       check: nothing,
+      domains: nothing,
       probes: { readyz: async () => {}, metrics: async () => {} },
     }),
     filterRoute(nothing),

@@ -17,13 +17,15 @@ import {
 } from './core/door.ts';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
 import { originAllowed } from './core/origin.ts';
-import type { Ticks, Waiter } from './core/ports.ts';
+import type { Store, Ticks, Waiter } from './core/ports.ts';
 import { lastDays } from './core/quota.ts';
 import { type Refusal, refuse } from './core/refusal.ts';
 
 export interface Admit {
-  /** Counts the call. Rejects with StoreUnavailable when the count cannot be confirmed. */
-  spend(caller: Credentials, waiter: Waiter<Passed>): void;
+  /** Counts the call, with all its names. Rejects with StoreUnavailable when the count cannot be confirmed. */
+  spend(caller: Credentials, waiter: Waiter<Passed>, names?: number): void;
+  /** Why it would not be let in, before there is anything to count. Whom it lets in may still be refused then. */
+  refusal(caller: Credentials): Promise<Refusal | undefined>;
   /** The same door without counting: for what a key may ask about itself. */
   enter(caller: Credentials): Promise<Admission | Refusal>;
   /**
@@ -78,22 +80,32 @@ export function createAdmit(parts: AdmitParts): Admit {
     return keyRefusal(cached, digest, caller, clock()) ?? cached;
   }
 
+  async function open(caller: Credentials, known: typeof recall): Promise<OpenedKey | Refusal> {
+    const secret = secretOf(caller);
+    if (secret === undefined) return refuse('unauthorized');
+    const digest = remembered(caller, secret);
+    const passed = known(digest, caller) ?? (await inspect(secret, digest, caller));
+    return 'refused' in passed ? turnedAway(caller, passed) : passed;
+  }
+
   const spending: SpendingParts = { store, clock, recall, inspect, meters };
 
   return {
-    spend(caller, waiter) {
+    spend(caller, waiter, names = 1) {
       const secret = secretOf(caller);
       if (secret === undefined) return waiter.resolve(refuse('unauthorized'));
-      new Spending(spending, caller, secret, remembered(caller, secret), waiter).begin();
+      new Spending(spending, { caller, secret, digest: remembered(caller, secret), names }, waiter).begin();
+    },
+
+    async refusal(caller) {
+      const passed = await open(caller, recall);
+      return 'refused' in passed ? passed : undefined;
     },
 
     async enter(caller) {
-      const secret = secretOf(caller);
-      if (secret === undefined) return refuse('unauthorized');
-      const passed = await inspect(secret, remembered(caller, secret), caller);
-      if ('refused' in passed) return turnedAway(caller, passed);
-      const { key, revision } = passed;
-      return { key, revision, allowance: await meters.readAllowance(key) };
+      const passed = await open(caller, () => undefined);
+      if ('refused' in passed) return passed;
+      return { ...passed, allowance: await meters.readAllowance(passed.key) };
     },
 
     known(authorization, address, origin) {
@@ -108,10 +120,11 @@ export function createAdmit(parts: AdmitParts): Admit {
       return rowOf(key, address);
     },
 
-    async days(key, count) {
-      const days = lastDays(clock(), count);
-      const used = new Map((await store.usageDays(days[0]!, key.id)).map(one => [one.day, one.used]));
-      return days.map(day => ({ day, count: used.get(day) ?? 0 }));
-    },
+    days: (key, count) => countDays(store, key, lastDays(clock(), count)),
   };
+}
+
+async function countDays(store: Store, key: KeyRecord, days: readonly string[]): Promise<DayCount[]> {
+  const used = new Map((await store.usageDays(days[0]!, key.id)).map(one => [one.day, one.used]));
+  return days.map(day => ({ day, count: used.get(day) ?? 0 }));
 }

@@ -130,8 +130,9 @@ function portPartsOf(parts: {
     isTrustedProxy: config.isTrustedProxy,
     connectionsPerAddress: Math.ceil(config.connectionsPerAddress / workers),
     hasLane: config.fastLane === 'on',
-    // Asked for routes of operators only, and those come with the world.
+    // Asked for routes that come with the world.
     operatorRefusal: call => world()!.doors.operatorRefusal(call),
+    callerRefusal: call => world()!.doors.callerRefusal(call),
     isFull: () => (world()?.doors.spending() ?? 0) >= mostSpending,
     // Operators wait with the keys that are known: they may be about to revoke one of them.
     rowOf(authorization, address, origin) {

@@ -11,6 +11,7 @@ import type { Doors } from './http/doors.ts';
 import { checkEndpoint } from './http/endpoints/check.ts';
 import { consoleRoutes } from './http/endpoints/console.ts';
 import { domainEndpoint } from './http/endpoints/domain.ts';
+import { domainsEndpoint } from './http/endpoints/domains.ts';
 import { filterEndpoint } from './http/endpoints/filter.ts';
 import type { probeEndpoints } from './http/endpoints/probes.ts';
 import { openapiEndpoint } from './http/endpoints/reference.ts';
@@ -48,6 +49,7 @@ export async function surfaceOf(
       top: topEndpoint({ doors, rank }),
       usage: usageEndpoint({ doors, admit }),
       check: checkEndpoint({ doors, lookup, rank, metrics }),
+      domains: domainsEndpoint({ doors, lookup, rank, metrics }),
       probes,
     }),
     filterRoute(filterEndpoint({ doors, filters })),

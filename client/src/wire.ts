@@ -158,3 +158,98 @@ export const isEmailCheck: Check = /* @__PURE__ */ object({
   is_alias_email: boolean,
   mx_provider_label: either(string, nothing),
 });
+
+export interface DomainRisks {
+  /** One for each name, in the order of the names. */
+  readonly results: readonly {
+    /** In canonical form; as you sent it when it is not valid. */
+    readonly domain: string;
+    /** 0 to 100; higher means riskier. */
+    readonly risk_score?: number;
+    readonly reason?: 'safe' | 'disposable' | 'undeliverable' | 'role_account';
+    /** True for consumer webmail providers. */
+    readonly is_free_provider?: boolean;
+    /** True for domains with a professional MX configuration. */
+    readonly is_corporate_email?: boolean;
+    /** Who receives the mail; null when nobody or unknown. */
+    readonly mx_provider_label?: string | null;
+    readonly evidence?: {
+      /** Every point of the score; the points add up to risk_score. */
+      readonly signals: readonly {
+        readonly signal: string;
+        readonly points: number;
+        readonly detail: string;
+      }[];
+      readonly lists: readonly {
+        readonly feed: string;
+        /** The name on the list: the domain or a parent of it. */
+        readonly entry: string;
+        /** Since when the list names it, as far as is known. */
+        readonly since: string | null;
+      }[];
+      readonly dns: {
+        readonly state: 'mx' | 'null_mx' | 'implicit_mx' | 'no_mail' | 'nxdomain' | 'unknown' | 'not_asked';
+        readonly mx: readonly string[];
+        readonly stale: boolean;
+      };
+      /** Mail hosts that the domain shares with listed ones. Absent where there are none. */
+      readonly graph?: readonly {
+        readonly host: string;
+        readonly addresses: readonly string[];
+        /** How many listed disposable domains it also receives for. */
+        readonly listed_guests: number;
+        /** Some of them; at most 50 in one answer. */
+        readonly guests: readonly string[];
+      }[];
+      /** Which version of the lists this was judged by. */
+      readonly snapshot: string;
+    };
+    /** DNS did not answer in time: a neutral score. */
+    readonly degraded?: 'dns';
+    /** The name is not a valid domain. */
+    readonly error?: 'validation_error';
+    /** What exactly is wrong with it. */
+    readonly detail?: string;
+  }[];
+  /** Number of results. */
+  readonly count: number;
+}
+
+export const isDomainRisks: Check = /* @__PURE__ */ object({
+  results: array(object({
+    domain: string,
+    risk_score: optional(integer(0, 100)),
+    reason: optional(either(literal('safe'), literal('disposable'), literal('undeliverable'), literal('role_account'))),
+    is_free_provider: optional(boolean),
+    is_corporate_email: optional(boolean),
+    mx_provider_label: optional(either(string, nothing)),
+    evidence: optional(object({
+      signals: array(object({
+        signal: string,
+        points: integer(),
+        detail: string,
+      })),
+      lists: array(object({
+        feed: string,
+        entry: string,
+        since: either(string, nothing),
+      })),
+      dns: object({
+        state: either(literal('mx'), literal('null_mx'), literal('implicit_mx'), literal('no_mail'), literal('nxdomain'), literal('unknown'), literal('not_asked')),
+        mx: array(string),
+        stale: boolean,
+      }),
+      graph: optional(array(object({
+        host: string,
+        addresses: array(string),
+        listed_guests: integer(),
+        guests: array(string),
+      }))),
+      snapshot: string,
+    })),
+    degraded: optional(either(literal('dns'))),
+    error: optional(either(literal('validation_error'))),
+    detail: optional(string),
+  })),
+  count: integer(),
+});

@@ -28,6 +28,14 @@ export interface SpendingParts {
   readonly meters: Meters;
 }
 
+/** What is to be counted, and for whom. */
+interface Wish {
+  readonly caller: Credentials;
+  readonly secret: string;
+  readonly digest: string;
+  readonly names: number;
+}
+
 /**
  * One call that wants to be counted. Where its key is known it makes no promise on its way. Whatever goes wrong here is
  * told to the waiter: thrown at the store or out of a promise it would end the process for one call.
@@ -37,6 +45,7 @@ export class Spending implements Waiter<Spent> {
   readonly #caller: Credentials;
   readonly #secret: string;
   readonly #digest: string;
+  readonly #names: number;
   readonly #waiter: Waiter<Passed>;
   #opened!: OpenedKey;
   #now = 0;
@@ -44,17 +53,12 @@ export class Spending implements Waiter<Spent> {
   /** Set when it is judged anew. */
   #until: number | undefined;
 
-  constructor(
-    parts: SpendingParts,
-    caller: Credentials,
-    secret: string,
-    digest: string,
-    waiter: Waiter<Passed>,
-  ) {
+  constructor(parts: SpendingParts, wish: Wish, waiter: Waiter<Passed>) {
     this.#parts = parts;
-    this.#caller = caller;
-    this.#secret = secret;
-    this.#digest = digest;
+    this.#caller = wish.caller;
+    this.#secret = wish.secret;
+    this.#digest = wish.digest;
+    this.#names = wish.names;
     this.#waiter = waiter;
   }
 
@@ -88,7 +92,8 @@ export class Spending implements Waiter<Spent> {
       this.#hasToken = true;
     }
     this.#now = clock();
-    store.spend({ keyId: key.id, day: dayOf(this.#now), quota: key.quota }, revision, this);
+    const spend = { keyId: key.id, day: dayOf(this.#now), quota: key.quota, names: this.#names };
+    store.spend(spend, revision, this);
   }
 
   /** A record that was remembered may not refuse: the key may have been changed or revoked since. */
@@ -126,7 +131,7 @@ export class Spending implements Waiter<Spent> {
     const allowance = allowanceOf(key.quota, used, month);
     this.#parts.meters.counted(key, allowance);
     if (lastSecret.digest === this.#digest) lastSecret.row = rowOf(key, address);
-    if (outcome === 'exhausted') return quotaRefusal(allowance, month, this.#now);
+    if (outcome === 'exhausted') return quotaRefusal(allowance, month, this.#now, this.#names);
     return { key, revision, allowance };
   }
 

@@ -105,7 +105,9 @@ export function turnedAway({ lastSecret }: Credentials, refusal: Refusal): Refus
   return refusal;
 }
 
-export function quotaRefusal(allowance: Allowance, month: Month, now: number): MeteredRefusal {
-  const detail = `quota: ${allowance.limit} calls per month, used up`;
+export function quotaRefusal(allowance: Allowance, month: Month, now: number, names: number): MeteredRefusal {
+  const { limit, remaining } = allowance;
+  const left = remaining ? `${remaining} left for ${names} names` : 'used up';
+  const detail = `quota: ${limit} calls per month, ${left}`;
   return { refused: 'quota_exceeded', detail, retryAfter: secondsLeft(month, now), allowance };
 }

@@ -93,6 +93,8 @@ export interface Spend {
   /** `YYYY-MM-DD`; its month is the row that the quota is held against. */
   readonly day: string;
   readonly quota: number | null;
+  /** A call that asks for so many names at once: all of them are counted or none. One where left out. */
+  readonly names?: number;
 }
 
 /** How many calls of a key were counted on a day. */
@@ -104,7 +106,7 @@ export interface DayUsage {
 
 /**
  * - `granted`: counted durably; `used` is the count after this very call.
- * - `exhausted`: nothing was counted; the quota is used up.
+ * - `exhausted`: nothing was counted; the quota is used up, or less is left than the call has names.
  * - `changed`: nothing was counted; keys or overrides changed since `revision`, so the caller must judge anew.
  */
 export type Spent =
@@ -141,7 +143,7 @@ export interface SweepMark {
 
 export interface Store {
   /**
-   * Counts one call durably, in one statement that checks and increments. `revision` is the one under which
+   * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with
    * StoreUnavailable; throws never.
    */

@@ -1,4 +1,4 @@
-/** The bodies that operators send: a schema for each, and what the command line checks of the same values. */
+/** The bodies that callers and operators send: a schema for each, and what the command line checks of the same values. */
 
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -10,15 +10,36 @@ import { Ending, momentOrNull, orNull, strict } from './members.ts';
 import { words } from './schemas.ts';
 
 type Members<T extends Type.TObject> = keyof T['properties'];
-type Member = Members<typeof NewKeyBody> | Members<typeof RotationBody> | Members<typeof OverrideBody>;
+type Member =
+  | Members<typeof NewKeyBody>
+  | Members<typeof RotationBody>
+  | Members<typeof OverrideBody>
+  | Members<typeof DomainsBody>;
+
+/** In one call. */
+export const MOST_NAMES = 1_000;
 
 /** What a caller reads who sent something else in a member of this name. */
 const MUST_BE: Readonly<Record<Member, string>> = {
   ...KEY_MUST_BE,
   action: `must be one of ${OVERRIDE_ACTIONS.join(', ')}`,
   below: 'must be true or false',
+  domains: `must be a list of 1 to ${MOST_NAMES} names`,
   note: `must be one line of 1 to ${MOST_LABEL} printable characters, or null`,
 };
+
+/** A thousand of the longest, and what stands between them. */
+export const MOST_NAMES_BODY = { bytes: 300_000, values: MOST_NAMES + 2 };
+export const DomainsBody = Type.Object(
+  {
+    domains: Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: MOST_NAMES,
+      description: 'The names; duplicates count.',
+    }),
+  },
+  strict('DomainNames'),
+);
 
 export const NoBody = Type.Object({}, strict('Nothing'));
 export const OverrideBody = Type.Object(

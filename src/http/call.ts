@@ -3,6 +3,7 @@
 import type { LastSecret } from '../core/door.ts';
 import type { Head } from './head.ts';
 import type { Target } from './target.ts';
+import type { LongWork } from './turns.ts';
 
 export interface Call {
   readonly req: Asked;
@@ -77,6 +78,8 @@ export interface Line {
   stop(): void;
   /** One has its answer, at this moment. */
   answered(now: number): void;
+  /** Work for a call that was counted, in the turns of its caller. */
+  takeTurns(work: LongWork): void;
 }
 
 /** Names and values in turn, as `writeHead` takes them. */

@@ -7,12 +7,15 @@ import type { Socket } from 'node:net';
 import { networkOf } from '../core/address.ts';
 import { newLastSecret } from '../core/door.ts';
 import { plainAddress } from '../core/origin.ts';
+import type { Caller } from './accounts.ts';
 import type { Call } from './call.ts';
+import type { Fairness } from './fairness.ts';
 import { dropNow, Farewell, type Lingering } from './farewell.ts';
 import { Lane } from './lane.ts';
 import { LARGE_IDLE_MS, type LargeAnswers, Unread } from './large.ts';
 import type { OpenLine } from './line.ts';
 import { Reading, type ReadingParts } from './reading.ts';
+import { type LongWork, takeTurns } from './turns.ts';
 
 /** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
 const KEEP_ALIVE_SECONDS = 65;
@@ -39,6 +42,7 @@ export class Connection implements OpenLine {
   readonly #farewell: Farewell;
   readonly #reading: Reading;
   readonly #unread: Unread;
+  readonly #fairness: Fairness;
   hasEnded = false;
   isStopped = false;
   #isRetired = false;
@@ -55,6 +59,7 @@ export class Connection implements OpenLine {
     this.network = networkOf(this.address);
     this.isProxy = parts.isProxy;
     this.#unread = new Unread(parts.large, this);
+    this.#fairness = parts.fairness;
     this.#farewell = new Farewell(socket, parts.lingering);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
@@ -192,6 +197,12 @@ export class Connection implements OpenLine {
     this.open--;
     this.activeAt = now;
     this.#reading.answered();
+  }
+
+  takeTurns(work: LongWork): void {
+    const { row } = this.lastSecret;
+    const stranger: Caller = { name: this.network, kind: 'stranger' };
+    takeTurns(this.#fairness, row === undefined ? stranger : { name: row, kind: 'key' }, work);
   }
 
   refuse(answer: string): void {

@@ -5,10 +5,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import type { Type } from 'typebox';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import { type AccessLog, createAccessLog } from './access.ts';
-import { readJson } from './body.ts';
 import type { Asked, Call, Reply } from './call.ts';
 import { createFailureLog } from './failures.ts';
 import { type Head, readHead } from './head.ts';
@@ -17,6 +15,7 @@ import type { OpenLine } from './line.ts';
 import type { Metrics } from './metrics.ts';
 import { plainRefusal } from './plain.ts';
 import { PRICES } from './prices.ts';
+import { Receiving } from './receiving.ts';
 import { endAfter, refuseLast, sendEmpty, sendRefusal } from './reply.ts';
 import { newRequestId } from './request-id.ts';
 import { createRouter, type Found } from './router.ts';
@@ -28,6 +27,7 @@ import { transportRefusal } from './transport.ts';
 const STARTING = refuse('not_ready', 'the service is starting', 1);
 /** Node's own limit answers what comes after it without a body. */
 const MOST_REQUESTS_PER_SOCKET = 1_000;
+/** A larger body that nobody reads is not worth draining for the sake of the connection. */
 const MOST_DRAINED = 1024;
 
 export interface DispatchParts {
@@ -36,6 +36,8 @@ export interface DispatchParts {
   readonly metrics: Metrics;
   /** Why a call does not come from an operator. */
   readonly operatorRefusal: (call: Call) => Refusal | undefined;
+  /** Why a call with a body does not come from a key that may call. */
+  readonly callerRefusal: (call: Call) => Promise<Refusal | undefined>;
   readonly hasLane: boolean;
 }
 
@@ -52,6 +54,7 @@ export class Dispatch {
   readonly #logFailure: ReturnType<typeof createFailureLog>;
   readonly #access: ReturnType<typeof createAccessLog>;
   readonly #shedLog: ReturnType<typeof createShedLog>;
+  readonly #receiving: Receiving;
   readonly #routes: Route[] = [];
   #find = createRouter([]);
   /** Requests that have no answer yet. */
@@ -66,6 +69,7 @@ export class Dispatch {
     this.#logFailure = createFailureLog(parts.log);
     this.#access = createAccessLog(parts.log, parts.accessLog);
     this.#shedLog = createShedLog(parts.log);
+    this.#receiving = new Receiving(call => parts.callerRefusal(call));
   }
 
   add(routes: readonly Route[]): void {
@@ -147,8 +151,8 @@ export class Dispatch {
     this.inFlight++;
     connection.begin(call, found?.resource.price ?? PRICES.bytes);
     const isLast = this.isDraining || connection.isSpent || connection.requests >= MOST_REQUESTS_PER_SOCKET;
-    // A large body that nobody reads is not worth draining for the sake of the connection.
-    if (isLast || head.bodyLength > MOST_DRAINED || !res.shouldKeepAlive) endAfter(call);
+    const isUnread = head.bodyLength > MOST_DRAINED && !found?.resource.routes.get(req.method!)?.body;
+    if (isLast || isUnread || !res.shouldKeepAlive) endAfter(call);
     return call;
   }
 
@@ -175,11 +179,11 @@ export class Dispatch {
     const isExempt = route.isProbe || (route.door === 'operator' && !stranger);
     if (call.connection.isShedding && !isExempt) {
       this.#noteShed();
-      return sendRefusal(call, refuse('overloaded', null, 1));
+      return refuseUnread(call, refuse('overloaded', null, 1));
     }
-    if (stranger) return sendRefusal(call, stranger);
+    if (stranger) return refuseUnread(call, stranger);
     if (!route.body) return this.#run(call, route);
-    this.#readThenHandle(req, call, route, route.body).catch(error => this.#fail(call, error));
+    this.#readThenHandle(req, call, route).catch(error => this.#fail(call, error));
   }
 
   #run(call: Call, route: Route): void {
@@ -190,13 +194,13 @@ export class Dispatch {
     }
   }
 
-  async #readThenHandle(req: IncomingMessage, call: Call, route: Route, schema: Type.TObject): Promise<void> {
+  async #readThenHandle(req: IncomingMessage, call: Call, route: Route): Promise<void> {
     call.isReading = true;
-    const body = await readJson(req, call.head, schema);
+    const body = await this.#receiving.body(req, call, route);
     call.isReading = false;
     // Whoever sent it broke off, or was refused by the parser: nobody is there to be answered.
     if (!body || call.isFinished) return this.#finish(call, REFUSALS.bad_request.status);
-    if ('refused' in body) return sendRefusal(call, body);
+    if ('refused' in body) return refuseUnread(call, body);
     return route.handle(call, body.sent);
   }
 
@@ -223,4 +227,10 @@ export class Dispatch {
     call.res.destroy();
     this.#finish(call, REFUSALS.internal_error.status);
   };
+}
+
+/** Whose body may not have come, or is not read. */
+function refuseUnread(call: Call, refusal: Refusal): void {
+  if (!call.req.complete && call.head.bodyLength > MOST_DRAINED) endAfter(call);
+  sendRefusal(call, refusal);
 }

@@ -5,7 +5,7 @@ import type { Actor } from '../core/audit.ts';
 import { bad, type Checked, good } from '../core/checked.ts';
 import type { Admission, Credentials, Passed } from '../core/door.ts';
 import { clientAddress } from '../core/origin.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock, Waiter } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import { parseLabel } from '../core/typed.ts';
 import type { Overrides } from '../overrule.ts';
@@ -13,8 +13,10 @@ import type { Call } from './call.ts';
 import { quotaHeaders, sendRefusal } from './reply.ts';
 
 export interface Doors {
-  /** Counts the call and serves it, or answers the refusal; fails it when it cannot be counted. */
-  spend(call: Call, serve: (admission: Admission) => void | Promise<void>): void;
+  /** Counts the call, or its names, and serves it, or answers the refusal; fails it when it cannot be counted. */
+  spend(call: Call, serve: (admission: Admission) => void | Promise<void>, names?: number): void;
+  /** Why the key does not let it in. Counts nothing: for whoever has yet to send what is to be counted. */
+  callerRefusal(call: Call): Promise<Refusal | undefined>;
   /** Without counting: an admission, or the refusal is answered. */
   enter(call: Call): Promise<Admission | undefined>;
   /** Calls that the store is counting. */
@@ -70,9 +72,9 @@ export function createDoors(parts: DoorParts): Doors {
   return {
     spending: () => spending,
 
-    spend(call, serve) {
+    spend(call, serve, names) {
       spending++;
-      admit.spend(credentialsOf(call), {
+      const waiter: Waiter<Passed> = {
         resolve(passed) {
           spending--;
           guarded(call, () => pass(call, passed, serve));
@@ -81,8 +83,11 @@ export function createDoors(parts: DoorParts): Doors {
           spending--;
           call.failed(call, error);
         },
-      });
+      };
+      admit.spend(credentialsOf(call), waiter, names);
     },
+
+    callerRefusal: call => admit.refusal(credentialsOf(call)),
 
     async enter(call) {
       const admission = await admit.enter(credentialsOf(call));

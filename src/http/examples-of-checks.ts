@@ -1,7 +1,8 @@
-/** Real examples of what is said about addresses. */
+/** Real examples of what is said about addresses, and about many names at once. */
 
 import type { Type } from 'typebox';
-import type { CheckSchema } from './schemas.ts';
+import type { DomainsBody } from './bodies.ts';
+import type { CheckSchema, DomainsSchema } from './schemas-of-checks.ts';
 
 export const CHECK: Type.Static<typeof CheckSchema> = {
   email: 'ja***oe@gmail.com',
@@ -27,4 +28,36 @@ export const TYPO: Type.Static<typeof CheckSchema> = {
   is_corporate_email: false,
   is_alias_email: false,
   mx_provider_label: null,
+};
+
+export const NAMES: Type.Static<typeof DomainsBody> = {
+  domains: ['GMAIL.com', 'mailinator.com', 'bad_name.com'],
+};
+
+export const DOMAINS: Type.Static<typeof DomainsSchema> = {
+  results: [
+    {
+      domain: 'gmail.com',
+      risk_score: 5,
+      reason: 'safe',
+      is_free_provider: true,
+      is_corporate_email: false,
+      mx_provider_label: 'Gmail',
+    },
+    {
+      domain: 'mailinator.com',
+      risk_score: 100,
+      reason: 'disposable',
+      is_free_provider: false,
+      is_corporate_email: false,
+      mx_provider_label: 'Mailinator',
+    },
+    {
+      domain: 'bad_name.com',
+      error: 'validation_error',
+      detail:
+        'The name holds an underscore: a mail domain has only letters, digits and hyphens in its labels.',
+    },
+  ],
+  count: 3,
 };

@@ -3,7 +3,7 @@
 import type { Type } from 'typebox';
 import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
-import { CHECK, TYPO } from './examples-of-checks.ts';
+import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
 import { FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
@@ -181,6 +181,7 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   getDomain: [example('A free provider', GMAIL), example('A disposable domain, explained', MAILINATOR)],
   listTopDomains: [example('Three domains', TOP)],
   checkEmail: [example('An address at a free provider', CHECK), example('A typing error', TYPO)],
+  getDomains: [example('A free provider, a disposable domain and what is no domain', DOMAINS)],
   // Bytes.
   getFilter: [],
   getUsage: [example('A key with a quota', USAGE), example('With the calls of three days', DAYS)],
@@ -219,6 +220,7 @@ const DECISION: Type.Static<typeof OverrideBody> = {
 
 /** Of requests, where they have a body. */
 export const BODIES: Readonly<Partial<Record<OperationId, object>>> = {
+  getDomains: NAMES,
   createKey: NEW_KEY,
   updateKey: CHANGE,
   rotateKey: ROTATION,

@@ -12,6 +12,8 @@ import { hasHead, joined } from './bytes.ts';
  * has six at the most.
  */
 const MOST_PIECES = 8;
+/** A piece of this size is a packet of somebody who sends as fast as the network takes it: a body has hundreds. */
+const PACKET_BYTES = 1_000;
 /** Of received bytes that wait; it is paused long before. */
 const MOST_HELD = 256 * 1024;
 /** Of more than this nothing further is read while it waits for its turn. */
@@ -31,7 +33,7 @@ export class Intake {
   #isPaused = false;
   /** It is not read before it is tended again. */
   #isSlowed = false;
-  /** Pieces that have come since the last request was whole. */
+  /** Small pieces that have come since the last request was whole. */
   #pieces = 0;
   readonly #mostPieces: number;
   /** Tells Node that the peer has sent all, where that is so and Node does not know it yet. */
@@ -53,7 +55,7 @@ export class Intake {
     this.feed = feed;
     socket.removeListener('data', feed);
     socket.on('data', (bytes: Buffer) => {
-      if (++this.#pieces > this.#mostPieces) this.#slow();
+      if (bytes.length < PACKET_BYTES && ++this.#pieces > this.#mostPieces) this.#slow();
       take(bytes);
     });
     // Node takes these away with its own reading; without them a paused socket goes on filling its buffer.

@@ -83,6 +83,7 @@ export class Unread {
   /** Whoever asks again has most likely read what was answered; of strangers that is not believed. */
   asked(): void {
     if (this.#paid === 0) return;
+    this.#bytes -= this.#paid;
     this.#paid = 0;
     this.#all.paid.set(this.#owner, 0);
   }

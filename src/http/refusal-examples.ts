@@ -2,6 +2,7 @@
 
 import { secondsLeft } from '../core/quota.ts';
 import { type Refusal, type RefusalCode, refuse } from '../core/refusal.ts';
+import { MOST_BODY } from './body.ts';
 import { KEY_ID, NOW, QUOTA, USED_UP } from './examples.ts';
 import type { OperationId, Refused, Route } from './routes.ts';
 
@@ -16,6 +17,7 @@ const HOST_RULE =
 const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   getDomain: UNDERSCORE,
   checkEmail: 'There is nothing before the @: send a whole address, or the domain only.',
+  getDomains: 'domains must be a list of 1 to 1000 names',
   listTopDomains: LIMIT_RULE,
   getUsage: 'days must be a whole number from 1 to 30',
   createKey: QUOTA_RULE,
@@ -55,7 +57,11 @@ const FROM_CALLERS = {
 } as const;
 
 /** Every refusal that an operation answers with this status. */
-export function refusalsOf({ door }: Route, operation: OperationId, status: Refused): readonly Refusal[] {
+export function refusalsOf(
+  { door, mostBody }: Route,
+  operation: OperationId,
+  status: Refused,
+): readonly Refusal[] {
   switch (status) {
     case 401:
       return door === 'operator'
@@ -67,7 +73,7 @@ export function refusalsOf({ door }: Route, operation: OperationId, status: Refu
     case 404:
       return [refuse('not_found', MISSING[operation])];
     case 413:
-      return [refuse('content_too_large', 'at most 65536 bytes')];
+      return [refuse('content_too_large', `at most ${mostBody?.bytes ?? MOST_BODY} bytes`)];
     case 415:
       return [refuse('unsupported_media_type')];
     case 422:

@@ -6,7 +6,7 @@ import { MOST_TOP } from '../core/ranking.ts';
 import { livez, type probeEndpoints } from './endpoints/probes.ts';
 import { PRICES } from './prices.ts';
 import { type Handle, type Parameter, page, type Route } from './routes.ts';
-import { checkRoutes } from './routes-of-checks.ts';
+import { checkRoutes, EXPLAIN } from './routes-of-checks.ts';
 import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema } from './schemas.ts';
 import { DOMAIN_PATH } from './target.ts';
 
@@ -18,12 +18,7 @@ const PARAMETERS = {
     description: 'A domain name, such as `gmail.com`; never an email address.',
     schema: Type.String({ minLength: 1, examples: ['gmail.com'] }),
   },
-  explain: {
-    name: 'explain',
-    in: 'query',
-    description: 'Adds `evidence`: why the answer is what it is.',
-    schema: Type.Boolean({ default: false }),
-  },
+  explain: EXPLAIN,
   limit: {
     name: 'limit',
     in: 'query',
@@ -65,9 +60,10 @@ export function publicRoutes(handlers: {
   top: Handle;
   usage: Handle;
   check: Handle;
+  domains: Handle;
   probes: ReturnType<typeof probeEndpoints>;
 }): Route[] {
-  const { domain, top, usage, check, probes } = handlers;
+  const { domain, top, usage, check, domains, probes } = handlers;
   return [
     {
       method: 'GET',
@@ -127,7 +123,7 @@ export function publicRoutes(handlers: {
         caching: 'no-store',
       },
     },
-    ...checkRoutes({ check }),
+    ...checkRoutes({ check, domains }),
     LIVEZ,
     { ...page('/readyz', 'readyz', 'application/json', probes.readyz), isProbe: true },
   ];

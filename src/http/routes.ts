@@ -4,6 +4,7 @@
  */
 
 import type { Type } from 'typebox';
+import type { BodyLimits } from './body.ts';
 import type { Call } from './call.ts';
 import { PRICES } from './prices.ts';
 
@@ -22,6 +23,8 @@ export interface Route {
   readonly isProbe?: true;
   /** Of the request; without it no body is read. */
   readonly body?: Type.TObject;
+  /** Where it may be larger than others. */
+  readonly mostBody?: BodyLimits;
   /** A schema, the media type of a page, or nothing. */
   readonly answer: Type.TSchema | string | undefined;
   /** What the reference says about it; without it, it is not there. */
@@ -38,7 +41,7 @@ type CallersOperation =
   | 'listTopDomains'
   | 'getUsage'
   | 'checkEmail'
-  | 'getFilter'
+  | 'getDomains'
   | 'getFilter';
 export type OperatorsOperation =
   | 'listKeys'
@@ -66,6 +69,8 @@ export interface Reference {
   readonly parameters: readonly Parameter[];
   readonly refusals: readonly Refused[];
   readonly isCounted: boolean;
+  /** Only once its body was found to be valid: a 422 is not. */
+  readonly isCountedLate?: true;
   /** `Cache-Control` of an answer that went well. */
   readonly caching: string;
   /** Answers carry an ETag and can be asked for by If-None-Match. */

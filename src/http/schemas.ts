@@ -1,7 +1,6 @@
 /** What the OpenAPI document and the client's types are made of: a schema for each shape that wire.ts writes. */
 
 import { Type } from 'typebox';
-import { RISKY_FROM } from '../core/check.ts';
 import { LEARNING } from '../core/guest.ts';
 import { MAIL_STATES } from '../core/mail.ts';
 import { OVERRIDE_ACTIONS } from '../core/override.ts';
@@ -19,7 +18,7 @@ const Score = Type.Integer({ minimum: 0, maximum: 100, description: '0 to 100; h
 
 export const FlagReasonSchema = words(FLAG_REASONS);
 
-const EvidenceSchema = Type.Object({
+export const EvidenceSchema = Type.Object({
   signals: Type.Array(Type.Object({ signal: Type.String(), points: Type.Integer(), detail: Type.String() }), {
     description: 'Every point of the score; the points add up to risk_score.',
   }),
@@ -51,51 +50,27 @@ const EvidenceSchema = Type.Object({
   snapshot: Type.String({ description: 'Which version of the lists this was judged by.' }),
 });
 
+export const RISK_MEMBERS = {
+  risk_score: Score,
+  reason: words(REASONS),
+  is_free_provider: Type.Boolean({ description: 'True for consumer webmail providers.' }),
+  is_corporate_email: Type.Boolean({
+    description: 'True for domains with a professional MX configuration.',
+  }),
+  mx_provider_label: nullable(
+    Type.String({ description: 'Who receives the mail; null when nobody or unknown.' }),
+  ),
+};
+
 export const DomainSchema = Type.Object(
   {
     domain: Type.String({
       description: 'The domain in canonical form: lower case, A-labels, no trailing dot.',
     }),
-    risk_score: Score,
-    reason: words(REASONS),
-    is_free_provider: Type.Boolean({ description: 'True for consumer webmail providers.' }),
-    is_corporate_email: Type.Boolean({
-      description: 'True for domains with a professional MX configuration.',
-    }),
-    mx_provider_label: nullable(
-      Type.String({ description: 'Who receives the mail; null when nobody or unknown.' }),
-    ),
+    ...RISK_MEMBERS,
     evidence: Type.Optional(EvidenceSchema),
   },
   { title: 'DomainRisk' },
-);
-
-export const CheckSchema = Type.Object(
-  {
-    email: Type.String({
-      description: 'What you sent, with the part before the @ masked: `ja***oe@example.com`.',
-    }),
-    is_risky: Type.Boolean({ description: `True from a risk score of ${RISKY_FROM} on.` }),
-    risk_score: Score,
-    reason: words(REASONS),
-    deliverability_score: Type.Integer({
-      minimum: 0,
-      maximum: 100,
-      description: '0 to 100; 0 when the domain receives no mail, 50 when that is unknown.',
-    }),
-    did_you_mean: nullable(
-      Type.String({ description: 'The domain of a large mailbox provider that was probably meant.' }),
-    ),
-    is_free_provider: Type.Boolean({ description: 'True for consumer webmail providers.' }),
-    is_corporate_email: Type.Boolean({
-      description: 'True for domains with a professional MX configuration.',
-    }),
-    is_alias_email: Type.Boolean({ description: 'True for addresses of privacy relays.' }),
-    mx_provider_label: nullable(
-      Type.String({ description: 'Who receives the mail; null when nobody or unknown.' }),
-    ),
-  },
-  { title: 'EmailCheck' },
 );
 
 export const TopDomainsSchema = Type.Object(

@@ -41,6 +41,21 @@ export function explainedJson({ verdict, evidence, snapshot, graph }: Answer): s
   return `{${sixFields(verdict)},"evidence":${JSON.stringify(shown)}}`;
 }
 
+/** One of many. */
+export function entryJson(answer: Answer, explain: boolean): string {
+  const text = explain ? explainedJson(answer) : domainJson(answer.verdict);
+  return answer.degraded ? `${text.slice(0, -1)},"degraded":"dns"}` : text;
+}
+
+/** One of many that is no domain: as it was sent. */
+export function invalidJson(text: string, detail: string): string {
+  return JSON.stringify({ domain: text, error: 'validation_error' satisfies RefusalCode, detail });
+}
+
+export function domainsJson(entries: readonly string[]): string {
+  return `{"results":[${entries.join(',')}],"count":${entries.length}}`;
+}
+
 export function checkJson(check: EmailCheck): string {
   return JSON.stringify({
     email: check.email,

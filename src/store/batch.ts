@@ -8,16 +8,34 @@ import { type Wait, waitAtMost } from './wait.ts';
  * Calls of one key in one month that are counted together, all on the day of the first: at midnight a few
  * milliseconds of calls fall on the day before, and no month is ever touched twice by one statement.
  */
-export interface SpendGroup extends Spend {
+export interface SpendGroup extends Omit<Spend, 'names'> {
   readonly revision: number;
+  /** Of one name each: as many of them are granted as the quota has left. */
   readonly calls: number;
+  /** Names of calls that have several: before the others, and all of them or none. */
+  readonly whole?: number;
 }
 
 /** How many of the group's calls were granted, and the count after them; or that the revision has moved on. */
 export type SpendResult = { readonly granted: number; readonly used: number } | 'changed';
 
-interface PendingGroup extends Omit<SpendGroup, 'calls'> {
+/** One call with several names. */
+interface Several {
+  readonly spend: Spend;
+  readonly revision: number;
+  readonly names: number;
+  readonly waiter: Waiter<Spent>;
+}
+
+interface PendingGroup extends Omit<SpendGroup, 'calls' | 'whole'> {
   readonly waiters: Waiter<Spent>[];
+  several: Several[];
+}
+
+/** Calls with several names that were too many together. Of what was left then, the first that fit are tried again. */
+interface Tight {
+  left: number;
+  several: Several[];
 }
 
 /**
@@ -43,6 +61,8 @@ export interface BatchParts {
 export class Batcher {
   readonly #parts: BatchParts;
   #pending = new Map<string, PendingGroup>();
+  /** By the name of their group. */
+  readonly #tight = new Map<string, Tight>();
   /** Of the last call: most are followed by one of the same key. */
   #last: PendingGroup | undefined;
   /** Calls in all groups, and how many there were when that was looked at last. */
@@ -59,20 +79,47 @@ export class Batcher {
   }
 
   spend(spend: Spend, revision: number, waiter: Waiter<Spent>): void {
+    const { names = 1 } = spend;
+    if (names === 1) this.#groupOf(spend, revision).waiters.push(waiter);
+    else this.#addSeveral({ spend, revision, names, waiter });
+    this.#came(1);
+  }
+
+  #came(calls: number): void {
     this.#wait ??= waitAtMost(this.#parts.deadlineMs);
-    this.#groupOf(spend, revision).waiters.push(waiter);
-    this.#calls++;
+    this.#calls += calls;
     if (!this.#isGathering && this.#underWay < this.#parts.atOnce) this.#gather();
   }
 
   #groupOf(spend: Spend, revision: number): PendingGroup {
     const last = this.#last;
     if (last?.keyId === spend.keyId && last.day === spend.day && last.revision === revision) return last;
-    const name = `${spend.keyId} ${monthOfDay(spend.day)} ${revision}`;
-    const group = this.#pending.get(name) ?? { ...spend, revision, waiters: [] };
+    const name = nameOf(spend, revision);
+    const { keyId, day, quota } = spend;
+    const group = this.#pending.get(name) ?? { keyId, day, quota, revision, waiters: [], several: [] };
     this.#pending.set(name, group);
     this.#last = group;
     return group;
+  }
+
+  #addSeveral(one: Several): void {
+    const tight = this.#tight.get(nameOf(one.spend, one.revision));
+    (tight ?? this.#groupOf(one.spend, one.revision)).several.push(one);
+  }
+
+  /** At least one of them: what does not fit alone is known not to. Gives how many are left for later. */
+  #takeFitting(): number {
+    let later = 0;
+    for (const [name, { left, several }] of this.#tight) {
+      let sum = several[0]!.names;
+      let count = 1;
+      while (count < several.length && sum + several[count]!.names <= left) sum += several[count++]!.names;
+      const { spend, revision } = several[0]!;
+      this.#groupOf(spend, revision).several.push(...several.splice(0, count));
+      later += several.length;
+      if (several.length === 0) this.#tight.delete(name);
+    }
+    return later;
   }
 
   /** At the earliest after the poll phase, so that all calls that the kernel had ready go into one commit. */
@@ -97,20 +144,54 @@ export class Batcher {
     const left = Math.max(LEAST_WAIT_MS, this.#wait?.left() ?? 0);
     this.#wait?.end();
     this.#wait = undefined;
+    this.#calls = this.#tight.size > 0 ? this.#takeFitting() : 0;
     const groups = [...this.#pending.values()];
     this.#pending = new Map();
     this.#last = undefined;
-    this.#calls = 0;
     try {
-      const calls = groups.map(({ waiters, ...group }) => ({ ...group, calls: waiters.length }));
-      const results = await this.#parts.count(calls, left);
+      const results = await this.#parts.count(groups.map(askedOf), left);
       this.#goOn();
-      for (const [i, { waiters }] of groups.entries())
-        tellAll(waiters, (waiter, place) => waiter.resolve(spentOf(results[i]!, place)));
+      for (const [i, group] of groups.entries()) this.#tell(group, results[i]!);
     } catch (error) {
       this.#goOn();
-      for (const { waiters } of groups) tellAll(waiters, waiter => waiter.reject(error as Error));
+      const reject = (waiter: Waiter<Spent>) => waiter.reject(error as Error);
+      for (const { waiters, several } of groups) {
+        tellAll(waiters, reject);
+        tellAll(several, ({ waiter }) => reject(waiter));
+      }
     }
+  }
+
+  #tell(group: PendingGroup, result: SpendResult): void {
+    const { waiters, several } = group;
+    const whole = sumOf(several);
+    // Where the whole is not granted, what is granted is less than it.
+    const isWhole = result !== 'changed' && result.granted >= whole;
+    if (several.length > 0 && result !== 'changed' && !isWhole) this.#tellTight(group, result.used);
+    else if (several.length > 0) {
+      let before = result === 'changed' ? 0 : result.used - result.granted;
+      tellAll(several, ({ names, waiter }) => {
+        before += names;
+        waiter.resolve(result === 'changed' ? CHANGED : { outcome: 'granted', used: before });
+      });
+    }
+    const before = isWhole ? whole : 0;
+    tellAll(waiters, (waiter, place) => waiter.resolve(spentOf(result, before + place)));
+  }
+
+  /** A count only grows: what does not fit now never will. What would, but not with the others, is tried again. */
+  #tellTight({ quota, several }: PendingGroup, used: number): void {
+    const left = quota! - used;
+    const fitting = several.filter(({ names }) => names <= left);
+    const [first] = fitting;
+    if (first) {
+      const name = nameOf(first.spend, first.revision);
+      const tight = this.#tight.get(name);
+      this.#tight.set(name, { left, several: [...fitting, ...(tight?.several ?? [])] });
+      this.#came(fitting.length);
+    }
+    const others = several.filter(({ names }) => names > left);
+    tellAll(others, ({ waiter }) => waiter.resolve({ outcome: 'exhausted', used }));
   }
 
   /** The next commit is under way while the answers of the one before are written. */
@@ -120,11 +201,19 @@ export class Batcher {
   }
 }
 
+function nameOf(spend: Spend, revision: number): string {
+  return `${spend.keyId} ${monthOfDay(spend.day)} ${revision}`;
+}
+
+const sumOf = (several: readonly Several[]) => several.reduce((sum, { names }) => sum + names, 0);
+
+function askedOf({ keyId, day, quota, revision, waiters, several }: PendingGroup): SpendGroup {
+  const group = { keyId, day, quota, revision, calls: waiters.length };
+  return several.length === 0 ? group : { ...group, whole: sumOf(several) };
+}
+
 /** One that throws does not keep the others from their answers: that ends the process behind them. */
-function tellAll(
-  waiters: readonly Waiter<Spent>[],
-  tell: (waiter: Waiter<Spent>, place: number) => void,
-): void {
+function tellAll<T>(waiters: readonly T[], tell: (waiter: T, place: number) => void): void {
   for (let place = 0; place < waiters.length; place++) {
     try {
       tell(waiters[place]!, place);

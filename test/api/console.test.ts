@@ -143,6 +143,7 @@ test('without a built console the page says so, and how to build it', async () =
     accessLog: 'off',
     metrics: createMetrics(),
     operatorRefusal: () => undefined,
+    callerRefusal: async () => undefined,
     rowOf: () => undefined,
     isFull: () => false,
     isTrustedProxy: () => false,

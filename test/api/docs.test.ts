@@ -111,6 +111,7 @@ describe('the document', () => {
       'listTopDomains get /v1/public/top-domains',
       'getUsage get /v1/usage',
       'checkEmail get /v1/check/{email_or_domain}',
+      'getDomains post /v1/public/domains',
       'getFilter get /v1/public/filter',
       'listKeys get /admin/keys',
       'createKey post /admin/keys',
@@ -208,7 +209,8 @@ describe('the document', () => {
         expect(has('Retry-After')).toBe(status === '429' || status === '503');
         expect(has('WWW-Authenticate')).toBe(status === '401');
         expect(has('Allow')).toBe(status === '405');
-        const isMetered = isCounted && /^(?:200|304|422|429)$/.test(status);
+        const isLate = operationId === 'getDomains' && status === '422';
+        const isMetered = isCounted && !isLate && /^(?:200|304|422|429)$/.test(status);
         for (const name of [...quota, 'X-RateLimit-Reset'])
           expect(has(name), `${status} ${name}`).toBe(isMetered);
         for (const [name, header] of Object.entries(headers)) {
@@ -344,6 +346,8 @@ describe('real answers are what the document says, and its examples are real', (
     const elsewhere = ['Origin: https://other.example'];
     const gmail = '/v1/public/domain/gmail.com';
     const top = '/v1/public/top-domains';
+    const many = '/v1/public/domains';
+    const names = Object.values(operation('getDomains').requestBody!.content[JSON_TYPE]!.examples)[0]!.value;
     await send('GET', gmail, { key: rated });
     for (const [id, status, method, target, sent] of [
       ['getDomain', 200, 'GET', gmail, { key: secret }],
@@ -374,6 +378,21 @@ describe('real answers are what the document says, and its examples are real', (
       ['checkEmail', 405, 'POST', '/v1/check/gmail.com', {}],
       ['checkEmail', 422, 'GET', '/v1/check/@gmail.com', { key: secret }],
       ['checkEmail', 429, 'GET', '/v1/check/gmail.com', { key: empty }],
+      ['getDomains', 200, 'POST', many, { key: secret, json: names }],
+      ['getDomains', 401, 'POST', many, { json: names }],
+      ['getDomains', 403, 'POST', many, { key: limited, headers: elsewhere, json: names }],
+      ['getDomains', 405, 'GET', many, { key: secret }],
+      ['getDomains', 413, 'POST', many, { key: secret, json: { domains: ['x'.repeat(300_000)] } }],
+      [
+        'getDomains',
+        415,
+        'POST',
+        many,
+        { key: secret, headers: ['Content-Type: text/plain'], body: 'a.com' },
+      ],
+      ['getDomains', 422, 'POST', many, { key: secret, json: { domains: [] } }],
+      ['getDomains', 429, 'POST', many, { key: empty, json: names }],
+      ['getDomains', 429, 'POST', many, { key: rated, json: names }],
     ] as [string, number, string, string, Sent][]) {
       const answer = await send(method, target, sent);
       expect(answer.status, `${method} ${target}: ${answer.body}`).toBe(status);
@@ -413,6 +432,18 @@ describe('real answers are what the document says, and its examples are real', (
       const checked = await ask(port, `/v1/check/jane.doe@${name}`, { key: secret });
       expect(JSON.parse(checked.body)).toEqual(Object.values(checks)[at]!.value);
     }
+    const several = operation('getDomains');
+    const sent = JSON.stringify(Object.values(several.requestBody!.content[JSON_TYPE]!.examples)[0]!.value);
+    const type = ['Content-Type: application/json', `Content-Length: ${sent.length}`];
+    const all = await ask(port, '/v1/public/domains', {
+      method: 'POST',
+      key: secret,
+      headers: type,
+      body: sent,
+    });
+    expect(JSON.parse(all.body)).toEqual(
+      Object.values(several.responses['200']!.content![JSON_TYPE]!.examples)[0]!.value,
+    );
     const { headers } = operation('getDomain').responses['200']!;
     for (const name of ['RateLimit-Policy', 'X-RateLimit-Limit', 'X-RateLimit-Reset']) {
       expect(plain.headers.get(name.toLowerCase())).toBe(`${headerOf(headers[name]!).example}`);

@@ -97,3 +97,16 @@ test('whoever has paid is not pushed out by strangers, nor for what it has read'
   for (let at = 0; at < 100; at++) got(`paid most ${at}`, '192.0.2.9', 100_000, 0, true);
   expect(paidDropped()[0]).toBe('paid 300');
 });
+
+test('who asks again over a connection has read what a key paid for, and it is not spent', () => {
+  const unread = unreadOf();
+  for (let call = 0; call < 50; call++) {
+    expect(unread.sends(200_000, true)).toBe(true);
+    expect(unread.isSpent).toBe(false);
+    unread.asked();
+  }
+  // What nobody has paid for is not forgotten.
+  for (let call = 0; call < 3; call++) unread.sends(100_000, false);
+  unread.asked();
+  expect(unread.isSpent).toBe(true);
+});

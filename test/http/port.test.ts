@@ -20,6 +20,7 @@ async function startPort(mostConnections = 1_000) {
     accessLog: 'off',
     metrics: createMetrics(),
     operatorRefusal: () => undefined,
+    callerRefusal: async () => undefined,
     rowOf: authorization => {
       state.asked.push(authorization);
       return authorization.includes('drk_') ? 'key' : undefined;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
-import { callMany } from '../support/load.ts';
+import { callMany, type Seen } from '../support/load.ts';
 import { countOf, openBeside, read, startServer } from '../support/process.ts';
 import { eventually, pause, randomFrom, SEED, sized } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -10,6 +10,8 @@ import { isStarved } from '../support/vitals.ts';
 
 const KILLS = sized(2, 200);
 const CALLERS = 24;
+/** Names in each call of half of them. */
+const SEVERAL = 5;
 const QUOTA = sized(1_000, 60_000);
 
 test(`killed ${KILLS} times under load (seed ${SEED}), the count never falls short of what was answered`, {
@@ -28,28 +30,35 @@ test(`killed ${KILLS} times under load (seed ${SEED}), the count never falls sho
     expect((await server.get('/readyz')).status).toBe(200);
     let alive = true;
     let isAnswering = false;
-    const load = callMany({
+    const load = {
       bases: [server.base],
       secret,
-      callers: CALLERS,
+      callers: CALLERS / 2,
       calls: 1e9,
       goOn: () => alive,
-      onSeen: ({ status }) => {
+      onSeen: ({ status }: Seen) => {
         isAnswering ||= status === 200 || status === 429;
       },
-    });
+    };
+    const loads = Promise.all([1, SEVERAL].map(names => callMany({ ...load, names: names > 1 ? names : 0 })));
     await eventually('calls are answered', () => isAnswering);
     await pause(180 * random());
     const inTime = isStarved(server.pid) ? [] : [500];
     alive = false;
     await server.kill();
-    const seen = await load;
+    const [alone, several] = (await loads) as [Seen[], Seen[]];
+    const seen = [...alone, ...several];
+    /** Names that were asked for in calls with one of these answers. */
+    const namesOf = (...statuses: number[]) => {
+      const of = (calls: Seen[]) => calls.filter(({ status }) => statuses.includes(status)).length;
+      return of(alone) + SEVERAL * of(several);
+    };
     // 500: the store was late on a busy machine, and the call is as much in doubt as one without an answer.
     expect(seen.filter(one => ![0, 200, 429, 500].includes(one.status))).toEqual([]);
     expect(seen.filter(one => inTime.includes(one.status))).toEqual([]);
-    answered += seen.filter(one => one.status === 200).length;
-    unanswered += seen.filter(one => one.status === 0 || one.status === 500).length;
-    attempted += seen.length;
+    answered += namesOf(200);
+    unanswered += namesOf(0, 500);
+    attempted += alone.length + SEVERAL * several.length;
 
     const counted = countOf(folder, key.id);
     expect(counted).toBeGreaterThanOrEqual(answered);

@@ -51,6 +51,24 @@ test('over all workers a quota admits exactly that many calls, each with a count
   expect(countOf(server.folder, key.id)).toBe(quota);
 });
 
+test('over all workers calls with one and with several names fill a quota exactly', async () => {
+  const { key, secret } = await makeKey({ quota: 501 });
+  const load = { bases: [server.base], secret, callers: CALLERS / 2, calls: 100 };
+  const [alone, several] = await Promise.all([
+    callMany({ ...load, calls: 600 }),
+    callMany({ ...load, names: 7 }),
+  ]);
+  const granted = (seen: readonly Seen[]) => seen.filter(({ status }) => status === 200).length;
+  const counted = granted(alone) + 7 * granted(several);
+  if (!isStarved(server.pid)) {
+    expect(Object.keys(tally([...alone, ...several]))).toEqual(['200', '429']);
+    expect(counted).toBe(501);
+  }
+  expect(counted).toBeLessThanOrEqual(501);
+  expect(granted(several)).toBeGreaterThan(0);
+  expect(countOf(server.folder, key.id)).toBe(501);
+});
+
 test('over all workers a key may make no more calls in a second than its rate', async () => {
   const rate = 20;
   const { secret } = await makeKey({ rate });

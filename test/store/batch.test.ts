@@ -113,6 +113,75 @@ describe('a commit', () => {
   });
 });
 
+describe('a call with several names', () => {
+  const several = (
+    names: number,
+    { batcher, told }: ReturnType<typeof batching>,
+    quota: number | null = 10,
+  ) =>
+    batcher.spend({ keyId: 'a', day: DAY, quota, names }, 1, {
+      resolve: spent => told.push(`${names} ${spoken(spent)}`),
+      reject: error => told.push(`${names} ${error.message}`),
+    });
+  const wholes = ({ commits }: ReturnType<typeof batching>) =>
+    commits.map(({ groups }) => groups.map(({ whole = 0, calls }) => [whole, calls]));
+
+  test('shares its commit with others, which are counted behind it', async () => {
+    const world = batching();
+    world.call('a', 10);
+    several(3, world);
+    several(2, world);
+    await turns(3);
+    expect(wholes(world)).toEqual([[[5, 1]]]);
+    world.commits[0]!.done.resolve([{ granted: 6, used: 9 }]);
+    await turn();
+    expect(world.told).toEqual(['3 granted 6', '2 granted 8', 'a granted 9']);
+  });
+
+  test('that does not fit with others is tried again without those that do not fit alone', async () => {
+    const world = batching();
+    several(6, world);
+    several(3, world);
+    several(20, world);
+    several(4, world);
+    world.call('a', 10);
+    await turns(3);
+    expect(wholes(world)).toEqual([[[33, 1]]]);
+    // One was used before: the plain call made it two.
+    world.commits[0]!.done.resolve([{ granted: 1, used: 2 }]);
+    await turns(3);
+    expect(world.told).toEqual(['20 exhausted 2', 'a granted 2']);
+    // Who comes meanwhile waits behind them.
+    several(2, world);
+    expect(wholes(world)[1]).toEqual([[6, 0]]);
+    world.commits[1]!.done.resolve([{ granted: 6, used: 8 }]);
+    await turns(3);
+    expect(wholes(world)[2]).toEqual([[7, 0]]);
+    world.commits[2]!.done.resolve([{ granted: 0, used: 8 }]);
+    await turns(3);
+    expect(world.told.slice(2)).toEqual(['6 granted 8', '3 exhausted 8', '4 exhausted 8']);
+    expect(wholes(world)[3]).toEqual([[2, 0]]);
+    world.commits[3]!.done.resolve([{ granted: 2, used: 10 }]);
+    await turns(3);
+    expect(world.told.at(-1)).toBe('2 granted 10');
+    expect(world.commits).toHaveLength(4);
+  });
+
+  test('is told that the revision has moved on, or that nobody knows', async () => {
+    const world = batching();
+    several(3, world);
+    several(4, world);
+    await turns(3);
+    world.commits[0]!.done.resolve(['changed']);
+    await turn();
+    several(5, world, null);
+    await turns(3);
+    world.commits[1]!.done.reject(new Error('gone'));
+    await turn();
+    expect(world.told).toEqual(['3 changed', '4 changed', '5 gone']);
+  });
+});
+
 describe('a call', () => {
   test('is granted in its order, each with the count after it, and the rest are refused', async () => {
     const { commits, told, call } = batching();

@@ -106,6 +106,46 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       }
     });
 
+    test('a call with several names is counted whole or not at all, and smaller ones still fit behind it', async () => {
+      const { store, key, revision } = await withKey({ quota: 10 });
+      const several = (names: number, quota: number | null = 10) =>
+        spendOne(store, { keyId: key.id, day: DAY, quota, names }, revision);
+      expect(await several(11)).toEqual({ outcome: 'exhausted', used: 0 });
+      expect(await several(6)).toEqual({ outcome: 'granted', used: 6 });
+      expect(await several(5)).toEqual({ outcome: 'exhausted', used: 6 });
+      expect(await several(3)).toEqual({ outcome: 'granted', used: 9 });
+      expect(await several(2)).toEqual({ outcome: 'exhausted', used: 9 });
+      expect(await several(1)).toEqual({ outcome: 'granted', used: 10 });
+      expect(await several(1)).toEqual({ outcome: 'exhausted', used: 10 });
+      expect(await store.used(key.id, MONTH)).toBe(10);
+      expect(await several(1_000, null)).toEqual({ outcome: 'granted', used: 1_010 });
+      expect(await store.usageDays(DAY, key.id)).toEqual([{ keyId: key.id, day: DAY, used: 1_010 }]);
+    });
+
+    test('calls with one and with several names at once, from three servers, fill a quota exactly', async () => {
+      const open = await makePlace();
+      const stores = await Promise.all([open(), open(), open()]);
+      const key = someKey({ quota: 1_003 });
+      await stores[0].createKey(key, ACT);
+      const revision = await stores[1].revision();
+      const calls = stores.flatMap(store =>
+        Array.from({ length: 150 }, async (_, at) => {
+          const names = [1, 2, 7, 30][at % 4]!;
+          const spent = await spendOne(store, { keyId: key.id, day: DAY, quota: 1_003, names }, revision);
+          return { names, spent };
+        }),
+      );
+      const all = await Promise.all(calls);
+      const granted = all.filter(({ spent }) => spent.outcome === 'granted');
+      // Each has the count after its own names, and none of these overlap.
+      const taken = granted
+        .flatMap(({ names, spent }) => upTo(names).map(one => usedBy([spent], 'granted')[0]! - names + one))
+        .sort((a, b) => a - b);
+      expect(taken).toEqual(upTo(1_003));
+      expect(all.every(({ spent }) => spent.outcome !== 'changed')).toBe(true);
+      expect(await stores[2].used(key.id, MONTH)).toBe(1_003);
+    });
+
     test('a quota lowered or raised in the middle of the month keeps what was used', async () => {
       const { store, key, revision } = await withKey({ quota: 10 });
       await spendMany(store, 6, key.id, 10, revision);

@@ -23,6 +23,8 @@ export interface Load {
   readonly secret: string;
   readonly path?: string;
   readonly method?: 'GET' | 'HEAD';
+  /** Asks for so many names in each call. */
+  readonly names?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Calls in flight at a time. */
   readonly callers: number;
@@ -54,11 +56,13 @@ export async function callMany(load: Load): Promise<Seen[]> {
 }
 
 export function call(
-  load: Pick<Load, 'secret' | 'path' | 'method' | 'headers'>,
+  load: Pick<Load, 'secret' | 'path' | 'method' | 'names' | 'headers'>,
   base: string,
   agent: Agent,
 ): Promise<Seen> {
-  const { path = '/v1/public/domain/gmail.com', secret, method = 'GET' } = load;
+  const { names, path = names ? '/v1/public/domains' : '/v1/public/domain/gmail.com', secret } = load;
+  const { method = names ? 'POST' : 'GET' } = load;
+  const body = names ? JSON.stringify({ domains: Array(names).fill('gmail.com') }) : undefined;
   const startedAt = performance.now();
   return new Promise(resolve => {
     const end = (status: number, body: string, error?: string, limit?: string) => {
@@ -66,7 +70,9 @@ export function call(
       resolve({ status, body, error, remaining, startedAt, endedAt: performance.now() });
     };
     const failed = (error: NodeJS.ErrnoException) => end(0, '', error.code ?? error.message);
-    const headers = { authorization: `Bearer ${secret}`, ...load.headers };
+    const type =
+      body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
+    const headers = { authorization: `Bearer ${secret}`, ...type, ...load.headers };
     const req = request(base + path, { agent, method, headers });
     req.on('error', failed);
     req.on('response', res => {
@@ -78,7 +84,7 @@ export function call(
       res.on('error', failed);
       res.on('end', () => end(res.statusCode ?? 0, body, undefined, res.headers.ratelimit as string));
     });
-    req.end();
+    req.end(body);
   });
 }
 

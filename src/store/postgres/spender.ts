@@ -15,7 +15,8 @@ import type { Session } from './session.ts';
  *   Those calls are refused without a write.
  * - *How much is granted?* That is computed by DO UPDATE from the row as it stands under its lock (`u.used`), however
  *   long the statement had to wait for it, or by the INSERT where the unique index proves that there was no row.
- *   `least` ignores NULL, so an unlimited key is granted what it asks for.
+ *   `least` ignores NULL, so an unlimited key is granted what it asks for. `first` are calls with several names: all
+ *   of these or none.
  *
  * Rows are locked in the order of the key, so that two servers never wait for each other, and a day's row only by
  * who holds its month's. One snapshot per statement and rows as they stand are what READ COMMITTED gives; `prepare`
@@ -23,22 +24,25 @@ import type { Session } from './session.ts';
  */
 export const COUNT = `
   WITH asked AS MATERIALIZED (
-    SELECT a.n, a.key_id, a.day, left(a.day, 7) AS month, a.quota, a.calls,
+    SELECT a.n, a.key_id, a.day, left(a.day, 7) AS month, a.quota, a.calls, a.whole,
       a.revision = revision.value AS current,
       coalesce(usage.used, 0) AS seen
-    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
-      WITH ORDINALITY AS a (key_id, day, quota, revision, calls, n)
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+      WITH ORDINALITY AS a (key_id, day, quota, revision, calls, whole, n)
     CROSS JOIN revision
     LEFT JOIN usage ON usage.key_id = a.key_id AND usage.month = left(a.day, 7)
   ), counted AS (
     INSERT INTO usage AS u (key_id, month, used, granted, quota)
-    SELECT key_id, month, least(calls, quota), least(calls, quota), quota
-    FROM asked WHERE current AND (seen < quota) IS NOT FALSE
+    SELECT key_id, month, first + least(calls, quota - first), first + least(calls, quota - first), quota
+    FROM asked CROSS JOIN LATERAL (SELECT CASE WHEN whole > quota THEN 0 ELSE whole END) AS whole_first (first)
+    WHERE current AND (seen < quota) IS NOT FALSE
     ORDER BY key_id, month
-    ON CONFLICT (key_id, month) DO UPDATE SET
-      used = u.used + least(excluded.granted, excluded.quota - u.used),
-      granted = least(excluded.granted, excluded.quota - u.used),
-      quota = excluded.quota
+    ON CONFLICT (key_id, month) DO UPDATE SET (used, granted, quota) = (
+      SELECT u.used + first + least(calls, asked.quota - u.used - first),
+        first + least(calls, asked.quota - u.used - first), asked.quota
+      FROM asked
+      CROSS JOIN LATERAL (SELECT CASE WHEN whole > asked.quota - u.used THEN 0 ELSE whole END) AS whole_first (first)
+      WHERE current AND asked.key_id = u.key_id AND asked.month = u.month)
     WHERE (u.used < excluded.quota) IS NOT FALSE
     RETURNING u.key_id, u.month, u.used, u.granted
   ), dated AS (
@@ -59,6 +63,7 @@ export function countValues(groups: readonly SpendGroup[]): unknown[] {
     groups.map(group => group.quota),
     groups.map(group => group.revision),
     groups.map(group => group.calls),
+    groups.map(group => group.whole ?? 0),
   ];
 }
 

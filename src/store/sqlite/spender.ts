@@ -35,8 +35,10 @@ export function createSpender(db: DatabaseSync): Spender {
     if (group.revision !== revision) return 'changed';
     const month = monthOfDay(group.day);
     const used = Number(readUsed.get(group.keyId, month)?.used ?? 0);
-    const granted =
-      group.quota === null ? group.calls : Math.min(group.calls, Math.max(0, group.quota - used));
+    const left = group.quota === null ? Number.POSITIVE_INFINITY : Math.max(0, group.quota - used);
+    const { whole = 0 } = group;
+    const first = whole <= left ? whole : 0;
+    const granted = first + Math.min(group.calls, left - first);
     if (granted > 0) {
       count.run(group.keyId, month, granted);
       countDay.run(group.keyId, group.day, granted);

@@ -1,0 +1,153 @@
+/** `POST /v1/public/domains`: the risk of up to a thousand domains in one call. */
+
+import type { Type } from 'typebox';
+import { parseDomain } from '../../core/domain.ts';
+import type { Answer, Lookup } from '../../lookup.ts';
+import type { Rank } from '../../rank.ts';
+import type { DomainsBody } from '../bodies.ts';
+import type { Call, Headers } from '../call.ts';
+import type { Doors } from '../doors.ts';
+import type { Metrics } from '../metrics.ts';
+import { PRICES } from '../prices.ts';
+import { readFlag } from '../query.ts';
+import { sendJson, sendRefusal } from '../reply.ts';
+import type { LongWork } from '../turns.ts';
+import { domainsJson, entryJson, invalidJson } from '../wire.ts';
+
+/** For all questions to DNS together: as long as one domain has. */
+const DNS_MS = 1_800;
+const STEP_MS = 1;
+
+interface Parts {
+  readonly lookup: Lookup;
+  readonly rank: Rank;
+  readonly metrics: Metrics;
+}
+
+export function domainsEndpoint({ doors, ...parts }: Parts & { doors: Doors }) {
+  return (call: Call, body: unknown): void => {
+    const { domains } = body as Type.Static<typeof DomainsBody>;
+    const explain = readFlag(call.target.query, 'explain');
+    if (typeof explain !== 'boolean') return sendRefusal(call, explain);
+    const serve = (keyId: string) => new Batch(parts, { call, keyId, domains, explain }).begin();
+    doors.spend(call, ({ key }) => serve(key.id), domains.length);
+  };
+}
+
+interface Asked {
+  readonly call: Call;
+  readonly keyId: string;
+  readonly domains: readonly string[];
+  readonly explain: boolean;
+}
+
+class Batch implements LongWork {
+  readonly #parts: Parts;
+  readonly #asked: Asked;
+  /** The JSON of each name, as far as it is known. */
+  readonly #entries: (string | undefined)[];
+  #missing: number;
+  #next = 0;
+  /** The time for DNS is over. */
+  #isLate = false;
+  #isDegraded = false;
+  #timer: NodeJS.Timeout | undefined;
+  isDone = false;
+
+  constructor(parts: Parts, asked: Asked) {
+    this.#parts = parts;
+    this.#asked = asked;
+    this.#missing = asked.domains.length;
+    this.#entries = new Array(asked.domains.length);
+  }
+
+  begin(): void {
+    this.#timer = setTimeout(() => this.#late(), DNS_MS);
+    this.#asked.call.connection.takeTurns(this);
+  }
+
+  step(): number {
+    const begun = performance.now();
+    let names = 0;
+    try {
+      do {
+        this.#look(this.#next++);
+        names++;
+        if (this.#next >= this.#entries.length) this.#passed();
+      } while (!this.isDone && performance.now() - begun < STEP_MS);
+    } catch (error) {
+      this.#fail(error);
+    }
+    return names * PRICES.call;
+  }
+
+  /** All names were looked at. What is still open waits for DNS, or is settled now without it. */
+  #passed(): void {
+    this.isDone = !this.#isLate || this.#missing === 0;
+    this.#next = 0;
+  }
+
+  #late(): void {
+    this.#isLate = true;
+    if (!this.isDone || this.#missing === 0) return;
+    this.isDone = false;
+    this.#asked.call.connection.takeTurns(this);
+  }
+
+  #look(at: number): void {
+    if (this.#entries[at] !== undefined) return;
+    const { domains, keyId, call } = this.#asked;
+    // Nobody is there to read it any more.
+    if (call.res.destroyed) return this.#end();
+    const text = domains[at]!;
+    const parsed = parseDomain(text);
+    if (!parsed.ok) return this.#put(at, invalidJson(text, parsed.detail));
+    const { lookup } = this.#parts;
+    const answer = this.#isLate ? lookup.last(parsed.domain) : lookup.lookup(parsed.domain, keyId);
+    if (!(answer instanceof Promise)) return this.#answered(at, answer);
+    answer.then(later => this.#answered(at, later)).catch((error: unknown) => this.#fail(error));
+  }
+
+  #answered(at: number, answer: Answer): void {
+    if (this.#missing === 0 || this.#entries[at] !== undefined) return;
+    const { metrics, rank } = this.#parts;
+    const { keyId, explain } = this.#asked;
+    metrics.verdict(answer.verdict.reason);
+    rank.note(answer, keyId);
+    if (answer.degraded) {
+      metrics.degraded();
+      this.#isDegraded = true;
+    }
+    this.#put(at, entryJson(answer, explain));
+  }
+
+  #put(at: number, json: string): void {
+    this.#entries[at] = json;
+    if (--this.#missing === 0) this.#end();
+  }
+
+  #end(): void {
+    const { call } = this.#asked;
+    this.#stop();
+    if (call.res.destroyed) return call.finished(call, 200);
+    const headers: Headers = ['Cache-Control', 'no-store'];
+    if (this.#isDegraded) {
+      call.degraded = true;
+      headers.push('X-Risk-Degraded', 'dns');
+    }
+    sendJson(call, 200, Buffer.from(domainsJson(this.#entries as string[])), headers);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#missing === 0) return;
+    const { call } = this.#asked;
+    this.#stop();
+    call.failed(call, error);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#missing = 0;
+    this.isDone = true;
+  }
+}

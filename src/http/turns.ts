@@ -1,0 +1,31 @@
+/** Work for one call that takes long: a part at a time, each in a turn of its caller, as if it were a call of its own. */
+
+import type { Caller, Job } from './accounts.ts';
+import type { Fairness } from './fairness.ts';
+
+export interface LongWork {
+  /** Does a part, in about a millisecond; gives its price. */
+  step(): number;
+  /** Nothing is left. */
+  readonly isDone: boolean;
+}
+
+export function takeTurns(fairness: Fairness, caller: Caller, work: LongWork): void {
+  /** Where others wait it joins them at once: what it has used is remembered for as long as it is in the row. */
+  const again = () => {
+    if (fairness.waiting > 0) fairness.arrive(job);
+    else setImmediate(() => fairness.arrive(job));
+  };
+  const job: Job = {
+    caller: () => caller,
+    work() {
+      const price = work.step();
+      if (!work.isDone) again();
+      return price;
+    },
+    // Its call was counted, and is not refused any more: it waits for another turn.
+    shed: again,
+    isProxy: false,
+  };
+  fairness.arrive(job);
+}
