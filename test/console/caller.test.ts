@@ -106,7 +106,7 @@ describe.runIf(hasBrowser())('somebody with a key', PATIENT, () => {
     const thisMonth = days[0]!.slice(0, 7) === days[29]!.slice(0, 7) ? 3 : 1;
 
     const page = await visit('#/quota', { expected: REFUSED });
-    await page.getByText('Whose quota?').waitFor();
+    await page.getByText('Enter an API key to see its usage').waitFor();
     await keyField(page).fill(secret);
     await page.getByText(`${thisMonth} of 50 calls used, ${50 - thisMonth} left`).waitFor();
     const meter = page.getByRole('meter', { name: 'Quota used' });
@@ -114,7 +114,7 @@ describe.runIf(hasBrowser())('somebody with a key', PATIENT, () => {
     const reset = new Date(
       Date.UTC(new Date(time.now).getUTCFullYear(), new Date(time.now).getUTCMonth() + 1),
     );
-    expect(await page.getByText('Begins anew').innerText()).toContain(
+    expect(await page.getByText('Resets').innerText()).toContain(
       `${reset.getUTCDate()} ${reset.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })}`,
     );
     await page.getByText('3 counted calls').waitFor();
@@ -145,13 +145,13 @@ describe.runIf(hasBrowser())('somebody with a key', PATIENT, () => {
     expect(await page.content()).not.toContain(secret);
     await button(page, 'Copy curl example').click();
     const read = () => page.evaluate<string>('navigator.clipboard.readText()');
-    await soon(read).toContain(`Bearer ${secret}"`);
+    await soon(read).toContain(`Bearer ${secret}'`);
     const [, url = ''] = /"(http[^"]+)"$/.exec(await read()) ?? [];
     expect((await fetch(url, { headers: { authorization: `Bearer ${secret}` } })).status).toBe(200);
     await page.getByRole('checkbox', { name: /Show my key/ }).check();
     for (const [language, word] of [
-      ['JavaScript', `'${service().base}/v1/public/domain/`],
-      ['Client', `baseUrl: '${service().base}'`],
+      ['fetch', `'${service().base}/v1/public/domain/`],
+      ['client', `baseUrl: '${service().base}'`],
     ] as const) {
       await page.getByRole('tab', { name: language }).click();
       const example = await page.getByRole('region', { name: `${language} example` }).innerText();

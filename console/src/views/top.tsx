@@ -68,7 +68,7 @@ const COLUMNS: readonly Column<TopDomain & { rank: number }>[] = [
     show: row => <ScoreCell score={row.risk_score} />,
     by: row => row.risk_score,
   },
-  { name: 'Advice', show: row => <BandBadge score={row.risk_score} />, isMinor: true },
+  { name: 'Advice', show: row => <BandBadge score={row.risk_score} isShort />, isMinor: true },
   {
     name: 'Reason',
     show: row => <span class="whole">{REASON_WORDS[row.reason]}</span>,
