@@ -147,7 +147,7 @@ export async function askDomain(
 
 /** Counts against the quota of the key. */
 export function askTop(secret: string): Promise<Result<TopDomains>> {
-  return ask({ path: '/v1/public/top-domains?limit=1000', secret, check: isTopDomains });
+  return ask({ path: '/v1/public/top-domains?limit=1000&explain=true', secret, check: isTopDomains });
 }
 
 export function askUsage(secret: string): Promise<Result<Usage>> {

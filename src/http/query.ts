@@ -2,6 +2,14 @@
 
 import { type Refusal, refuse } from '../core/refusal.ts';
 
+/** `true` or `false`; false where it is not asked for. */
+export function readSwitch(query: string, name: string): boolean | Refusal {
+  if (query === '') return false;
+  const value = new URLSearchParams(query).get(name) ?? 'false';
+  if (value === 'true' || value === 'false') return value === 'true';
+  return refuse('validation_error', `${name} must be true or false`);
+}
+
 /** A whole number from 1 on; undefined where it is not asked for. */
 export function readCount(query: string, name: string, most: number): number | undefined | Refusal {
   const text = query === '' ? null : new URLSearchParams(query).get(name);

@@ -5,6 +5,7 @@ import { door, type OverrideAction, setOverride } from '../admin.ts';
 import type { DomainRisk } from '../api.ts';
 import { cancelLookup, type Lookup, lookUp } from '../lookup.ts';
 import { Answer } from '../parts/answer.tsx';
+import { Breakable } from '../parts/breakable.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Code } from '../parts/copy.tsx';
 import { Field } from '../parts/field.tsx';
@@ -54,16 +55,6 @@ export function Outcome({ lookup: { domain, result, isWaiting } }: { lookup: Loo
 
 const spoken = (risk: DomainRisk, degraded: boolean) =>
   `${risk.domain}: ${risk.risk_score} of 100, ${bandOf(risk.risk_score).word}. ${headline(risk, degraded)}`;
-
-/** A long name breaks behind a dot, not inside of a label. */
-export function Breakable({ name }: { name: string }) {
-  return name.split(/(?<=\.)/).map((label, at) => (
-    <>
-      {at > 0 && <wbr />}
-      {label}
-    </>
-  ));
-}
 
 /** Below the answer, over the whole width. */
 export function More({ risk }: { risk: DomainRisk }) {

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import { downloadCsv, downloadJson } from '../csv.ts';
+import { Breakable } from '../parts/breakable.tsx';
 import { Field } from '../parts/field.tsx';
 import { Empty, FailureNotice } from '../parts/notice.tsx';
 import { BandBadge, ScoreCell } from '../parts/scale.tsx';
@@ -22,7 +23,6 @@ import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { plural } from '../time.ts';
 import { BANDS, bandOf, reasonWord } from '../verdict.ts';
-import { Breakable } from './domain.tsx';
 
 export function Results({ run }: { run: Run }) {
   const done = run.rows.filter(isAsked).length;

@@ -2,12 +2,13 @@
 
 import { LRUCache } from 'lru-cache';
 import { type Parsed, parseSegment } from '../../core/domain.ts';
-import { type Refusal, refuse } from '../../core/refusal.ts';
+import { refuse } from '../../core/refusal.ts';
 import type { Answer, Lookup } from '../../lookup.ts';
 import type { Rank } from '../../rank.ts';
 import type { Call, Headers } from '../call.ts';
 import type { Doors } from '../doors.ts';
 import type { Metrics } from '../metrics.ts';
+import { readSwitch } from '../query.ts';
 import { sendJson, sendRefusal } from '../reply.ts';
 import { domainJson, explainedJson } from '../wire.ts';
 
@@ -47,7 +48,7 @@ export function domainEndpoint(parts: { doors: Doors; lookup: Lookup; rank: Rank
     const parsed = parse(segment);
     if (!parsed.ok) return sendRefusal(call, refuse('validation_error', parsed.detail));
     call.domain = parsed.domain;
-    const explain = readExplain(query);
+    const explain = readSwitch(query, 'explain');
     if (typeof explain !== 'boolean') return sendRefusal(call, explain);
     const answer = lookup.lookup(parsed.domain, keyId);
     if (!(answer instanceof Promise)) return sendAnswer(call, keyId, answer, explain);
@@ -55,11 +56,4 @@ export function domainEndpoint(parts: { doors: Doors; lookup: Lookup; rank: Rank
   }
 
   return (call: Call): void => doors.spend(call, ({ key }) => serve(call, key.id));
-}
-
-function readExplain(query: string): boolean | Refusal {
-  if (query === '') return false;
-  const value = new URLSearchParams(query).get('explain') ?? 'false';
-  if (value === 'true' || value === 'false') return value === 'true';
-  return refuse('validation_error', 'explain must be true or false');
 }
