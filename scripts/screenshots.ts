@@ -39,7 +39,7 @@ async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoo
   const lookUp = async (names: string) => {
     const field = page.getByRole('textbox', { name: 'Domain or list' });
     await field.fill(names);
-    await field.press('Enter');
+    await field.press('Control+Enter');
   };
 
   await page.goto(service.base);
@@ -50,7 +50,7 @@ async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoo
   await answer.getByText('fakefilter').first().waitFor();
   await shoot('lookup');
   await lookUp(LIST.join('\n'));
-  await page.getByText('All looked up').waitFor();
+  await page.getByText('Done:').waitFor();
   await shoot('list');
   await goTo('Top domains');
   await button('Load the list').click();

@@ -23,8 +23,11 @@ export type { TopDomain };
 export interface Rank {
   /** Costs a map entry; the store hears of it within a second. */
   note(answer: Answer, keyId: string): void;
-  /** At most `limit` rows, up to a thousand. While a list stands, everybody gets the same array for the same limit. */
-  top(limit: number, reason: FlagReason | undefined): Promise<readonly TopDomain[]>;
+  /**
+   * At most `limit` rows, up to a thousand; `isObserved` leaves out what only lists name. While a list stands, everybody
+   * gets the same array for the same limit.
+   */
+  top(limit: number, reason: FlagReason | undefined, isObserved?: boolean): Promise<readonly TopDomain[]>;
   /** Writes what is still pending. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -46,7 +49,7 @@ export interface RankParts {
   readonly clock: Clock;
   /** Today's verdict without a question to DNS. */
   readonly last: (domain: Domain) => Answer;
-  /** Names that most feeds agree on, for places that traffic has not filled. */
+  /** Known services and names that most feeds agree on, for places that traffic has not filled. */
   readonly mostAgreed: (count: number) => readonly string[];
   readonly isProtected: (name: string) => boolean;
   /** Of the overrides that verdicts are judged under. */
@@ -67,8 +70,8 @@ export function createRank(parts: RankParts): Rank {
   timer.unref();
   return {
     note: (answer, keyId) => flags.note(answer, keyId),
-    async top(limit, reason) {
-      return (await lists.of(reason)).first(limit);
+    async top(limit, reason, isObserved) {
+      return (await lists.of(reason)).first(limit, isObserved);
     },
     flush: () => flags.flush(),
     async close() {

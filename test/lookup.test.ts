@@ -463,7 +463,9 @@ describe('what the ranking counts', () => {
     const { last } = world();
     const names = catalog.mostAgreed(1_000);
     expect(new Set(names).size).toBe(1_000);
-    for (const name of names)
+    // A service that people put into the table is shown only where a list names it too.
+    const services = new Set(catalog.providers.services());
+    for (const name of names.filter(one => !services.has(one)))
       expect(last(name).verdict, name).toMatchObject({ reason: 'disposable', riskScore: 100 });
   });
 });

@@ -87,6 +87,10 @@ export interface TopDomains {
     /** 0 to 100; higher means riskier. */
     readonly risk_score: number;
     readonly reason: 'disposable' | 'undeliverable' | 'role_account';
+    /** How often it was flagged here in the last 30 days: once per key and day. */
+    readonly flags?: number;
+    /** Whether lookups flagged it here, or only lists name it, which pad the answer. */
+    readonly source?: 'observed' | 'lists';
   }[];
   /** Number of domains returned. */
   readonly count: number;
@@ -97,6 +101,8 @@ export const isTopDomains: Check = /* @__PURE__ */ object({
     domain: string,
     risk_score: integer(0, 100),
     reason: either(literal('disposable'), literal('undeliverable'), literal('role_account')),
+    flags: optional(integer()),
+    source: optional(either(literal('observed'), literal('lists'))),
   })),
   count: integer(),
 });

@@ -40,6 +40,8 @@ export interface Failure {
   readonly resetAt?: string;
   /** Seconds. */
   readonly retryAfter?: number;
+  /** It is the domain that is not valid. */
+  readonly isDomain?: true;
 }
 
 export type Result<T> = Answer<T> | Failure;
@@ -130,16 +132,22 @@ export const domainPath = (domain: string) =>
   `/v1/public/domain/${encodeURIComponent(domain.toWellFormed())}?explain=true`;
 
 /** Counts against the quota of the key. */
-export function askDomain(domain: string, secret: string, signal?: AbortSignal): Promise<Result<DomainRisk>> {
+export async function askDomain(
+  domain: string,
+  secret: string,
+  signal?: AbortSignal,
+): Promise<Result<DomainRisk>> {
   // A browser takes these for steps in the path, however they are written, and would ask for something else.
-  if (domain === '.' || domain === '..')
-    return Promise.resolve(fail('refused', { code: 'validation_error', detail: 'dots alone are no domain' }));
-  return ask({ path: domainPath(domain), secret, check: isDomainRisk, ...(signal ? { signal } : {}) });
+  const result: Result<DomainRisk> =
+    domain === '.' || domain === '..'
+      ? fail('refused', { code: 'validation_error', detail: 'dots alone are no domain' })
+      : await ask({ path: domainPath(domain), secret, check: isDomainRisk, ...(signal ? { signal } : {}) });
+  return !result.ok && result.code === 'validation_error' ? { ...result, isDomain: true } : result;
 }
 
 /** Counts against the quota of the key. */
 export function askTop(secret: string): Promise<Result<TopDomains>> {
-  return ask({ path: '/v1/public/top-domains?limit=1000', secret, check: isTopDomains });
+  return ask({ path: '/v1/public/top-domains?limit=1000&explain=true', secret, check: isTopDomains });
 }
 
 export function askUsage(secret: string): Promise<Result<Usage>> {

@@ -5,31 +5,53 @@ import { Brand, Footer, ThemeButton } from './parts/frame.tsx';
 import { Notice } from './parts/notice.tsx';
 import { route } from './route.ts';
 import { useShared } from './shared.ts';
+import { takesFocus } from './shortcut.ts';
 import { Docs } from './views/docs.tsx';
 import { LookUp } from './views/lookup.tsx';
-import { Operator } from './views/operator.tsx';
+import { NotFound } from './views/not-found.tsx';
+import { isOperatorTab, Operator } from './views/operator.tsx';
 import { Quota } from './views/quota.tsx';
 import { Top } from './views/top.tsx';
 
-const VIEWS = [
+interface ViewRow {
+  readonly path: string;
+  readonly name: string;
+  readonly View: () => preact.JSX.Element;
+  /** What may follow in the address. */
+  isBelow?(part: string): boolean;
+}
+
+const VIEWS: readonly ViewRow[] = [
   { path: '', name: 'Look up', View: LookUp },
   { path: 'top', name: 'Top domains', View: Top },
   { path: 'quota', name: 'Quota', View: Quota },
-  { path: 'operator', name: 'Operator', View: Operator },
+  { path: 'operator', name: 'Operator', View: Operator, isBelow: isOperatorTab },
   { path: 'docs', name: 'Docs', View: Docs },
-] as const;
+];
+const NOT_FOUND: ViewRow = { path: '?', name: 'Page not found', View: NotFound };
+
+function viewOf([path, below, ...rest]: readonly string[]): ViewRow {
+  const view = VIEWS.find(one => one.path === (path === 'd' && below ? '' : path));
+  const isKnown = below === undefined || path === 'd' || view?.isBelow?.(below);
+  return view && isKnown && rest.length === 0 ? view : NOT_FOUND;
+}
 
 export function App() {
-  const [path] = useShared(route);
-  const current = VIEWS.find(view => view.path === path) ?? VIEWS[0];
+  const path = useShared(route);
+  const current = viewOf(path);
+  const domain = current.path === '' ? path[1] : undefined;
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
 
   useEffect(() => {
-    document.title = `${current.name} · domain-risk`;
-    if (!isFirst.current) main.current?.querySelector<HTMLElement>('h1')?.focus();
+    document.title = `${domain ?? current.name} · domain-risk`;
+    const isAsking =
+      domain !== undefined && document.activeElement?.matches('.ask :is(textarea, input, button)');
+    const heading = domain === undefined ? 'h1' : '#result-title';
+    if (!isFirst.current && !isAsking && !takesFocus())
+      main.current?.querySelector<HTMLElement>(heading)?.focus();
     isFirst.current = false;
-  }, [current]);
+  }, [current, domain]);
 
   return (
     <>

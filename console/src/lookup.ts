@@ -1,12 +1,17 @@
-/** Looking up one domain: what is shown for it, also after a visit to another view. */
+/** Looking up one domain: each has a page of its own, and what was paid for is shown again without a call. */
 
-import { askDomain, type DomainRisk, type Result } from './api.ts';
-import { forgetRun, startRun } from './run.ts';
+import { type Answer, askDomain, type DomainRisk, type Result } from './api.ts';
+import { readNames } from './names.ts';
+import { remember } from './recent.ts';
+import { domainHere, domainHref, renameHere, route } from './route.ts';
+import { run, startRun } from './run.ts';
+import { apiKey, looksLikeKey } from './session.ts';
 import { type Shared, share } from './shared.ts';
 
 export interface Lookup {
   readonly domain: string;
-  /** Not there: it is being asked for. */
+  readonly isWaiting: boolean;
+  /** Not there and not waiting: there is no key to ask with. */
   readonly result?: Result<DomainRisk>;
 }
 
@@ -14,23 +19,66 @@ export const typedNames = share('');
 export const lookup: Shared<Lookup | undefined> = share<Lookup | undefined>(undefined);
 let stop = new AbortController();
 
-export async function lookUp(domain: string, secret: string): Promise<void> {
-  forgetRun();
+/** A page that stays open for weeks must not keep all that it was ever asked. */
+const MOST_ANSWERS = 200;
+const answers = new Map<string, Answer<DomainRisk>>();
+
+function keep(answer: Answer<DomainRisk>): void {
+  answers.delete(answer.data.domain);
+  answers.set(answer.data.domain, answer);
+  if (answers.size > MOST_ANSWERS) answers.delete(answers.keys().next().value!);
+}
+
+function keptAnswer(domain: string): Result<DomainRisk> | undefined {
+  return (
+    answers.get(domain) ??
+    run.get()?.rows.find(({ result }) => result?.ok && result.data.domain === domain)?.result
+  );
+}
+
+/** Asks, whatever is known already, and shows its page. */
+export function lookUp(domain: string, secret: string): void {
+  const name = domain.toWellFormed();
+  void ask(name, secret);
+  location.hash = domainHref(name);
+}
+
+async function ask(domain: string, secret: string): Promise<void> {
   stop.abort();
   const mine = new AbortController();
   stop = mine;
-  lookup.set({ domain });
+  lookup.set({ domain, isWaiting: true });
   const result = await askDomain(domain, secret, mine.signal);
-  if (stop === mine) lookup.set({ domain, result });
+  if (stop !== mine) return;
+  if (!result.ok) return lookup.set({ domain, isWaiting: false, result });
+  const { data } = result;
+  keep(result);
+  remember(data);
+  lookup.set({ domain: data.domain, isWaiting: false, result });
+  if (domainHere() === domain && domain !== data.domain) renameHere(domainHref(data.domain));
 }
+
+/** By a link, the way back, or a reload: what is known is shown, and what is not is asked where there is a key. */
+function arrive(): void {
+  const domain = domainHere();
+  if (domain === undefined || lookup.get()?.domain === domain) return;
+  if (readNames(typedNames.get()).domains.length < 2) typedNames.set(domain);
+  const before = keptAnswer(domain);
+  const { text: secret } = apiKey.get();
+  if (!before && looksLikeKey(secret)) return void ask(domain, secret);
+  stop.abort();
+  stop = new AbortController();
+  lookup.set({ domain, isWaiting: false, ...(before ? { result: before } : {}) });
+}
+
+route.watch(arrive);
+arrive();
 
 export function cancelLookup(): void {
   stop.abort();
 }
 
 export function lookUpAll(domains: readonly string[], secret: string): void {
-  stop.abort();
-  stop = new AbortController();
-  lookup.set(undefined);
   startRun(domains, secret);
+  location.hash = '#/';
 }

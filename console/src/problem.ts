@@ -15,7 +15,7 @@ type Row = (failure: Failure) => Omit<Problem, 'canRetry'> & { readonly canRetry
 const UNSENT: Record<Exclude<Failure['kind'], 'refused'>, Row> = {
   unreachable: () => ({
     title: 'The service cannot be reached',
-    advice: `Nothing answers at ${location.origin}. Check that the service is running and that you are online, then try again. Your own callers fail open: they go on without the check.`,
+    advice: `Nothing answers at ${location.origin}. Check that the service is running and that you are online, then try again. Your own callers fail open: they continue without the check.`,
     canRetry: true,
   }),
   timeout: () => ({
@@ -31,8 +31,8 @@ const UNSENT: Record<Exclude<Failure['kind'], 'refused'>, Row> = {
     canRetry: true,
   }),
   unsendable: () => ({
-    title: 'This cannot be a key',
-    advice: 'It holds spaces or characters that no key has. Paste it again, without anything around it.',
+    title: 'This is not a key',
+    advice: 'It has spaces or characters that no key has. Paste the key again, with nothing around it.',
   }),
 };
 
@@ -45,13 +45,13 @@ const REFUSED: Record<string, Row> = {
     title: 'This key may not be used from here',
     advice: `${sentence(detail)}A key that is limited to origins cannot be used in this page: a browser names no origin when a page asks its own server. One that is limited to networks works only from these. Use a key without such limits.`,
   }),
-  validation_error: ({ detail, message }) => ({
-    title: 'This is not valid',
+  validation_error: ({ detail, message, isDomain }) => ({
+    title: isDomain ? 'Not a valid domain' : 'Not valid',
     advice: `${sentence(detail ?? message)}Correct it and try again.`,
   }),
   quota_exceeded: ({ resetAt }) => ({
     title: 'The monthly quota of this key is used up',
-    advice: `${resetAt ? `The next calls are there ${fromNow(resetAt)}, on ${moment(resetAt)}. ` : ''}Until then callers go on without the check. An operator can raise the quota; that counts at once.`,
+    advice: `${resetAt ? `Quota resets ${fromNow(resetAt)}, on ${moment(resetAt)}. ` : ''}Until then callers continue without the check. An operator can raise the quota; it applies at once.`,
   }),
   rate_limited: ({ retryAfter }) => ({
     title: 'Too many calls per second',
@@ -71,12 +71,12 @@ const REFUSED: Record<string, Row> = {
   internal_error: () => ({
     title: 'The service failed',
     advice:
-      'That is a fault on its side, not yours; the operator finds it in the log by the request id below. Your own callers fail open: they go on without the check.',
+      'This is a fault of the service, not yours. The operator finds it in the log by the request ID below. Your own callers fail open: they continue without the check.',
     canRetry: true,
   }),
   not_found: ({ detail }) => ({
-    title: 'There is no such thing',
-    advice: `${sentence(detail)}It may have been removed meanwhile, or the service is of another version than this page: load the page again.`,
+    title: 'Not found',
+    advice: `${sentence(detail)}It may have been removed, or this page is older than the service: reload the page.`,
   }),
 };
 

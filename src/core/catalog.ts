@@ -240,8 +240,8 @@ export class Catalog {
     return this.#protected.has(name);
   }
 
-  /** The names that most feeds agree on, ties by name. */
+  /** Services that people put into the table of providers, then the names that most feeds agree on. */
   mostAgreed(most: number): string[] {
-    return this.#agreed.slice(0, most);
+    return [...new Set([...this.providers.services(), ...this.#agreed])].slice(0, most);
   }
 }

@@ -34,6 +34,8 @@ export interface TopDomain {
   readonly domain: string;
   readonly riskScore: number;
   readonly reason: FlagReason;
+  /** How often it was flagged here in the last 30 days; 0 where only lists name it. */
+  readonly flags: number;
 }
 
 /**
@@ -61,7 +63,7 @@ export interface ListParts {
 }
 
 interface Placed {
-  /** Its rank: times flagged, or for a filler how many better ones there are. */
+  /** Its rank: times flagged, or for a filler how many better ones there are, in whose order it stays. */
   readonly place: number;
   readonly shown: TopDomain;
 }
@@ -78,16 +80,17 @@ export class TopList {
   }
 
   /** The same frozen array for the same length, so that what was made of it can be kept with it. */
-  first(limit: number): readonly TopDomain[] {
-    const before = this.#cuts.get(limit);
+  first(limit: number, isObserved = false): readonly TopDomain[] {
+    const length = isObserved ? -limit : limit;
+    const before = this.#cuts.get(length);
     if (before) return before;
-    const wanted = limit - this.#observed.length;
+    const wanted = isObserved ? 0 : limit - this.#observed.length;
     const rows = this.#observed
       .slice(0, limit)
       .concat(wanted > 0 ? this.#filled.filter(({ place }) => place < wanted) : []);
     const cut = Object.freeze(rows.map(({ shown }) => shown));
     if (this.#cuts.size === MOST_CUTS) this.#cuts.delete(this.#cuts.keys().next().value!);
-    this.#cuts.set(limit, cut);
+    this.#cuts.set(length, cut);
     return cut;
   }
 }
@@ -103,7 +106,7 @@ export function* makingList(parts: ListParts): Steps<TopList> {
   const present = new Set(observed.map(({ shown }) => shown.domain));
   const wanted = MOST_TOP - present.size;
   const names = wanted > 0 ? parts.fillers(present.size + 2 * wanted) : [];
-  const filled = yield* sorting(filling(names, present, wanted, parts.filler), byScore);
+  const filled = yield* sorting(filling(names, present, wanted, parts.filler), byPlace);
   return new TopList(observed, filled);
 }
 
@@ -125,17 +128,19 @@ export function todayOf(
 ): TopDomain | undefined {
   const { domain } = row;
   if (isProtected && evidence.override === undefined) return undefined;
-  if (verdict.reason !== 'safe') return { domain, riskScore: verdict.riskScore, reason: verdict.reason };
+  const flags = row.times;
+  if (verdict.reason !== 'safe')
+    return { domain, riskScore: verdict.riskScore, reason: verdict.reason, flags };
   const asked = evidence.mail.state !== 'unknown' && evidence.mail.state !== 'not_asked';
   const cleared = asked || row.listed || evidence.wellKnown || evidence.override !== undefined;
   if (cleared || row.lastDay < dayOf(now - STANDS_MS)) return undefined;
-  return { domain, riskScore: row.score, reason: row.reason };
+  return { domain, riskScore: row.score, reason: row.reason, flags };
 }
 
 /** From the lists alone; DNS was asked for none of these. */
 export function fillerOf(domain: string, { verdict }: Judged): TopDomain | undefined {
   if (verdict.reason !== 'disposable') return undefined;
-  return { domain, riskScore: verdict.riskScore, reason: verdict.reason };
+  return { domain, riskScore: verdict.riskScore, reason: verdict.reason, flags: 0 };
 }
 
 /** Something for the list, or undefined where a name is not to be shown. */
@@ -180,6 +185,8 @@ function* sorting(all: Iterable<Found>, order: (a: Placed, b: Placed) => number)
 function byTimes(a: Placed, b: Placed): number {
   return b.place - a.place || byScore(a, b);
 }
+
+const byPlace = (a: Placed, b: Placed) => a.place - b.place;
 
 function byScore({ shown: a }: Placed, { shown: b }: Placed): number {
   return b.riskScore - a.riskScore || (a.domain < b.domain ? -1 : 1);

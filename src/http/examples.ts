@@ -70,6 +70,14 @@ const TOP: Type.Static<typeof TopDomainsSchema> = {
   count: 3,
 };
 
+const EXPLAINED_TOP: Type.Static<typeof TopDomainsSchema> = {
+  domains: [
+    { domain: 'mailinator.com', risk_score: 100, reason: 'disposable', flags: 41, source: 'observed' },
+    { domain: 'yopmail.com', risk_score: 100, reason: 'disposable', flags: 0, source: 'lists' },
+  ],
+  count: 2,
+};
+
 const USAGE: Type.Static<typeof UsageSchema> = {
   monthly_limit: QUOTA,
   month_count: 1_234,
@@ -179,7 +187,7 @@ const example = (summary: string, value: unknown): Example => ({ summary, value 
 /** Of answers that went well, the first for the request that the reference shows. None where there is no body. */
 export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   getDomain: [example('A free provider', GMAIL), example('A disposable domain, explained', MAILINATOR)],
-  listTopDomains: [example('Three domains', TOP)],
+  listTopDomains: [example('Three domains', TOP), example('Two domains, explained', EXPLAINED_TOP)],
   checkEmail: [example('An address at a free provider', CHECK), example('A typing error', TYPO)],
   getDomains: [example('A free provider, a disposable domain and what is no domain', DOMAINS)],
   // Bytes.

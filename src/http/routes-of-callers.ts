@@ -7,7 +7,7 @@ import { livez, type probeEndpoints } from './endpoints/probes.ts';
 import { PRICES } from './prices.ts';
 import { type Handle, type Parameter, page, type Route } from './routes.ts';
 import { checkRoutes, EXPLAIN } from './routes-of-checks.ts';
-import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema } from './schemas.ts';
+import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema, words } from './schemas.ts';
 import { DOMAIN_PATH } from './target.ts';
 
 const PARAMETERS = {
@@ -43,6 +43,18 @@ const PARAMETERS = {
     in: 'query',
     description: 'Only domains with this reason.',
     schema: FlagReasonSchema,
+  },
+  source: {
+    name: 'source',
+    in: 'query',
+    description: '`observed` leaves out domains that only lists name.',
+    schema: words(['observed']),
+  },
+  explainTop: {
+    name: 'explain',
+    in: 'query',
+    description: 'Adds `flags` and `source` to each domain.',
+    schema: Type.Boolean({ default: false }),
   },
   ifNoneMatch: {
     name: 'If-None-Match',
@@ -98,7 +110,13 @@ export function publicRoutes(handlers: {
         summary: 'List top domains',
         description:
           'The domains flagged most often here in the last 30 days; the rest of the list is padded with widely listed domains.',
-        parameters: [PARAMETERS.limit, PARAMETERS.reason, PARAMETERS.ifNoneMatch],
+        parameters: [
+          PARAMETERS.limit,
+          PARAMETERS.reason,
+          PARAMETERS.source,
+          PARAMETERS.explainTop,
+          PARAMETERS.ifNoneMatch,
+        ],
         refusals: [401, 403, 422, 429, 500, 503],
         isCounted: true,
         caching: 'private, max-age=60',

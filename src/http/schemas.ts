@@ -6,7 +6,7 @@ import { MAIL_STATES } from '../core/mail.ts';
 import { OVERRIDE_ACTIONS } from '../core/override.ts';
 import { REFUSALS, type RefusalCode } from '../core/refusal.ts';
 import { REASONS } from '../core/signals.ts';
-import { FLAG_REASONS } from './wire.ts';
+import { FLAG_REASONS, TOP_SOURCES } from './wire.ts';
 
 /** One of these words. Not as a union of constants: most tools that read the document know only `enum`. */
 export const words = <T extends string>(values: readonly T[], options: { description?: string } = {}) =>
@@ -75,7 +75,23 @@ export const DomainSchema = Type.Object(
 
 export const TopDomainsSchema = Type.Object(
   {
-    domains: Type.Array(Type.Object({ domain: Type.String(), risk_score: Score, reason: FlagReasonSchema })),
+    domains: Type.Array(
+      Type.Object({
+        domain: Type.String(),
+        risk_score: Score,
+        reason: FlagReasonSchema,
+        flags: Type.Optional(
+          Type.Integer({
+            description: 'How often it was flagged here in the last 30 days: once per key and day.',
+          }),
+        ),
+        source: Type.Optional(
+          words(TOP_SOURCES, {
+            description: 'Whether lookups flagged it here, or only lists name it, which pad the answer.',
+          }),
+        ),
+      }),
+    ),
     count: Type.Integer({ description: 'Number of domains returned.' }),
   },
   { title: 'TopDomains' },

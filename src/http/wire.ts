@@ -9,6 +9,7 @@ import type { Verdict } from '../core/verdict.ts';
 import type { Answer } from '../lookup.ts';
 import type { TopDomain } from '../rank.ts';
 
+export const TOP_SOURCES = ['observed', 'lists'] as const;
 export const FLAG_REASONS = REASONS.filter(reason => reason !== 'safe');
 
 /** Exchanges in one answer: a thousand names are explained in one, and a domain may have 64 of 253 letters. */
@@ -71,9 +72,14 @@ export function checkJson(check: EmailCheck): string {
   });
 }
 
-export function topDomainsJson(domains: readonly TopDomain[]): string {
+export function topDomainsJson(domains: readonly TopDomain[], explain = false): string {
   return JSON.stringify({
-    domains: domains.map(({ domain, riskScore, reason }) => ({ domain, risk_score: riskScore, reason })),
+    domains: domains.map(({ domain, riskScore, reason, flags }) => ({
+      domain,
+      risk_score: riskScore,
+      reason,
+      ...(explain ? { flags, source: TOP_SOURCES[flags > 0 ? 0 : 1] } : {}),
+    })),
     count: domains.length,
   });
 }

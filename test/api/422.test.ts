@@ -257,11 +257,12 @@ test.each([
     'reason=__proto__',
   ],
   ...['reason=constructor', 'limit=10&reason=safe', 'limit=0&reason=disposable'],
+  ...['source=lists', 'source=', 'source=OBSERVED', 'explain=maybe', 'explain=', 'explain=1'],
 ])('top-domains?%s is 422, and counted', async query => {
   const { port, key, used } = shared();
   const made = await key({ quota: 3 });
   const answer = await ask(port, `/v1/public/top-domains?${query}`, { key: made.secret });
-  const named = query.includes('limit=10&') || query.startsWith('reason') ? 'reason' : 'limit';
+  const named = query.includes('limit=10&') ? 'reason' : query.split('=', 1)[0];
   expect(expectError(answer, 422, 'validation_error').detail).toContain(named);
   expect(answer.headers.get('x-ratelimit-remaining')).toBe('2');
   expect(await used(made.key)).toBe(1);

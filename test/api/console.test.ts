@@ -43,7 +43,7 @@ test('the page and everything that it names are there, each with its type', asyn
   ]);
 });
 
-test('the first load is at most 100 kB gzipped', async () => {
+test('the first load is at most 60 kB gzipped', async () => {
   let bytes = 0;
   for (const path of ['/', ...(await firstLoad())]) {
     const answer = await ask(shared().port, path, { method: 'HEAD', headers: ['Accept-Encoding: gzip'] });
@@ -51,7 +51,7 @@ test('the first load is at most 100 kB gzipped', async () => {
     bytes += Number(answer.headers.get('content-length'));
   }
   expect(bytes).toBeGreaterThan(10_000);
-  expect(bytes).toBeLessThanOrEqual(100_000);
+  expect(bytes).toBeLessThanOrEqual(60_000);
 });
 
 test('every file of the console lets nothing in from elsewhere and nothing inline', async () => {

@@ -75,8 +75,11 @@ test('on day one the list is filled with the names that most feeds agree on, and
   const rows = await list('');
   expect(rows).toHaveLength(100);
   for (const row of rows) expect(row.reason).toBe('disposable');
-  const sorted = rows.toSorted((a, b) => b.risk_score - a.risk_score || (a.domain < b.domain ? -1 : 1));
-  expect(rows).toEqual(sorted);
+  // Not by the alphabet: services that people know, then what most feeds agree on.
+  expect(names(rows).slice(0, 3)).toEqual(['generator.email', 'emailfake.com', 'email-fake.com']);
+  const rest = names(rows).slice(-5);
+  expect(rest).not.toEqual(rest.toSorted());
+  expect(await list('?source=observed')).toEqual([]);
   expect(await list('?limit=1')).toHaveLength(1);
   expect(await list('?limit=1000')).toHaveLength(1000);
   expect(await list('?limit=50&reason=disposable')).toHaveLength(50);
@@ -105,6 +108,12 @@ test('what lookups flagged comes first: by times, then score, then name', async 
 
   const rows = await top();
   expect(rows).toHaveLength(1000);
+  const explained = await shared().get('/v1/public/top-domains?limit=1000&explain=true', secrets[0]);
+  const { domains } = (await explained.json()) as { domains: (Row & { flags: number; source: string })[] };
+  expect(domains.map(({ flags, source, ...row }) => row)).toEqual(rows);
+  expect(domains.map(({ flags }) => flags).slice(0, 8)).toEqual([3, 2, 2, 2, 2, 2, 1, 0]);
+  for (const { flags, source } of domains) expect(source).toBe(flags > 0 ? 'observed' : 'lists');
+  expect(await list('?source=observed')).toEqual(rows.slice(0, 7));
   expect(rows.slice(0, 7)).toEqual([
     { domain: 'mailinator.com', risk_score: 100, reason: 'disposable' },
     { domain: 'yopmail.com', risk_score: 100, reason: 'disposable' },

@@ -37,16 +37,17 @@ const ANSWERS: readonly (readonly [string, ...RegExp[]])[] = [
   [
     'firm.example.net',
     /Accept/,
-    /Safe\. Nothing speaks against it/,
+    /^No risk signals found\. Mail is hosted by a business platform: Google Workspace\.$/m,
+    /^Safe$/m,
     /Google Workspace/,
     /aspmx\.l\.google\.com/,
   ],
-  ['inbox.mailinator.com', /Confirmed/, /Disposable\. /, /mailinator\.com is in/],
-  ['gone.example.net', /Block/, /Undeliverable\. It cannot receive mail/, /nxdomain/, /None known/],
-  ['noreply.firm.net', /Warn/, /Role account\. /, /role_word/, /role_account/],
-  ['gmail.com', /Accept/, /Safe\. /, /Gmail/, /Free provider\s+Yes/],
-  ['silent.example.net', /40\s+of 100/, /Degraded answer/, /DNS did not answer, so this is a neutral score/],
-  ['noreply.quiet.net', /60\s+of 100/, /Role account\. It is set aside/, /judged by its name alone/],
+  ['inbox.mailinator.com', /Block \(confirmed\)/, /^A temporary-inbox service/m, /mailinator\.com is in/],
+  ['gone.example.net', /Block/, /^This domain does not exist/m, /nxdomain/, /None known/],
+  ['noreply.firm.net', /Warn/, /^Set aside for automated mail/m, /role_word/, /role_account/],
+  ['gmail.com', /Accept/, /consumer mailbox provider: Gmail/, /Gmail/, /Free provider\s+Yes/],
+  ['silent.example.net', /40\s+of 100/, /Degraded answer/, /^Unknown\. DNS did not answer/m, /^Unknown$/m],
+  ['noreply.quiet.net', /60\s+of 100/, /^Role account$/m, /judged by its name alone/],
 ];
 
 const CALLS = '**/v1/public/domain/**';
@@ -79,25 +80,108 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     }
   });
 
-  test('takes away the raw JSON and a curl line, which holds the key only on request', async () => {
+  test('finds each domain on a page of its own: linked, recent, back and forth, with the graph of who shares its hosts', async () => {
+    const { secret, key } = await service().key();
+    const host = 'mx.burner.example.net';
+    service().dns.zones.set('fresh.example.net', { records: [mx('fresh.example.net', 10, host)] });
+    const guests = ['mailinator.com', 'yopmail.com'];
+    const page = await visit('#/d/fresh.example.net', {
+      before: one =>
+        one.route('**/fresh.example.net**', async route => {
+          const json = await (await route.fetch()).json();
+          json.evidence.graph = [{ host, addresses: ['192.0.2.1'], listed_guests: 41, guests }];
+          await route.fulfill({ json });
+        }),
+    });
+    // Without a key nothing is asked; the name waits in the field.
+    await page.getByText('Not looked up yet').waitFor();
+    expect(await namesField(page).inputValue()).toBe('fresh.example.net');
+    await keyField(page).fill(secret);
+    await page.getByRole('checkbox', { name: 'Remember in this tab' }).check();
+    await button(page, 'Look up').click();
+    await answerAbout(page, 'fresh.example.net');
+    expect(await page.title()).toBe('fresh.example.net · domain-risk');
+    await page.reload();
+    await answerAbout(page, 'fresh.example.net');
+
+    // Arrow keys lead through the graph, and Enter to the page of another name.
+    const graph = page.getByRole('group', { name: 'Mail hosts of fresh.example.net' });
+    await graph.getByRole('link', { name: 'fresh.example.net, the domain looked up' }).focus();
+    const labels: string[] = [];
+    for (const arrow of ['ArrowRight', 'ArrowDown', 'End', 'ArrowUp']) {
+      await page.keyboard.press(arrow);
+      labels.push(await page.evaluate<string>("document.activeElement.querySelector('title').textContent"));
+    }
+    const [first, last] = guests.map(name => `${name}, listed disposable domain`);
+    expect(labels).toEqual([`${host}, mail host`, first, last, first]);
+    await page.getByText('As a table').click();
+    const [row] = await rowsOf(page.getByRole('table', { name: /^Mail hosts and the listed/ }));
+    expect(row?.join(' ').replace(/\s+/g, ' ')).toBe(`${host} 192.0.2.1 41 mailinator.com yopmail.com`);
+    await graph.getByRole('link', { name: first! }).press('Enter');
+    await answerAbout(page, 'mailinator.com');
+    expect(new URL(page.url()).hash).toBe('#/d/mailinator.com');
+    expect(await page.evaluate('document.activeElement?.id')).toBe('result-title');
+    expect(await namesField(page).inputValue()).toBe('mailinator.com');
+
+    // What was paid for is not paid for again.
+    const used = await service().used(key);
+    await page.goBack();
+    await answerAbout(page, 'fresh.example.net');
+    await page.goForward();
+    await answerAbout(page, 'mailinator.com');
+    const recent = page.getByRole('region', { name: 'Recent lookups' });
+    await recent.getByRole('link', { name: 'fresh.example.net' }).click();
+    await answerAbout(page, 'fresh.example.net');
+    expect([used, await service().used(key)]).toEqual([3, 3]);
+
+    await page.evaluate("location.hash = '#/no/such/page'");
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.keyboard.press('/');
+    await soon(() => page.evaluate('document.activeElement?.tagName')).toBe('TEXTAREA');
+    expect(await page.title()).toBe('Look up · domain-risk');
+    await namesField(page).fill('a/b');
+    await recent.getByRole('checkbox', { name: /Press/ }).uncheck();
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement?.tagName')).toBe('INPUT');
+
+    await button(recent, 'Clear recent lookups').click();
+    await recent.getByText('None yet').waitFor();
+    await lookUp(page, 'gmail.com');
+    await recent.getByRole('link', { name: 'gmail.com' }).waitFor();
+    await recent.getByRole('checkbox', { name: /Keep recent/ }).uncheck();
+    await lookUp(page, 'mailinator.com');
+    await answerAbout(page, 'mailinator.com');
+    await page.reload();
+    await recent.getByText('Not kept').waitFor();
+  });
+
+  test('takes away the raw JSON and the call in five languages, which hold the key only on request', async () => {
     const { secret } = await service().key();
     const page = await visit('', { permissions: ['clipboard-read', 'clipboard-write'] });
     await lookUp(page, 'MAILINATOR.com', secret);
-    const answer = await answerAbout(page, 'mailinator.com');
-    await answer.getByText('Raw JSON').click();
-    const json = await answer.getByRole('region', { name: 'JSON' }).innerText();
+    await answerAbout(page, 'mailinator.com');
+    const code = page.getByRole('region', { name: 'The same lookup in code' });
+    await code.getByText('Raw JSON').click();
+    const json = await code.getByRole('region', { name: 'JSON' }).innerText();
     const path = '/v1/public/domain/mailinator.com?explain=true';
     expect(JSON.parse(json)).toEqual(await (await service().get(path, secret)).json());
 
     const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
-    await answer.getByText('The same call with curl').click();
-    await button(answer, 'Copy curl line').click();
-    await answer.getByText('Copied').first().waitFor();
+    await button(code, 'Copy curl example').click();
+    await code.getByText('Copied').first().waitFor();
     expect(await clipboard()).toBe(`curl -H "Authorization: Bearer $API_KEY" "${service().base}${path}"`);
     expect(await page.content()).not.toContain(secret);
-    await answer.getByRole('checkbox', { name: 'Put my key into the line' }).check();
-    await button(answer, 'Copy curl line').click();
-    await soon(clipboard).toContain(`Bearer ${secret}"`);
+    for (const language of ['fetch', 'client', 'Python', 'PHP']) {
+      await code.getByRole('tab', { name: language }).click();
+      const sample = await code.getByRole('region', { name: `${language} example` }).innerText();
+      expect(sample).toContain('mailinator.com');
+      expect(sample).toContain('API_KEY');
+    }
+    expect(await page.content()).not.toContain(secret);
+    await code.getByRole('tab', { name: 'curl' }).click();
+    await code.getByRole('checkbox', { name: 'Put my key into the examples' }).check();
+    await button(code, 'Copy curl example').click();
+    await soon(clipboard).toContain(`Bearer ${secret}'`);
   });
 
   test('is told what is missing, and an email address never leaves the page', async () => {
@@ -106,19 +190,60 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     const asked: string[] = [];
     page.on('request', request => asked.push(request.url()));
     await button(page, 'Look up').click();
-    await page.getByText('Type a domain first').waitFor();
-    await lookUp(page, 'mailinator.com');
-    await page.getByText('Type a key').waitFor();
+    await page.getByText('Enter a domain such as gmail.com').waitFor();
+    for (const [nothing, shown] of [
+      ['..', '..'],
+      ['a_b.example.net', 'a_b.example.net'],
+      ['127.0.0.1', '127.0.0.1'],
+    ] as const) {
+      await lookUp(page, nothing, secret);
+      expect(await errorSaid(page, 'No domain in')).toContain(shown);
+    }
+    await lookUp(page, 'mailinator.com', '');
+    await page.getByText('Enter an API key. Lookups count against its quota').waitFor();
     expect(await page.evaluate("document.activeElement?.getAttribute('type')")).toBe('password');
 
-    await lookUp(page, 'Ann.Private@mailinator.com', secret);
-    await page.getByText('This is an email address').waitFor();
     expect(asked).toEqual([]);
-    await button(page, 'Use the domain part').click();
-    expect(await namesField(page).inputValue()).toBe('mailinator.com');
+    await keyField(page).fill(secret);
+    await namesField(page).fill('Ann.Private@mailinator.com');
+    await page.getByText('Only mailinator.com is sent').waitFor();
     await namesField(page).press('Enter');
     await answerAbout(page, 'mailinator.com');
-    expect(asked.join()).not.toContain('Private');
+    expect(asked.join() + page.url()).not.toContain('Private');
+
+    // Enter sends one domain; in a list it makes a line.
+    await namesField(page).fill('gmail.com yopmail.com');
+    await namesField(page).press('Enter');
+    expect(await namesField(page).inputValue()).toBe('gmail.com yopmail.com\n');
+    await page.keyboard.type('gmx.de');
+    await button(page, 'Look up 3 domains').waitFor();
+
+    // A file is read in the page: the column with the domains is found, and can be changed.
+    const csv = 'id,email,site\n1,ann.private@gmail.com,a.example.com\n2,ben@gmail.com,none\n3,none,\n';
+    const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) };
+    const before = asked.length;
+    await page.locator('input[type=file]').setInputFiles(file);
+    const column = page.getByRole('combobox', { name: /^Column/ });
+    await page
+      .getByText('Only gmail.com is sent. 1 duplicate left out. Left out, no domain: none.')
+      .waitFor();
+    expect(await column.locator('option:checked').innerText()).toBe('email');
+    await column.selectOption('site');
+    await button(page, 'Look up').click();
+    await answerAbout(page, 'a.example.com');
+    const huge = { ...file, buffer: Buffer.alloc(1_000_001, 'a') };
+    await page.locator('input[type=file]').setInputFiles(huge);
+    await errorSaid(page, 'people.csv is larger than 1 MB');
+    await page.evaluate(`{
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['ann.private@yopmail.com'], 'one.txt'));
+      document.querySelector('form').dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+    }`);
+    await page.getByText('Only yopmail.com is sent').waitFor();
+    expect(asked.slice(before).map(url => new URL(url).pathname)).toEqual([
+      '/v1/public/domain/a.example.com',
+    ]);
+    expect(asked.join()).not.toContain('private');
 
     // Written in the language of the name; the answer has the canonical form.
     await lookUp(page, 'MÜNCHEN.invalid');
@@ -133,7 +258,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     };
     const stranger = newKey({ name: 'never stored' }, time.now).secret;
     await refused(stranger, 'The key is not accepted', /Paste the whole key again/);
-    await refused('two words', 'This cannot be a key', /Paste it again/);
+    await refused('two words', 'This is not a key', /Paste the key again/);
     const fromElsewhere = await service().key({ origins: ['https://app.example.com'] });
     await refused(
       fromElsewhere.secret,
@@ -141,16 +266,16 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       /Use a key without such limits/,
     );
     const { secret } = await service().key();
-    await refused(secret, 'This is not valid', /Correct it and try again/, 'a_b.example.net');
-    await refused(secret, 'This is not valid', /Dots alone are no domain/, '..');
-    // Half a character, as a paste may leave one.
-    await page.evaluate(`{
-      const field = document.querySelector('textarea');
-      field.value = 'x\\ud800.com';
-      field.dispatchEvent(new Event('input', { bubbles: true }));
-    }`);
-    await namesField(page).press('Enter');
-    expect(await errorSaid(page, 'This is not valid')).not.toMatch(/Dots alone/);
+    await refused(secret, 'Not a valid domain', /Correct it and try again/, 'co.uk');
+    // Half a character in a link, and dots that a browser takes for steps in a path.
+    for (const [link, detail] of [
+      ['..', /Dots alone are no domain/],
+      ['%ED%A0%80.com', /Correct it/],
+      ['%.com', /Correct it/],
+    ] as const) {
+      await page.evaluate(`location.hash = '#/d/${link}'`);
+      await expect.poll(() => errorSaid(page, 'Not a valid domain')).toMatch(detail);
+    }
     const used = await service().key({ quota: 0 });
     await refused(used.secret, 'The monthly quota of this key is used up', /in \d+ .*operator can raise/s);
 
@@ -234,17 +359,17 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     const { secret, key } = await service().key({ quota: 1_000 });
     // One name is wrong and refused: an error to the browser, too.
     const page = await visit('', { expected: REFUSED });
-    await namesField(page).fill(['gmail.com', 'a_b.com', ...manyNames(198), 'GMAIL.com.'].join('\n'));
-    await page.getByText('200 calls against your quota; 1 repetition left out').waitFor();
+    await namesField(page).fill(['gmail.com', 'co.uk', ...manyNames(198), 'GMAIL.com.'].join('\n'));
+    await page.getByText('Uses 200 lookups of your quota. 1 duplicate left out.').waitFor();
     await keyField(page).fill(secret);
     await button(page, 'Look up 200 domains').click();
-    await page.getByText('All looked up, 1 refused').waitFor();
+    await page.getByText('Done: 199 results, 1 invalid').waitFor();
     expect(await service().used(key)).toBe(200);
     expect(await page.getByRole('progressbar', { name: 'Domains looked up' }).getAttribute('value')).toBe(
       '200',
     );
     const bands = await page.getByRole('list', { name: 'Domains by band' }).innerText();
-    expect(bands.replace(/\s+/g, ' ')).toMatch(/1 Accept 0 Look 0 Warn 0 Block 198 Confirmed/);
+    expect(bands.replace(/\s+/g, ' ')).toMatch(/1 Accept 0 Review 0 Warn 0 Block 198 Block \(confirmed\)/);
 
     const table = page.getByRole('table', { name: 'Results' });
     const score = table.getByRole('columnheader', { name: 'Score' });
@@ -252,16 +377,25 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       await score.getByRole('button').click();
       await soon(() => score.getAttribute('aria-sort')).toBe(order);
     }
-    expect((await rowsOf(table)).slice(0, 2).map(([name]) => name)).toEqual(['a_b.com', 'gmail.com']);
-    await button(table, 'gmail.com').click();
-    expect(await page.getByRole('dialog', { name: 'gmail.com' }).innerText()).toContain('Free provider');
-    await page.keyboard.press('Escape');
-    expect(await page.evaluate('document.activeElement?.textContent')).toBe('gmail.com');
+    expect((await rowsOf(table)).slice(0, 2).map(([name]) => name)).toEqual(['co.uk', 'gmail.com']);
+    // Its page is there without another call, and the list again on the way back.
+    await table.getByRole('link', { name: 'gmail.com' }).click();
+    expect(await (await answerAbout(page, 'gmail.com')).innerText()).toContain('Free provider');
+    await page.goBack();
+    await page.getByText('Done: 199 results, 1 invalid').waitFor();
+    expect(await service().used(key)).toBe(200);
+    await page.getByRole('combobox', { name: 'Advice' }).selectOption('Failed');
+    await soon(() => rowsOf(table)).toHaveLength(1);
+    expect((await rowsOf(table))[0]?.join(' ')).toMatch(/^co\.uk Not a valid domain/);
+    await page.getByRole('combobox', { name: 'Advice' }).selectOption('All');
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('n19.');
+    await soon(() => rowsOf(table)).toHaveLength(1);
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('');
 
     const lines = (await saved(page, 'CSV')).text.split('\r\n');
     expect(lines).toHaveLength(202);
     expect(lines[1]).toBe('gmail.com,5,safe,true,false,Gmail,false,');
-    expect(lines[2]).toBe('a_b.com,,,,,,,validation_error');
+    expect(lines[2]).toBe('co.uk,,,,,,,validation_error');
     const json = JSON.parse((await saved(page, 'JSON')).text);
     expect(json).toHaveLength(200);
     expect(json[2]).toMatchObject({ domain: 'n0.mailinator.com', reason: 'disposable' });
@@ -277,7 +411,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await page.getByText('20 of 60', { exact: true }).waitFor();
     await soon(() => held.length).toBe(4);
     await button(page, 'Cancel').click();
-    await button(page, 'Stopping …').waitFor();
+    await button(page, 'Stopping…').waitFor();
     for (const route of held) void route.continue();
     await page.getByText('Stopped at 24 of 60').waitFor();
     // What the quota view says comes later than anything that would still have been sent.
@@ -287,19 +421,19 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await page.unroute(CALLS);
     await goTo(page, 'Look up');
     await button(page, 'Look up the remaining 36').click();
-    await page.getByText('All looked up').waitFor();
+    await page.getByText('Done: 60 results').waitFor();
     expect(await service().used(key)).toBe(60);
     await button(page, 'Clear').click();
     await page.getByText('Example answer').waitFor();
 
     const small = await service().key({ quota: 3 });
-    await lookUp(page, manyNames(201).join(','), small.secret);
-    await page.getByText('201 domains: at most 200 at once, so none is looked up').waitFor();
+    await lookUp(page, manyNames(1_001).join(','), small.secret);
+    await page.getByText('1,001 domains: at most 1000 at once, so none is looked up').waitFor();
     expect(await service().used(small.key)).toBe(0);
-    await button(page, 'Keep the first 200').click();
-    await button(page, 'Look up 200 domains').click();
+    await button(page, 'Keep the first 1000').click();
+    await button(page, 'Look up 1000 domains').click();
     await errorSaid(page, 'The monthly quota of this key is used up');
-    await page.getByText('Stopped at 3 of 200').waitFor();
+    await page.getByText('Stopped at 3 of 1000').waitFor();
     expect(await service().used(small.key)).toBe(3);
   });
 
@@ -312,13 +446,13 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       times: 1,
     });
     await lookUp(page, 'quiet.example.net n0.mailinator.com n1.mailinator.com', secret);
-    await page.getByText('All looked up, 1 without an answer, 1 judged without DNS').waitFor();
+    await page.getByText('Done: 2 results, 1 failed, 1 without DNS').waitFor();
     const rows = await rowsOf(page.getByRole('table', { name: 'Results' }));
     expect(rows[0]?.join(' ').replace(/\s+/g, ' ')).toMatch(
-      /^quiet\.example\.net 40 DNS did not answer Look/,
+      /^quiet\.example\.net 40 DNS did not answer Review Unknown/,
     );
-    await button(page, 'Ask 1 again').click();
-    await page.getByText('All looked up, 1 judged without DNS').waitFor();
+    await button(page, 'Retry 1 failed').click();
+    await page.getByText('Done: 3 results, 1 without DNS').waitFor();
     expect(await service().used(key)).toBe(3);
   });
 
@@ -353,7 +487,10 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       await goTo(page, view);
       expect(page.url()).not.toContain(secret);
     }
-    expect(await stored('localStorage')).toBe('[]');
+    // Which names were looked up, and nothing else.
+    expect(JSON.parse(await stored('localStorage'))).toEqual([
+      ['domain-risk.recent', '[{"domain":"gmail.com","score":5}]'],
+    ]);
     expect(await stored('sessionStorage')).toBe('[]');
     expect(await page.context().cookies()).toEqual([]);
     expect(await keyField(page).inputValue()).toBe(secret);
@@ -366,7 +503,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await page.reload();
     expect(await keyField(page).inputValue()).toBe(secret);
     expect(await stored('sessionStorage')).toContain(secret);
-    expect(await stored('localStorage')).toBe('[]');
+    expect(await stored('localStorage')).not.toContain(secret);
     const tab = await page.context().newPage();
     await tab.goto(page.url());
     expect(await keyField(tab).inputValue()).toBe('');

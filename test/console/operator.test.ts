@@ -114,7 +114,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await button(page, 'Create a key').click();
     await send(page, 'Create', { Name: 'shop', 'Calls per month': '2', Origins: 'nonsense' });
     const dialog = page.getByRole('dialog', { name: 'Create a key' });
-    expect(await errorSaid(dialog, 'This is not valid')).toMatch(/origin/i);
+    expect(await errorSaid(dialog, 'Not valid')).toMatch(/origin/i);
     await send(page, 'Create', { Origins: '' });
     const first = await copiedSecret(page, 'shop');
     expect(await status(first)).toBe(200);
@@ -231,7 +231,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await call('POST', `keys/${key.id}/revoke`, {});
     await send(page, 'Save', { Name: 'oldest' });
     const dialog = page.getByRole('dialog', { name: 'Edit older' });
-    expect(await errorSaid(dialog, 'This is not valid')).toContain('revoked');
+    expect(await errorSaid(dialog, 'Not valid')).toContain('revoked');
     await soon(() => rowOf(page, 'older')).toContain('revoked');
     await button(dialog, 'Cancel').click();
     await soon(() => focused(page)).toBe('Keys');
@@ -289,7 +289,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
       await chooseTab(page, 'Overrides');
       return text;
     };
-    expect(await verdict()).toContain('Safe.');
+    expect(await verdict()).toMatch(/^Safe$/m);
     await panel.getByLabel('Domain').fill('PARTNER.example.net');
     await panel.getByLabel('Action').selectOption({ label: 'Deny: disposable, score 100' });
     await panel.getByLabel('Note').focus();
@@ -323,7 +323,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
 
     await panel.getByLabel('Domain').fill('not a domain');
     await button(panel, 'Set override').click();
-    expect(await errorSaid(panel, 'This is not valid')).toContain('Correct it');
+    expect(await errorSaid(panel, 'Not valid')).toContain('Correct it');
     const [set] = (await service().store.listOverrides()).overrides;
     await service().store.setOverride({ ...set!, expiresAt: Date.UTC(2026, 0, 1) }, ACT);
     await chooseTab(page, 'Keys');
@@ -336,7 +336,19 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await send(page, 'Remove');
     await page.getByText('No overrides').waitFor();
     expect(await focused(page)).toBe('Overrides');
-    expect(await verdict()).toContain('Safe.');
+    expect(await verdict()).toMatch(/^Safe$/m);
+
+    // Right on the page of the domain too.
+    await goTo(page, 'Look up');
+    await lookUp(page, 'partner.example.net');
+    const answerHere = await answerAbout(page, 'partner.example.net');
+    await button(answerHere, 'Deny partner.example.net').click();
+    await send(page, 'Deny', { Note: 'a wave of sign-ups' });
+    await answerHere.getByText('Blocked by an operator of this service.', { exact: true }).waitFor();
+    const { overrides } = await service().store.listOverrides();
+    expect(overrides).toMatchObject([
+      { action: 'deny', below: false, note: 'a wave of sign-ups', author: 'Bea' },
+    ]);
   });
 
   test('sees the feeds, forgets a mail host and lets it be learned again, and the metrics are drawn', async () => {
@@ -474,6 +486,9 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
         signals: [{ signal: 'third_party', points: 20, detail: HOSTILE }],
         lists: [{ feed: HOSTILE, entry: MORE_HOSTILE, since: null }],
         dns: { state: 'mx', mx: [HOSTILE, MORE_HOSTILE], stale: false },
+        graph: [
+          { host: HOSTILE, addresses: [MORE_HOSTILE], listed_guests: 2, guests: [HOSTILE, MORE_HOSTILE] },
+        ],
         snapshot: MORE_HOSTILE,
       },
     };
@@ -482,6 +497,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const text = await (await answerAbout(page, HOSTILE)).innerText();
     expect(text.split(HOSTILE).length).toBeGreaterThan(4);
     expect(text.split(MORE_HOSTILE).length).toBeGreaterThan(3);
+    await page.getByRole('group', { name: `Mail hosts of ${HOSTILE}` }).waitFor();
     const refusal = {
       error: 'validation_error',
       message: HOSTILE,
@@ -489,7 +505,8 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
       request_id: HOSTILE,
     };
     await page.route('**/v1/public/domain/**', route => route.fulfill({ status: 200, json: refusal }));
-    await lookUp(page, `${HOSTILE},${HOSTILE}2`);
+    await lookUp(page, `a.example.net,b.example.net,${HOSTILE}`);
+    await page.getByText(/Left out, no domain: </).waitFor();
     await page.getByRole('table', { name: 'Results' }).waitFor();
     expect(await page.locator('img, script:not([src])').count()).toBe(0);
   });

@@ -20,7 +20,7 @@ export const button = (page: Page | Locator, name: string) => page.getByRole('bu
 export async function lookUp(page: Page, names: string, secret?: string): Promise<void> {
   if (secret !== undefined) await keyField(page).fill(secret);
   await namesField(page).fill(names);
-  await namesField(page).press('Enter');
+  await namesField(page).press('Control+Enter');
 }
 
 /** The answer about a domain, once it is there. */

@@ -10,7 +10,18 @@ const row = (domain: string, times: number, score = 90): Ranked => ({
   score,
   lastDay: '2026-11-15',
 });
-const shown = ({ domain, score }: Ranked): TopDomain => ({ domain, riskScore: score, reason: 'disposable' });
+const shown = ({ domain, score, times }: Ranked): TopDomain => ({
+  domain,
+  riskScore: score,
+  reason: 'disposable',
+  flags: times,
+});
+const filling = (domain: string, riskScore = 90): TopDomain => ({
+  domain,
+  riskScore,
+  reason: 'disposable',
+  flags: 0,
+});
 const names = (rows: readonly TopDomain[]) => rows.map(({ domain }) => domain);
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
@@ -19,7 +30,7 @@ function making(facts: Partial<ListParts> = {}) {
     rows: [],
     today: shown,
     fillers: () => [],
-    filler: name => ({ domain: name, riskScore: 90, reason: 'disposable' }),
+    filler: name => filling(name),
     ...facts,
   });
 }
@@ -51,20 +62,22 @@ test('what would not be flagged today is left out', () => {
   expect(names(listOf({ rows, today }).first(10))).toEqual(['a.com']);
 });
 
-test('places that traffic has not filled go to what most feeds agree on, the best of them first', () => {
+test('places that traffic has not filled go to what most feeds agree on, in that order', () => {
   const scores: Record<string, number> = { 'f1.com': 90, 'f2.com': 100, 'f3.com': 100 };
   const list = listOf({
     rows: [row('a.com', 1)],
     fillers: () => ['f1.com', 'a.com', 'gone.com', 'f3.com', 'f2.com'],
-    filler: name =>
-      name === 'gone.com' ? undefined : { domain: name, riskScore: scores[name]!, reason: 'disposable' },
+    filler: name => (name === 'gone.com' ? undefined : filling(name, scores[name])),
   });
-  // For two places the first by feeds; shown are those that were chosen by score and name.
   expect(names(list.first(1))).toEqual(['a.com']);
   expect(names(list.first(2))).toEqual(['a.com', 'f1.com']);
-  expect(names(list.first(3))).toEqual(['a.com', 'f3.com', 'f1.com']);
-  expect(names(list.first(4))).toEqual(['a.com', 'f2.com', 'f3.com', 'f1.com']);
-  expect(names(list.first(1_000))).toEqual(['a.com', 'f2.com', 'f3.com', 'f1.com']);
+  expect(names(list.first(3))).toEqual(['a.com', 'f1.com', 'f3.com']);
+  expect(names(list.first(4))).toEqual(['a.com', 'f1.com', 'f3.com', 'f2.com']);
+  expect(names(list.first(1_000))).toEqual(['a.com', 'f1.com', 'f3.com', 'f2.com']);
+  // What only lists name can be left out, and the two kinds do not get mixed up.
+  expect(names(list.first(4, true))).toEqual(['a.com']);
+  expect(list.first(4, true)).toBe(list.first(4, true));
+  expect(list.first(4)).toHaveLength(4);
 });
 
 test('fillers are asked for only where places are left, and for enough to leave some out', () => {
@@ -95,7 +108,7 @@ test('no more fillers are judged than there are places', () => {
     fillers: () => upTo(500).map(at => `f${at}.com`),
     filler: name => {
       judged++;
-      return { domain: name, riskScore: 90, reason: 'disposable' };
+      return filling(name);
     },
   });
   expect(judged).toBe(100);

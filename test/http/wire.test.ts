@@ -92,11 +92,16 @@ describe('a verdict', () => {
 
 test('top domains come with their number', () => {
   expect(JSON.parse(topDomainsJson([]))).toEqual({ domains: [], count: 0 });
-  const rows = [{ domain: 'spam.com', riskScore: 95, reason: 'disposable' as const }];
+  const rows = [{ domain: 'spam.com', riskScore: 95, reason: 'disposable' as const, flags: 7 }];
   expect(JSON.parse(topDomainsJson(rows))).toEqual({
     domains: [{ domain: 'spam.com', risk_score: 95, reason: 'disposable' }],
     count: 1,
   });
+  const [seen] = rows;
+  expect(JSON.parse(topDomainsJson([seen!, { ...seen!, flags: 0 }], true)).domains).toEqual([
+    { domain: 'spam.com', risk_score: 95, reason: 'disposable', flags: 7, source: 'observed' },
+    { domain: 'spam.com', risk_score: 95, reason: 'disposable', flags: 0, source: 'lists' },
+  ]);
   expect(FLAG_REASONS).toEqual(['disposable', 'undeliverable', 'role_account']);
 });
 

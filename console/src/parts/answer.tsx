@@ -1,23 +1,20 @@
-/** One answer in full: the verdict at a glance, the evidence behind it, and the call as a program makes it. */
+/** One answer: a plain sentence, the score with its advice, and the evidence behind it. */
 
-import { useState } from 'preact/hooks';
-import { type DomainRisk, domainPath, type Evidence } from '../api.ts';
+import type { DomainRisk, Evidence } from '../api.ts';
 import { day } from '../time.ts';
-import { bandOf, DNS_WORDS, isNeutral, meaning, REASON_WORDS, signalWords } from '../verdict.ts';
-import { Code } from './copy.tsx';
+import { bandOf, DNS_WORDS, headline, isNeutral, reasonWord, signalWords } from '../verdict.ts';
 import { Notice } from './notice.tsx';
 import { BandBadge, Scale } from './scale.tsx';
 
 interface AnswerProps {
   readonly risk: DomainRisk;
   readonly degraded?: boolean;
-  /** For the option to show the real key in the curl line; without it there is none. */
-  readonly secret?: string;
 }
 
-export function Answer({ risk, degraded = false, secret }: AnswerProps) {
+export function Answer({ risk, degraded = false }: AnswerProps) {
   return (
     <div class="answer">
+      <p class="headline">{headline(risk, degraded)}</p>
       <Verdict risk={risk} degraded={degraded} />
       {degraded && (
         <Notice tone="warning" title="Degraded answer">
@@ -26,12 +23,11 @@ export function Answer({ risk, degraded = false, secret }: AnswerProps) {
             {isNeutral(risk.reason, degraded)
               ? 'The score is the neutral one.'
               : 'It is judged by its name alone.'}{' '}
-            Ask again in half a minute.
+            Try again in 30 seconds.
           </p>
         </Notice>
       )}
       {risk.evidence && <Why evidence={risk.evidence} score={risk.risk_score} />}
-      <Raw risk={risk} secret={secret} />
     </div>
   );
 }
@@ -51,7 +47,7 @@ function Verdict({ risk, degraded }: { risk: DomainRisk; degraded: boolean }) {
             <BandBadge score={risk_score} /> <span>{advice}</span>
           </p>
           <p class="verdict-reason">
-            <strong>{REASON_WORDS[reason]}.</strong> {meaning(risk, degraded)}
+            <strong>{reasonWord(reason, degraded)}</strong>
           </p>
         </div>
         <Scale score={risk_score} />
@@ -112,7 +108,7 @@ function Why({ evidence, score }: { evidence: Evidence; score: number }) {
         <h3>DNS</h3>
         <p>
           {DNS_WORDS[dns.state]} <code>{dns.state}</code>
-          {dns.stale && ' · an older answer, since DNS does not answer now'}
+          {dns.stale && ' · an older answer: DNS is not answering now'}
         </p>
         {dns.mx.length > 0 && (
           <ul class="exchanges">
@@ -126,7 +122,7 @@ function Why({ evidence, score }: { evidence: Evidence; score: number }) {
       </section>
       <Lists lists={lists} />
       <p class="hint">
-        Judged by the lists of snapshot <code>{snapshot}</code>
+        Lists: snapshot <code>{snapshot}</code>
       </p>
     </div>
   );
@@ -137,7 +133,7 @@ function Lists({ lists }: { lists: Evidence['lists'] }) {
     <section>
       <h3>Lists</h3>
       {lists.length === 0 ? (
-        <p>No list names it.</p>
+        <p>Not on any list.</p>
       ) : (
         <table class="lists">
           <caption class="hidden">Lists that name it</caption>
@@ -160,36 +156,5 @@ function Lists({ lists }: { lists: Evidence['lists'] }) {
         </table>
       )}
     </section>
-  );
-}
-
-export function curlLine(path: string, secret = '$API_KEY'): string {
-  return `curl -H "Authorization: Bearer ${secret}" "${location.origin}${path}"`;
-}
-
-function Raw({ risk, secret }: { risk: DomainRisk; secret: string | undefined }) {
-  const [isReal, setIsReal] = useState(false);
-  const line = curlLine(domainPath(risk.domain), isReal ? secret : undefined);
-  return (
-    <div class="raw">
-      <details>
-        <summary>Raw JSON</summary>
-        <Code text={JSON.stringify(risk, null, 2)} what="JSON" />
-      </details>
-      <details>
-        <summary>The same call with curl</summary>
-        <Code text={line} what="curl line" isWrapped />
-        {secret && (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={isReal}
-              onChange={event => setIsReal(event.currentTarget.checked)}
-            />
-            Put my key into the line
-          </label>
-        )}
-      </details>
-    </div>
   );
 }

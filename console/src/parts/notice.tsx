@@ -67,7 +67,7 @@ function useCountdown(failure: Failure): number {
 const SLOW_MS = 2_000;
 
 /** In the place of what is being asked for; after two seconds it says that it still waits. */
-export function Waiting({ for: what }: { for: string }) {
+export function Waiting({ for: what, doing = 'Loading' }: { for: string; doing?: string }) {
   const [isSlow, setIsSlow] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setIsSlow(true), SLOW_MS);
@@ -76,7 +76,7 @@ export function Waiting({ for: what }: { for: string }) {
   return (
     <p class="waiting" role="status">
       <span class="spinner" aria-hidden="true" />
-      {isSlow ? `Still waiting for ${what}: the service is slow to answer …` : `Asking for ${what} …`}
+      {isSlow ? `Still waiting for ${what}: the service is slow to answer…` : `${doing} ${what}…`}
     </p>
   );
 }

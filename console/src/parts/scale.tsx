@@ -25,11 +25,11 @@ export function Scale({ score }: { score?: number }) {
       {score !== undefined && (
         <span class={`needle band-${active}`} style={{ left: `${position(score)}%` }} />
       )}
-      {BANDS.map(({ name, word, from }) => (
+      {BANDS.map(({ name, short, from }) => (
         <span key={name} class={`step band-${name} ${active && active !== name ? 'faded' : ''}`}>
           <i />
           <b>{from}</b>
-          <span>{word}</span>
+          <span>{short}</span>
         </span>
       ))}
     </div>
@@ -50,7 +50,8 @@ export function ScoreCell({ score }: { score: number }) {
   );
 }
 
-export function BandBadge({ score }: { score: number }) {
-  const { name, word } = bandOf(score);
-  return <span class={`badge band-${name}`}>{word}</span>;
+/** `isShort` in tables. */
+export function BandBadge({ score, isShort = false }: { score: number; isShort?: boolean }) {
+  const { name, word, short } = bandOf(score);
+  return <span class={`badge band-${name}`}>{isShort ? short : word}</span>;
 }

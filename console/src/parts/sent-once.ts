@@ -2,7 +2,9 @@
 
 export const SENT_ONCE = {
   onKeyDown(event: KeyboardEvent): void {
-    if (event.key === 'Enter' && event.repeat && !event.shiftKey) event.preventDefault();
+    // A field of several lines knows itself which Enter sends.
+    const isLines = event.target instanceof HTMLTextAreaElement;
+    if (event.key === 'Enter' && event.repeat && !isLines) event.preventDefault();
   },
   onClick(event: MouseEvent): void {
     const isButton = (event.target as Element).closest('[type="submit"]') !== null;

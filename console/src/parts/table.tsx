@@ -24,6 +24,8 @@ interface TableProps<T> {
   readonly rows: readonly T[];
   keyOf(row: T): string;
   readonly most?: number;
+  /** Scrolls in itself, with its head in sight. */
+  readonly isTall?: boolean;
 }
 
 interface Order {
@@ -31,16 +33,17 @@ interface Order {
   readonly isDown: boolean;
 }
 
-export function Table<T>({ caption, columns, rows, keyOf, most = 100 }: TableProps<T>) {
+export function Table<T>({ caption, columns, rows, keyOf, most = 100, isTall = false }: TableProps<T>) {
   const [order, setOrder] = useState<Order>();
   const [shown, setShown] = useState(most);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
+  const look = `table listing ${isTall ? 'scrolling' : ''}`;
   const classOf = ({ isMinor, isNumber }: Column<T>) =>
     `${isMinor ? 'minor' : ''} ${isNumber ? 'number' : ''}`;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section class="table listing" tabIndex={0} aria-label={`${caption}, table`}>
+      <section class={look} tabIndex={0} aria-label={`${caption}, table`}>
         <table>
           <caption class="hidden">{caption}</caption>
           <thead>

@@ -1,11 +1,7 @@
 /** Getting started, with this service's own address and the visitor's own key filled in. */
 
-import { useState } from 'preact/hooks';
-import { domainPath } from '../api.ts';
-import { curlLine } from '../parts/answer.tsx';
-import { Code } from '../parts/copy.tsx';
-import { Tabs } from '../parts/tabs.tsx';
-import { apiKey, masked } from '../session.ts';
+import { Samples } from '../parts/samples.tsx';
+import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { BANDS } from '../verdict.ts';
 
@@ -27,45 +23,15 @@ export function Docs() {
   );
 }
 
-const EXAMPLES: Readonly<Record<string, (key: string, base: string) => string>> = {
-  curl: key => curlLine(domainPath('mailinator.com'), key),
-  JavaScript: (key, base) => `const response = await fetch('${base}/v1/public/domain/mailinator.com', {
-  headers: { authorization: 'Bearer ${key}' },
-  signal: AbortSignal.timeout(2500),
-}).catch(() => undefined);
-
-// Fail open: without an answer the sign-up goes on.
-const risk = response?.ok ? await response.json() : undefined;
-if (risk && risk.risk_score >= 80) {
-  console.log(\`Please use another address: \${risk.domain} is \${risk.reason}.\`);
-}`,
-  Client: (key, base) => `// npm install @domain-risk/client
-import { createClient } from '@domain-risk/client';
-
-const risk = createClient({
-  baseUrl: '${base}',
-  apiKey: '${key}',
-});
-
-// Never throws, ends in time, and sends only the part after the @.
-if (await risk.isRisky('somebody@mailinator.com')) {
-  console.log('Please use another address.');
-}`,
-};
-
 function Start() {
   const { text: secret } = useShared(apiKey);
-  const [isShown, setIsShown] = useState(false);
-  const [language, setLanguage] = useState('curl');
-  const example = EXAMPLES[language]!;
-  const real = secret || '$API_KEY';
   return (
     <section class="card" aria-labelledby="start-title">
       <h2 id="start-title">Getting started</h2>
       <ol class="steps">
         <li>
-          <strong>Have a key.</strong>{' '}
-          {secret ? 'Yours is filled in below.' : 'Type it in on any view here, and it is filled in below. '}
+          <strong>Get a key.</strong>{' '}
+          {secret ? 'Yours is filled in below.' : 'Enter it on any view here to fill it in below. '}
           {!secret && (
             <>
               An operator makes one with <code>domain-risk keys create --name my-app</code>.
@@ -73,27 +39,11 @@ function Start() {
           )}
         </li>
         <li>
-          <strong>Ask about a domain.</strong> Send it as <code>Authorization: Bearer …</code>; each call
-          counts against the month's quota.
+          <strong>Look up a domain.</strong> Send the key as <code>Authorization: Bearer …</code>. Each call
+          uses one lookup of the monthly quota.
         </li>
       </ol>
-      <Tabs label="Examples" names={Object.keys(EXAMPLES)} current={language} onChoose={setLanguage}>
-        <Code
-          text={example(secret && !isShown ? masked(secret) : real, location.origin)}
-          copied={example(real, location.origin)}
-          what={`${language} example`}
-        />
-        {secret && (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={isShown}
-              onChange={event => setIsShown(event.currentTarget.checked)}
-            />
-            Show my key in the examples (copying always fills it in)
-          </label>
-        )}
-      </Tabs>
+      <Samples domain="mailinator.com" />
     </section>
   );
 }
@@ -135,13 +85,12 @@ function FailOpen() {
     <section class="card" aria-labelledby="open-title">
       <h2 id="open-title">Fail open</h2>
       <p>
-        This check must never be the reason why a person cannot sign up. Give every call a timeout. When the
-        answer is 429 or 5xx, or does not come in time, go on as if you had not asked. The client package does
-        so by itself.
+        This check must never be the reason why a person cannot sign up. Give every call a timeout. On 429,
+        5xx or a timeout, let the sign-up through. The client package does this for you.
       </p>
       <p>
         When DNS does not answer, the service says so with <code>X-Risk-Degraded: dns</code> and gives the
-        neutral score 40: trouble never makes a verdict.
+        neutral score 40: an outage never flags anyone.
       </p>
     </section>
   );
@@ -164,17 +113,22 @@ const ERRORS = [
   [
     'quota_exceeded',
     429,
-    'The quota of the month is used up; reset_at tells when it begins anew.',
-    'Go on without.',
+    'The quota of the month is used up; reset_at tells when it resets.',
+    'Continue without the check.',
   ],
   [
     'rate_limited',
     429,
     'More calls per second than this key may make.',
-    'Go on without, or wait for Retry-After.',
+    'Continue without the check, or wait for Retry-After.',
   ],
-  ['internal_error', 500, 'A fault of the service; request_id finds it in the log.', 'Go on without.'],
-  ['overloaded', 503, 'More calls than it can answer; nothing was counted.', 'Go on without.'],
+  [
+    'internal_error',
+    500,
+    'A fault of the service; request_id finds it in the log.',
+    'Continue without the check.',
+  ],
+  ['overloaded', 503, 'More calls than it can answer; nothing was counted.', 'Continue without the check.'],
   ['not_found', 404, 'There is nothing at this path.', 'Fix the address.'],
   ['method_not_allowed', 405, 'Only GET, HEAD and OPTIONS.', 'Fix the method.'],
 ] as const;

@@ -25,6 +25,7 @@ const TABS = {
   audit: { name: 'Audit', View: Audit },
 } as const;
 type TabName = keyof typeof TABS;
+export const isOperatorTab = (name: string) => Object.hasOwn(TABS, name);
 
 async function enter(): Promise<void> {
   const { text: sent } = adminToken.get();
@@ -130,7 +131,7 @@ function Inside() {
   const [, tab = 'keys'] = useShared(route);
   const { text: name } = useShared(operatorName);
   const [names] = useState(() => Object.values(TABS).map(one => one.name));
-  const current: TabName = Object.hasOwn(TABS, tab) ? (tab as TabName) : 'keys';
+  const current: TabName = isOperatorTab(tab) ? (tab as TabName) : 'keys';
   const { View } = TABS[current];
 
   function choose(wanted: string): void {

@@ -29,13 +29,13 @@ export function Quota() {
     <>
       <div class="intro">
         <h1 tabIndex={-1}>Your quota</h1>
-        <p>Calls of this calendar month (UTC). Looking at this page counts nothing.</p>
+        <p>Calls of this calendar month (UTC). Viewing this page does not use quota.</p>
       </div>
       <KeyBar button="Refresh" isWaiting={usage === 'waiting'} onAsk={() => void load()} />
       <div class="card tall">
         {usage === undefined && (
-          <Empty title="Whose quota?">
-            <p>Type a key: its usage appears as soon as the key is whole.</p>
+          <Empty title="Enter an API key to see its usage">
+            <p>It appears as soon as the key is complete.</p>
           </Empty>
         )}
         {usage === 'waiting' && <Waiting for="your usage" />}
@@ -68,7 +68,7 @@ function ThisMonth({ usage }: { usage: Usage }) {
           </>
         )}
         <p class="hint">
-          Begins anew {fromNow(reset_at)}, on {moment(reset_at)}.
+          Resets {fromNow(reset_at)}, on {moment(reset_at)}.
         </p>
       </section>
       {usage.days && <Days days={usage.days} />}

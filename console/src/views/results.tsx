@@ -1,14 +1,14 @@
-/** The results of a list: progress, a table to sort, a detail for each row, files to take away. */
+/** The results of a list: progress, a table to filter and sort, each row a link to its page, files to take away. */
 
 import { useMemo, useState } from 'preact/hooks';
-import type { DomainRisk, Result } from '../api.ts';
 import { downloadCsv, downloadJson } from '../csv.ts';
-import { Answer } from '../parts/answer.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { FailureNotice } from '../parts/notice.tsx';
+import { Breakable } from '../parts/breakable.tsx';
+import { Field } from '../parts/field.tsx';
+import { Empty, FailureNotice } from '../parts/notice.tsx';
 import { BandBadge, ScoreCell } from '../parts/scale.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { explain } from '../problem.ts';
+import { domainHref } from '../route.ts';
 import {
   cancelRun,
   continueRun,
@@ -22,59 +22,104 @@ import {
 import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { plural } from '../time.ts';
-import { BANDS, bandOf, REASON_WORDS } from '../verdict.ts';
+import { BANDS, bandOf, reasonWord } from '../verdict.ts';
 
 export function Results({ run }: { run: Run }) {
-  const { text: secret } = useShared(apiKey);
-  const [open, setOpen] = useState<Row>();
-  const columns = useMemo(() => columnsFor(setOpen), []);
-  const left = leftOf(run);
   const done = run.rows.filter(isAsked).length;
   return (
     <section class="card result" aria-labelledby="results-title">
       <h2 id="results-title">{plural(run.rows.length, 'domain')}</h2>
       <Progress done={done} total={run.rows.length} />
-      <div class="toolbar">
-        <p role="status">{summary(run, done)}</p>
-        {run.isRunning ? (
-          <button type="button" class="button" onClick={cancelRun} disabled={run.isStopping}>
-            {run.isStopping ? 'Stopping …' : 'Cancel'}
-          </button>
-        ) : (
-          <>
-            {left > 0 && (
-              <button type="button" class="button primary" onClick={() => continueRun(secret)}>
-                {done === run.rows.length ? `Ask ${left} again` : `Look up the remaining ${left}`}
-              </button>
-            )}
-            <button type="button" class="button" onClick={() => saveCsv(run)} disabled={done === 0}>
-              CSV
-            </button>
-            <button type="button" class="button" onClick={() => saveJson(run)} disabled={done === 0}>
-              JSON
-            </button>
-            <button type="button" class="button plain" onClick={forgetRun}>
-              Clear
-            </button>
-          </>
-        )}
-      </div>
+      <Actions run={run} done={done} />
       {run.stoppedBy && <FailureNotice failure={run.stoppedBy} />}
       <Tally run={run} />
-      <Table caption="Results" columns={columns} rows={run.rows} keyOf={row => row.domain} most={200} />
-      {open?.result && (
-        <Dialog title={open.domain} isWide onClosed={() => setOpen(undefined)}>
-          {() => <Detail result={open.result!} secret={secret} />}
-        </Dialog>
-      )}
+      <Filtered rows={run.rows} />
     </section>
   );
 }
 
-function Detail({ result, secret }: { result: Result<DomainRisk>; secret: string }) {
-  if (!result.ok) return <FailureNotice failure={result} />;
-  return <Answer risk={result.data} degraded={result.degraded} {...(secret ? { secret } : {})} />;
+function Actions({ run, done }: { run: Run; done: number }) {
+  const { text: secret } = useShared(apiKey);
+  const left = leftOf(run);
+  return (
+    <div class="toolbar">
+      <p role="status">{summary(run, done)}</p>
+      {run.isRunning ? (
+        <button type="button" class="button" onClick={cancelRun} disabled={run.isStopping}>
+          {run.isStopping ? 'Stopping…' : 'Cancel'}
+        </button>
+      ) : (
+        <>
+          {left > 0 && (
+            <button type="button" class="button primary" onClick={() => continueRun(secret)}>
+              {done === run.rows.length ? `Retry ${left} failed` : `Look up the remaining ${left}`}
+            </button>
+          )}
+          <button type="button" class="button" onClick={() => saveCsv(run)} disabled={done === 0}>
+            CSV
+          </button>
+          <button type="button" class="button" onClick={() => saveJson(run)} disabled={done === 0}>
+            JSON
+          </button>
+          <button type="button" class="button plain" onClick={forgetRun}>
+            Clear
+          </button>
+        </>
+      )}
+    </div>
+  );
 }
+
+const FAILED = 'failed';
+
+function Filtered({ rows }: { rows: readonly Row[] }) {
+  const [band, setBand] = useState('');
+  const [wanted, setWanted] = useState('');
+  const text = wanted.trim().toLowerCase();
+  const shown = useMemo(
+    () => rows.filter(row => (band === '' || kindOf(row) === band) && row.domain.includes(text)),
+    [rows, band, text],
+  );
+  return (
+    <>
+      <div class="toolbar">
+        <Field label="Advice">
+          {ids => (
+            <select {...ids} value={band} onChange={event => setBand(event.currentTarget.value)}>
+              <option value="">All</option>
+              {BANDS.map(({ name, word }) => (
+                <option key={name} value={name}>
+                  {word}
+                </option>
+              ))}
+              <option value={FAILED}>Failed</option>
+            </select>
+          )}
+        </Field>
+        <Field label="Filter">
+          {ids => (
+            <input
+              {...ids}
+              type="search"
+              value={wanted}
+              placeholder="part of a name"
+              onInput={event => setWanted(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      </div>
+      {shown.length > 0 ? (
+        <Table caption="Results" columns={COLUMNS} rows={shown} keyOf={row => row.domain} most={200} isTall />
+      ) : (
+        <Empty title="No matches">
+          <p>No result matches the filter.</p>
+        </Empty>
+      )}
+    </>
+  );
+}
+
+const kindOf = ({ result }: Row) => result && (result.ok ? bandOf(result.data.risk_score).name : FAILED);
 
 function Progress({ done, total }: { done: number; total: number }) {
   return <progress class="progress" value={done} max={total} aria-label="Domains looked up" />;
@@ -86,11 +131,12 @@ function summary({ rows, isRunning }: Run, done: number): string {
     return found > 0 ? `, ${found} ${words}` : '';
   };
   const notes =
-    count(isUnanswered, 'without an answer') +
-    count(row => row.result?.ok === false && !isUnanswered(row), 'refused') +
-    count(isDegraded, 'judged without DNS');
+    count(isUnanswered, 'failed') +
+    count(row => row.result?.ok === false && !isUnanswered(row), 'invalid') +
+    count(isDegraded, 'without DNS');
   if (isRunning) return `${done} of ${rows.length}${notes}`;
-  return done === rows.length ? `All looked up${notes}` : `Stopped at ${done} of ${rows.length}${notes}`;
+  const found = plural(rows.filter(row => row.result?.ok).length, 'result');
+  return done === rows.length ? `Done: ${found}${notes}` : `Stopped at ${done} of ${rows.length}${notes}`;
 }
 
 /** How many are in which band: the list at a glance. */
@@ -115,52 +161,59 @@ function Tally({ run }: { run: Run }) {
 const isDegraded = ({ result }: Row) => result?.ok && result.degraded;
 const score = ({ result }: Row) => (result?.ok ? result.data.risk_score : -1);
 
-function columnsFor(open: (row: Row) => void): readonly Column<Row>[] {
-  return [
-    {
-      name: 'Domain',
-      by: row => row.domain,
-      show: row =>
-        isAsked(row) ? (
-          <button type="button" class="link mono" aria-haspopup="dialog" onClick={() => open(row)}>
-            {row.domain}
-          </button>
-        ) : (
-          <span class="mono soft">{row.domain}</span>
-        ),
-    },
-    {
-      name: 'Score',
-      by: score,
-      startsDown: true,
-      show: row =>
-        row.result?.ok ? (
-          <>
-            <ScoreCell score={score(row)} />
-            {isDegraded(row) && <span class="detail">DNS did not answer</span>}
-          </>
-        ) : (
-          <Missing {...row} />
-        ),
-    },
-    { name: 'Advice', show: row => row.result?.ok && <BandBadge score={score(row)} />, isMinor: true },
-    {
-      name: 'Reason',
-      by: ({ result }) => (result?.ok ? result.data.reason : ''),
-      show: ({ result }) => result?.ok && <span class="whole">{REASON_WORDS[result.data.reason]}</span>,
-    },
-    {
-      name: 'Received by',
-      by: ({ result }) => (result?.ok ? (result.data.mx_provider_label ?? '') : ''),
-      show: ({ result }) => result?.ok && (result.data.mx_provider_label ?? '–'),
-      isMinor: true,
-    },
-  ];
-}
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    name: 'Domain',
+    by: row => row.domain,
+    show: ({ domain, result }) =>
+      result?.ok ? (
+        <a class="mono" href={domainHref(result.data.domain)}>
+          <Breakable name={domain} />
+        </a>
+      ) : (
+        <span class="mono soft">
+          <Breakable name={domain} />
+        </span>
+      ),
+  },
+  {
+    name: 'Score',
+    by: score,
+    startsDown: true,
+    show: row =>
+      row.result?.ok ? (
+        <>
+          <ScoreCell score={score(row)} />
+          {isDegraded(row) && <span class="detail">DNS did not answer</span>}
+        </>
+      ) : (
+        <Missing {...row} />
+      ),
+  },
+  { name: 'Advice', show: row => row.result?.ok && <BandBadge score={score(row)} isShort />, isMinor: true },
+  {
+    name: 'Reason',
+    by: ({ result }) => (result?.ok ? result.data.reason : ''),
+    show: ({ result }) =>
+      result?.ok && <span class="whole">{reasonWord(result.data.reason, result.degraded)}</span>,
+  },
+  {
+    name: 'Received by',
+    by: ({ result }) => (result?.ok ? (result.data.mx_provider_label ?? '') : ''),
+    show: ({ result }) => result?.ok && (result.data.mx_provider_label ?? '–'),
+    isMinor: true,
+  },
+];
 
 function Missing({ result }: Row) {
   if (!result) return <span class="soft">–</span>;
-  return <span class="wrong">{result.ok ? '' : explain(result).title}</span>;
+  if (result.ok) return null;
+  return (
+    <>
+      <span class="wrong">{explain(result).title}</span>
+      {result.detail && <span class="detail">{result.detail}</span>}
+    </>
+  );
 }
 
 const HEAD = [

@@ -4,14 +4,16 @@ import { useMemo, useState } from 'preact/hooks';
 import { askTop, type Failure, type TopDomain, type TopDomains } from '../api.ts';
 import { downloadCsv, downloadJson } from '../csv.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
+import { Breakable } from '../parts/breakable.tsx';
 import { Field } from '../parts/field.tsx';
 import { KeyBar } from '../parts/key-bar.tsx';
 import { Empty, FailureNotice, Waiting } from '../parts/notice.tsx';
 import { BandBadge, ScoreCell } from '../parts/scale.tsx';
 import { type Column, Table } from '../parts/table.tsx';
+import { domainHref } from '../route.ts';
 import { apiKey } from '../session.ts';
 import { type Shared, share, useShared } from '../shared.ts';
-import { plural } from '../time.ts';
+import { number, plural } from '../time.ts';
 import { REASON_WORDS } from '../verdict.ts';
 
 interface Loaded {
@@ -38,17 +40,18 @@ export function Top() {
     <>
       <div class="intro">
         <h1 tabIndex={-1}>Top domains</h1>
-        <p>What this service flagged most often in the last 30 days, up to 1,000 domains.</p>
+        <p>
+          The domains that this service flagged most often in the last 30 days, then widely listed ones: up to
+          1,000.
+        </p>
       </div>
       <KeyBar button={list ? 'Refresh' : 'Load the list'} isWaiting={isWaiting} onAsk={() => void load()}>
-        <p class="hint">
-          Each load is one call against your quota. What is loaded stays until you refresh it.
-        </p>
+        <p class="hint">Each load uses one lookup of your quota. It stays here until you refresh it.</p>
       </KeyBar>
       <div class="card tall">
         {!list && !isWaiting && !failure && (
           <Empty title="Not loaded yet">
-            <p>Type a key and load the list to see who is flagged, and why.</p>
+            <p>Enter an API key and load the list to see which domains are flagged, and why.</p>
           </Empty>
         )}
         {!list && isWaiting && <Waiting for="the list" />}
@@ -59,16 +62,45 @@ export function Top() {
   );
 }
 
-const COLUMNS: readonly Column<TopDomain & { rank: number }>[] = [
-  { name: 'Domain', show: row => <span class="mono">{row.domain}</span>, by: row => row.domain },
+type Ranked = TopDomain & { readonly rank: number };
+const isObserved = ({ source }: TopDomain) => source === 'observed';
+
+const SOURCE_WORDS: Readonly<Record<string, string>> = {
+  observed: 'Flagged here',
+  lists: 'Lists only',
+};
+
+const COLUMNS: readonly Column<Ranked>[] = [
+  {
+    name: 'Domain',
+    show: row => (
+      <a class="mono" href={domainHref(row.domain)}>
+        <Breakable name={row.domain} />
+      </a>
+    ),
+    by: row => row.domain,
+  },
   { name: 'Rank', show: row => row.rank, by: row => row.rank, isNumber: true },
+  {
+    name: 'Flags',
+    startsDown: true,
+    show: row => (isObserved(row) ? number(row.flags ?? 0) : <span class="soft">–</span>),
+    by: row => row.flags ?? 0,
+    isNumber: true,
+  },
+  {
+    name: 'Source',
+    show: row => <span class="whole">{SOURCE_WORDS[row.source ?? ''] ?? '–'}</span>,
+    by: row => row.source ?? '',
+    isMinor: true,
+  },
   {
     name: 'Score',
     startsDown: true,
     show: row => <ScoreCell score={row.risk_score} />,
     by: row => row.risk_score,
   },
-  { name: 'Advice', show: row => <BandBadge score={row.risk_score} />, isMinor: true },
+  { name: 'Advice', show: row => <BandBadge score={row.risk_score} isShort />, isMinor: true },
   {
     name: 'Reason',
     show: row => <span class="whole">{REASON_WORDS[row.reason]}</span>,
@@ -77,33 +109,56 @@ const COLUMNS: readonly Column<TopDomain & { rank: number }>[] = [
 ];
 
 function Listing({ domains }: { domains: readonly TopDomain[] }) {
+  const observed = useMemo(() => domains.filter(isObserved), [domains]);
+  return (
+    <>
+      <Observed observed={observed} hasLists={observed.length < domains.length} />
+      <Rows domains={domains} />
+    </>
+  );
+}
+
+/** Only what lookups flagged here is counted: the lists would drown it. */
+function Observed({ observed, hasLists }: { observed: readonly TopDomain[]; hasLists: boolean }) {
+  if (observed.length === 0)
+    return (
+      <Empty title="Nothing flagged here in the last 30 days">
+        <p>
+          Domains appear here once lookups flag them. One that no list names appears when two keys flagged it.
+          {hasLists && ' Below are widely listed domains.'}
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      <p>
+        <strong>Flagged here in the last 30 days: {number(observed.length)}.</strong>
+        {hasLists && ' Below them are widely listed domains.'}
+      </p>
+      <div class="charts">
+        <Bars title="Flagged here, by reason" bars={byReason(observed)} />
+        <Bars title="Flagged here, top TLDs" bars={byEnding(observed)} />
+      </div>
+    </>
+  );
+}
+
+function Rows({ domains }: { domains: readonly TopDomain[] }) {
   const [reason, setReason] = useState('');
+  const [source, setSource] = useState('');
   const [wanted, setWanted] = useState('');
   const ranked = useMemo(() => domains.map((row, at) => ({ ...row, rank: at + 1 })), [domains]);
   const text = wanted.trim().toLowerCase();
-  const rows = useMemo(
-    () => ranked.filter(row => (reason === '' || row.reason === reason) && row.domain.includes(text)),
-    [ranked, reason, text],
-  );
+  const rows = useMemo(() => {
+    const fits = (row: Ranked) =>
+      (reason === '' || row.reason === reason) && (source === '' || row.source === source);
+    return ranked.filter(row => fits(row) && row.domain.includes(text));
+  }, [ranked, reason, source, text]);
   return (
     <>
-      <div class="charts">
-        <Bars title="By reason" bars={byReason(domains)} />
-        <Bars title="By ending, the most frequent" bars={byEnding(domains)} />
-      </div>
       <div class="toolbar">
-        <Field label="Reason">
-          {ids => (
-            <select {...ids} value={reason} onChange={event => setReason(event.currentTarget.value)}>
-              <option value="">All reasons</option>
-              {FLAGS.map(name => (
-                <option key={name} value={name}>
-                  {REASON_WORDS[name]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Choice label="Source" all="All sources" words={SOURCE_WORDS} value={source} onChoose={setSource} />
+        <Choice label="Reason" all="All reasons" words={FLAG_WORDS} value={reason} onChoose={setReason} />
         <Field label="Search">
           {ids => (
             <input
@@ -124,17 +179,43 @@ function Listing({ domains }: { domains: readonly TopDomain[] }) {
         </button>
       </div>
       {rows.length > 0 ? (
-        <Table caption="Flagged domains" columns={COLUMNS} rows={rows} keyOf={row => row.domain} />
+        <Table caption="Flagged domains" columns={COLUMNS} rows={rows} keyOf={row => row.domain} isTall />
       ) : (
-        <Empty title="None of them">
-          <p>No domain of the list matches what you are looking for.</p>
+        <Empty title="No matches">
+          <p>No domain of the list matches the filter.</p>
         </Empty>
       )}
     </>
   );
 }
 
+interface ChoiceProps {
+  readonly label: string;
+  readonly all: string;
+  readonly words: Readonly<Record<string, string>>;
+  readonly value: string;
+  onChoose(value: string): void;
+}
+
+function Choice({ label, all, words, value, onChoose }: ChoiceProps) {
+  return (
+    <Field label={label}>
+      {ids => (
+        <select {...ids} value={value} onChange={event => onChoose(event.currentTarget.value)}>
+          <option value="">{all}</option>
+          {Object.entries(words).map(([name, word]) => (
+            <option key={name} value={name}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
 const FLAGS = ['disposable', 'undeliverable', 'role_account'] as const;
+const FLAG_WORDS = Object.fromEntries(FLAGS.map(name => [name, REASON_WORDS[name]]));
 
 function byReason(domains: readonly TopDomain[]): Bar[] {
   return FLAGS.map(reason => ({
@@ -157,7 +238,16 @@ function byEnding(domains: readonly TopDomain[]): Bar[] {
     .map(([name, value]) => ({ name, value }));
 }
 
-function save(rows: readonly (TopDomain & { rank: number })[]): void {
-  const lines = rows.map(row => [row.rank, row.domain, row.risk_score, row.reason]);
-  downloadCsv('top-domains.csv', ['rank', 'domain', 'risk_score', 'reason'], lines);
+const HEAD = ['rank', 'domain', 'risk_score', 'reason', 'flags', 'source'];
+
+function save(rows: readonly Ranked[]): void {
+  const lines = rows.map(row => [
+    row.rank,
+    row.domain,
+    row.risk_score,
+    row.reason,
+    row.flags ?? null,
+    row.source ?? null,
+  ]);
+  downloadCsv('top-domains.csv', HEAD, lines);
 }

@@ -1,0 +1,36 @@
+/** `/` leads to the search from anywhere. It can be switched off: who speaks to the machine types it by chance (WCAG 2.1.4). */
+
+import { isBoolean, kept } from './kept.ts';
+
+export const usesShortcut = kept('domain-risk.shortcut', true, isBoolean);
+
+let isWanted = false;
+
+/** Whether the search is to have the focus of the view that has just come, instead of its heading. */
+export function takesFocus(): boolean {
+  const wasWanted = isWanted;
+  isWanted = false;
+  return wasWanted && focusSearch();
+}
+
+function focusSearch(): boolean {
+  const field = document.querySelector<HTMLTextAreaElement>('.ask textarea');
+  field?.focus();
+  field?.select();
+  return field !== null;
+}
+
+/** Keys that belong to what is being typed, or to a dialog in front of the page, are left alone. */
+function isTaken({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  const isTyping =
+    target instanceof Element && target.matches('input:not([type="checkbox"]), textarea, select');
+  return isTyping || ctrlKey || metaKey || altKey || document.querySelector('dialog[open]') !== null;
+}
+
+addEventListener('keydown', event => {
+  if (event.key !== '/' || !usesShortcut.get() || isTaken(event)) return;
+  event.preventDefault();
+  if (focusSearch()) return;
+  isWanted = true;
+  location.hash = '#/';
+});

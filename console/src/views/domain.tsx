@@ -1,0 +1,151 @@
+/** The page of one domain: what people link to and show each other. */
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { door, type OverrideAction, setOverride } from '../admin.ts';
+import type { DomainRisk } from '../api.ts';
+import { cancelLookup, type Lookup, lookUp } from '../lookup.ts';
+import { Answer } from '../parts/answer.tsx';
+import { Breakable } from '../parts/breakable.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Code } from '../parts/copy.tsx';
+import { Field } from '../parts/field.tsx';
+import { GraphCard } from '../parts/lazy-graph.tsx';
+import { Empty, FailureNotice, Waiting } from '../parts/notice.tsx';
+import { Samples } from '../parts/samples.tsx';
+import { apiKey } from '../session.ts';
+import { useShared } from '../shared.ts';
+import { bandOf, headline } from '../verdict.ts';
+
+export function Outcome({ lookup: { domain, result, isWaiting } }: { lookup: Lookup }) {
+  const { text: secret } = useShared(apiKey);
+  const isOperator = useShared(door) === 'open';
+  const card = useRef<HTMLElement>(null);
+  // On a phone it lies below the form: whoever asked wants to see the answer.
+  useEffect(() => {
+    const top = card.current?.getBoundingClientRect().top ?? 0;
+    if (top > innerHeight / 2 || top < 0) card.current?.scrollIntoView({ block: 'start' });
+  }, [domain, isWaiting]);
+  return (
+    <section class="card result" aria-labelledby="result-title" aria-busy={isWaiting} ref={card}>
+      <h2 id="result-title" class="domain" tabIndex={-1}>
+        <Breakable name={domain} />
+      </h2>
+      <p class="hidden" role="status">
+        {result?.ok && spoken(result.data, result.degraded)}
+      </p>
+      {isWaiting && (
+        <>
+          <Waiting doing="Looking up" for={domain} />
+          <button type="button" class="button" onClick={cancelLookup}>
+            Cancel
+          </button>
+        </>
+      )}
+      {!isWaiting && !result && (
+        <Empty title="Not looked up yet">
+          <p>Enter an API key and look it up. It uses one lookup of the key's quota.</p>
+        </Empty>
+      )}
+      {result?.ok && <Answer key={domain} risk={result.data} degraded={result.degraded} />}
+      {result?.ok && isOperator && <Decide domain={domain} />}
+      {result && !result.ok && <FailureNotice failure={result} onRetry={() => lookUp(domain, secret)} />}
+    </section>
+  );
+}
+
+const spoken = (risk: DomainRisk, degraded: boolean) =>
+  `${risk.domain}: ${risk.risk_score} of 100, ${bandOf(risk.risk_score).word}. ${headline(risk, degraded)}`;
+
+/** Below the answer, over the whole width. */
+export function More({ risk }: { risk: DomainRisk }) {
+  return (
+    <>
+      {risk.evidence?.graph && <GraphCard key={risk.domain} risk={risk} />}
+      <section class="card" aria-labelledby="call-title">
+        <h2 id="call-title">The same lookup in code</h2>
+        <Samples domain={risk.domain} isShowing />
+        <details>
+          <summary>Raw JSON</summary>
+          <Code text={JSON.stringify(risk, null, 2)} what="JSON" />
+        </details>
+      </section>
+    </>
+  );
+}
+
+const DECISIONS = {
+  allow: { verb: 'Allow', effect: 'Answered as safe with score 0 from the next call on.' },
+  deny: { verb: 'Deny', effect: 'Answered as disposable with score 100 from the next call on.' },
+} as const satisfies Partial<Record<OverrideAction, unknown>>;
+type Decision = keyof typeof DECISIONS;
+
+/** For operators who are signed in. */
+function Decide({ domain }: { domain: string }) {
+  const [wanted, setWanted] = useState<Decision>();
+  return (
+    <section aria-labelledby="decide-title">
+      <h3 id="decide-title">Your decision</h3>
+      <p class="buttons">
+        {(Object.keys(DECISIONS) as Decision[]).map(name => (
+          <button
+            key={name}
+            type="button"
+            class="button"
+            aria-haspopup="dialog"
+            aria-label={`${DECISIONS[name].verb} ${domain}`}
+            onClick={() => setWanted(name)}
+          >
+            {DECISIONS[name].verb}
+          </button>
+        ))}
+      </p>
+      <p class="hint">
+        Overrides every list and DNS. Remove it under <a href="#/operator/overrides">Overrides</a>.
+      </p>
+      {wanted && <Decision domain={domain} action={wanted} onClosed={() => setWanted(undefined)} />}
+    </section>
+  );
+}
+
+interface DecisionProps {
+  readonly domain: string;
+  readonly action: Decision;
+  onClosed(): void;
+}
+
+function Decision({ domain, action, onClosed }: DecisionProps) {
+  const { text: secret } = useShared(apiKey);
+  const [note, setNote] = useState('');
+  const [below, setBelow] = useState(false);
+  const { verb, effect } = DECISIONS[action];
+  return (
+    <Confirm
+      title={`${verb} ${domain}`}
+      verb={verb}
+      isDangerous={action === 'deny'}
+      act={() => setOverride(domain, { action, below, note: note.trim() || null, expires_at: null })}
+      onAnswered={() => {}}
+      onDone={() => secret && lookUp(domain, secret)}
+      onClosed={onClosed}
+    >
+      <p>
+        {effect} It replaces an override that is there and is recorded in the audit log.
+        {secret && ' Then the page looks it up again, which uses one lookup.'}
+      </p>
+      <Field label="Note">
+        {ids => (
+          <input
+            {...ids}
+            maxLength={200}
+            value={note}
+            onInput={event => setNote(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <label class="check">
+        <input type="checkbox" checked={below} onChange={event => setBelow(event.currentTarget.checked)} />
+        Include subdomains
+      </label>
+    </Confirm>
+  );
+}
