@@ -24,6 +24,8 @@ import {
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
+/** What a page of 1280 pixels has left at 200 %. */
+const ZOOMED = { width: 640, height: 400 };
 const SMALLEST = { width: 320, height: 568 };
 
 const GRAPH = [
@@ -64,9 +66,37 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
       const inThis = [...(await accessibilityProblems(page)), ...(await page.evaluate<string[]>(overflow))];
       found.push(...inThis.map(problem => `${theme} ${size.width}: ${problem}`));
     }
-    await page.setViewportSize(SMALLEST);
-    found.push(...(await page.evaluate<string[]>(overflow)));
+    for (const size of [SMALLEST, ZOOMED]) {
+      await page.setViewportSize(size);
+      found.push(...(await page.evaluate<string[]>(overflow)));
+    }
     await page.setViewportSize(WIDE);
+    return found;
+  }
+
+  /** What is told by colour alone while the system's own colours are forced upon the page. */
+  async function unseen(page: Page): Promise<string[]> {
+    await page.emulateMedia({ forcedColors: 'active' });
+    const found = await page.evaluate<string[]>(`(() => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      const system = name => (probe.style.color = name, getComputedStyle(probe).color);
+      const [canvas, text, highlight] = ['Canvas', 'CanvasText', 'Highlight'].map(system);
+      probe.remove();
+      const is = (selector, property, ...colors) =>
+        [...document.querySelectorAll(selector)].length > 0 &&
+        [...document.querySelectorAll(selector)].every(node => colors.includes(getComputedStyle(node)[property]));
+      return Object.entries({
+        'the scale': is('.step i', 'borderTopColor', text),
+        'the step of the score': is('.step:not(.faded) i', 'backgroundColor', highlight),
+        'the needle': is('.needle', 'backgroundColor', text),
+        'the current view': is('nav [aria-current]', 'outlineColor', highlight),
+        'the chosen tab': is('[aria-selected=true]', 'outlineColor', highlight),
+        'edges of the graph': is('.graph .edge', 'stroke', text),
+        'nodes of the graph': is('.graph .node rect', 'stroke', text, highlight),
+        'the ground of nodes': is('.graph .node rect', 'fill', canvas),
+      }).filter(([, isSeen]) => !isSeen).map(([name]) => name);
+    })()`);
+    await page.emulateMedia({ forcedColors: 'none' });
     return found;
   }
 
@@ -85,6 +115,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await page.locator('.graph svg').waitFor();
     for (const summary of ['Raw JSON', 'As a table']) await page.getByText(summary).click();
     found.domain = await problems(page);
+    expect(await unseen(page)).toEqual([]);
     await lookUp(page, 'co.uk');
     await errorSaid(page, 'Not a valid domain');
     found.refusal = await problems(page);
@@ -179,9 +210,13 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
       }
     }
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map(name => [name, 0])));
-    // On a phone some columns are beyond the edge: a shadow that stays while the rest moves tells so.
+    // On a phone each row is a card with all of its columns.
     await page.setViewportSize(PHONE);
-    expect(await hidden('.table')).toBeGreaterThan(0);
+    expect(await hidden('.table')).toBe(0);
+    expect(await page.getByRole('table').innerText()).toContain('Subject');
+    // Of other tables some columns are beyond the edge: a shadow that stays while the rest moves tells so.
+    await goTo(page, 'Docs');
+    expect(await hidden('.listing')).toBeGreaterThan(0);
     const shadow = "getComputedStyle(document.querySelector('.table')).backgroundAttachment";
     expect(await page.evaluate(shadow)).toBe('local, local, scroll, scroll');
   });
@@ -305,6 +340,9 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
       // What moves under the hand counts too, though browsers forgive that for half a second.
       await lookUp(page, 'gone.example.net', secret);
       await answerAbout(page, 'gone.example.net');
+      // After the tap the answer is in sight, not below the form.
+      const top = "document.querySelector('#result-title').getBoundingClientRect().top";
+      expect(await page.evaluate<number>(top)).toBeLessThan(viewport.height / 2);
       const shifted = () => page.evaluate<{ value: number }[]>('shifted()');
       const shifts = await shifted();
       expect(

@@ -12,7 +12,7 @@ export interface Column<T> {
   by?(row: T): string | number;
   /** The first click puts the greatest on top. */
   readonly startsDown?: boolean;
-  /** Left out on narrow screens. */
+  /** In smaller letters where the screen is narrow. */
   readonly isMinor?: boolean;
   readonly isNumber?: boolean;
 }
@@ -37,7 +37,7 @@ export function Table<T>({ caption, columns, rows, keyOf, most = 100, isTall = f
   const [order, setOrder] = useState<Order>();
   const [shown, setShown] = useState(most);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
-  const look = `table listing ${isTall ? 'scrolling' : ''}`;
+  const look = `table listing cards ${isTall ? 'scrolling' : ''}`;
   const classOf = ({ isMinor, isNumber }: Column<T>) =>
     `${isMinor ? 'minor' : ''} ${isNumber ? 'number' : ''}`;
   return (
@@ -68,7 +68,7 @@ export function Table<T>({ caption, columns, rows, keyOf, most = 100, isTall = f
                       {column.show(row)}
                     </th>
                   ) : (
-                    <td key={column.name} class={classOf(column)}>
+                    <td key={column.name} class={classOf(column)} data-label={column.name}>
                       {column.show(row)}
                     </td>
                   ),

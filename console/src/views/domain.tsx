@@ -1,6 +1,6 @@
 /** The page of one domain: what people link to and show each other. */
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { door, type OverrideAction, setOverride } from '../admin.ts';
 import type { DomainRisk } from '../api.ts';
 import { cancelLookup, type Lookup, lookUp } from '../lookup.ts';
@@ -9,6 +9,7 @@ import { Breakable } from '../parts/breakable.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Code } from '../parts/copy.tsx';
 import { Field } from '../parts/field.tsx';
+import { useInSight } from '../parts/in-sight.ts';
 import { GraphCard } from '../parts/lazy-graph.tsx';
 import { Empty, FailureNotice, Waiting } from '../parts/notice.tsx';
 import { Samples } from '../parts/samples.tsx';
@@ -19,12 +20,7 @@ import { bandOf, headline } from '../verdict.ts';
 export function Outcome({ lookup: { domain, result, isWaiting } }: { lookup: Lookup }) {
   const { text: secret } = useShared(apiKey);
   const isOperator = useShared(door) === 'open';
-  const card = useRef<HTMLElement>(null);
-  // On a phone it lies below the form: whoever asked wants to see the answer.
-  useEffect(() => {
-    const top = card.current?.getBoundingClientRect().top ?? 0;
-    if (top > innerHeight / 2 || top < 0) card.current?.scrollIntoView({ block: 'start' });
-  }, [domain, isWaiting]);
+  const card = useInSight<HTMLElement>(true, domain, isWaiting);
   return (
     <section class="card result" aria-labelledby="result-title" aria-busy={isWaiting} ref={card}>
       <h2 id="result-title" class="domain" tabIndex={-1}>

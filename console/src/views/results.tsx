@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { downloadCsv, downloadJson } from '../csv.ts';
 import { Breakable } from '../parts/breakable.tsx';
 import { Field } from '../parts/field.tsx';
+import { useInSight } from '../parts/in-sight.ts';
 import { Empty, FailureNotice } from '../parts/notice.tsx';
 import { BandBadge, ScoreCell } from '../parts/scale.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -26,8 +27,9 @@ import { BANDS, bandOf, reasonWord } from '../verdict.ts';
 
 export function Results({ run }: { run: Run }) {
   const done = run.rows.filter(isAsked).length;
+  const card = useInSight<HTMLElement>(run.isRunning);
   return (
-    <section class="card result" aria-labelledby="results-title">
+    <section class="card result" aria-labelledby="results-title" ref={card}>
       <h2 id="results-title">{plural(run.rows.length, 'domain')}</h2>
       <Progress done={done} total={run.rows.length} />
       <Actions run={run} done={done} />

@@ -79,8 +79,6 @@ function columnsFor(open: (what: Open) => void): readonly Column<ListedKey>[] {
           {key.name}
           <span class="detail mono">{key.shown_as}</span>
           {key.note !== null && <span class="detail">{key.note}</span>}
-          {/* A narrow screen leaves its column out. */}
-          {stateOf(key) !== 'active' && <span class="detail narrow">{stateOf(key)}</span>}
         </>
       ),
     },
