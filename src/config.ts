@@ -8,7 +8,9 @@ import { INSTALLATION } from './installation.ts';
 import {
   oneOf,
   parseFeeds,
+  parseFirstKey,
   parseHost,
+  parseNewFile,
   parsePort,
   parseSecretFile,
   parseToken,
@@ -126,6 +128,17 @@ export const SETTINGS = {
     help: 'File that holds the `DATABASE_URL`, in place of that.',
     parse: parseSecretFile,
   },
+  FIRST_KEY: {
+    fallback: '',
+    help: 'Secret of the first API key of an empty store, as `keys generate` prints one; it is then not printed at the first start.',
+    secret: true,
+    parse: parseFirstKey,
+  },
+  FIRST_KEY_FILE: {
+    fallback: '',
+    help: 'File for the first API key of an empty store, in place of printing it: one that it holds is taken, else a new one is written there with mode 0600.',
+    parse: parseNewFile,
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** What may also be in a file, since others can see the environment of a process. */
@@ -171,6 +184,8 @@ export interface Config {
   readonly logLevel: Parsed<'LOG_LEVEL'>;
   readonly accessLog: Parsed<'ACCESS_LOG'>;
   readonly fastLane: Parsed<'FAST_LANE'>;
+  readonly firstKey: Parsed<'FIRST_KEY'>;
+  readonly firstKeyFile: Parsed<'FIRST_KEY_FILE'>;
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -215,6 +230,8 @@ export function readConfig(given: Environment): Config {
     logLevel: read('LOG_LEVEL'),
     accessLog: read('ACCESS_LOG'),
     fastLane: read('FAST_LANE'),
+    firstKey: read('FIRST_KEY'),
+    firstKeyFile: read('FIRST_KEY_FILE'),
   });
   for (const name of Object.values(IN_FILES)) read(name);
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)

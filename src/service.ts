@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
+import { type Operators, watchOperators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
 import { followStore, openResolver, openVerdicts } from './compose.ts';
@@ -16,6 +17,7 @@ import { createDoors } from './http/doors.ts';
 import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
 import { createMetrics, type Metrics, type MetricValues } from './http/metrics.ts';
 import { watchLoop } from './http/watchdog.ts';
+import type { Learn } from './learn.ts';
 import {
   observeFeeds,
   observeLearned,
@@ -128,6 +130,16 @@ function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): 
   return resolver;
 }
 
+function observeParts(
+  { metrics, clock, ports }: Starting,
+  catalog: () => Catalog,
+  learn: Pick<Learn, 'infra'>,
+): void {
+  observeFeeds(metrics, catalog, clock);
+  observeLearned(metrics, learn);
+  observePorts(metrics, [...ports.all]);
+}
+
 async function start(parts: Starting): Promise<Service> {
   const { config, store, clock, ticks, log, metrics, ports, crew } = parts;
   let current = parts.catalog;
@@ -144,10 +156,9 @@ async function start(parts: Starting): Promise<Service> {
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const { isAdminToken, isTrustedProxy } = config;
-  const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });
-  observeFeeds(metrics, catalog, clock);
-  observeLearned(metrics, learn);
-  observePorts(metrics, [...ports.all]);
+  const operators = isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
+  const doors = createDoors({ admit, overrides, clock, isAdminToken, operators, isTrustedProxy });
+  observeParts(parts, catalog, learn);
   const watchdog = watchLoop(metrics, log);
   const isDraining = () => ports.port.isDraining;
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
@@ -192,6 +203,7 @@ async function start(parts: Starting): Promise<Service> {
     async close() {
       await ports.drain();
       watchdog.close();
+      operators.close();
       // Every count is in the store already. What a silent store does not take now are flags and guests.
       await atMost(LAST_WORDS_MS, Promise.all([following?.close(), rank.close(), learn.close()]));
       await resolver.close();
@@ -199,6 +211,9 @@ async function start(parts: Starting): Promise<Service> {
     },
   };
 }
+
+/** Where nobody can operate over HTTP. */
+const NO_OPERATORS: Operators = { nameOf: () => undefined, close: () => {} };
 
 /** Twice, after the 8 seconds that answering takes at most: gone within ten. */
 const LAST_WORDS_MS = 1_000;

@@ -12,6 +12,8 @@ export type Action =
   | 'feed.update'
   | 'feed.force'
   | 'feed.remove'
+  | 'operator.add'
+  | 'operator.revoke'
   | 'store.restore'
   | 'store.move';
 

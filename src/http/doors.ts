@@ -1,6 +1,7 @@
 /** Who may come in: callers by their key, operators by their token. */
 
 import type { Admit } from '../admit.ts';
+import type { Operators } from '../appoint.ts';
 import type { Actor } from '../core/audit.ts';
 import { bad, type Checked, good } from '../core/checked.ts';
 import type { Admission, Credentials, Passed } from '../core/door.ts';
@@ -30,6 +31,8 @@ export interface DoorParts {
   readonly overrides: Overrides;
   readonly clock: Clock;
   readonly isAdminToken: ((sent: string) => boolean) | undefined;
+  /** Those with a token of their own. */
+  readonly operators: Pick<Operators, 'nameOf'>;
   readonly isTrustedProxy: (address: string) => boolean;
 }
 
@@ -38,7 +41,7 @@ const SCHEME = /^bearer $/i;
 const SCHEME_LENGTH = 'Bearer '.length;
 
 export function createDoors(parts: DoorParts): Doors {
-  const { admit, overrides, clock, isAdminToken, isTrustedProxy } = parts;
+  const { admit, overrides, clock, isAdminToken, operators, isTrustedProxy } = parts;
 
   let spending = 0;
 
@@ -63,9 +66,11 @@ export function createDoors(parts: DoorParts): Doors {
   }
 
   function isOperator(authorization: string): boolean {
-    const isBearer = SCHEME.test(authorization.slice(0, SCHEME_LENGTH));
-    return isBearer && isAdminToken?.(authorization.slice(SCHEME_LENGTH)) === true;
+    if (!isAdminToken || !SCHEME.test(authorization.slice(0, SCHEME_LENGTH))) return false;
+    return isAdminToken(authorization.slice(SCHEME_LENGTH)) || nameOf(authorization) !== undefined;
   }
+
+  const nameOf = (authorization: string) => operators.nameOf(authorization.slice(SCHEME_LENGTH));
 
   return {
     spending: () => spending,
@@ -99,11 +104,12 @@ export function createDoors(parts: DoorParts): Doors {
     operatorRefusal({ head }) {
       return isOperator(head.authorization ?? '')
         ? undefined
-        : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service');
+        : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service, or an operator’s token');
     },
 
     actorOf(call) {
-      const who = operatorOf(call.req.rawHeaders);
+      const name = nameOf(call.head.authorization ?? '');
+      const who = name === undefined ? operatorOf(call.req.rawHeaders) : good(name);
       return who.ok ? good({ who: who.value, via: addressOf(call) }) : who;
     },
   };

@@ -50,6 +50,8 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   FAST_LANE: ['yes', ''],
   ADMIN_TOKEN_FILE: ['/nowhere/token'],
   DATABASE_URL_FILE: ['/nowhere/url'],
+  FIRST_KEY: ['drk_short', `drk_${'x'.repeat(49)}`],
+  FIRST_KEY_FILE: ['/'],
 };
 
 test('every setting has values that it refuses', () => {
@@ -61,7 +63,7 @@ test.each(Object.entries(BAD).flatMap(([name, values]) => values.map(value => [n
   (name, value) => {
     const read = () => readConfig({ [name!]: value });
     expect(read).toThrow(ConfigRefused);
-    const isSecret = name === 'DATABASE_URL' || name === 'ADMIN_TOKEN';
+    const isSecret = ['DATABASE_URL', 'ADMIN_TOKEN', 'FIRST_KEY'].includes(name!);
     const shown = isSecret ? '' : `=${JSON.stringify(value).replace(/[.\\]/g, '\\$&')}`;
     expect(read).toThrow(new RegExp(`^${name}${shown}: .*(must|write) `, 's'));
   },

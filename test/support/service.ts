@@ -158,7 +158,9 @@ export async function startTestService(
 }
 
 /** What the service asks of the store by itself every so often, whether somebody calls or not. */
-const BY_ITSELF: readonly (keyof Store)[] = ['flag', 'learn', 'readHosts', 'sharedNames', 'snapshots'];
+const BY_ITSELF: readonly (keyof Store)[] = [
+  ...(['flag', 'learn', 'readHosts', 'sharedNames', 'snapshots', 'listOperators'] as const),
+];
 
 /** From now until the test ends: how often calls made the service ask its store. */
 export function countAsked(store: Store): () => number {

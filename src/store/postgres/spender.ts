@@ -31,14 +31,16 @@ export const COUNT = `
     CROSS JOIN revision
     LEFT JOIN usage ON usage.key_id = a.key_id AND usage.month = left(a.day, 7)
   ), counted AS (
-    INSERT INTO usage AS u (key_id, month, used, granted, quota)
-    SELECT key_id, month, least(calls, quota), least(calls, quota), quota
+    INSERT INTO usage AS u (key_id, month, used, granted, quota, last_at)
+    SELECT key_id, month, least(calls, quota), least(calls, quota), quota,
+      (extract(epoch FROM clock_timestamp()) * 1000)::bigint
     FROM asked WHERE current AND (seen < quota) IS NOT FALSE
     ORDER BY key_id, month
     ON CONFLICT (key_id, month) DO UPDATE SET
       used = u.used + least(excluded.granted, excluded.quota - u.used),
       granted = least(excluded.granted, excluded.quota - u.used),
-      quota = excluded.quota
+      quota = excluded.quota,
+      last_at = excluded.last_at
     WHERE (u.used < excluded.quota) IS NOT FALSE
     RETURNING u.key_id, u.month, u.used, u.granted
   ), dated AS (

@@ -12,6 +12,7 @@ import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
 import { createKeys } from './keys.ts';
 import { withConnection } from './open.ts';
+import { createOperators } from './operators.ts';
 import { createOverrides } from './overrides.ts';
 import { createRevisions } from './revision.ts';
 import { checkServer } from './schema.ts';
@@ -103,6 +104,7 @@ export async function openPostgresStore(
     ...createSnapshots(records),
     ...createAudit(records),
     ...createServers(records),
+    ...createOperators(records, revisions),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

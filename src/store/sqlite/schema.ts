@@ -153,6 +153,12 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     started_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
+  operator: `CREATE TABLE operator (
+    name TEXT PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+  ) STRICT, WITHOUT ROWID`,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

@@ -23,8 +23,8 @@ export function createSpender(db: DatabaseSync): Spender {
   const change = db.prepare('UPDATE revision SET value = value + ?');
   const readUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
   const count = db.prepare(`
-    INSERT INTO usage (key_id, month, used) VALUES (?, ?, ?)
-    ON CONFLICT (key_id, month) DO UPDATE SET used = used + excluded.used`);
+    INSERT INTO usage (key_id, month, used, last_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (key_id, month) DO UPDATE SET used = used + excluded.used, last_at = excluded.last_at`);
   const countDay = db.prepare(`
     INSERT INTO usage_day (key_id, day, used) VALUES (?, ?, ?)
     ON CONFLICT (key_id, day) DO UPDATE SET used = used + excluded.used`);
@@ -38,7 +38,7 @@ export function createSpender(db: DatabaseSync): Spender {
     const granted =
       group.quota === null ? group.calls : Math.min(group.calls, Math.max(0, group.quota - used));
     if (granted > 0) {
-      count.run(group.keyId, month, granted);
+      count.run(group.keyId, month, granted, Date.now());
       countDay.run(group.keyId, group.day, granted);
     }
     return { granted, used: used + granted };

@@ -13,6 +13,7 @@ import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { openDatabase, openFirst } from './open.ts';
+import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
@@ -54,6 +55,7 @@ export interface Records
     Snapshots,
     Audit,
     Servers,
+    Operators,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -97,6 +99,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createSnapshots(db),
     ...createAudit(db),
     ...createServers(db),
+    ...createOperators(db, revisions),
     ...createRestore(db, revisions),
     backup: backUp,
   };
