@@ -67,9 +67,10 @@ export async function openShowcase(cleanup: (end: () => void | Promise<void>) =>
   const operate = createOperate({ store: service.store, clock: () => time.now });
   const secrets: string[] = [];
   for (const { daily, ...limits } of KEYS) {
-    const { key, secret } = await operate.createKey(limits, BEN);
-    secrets.push(secret);
-    await use(service, key.id, daily, random);
+    const made = await operate.createKey(limits, BEN);
+    if ('problem' in made) throw new Error(made.detail);
+    secrets.push(made.secret);
+    await use(service, made.key.id, daily, random);
     time.now += 2 * DAY_MS + Math.round(3 * HOUR_MS * random());
   }
   await decide(operate, time);
@@ -114,6 +115,7 @@ async function decide(operate: ReturnType<typeof createOperate>, time: { now: nu
     time.now += 5 * DAY_MS + 2 * HOUR_MS;
   };
   const old = await operate.createKey({ name: 'old-website' }, BEN);
+  if ('problem' in old) throw new Error(old.detail);
   time.now += DAY_MS;
   await operate.revokeKey(old.key.id, ANN);
   time.now += 7 * HOUR_MS;

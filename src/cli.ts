@@ -10,6 +10,7 @@ import { addInfra } from './commands/infra.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLookups } from './commands/lookup.ts';
 import { addMigrate } from './commands/migrate.ts';
+import { addOperators } from './commands/operators.ts';
 import { addOverrides } from './commands/overrides.ts';
 import { CommandFailed, clearProgress, UsageProblem } from './commands/print.ts';
 import { addServe } from './commands/serve.ts';
@@ -36,6 +37,7 @@ const COMMANDS = [
   addMigrate,
   addSettings,
   addDoctor,
+  addOperators,
 ];
 
 /** Problems whose message is all that an operator needs; anything else is our fault and shows its stack. */

@@ -8,7 +8,9 @@ import { INSTALLATION } from './installation.ts';
 import {
   oneOf,
   parseFeeds,
+  parseFirstKey,
   parseHost,
+  parseNewFile,
   parsePort,
   parseSecretFile,
   parseToken,
@@ -131,6 +133,17 @@ export const SETTINGS = {
     help: 'How often the service fetches fresh lists by itself: `daily`, `hourly` or `off`. The first time is within two minutes of the first start; of all servers on one store one does it.',
     parse: oneOf('daily', 'hourly', 'off'),
   },
+  FIRST_KEY: {
+    fallback: '',
+    help: 'Secret of the first API key of an empty store, as `keys generate` prints one; it is then not printed at the first start.',
+    secret: true,
+    parse: parseFirstKey,
+  },
+  FIRST_KEY_FILE: {
+    fallback: '',
+    help: 'File for the first API key of an empty store, in place of printing it: one that it holds is taken, else a new one is written there with mode 0600.',
+    parse: parseNewFile,
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** What may also be in a file, since others can see the environment of a process. */
@@ -177,6 +190,8 @@ export interface Config {
   readonly accessLog: Parsed<'ACCESS_LOG'>;
   readonly fastLane: Parsed<'FAST_LANE'>;
   readonly feedsUpdate: Parsed<'FEEDS_UPDATE'>;
+  readonly firstKey: Parsed<'FIRST_KEY'>;
+  readonly firstKeyFile: Parsed<'FIRST_KEY_FILE'>;
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -222,6 +237,8 @@ export function readConfig(given: Environment): Config {
     accessLog: read('ACCESS_LOG'),
     fastLane: read('FAST_LANE'),
     feedsUpdate: read('FEEDS_UPDATE'),
+    firstKey: read('FIRST_KEY'),
+    firstKeyFile: read('FIRST_KEY_FILE'),
   });
   for (const name of Object.values(IN_FILES)) read(name);
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)

@@ -14,6 +14,7 @@ import {
   rotated,
   secretFrom,
   shownParts,
+  wouldDouble,
 } from './core/key.ts';
 import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
@@ -35,12 +36,17 @@ export interface KeyUse {
   readonly used: number;
   /** On each of the last `WINDOW_DAYS` days, today last. */
   readonly days: readonly number[];
+  /** Null where it never was, or not since this is noted. */
+  readonly lastUsedAt: number | null;
 }
 
+type WantedKey = Partial<Limits> & Pick<Limits, 'name'>;
+
 export interface Operate extends ActsOnFeeds {
-  createKey(limits: Partial<Limits> & { name: string }, actor: Actor): Promise<MadeKey>;
+  /** No two keys that are not revoked get the same name. */
+  createKey(limits: WantedKey, actor: Actor): Promise<MadeKey | Problem>;
   /** Nothing where there is a key already. */
-  createFirstKey(name: string, actor: Actor): Promise<MadeKey | undefined>;
+  createFirstKey(name: string, actor: Actor, secret?: string): Promise<MadeKey | undefined>;
   /** By id, or by name where only one key that is not revoked has it. */
   findKey(idOrName: string): Promise<KeyRecord | Problem>;
   listKeys(): Promise<KeyUse[]>;
@@ -63,8 +69,9 @@ export interface Operate extends ActsOnFeeds {
 /** Of an act that others get in the way of. */
 const MOST_TRIES = 20;
 
-export function newKey(limits: Partial<Limits> & { name: string }, now: number): MadeKey {
-  const secret = secretFrom(randomBytes(32));
+export const newSecret = (): string => secretFrom(randomBytes(32));
+
+export function newKey(limits: WantedKey, now: number, secret = newSecret()): MadeKey {
   const key: KeyRecord = {
     id: `key_${randomBytes(8).toString('hex')}`,
     digest: digestOf(secret),
@@ -108,9 +115,11 @@ function keysKept({ store, clock }: Parts): Pick<Operate, 'findKey' | 'listKeys'
       const days = lastDays(now, WINDOW_DAYS);
       const ofDays = Map.groupBy(await store.usageDays(days[0]!, undefined), ({ keyId }) => keyId);
       const used = await store.usedInMonth(month);
+      const lastUses = await store.lastUses();
       return (await store.listKeys()).map(key => {
         const counts = new Map(ofDays.get(key.id)?.map(one => [one.day, one.used]));
-        return { key, used: used.get(key.id) ?? 0, days: days.map(day => counts.get(day) ?? 0) };
+        const use = { used: used.get(key.id) ?? 0, lastUsedAt: lastUses.get(key.id) ?? null };
+        return { key, ...use, days: days.map(day => counts.get(day) ?? 0) };
       });
     },
 
@@ -127,16 +136,16 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
   return {
     async createKey(limits, actor) {
       const made = newKey(limits, clock());
-      await store.createKey(made.key, creation(made.key, actor));
-      return made;
+      return (await store.createKey(made.key, creation(made.key, actor), true)) ? made : taken(limits.name);
     },
 
-    async createFirstKey(name, actor) {
-      const made = newKey({ name }, clock());
+    async createFirstKey(name, actor, secret) {
+      const made = newKey({ name }, clock(), secret);
       return (await store.createFirstKey(made.key, creation(made.key, actor))) ? made : undefined;
     },
 
-    updateKey: (id, limits, actor) =>
+    updateKey: async (id, limits, actor) =>
+      (await nameProblem(store, id, limits.name)) ??
       change(
         store,
         id,
@@ -184,6 +193,13 @@ async function change(
     if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
   }
   return problem('contended', 'others change this key all the time, and nothing was changed here: try again');
+}
+
+const taken = (name: string) =>
+  problem('taken', `there is a key named ${JSON.stringify(name)} already: choose another name`);
+
+async function nameProblem(store: Store, id: string, name: string | undefined): Promise<Problem | undefined> {
+  return name !== undefined && wouldDouble(await store.listKeys(), id, name) ? taken(name) : undefined;
 }
 
 const untilWhen = (until: number | null) =>

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
+import { type Operators, watchOperators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
 import { followStore, openResolver, openVerdicts } from './compose.ts';
@@ -130,12 +131,13 @@ function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): 
 }
 
 function openObservedFreshness(
-  { config, store, clock, metrics, followMs }: Starting,
+  { config, store, clock, metrics, ports, followMs }: Starting,
   catalog: () => Catalog,
 ): Freshening {
   const isUsed = (feed: string) => !config.feedsOff.includes(feed);
   const freshness = watchFreshness({ store, isUsed, clock, everyMs: followMs });
   observeFeeds(metrics, catalog, freshness, clock);
+  observePorts(metrics, [...ports.all]);
   return freshness;
 }
 
@@ -155,10 +157,10 @@ async function start(parts: Starting): Promise<Service> {
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const { isAdminToken, isTrustedProxy } = config;
-  const doors = createDoors({ admit, overrides, clock, isAdminToken, isTrustedProxy });
+  const operators = isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
+  const doors = createDoors({ admit, overrides, clock, isAdminToken, operators, isTrustedProxy });
   const freshness = openObservedFreshness(parts, catalog);
   observeLearned(metrics, learn);
-  observePorts(metrics, [...ports.all]);
   const watchdog = watchLoop(metrics, log);
   const isDraining = () => ports.port.isDraining;
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
@@ -202,6 +204,7 @@ async function start(parts: Starting): Promise<Service> {
       await ports.drain();
       watchdog.close();
       freshness.close();
+      operators.close();
       // Every count is in the store already. What a silent store does not take now are flags and guests.
       await atMost(LAST_WORDS_MS, Promise.all([following?.close(), rank.close(), learn.close()]));
       await resolver.close();
@@ -209,6 +212,9 @@ async function start(parts: Starting): Promise<Service> {
     },
   };
 }
+
+/** Where nobody can operate over HTTP. */
+const NO_OPERATORS: Operators = { nameOf: () => undefined, close: () => {} };
 
 /** Twice, after the 8 seconds that answering takes at most: gone within ten. */
 const LAST_WORDS_MS = 1_000;

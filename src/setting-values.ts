@@ -1,10 +1,11 @@
 /** Values of settings, checked. What one must be is told with its name by `config.ts`. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
+import { isWellFormedSecret } from './core/key.ts';
 import { networkMatcher, parseNetwork } from './core/origin.ts';
 import { FEED_IDS } from './feeds/sources.ts';
 import { INSTALLATION } from './installation.ts';
@@ -69,6 +70,21 @@ export function parseToken(text: string): Checked<((sent: string) => boolean) | 
     );
   const digest = digestOf(text);
   return good(sent => timingSafeEqual(digestOf(sent), digest));
+}
+
+export function parseFirstKey(text: string): Checked<string | undefined> {
+  if (text === '') return good(undefined);
+  return isWellFormedSecret(text)
+    ? good(text)
+    : bad('must be a key as "domain-risk keys generate" prints one');
+}
+
+/** A file that may not be there yet. */
+export function parseNewFile(text: string): Checked<string | undefined> {
+  if (text === '') return good(undefined);
+  const path = resolve(INSTALLATION, text);
+  const isElse = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+  return isElse ? bad('must name a file') : good(path);
 }
 
 /** What a file holds, without the line's end: for secrets that are mounted as files. */

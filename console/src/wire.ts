@@ -24,6 +24,8 @@ export interface Keys {
     readonly revoked_at: string | null;
     /** Until then the secret before works too. */
     readonly previous_until?: string | null;
+    /** When a call of it was counted last; null is never. */
+    readonly last_used_at: string | null;
     /** Calls of the last 30 days, the oldest first, today last. */
     readonly days: readonly number[];
   }[];
@@ -44,6 +46,7 @@ export const isKeys: Check = /* @__PURE__ */ object({
     expires_at: either(string, nothing),
     revoked_at: either(string, nothing),
     previous_until: optional(either(string, nothing)),
+    last_used_at: either(string, nothing),
     days: array(integer()),
   })),
 });

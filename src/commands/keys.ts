@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 import { givenOf, type KeyRecord, type Limits } from '../core/key.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
-import { shownKey } from '../http/shown.ts';
-import type { Operate, Problem } from '../operate.ts';
-import { printFields, printJson, printTable, UsageProblem } from './print.ts';
+import { shownKey, shownUse } from '../http/shown.ts';
+import { newSecret, type Operate, type Problem } from '../operate.ts';
+import { CommandFailed, printFields, printJson, printTable, UsageProblem } from './print.ts';
 import {
   checkedList,
   dateValue,
@@ -95,18 +95,26 @@ export function addKeys(program: Command): void {
   const keys = program.command('keys').description('create, list, change, rotate and revoke API keys');
 
   withLimits(keys.command('create').description('make a key; it is printed once and never again'))
-    .requiredOption('--name <name>', 'what the key is for', labelValue)
-    .action(async (typed: Typed & { name: string }) => {
-      const limits = { ...limitsFrom(typed), name: typed.name };
-      const { key, secret } = await withStoreOrNew(store => operateOn(store).createKey(limits, actor()));
-      printKey(key, typed.json, secret);
+    .requiredOption('--name <name>', 'what the key is for; no other live key has the same', labelValue)
+    .option('--if-missing', 'where a key has this name, leave it as it is and show it, without its secret')
+    .action(create);
+
+  keys
+    .command('generate')
+    .description('print a secret for FIRST_KEY or a file for FIRST_KEY_FILE; no store is touched')
+    .option('--json', 'one JSON document on stdout')
+    .action(({ json }: { json?: boolean }) => {
+      const key = newSecret();
+      if (json) printJson({ key });
+      else process.stdout.write(`${key}\n`);
     });
 
   keys
     .command('list')
-    .description("all keys with their limits and this month's count")
+    .description("live keys with their limits, this month's count and their last use")
+    .option('--all', 'revoked ones too')
     .option('--json', 'one JSON document on stdout')
-    .action((options: { json?: boolean }) => withStore(store => list(store, options.json)));
+    .action((options: ListOptions) => withStore(store => list(store, options)));
 
   withLimits(keys.command('update').description('change the limits of a key; what is not named stays'))
     .argument('<key>', 'id or name')
@@ -142,20 +150,61 @@ export function addKeys(program: Command): void {
     );
 }
 
-async function list(store: Store, json: boolean | undefined): Promise<void> {
-  const shown = (await operateOn(store).listKeys()).map(({ key, used }) => shownKey(key, used));
+async function create(typed: Typed & { name: string; ifMissing?: boolean }): Promise<void> {
+  const limits = { ...limitsFrom(typed), name: typed.name };
+  const made = await withStoreOrNew(async store => {
+    const operate = operateOn(store);
+    const result = await operate.createKey(limits, actor());
+    if (!('problem' in result)) return result;
+    const present = await operate.findKey(typed.name);
+    if (!typed.ifMissing || 'problem' in present)
+      throw new CommandFailed(`${result.detail}, or leave it as it is with --if-missing`);
+    return { key: present, secret: undefined };
+  });
+  if (made.secret === undefined) process.stderr.write('there already: nothing was made\n');
+  printKey(made.key, typed.json, made.secret);
+}
+
+interface ListOptions {
+  all?: boolean;
+  json?: boolean;
+}
+
+async function list(store: Store, { all, json }: ListOptions): Promise<void> {
+  const keys = await operateOn(store).listKeys();
+  const shown = keys.filter(({ key }) => all || key.revokedAt === null).map(shownUse);
   if (json) return printJson(shown);
   printTable(
-    ['ID', 'NAME', 'KEY', 'USED', 'QUOTA', 'ORIGINS', 'NETWORKS', 'STATE', 'NOTE'],
+    [
+      'ID',
+      'NAME',
+      'KEY',
+      'USED',
+      'QUOTA',
+      'RATE',
+      'ORIGINS',
+      'NETWORKS',
+      'EXPIRES',
+      'LAST USED',
+      'STATE',
+      'NOTE',
+    ],
     shown.map(key => [
       key.id,
       key.name,
       key.shown_as,
       key.used,
       key.quota ?? 'unlimited',
+      key.rate ?? 'none',
       key.origins.join(' ') || 'any',
       key.networks.join(' ') || 'any',
-      key.revoked_at ? 'revoked' : key.expires_at ? `until ${key.expires_at}` : 'live',
+      key.expires_at ?? 'never',
+      key.last_used_at ?? 'never',
+      key.revoked_at
+        ? 'revoked'
+        : key.expires_at && Date.parse(key.expires_at) <= Date.now()
+          ? 'expired'
+          : 'live',
       key.note,
     ]),
   );

@@ -15,7 +15,8 @@ import { type Environment, settingsHelp } from '../setting-sources.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
 import { hasTerminal, reloadOnHangup } from './hangup.ts';
 import { CommandFailed, startProgress } from './print.ts';
-import { operateOn, readWorld, tellNewStore } from './world.ts';
+import { welcome } from './welcome.ts';
+import { readWorld, tellNewStore } from './world.ts';
 
 /** Last resort after something that must never happen: a supervisor starts us again. */
 const GIVE_UP_MS = 10_000;
@@ -87,7 +88,7 @@ async function serve(options: ServeOptions): Promise<void> {
       reloadWorkers?.(env);
     });
   try {
-    await welcome(service, config.docs);
+    await welcome(service, config);
   } catch (error) {
     await service.close();
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -204,29 +205,6 @@ function warnOfPrivateResolvers(config: Config, log: Logger): void {
   log.warn(
     { servers },
     'a DNS server in a private network may answer for internal names: set DNS_SERVERS to public ones, or ignore this if it answers for public names only',
-  );
-}
-
-/** The first key is shown here and nowhere else; it does not go through the logger. */
-async function welcome({ address, store }: Serving, hasDocs: boolean): Promise<void> {
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  const base = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${address.port}`;
-  const reference = hasDocs ? `, API reference at ${base}/docs` : '';
-  process.stderr.write(`ready: ${base} in a browser${reference}\n`);
-  const actor = { who: 'domain-risk', via: 'first start' };
-  const first = await operateOn(store).createFirstKey('first', actor);
-  if (!first) return;
-  process.stdout.write(
-    `
-Your first API key, shown this once:
-
-  ${first.secret}
-
-Try it:
-
-  curl -H "Authorization: Bearer ${first.secret}" ${base}/v1/public/domain/gmail.com
-
-`,
   );
 }
 

@@ -14,6 +14,8 @@ export type Action =
   | 'feed.remove'
   | 'feed.rollback'
   | 'feed.return'
+  | 'operator.add'
+  | 'operator.revoke'
   | 'store.restore'
   | 'store.move';
 

@@ -53,6 +53,12 @@ export function givenOf(limits: { readonly [L in keyof Limits]: Limits[L] | unde
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
+/** Whether a new name for a key is that of another one. Those that have one name since before stay as they are. */
+export function wouldDouble(keys: readonly KeyRecord[], id: string, name: string): boolean {
+  const isSame = keys.some(key => key.id === id && key.name === name);
+  return !isSame && keys.some(key => key.name === name && key.revokedAt === null);
+}
+
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Every secret begins with it. */
 export const SECRET_PREFIX = 'drk_';

@@ -8,6 +8,7 @@ import type { Guest, HostRecord } from './guest.ts';
 import type { KeyRecord } from './key.ts';
 import type { Lease } from './lease.ts';
 import type { Mail } from './mail.ts';
+import type { OperatorRecord } from './operator.ts';
 import type { Override } from './override.ts';
 import type { Flag, Ranked } from './ranking.ts';
 import type { Restored } from './restored.ts';
@@ -156,10 +157,13 @@ export interface Store {
   used(keyId: string, month: string): Promise<number>;
   /** By key; one that was not used is not there. */
   usedInMonth(month: string): Promise<ReadonlyMap<string, number>>;
+  /** When each key was counted last; one that never was is not there. */
+  lastUses(): Promise<ReadonlyMap<string, number>>;
   /** Of one key or of all, in the order of keys and days; days without a call are left out. */
   usageDays(sinceDay: string, keyId: string | undefined): Promise<DayUsage[]>;
 
-  createKey(key: KeyRecord, act: Act): Promise<void>;
+  /** False where a key that is not revoked has its name, and no other may have it. */
+  createKey(key: KeyRecord, act: Act, isNameUnique?: boolean): Promise<boolean>;
   /** Only into a store that has no key at all; false when there is one. */
   createFirstKey(key: KeyRecord, act: Act): Promise<boolean>;
   /**
@@ -228,6 +232,11 @@ export interface Store {
 
   /** The key that filters are signed with: the first candidate that anybody gave, ever. */
   signingKey(candidate: string): Promise<string>;
+  /** False where one who is not revoked has this name. */
+  addOperator(operator: OperatorRecord, act: Act): Promise<boolean>;
+  revokeOperator(name: string, at: number, act: Act): Promise<boolean>;
+  listOperators(): Promise<OperatorRecord[]>;
+
   /** This server is alive: to be said again every so often. The moment is the store's own. */
   showSign(sign: Omit<ServerSign, 'seenAt'>): Promise<void>;
   removeSign(id: string): Promise<void>;

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Act, shortDetail } from './audit.ts';
 import type { SnapshotHead } from './feed.ts';
 import { changesIn, type KeyRecord, limitsIn, limitsOf } from './key.ts';
+import type { OperatorRecord } from './operator.ts';
 import { type Override, overrideInWords } from './override.ts';
 
 /** One line of the audit. */
@@ -65,6 +66,17 @@ export function listsAgain(
   return old
     .filter(({ feed, acceptedAt }) => acceptedAt > (byFeed.get(feed)?.acceptedAt ?? Number.NEGATIVE_INFINITY))
     .map(record => ({ record, change: changeOf('feed.update', record.feed, `version ${record.version}`) }));
+}
+
+/** Only those that are not there: no revoked token comes back to life. */
+export function operatorsAgain(
+  present: readonly OperatorRecord[],
+  old: readonly OperatorRecord[],
+): Written<OperatorRecord>[] {
+  const names = new Set(present.map(({ name }) => name));
+  return old
+    .filter(({ name }) => !names.has(name))
+    .map(record => ({ record, change: { action: 'operator.add', subject: record.name, detail: null } }));
 }
 
 /** All in one line. */

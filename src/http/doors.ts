@@ -1,6 +1,7 @@
 /** Who may come in: callers by their key, operators by their token. */
 
 import type { Admit } from '../admit.ts';
+import type { Operators } from '../appoint.ts';
 import type { Actor } from '../core/audit.ts';
 import { bad, type Checked, good } from '../core/checked.ts';
 import type { Admission, Credentials, Passed } from '../core/door.ts';
@@ -32,6 +33,8 @@ export interface DoorParts {
   readonly overrides: Overrides;
   readonly clock: Clock;
   readonly isAdminToken: ((sent: string) => boolean) | undefined;
+  /** Those with a token of their own. */
+  readonly operators: Pick<Operators, 'nameOf'>;
   readonly isTrustedProxy: (address: string) => boolean;
 }
 
@@ -40,8 +43,7 @@ const SCHEME = /^bearer $/i;
 const SCHEME_LENGTH = 'Bearer '.length;
 
 export function createDoors(parts: DoorParts): Doors {
-  const { admit, overrides, clock, isAdminToken, isTrustedProxy } = parts;
-
+  const { admit, overrides, clock, isTrustedProxy } = parts;
   let spending = 0;
 
   function addressOf({ connection, head }: Call): string {
@@ -62,11 +64,6 @@ export function createDoors(parts: DoorParts): Doors {
     call.isPaid = true;
     if (overrides.revision() === passed.revision) return serve(passed);
     return overrides.reach(passed.revision).then(() => serve(passed));
-  }
-
-  function isOperator(authorization: string): boolean {
-    const isBearer = SCHEME.test(authorization.slice(0, SCHEME_LENGTH));
-    return isBearer && isAdminToken?.(authorization.slice(SCHEME_LENGTH)) === true;
   }
 
   return {
@@ -99,16 +96,33 @@ export function createDoors(parts: DoorParts): Doors {
       return admission;
     },
 
+    ...operatorsDoor(parts, addressOf),
+  };
+}
+
+function operatorsDoor(
+  { isAdminToken, operators }: DoorParts,
+  addressOf: (call: Call) => string,
+): Pick<Doors, 'isOperator' | 'operatorRefusal' | 'actorOf'> {
+  const nameOf = (authorization: string) => operators.nameOf(authorization.slice(SCHEME_LENGTH));
+
+  function isOperator(authorization: string): boolean {
+    if (!isAdminToken || !SCHEME.test(authorization.slice(0, SCHEME_LENGTH))) return false;
+    return isAdminToken(authorization.slice(SCHEME_LENGTH)) || nameOf(authorization) !== undefined;
+  }
+
+  return {
     isOperator,
 
     operatorRefusal({ head }) {
       return isOperator(head.authorization ?? '')
         ? undefined
-        : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service');
+        : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service, or an operator’s token');
     },
 
     actorOf(call) {
-      const who = operatorOf(call.req.rawHeaders);
+      const name = nameOf(call.head.authorization ?? '');
+      const who = name === undefined ? operatorOf(call.req.rawHeaders) : good(name);
       return who.ok ? good({ who: who.value, via: addressOf(call) }) : who;
     },
   };

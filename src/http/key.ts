@@ -134,6 +134,12 @@ export const KeysSchema = Type.Object(
     keys: Type.Array(
       Type.Object({
         ...KEY_MEMBERS,
+        last_used_at: nullable(
+          Type.String({
+            format: 'date-time',
+            description: 'When a call of it was counted last; null is never.',
+          }),
+        ),
         days: Type.Array(Type.Integer(), {
           description: 'Calls of the last 30 days, the oldest first, today last.',
         }),

@@ -13,6 +13,7 @@ import { toSecond } from '../core/quota.ts';
 import { relisting } from '../core/relist.ts';
 import type { Steps } from '../core/steps.ts';
 import { sumOf } from '../core/weights.ts';
+import type { KeyUse } from '../operate.ts';
 
 /** To the second, in UTC. */
 export function shownDate(ms: number): string;
@@ -39,6 +40,10 @@ export function shownKey(key: KeyRecord, used: number | undefined, secret?: stri
     revoked_at: shownDate(key.revokedAt),
     ...(key.previousUntil === null ? {} : { previous_until: shownDate(key.previousUntil) }),
   };
+}
+
+export function shownUse({ key, used, lastUsedAt }: Omit<KeyUse, 'days'>) {
+  return { ...shownKey(key, used), last_used_at: shownDate(lastUsedAt) };
 }
 
 export function shownOverride({ createdAt, expiresAt, ...override }: Override) {

@@ -9,6 +9,7 @@ import type { FeedCheck } from '../core/freshness.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Lease } from '../core/lease.ts';
+import type { OperatorRecord } from '../core/operator.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
@@ -37,12 +38,15 @@ export const KEY = table<KeyRecord>('key', ['id'], {
 /** The row that a quota is held against. */
 interface MonthUsage extends Omit<DayUsage, 'day'> {
   readonly month: string;
+  /** Of the last count. Written with it, into a row that is written anyway. */
+  readonly lastAt: number | null;
 }
 
 export const USAGE = table<MonthUsage>('usage', ['keyId', 'month'], {
   keyId: text,
   month: text,
   used: whole,
+  lastAt: later(orNull(whole)),
 });
 
 export const USAGE_DAY = table<DayUsage>('usage_day', ['keyId', 'day'], {
@@ -172,6 +176,13 @@ export const SIGNING = table<{ readonly id: number; readonly secret: string }>('
   secret: text,
 });
 
+export const OPERATOR = table<OperatorRecord>('operator', ['name'], {
+  name: text,
+  digest: text,
+  createdAt: whole,
+  revokedAt: orNull(whole),
+});
+
 /** Of this very store: neither moved nor restored. */
 export const SERVER = table<ServerSign>('server', ['id'], {
   id: text,
@@ -199,6 +210,6 @@ export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
 
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
-  ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT],
+  ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
   ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, SIGNING],
 ];

@@ -2,6 +2,7 @@
 
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createAppoint } from '../../src/appoint.ts';
 import { digestOf } from '../../src/core/key.ts';
 import { ACT } from '../support/act.ts';
 import { ask, askBytes, expectError, parseAnswers, type Question } from '../support/answers.ts';
@@ -66,8 +67,9 @@ const listed = async (id: string) =>
   (await done<{ keys: ShownKey[] }>('GET', '/admin/keys')).keys.find(key => key.id === id)!;
 const latest = async () => (await done<{ acts: ShownAct[] }>('GET', '/admin/audit?limit=1')).acts[0]!;
 const status = async (secret: string) => (await shared().get(LOOKUP, secret)).status;
+let made = 0;
 const newKey = (json: object = {}) =>
-  done<ShownKey>('POST', '/admin/keys', { json: { name: 'web', ...json } });
+  done<ShownKey>('POST', '/admin/keys', { json: { name: `key ${++made}`, ...json } });
 
 /** Every endpoint with a request that would succeed if the named thing were there. */
 const ENDPOINTS: readonly (readonly [string, string, object?])[] = [
@@ -347,11 +349,14 @@ describe('keys', () => {
     expect((await get(LOOKUP, made.key)).status).toBe(403);
     expect((await get(LOOKUP, made.key, { origin: 'https://a.example.org' })).status).toBe(200);
     const days = [...Array(29).fill(0), 1];
-    expect(await listed(made.id)).toEqual({ ...shown, id: made.id, used: 1, days });
+    const last_used_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
+    expect(await listed(made.id)).toEqual({ ...shown, id: made.id, used: 1, last_used_at, days });
+    const { detail } = await refused('POST', '/admin/keys', 422, 'validation_error', { json });
+    expect(detail).toBe('there is a key named "web" already: choose another name');
   });
 
   test('updates count from the next request on; what is not named stays, null takes a limit away', async () => {
-    const { key, id } = await newKey({ quota: 1, origins: [] });
+    const { key, id } = await newKey({ name: 'before', quota: 1, origins: [] });
     expect([await status(key), await status(key)]).toEqual([200, 429]);
     const raised = await done('PATCH', `/admin/keys/${id}`, { json: { quota: 2, name: 'renamed' } });
     expect(raised).toMatchObject({ id, name: 'renamed', quota: 2, used: 1, rate: null });
@@ -359,7 +364,7 @@ describe('keys', () => {
     expect(await latest()).toMatchObject({
       action: 'key.update',
       subject: id,
-      detail: 'name "web" → "renamed", quota 1 → 2',
+      detail: 'name "before" → "renamed", quota 1 → 2',
     });
     const acts = await done<{ acts: ShownAct[] }>('GET', '/admin/audit');
     expect(await done('PATCH', `/admin/keys/${id}`, { json: { quota: 2 } })).toMatchObject({ quota: 2 });
@@ -617,15 +622,35 @@ describe('feeds, mail hosts and the audit', () => {
     }
   });
 
+  test('an operator with a token of their own is named by it, whatever X-Operator says, until it is revoked', async () => {
+    const { store } = shared();
+    const appoint = createAppoint({ store, clock: Date.now });
+    const ada = await appoint.add('Ada', ACT);
+    const key = ada!.token;
+    const known = async () => (await admin('GET', '/admin/keys', { key })).status;
+    await eventually('the server knows the token', async () => (await known()) === 200);
+    const sent = { key, headers: ['X-Operator: Bob'], json: { name: 'by Ada' } };
+    const { id } = await done<ShownKey>('POST', '/admin/keys', sent);
+    expect(await latest()).toMatchObject({ who: 'Ada', action: 'key.create', subject: id });
+    expect(await appoint.add('Ada', ACT)).toBeUndefined();
+    expect(await appoint.revoke('Ada', ACT)).toBe(true);
+    expect(await appoint.revoke('Ada', ACT)).toBe(false);
+    await eventually('it is refused', async () => (await known()) === 401);
+    expect((await admin('GET', '/admin/keys', { key: `dro_${'0'.repeat(64)}` })).status).toBe(401);
+    expect(JSON.stringify(await store.listOperators())).not.toContain(key);
+    // The name is free again.
+    expect(await appoint.add('Ada', ACT)).toBeDefined();
+  });
+
   test('who acts is told by X-Operator, from where by the connection', async () => {
-    const { id } = await newKey();
+    const { id } = await newKey({ name: 'acted on' });
     expect(await latest()).toEqual({
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/),
       who: 'operator',
       via: '127.0.0.1',
       action: 'key.create',
       subject: id,
-      detail: 'name "web"',
+      detail: 'name "acted on"',
     });
     const path = `/admin/keys/${id}`;
     for (const [sent, who] of [

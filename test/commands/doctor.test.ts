@@ -61,6 +61,23 @@ test('space and lists that run short are told before they are a problem', () => 
   expect(feedsFinding([daysAgo(40), daysAgo(4)], now).state).toBe('warning');
 });
 
+test('operators are added, listed and revoked by the command, each with a token that is shown once', async () => {
+  const folder = temporaryFolder();
+  const store = await openBeside(folder);
+  const { token } = await runJson<{ token: string }>(['operators', 'add', 'Ada'], { folder });
+  expect(token).toMatch(/^dro_[0-9a-f]{64}$/);
+  const twice = await run(['operators', 'add', 'Ada'], { folder });
+  expect([twice.code, twice.stderr]).toEqual([1, 'domain-risk: there is an operator named "Ada" already\n']);
+  await runJson(['operators', 'revoke', 'Ada'], { folder });
+  const { stdout } = await run(['operators', 'list'], { folder });
+  expect(stdout).toMatch(/^NAME +SINCE +STATE\nAda +\S+Z +revoked \S+Z\n$/);
+  const acts = (await store.audit(9)).map(({ action, subject, who }) => [action, subject, who !== '']);
+  expect(acts).toEqual([
+    ['operator.revoke', 'Ada', true],
+    ['operator.add', 'Ada', true],
+  ]);
+});
+
 test('config shows every setting and where it came from, no secret, and fails for one that cannot be used', async () => {
   const ADMIN_TOKEN = 'canary'.repeat(8);
   const shown = await run(['config'], { folder: '/srv/none', env: { ADMIN_TOKEN } });

@@ -41,7 +41,7 @@ test('a created key is printed once with its limits, and works with the next req
 
   const listed = await runJson<Record<string, unknown>[]>(['keys', 'list'], folder());
   const { key, ...rest } = made;
-  expect(listed).toContainEqual({ ...rest, used: 2 });
+  expect(listed).toContainEqual({ ...rest, used: 2, last_used_at: expect.any(String) });
   expect(JSON.stringify(listed)).not.toContain(key);
   expect(JSON.stringify(listed)).not.toContain(digestOf(key));
 });
@@ -59,7 +59,9 @@ test('for people there are tables, and the secret only when it is made', async (
   const list = await run(['keys', 'list'], folder());
   expect(list.code).toBe(0);
   expect(list.stdout).toMatch(/^ID +NAME +KEY +USED +QUOTA/);
-  expect(list.stdout).toMatch(/for people +drk_\w{4}….{4} +0 +unlimited +any +any +live +ask Ann$/m);
+  expect(list.stdout).toMatch(
+    /for people +drk_\w{4}….{4} +0 +unlimited +none +any +any +never +never +live +ask Ann$/m,
+  );
   expect(list.stdout).not.toMatch(SECRET);
 });
 
@@ -180,6 +182,46 @@ test('a revoked key is refused with the next request, and for good', async () =>
     expect(stderr).toMatch(/revoked for good: create a new one/);
   }
   expect(await status(secret)).toBe(401);
+});
+
+test('a second key of the same name is not made; scripts may ask for one only where it is missing', async () => {
+  const create = ['keys', 'create', '--name', 'unique'];
+  const first = await runJson<MadeKey>(create, folder());
+  const second = await run([...create, '--json'], folder());
+  expect([second.code, second.stdout]).toEqual([1, '']);
+  expect(second.stderr).toMatch(/^domain-risk: there is a key named "unique" already: .*--if-missing\n$/);
+  const again = await runJson<MadeKey>([...create, '--if-missing', '--quota', '7'], folder());
+  expect(again).toMatchObject({ id: first.id, quota: null });
+  expect(again.key).toBeUndefined();
+  const operate = createOperate({ store: shared().store, clock: Date.now });
+  const other = await shared().key({ name: 'another' });
+  expect(await operate.updateKey(other.key.id, { name: 'unique' }, ACT)).toMatchObject({ problem: 'taken' });
+  // A revoked one gives its name free, and doubles from before may keep theirs.
+  await operate.revokeKey(first.id, ACT);
+  expect(await operate.updateKey(other.key.id, { name: 'unique' }, ACT)).toMatchObject({ name: 'unique' });
+  const [one] = [await shared().key({ name: 'double' }), await shared().key({ name: 'double' })];
+  expect(await operate.updateKey(one.key.id, { name: 'double', quota: 3 }, ACT)).toMatchObject({ quota: 3 });
+});
+
+test('a list has the last use of each key, and revoked ones only where asked for', async () => {
+  const { store } = shared();
+  const { key, secret } = await shared().key({ name: 'used', rate: 9 });
+  const revoked = await shared().key({ name: 'gone', revokedAt: 5 });
+  const began = Math.floor(Date.now() / 1_000) * 1_000;
+  expect(await status(secret)).toBe(200);
+  const rows = await runJson<Record<string, unknown>[]>(['keys', 'list'], folder());
+  const of = (id: string) => rows.find(row => row.id === id);
+  expect(of(revoked.key.id)).toBeUndefined();
+  const at = Date.parse(String(of(key.id)?.last_used_at));
+  expect(at).toBeGreaterThanOrEqual(began);
+  expect(at).toBeLessThanOrEqual(Date.now());
+  expect((await store.lastUses()).get(revoked.key.id)).toBeUndefined();
+  const { stdout } = await run(['keys', 'list', '--all'], folder());
+  expect(stdout).toMatch(
+    /^ID +NAME +KEY +USED +QUOTA +RATE +ORIGINS +NETWORKS +EXPIRES +LAST USED +STATE +NOTE$/m,
+  );
+  expect(stdout).toMatch(new RegExp(`^${revoked.key.id} .* never +never +revoked$`, 'm'));
+  expect(stdout).toMatch(new RegExp(`^${key.id} +used .* 9 .* never +20\\S+Z +live$`, 'm'));
 });
 
 test('a key may be named by its name while only one has it', async () => {

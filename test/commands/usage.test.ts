@@ -27,8 +27,18 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   serve: ['environment', '--port', '--host', '--data-dir', ...Object.keys(SETTINGS)],
   lookup: ['<domain>', '--explain', '--offline', '--json'],
   top: ['--limit', '--reason', '--json'],
-  'keys create': ['--name', '--quota', '--origin', '--network', '--expires', '--rate', '--json'],
-  'keys list': ['--json'],
+  'keys create': [
+    '--name',
+    '--if-missing',
+    '--quota',
+    '--origin',
+    '--network',
+    '--expires',
+    '--rate',
+    '--json',
+  ],
+  'keys list': ['--all', '--json'],
+  'keys generate': ['FIRST_KEY', '--json'],
   'keys update': ['<key>', '--name', '--quota', '--origin', '--network', '--expires', '--json'],
   'keys rotate': ['<key>', '--overlap', '--json'],
   'keys revoke': ['<key>', '--json'],
@@ -41,6 +51,9 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   restore: ['<file>', '--dry-run', '--yes', '--json'],
   config: ['--json'],
   doctor: ['--json'],
+  'operators add': ['<name>', '--json'],
+  'operators list': ['--json'],
+  'operators revoke': ['<name>', '--json'],
 };
 
 test('whoever has read enough, as in "| head -1", ends no command with a failure', async () => {
@@ -137,6 +150,7 @@ const NEEDS_A_STORE = [
   'feeds sweep --limit 1',
   'top',
   'audit',
+  'operators list',
   'backup copy.db',
 ];
 test('where there is no store, commands that need one make none and name the path and the setting', async () => {

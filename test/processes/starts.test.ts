@@ -51,6 +51,8 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   ADMIN_TOKEN_FILE: ['/nowhere/token'],
   DATABASE_URL_FILE: ['/nowhere/url'],
   FEEDS_UPDATE: ['weekly', 'on', ''],
+  FIRST_KEY: ['drk_short', `drk_${'x'.repeat(49)}`],
+  FIRST_KEY_FILE: ['/'],
 };
 
 test('every setting has values that it refuses', () => {
@@ -62,7 +64,7 @@ test.each(Object.entries(BAD).flatMap(([name, values]) => values.map(value => [n
   (name, value) => {
     const read = () => readConfig({ [name!]: value });
     expect(read).toThrow(ConfigRefused);
-    const isSecret = name === 'DATABASE_URL' || name === 'ADMIN_TOKEN';
+    const isSecret = ['DATABASE_URL', 'ADMIN_TOKEN', 'FIRST_KEY'].includes(name!);
     const shown = isSecret ? '' : `=${JSON.stringify(value).replace(/[.\\]/g, '\\$&')}`;
     expect(read).toThrow(new RegExp(`^${name}${shown}: .*(must|write) `, 's'));
   },

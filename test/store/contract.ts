@@ -1033,6 +1033,58 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
   });
 
+  describe('names and last uses of keys', () => {
+    test('a name that must be unique is given once, however many ask for it at once, and again after a revocation', async () => {
+      const open = await makePlace();
+      const stores = await Promise.all([open(), open()]);
+      const keys = Array.from({ length: 6 }, () => someKey({ name: 'web' }));
+      const made = await Promise.all(keys.map((key, at) => stores[at % 2]!.createKey(key, ACT, true)));
+      expect(made.filter(Boolean)).toHaveLength(1);
+      const [key] = await stores[0].listKeys();
+      expect(await stores[0].audit(9)).toHaveLength(1);
+      // Those who do not ask for that are as before.
+      expect(await stores[0].createKey(someKey({ name: 'web' }), ACT)).toBe(true);
+      for (const one of await stores[0].listKeys())
+        await stores[0].updateKey({ ...one, revokedAt: 5 }, one, ACT);
+      expect(await stores[1].createKey(someKey({ name: key!.name }), ACT, true)).toBe(true);
+    });
+
+    test('the last use of a key is known, and counting is all that it takes', async () => {
+      const { store, key } = await withKey();
+      const other = someKey();
+      await store.createKey(other, ACT);
+      expect(await store.lastUses()).toEqual(new Map());
+      const before = Date.now();
+      const revision = await store.revision();
+      await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
+      await spendOne(store, { keyId: key.id, day: '2026-10-31', quota: null }, revision);
+      await spendOne(store, { keyId: other.id, day: DAY, quota: 0 }, revision);
+      const uses = await store.lastUses();
+      expect([...uses.keys()]).toEqual([key.id]);
+      expect(uses.get(key.id)).toBeGreaterThanOrEqual(before - 5);
+      expect(uses.get(key.id)).toBeLessThanOrEqual(Date.now() + 5);
+    });
+  });
+
+  describe('operators', () => {
+    test('one name is one operator until revoked, every change is audited, and all servers see it', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const ada = { name: 'Ada', digest: 'a', createdAt: 1, revokedAt: null };
+      const act = (action: Action) => ({ ...ACT, action, subject: 'Ada' });
+      expect(await one.addOperator(ada, act('operator.add'))).toBe(true);
+      expect(await other.addOperator({ ...ada, digest: 'b' }, act('operator.add'))).toBe(false);
+      expect(await other.listOperators()).toEqual([ada]);
+      expect(await other.revokeOperator('Bob', 5, act('operator.revoke'))).toBe(false);
+      expect(await other.revokeOperator('Ada', 5, act('operator.revoke'))).toBe(true);
+      expect(await one.revokeOperator('Ada', 6, act('operator.revoke'))).toBe(false);
+      expect(await one.listOperators()).toEqual([{ ...ada, revokedAt: 5 }]);
+      expect(await one.addOperator({ ...ada, digest: 'c' }, act('operator.add'))).toBe(true);
+      expect(await other.listOperators()).toEqual([{ ...ada, digest: 'c' }]);
+      expect(await one.audit(9)).toHaveLength(3);
+    });
+  });
+
   describe('signs of life', () => {
     test('every server sees who else is there, by the clock of the store, until it leaves or is silent', async () => {
       const open = await makePlace();

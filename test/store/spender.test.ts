@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
+import { additions, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { createSpender } from '../../src/store/sqlite/spender.ts';
 
 /** In memory: what is tested is what the database says of itself, not what the disk does. */
@@ -8,8 +8,9 @@ function world(synchronous: string) {
   const db = new DatabaseSync(':memory:');
   onTestFinished(() => db.close());
   for (const step of MIGRATIONS) db.exec(step);
+  for (const step of additions(db)) db.exec(step);
   db.exec(
-    `INSERT INTO key VALUES ('k1', 'Shop', 'd', 'p', 'l', NULL, NULL, NULL, NULL, '[]', '[]', 0, NULL, NULL)`,
+    `INSERT INTO key VALUES ('k1', 'Shop', 'd', 'p', 'l', NULL, NULL, NULL, NULL, '[]', '[]', 0, NULL, NULL, NULL)`,
   );
   db.exec(`PRAGMA synchronous = ${synchronous}`);
   const revision = Number(db.prepare('SELECT value FROM revision').get()?.value);

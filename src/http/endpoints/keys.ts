@@ -7,7 +7,7 @@ import type { Operate, Problem } from '../../operate.ts';
 import type { NoBody } from '../bodies.ts';
 import { type KeyBody, limitsFrom, type NewKeyBody, type RotationBody } from '../key.ts';
 import { type Done, invalid, ok, refusalOf, type Work } from '../operators.ts';
-import { shownKey } from '../shown.ts';
+import { shownKey, shownUse } from '../shown.ts';
 
 export function keyEndpoints({ operate, clock }: { operate: Operate; clock: Clock }) {
   async function shown(result: KeyRecord | Problem): Promise<Done | Refusal> {
@@ -17,14 +17,15 @@ export function keyEndpoints({ operate, clock }: { operate: Operate; clock: Cloc
 
   const list: Work<typeof NoBody> = async () => {
     const keys = await operate.listKeys();
-    return ok({ keys: keys.map(({ key, used, days }) => ({ ...shownKey(key, used), days })) });
+    return ok({ keys: keys.map(({ days, ...use }) => ({ ...shownUse(use), days })) });
   };
 
   const create: Work<typeof NewKeyBody> = async (_call, actor, body) => {
     const limits = limitsFrom(body, clock());
     if (!limits.ok) return invalid(limits.problem);
-    const { key, secret } = await operate.createKey({ name: body.name, ...limits.value }, actor);
-    return { status: 201, body: shownKey(key, 0, secret) };
+    const made = await operate.createKey({ name: body.name, ...limits.value }, actor);
+    if ('problem' in made) return refusalOf(made);
+    return { status: 201, body: shownKey(made.key, 0, made.secret) };
   };
 
   const update: Work<typeof KeyBody> = async ({ target }, actor, body) => {

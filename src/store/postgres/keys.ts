@@ -13,6 +13,10 @@ const FULL_NAMES = columns.map(({ name }) => `key.${name}`).join(', ');
 
 const hasKeys = async (session: Session) => (await session.query('SELECT 1 FROM key LIMIT 1')).count > 0;
 
+/** Changes go one after the other: nobody else takes it meanwhile. */
+const isTaken = async (session: Session, name: string) =>
+  (await session.query('SELECT 1 FROM key WHERE name = $1 AND revoked_at IS NULL LIMIT 1', [name])).count > 0;
+
 async function insertKey(session: Session, key: KeyRecord): Promise<boolean> {
   await session.query(`INSERT INTO key (${names}) VALUES (${postgres.places()})`, postgres.values(key));
   return true;
@@ -32,9 +36,12 @@ export function createKeys({ run }: Connections, { change }: Revisions) {
         const row = rows[0]!;
         return { key: row.id === null ? undefined : postgres.record(row), revision: Number(row.revision) };
       }),
-    createKey: async (key: KeyRecord, act: Act) => {
-      await change(act, session => insertKey(session, key));
-    },
+    createKey: (key: KeyRecord, act: Act, isNameUnique = false) =>
+      change(
+        act,
+        async session =>
+          !(isNameUnique && (await isTaken(session, key.name))) && (await insertKey(session, key)),
+      ),
     createFirstKey: async (key: KeyRecord, act: Act) =>
       !(await run(hasKeys)) &&
       change(act, async session => !(await hasKeys(session)) && (await insertKey(session, key))),

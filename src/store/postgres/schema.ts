@@ -198,6 +198,12 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     body text NOT NULL,
     PRIMARY KEY (feed, accepted_at)
   )`,
+  operator: `CREATE TABLE ${SCHEMA}.operator (
+    name text COLLATE "C" PRIMARY KEY,
+    digest text COLLATE "C" NOT NULL UNIQUE,
+    created_at bigint NOT NULL,
+    revoked_at bigint
+  )`,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

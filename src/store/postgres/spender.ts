@@ -32,12 +32,13 @@ export const COUNT = `
     CROSS JOIN revision
     LEFT JOIN usage ON usage.key_id = a.key_id AND usage.month = left(a.day, 7)
   ), counted AS (
-    INSERT INTO usage AS u (key_id, month, used, granted, quota)
-    SELECT key_id, month, first + least(calls, quota - first), first + least(calls, quota - first), quota
+    INSERT INTO usage AS u (key_id, month, used, granted, quota, last_at)
+    SELECT key_id, month, first + least(calls, quota - first), first + least(calls, quota - first), quota,
+      (extract(epoch FROM clock_timestamp()) * 1000)::bigint
     FROM asked CROSS JOIN LATERAL (SELECT CASE WHEN whole > quota THEN 0 ELSE whole END) AS whole_first (first)
     WHERE current AND (seen < quota) IS NOT FALSE
     ORDER BY key_id, month
-    ON CONFLICT (key_id, month) DO UPDATE SET (used, granted, quota) = (
+    ON CONFLICT (key_id, month) DO UPDATE SET last_at = excluded.last_at, (used, granted, quota) = (
       SELECT u.used + first + least(calls, asked.quota - u.used - first),
         first + least(calls, asked.quota - u.used - first), asked.quota
       FROM asked

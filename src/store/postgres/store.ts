@@ -14,6 +14,7 @@ import { createHosts } from './hosts.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { withConnection } from './open.ts';
+import { createOperators } from './operators.ts';
 import { createOverrides } from './overrides.ts';
 import { createRevisions } from './revision.ts';
 import { checkServer } from './schema.ts';
@@ -109,6 +110,7 @@ export async function openPostgresStore(
     ...createServers(records),
     ...createLeases(records),
     ...createFeedChecks(records),
+    ...createOperators(records, revisions),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

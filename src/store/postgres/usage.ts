@@ -1,6 +1,7 @@
 /** How many calls were counted, read from the shared store. Its spender counts them. */
 
 import { USAGE, USAGE_DAY } from '../columns.ts';
+import { LAST_USES } from '../last-uses.ts';
 import { type Connections, LISTING_MS } from './connect.ts';
 
 export function createUsage({ run }: Connections) {
@@ -18,6 +19,11 @@ export function createUsage({ run }: Connections) {
       run(async session => {
         const { rows } = await session.query(`SELECT ${USAGE.names} FROM usage WHERE month = $1`, [month]);
         return new Map(rows.map(USAGE.postgres.record).map(({ keyId, used }) => [keyId, used]));
+      }, LISTING_MS),
+    lastUses: () =>
+      run(async session => {
+        const { rows } = await session.query(LAST_USES);
+        return new Map(rows.map(row => [String(row.key_id), Number(row.last_at)]));
       }, LISTING_MS),
     usageDays: (sinceDay: string, keyId: string | undefined) =>
       run(async session => {

@@ -13,6 +13,8 @@ export type Keys = ReturnType<typeof createKeys>;
 export function createKeys(db: DatabaseSync, { revision, change, together }: Revisions) {
   const selectByDigest = db.prepare(`SELECT ${names} FROM key WHERE digest = ?1 OR previous_digest = ?1`);
   const selectAnyKey = db.prepare('SELECT 1 FROM key LIMIT 1');
+  const selectNamed = db.prepare('SELECT 1 FROM key WHERE name = ? AND revoked_at IS NULL');
+  const isTaken = (name: string) => selectNamed.get(name) !== undefined;
   const hasKeys = () => selectAnyKey.get() !== undefined;
   const insertKey = db.prepare(`INSERT INTO key (${names}) VALUES (${sqlite.places})`);
   const replaceKey = db.prepare(
@@ -25,8 +27,11 @@ export function createKeys(db: DatabaseSync, { revision, change, together }: Rev
         const row = selectByDigest.get(digest);
         return { key: row && sqlite.record(row), revision: revision() };
       }),
-    createKey: (key: KeyRecord, act: Act) =>
-      void change(act, () => insertKey.run(...sqlite.values(key)).changes === 1),
+    createKey: (key: KeyRecord, act: Act, isNameUnique: boolean): boolean =>
+      change(
+        act,
+        () => !(isNameUnique && isTaken(key.name)) && insertKey.run(...sqlite.values(key)).changes === 1,
+      ),
     // Asked at every start: where there is a key it must not need the lock that another process may hold.
     createFirstKey: (key: KeyRecord, act: Act) =>
       !hasKeys() && change(act, () => !hasKeys() && insertKey.run(...sqlite.values(key)).changes === 1),

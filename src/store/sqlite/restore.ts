@@ -5,6 +5,7 @@ import { type Act, shortDetail } from '../../core/audit.ts';
 import {
   keysAgain,
   listsAgain,
+  operatorsAgain,
   overridesAgain,
   type Restored,
   restoredInWords,
@@ -17,6 +18,7 @@ import {
   GUEST,
   HOST,
   KEY,
+  OPERATOR,
   OVERRIDE,
   SIGNING,
   SNAPSHOT,
@@ -110,6 +112,7 @@ function decidedIn(db: DatabaseSync) {
   return {
     keys: keysAgain(...bothOf(KEY, KEY)),
     overrides: overridesAgain(...bothOf(OVERRIDE, OVERRIDE)),
+    operators: operatorsAgain(...bothOf(OPERATOR, OPERATOR)),
     lists: listsAgain(...bothOf(SNAPSHOT, SNAPSHOT_HEAD)),
   };
 }
@@ -128,13 +131,14 @@ function restoredOf(db: DatabaseSync, decided: Decided): Restored {
   };
 }
 
-function write(db: DatabaseSync, { keys, overrides, lists }: Decided): void {
+function write(db: DatabaseSync, { keys, overrides, operators, lists }: Decided): void {
   const putAll = <R extends object>(table: Table<R>, written: readonly Written<R>[]) => {
     const statement = db.prepare(upsert(table as Table<object>, table.sqlite.places));
     for (const { record } of written) statement.run(...table.sqlite.values(record));
   };
   putAll(KEY, keys);
   putAll(OVERRIDE, overrides);
+  putAll(OPERATOR, operators);
   const putList = db.prepare(
     `INSERT OR REPLACE INTO main.snapshot (${SNAPSHOT.names})
       SELECT ${SNAPSHOT.names} FROM backup.snapshot WHERE feed = ?`,

@@ -180,6 +180,12 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     body TEXT NOT NULL,
     PRIMARY KEY (feed, accepted_at)
   ) STRICT`,
+  operator: `CREATE TABLE operator (
+    name TEXT PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+  ) STRICT, WITHOUT ROWID`,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

@@ -23,8 +23,8 @@ export function createSpender(db: DatabaseSync): Spender {
   const change = db.prepare('UPDATE revision SET value = value + ?');
   const readUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
   const count = db.prepare(`
-    INSERT INTO usage (key_id, month, used) VALUES (?, ?, ?)
-    ON CONFLICT (key_id, month) DO UPDATE SET used = used + excluded.used`);
+    INSERT INTO usage (key_id, month, used, last_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (key_id, month) DO UPDATE SET used = used + excluded.used, last_at = excluded.last_at`);
   const countDay = db.prepare(`
     INSERT INTO usage_day (key_id, day, used) VALUES (?, ?, ?)
     ON CONFLICT (key_id, day) DO UPDATE SET used = used + excluded.used`);
@@ -40,7 +40,7 @@ export function createSpender(db: DatabaseSync): Spender {
     const first = whole <= left ? whole : 0;
     const granted = first + Math.min(group.calls, left - first);
     if (granted > 0) {
-      count.run(group.keyId, month, granted);
+      count.run(group.keyId, month, granted, Date.now());
       countDay.run(group.keyId, group.day, granted);
     }
     return { granted, used: used + granted };

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DayUsage } from '../../core/ports.ts';
 import { USAGE, USAGE_DAY } from '../columns.ts';
+import { LAST_USES } from '../last-uses.ts';
 
 export type Usage = ReturnType<typeof createUsage>;
 
@@ -18,6 +19,13 @@ export function createUsage(db: DatabaseSync) {
           .all(month)
           .map(USAGE.sqlite.record)
           .map(({ keyId, used }) => [keyId, used]),
+      ),
+    lastUses: (): ReadonlyMap<string, number> =>
+      new Map(
+        db
+          .prepare(LAST_USES)
+          .all()
+          .map(row => [String(row.key_id), Number(row.last_at)]),
       ),
     usageDays: (sinceDay: string, keyId: string | undefined): DayUsage[] =>
       db

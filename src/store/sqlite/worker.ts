@@ -15,6 +15,7 @@ import { createKeys, type Keys } from './keys.ts';
 import { createLeases, type Leases } from './leases.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { openDatabase, openFirst } from './open.ts';
+import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
@@ -60,6 +61,7 @@ export interface Records
     Servers,
     Leases,
     FeedChecks,
+    Operators,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -106,6 +108,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createServers(db),
     ...createLeases(db),
     ...createFeedChecks(db),
+    ...createOperators(db, revisions),
     ...createRestore(db, revisions),
     backup: backUp,
   };

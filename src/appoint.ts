@@ -1,0 +1,60 @@
+/** VERB: who may operate, by a token of their own; and for a server, whose token it is that somebody shows. */
+
+import { randomBytes } from 'node:crypto';
+import { type Actor, actOf } from './core/audit.ts';
+import { digestOf } from './core/key.ts';
+import { type OperatorRecord, TOKEN_PREFIX } from './core/operator.ts';
+import type { Clock, Store } from './core/ports.ts';
+
+export interface Appointed {
+  readonly operator: OperatorRecord;
+  /** Shown once, kept nowhere. */
+  readonly token: string;
+}
+
+type Kept = Pick<Store, 'addOperator' | 'revokeOperator' | 'listOperators'>;
+
+export function createAppoint({ store, clock }: { store: Kept; clock: Clock }) {
+  return {
+    /** Undefined where one who is not revoked has this name. */
+    async add(name: string, actor: Actor): Promise<Appointed | undefined> {
+      const token = TOKEN_PREFIX + randomBytes(32).toString('hex');
+      const operator = { name, digest: digestOf(token), createdAt: clock(), revokedAt: null };
+      const act = actOf(clock(), 'operator.add', name, actor);
+      return (await store.addOperator(operator, act)) ? { operator, token } : undefined;
+    },
+    /** False where nobody has this name, or not any more. */
+    revoke: (name: string, actor: Actor): Promise<boolean> =>
+      store.revokeOperator(name, clock(), actOf(clock(), 'operator.revoke', name, actor)),
+  };
+}
+
+/** How soon a running server knows of a change. */
+const LOOK_MS = 1_000;
+
+export interface Operators {
+  /** Of whose token it is; undefined where it is nobody's, or no longer. */
+  nameOf(token: string): string | undefined;
+  close(): void;
+}
+
+export async function watchOperators(parts: {
+  store: Pick<Store, 'listOperators'>;
+  everyMs?: number;
+}): Promise<Operators> {
+  const { store, everyMs = LOOK_MS } = parts;
+  let names = new Map<string, string>();
+
+  async function look(): Promise<void> {
+    const live = (await store.listOperators()).filter(({ revokedAt }) => revokedAt === null);
+    names = new Map(live.map(({ digest, name }) => [digest, name]));
+  }
+
+  // A store that is away is told of by others; nobody is let in for it who was not before.
+  await look().catch(() => {});
+  const timer = setInterval(() => void look().catch(() => {}), everyMs).unref();
+  return {
+    nameOf: token => (token.startsWith(TOKEN_PREFIX) ? names.get(digestOf(token)) : undefined),
+    close: () => clearInterval(timer),
+  };
+}

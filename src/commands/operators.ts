@@ -1,0 +1,68 @@
+/** `domain-risk operators`: who may use the API below /admin and the operator's view, each with a token of their own. */
+
+import type { Command } from 'commander';
+import { createAppoint } from '../appoint.ts';
+import type { OperatorRecord } from '../core/operator.ts';
+import type { Store } from '../core/ports.ts';
+import { shownDate } from '../http/shown.ts';
+import { CommandFailed, printFields, printJson, printTable } from './print.ts';
+import { labelValue } from './values.ts';
+import { actor, withStore } from './world.ts';
+
+const appointOn = (store: Store) => createAppoint({ store, clock: Date.now });
+
+const shown = ({ name, createdAt, revokedAt }: OperatorRecord) => ({
+  name,
+  created_at: shownDate(createdAt),
+  revoked_at: shownDate(revokedAt),
+});
+
+export function addOperators(program: Command): void {
+  const operators = program
+    .command('operators')
+    .description(
+      'operators with a token each, beside ADMIN_TOKEN, which switches their side of the service on',
+    );
+
+  operators
+    .command('add')
+    .description('make a token; it is printed once and never again')
+    .argument('<name>', 'what the audit calls them', labelValue)
+    .option('--json', 'one JSON document on stdout')
+    .action(async (name: string, { json }: { json?: boolean }) => {
+      const made = await withStore(store => appointOn(store).add(name, actor()));
+      if (!made) throw new CommandFailed(`there is an operator named ${JSON.stringify(name)} already`);
+      const fields = { ...shown(made.operator), token: made.token };
+      if (json) return printJson(fields);
+      printFields(fields);
+      process.stderr.write('\nKeep the token now: it is not stored and cannot be shown again.\n');
+    });
+
+  operators
+    .command('list')
+    .description('all of them; never a token')
+    .option('--json', 'one JSON document on stdout')
+    .action(async ({ json }: { json?: boolean }) => {
+      const rows = (await withStore(store => store.listOperators())).map(shown);
+      if (json) return printJson(rows);
+      printTable(
+        ['NAME', 'SINCE', 'STATE'],
+        rows.map(row => [row.name, row.created_at, row.revoked_at ? `revoked ${row.revoked_at}` : 'live']),
+      );
+    });
+
+  operators
+    .command('revoke')
+    .description('refuse a token, within a second')
+    .argument('<name>', 'as listed', labelValue)
+    .option('--json', 'one JSON document on stdout')
+    .action(async (name: string, { json }: { json?: boolean }) => {
+      const isDone = await withStore(store => appointOn(store).revoke(name, actor()));
+      if (!isDone)
+        throw new CommandFailed(
+          `there is no live operator named ${JSON.stringify(name)}; "domain-risk operators list" shows all`,
+        );
+      if (json) printJson({ name, revoked: true });
+      else process.stdout.write(`revoked the token of ${name}\n`);
+    });
+}

@@ -1,0 +1,83 @@
+/** What `serve` says when it is ready, and how the first key of an empty store reaches its owner. */
+
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import type { Config } from '../config.ts';
+import { isWellFormedSecret } from '../core/key.ts';
+import { newSecret } from '../operate.ts';
+import type { Service } from '../service.ts';
+import { CommandFailed } from './print.ts';
+import { operateOn } from './world.ts';
+
+type Serving = Pick<Service, 'address' | 'store'>;
+
+const ACTOR = { who: 'domain-risk', via: 'first start' };
+
+export async function welcome(serving: Serving, config: Config): Promise<void> {
+  const { host, port } = serving.address;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  const base = `http://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${port}`;
+  const reference = config.docs ? `, API reference at ${base}/docs` : '';
+  process.stderr.write(`ready: ${base} in a browser${reference}\n`);
+  if (config.firstKey !== undefined) return takeFirstKey(serving, config.firstKey, 'FIRST_KEY');
+  if (config.firstKeyFile !== undefined) return keepFirstKey(serving, config.firstKeyFile);
+  const first = await operateOn(serving.store).createFirstKey('first', ACTOR);
+  if (first) showFirstKey(first.secret, base);
+}
+
+/** Here and nowhere else; it does not go through the logger. */
+function showFirstKey(secret: string, base: string): void {
+  process.stdout.write(
+    `
+Your first API key, shown this once:
+
+  ${secret}
+
+Try it:
+
+  curl -H "Authorization: Bearer ${secret}" ${base}/v1/public/domain/gmail.com
+
+`,
+  );
+}
+
+async function takeFirstKey({ store }: Serving, secret: string, from: string): Promise<void> {
+  const first = await operateOn(store).createFirstKey('first', ACTOR, secret);
+  if (first) process.stderr.write(`the first API key is the one of ${from}\n`);
+}
+
+/** Where the file holds one, that is it: several servers that start at once may share it. Else it is written there. */
+async function keepFirstKey(serving: Serving, path: string): Promise<void> {
+  if ((await serving.store.listKeys()).length > 0) return;
+  const isThere = existsSync(path);
+  const secret = isThere ? readFileSync(path, 'utf8').trim() : newSecret();
+  if (!isWellFormedSecret(secret))
+    throw new CommandFailed(
+      `FIRST_KEY_FILE: ${path} holds no API key: remove it, or put one there that "domain-risk keys generate" prints`,
+    );
+  // On the disk before the store has it: a key that nobody can read any more would be the first one for good.
+  if (!isThere) writeSecret(path, secret);
+  try {
+    await takeFirstKey(serving, secret, path);
+  } catch (error) {
+    if (!isThere) rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+function writeSecret(path: string, secret: string): void {
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandFailed(
+      `FIRST_KEY_FILE: cannot write ${path} (${code}): name a file in a directory that exists and that this user can write to`,
+    );
+  }
+  try {
+    writeSync(file, `${secret}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { CommandFailed } from '../../src/commands/print.ts';
+import { welcome } from '../../src/commands/welcome.ts';
+import { readConfig } from '../../src/config.ts';
+import { digestOf } from '../../src/core/key.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { newSecret } from '../../src/operate.ts';
+import { openBeside, SECRET } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** What a start with an empty store says, on both streams. */
+async function firstStart(env: Record<string, string>, folder = temporaryFolder()) {
+  const store = await openBeside(folder);
+  const said: string[] = [];
+  const spies = [process.stdout, process.stderr].map(stream =>
+    vi.spyOn(stream, 'write').mockImplementation(text => said.push(String(text)) > 0),
+  );
+  onTestFinished(() => spies.forEach(spy => void spy.mockRestore()));
+  const address = { host: '127.0.0.1', port: 8080 };
+  await welcome({ address, store }, readConfig({ DATA_DIR: folder, ...env })).finally(() =>
+    spies.forEach(spy => void spy.mockRestore()),
+  );
+  return { store, said: said.join('') };
+}
+
+const opens = async (store: Store, secret: string) => (await store.keyByDigest(digestOf(secret))).key?.name;
+
+test('the first key is printed, once', async () => {
+  const { store, said } = await firstStart({});
+  expect(await opens(store, SECRET.exec(said)![0])).toBe('first');
+});
+
+test('a key given in the environment is the first one, and nothing is printed of it', async () => {
+  const FIRST_KEY = newSecret();
+  const { store, said } = await firstStart({ FIRST_KEY });
+  expect(await opens(store, FIRST_KEY)).toBe('first');
+  expect(said).not.toMatch(SECRET);
+  expect(said).toContain('the first API key is the one of FIRST_KEY\n');
+});
+
+test('with FIRST_KEY_FILE it is written there, for its user only; what the file holds already is taken', async () => {
+  const file = join(temporaryFolder(), 'first');
+  const written = await firstStart({ FIRST_KEY_FILE: file });
+  const secret = readFileSync(file, 'utf8').trim();
+  expect(await opens(written.store, secret)).toBe('first');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(written.said).not.toMatch(SECRET);
+  const taken = await firstStart({ FIRST_KEY_FILE: file });
+  expect(await opens(taken.store, secret)).toBe('first');
+});
+
+test('a file that cannot be written or holds no key stops the start, and no key is made', async () => {
+  const folder = temporaryFolder();
+  const file = join(temporaryFolder(), 'first');
+  writeFileSync(file, 'no key');
+  for (const path of [file, join(folder, 'none', 'first')])
+    await expect(firstStart({ FIRST_KEY_FILE: path }, folder)).rejects.toThrow(CommandFailed);
+  const store = await openBeside(folder);
+  expect(await store.listKeys()).toEqual([]);
+  // Where there are keys nobody needs the file.
+  await firstStart({ FIRST_KEY: newSecret() }, folder);
+  const unused = join(folder, 'unused');
+  await firstStart({ FIRST_KEY_FILE: unused }, folder);
+  expect(existsSync(unused)).toBe(false);
+});
