@@ -2,11 +2,9 @@
 
 import type { Act } from './audit.ts';
 import type { Domain } from './domain.ts';
-import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
-import type { FeedCheck } from './freshness.ts';
 import type { Guest, HostRecord } from './guest.ts';
 import type { KeyRecord } from './key.ts';
-import type { Lease } from './lease.ts';
+import type { ListStore } from './list-store.ts';
 import type { Mail } from './mail.ts';
 import type { OperatorRecord } from './operator.ts';
 import type { Override } from './override.ts';
@@ -142,7 +140,7 @@ export interface SweepMark {
   readonly dead: string | null;
 }
 
-export interface Store {
+export interface Store extends ListStore {
   /**
    * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with
@@ -206,26 +204,6 @@ export interface Store {
   forgetHost(name: string, at: number | null, act: Act): Promise<boolean>;
   sweepMark(): Promise<SweepMark | undefined>;
   markSweep(mark: SweepMark): Promise<void>;
-
-  /** Which version of which feed was accepted last; feeds that were never updated are not there. */
-  snapshots(): Promise<SnapshotHead[]>;
-  snapshot(feed: string): Promise<AcceptedSnapshot | undefined>;
-  /** Takes the place of the snapshot with the digest `was` (null: of none); false when another came between. */
-  acceptSnapshot(snapshot: AcceptedSnapshot, was: string | null, act: Act): Promise<boolean>;
-  /** Versions of feeds that were in use, and are kept (core/history.ts). */
-  pastSnapshots(): Promise<SnapshotHead[]>;
-  /** Puts one of these in the place of the snapshot with the digest `was`; null what is installed. False as above. */
-  swapSnapshot(feed: string, to: SnapshotHead | null, was: string | null, act: Act): Promise<boolean>;
-  /** Back to what is installed, and nothing else is kept; false when there is none. */
-  removeSnapshot(feed: string, act: Act): Promise<boolean>;
-
-  /** What became of each feed when it was last looked at, in the order of their names. */
-  feedChecks(): Promise<FeedCheck[]>;
-  noteCheck(check: FeedCheck): Promise<void>;
-  /** Who does a work that only one server of all should do at a time; undefined before the first has. */
-  lease(name: string): Promise<Lease | undefined>;
-  /** Compare and swap: takes the place of `was`; false when another came between. */
-  swapLease(lease: Lease, was: Lease | undefined): Promise<boolean>;
 
   /** What operators did, the newest first. */
   audit(most: number): Promise<Act[]>;
