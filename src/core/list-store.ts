@@ -1,0 +1,28 @@
+/** What of a store belongs to the lists: their versions, what became of updates, and who makes these. */
+
+import type { Act } from './audit.ts';
+import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
+import type { FeedCheck } from './freshness.ts';
+import type { Lease } from './lease.ts';
+
+export interface ListStore {
+  /** Which version of which feed was accepted last; feeds that were never updated are not there. */
+  snapshots(): Promise<SnapshotHead[]>;
+  snapshot(feed: string): Promise<AcceptedSnapshot | undefined>;
+  /** Takes the place of the snapshot with the digest `was` (null: of none); false when another came between. */
+  acceptSnapshot(snapshot: AcceptedSnapshot, was: string | null, act: Act): Promise<boolean>;
+  /** Versions of feeds that were in use, and are kept (core/history.ts). */
+  pastSnapshots(): Promise<SnapshotHead[]>;
+  /** Puts one of these in the place of the snapshot with the digest `was`; null what is installed. False as above. */
+  swapSnapshot(feed: string, to: SnapshotHead | null, was: string | null, act: Act): Promise<boolean>;
+  /** Back to what is installed, and nothing else is kept; false when there is none. */
+  removeSnapshot(feed: string, act: Act): Promise<boolean>;
+
+  /** What became of each feed when it was last looked at, in the order of their names. */
+  feedChecks(): Promise<FeedCheck[]>;
+  noteCheck(check: FeedCheck): Promise<void>;
+  /** Who does a work that only one server of all should do at a time; undefined before the first has. */
+  lease(name: string): Promise<Lease | undefined>;
+  /** Compare and swap: takes the place of `was`; false when another came between. */
+  swapLease(lease: Lease, was: Lease | undefined): Promise<boolean>;
+}
