@@ -66,7 +66,7 @@ async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoo
   await shoot('operator-outside');
   await page.getByRole('textbox', { name: 'Admin token' }).fill(TOKEN);
   await page.getByRole('textbox', { name: 'Your name' }).fill('Ann');
-  await button('Open').click();
+  await button('Sign in').click();
   for (const tab of TABS) {
     await page.getByRole('tab', { name: tab, exact: true }).click();
     const panel = page.getByRole('tabpanel', { name: tab });
@@ -92,11 +92,12 @@ async function watch(page: Page, traffic: () => Promise<void>): Promise<void> {
   await page.locator('canvas').nth(1).waitFor();
 }
 
-/** The README's end a little below the last card, and no other is longer than a few screens. */
+/** The README's end a little below the answer or the last card, and no other is longer than a few screens. */
 async function partOf(page: Page, isShown: boolean) {
   const { width } = page.viewportSize()!;
   const whole = 'document.documentElement.scrollHeight';
-  const cards = "document.querySelector('main').lastElementChild.getBoundingClientRect().bottom + 32";
+  const last = "document.querySelector('main > .columns, main > :last-child')";
+  const cards = `${last}.getBoundingClientRect().bottom + 32`;
   const height = Math.ceil(await page.evaluate<number>(isShown ? cards : whole));
   return { x: 0, y: 0, width, height: Math.min(height, LONGEST) };
 }

@@ -72,7 +72,7 @@ const receivedBy =
     `${NO_RISK}. ${what}${mx_provider_label ? `: ${mx_provider_label}` : ''}.`;
 
 /** The first signal in a plain sentence; one without a row is told by its reason. */
-const SENTENCES: Readonly<Record<string, string | Sentence>> = {
+export const SENTENCES: Readonly<Record<string, string | Sentence>> = {
   operator_allow: 'Allowed by an operator of this service.',
   operator_deny: 'Blocked by an operator of this service.',
   operator_role: 'Marked as a role account by an operator of this service.',
@@ -121,7 +121,7 @@ export function headline(risk: DomainRisk, degraded: boolean): string {
   return typeof told === 'string' ? told : told(risk);
 }
 
-const SIGNAL_WORDS: Readonly<Record<string, string>> = {
+export const SIGNAL_WORDS: Readonly<Record<string, string>> = {
   operator_allow: 'Allowed by an operator',
   operator_deny: 'Denied by an operator',
   operator_role: 'Marked as role account by an operator',

@@ -240,8 +240,10 @@ export class Catalog {
     return this.#protected.has(name);
   }
 
-  /** Services that people put into the table of providers, then the names that most feeds agree on. */
+  /** Services that people know, where a list names them too, then the names that most feeds agree on. */
   mostAgreed(most: number): string[] {
-    return [...new Set([...this.providers.services(), ...this.#agreed])].slice(0, most);
+    const known = [...this.#mailboxes].filter(([, { class: kind }]) => kind === 'disposable');
+    const services = known.map(([name]) => name).filter(name => this.#disposable.get(name) !== 0);
+    return [...new Set([...services, ...this.#agreed])].slice(0, most);
   }
 }

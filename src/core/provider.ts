@@ -35,11 +35,6 @@ export class Providers {
     this.#mostLabels = Math.max(0, ...rows.map(row => row.suffix.split('.').length));
   }
 
-  /** Disposable ones by the names they are known by: those of people's tables, in their order. */
-  services(): string[] {
-    return [...this.#bySuffix.values()].filter(row => row.class === 'disposable').map(row => row.suffix);
-  }
-
   /** The longest suffix on label borders: `notgoogle.com` is not below `google.com`. */
   match(host: string): ProviderRow | undefined {
     // What has more labels than every suffix is none: a host of 100 labels must not cost 100 looks.

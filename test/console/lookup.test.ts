@@ -1,5 +1,7 @@
 /** Looking up one domain and a list in the console: what a visitor sees of every answer and of every refusal. */
 
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Page, Route } from 'playwright-core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
@@ -52,6 +54,17 @@ const ANSWERS: readonly (readonly [string, ...RegExp[]])[] = [
 
 const CALLS = '**/v1/public/domain/**';
 const manyNames = (count: number) => Array.from({ length: count }, (_, at) => `n${at}.mailinator.com`);
+
+/** What a program says; undefined where there is none of that name. */
+async function ran(program: string, options: readonly string[]): Promise<string | undefined> {
+  try {
+    return (await promisify(execFile)(program, options)).stdout;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    process.stderr.write(`NOT RUN: the example for ${program}, which is not on this machine\n`);
+    return undefined;
+  }
+}
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -182,6 +195,19 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await code.getByRole('checkbox', { name: 'Put my key into the examples' }).check();
     await button(code, 'Copy curl example').click();
     await soon(clipboard).toContain(`Bearer ${secret}'`);
+
+    // Each runs as it is copied, where its interpreter is on the machine.
+    const sample = async (language: string) => {
+      await code.getByRole('tab', { name: language }).click();
+      return code.getByRole('region', { name: `${language} example` }).innerText();
+    };
+    const said = 'mailinator.com is disposable';
+    expect(await ran('sh', ['-c', await sample('curl')])).toContain('"reason":"disposable"');
+    expect(await ran(process.execPath, ['--input-type=module', '-e', await sample('fetch')])).toContain(said);
+    const python = await ran('python3', ['-c', await sample('Python')]);
+    if (python !== undefined) expect(python).toContain(said);
+    const php = await ran('php', ['-r', (await sample('PHP')).replace('<?php', '')]);
+    if (php !== undefined) expect(php).toContain(said);
   });
 
   test('is told what is missing, and an email address never leaves the page', async () => {
@@ -248,6 +274,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     // Written in the language of the name; the answer has the canonical form.
     await lookUp(page, 'MÜNCHEN.invalid');
     await answerAbout(page, 'xn--mnchen-3ya.invalid');
+    expect(new URL(page.url()).hash).toBe('#/d/xn--mnchen-3ya.invalid');
   });
 
   test('reads for each refusal what to do about it', async () => {

@@ -68,7 +68,7 @@ export async function saved(page: Page, name: string): Promise<{ name: string; t
 export async function openOperator(page: Page, token: string, name = ''): Promise<void> {
   await page.getByRole('textbox', { name: 'Admin token' }).fill(token);
   await page.getByRole('textbox', { name: 'Your name' }).fill(name);
-  await button(page, 'Open').click();
+  await button(page, 'Sign in').click();
   await page.getByRole('tablist', { name: 'Operator' }).waitFor();
 }
 

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** What a caller sees of the console. */
+/** What a caller sees of the console, and of the operators' views those that went through it. */
 const SHOWN = [
   'console/*.html',
   'console/src/*.{ts,tsx}',
   'console/src/parts/*.tsx',
   'console/src/views/*.tsx',
+  'console/src/views/operator/overrides.tsx',
   'console/src/reference/*.{ts,tsx}',
 ];
 
@@ -39,6 +40,10 @@ const TERMS: readonly (readonly [term: RegExp, better: string])[] = [
   [/\bHave a key\b|\bAsk about a domain\b/i, 'get a key, look up a domain'],
   [/trouble never makes/i, 'an outage never flags anyone'],
   [/let it in\b/i, 'allow'],
+  [/behind a token|open this door|operator's side/i, 'operator sign-in'],
+  [/stands in the audit/i, 'recorded in the audit log'],
+  [/everything below it/i, 'include subdomains'],
+  [/\bfor good\b|no longer holds/i, 'never, expires'],
 ];
 
 /** Comments are for those who read the code. */

@@ -108,6 +108,9 @@ describe('what the lists say', () => {
     ]);
     expect(catalog.mostAgreed(10)).toEqual(['z.com', 'a.com', 'b.com']);
     expect(catalog.mostAgreed(2)).toEqual(['z.com', 'a.com']);
+    // A service that people know comes first where a list names it, and once.
+    const known = catalogOf([list('a', ['b.com', 'throwaway.com']), list('b', ['b.com'])]);
+    expect(known.mostAgreed(10)).toEqual(['throwaway.com', 'b.com']);
   });
 });
 

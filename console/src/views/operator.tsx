@@ -41,7 +41,7 @@ export function Operator() {
     <>
       <div class="intro">
         <h1 tabIndex={-1}>Operator</h1>
-        <p>Keys, overrides, feeds and health. Every change is written down with who made it and when.</p>
+        <p>Keys, overrides, feeds and health. Every change is recorded in the audit log.</p>
       </div>
       {state === 'open' ? <Inside /> : <Outside state={state} />}
       <MadeSecret />
@@ -67,19 +67,19 @@ function Outside({ state }: { state: Exclude<Door, 'open'> }) {
         />
         <NameField />
         <button type="submit" class="button primary" disabled={token === '' || state === 'waiting'}>
-          Open
+          Sign in
         </button>
       </form>
       <div class="card tall">
         {state === 'closed' && (
-          <Empty title="Behind a token">
+          <Empty title="Operator sign-in">
             <p>
-              Without <code>ADMIN_TOKEN</code> this side of the service does not exist; the command line can
-              do all of it too.
+              Start the service with <code>ADMIN_TOKEN</code> to enable it. Everything here can be done on the
+              command line too.
             </p>
           </Empty>
         )}
-        {state === 'waiting' && <Waiting for="the operator's side" />}
+        {state === 'waiting' && <Waiting doing="Signing in" for="as operator" />}
         {typeof state === 'object' && <Refused failure={state} />}
       </div>
     </div>
@@ -89,11 +89,10 @@ function Outside({ state }: { state: Exclude<Door, 'open'> }) {
 function Refused({ failure }: { failure: Failure }) {
   if (failure.status === 404)
     return (
-      <Notice tone="error" title="This service has no operator's side">
+      <Notice tone="error" title="Operator sign-in is not enabled">
         <p>
-          It exists only where the service is started with a token: set <code>ADMIN_TOKEN</code> to 32
-          characters or more (for example the output of <code>openssl rand -hex 32</code>) and start the
-          service again.
+          Start the service with a token to enable it: set <code>ADMIN_TOKEN</code> to 32 characters or more
+          (for example the output of <code>openssl rand -hex 32</code>) and start the service again.
         </p>
       </Notice>
     );
@@ -101,8 +100,8 @@ function Refused({ failure }: { failure: Failure }) {
     return (
       <Notice tone="error" title="The token is not accepted">
         <p>
-          It is not the <code>ADMIN_TOKEN</code> that this service was started with. An API key does not open
-          this door.
+          It is not the <code>ADMIN_TOKEN</code> that this service was started with. An API key does not work
+          here.
         </p>
       </Notice>
     );
@@ -112,7 +111,7 @@ function Refused({ failure }: { failure: Failure }) {
 function NameField() {
   const { text, remembered } = useShared(operatorName);
   return (
-    <Field label="Your name" hint="Stands in the audit beside what you change.">
+    <Field label="Your name" hint="Recorded in the audit log with each change.">
       {ids => (
         <input
           {...ids}
@@ -151,7 +150,7 @@ function Inside() {
           Acting as <strong>{name.trim() || 'operator'}</strong>
         </span>
         <button type="button" class="button" onClick={leave}>
-          Leave
+          Sign out
         </button>
       </p>
       <StaleNotice />

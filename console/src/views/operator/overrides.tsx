@@ -30,7 +30,7 @@ function columnsFor(remove: (override: Override) => void): readonly Column<Overr
       show: row => (
         <>
           <span class="mono">{row.domain}</span>
-          {row.below && <span class="detail">and everything below it</span>}
+          {row.below && <span class="detail">and its subdomains</span>}
         </>
       ),
     },
@@ -43,9 +43,9 @@ function columnsFor(remove: (override: Override) => void): readonly Column<Overr
     { name: 'By', by: row => row.author ?? '', show: row => row.author ?? '–', isMinor: true },
     { name: 'Since', by: row => row.created_at, show: row => day(row.created_at), isMinor: true },
     {
-      name: 'Until',
+      name: 'Expires',
       by: row => row.expires_at ?? '',
-      show: row => (row.expires_at ? <Until end={row.expires_at} /> : 'for good'),
+      show: row => (row.expires_at ? <Until end={row.expires_at} /> : 'never'),
     },
     {
       name: 'Change',
@@ -175,14 +175,14 @@ function OverrideForm({ onSet }: { onSet: () => void }) {
           )}
         </Field>
         <Field label="Note">{ids => <input {...ids} name="note" maxLength={200} disabled={isBusy} />}</Field>
-        <Field label="Until (UTC)" hint="The first day on which it no longer holds. Empty: for good.">
+        <Field label="Expires (UTC)" hint="At 00:00 UTC on this date; empty means never.">
           {ids => <input {...ids} name="expires" type="date" disabled={isBusy} />}
         </Field>
       </div>
       <div class="form-end">
         <label class="check">
           <input type="checkbox" name="below" disabled={isBusy} />
-          And everything below it
+          Include subdomains
         </label>
         <button type="submit" class="button primary" disabled={isBusy}>
           Set override
