@@ -16,7 +16,7 @@ const NAMES = [
   ],
   ['options', ['ClientOptions', 'Call']],
   ['result', ['Result', 'Answer', 'Failure', 'Cause', 'Quota']],
-  ['wire', ['DomainRisk', 'TopDomains', 'Usage']],
+  ['wire', ['DomainRisk', 'DomainRisks', 'EmailCheck', 'TopDomains', 'Usage']],
   ['domain', ['domainOf']],
 ] as const;
 

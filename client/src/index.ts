@@ -12,4 +12,4 @@ export { createClient } from './client.ts';
 export { domainOf } from './domain.ts';
 export type { Call, ClientOptions } from './options.ts';
 export type { Answer, Cause, Failure, Quota, Result } from './result.ts';
-export type { DomainRisk, EmailCheck, TopDomains, Usage } from './wire.ts';
+export type { DomainRisk, DomainRisks, EmailCheck, TopDomains, Usage } from './wire.ts';

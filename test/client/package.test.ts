@@ -13,7 +13,7 @@ import { buildClient, CLIENT, readApi } from '../../scripts/build-client.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { describeRecipes } from './recipes.ts';
 
-const MOST_BYTES = 4096;
+const MOST_BYTES = 5_000;
 
 beforeAll(buildClient, 60_000);
 
@@ -70,7 +70,7 @@ describe('the package', () => {
     }
   });
 
-  it('has at most 4 kB for a page, gzipped', async () => {
+  it('has at most 5 kB for a page, gzipped', async () => {
     const code = await bundle(`export { createClient } from '@domain-risk/client';`);
     const bytes = gzipSync(code, { level: 9 }).length;
     process.stdout.write(`the client has ${bytes} bytes, minified and gzipped (at most ${MOST_BYTES})\n`);
