@@ -24,7 +24,7 @@ import { temporaryFolder } from '../support/service.ts';
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   '': ['Exit codes: 0 done, 1 failed, 2 wrong usage'],
   serve: ['environment'],
-  lookup: ['<domain>', '--explain', '--offline', '--json'],
+  lookup: ['[domain]', '--explain', '--offline', '--json'],
   top: ['--limit', '--reason', '--json'],
   'keys create': ['--name', '--quota', '--origin', '--network', '--expires', '--rate', '--json'],
   'keys list': ['--json'],
