@@ -17,7 +17,7 @@ const NAMES = [
   ['options', ['ClientOptions', 'Call']],
   ['filter', ['createFilter', 'Filter', 'FilterOptions']],
   ['result', ['Result', 'Answer', 'Failure', 'Cause', 'Quota']],
-  ['wire', ['DomainRisk', 'TopDomains', 'Usage']],
+  ['wire', ['DomainRisk', 'DomainRisks', 'EmailCheck', 'TopDomains', 'Usage']],
   ['domain', ['domainOf']],
 ] as const;
 

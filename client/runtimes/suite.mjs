@@ -605,6 +605,14 @@ const real = [
       same(points, data.risk_score, 'points of the evidence');
       same(await client.isRisky('a@mailinator.com'), true, 'mailinator.com');
       same((await client.lookup('co.uk')).code, 'validation_error', 'co.uk');
+      const several = await client.domains(['a@mailinator.com', 'co.uk', 'yopmail.com', 'nothing']);
+      same(
+        several.data.results.map(({ error, reason }) => error ?? reason),
+        ['disposable', 'validation_error', 'disposable', 'validation_error'],
+        'domains',
+      );
+      const checked = await client.check('jane.doe@gmail.com');
+      same([checked.ok, checked.data?.email, checked.fromCache], [true, 'ja***oe@gmail.com', false], 'check');
       const top = await client.topDomains({ limit: 3, reason: 'disposable' });
       same([top.ok, top.data?.count, top.data?.domains.length], [true, 3, 3], 'top domains');
       same((await client.topDomains({ limit: 5000 })).status, 422, 'too many');
@@ -619,9 +627,129 @@ const real = [
   ],
 ];
 
-export const CHECKS = [...answers, ...failures, ...attempts, ...sharing, ...privacy, ...hooks, ...real].map(
-  ([name, run]) => ({ name, run }),
-);
+/** A fetch that answers as the service does, and remembers what was sent. */
+function answering(entryOf, headers = { 'cache-control': 'private, max-age=300' }) {
+  const sent = [];
+  const fetch = async (url, { method = 'GET', body } = {}) => {
+    sent.push({ url: String(url), method, body });
+    const names = body ? JSON.parse(body).domains : [decodeURIComponent(String(url).split('/').pop())];
+    const entries = names.map(entryOf);
+    return new Response(JSON.stringify(body ? { results: entries, count: entries.length } : entries[0]), {
+      headers,
+    });
+  };
+  return { fetch, sent };
+}
+
+const riskOf = domain => ({
+  domain,
+  risk_score: 5,
+  reason: 'safe',
+  is_free_provider: false,
+  is_corporate_email: true,
+  mx_provider_label: null,
+});
+
+const many = [
+  [
+    'asks for many domains in one call, each once, in the order of the names and never for an address',
+    async ({ createClient }) => {
+      const { fetch, sent } = answering(riskOf);
+      const client = createClient({ baseUrl: 'https://risk.example', apiKey: KEY, fetch });
+      const names = ['private@a.com', 'B.com', 'nothing', 'a.com', 'c.com'];
+      const result = await client.domains(names);
+      same([result.ok, result.data.count], [true, 5], 'answer');
+      same(
+        result.data.results.map(({ domain, error }) => error ?? domain),
+        ['a.com', 'b.com', 'validation_error', 'a.com', 'c.com'],
+        'results',
+      );
+      same(
+        sent.map(({ url, method, body }) => [url, method, body]),
+        [['https://risk.example/v1/public/domains', 'POST', '{"domains":["a.com","b.com","c.com"]}']],
+        'sent',
+      );
+    },
+  ],
+  [
+    'does not ask again for what it knows, be it from many or from one',
+    async ({ createClient }) => {
+      const { fetch, sent } = answering(name =>
+        name === 'c.com' ? { ...riskOf(name), degraded: 'dns' } : riskOf(name),
+      );
+      const client = createClient({ baseUrl: 'https://risk.example', apiKey: KEY, fetch });
+      await client.lookup('a.com');
+      await client.domains(['a.com', 'b.com', 'c.com']);
+      same((await client.lookup('b.com')).fromCache, true, 'lookup');
+      same((await client.domains(['a.com', 'b.com'])).fromCache, true, 'all known');
+      await client.domains(['a.com', 'c.com']);
+      same(
+        sent.map(({ body }) => body),
+        [undefined, '{"domains":["b.com","c.com"]}', '{"domains":["c.com"]}'],
+        'bodies',
+      );
+    },
+  ],
+  [
+    'sends a whole address only where check is asked for, and keeps no answer to that',
+    async ({ createClient }) => {
+      const checked = { is_risky: false, deliverability_score: 9, did_you_mean: null, is_alias_email: false };
+      const answer = () => ({ email: 'x', ...checked, ...riskOf('a.com') });
+      const { fetch, sent } = answering(answer, { 'cache-control': 'no-store' });
+      const client = createClient({ baseUrl: 'https://risk.example', apiKey: KEY, fetch });
+      for (let call = 0; call < 2; call++) same((await client.check(' jane+x/y@a.com ')).ok, true, 'ok');
+      same(
+        sent.map(({ url }) => url),
+        Array(2).fill('https://risk.example/v1/check/jane%2Bx%2Fy%40a.com'),
+        'sent',
+      );
+      for (const text of ['', 'jane', 'jane@', null, 5, '\ud800@a.com', 'a@\ud800.com'])
+        same((await client.check(text)).cause, 'input', JSON.stringify(text));
+    },
+  ],
+  [
+    'fails open with many domains and with addresses: never throws, and ends in time',
+    async tools => {
+      for (const [way, cause] of [
+        ['reset', 'network'],
+        ['hangs', 'timeout'],
+        ['500', 'server'],
+        ['429', 'refused'],
+        ['safe', 'answer'],
+        ['bad-json', 'answer'],
+      ]) {
+        const timeout = cause === 'timeout' ? TIMEOUT : LONG;
+        const client = clientOf(tools, way, { timeout });
+        same((await timed(tools, () => client.domains(['a.com']), timeout)).cause, cause, way);
+        same((await timed(tools, () => client.check('a@a.com'), timeout)).cause, cause, way);
+      }
+      const client = clientOf(tools, 'safe');
+      for (const names of [[], Array.from({ length: 1001 }, (_, at) => `${at}.com`)])
+        same((await client.domains(names)).cause, 'input', 'count');
+      for (const names of [null, undefined, 5, {}]) same((await client.domains(names)).ok, false, 'no list');
+      same(await client.asked(), 0, 'requests');
+      const few = answering(riskOf);
+      const short = async (...args) => {
+        const response = await few.fetch(...args);
+        const { results } = await response.json();
+        return new Response(JSON.stringify({ results: results.slice(1), count: 0 }));
+      };
+      const cheated = tools.createClient({ baseUrl: 'https://risk.example', apiKey: KEY, fetch: short });
+      same((await cheated.domains(['a.com', 'b.com'])).cause, 'answer', 'fewer results than names');
+    },
+  ],
+];
+
+export const CHECKS = [
+  ...many,
+  ...answers,
+  ...failures,
+  ...attempts,
+  ...sharing,
+  ...privacy,
+  ...hooks,
+  ...real,
+].map(([name, run]) => ({ name, run }));
 
 /** All of them, one after the other: what failed, and how late the latest call was. */
 export async function runAll(tools) {

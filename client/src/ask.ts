@@ -6,6 +6,8 @@ import type { Check } from './shape.ts';
 export interface Question {
   readonly url: string;
   readonly headers: Record<string, string>;
+  /** JSON, where something is sent. */
+  readonly body?: string | undefined;
   readonly check: Check;
   readonly fetch: typeof fetch;
 }
@@ -16,15 +18,19 @@ export interface Heard {
   readonly fresh: number;
 }
 
-/** More than three times the largest answer that the service has: a thousand domains of the greatest length. */
+/** Twice the largest answer that the service has: a thousand domains of the greatest length. */
 const MOST_BYTES = 1 << 20;
 const LONGEST_MESSAGE = 500;
 const LONGEST_FRESH = 86_400;
 
-export async function ask({ url, headers, check, fetch }: Question, signal: AbortSignal): Promise<Heard> {
+export async function ask(
+  { url, headers, body, check, fetch }: Question,
+  signal: AbortSignal,
+): Promise<Heard> {
   try {
     // The service never redirects. Whoever does must not get the key.
-    const response = await fetch(url, { headers, signal, redirect: 'manual', ...UNCACHED });
+    const sent = body ? { method: 'POST', body } : {};
+    const response = await fetch(url, { headers, signal, redirect: 'manual', ...sent, ...UNCACHED });
     const text = await readText(response);
     return text === undefined
       ? none(failure('answer', 'The answer is too large.', seen(response)))

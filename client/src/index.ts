@@ -14,4 +14,4 @@ export type { Filter, FilterOptions } from './filter.ts';
 export { createFilter } from './filter.ts';
 export type { Call, ClientOptions } from './options.ts';
 export type { Answer, Cause, Failure, Quota, Result } from './result.ts';
-export type { DomainRisk, EmailCheck, TopDomains, Usage } from './wire.ts';
+export type { DomainRisk, DomainRisks, EmailCheck, TopDomains, Usage } from './wire.ts';

@@ -2,12 +2,13 @@
 
 import { type Command, Option } from 'commander';
 import { loadCatalog, openResolver, openStore, openVerdicts } from '../compose.ts';
-import type { Domain } from '../core/domain.ts';
+import { type Domain, parseDomain } from '../core/domain.ts';
 import type { Store } from '../core/ports.ts';
 import type { FlagReason } from '../core/ranking.ts';
 import { OFFLINE } from '../dns/offline.ts';
 import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson } from '../http/wire.ts';
 import type { Answer } from '../lookup.ts';
+import { type Entry, entryOf, lookUpFile } from './names.ts';
 import { printFields, printJson, printTable, UsageProblem } from './print.ts';
 import { domainValue, limitValue } from './values.ts';
 import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
@@ -32,15 +33,18 @@ interface LookupOptions {
   explain?: boolean;
   offline?: boolean;
   json?: boolean;
+  csv?: boolean;
   url?: string;
   keyFile?: string;
+  file?: string;
+  column?: string;
 }
 
 export function addLookups(program: Command): void {
   program
     .command('lookup')
     .description('judge a domain as the service would, with the same lists, overrides and DNS')
-    .argument('<domain>', 'the name', domainValue)
+    .argument('[domain]', 'the name; or --file', domainValue)
     .option('--explain', 'say why, signal by signal')
     .option('--offline', 'ask no DNS server')
     .option(
@@ -48,7 +52,10 @@ export function addLookups(program: Command): void {
       'ask a running service there, with the key in --key-file, in place of judging here',
     )
     .option('--key-file <file>', 'file that holds the API key; "-" reads it from stdin')
+    .option('--file <file>', 'names or email addresses, one on each line; "-" reads them from stdin')
+    .option('--column <name>', 'of a CSV file with a header: the column that holds them')
     .option('--json', 'one JSON document on stdout, as the API answers')
+    .option('--csv', 'of a file: one line on stdout for each name')
     .action(lookup);
 
   program
@@ -60,13 +67,58 @@ export function addLookups(program: Command): void {
     .action(top);
 }
 
-async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
-  if (options.url !== undefined) {
-    const { askService } = await import('./remote.ts');
-    return askService(domain, options.url, options);
-  }
-  if (options.keyFile !== undefined)
+async function lookup(domain: Domain | undefined, options: LookupOptions): Promise<void> {
+  const { url, file } = options;
+  if ((domain === undefined) === (file === undefined))
+    throw new UsageProblem('name a domain, or a file of them with --file');
+  if (file === undefined && (options.csv || options.column !== undefined))
+    throw new UsageProblem('--csv and --column need --file');
+  if (file !== undefined && options.explain) throw new UsageProblem('--explain is for one domain');
+  if (url === undefined && options.keyFile !== undefined)
     throw new UsageProblem('--key-file needs --url: the address of the service to ask with that key');
+  if (url !== undefined) {
+    const { askService, askServiceForMany } = await import('./remote.ts');
+    if (domain !== undefined) return askService(domain, url, options);
+    return lookUpFile({ ...options, file: file! }, askServiceForMany(url, options.keyFile));
+  }
+  return withVerdicts(options, async verdicts => {
+    if (domain === undefined)
+      return lookUpFile({ ...options, file: file! }, names => judgeMany(verdicts, names));
+    const [answer] = await judge(verdicts, [domain]);
+    if (options.json)
+      printJson(JSON.parse(options.explain ? explainedJson(answer!) : domainJson(answer!.verdict)));
+    else printAnswer(answer!, options.explain ?? false);
+  });
+}
+
+type Verdicts = Pick<Awaited<ReturnType<typeof openVerdicts>>, 'lookup' | 'learn'>;
+
+async function judge({ lookup, learn }: Verdicts, domains: readonly Domain[]): Promise<Answer[]> {
+  const all = () => Promise.all(domains.map(domain => lookup.lookup(domain, COMMAND_LINE)));
+  await all();
+  // The service learns the addresses of mail hosts behind an answer; here there is no later answer, so wait.
+  await learn.settle();
+  return all();
+}
+
+/** No more at a time than DNS is asked for at once: what waits for a place longer than its budget is not known. */
+const AT_ONCE = 64;
+
+async function judgeMany(verdicts: Verdicts, names: readonly string[]): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE);
+    const parsed = some.map(parseDomain).flatMap(one => (one.ok ? [one.domain] : []));
+    const answers = new Map((await judge(verdicts, parsed)).map(one => [one.verdict.domain as string, one]));
+    entries.push(...some.map(name => entryOf(name, domain => answers.get(domain)!)));
+  }
+  return entries;
+}
+
+async function withVerdicts(
+  options: LookupOptions,
+  work: (verdicts: Verdicts) => Promise<void>,
+): Promise<void> {
   const config = readWorld();
   const isStored = hasStore(config);
   if (!isStored) tellNoStore(config, 'judged without overrides, updated lists and learned hosts');
@@ -74,20 +126,8 @@ async function lookup(domain: Domain, options: LookupOptions): Promise<void> {
   const store = isStored ? await openStore(config, failed) : (NO_STORE as Store);
   try {
     const catalog = await loadCatalog(config, () => {}, store);
-    const verdicts = await openVerdicts({
-      store,
-      resolver,
-      catalog: () => catalog,
-      clock: Date.now,
-      onError: failed,
-    });
-    await verdicts.lookup.lookup(domain, COMMAND_LINE);
-    // The service learns the addresses of mail hosts behind an answer; here there is no later answer, so wait.
-    await verdicts.learn.settle();
-    const answer = await verdicts.lookup.lookup(domain, COMMAND_LINE);
-    if (options.json)
-      printJson(JSON.parse(options.explain ? explainedJson(answer) : domainJson(answer.verdict)));
-    else printAnswer(answer, options.explain ?? false);
+    const clock = Date.now;
+    await work(await openVerdicts({ store, resolver, catalog: () => catalog, clock, onError: failed }));
   } finally {
     await resolver.close();
     await store.close();

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createClient } from '../../client/src/index.ts';
 import type { Domain } from '../core/domain.ts';
+import type { LookUp } from './names.ts';
 import { CommandFailed, printFields, printJson, printTable, UsageProblem } from './print.ts';
 
 const STDIN = 0;
@@ -32,6 +33,24 @@ export async function askService(domain: Domain, url: string, options: Options):
     ['SIGNAL', 'POINTS', 'DETAIL'],
     evidence.signals.map(({ signal, points, detail }) => [signal, points, detail]),
   );
+}
+
+/** All names of a call have one budget for DNS on the other side; the rest is for a slow way there. */
+const MANY_MS = 15_000;
+
+export function askServiceForMany(url: string, keyFile: string | undefined): LookUp {
+  const apiKey = readKey(keyFile);
+  const client = createClient({
+    ...{ baseUrl: url, apiKey, timeout: MANY_MS, onProblem: () => {}, fetch: namingCauses },
+  });
+  return async names => {
+    const result = await client.domains(names);
+    if (!result.ok) throw new CommandFailed(`${url}: ${result.message}`);
+    // What the client did not send is shown as it was read.
+    return result.data.results.map((entry, at) =>
+      entry.domain === '' ? { ...entry, domain: names[at]! } : entry,
+    );
+  };
 }
 
 /** Some causes have no code but only a message, such as a port that fetch refuses to connect to ("bad port"). */

@@ -63,7 +63,7 @@ export function checkRoutes({ check, domains }: { check: Handle; domains: Handle
         refusals: [401, 403, 413, 415, 422, 429, 500, 503],
         isCounted: true,
         isCountedLate: true,
-        caching: 'no-store',
+        caching: 'private, max-age=300',
         canDegrade: true,
       },
     },

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mx } from '../support/dns.ts';
@@ -100,4 +100,56 @@ test('top shows what the server lists, as a table or as the API answers', async 
   const people = await run(['top', '--limit', '2', '--reason', 'disposable'], beside());
   expect(people.stdout.trim().split('\n')).toHaveLength(3);
   expect(people.stdout).toMatch(/^DOMAIN +RISK SCORE +REASON\nmailinator\.com +100 +disposable\n/);
+});
+
+test('lookup of a file answers as the service does, judged here or by a service, as JSON, CSV or a table', async () => {
+  const domain = 'filed.example.net';
+  shared().dns.zones.set(domain, { records: [mx(domain, 1, 'aspmx.l.google.com')] });
+  const made = await shared().key({ quota: 100 });
+  const folder = temporaryFolder();
+  const [plain, table, keyFile] = ['names.txt', 'people.csv', 'key'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const names = ['gmail.com', `jane.doe@${domain}`, 'bad_name.com', 'mailinator.com', 'nowhere'];
+  writeFileSync(plain, `\ufeff${names.join('\r\n')}\n\n`);
+  writeFileSync(table, `id,Email\n${names.map((name, at) => `${at},"${name}"`).join('\n')}\n`);
+  writeFileSync(keyFile, made.secret);
+  const body = JSON.stringify({
+    domains: ['gmail.com', domain, 'bad_name.com', 'mailinator.com', 'nowhere'],
+  });
+  const headers = { authorization: `Bearer ${made.secret}`, 'content-type': 'application/json' };
+  const response = await fetch(`${shared().base}/v1/public/domains`, { method: 'POST', headers, body });
+  const fromServer = (await response.json()) as { results: object[]; count: number };
+  expect(fromServer.count).toBe(5);
+  expect(await runJson(['lookup', '--file', plain], beside())).toEqual(fromServer);
+
+  const url = ['--url', shared().base, '--key-file', keyFile];
+  const remote = await run(['lookup', '--file', table, '--column', 'email', '--csv', ...url], beside());
+  expect(remote).toMatchObject({ code: 0, stderr: 'Done: 3 results, 2 invalid\n' });
+  expect(remote.stdout.split('\n').map(line => line.split(',').slice(0, 4).join(','))).toEqual([
+    'input,domain,risk_score,reason',
+    'gmail.com,gmail.com,5,safe',
+    `jane.doe@${domain},${domain},3,safe`,
+    'bad_name.com,bad_name.com,,',
+    'mailinator.com,mailinator.com,100,disposable',
+    'nowhere,nowhere,,',
+    '',
+  ]);
+  // What holds no domain was not sent.
+  expect(await shared().used(made.key)).toBe(5 + 3);
+  const people = await run(['lookup', '--file', plain, '--offline'], beside());
+  expect(people.stdout).toMatch(/^DOMAIN +RISK SCORE +REASON +MX PROVIDER\ngmail\.com +5 +safe +Gmail\n/);
+});
+
+test.each([
+  [['lookup'], /name a domain, or a file/],
+  [['lookup', 'a.com', '--file', 'x'], /name a domain, or a file/],
+  [['lookup', 'a.com', '--csv'], /need --file/],
+  [['lookup', '--file', 'x', '--explain'], /for one domain/],
+  [['lookup', '--file', 'x', '--json', '--csv'], /not both/],
+])('%j is wrong usage', async (args, message) => {
+  const { code, stdout, stderr } = await run(args, beside());
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)]);
 });

@@ -25,7 +25,7 @@ import { temporaryFolder } from '../support/service.ts';
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   '': ['Exit codes: 0 done, 1 failed, 2 wrong usage'],
   serve: ['environment', '--port', '--host', '--data-dir', ...Object.keys(SETTINGS)],
-  lookup: ['<domain>', '--explain', '--offline', '--json'],
+  lookup: ['[domain]', '--explain', '--offline', '--json'],
   top: ['--limit', '--reason', '--json'],
   'keys create': [
     '--name',

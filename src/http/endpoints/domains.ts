@@ -130,11 +130,10 @@ class Batch implements LongWork {
     const { call } = this.#asked;
     this.#stop();
     if (call.res.destroyed) return call.finished(call, 200);
-    const headers: Headers = ['Cache-Control', 'no-store'];
-    if (this.#isDegraded) {
-      call.degraded = true;
-      headers.push('X-Risk-Degraded', 'dns');
-    }
+    call.degraded = this.#isDegraded;
+    const headers: Headers = this.#isDegraded
+      ? ['Cache-Control', 'private, max-age=30', 'X-Risk-Degraded', 'dns']
+      : ['Cache-Control', 'private, max-age=300'];
     sendJson(call, 200, Buffer.from(domainsJson(this.#entries as string[])), headers);
   }
 
