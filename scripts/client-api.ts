@@ -12,11 +12,14 @@ Generated from the types by \`npm run build:client\`. How to use them: [README.m
 const NAMES = [
   [
     'client',
-    ['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'TopOptions', 'UsageOptions', 'CallOptions'],
+    [
+      ...['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'TopOptions', 'ChangesOptions'],
+      ...['UsageOptions', 'CallOptions'],
+    ],
   ],
   ['options', ['ClientOptions', 'Call']],
   ['result', ['Result', 'Answer', 'Failure', 'Cause', 'Quota']],
-  ['wire', ['DomainRisk', 'TopDomains', 'Usage']],
+  ['wire', ['DomainRisk', 'TopDomains', 'Changes', 'Usage']],
   ['domain', ['domainOf']],
 ] as const;
 

@@ -18,6 +18,7 @@ export function referenceRoutes(): Route[] {
       domain: nothing,
       top: nothing,
       usage: nothing,
+      changes: nothing,
       probes: { readyz: async () => {}, metrics: async () => {} },
     }),
     ...operatorRoutes(

@@ -166,6 +166,7 @@ async function start(parts: Starting): Promise<Service> {
   const probes = probeEndpoints({ store, catalog, whole, freshness, isDraining, tell });
   const { callers, ofOperators } = await surfaceOf(config, {
     ...{ doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, clock },
+    overrides: overrides.current,
   });
   function* adopting(next: Catalog): Steps<() => void> {
     const putLearned = yield* learn.adopting(next);
@@ -179,7 +180,7 @@ async function start(parts: Starting): Promise<Service> {
   const following = crew
     ? undefined
     : followStore(config, {
-        ...{ store, catalog, adopting, everyMs: parts.followMs },
+        ...{ store, catalog, adopting, clock, everyMs: parts.followMs },
         onError: tellOfFeeds(log).unfollowed,
       });
   // Whatever it says: the thread that counts is up before the first call comes.

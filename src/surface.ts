@@ -1,12 +1,14 @@
 /** What the ports offer: the routes that callers have, and those of operators. */
 
 import type { Admit } from './admit.ts';
+import { createChanges } from './changes.ts';
 import { VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Freshening } from './freshness.ts';
 import type { Doors } from './http/doors.ts';
+import { changesEndpoint } from './http/endpoints/changes.ts';
 import { consoleRoutes } from './http/endpoints/console.ts';
 import { domainEndpoint } from './http/endpoints/domain.ts';
 import type { probeEndpoints } from './http/endpoints/probes.ts';
@@ -17,6 +19,7 @@ import type { Metrics } from './http/metrics.ts';
 import { page, type Route } from './http/routes.ts';
 import { publicRoutes } from './http/routes-of-callers.ts';
 import type { Lookup } from './lookup.ts';
+import type { Overrides } from './overrule.ts';
 import type { Rank } from './rank.ts';
 
 interface SurfaceParts {
@@ -29,6 +32,7 @@ interface SurfaceParts {
   readonly store: Store;
   readonly catalog: () => Catalog;
   readonly freshness: Freshening;
+  readonly overrides: Overrides['current'];
   readonly clock: Clock;
 }
 
@@ -36,12 +40,13 @@ export async function surfaceOf(
   config: Config,
   parts: SurfaceParts,
 ): Promise<{ callers: Route[]; ofOperators: Route[] }> {
-  const { doors, admit, lookup, rank, metrics, probes } = parts;
+  const { doors, admit, lookup, rank, metrics, probes, store, overrides, clock } = parts;
   const callers = [
     ...publicRoutes({
       domain: domainEndpoint({ doors, lookup, rank, metrics }),
       top: topEndpoint({ doors, rank }),
       usage: usageEndpoint({ doors, admit }),
+      changes: changesEndpoint({ doors, changes: createChanges({ store, overrides, clock }) }),
       probes,
     }),
     ...consoleRoutes({ docs: config.docs }),

@@ -1,4 +1,4 @@
-/** The client: four questions, and the one way that each of them takes to its answer. */
+/** The client: five questions, and the one way that each of them takes to its answer. */
 
 import { ask, type Heard } from './ask.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -8,7 +8,16 @@ import { createFlights } from './flights.ts';
 import { amount, type Call, type ClientOptions, readOptions, type Settings, wrongIn } from './options.ts';
 import { type Answer, type Failure, failure, type Result } from './result.ts';
 import type { Check } from './shape.ts';
-import { type DomainRisk, isDomainRisk, isTopDomains, isUsage, type TopDomains, type Usage } from './wire.ts';
+import {
+  type Changes,
+  type DomainRisk,
+  isChanges,
+  isDomainRisk,
+  isTopDomains,
+  isUsage,
+  type TopDomains,
+  type Usage,
+} from './wire.ts';
 
 export interface Client {
   /** What the service knows about a domain. Of an email address only the domain is sent. */
@@ -17,6 +26,8 @@ export interface Client {
   isRisky(domainOrEmail: string, options?: RiskOptions): Promise<boolean>;
   /** The domains that the service flagged most often in the last 30 days. */
   topDomains(options?: TopOptions): Promise<Result<TopDomains>>;
+  /** What the lists began or ceased to flag, page by page, up to now. Ends behind a page that is a failure. */
+  changes(options?: ChangesOptions): AsyncGenerator<Result<Changes>, void>;
   /** What is used and left of the monthly quota. Not counted. */
   usage(options?: UsageOptions): Promise<Result<Usage>>;
 }
@@ -45,6 +56,13 @@ export interface TopOptions extends CallOptions {
   readonly limit?: number | undefined;
   /** Only domains that were flagged for this reason. */
   readonly reason?: TopDomains['domains'][number]['reason'] | undefined;
+}
+
+export interface ChangesOptions extends CallOptions {
+  /** The `cursor` of the last page that was seen; the last 24 hours when absent. */
+  readonly since?: string | undefined;
+  /** Of each page, 1 to 1000; 100 when absent. */
+  readonly limit?: number | undefined;
 }
 
 export interface UsageOptions extends CallOptions {
@@ -85,6 +103,17 @@ export function createClient(options: ClientOptions): Client {
       calls.make('topDomains', isTopDomains, options, () =>
         withQuery('/v1/public/top-domains', { limit: options?.limit, reason: options?.reason }),
       ),
+    async *changes(options) {
+      let since = options?.since;
+      for (let more = true; more; ) {
+        const page = await calls.make<Changes>('changes', isChanges, options, () =>
+          withQuery('/v1/public/changes', { since, limit: options?.limit }),
+        );
+        more = page.ok && page.data.more;
+        if (page.ok) since = page.data.cursor;
+        yield page;
+      }
+    },
     usage: options =>
       calls.make('usage', isUsage, options, () => withQuery('/v1/usage', { days: options?.days })),
   };

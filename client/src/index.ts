@@ -2,6 +2,7 @@
 
 export type {
   CallOptions,
+  ChangesOptions,
   Client,
   LookupOptions,
   RiskOptions,
@@ -12,4 +13,4 @@ export { createClient } from './client.ts';
 export { domainOf } from './domain.ts';
 export type { Call, ClientOptions } from './options.ts';
 export type { Answer, Cause, Failure, Quota, Result } from './result.ts';
-export type { DomainRisk, TopDomains, Usage } from './wire.ts';
+export type { Changes, DomainRisk, TopDomains, Usage } from './wire.ts';

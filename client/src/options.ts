@@ -34,7 +34,7 @@ export interface ClientOptions {
 
 /** One call as `onCall` sees it. */
 export interface Call {
-  readonly operation: 'lookup' | 'topDomains' | 'usage';
+  readonly operation: 'lookup' | 'topDomains' | 'changes' | 'usage';
   readonly result: Result<unknown>;
   /** How long the caller waited. */
   readonly milliseconds: number;

@@ -17,6 +17,7 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   getDomain: UNDERSCORE,
   listTopDomains: LIMIT_RULE,
   getUsage: 'days must be a whole number from 1 to 30',
+  listChanges: 'since must be the cursor of an earlier answer',
   createKey: QUOTA_RULE,
   updateKey: QUOTA_RULE,
   rotateKey: `the key ${KEY_ID} is revoked for good: create a new one`,
@@ -65,6 +66,8 @@ export function refusalsOf({ door }: Route, operation: OperationId, status: Refu
       return FROM_CALLERS[status];
     case 404:
       return [refuse('not_found', MISSING[operation])];
+    case 410:
+      return [refuse('gone', 'leave since out to start anew')];
     case 413:
       return [refuse('content_too_large', 'at most 65536 bytes')];
     case 415:

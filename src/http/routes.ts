@@ -33,7 +33,7 @@ export type Handle = (call: Call, body: unknown) => void | Promise<void>;
 
 /** What programs call an operation; its examples are in examples.ts under the same name. */
 export type OperationId = CallersOperation | OperatorsOperation;
-type CallersOperation = 'getDomain' | 'listTopDomains' | 'getUsage';
+type CallersOperation = 'getDomain' | 'listTopDomains' | 'getUsage' | 'listChanges';
 export type OperatorsOperation =
   | 'listKeys'
   | 'createKey'
@@ -69,7 +69,7 @@ export interface Reference {
 }
 
 /** Statuses that an operation names; 405 and what the transport refuses are everywhere. */
-export type Refused = 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503;
+export type Refused = 401 | 403 | 404 | 410 | 413 | 415 | 422 | 429 | 500 | 503;
 
 export interface Parameter {
   readonly name: string;

@@ -1,7 +1,8 @@
 /** The JSON that callers see: one function for each shape. What the reference says about them is in schemas.ts. */
 
 import type { DayCount } from '../admit.ts';
-import { type Allowance, resetAt } from '../core/quota.ts';
+import type { ChangesPage } from '../changes.ts';
+import { type Allowance, resetAt, toSecond } from '../core/quota.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../core/refusal.ts';
 import { REASONS } from '../core/signals.ts';
 import type { Verdict } from '../core/verdict.ts';
@@ -44,6 +45,14 @@ export function topDomainsJson(domains: readonly TopDomain[]): string {
   return JSON.stringify({
     domains: domains.map(({ domain, riskScore, reason }) => ({ domain, risk_score: riskScore, reason })),
     count: domains.length,
+  });
+}
+
+export function changesJson({ changes, cursor, more }: ChangesPage): string {
+  return JSON.stringify({
+    changes: changes.map(({ domain, change, at, feeds }) => ({ domain, change, at: toSecond(at), feeds })),
+    cursor: `c${cursor}`,
+    more,
   });
 }
 

@@ -165,6 +165,8 @@ const BY_ITSELF: readonly (keyof Store)[] = [
   'sharedNames',
   'snapshots',
   'feedChecks',
+  'changesMark',
+  'swapChangesMark',
 ];
 
 /** From now until the test ends: how often calls made the service ask its store. */

@@ -186,6 +186,22 @@ export const MIGRATIONS: readonly string[] = [
     body text NOT NULL,
     PRIMARY KEY (feed, accepted_at)
   );
+
+  CREATE TABLE listing_change (
+    id bigint PRIMARY KEY,
+    domain text NOT NULL,
+    change text NOT NULL,
+    at bigint NOT NULL,
+    feeds text[] NOT NULL
+  );
+  CREATE INDEX listing_change_by_time ON listing_change (at);
+
+  CREATE TABLE changes_mark (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    generation text NOT NULL,
+    floor bigint NOT NULL,
+    last bigint NOT NULL
+  );
   `,
 ];
 

@@ -168,6 +168,22 @@ export const MIGRATIONS: readonly string[] = [
     body TEXT NOT NULL,
     PRIMARY KEY (feed, accepted_at)
   ) STRICT;
+
+  CREATE TABLE listing_change (
+    id INTEGER PRIMARY KEY,
+    domain TEXT NOT NULL,
+    change TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    feeds TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX listing_change_by_time ON listing_change (at);
+
+  CREATE TABLE changes_mark (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    generation TEXT NOT NULL,
+    floor INTEGER NOT NULL,
+    last INTEGER NOT NULL
+  ) STRICT;
   `,
 ];
 

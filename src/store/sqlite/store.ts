@@ -137,6 +137,11 @@ function bulkWork(bulk: Ask) {
     audit: most => bulk('audit', [most]),
     feedChecks: () => bulk('feedChecks', []),
     noteCheck: check => bulk('noteCheck', [check], NO_DEADLINE),
+    changesMark: () => bulk('changesMark', []),
+    writeChanges: (changes, generation) => bulk('writeChanges', [changes, generation], NO_DEADLINE),
+    swapChangesMark: (mark, was) => bulk('swapChangesMark', [mark, was], NO_DEADLINE),
+    changesAfter: (id, most) => bulk('changesAfter', [id, most]),
+    changesBefore: at => bulk('changesBefore', [at]),
     lease: name => bulk('lease', [name], NO_DEADLINE),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;

@@ -7,6 +7,7 @@ import { StoreRefused } from '../refused.ts';
 import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
+import { type Changes, createChanges } from './changes.ts';
 import { createFeedChecks, type FeedChecks } from './feed-checks.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { createHosts, type Hosts } from './hosts.ts';
@@ -55,6 +56,7 @@ export interface Records
     Audit,
     Leases,
     FeedChecks,
+    Changes,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -99,6 +101,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createAudit(db),
     ...createLeases(db),
     ...createFeedChecks(db),
+    ...createChanges(db),
     ...createRestore(db, revisions),
     backup: backUp,
   };
