@@ -20,6 +20,7 @@ import type { Clock, Store } from './core/ports.ts';
 import type { Problem } from './core/problem.ts';
 import { lastDays, monthOf, toSecond, WINDOW_DAYS } from './core/quota.ts';
 import { type ActsOnFeeds, actsOnFeeds } from './operate/feeds.ts';
+import { type ActsOfImport, actsOfImport } from './operate/imports.ts';
 
 export type { Problem };
 
@@ -37,7 +38,7 @@ export interface KeyUse {
   readonly days: readonly number[];
 }
 
-export interface Operate extends ActsOnFeeds {
+export interface Operate extends ActsOnFeeds, ActsOfImport {
   createKey(limits: Partial<Limits> & { name: string }, actor: Actor): Promise<MadeKey>;
   /** Nothing where there is a key already. */
   createFirstKey(name: string, actor: Actor): Promise<MadeKey | undefined>;
@@ -88,6 +89,7 @@ export function createOperate(parts: Parts): Operate {
   return {
     ...{ ...keysKept(parts), ...actsOnKeys(parts), ...actsOnOverrides(parts), ...actsOnHosts(parts) },
     ...actsOnFeeds(parts),
+    ...actsOfImport(parts),
   };
 }
 

@@ -14,6 +14,7 @@ export type Action =
   | 'feed.remove'
   | 'feed.rollback'
   | 'feed.return'
+  | 'override.import'
   | 'store.restore'
   | 'store.move';
 

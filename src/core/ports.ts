@@ -167,6 +167,8 @@ export interface Store {
   listKeys(): Promise<KeyRecord[]>;
 
   setOverride(override: Override, act: Act): Promise<void>;
+  /** All of them or none. */
+  setOverrides(overrides: readonly Override[], act: Act): Promise<void>;
   removeOverride(domain: string, act: Act): Promise<boolean>;
   listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
 

@@ -203,7 +203,7 @@ describe('the document', () => {
         expect(has('Retry-After')).toBe(status === '429' || status === '503');
         expect(has('WWW-Authenticate')).toBe(status === '401');
         expect(has('Allow')).toBe(status === '405');
-        const isMetered = isCounted && /^(?:200|304|422|429)$/.test(status);
+        const isMetered = isCounted && /^(?:200|304|410|422|429)$/.test(status);
         for (const name of [...quota, 'X-RateLimit-Reset'])
           expect(has(name), `${status} ${name}`).toBe(isMetered);
         for (const [name, header] of Object.entries(headers)) {

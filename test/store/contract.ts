@@ -1054,6 +1054,30 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
   });
 
+  describe('many overrides at once', () => {
+    test('take the place of those of the same names, with one act, and raise the revision', async () => {
+      const store = await empty();
+      const of = (at: number, action: Override['action'] = 'deny'): Override => ({
+        ...{ domain: `n${at}.com`, action, below: at % 2 === 0, note: at % 3 ? null : 'a, "b"' },
+        ...{ author: 'op', createdAt: 5, expiresAt: at % 5 ? null : 9 },
+      });
+      await store.setOverrides([of(3, 'allow'), of(9999, 'role')], ACT);
+      const before = await store.revision();
+      const acts = (await store.audit(100)).length;
+      await store.setOverrides(
+        upTo(2_500).map(at => of(at)),
+        ACT,
+      );
+      expect(await store.revision()).toBeGreaterThan(before);
+      expect(await store.audit(100)).toHaveLength(acts + 1);
+      const { overrides } = await store.listOverrides();
+      const byName = new Map(overrides.map(one => [one.domain, one]));
+      expect(byName.size).toBe(2_501);
+      for (const at of [1, 2, 3, 5, 2_500]) expect(byName.get(`n${at}.com`)).toEqual(of(at));
+      expect(byName.get('n9999.com')).toEqual(of(9999, 'role'));
+    });
+  });
+
   describe('what became of feeds', () => {
     test('the last word about each is there for every server', async () => {
       const open = await makePlace();

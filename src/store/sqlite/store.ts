@@ -109,6 +109,7 @@ function records(direct: Ask, bulk: Ask) {
     updateKey: (key, was, act) => direct('updateKey', [key, was, act]),
     listKeys: () => direct('listKeys', []),
     setOverride: (override, act) => direct('setOverride', [override, act]),
+    setOverrides: (overrides, act) => direct('setOverrides', [overrides, act], NO_DEADLINE),
     removeOverride: (domain, act) => direct('removeOverride', [domain, act]),
     listOverrides: () => direct('listOverrides', []),
   } satisfies Partial<Store>;
