@@ -1,6 +1,7 @@
 /** What the ports offer: the routes that callers have, and those of operators. */
 
 import type { Admit } from './admit.ts';
+import { inTurns } from './assemble.ts';
 import { createChanges } from './changes.ts';
 import { VERSION } from './compose.ts';
 import type { Config } from './config.ts';
@@ -46,7 +47,7 @@ export async function surfaceOf(
       domain: domainEndpoint({ doors, lookup, rank, metrics }),
       top: topEndpoint({ doors, rank }),
       usage: usageEndpoint({ doors, admit }),
-      changes: changesEndpoint({ doors, changes: createChanges({ store, overrides, clock }) }),
+      changes: changesEndpoint({ doors, changes: createChanges({ store, overrides, clock, inTurns }) }),
       probes,
     }),
     ...consoleRoutes({ docs: config.docs }),

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createChanges, recordChanges } from '../src/changes.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { Store } from '../src/core/ports.ts';
-import { allAtOnce } from '../src/core/steps.ts';
+import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { catalogOf } from './support/catalog.ts';
 import { eventually } from './support/scale.ts';
@@ -28,7 +28,7 @@ async function openStore(): Promise<Store> {
 function server(store: Store, catalog: Catalog, patienceMs = 3_600_000) {
   const recorder = recordChanges({
     ...{ store, catalog: () => catalog, clock: () => NOW, patienceMs },
-    inTurns: async steps => allAtOnce(steps),
+    inTurns,
     onError(error) {
       throw error;
     },
@@ -37,7 +37,9 @@ function server(store: Store, catalog: Catalog, patienceMs = 3_600_000) {
   return recorder;
 }
 
-const reader = (store: Store) => createChanges({ store, overrides: () => new Map(), clock: () => NOW });
+const inTurns = async <T>(steps: Steps<T>) => allAtOnce(steps);
+const reader = (store: Store) =>
+  createChanges({ store, overrides: () => new Map(), clock: () => NOW, inTurns });
 const generation = async (store: Store) => (await store.changesMark())?.generation;
 
 test('of servers that follow together one tells, whatever steps each of them took', async () => {

@@ -141,7 +141,7 @@ function bulkWork(bulk: Ask) {
     changesMark: () => bulk('changesMark', []),
     writeChanges: (changes, generation) => bulk('writeChanges', [changes, generation], NO_DEADLINE),
     swapChangesMark: (mark, was) => bulk('swapChangesMark', [mark, was], NO_DEADLINE),
-    changesAfter: (id, most) => bulk('changesAfter', [id, most]),
+    changesAfter: async (id, most) => JSON.parse(await bulk('changesAfter', [id, most])),
     changesBefore: at => bulk('changesBefore', [at]),
     lease: name => bulk('lease', [name], NO_DEADLINE),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
