@@ -12,12 +12,15 @@ Generated from the types by \`npm run build:client\`. How to use them: [README.m
 const NAMES = [
   [
     'client',
-    ['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'TopOptions', 'UsageOptions', 'CallOptions'],
+    [
+      ...['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'TopOptions', 'ChangesOptions'],
+      ...['UsageOptions', 'CallOptions'],
+    ],
   ],
   ['options', ['ClientOptions', 'Call']],
   ['filter', ['createFilter', 'Filter', 'FilterOptions']],
   ['result', ['Result', 'Answer', 'Failure', 'Cause', 'Quota']],
-  ['wire', ['DomainRisk', 'DomainRisks', 'EmailCheck', 'TopDomains', 'Usage']],
+  ['wire', ['DomainRisk', 'DomainRisks', 'EmailCheck', 'TopDomains', 'Changes', 'Usage']],
   ['domain', ['domainOf']],
 ] as const;
 

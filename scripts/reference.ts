@@ -21,6 +21,7 @@ export function referenceRoutes(): Route[] {
       usage: nothing,
       check: nothing,
       domains: nothing,
+      changes: nothing,
       probes: { readyz: async () => {}, metrics: async () => {} },
     }),
     filterRoute(nothing),

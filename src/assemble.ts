@@ -103,6 +103,8 @@ export interface FollowParts {
   readonly catalog: () => Catalog;
   /** Folds what depends on a catalog; what it gives puts all of it in place, in one go. */
   readonly adopting: (next: Catalog) => Steps<() => void>;
+  /** Told of each that was put in place of another. */
+  readonly followed?: ((before: Catalog, after: Catalog) => Promise<void>) | undefined;
   /** How often to look. */
   readonly everyMs?: number | undefined;
 }
@@ -116,6 +118,7 @@ export function followFeeds({
   stored,
   catalog,
   adopting,
+  followed,
   everyMs = EVERY_MS,
 }: FollowParts): Following {
   /** Feed to the version of a snapshot that cannot be read: telling of it once is enough. */
@@ -153,9 +156,11 @@ export function followFeeds({
     }
     if (!isOther) return false;
     const snapshots = feeds.flatMap(({ id }) => held.get(id) ?? []);
-    const put = await inTurns(adopting(await fold(snapshots, tables)));
+    const [before, next] = [catalog(), await fold(snapshots, tables)];
+    const put = await inTurns(adopting(next));
     put();
     keep();
+    await followed?.(before, next);
     return true;
   }
 

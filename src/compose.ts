@@ -15,6 +15,7 @@ import {
   type Stored,
   takeOver,
 } from './assemble.ts';
+import { recordChanges } from './changes.ts';
 import type { Config } from './config.ts';
 import type { Actor } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
@@ -141,11 +142,23 @@ function tellOnStderr(error: unknown): void {
 /** Looks for updates in the store while the service runs. */
 export function followStore(
   { feedsOff, dataDir }: FeedsConfig,
-  parts: Pick<FollowParts, 'catalog' | 'adopting' | 'everyMs'> & Pick<Stored, 'store' | 'onError'>,
+  parts: Pick<FollowParts, 'catalog' | 'adopting' | 'everyMs'> &
+    Pick<Stored, 'onError'> & { store: Store; clock: Clock },
 ): Following {
-  const { store, onError, ...rest } = parts;
+  const { store, onError, clock, ...rest } = parts;
   const stored = { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
-  return followFeeds({ ...rest, sources: sourcesWithout(feedsOff), stored });
+  const recorder = recordChanges({ store, catalog: rest.catalog, clock, inTurns, onError });
+  const following = followFeeds({
+    ...{ ...rest, sources: sourcesWithout(feedsOff), stored },
+    followed: recorder.record,
+  });
+  return {
+    check: following.check,
+    close() {
+      recorder.close();
+      return following.close();
+    },
+  };
 }
 
 export function openResolver(

@@ -21,6 +21,7 @@ import type { Clock, Store } from './core/ports.ts';
 import type { Problem } from './core/problem.ts';
 import { lastDays, monthOf, toSecond, WINDOW_DAYS } from './core/quota.ts';
 import { type ActsOnFeeds, actsOnFeeds } from './operate/feeds.ts';
+import { type ActsOfImport, actsOfImport } from './operate/imports.ts';
 
 export type { Problem };
 
@@ -42,7 +43,7 @@ export interface KeyUse {
 
 type WantedKey = Partial<Limits> & Pick<Limits, 'name'>;
 
-export interface Operate extends ActsOnFeeds {
+export interface Operate extends ActsOnFeeds, ActsOfImport {
   /** No two keys that are not revoked get the same name. */
   createKey(limits: WantedKey, actor: Actor): Promise<MadeKey | Problem>;
   /** Nothing where there is a key already. */
@@ -95,6 +96,7 @@ export function createOperate(parts: Parts): Operate {
   return {
     ...{ ...keysKept(parts), ...actsOnKeys(parts), ...actsOnOverrides(parts), ...actsOnHosts(parts) },
     ...actsOnFeeds(parts),
+    ...actsOfImport(parts),
   };
 }
 

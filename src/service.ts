@@ -168,6 +168,7 @@ async function start(parts: Starting): Promise<Service> {
   const probes = probeEndpoints({ store, catalog, whole, freshness, isDraining, tell });
   const { callers, ofOperators } = await surfaceOf(config, {
     ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, clock },
+    overrides: overrides.current,
   });
   function* adopting(next: Catalog): Steps<() => void> {
     const putLearned = yield* learn.adopting(next);
@@ -181,7 +182,7 @@ async function start(parts: Starting): Promise<Service> {
   const following = crew
     ? undefined
     : followStore(config, {
-        ...{ store, catalog, adopting, everyMs: parts.followMs },
+        ...{ store, catalog, adopting, clock, everyMs: parts.followMs },
         onError: tellOfFeeds(log).unfollowed,
       });
   // Whatever it says: the thread that counts is up before the first call comes.

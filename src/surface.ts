@@ -1,6 +1,8 @@
 /** What the ports offer: the routes that callers have, and those of operators. */
 
 import type { Admit } from './admit.ts';
+import { inTurns } from './assemble.ts';
+import { createChanges } from './changes.ts';
 import { VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
@@ -8,6 +10,7 @@ import type { Clock, Store } from './core/ports.ts';
 import type { Filters } from './filter.ts';
 import type { Freshening } from './freshness.ts';
 import type { Doors } from './http/doors.ts';
+import { changesEndpoint } from './http/endpoints/changes.ts';
 import { checkEndpoint } from './http/endpoints/check.ts';
 import { consoleRoutes } from './http/endpoints/console.ts';
 import { domainEndpoint } from './http/endpoints/domain.ts';
@@ -22,6 +25,7 @@ import { page, type Route } from './http/routes.ts';
 import { publicRoutes } from './http/routes-of-callers.ts';
 import { filterRoute } from './http/routes-of-filter.ts';
 import type { Lookup } from './lookup.ts';
+import type { Overrides } from './overrule.ts';
 import type { Rank } from './rank.ts';
 
 interface SurfaceParts {
@@ -35,6 +39,7 @@ interface SurfaceParts {
   readonly store: Store;
   readonly catalog: () => Catalog;
   readonly freshness: Freshening;
+  readonly overrides: Overrides['current'];
   readonly clock: Clock;
 }
 
@@ -42,7 +47,7 @@ export async function surfaceOf(
   config: Config,
   parts: SurfaceParts,
 ): Promise<{ callers: Route[]; ofOperators: Route[] }> {
-  const { doors, admit, lookup, rank, filters, metrics, probes } = parts;
+  const { doors, admit, lookup, rank, filters, metrics, probes, store, overrides, clock } = parts;
   const callers = [
     ...publicRoutes({
       domain: domainEndpoint({ doors, lookup, rank, metrics }),
@@ -50,6 +55,7 @@ export async function surfaceOf(
       usage: usageEndpoint({ doors, admit }),
       check: checkEndpoint({ doors, lookup, rank, metrics }),
       domains: domainsEndpoint({ doors, lookup, rank, metrics }),
+      changes: changesEndpoint({ doors, changes: createChanges({ store, overrides, clock, inTurns }) }),
       probes,
     }),
     filterRoute(filterEndpoint({ doors, filters })),

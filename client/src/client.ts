@@ -5,9 +5,11 @@ import { domainOf } from './domain.ts';
 import { amount, type ClientOptions, readOptions } from './options.ts';
 import type { Answer, Failure, Result } from './result.ts';
 import {
+  type Changes,
   type DomainRisk,
   type DomainRisks,
   type EmailCheck,
+  isChanges,
   isDomainRisk,
   isEmailCheck,
   isTopDomains,
@@ -30,6 +32,8 @@ export interface Client {
   domains(domainsOrEmails: readonly string[], options?: CallOptions): Promise<Result<DomainRisks>>;
   /** The domains that the service flagged most often in the last 30 days. */
   topDomains(options?: TopOptions): Promise<Result<TopDomains>>;
+  /** What the lists began or ceased to flag, page by page, up to now. Ends behind a page that is a failure. */
+  changes(options?: ChangesOptions): AsyncGenerator<Result<Changes>, void>;
   /** What is used and left of the monthly quota. Not counted. */
   usage(options?: UsageOptions): Promise<Result<Usage>>;
 }
@@ -62,6 +66,13 @@ export interface TopOptions extends CallOptions {
   readonly limit?: number | undefined;
   /** Only domains that were flagged for this reason. */
   readonly reason?: TopDomains['domains'][number]['reason'] | undefined;
+}
+
+export interface ChangesOptions extends CallOptions {
+  /** The `cursor` of the last page that was seen; the last 24 hours when absent. */
+  readonly since?: string | undefined;
+  /** Of each page, 1 to 1000; 100 when absent. */
+  readonly limit?: number | undefined;
 }
 
 export interface UsageOptions extends CallOptions {
@@ -103,6 +114,17 @@ export function createClient(options: ClientOptions): Client {
       calls.get('topDomains', isTopDomains, options, () =>
         withQuery('/v1/public/top-domains', { limit: options?.limit, reason: options?.reason }),
       ),
+    async *changes(options) {
+      let since = options?.since;
+      for (let more = true; more; ) {
+        const page = await calls.get<Changes>('changes', isChanges, options, () =>
+          withQuery('/v1/public/changes', { since, limit: options?.limit }),
+        );
+        more = page.ok && page.data.more;
+        if (page.ok) since = page.data.cursor;
+        yield page;
+      }
+    },
     usage: options =>
       calls.get('usage', isUsage, options, () => withQuery('/v1/usage', { days: options?.days })),
   };

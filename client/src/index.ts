@@ -2,6 +2,7 @@
 
 export type {
   CallOptions,
+  ChangesOptions,
   Client,
   LookupOptions,
   RiskOptions,
@@ -14,4 +15,4 @@ export type { Filter, FilterOptions } from './filter.ts';
 export { createFilter } from './filter.ts';
 export type { Call, ClientOptions } from './options.ts';
 export type { Answer, Cause, Failure, Quota, Result } from './result.ts';
-export type { DomainRisk, DomainRisks, EmailCheck, TopDomains, Usage } from './wire.ts';
+export type { Changes, DomainRisk, DomainRisks, EmailCheck, TopDomains, Usage } from './wire.ts';

@@ -38,7 +38,7 @@ export interface ClientOptions {
 
 /** One call as `onCall` sees it. */
 export interface Call {
-  readonly operation: 'lookup' | 'check' | 'domains' | 'topDomains' | 'usage';
+  readonly operation: 'lookup' | 'check' | 'domains' | 'topDomains' | 'changes' | 'usage';
   readonly result: Result<unknown>;
   /** How long the caller waited. */
   readonly milliseconds: number;

@@ -259,3 +259,29 @@ export const isDomainRisks: Check = /* @__PURE__ */ object({
   })),
   count: integer(),
 });
+
+export interface Changes {
+  readonly changes: readonly {
+    readonly domain: string;
+    /** `flagged`: the lists alone give it 80 or more now; `cleared`: no longer. */
+    readonly change: 'flagged' | 'cleared';
+    readonly at: string;
+    /** The lists that name it, or did. */
+    readonly feeds: readonly string[];
+  }[];
+  /** Send it as `since` next time. */
+  readonly cursor: string;
+  /** Whether more changes wait behind these. */
+  readonly more: boolean;
+}
+
+export const isChanges: Check = /* @__PURE__ */ object({
+  changes: array(object({
+    domain: string,
+    change: either(literal('flagged'), literal('cleared')),
+    at: string,
+    feeds: array(string),
+  })),
+  cursor: string,
+  more: boolean,
+});

@@ -3,6 +3,7 @@
 import { Argument, type Command } from 'commander';
 import { OVERRIDE_ACTIONS, type OverrideAction } from '../core/override.ts';
 import { shownOverride } from '../http/shown.ts';
+import { addOverrideFiles } from './override-files.ts';
 import { printFields, printJson, printTable } from './print.ts';
 import { dateValue, domainValue, labelValue, type OrNone, orNull } from './values.ts';
 import { actor, done, operateOn, whoAmI, withStore } from './world.ts';
@@ -48,6 +49,8 @@ export function addOverrides(program: Command): void {
       if (options.json) printJson({ domain, removed: true });
       else process.stdout.write(`removed the override for ${domain}\n`);
     });
+
+  addOverrideFiles(overrides);
 }
 
 async function set(domain: string, action: OverrideAction, options: SetOptions): Promise<void> {

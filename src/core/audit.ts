@@ -16,6 +16,7 @@ export type Action =
   | 'feed.return'
   | 'operator.add'
   | 'operator.revoke'
+  | 'override.import'
   | 'store.restore'
   | 'store.move';
 

@@ -54,18 +54,10 @@ export function factsOf(domain: Domain, sources: Sources, now: number): Facts {
   const names = lineage(domain);
   const override = findOverride(overrides, names.length > 0 ? names : [domain], now);
   const specialUse = isSpecialUse(domain);
-  const listing = catalog.listed(names);
+  const registrable = registrableDomain(domain);
+  const { listing, listed } = listedOf(catalog, names, registrable, sources.today);
   const relay = catalog.relay(names);
   const row = tableRow(catalog, domain, relay);
-  const registrable = registrableDomain(domain);
-  const { families } = listing;
-  const listed: Listed = {
-    families,
-    namedDays: daysNamed(listing, sources.today),
-    left: hasLeft(listing),
-    popular: isUsed(listing, registrable, catalog),
-    byItsSuffix: isByItsSuffix(listing, registrable),
-  };
   const decided = override !== undefined || (listing.hits.length > 0 && !waitsForDns(listed));
   return {
     ...sources,
@@ -82,6 +74,24 @@ export function factsOf(domain: Domain, sources: Sources, now: number): Facts {
     row,
     asks: specialUse || row ? 'never' : decided ? 'later' : 'wait',
   };
+}
+
+/** What the lists alone say of a name, by its lineage. */
+export function listedOf(
+  catalog: Catalog,
+  names: readonly string[],
+  registrable: string | undefined,
+  today: Day,
+): { readonly listing: Listing; readonly listed: Listed } {
+  const listing = catalog.listed(names);
+  const listed = {
+    families: listing.families,
+    namedDays: daysNamed(listing, today),
+    left: hasLeft(listing),
+    popular: isUsed(listing, registrable, catalog),
+    byItsSuffix: isByItsSuffix(listing, registrable),
+  };
+  return { listing, listed };
 }
 
 /** The exact name only: `x.gmail.com` is asked in DNS. */

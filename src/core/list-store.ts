@@ -4,6 +4,7 @@ import type { Act } from './audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
 import type { FeedCheck } from './freshness.ts';
 import type { Lease } from './lease.ts';
+import type { ChangesMark, NumberedChange } from './listing-change.ts';
 
 export interface ListStore {
   /** Which version of which feed was accepted last; feeds that were never updated are not there. */
@@ -21,6 +22,16 @@ export interface ListStore {
   /** What became of each feed when it was last looked at, in the order of their names. */
   feedChecks(): Promise<FeedCheck[]>;
   noteCheck(check: FeedCheck): Promise<void>;
+  /** Up to where changes for callers are known (core/listing-change.ts). */
+  changesMark(): Promise<ChangesMark | undefined>;
+  /** Not seen before a mark reaches them. Only while the mark is of this generation; what has their number is replaced. */
+  writeChanges(changes: readonly NumberedChange[], generation: string): Promise<void>;
+  /** Compare and swap; what is not above its floor is forgotten. */
+  swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined): Promise<boolean>;
+  /** In their order. */
+  changesAfter(id: number, most: number): Promise<NumberedChange[]>;
+  /** The number of the last one before a moment; 0 where there is none. */
+  changesBefore(at: number): Promise<number>;
   /** Who does a work that only one server of all should do at a time; undefined before the first has. */
   lease(name: string): Promise<Lease | undefined>;
   /** Compare and swap: takes the place of `was`; false when another came between. */

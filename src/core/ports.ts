@@ -172,6 +172,8 @@ export interface Store extends ListStore {
   listKeys(): Promise<KeyRecord[]>;
 
   setOverride(override: Override, act: Act): Promise<void>;
+  /** All of them or none. */
+  setOverrides(overrides: readonly Override[], act: Act): Promise<void>;
   removeOverride(domain: string, act: Act): Promise<boolean>;
   listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
 

@@ -71,14 +71,14 @@ export function goodHeaders({ isCounted, hasTag, canDegrade, caching }: Referenc
   });
 }
 
-/** A call is counted before its values are looked at, so that a 422 tells the quota too. */
+/** A call is counted before its values are looked at, so that a 410 and a 422 tell the quota too. */
 export function refusalHeaders(
   { isCounted, isCountedLate }: Pick<Reference, 'isCounted' | 'isCountedLate'>,
   status: number,
   { retryAfter }: Refusal,
   allow: string,
 ) {
-  const isMetered = isCounted && (status === 429 || (status === 422 && !isCountedLate));
+  const isMetered = isCounted && (status === 410 || status === 429 || (status === 422 && !isCountedLate));
   return shown({
     'X-Request-Id': REQUEST_ID,
     'Cache-Control': 'no-store',

@@ -1,7 +1,7 @@
 /** Real examples for the OpenAPI document: what is told of the lists. */
 
 import type { Type } from 'typebox';
-import type { FeedsSchema, FeedVersionSchema } from './schemas-of-feeds.ts';
+import type { ChangesSchema, FeedsSchema, FeedVersionSchema } from './schemas-of-feeds.ts';
 
 export const FEEDS: Type.Static<typeof FeedsSchema> = {
   snapshot: 'aa6756337948',
@@ -39,4 +39,18 @@ export const FEED_VERSION: Type.Static<typeof FeedVersionSchema> = {
   names: 1_480,
   updated_at: '2026-11-14T04:17:00Z',
   held: true,
+};
+
+export const CHANGES: Type.Static<typeof ChangesSchema> = {
+  changes: [
+    {
+      domain: 'fresh-inbox.example.com',
+      change: 'flagged',
+      at: '2026-11-15T04:20:00Z',
+      feeds: ['castle', 'domains-mx'],
+    },
+    { domain: 'innocent.example.org', change: 'cleared', at: '2026-11-15T04:20:00Z', feeds: ['castle'] },
+  ],
+  cursor: 'c1234',
+  more: false,
 };

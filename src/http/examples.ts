@@ -4,7 +4,7 @@ import type { Type } from 'typebox';
 import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
 import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
-import { FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
+import { CHANGES, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
 import type {
@@ -194,6 +194,7 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   // Bytes.
   getFilter: [],
   getUsage: [example('A key with a quota', USAGE), example('With the calls of three days', DAYS)],
+  listChanges: [example('Two changes', CHANGES), example('Nothing new', { ...CHANGES, changes: [] })],
   listKeys: [example('One key', KEYS)],
   createKey: [example('A new key', CREATED)],
   updateKey: [example('The key as it is now', { ...KEY, quota: 20_000 })],

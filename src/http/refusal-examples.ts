@@ -20,6 +20,7 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   getDomains: 'domains must be a list of 1 to 1000 names',
   listTopDomains: LIMIT_RULE,
   getUsage: 'days must be a whole number from 1 to 30',
+  listChanges: 'since must be the cursor of an earlier answer',
   createKey: QUOTA_RULE,
   updateKey: QUOTA_RULE,
   rotateKey: `the key ${KEY_ID} is revoked for good: create a new one`,
@@ -72,6 +73,8 @@ export function refusalsOf(
       return FROM_CALLERS[status];
     case 404:
       return [refuse('not_found', MISSING[operation])];
+    case 410:
+      return [refuse('gone', 'leave since out to start anew')];
     case 413:
       return [refuse('content_too_large', `at most ${mostBody?.bytes ?? MOST_BODY} bytes`)];
     case 415:

@@ -3,11 +3,13 @@
 import { Type } from 'typebox';
 import { WINDOW_DAYS } from '../core/quota.ts';
 import { MOST_TOP } from '../core/ranking.ts';
+import { MOST_CHANGES } from './endpoints/changes.ts';
 import { livez, type probeEndpoints } from './endpoints/probes.ts';
 import { PRICES } from './prices.ts';
 import { type Handle, type Parameter, page, type Route } from './routes.ts';
 import { checkRoutes, EXPLAIN } from './routes-of-checks.ts';
 import { DomainSchema, FlagReasonSchema, TopDomainsSchema, UsageSchema, words } from './schemas.ts';
+import { ChangesSchema } from './schemas-of-feeds.ts';
 import { DOMAIN_PATH } from './target.ts';
 
 const PARAMETERS = {
@@ -56,6 +58,18 @@ const PARAMETERS = {
     description: 'Adds `flags` and `source` to each domain.',
     schema: Type.Boolean({ default: false }),
   },
+  since: {
+    name: 'since',
+    in: 'query',
+    description: 'The `cursor` of an earlier answer; absent, the last 24 hours.',
+    schema: Type.String({ examples: ['c1234'] }),
+  },
+  changes: {
+    name: 'limit',
+    in: 'query',
+    description: 'At most this many changes.',
+    schema: Type.Integer({ minimum: 1, maximum: MOST_CHANGES, default: 100 }),
+  },
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -73,9 +87,10 @@ export function publicRoutes(handlers: {
   usage: Handle;
   check: Handle;
   domains: Handle;
+  changes: Handle;
   probes: ReturnType<typeof probeEndpoints>;
 }): Route[] {
-  const { domain, top, usage, check, domains, probes } = handlers;
+  const { domain, top, usage, check, domains, changes, probes } = handlers;
   return [
     {
       method: 'GET',
@@ -142,7 +157,31 @@ export function publicRoutes(handlers: {
       },
     },
     ...checkRoutes({ check, domains }),
+    changesRoute(changes),
     LIVEZ,
     { ...page('/readyz', 'readyz', 'application/json', probes.readyz), isProbe: true },
   ];
+}
+
+function changesRoute(handle: Handle): Route {
+  return {
+    method: 'GET',
+    path: '/v1/public/changes',
+    name: 'changes',
+    door: 'key',
+    price: PRICES.read,
+    answer: ChangesSchema,
+    handle,
+    reference: {
+      id: 'listChanges',
+      summary: 'Follow changes of the lists',
+      description:
+        'Domains that the lists began or ceased to flag, oldest first, so that you can keep a copy. Start without `since`, then send the `cursor` of each answer; changes are kept for 30 days.',
+      parameters: [PARAMETERS.since, PARAMETERS.changes, PARAMETERS.ifNoneMatch],
+      refusals: [401, 403, 410, 422, 429, 500, 503],
+      isCounted: true,
+      caching: 'private, max-age=60',
+      hasTag: true,
+    },
+  };
 }

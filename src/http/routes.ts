@@ -42,6 +42,7 @@ type CallersOperation =
   | 'getUsage'
   | 'checkEmail'
   | 'getDomains'
+  | 'listChanges'
   | 'getFilter';
 export type OperatorsOperation =
   | 'listKeys'
@@ -80,7 +81,7 @@ export interface Reference {
 }
 
 /** Statuses that an operation names; 405 and what the transport refuses are everywhere. */
-export type Refused = 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503;
+export type Refused = 401 | 403 | 404 | 410 | 413 | 415 | 422 | 429 | 500 | 503;
 
 export interface Parameter {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** What operators see of the lists: schemas, as in schemas.ts. */
+/** What callers and operators see of the lists: schemas, as in schemas.ts. */
 
 import { Type } from 'typebox';
 import { Moment, nullable, words } from './schemas.ts';
@@ -87,4 +87,22 @@ export const FeedsSchema = Type.Object(
     ),
   },
   { title: 'Feeds' },
+);
+
+export const ChangesSchema = Type.Object(
+  {
+    changes: Type.Array(
+      Type.Object({
+        domain: Type.String(),
+        change: words(['flagged', 'cleared'], {
+          description: '`flagged`: the lists alone give it 80 or more now; `cleared`: no longer.',
+        }),
+        at: Moment,
+        feeds: Type.Array(Type.String(), { description: 'The lists that name it, or did.' }),
+      }),
+    ),
+    cursor: Type.String({ description: 'Send it as `since` next time.' }),
+    more: Type.Boolean({ description: 'Whether more changes wait behind these.' }),
+  },
+  { title: 'Changes' },
 );

@@ -1,8 +1,9 @@
 /** The JSON that callers see: one function for each shape. What the reference says about them is in schemas.ts. */
 
 import type { DayCount } from '../admit.ts';
+import type { ChangesPage } from '../changes.ts';
 import type { EmailCheck } from '../core/check.ts';
-import { type Allowance, resetAt } from '../core/quota.ts';
+import { type Allowance, resetAt, toSecond } from '../core/quota.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../core/refusal.ts';
 import { REASONS } from '../core/signals.ts';
 import type { Verdict } from '../core/verdict.ts';
@@ -69,6 +70,14 @@ export function checkJson(check: EmailCheck): string {
     is_corporate_email: check.isCorporateEmail,
     is_alias_email: check.isAliasEmail,
     mx_provider_label: check.mxProviderLabel,
+  });
+}
+
+export function changesJson({ changes, cursor, more }: ChangesPage): string {
+  return JSON.stringify({
+    changes: changes.map(({ domain, change, at, feeds }) => ({ domain, change, at: toSecond(at), feeds })),
+    cursor: `c${cursor}`,
+    more,
   });
 }
 

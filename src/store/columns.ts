@@ -9,6 +9,7 @@ import type { FeedCheck } from '../core/freshness.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Lease } from '../core/lease.ts';
+import type { ChangesMark, NumberedChange } from '../core/listing-change.ts';
 import type { OperatorRecord } from '../core/operator.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
@@ -208,8 +209,24 @@ export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
   problem: orNull(text),
 });
 
+export const LISTING_CHANGE = table<NumberedChange>('listing_change', ['id'], {
+  id: whole,
+  domain: text,
+  change: word<NumberedChange['change']>(),
+  at: whole,
+  feeds: texts,
+});
+
+export const CHANGES_MARK = table<ChangesMark & { readonly id: number }>('changes_mark', ['id'], {
+  id: whole,
+  generation: text,
+  floor: whole,
+  last: whole,
+});
+export const MARK = without(CHANGES_MARK, 'id');
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
-  ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, SIGNING],
+  ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING],
 ];

@@ -86,7 +86,7 @@ function followFor(
 ): Following {
   let catalog = first;
   return followStore(config, {
-    ...{ store, catalog: () => catalog, onError: tellOfFeeds(log).unfollowed },
+    ...{ store, catalog: () => catalog, clock: Date.now, onError: tellOfFeeds(log).unfollowed },
     *adopting(next) {
       const handed = yield* handingOver(next);
       return () => {

@@ -112,6 +112,7 @@ describe('the document', () => {
       'getUsage get /v1/usage',
       'checkEmail get /v1/check/{email_or_domain}',
       'getDomains post /v1/public/domains',
+      'listChanges get /v1/public/changes',
       'getFilter get /v1/public/filter',
       'listKeys get /admin/keys',
       'createKey post /admin/keys',
@@ -210,7 +211,7 @@ describe('the document', () => {
         expect(has('WWW-Authenticate')).toBe(status === '401');
         expect(has('Allow')).toBe(status === '405');
         const isLate = operationId === 'getDomains' && status === '422';
-        const isMetered = isCounted && !isLate && /^(?:200|304|422|429)$/.test(status);
+        const isMetered = isCounted && !isLate && /^(?:200|304|410|422|429)$/.test(status);
         for (const name of [...quota, 'X-RateLimit-Reset'])
           expect(has(name), `${status} ${name}`).toBe(isMetered);
         for (const [name, header] of Object.entries(headers)) {
@@ -367,6 +368,12 @@ describe('real answers are what the document says, and its examples are real', (
       ['listTopDomains', 429, 'GET', top, { key: empty }],
       ['getUsage', 200, 'GET', '/v1/usage', { key: secret }],
       ['getUsage', 200, 'GET', '/v1/usage?days=3', { key: secret }],
+      ['listChanges', 200, 'GET', '/v1/public/changes', { key: secret }],
+      ['listChanges', 401, 'GET', '/v1/public/changes', {}],
+      ['listChanges', 403, 'GET', '/v1/public/changes', { key: limited, headers: elsewhere }],
+      ['listChanges', 405, 'POST', '/v1/public/changes', {}],
+      ['listChanges', 410, 'GET', '/v1/public/changes?since=c99', { key: secret }],
+      ['listChanges', 422, 'GET', '/v1/public/changes?since=x', { key: secret }],
       ['getUsage', 401, 'GET', '/v1/usage', {}],
       ['getUsage', 403, 'GET', '/v1/usage', { key: limited, headers: elsewhere }],
       ['getUsage', 405, 'POST', '/v1/usage', {}],

@@ -46,6 +46,7 @@ it('knows every path for callers of the OpenAPI document, and no other', async (
   await client.domains(['example.com']);
   await client.topDomains();
   await client.usage();
+  for await (const page of client.changes()) expect(page.ok).toBe(false);
   const document = (await (await service().get('/openapi.json')).json()) as {
     paths: Record<string, Record<string, { tags: string[] }>>;
   };
@@ -53,6 +54,30 @@ it('knows every path for callers of the OpenAPI document, and no other', async (
     Object.values(document.paths[path]!).some(({ tags }) => tags.includes('callers')),
   );
   expect(asked.sort()).toEqual(forCallers.sort());
+});
+
+it('follows changes page by page, from the cursor on, and ends when there are no more', async () => {
+  const asked: string[] = [];
+  const at = '2026-11-16T12:00:00Z';
+  const client = createClient({
+    baseUrl: 'https://risk.example',
+    apiKey: 'drk_none',
+    fetch: async input => {
+      const { search } = new URL(String(input));
+      asked.push(search);
+      const [id, more] = search.includes('c7') ? ['8', false] : ['7', true];
+      const changes = [{ domain: `n${id}.com`, change: 'flagged', at, feeds: ['castle'] }];
+      return Response.json({ changes, cursor: `c${id}`, more });
+    },
+  });
+  const seen: unknown[] = [];
+  for await (const page of client.changes({ since: 'c6', limit: 1 }))
+    seen.push(page.ok && [page.data.changes[0]?.domain, page.data.cursor]);
+  expect(asked).toEqual(['?since=c6&limit=1', '?since=c7&limit=1']);
+  expect(seen).toEqual([
+    ['n7.com', 'c7'],
+    ['n8.com', 'c8'],
+  ]);
 });
 
 /** The fields that the generated type has, for the answers of each kind. */

@@ -10,6 +10,7 @@ import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Lease } from '../../src/core/lease.ts';
+import type { NumberedChange } from '../../src/core/listing-change.ts';
 import type { Override } from '../../src/core/override.ts';
 import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
@@ -1179,6 +1180,30 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
   });
 
+  describe('many overrides at once', () => {
+    test('take the place of those of the same names, with one act, and raise the revision', async () => {
+      const store = await empty();
+      const of = (at: number, action: Override['action'] = 'deny'): Override => ({
+        ...{ domain: `n${at}.com`, action, below: at % 2 === 0, note: at % 3 ? null : 'a, "b"' },
+        ...{ author: 'op', createdAt: 5, expiresAt: at % 5 ? null : 9 },
+      });
+      await store.setOverrides([of(3, 'allow'), of(9999, 'role')], ACT);
+      const before = await store.revision();
+      const acts = (await store.audit(100)).length;
+      await store.setOverrides(
+        upTo(2_500).map(at => of(at)),
+        ACT,
+      );
+      expect(await store.revision()).toBeGreaterThan(before);
+      expect(await store.audit(100)).toHaveLength(acts + 1);
+      const { overrides } = await store.listOverrides();
+      const byName = new Map(overrides.map(one => [one.domain, one]));
+      expect(byName.size).toBe(2_501);
+      for (const at of [1, 2, 3, 5, 2_500]) expect(byName.get(`n${at}.com`)).toEqual(of(at));
+      expect(byName.get('n9999.com')).toEqual(of(9999, 'role'));
+    });
+  });
+
   describe('what became of feeds', () => {
     test('the last word about each is there for every server', async () => {
       const open = await makePlace();
@@ -1188,6 +1213,36 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       await one.noteCheck({ ...check, feed: 'a', problem: null });
       await other.noteCheck(check);
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
+    });
+  });
+
+  describe('changes for callers', () => {
+    test('are seen by their numbers once a mark reaches them, and forgotten below its floor', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const change = (id: number, domain = `n${id}.com`): NumberedChange => ({
+        ...{ id, domain, change: id % 2 ? 'flagged' : 'cleared', at: 10 * id, feeds: ['castle', 'b'] },
+      });
+      expect([await one.changesMark(), await one.changesBefore(99)]).toEqual([undefined, 0]);
+      await one.writeChanges([change(1), change(2, 'half.com')], '');
+      await one.writeChanges([change(9)], 'another');
+      const first = { generation: 'g1', floor: 0, last: 2 };
+      const swapped = [one, other].map(store => store.swapChangesMark(first, undefined));
+      expect((await Promise.all(swapped)).sort()).toEqual([false, true]);
+      await other.writeChanges([change(2), change(3)], '');
+      await other.writeChanges([change(2), change(3), change(4)], 'g1');
+      expect(await one.changesMark()).toEqual(first);
+      expect(await one.changesAfter(0, 10)).toEqual([1, 2, 3, 4].map(id => change(id)));
+      expect(await one.changesAfter(1, 2)).toEqual([change(2), change(3)]);
+      expect([await one.changesBefore(30), await one.changesBefore(31)]).toEqual([2, 3]);
+      const next = { generation: 'g2', floor: 2, last: 4 };
+      for (const was of [undefined, { ...first, generation: 'g' }, { ...first, last: 1 }])
+        expect(await other.swapChangesMark(next, was)).toBe(false);
+      expect(await other.swapChangesMark(next, first)).toBe(true);
+      expect([await one.changesMark(), await one.changesAfter(0, 10)]).toEqual([
+        next,
+        [change(3), change(4)],
+      ]);
     });
   });
 

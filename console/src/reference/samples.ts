@@ -60,6 +60,13 @@ const METHODS: Readonly<Record<string, string>> = {
   getUsage: 'usage()',
 };
 
+const used = (call: string | undefined) =>
+  `const result = await risk.${call};\nif (result.ok) console.log(result.data);`;
+/** Where one answer is not all. */
+const USES: Readonly<Record<string, string>> = {
+  listChanges: 'for await (const result of risk.changes()) if (result.ok) console.log(result.data.changes);',
+};
+
 const client: Write = ({ id }, { base, secret }) => `// npm install @domain-risk/client
 import { createClient } from '@domain-risk/client';
 
@@ -69,8 +76,7 @@ const risk = createClient({
 });
 
 // Never throws and always returns within its timeout.
-const result = await risk.${METHODS[id]};
-if (result.ok) console.log(result.data);`;
+${USES[id] ?? used(METHODS[id])}`;
 
 export function samplesOf(operation: Operation): Readonly<Record<string, Write>> {
   return operation.id in METHODS ? { curl, fetch: fetched, client } : { curl, fetch: fetched };

@@ -3,17 +3,30 @@
 import type { Act } from '../../core/audit.ts';
 import type { Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
-import { upsert } from '../table.ts';
+import { replaced, upsert } from '../table.ts';
 import type { Connections } from './connect.ts';
 import type { Revisions } from './revision.ts';
+import { arraysOf, givenRows } from './rows.ts';
+import { CHUNK } from './turn.ts';
 
 const { names, postgres } = OVERRIDE;
+
+const PUT_OVERRIDES = `
+  INSERT INTO override (${names}) ${givenRows(OVERRIDE)}
+  ON CONFLICT (${OVERRIDE.key}) DO UPDATE SET ${replaced(OVERRIDE, OVERRIDE.key)}`;
 
 export function createOverrides({ run }: Connections, { change }: Revisions) {
   return {
     setOverride: async (override: Override, act: Act) => {
       await change(act, async session => {
         await session.query(upsert(OVERRIDE, postgres.places()), postgres.values(override));
+        return true;
+      });
+    },
+    setOverrides: async (overrides: readonly Override[], act: Act) => {
+      await change(act, async session => {
+        for (let at = 0; at < overrides.length; at += CHUNK)
+          await session.query(PUT_OVERRIDES, arraysOf(OVERRIDE, overrides.slice(at, at + CHUNK)));
         return true;
       });
     },

@@ -204,6 +204,20 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     created_at bigint NOT NULL,
     revoked_at bigint
   )`,
+  listing_change: `CREATE TABLE ${SCHEMA}.listing_change (
+    id bigint PRIMARY KEY,
+    domain text NOT NULL,
+    change text NOT NULL,
+    at bigint NOT NULL,
+    feeds text[] NOT NULL
+  );
+  CREATE INDEX listing_change_by_time ON ${SCHEMA}.listing_change (at)`,
+  changes_mark: `CREATE TABLE ${SCHEMA}.changes_mark (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    generation text NOT NULL,
+    floor bigint NOT NULL,
+    last bigint NOT NULL
+  )`,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

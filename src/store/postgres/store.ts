@@ -7,6 +7,7 @@ import { provedOnce } from '../proof.ts';
 import { StoreRefused } from '../refused.ts';
 import { createAudit } from './audit.ts';
 import { bringUpToDate } from './change.ts';
+import { createChanges } from './changes.ts';
 import { DEADLINE_MS, openConnections } from './connect.ts';
 import { createFeedChecks } from './feed-checks.ts';
 import { createFlags } from './flags.ts';
@@ -111,6 +112,7 @@ export async function openPostgresStore(
     ...createLeases(records),
     ...createFeedChecks(records),
     ...createOperators(records, revisions),
+    ...createChanges(records),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

@@ -17,6 +17,13 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
         db.prepare(upsert(OVERRIDE, places)).run(...values(override));
         return true;
       }),
+    setOverrides: (overrides: readonly Override[], act: Act) =>
+      void change(act, () => {
+        const { places, values } = OVERRIDE.sqlite;
+        const set = db.prepare(upsert(OVERRIDE, places));
+        for (const override of overrides) set.run(...values(override));
+        return true;
+      }),
     removeOverride: (domain: string, act: Act) =>
       change(act, () => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1),
     listOverrides: () =>

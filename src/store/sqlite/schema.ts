@@ -186,6 +186,20 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     created_at INTEGER NOT NULL,
     revoked_at INTEGER
   ) STRICT, WITHOUT ROWID`,
+  listing_change: `CREATE TABLE listing_change (
+    id INTEGER PRIMARY KEY,
+    domain TEXT NOT NULL,
+    change TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    feeds TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX listing_change_by_time ON listing_change (at)`,
+  changes_mark: `CREATE TABLE changes_mark (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    generation TEXT NOT NULL,
+    floor INTEGER NOT NULL,
+    last INTEGER NOT NULL
+  ) STRICT`,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

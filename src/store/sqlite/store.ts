@@ -110,6 +110,7 @@ function records(direct: Ask, bulk: Ask) {
     updateKey: (key, was, act) => direct('updateKey', [key, was, act]),
     listKeys: () => direct('listKeys', []),
     setOverride: (override, act) => direct('setOverride', [override, act]),
+    setOverrides: (overrides, act) => direct('setOverrides', [overrides, act], NO_DEADLINE),
     removeOverride: (domain, act) => direct('removeOverride', [domain, act]),
     listOverrides: () => direct('listOverrides', []),
   } satisfies Partial<Store>;
@@ -145,6 +146,11 @@ function bulkWork(bulk: Ask) {
     listServers: () => bulk('listServers', []),
     feedChecks: () => bulk('feedChecks', []),
     noteCheck: check => bulk('noteCheck', [check], NO_DEADLINE),
+    changesMark: () => bulk('changesMark', []),
+    writeChanges: (changes, generation) => bulk('writeChanges', [changes, generation], NO_DEADLINE),
+    swapChangesMark: (mark, was) => bulk('swapChangesMark', [mark, was], NO_DEADLINE),
+    changesAfter: async (id, most) => JSON.parse(await bulk('changesAfter', [id, most])),
+    changesBefore: at => bulk('changesBefore', [at]),
     lease: name => bulk('lease', [name], NO_DEADLINE),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;

@@ -7,6 +7,7 @@ import { StoreRefused } from '../refused.ts';
 import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
+import { type Changes, createChanges } from './changes.ts';
 import { createFeedChecks, type FeedChecks } from './feed-checks.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { guardFile } from './guard.ts';
@@ -62,6 +63,7 @@ export interface Records
     Leases,
     FeedChecks,
     Operators,
+    Changes,
     Restore {
   backup(path: string): Promise<void>;
 }
@@ -109,6 +111,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createLeases(db),
     ...createFeedChecks(db),
     ...createOperators(db, revisions),
+    ...createChanges(db),
     ...createRestore(db, revisions),
     backup: backUp,
   };

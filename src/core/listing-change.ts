@@ -1,0 +1,26 @@
+/** What an update changed for callers: a name that the lists flag now and did not before, or the other way round. */
+
+export interface ListingChange {
+  readonly domain: string;
+  readonly change: 'flagged' | 'cleared';
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Those that name it, or did. */
+  readonly feeds: readonly string[];
+}
+
+/** In their order: callers follow by the number of the last one that they have seen. */
+export interface NumberedChange extends ListingChange {
+  readonly id: number;
+}
+
+/** Up to where changes are known. */
+export interface ChangesMark {
+  /** Of the catalog that the last of them led to. */
+  readonly generation: string;
+  /** Those up to here are forgotten, or never were known. */
+  readonly floor: number;
+  readonly last: number;
+}
+
+export const NO_CHANGES: ChangesMark = { generation: '', floor: 0, last: 0 };

@@ -1,0 +1,97 @@
+/** Overrides as a file of comma-separated values: what an operator brings, checked, and what is written out. */
+
+import { bad, type Checked, good } from './checked.ts';
+import { csvLine, parseCsv } from './csv.ts';
+import { parseDomain } from './domain.ts';
+import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from './override.ts';
+import { toSecond } from './quota.ts';
+import { parseLabel, parseMoment } from './typed.ts';
+
+const COLUMNS = ['domain', 'action', 'below', 'note', 'author', 'expires_at'] as const;
+type Column = (typeof COLUMNS)[number];
+
+/** Every server has all overrides in memory, and reads them anew when one changes. */
+export const MOST_IMPORTED = 20_000;
+
+type Wanted = Omit<Override, 'createdAt'>;
+
+/** All of them, or what is wrong, line by line. `author`: of lines that name none. */
+export function parseOverrides(
+  text: string,
+  author: string | null,
+  now: number,
+): { readonly overrides: readonly Wanted[]; readonly problems: readonly string[] } {
+  const rows = parseCsv(text);
+  if (!rows) return { overrides: [], problems: ['not comma-separated values: a quote is not closed'] };
+  const [header, ...lines] = rows;
+  const columns = header?.values.map(name => name.toLowerCase()) ?? [];
+  const strange = columns.find(name => !COLUMNS.includes(name as Column));
+  if (strange !== undefined || !columns.includes('domain') || !columns.includes('action'))
+    return {
+      overrides: [],
+      problems: [
+        `the first line must name columns: domain, action, and any of ${COLUMNS.slice(2).join(', ')}`,
+      ],
+    };
+  if (lines.length > MOST_IMPORTED)
+    return { overrides: [], problems: [`${lines.length} lines, at most ${MOST_IMPORTED} at once`] };
+  const overrides = new Map<string, Wanted>();
+  const problems: string[] = [];
+  for (const { line, values } of lines) {
+    const of = (column: Column) => values[columns.indexOf(column)] ?? '';
+    const override =
+      values.length > columns.length ? bad('has too many values') : overrideOf(of, author, now);
+    if (!override.ok) problems.push(`line ${line}: ${override.problem}`);
+    else if (overrides.has(override.value.domain))
+      problems.push(`line ${line}: ${override.value.domain} comes twice`);
+    else overrides.set(override.value.domain, override.value);
+  }
+  return { overrides: [...overrides.values()], problems };
+}
+
+const YES_NO: Readonly<Record<string, boolean>> = {
+  '': false,
+  false: false,
+  no: false,
+  true: true,
+  yes: true,
+};
+
+function overrideOf(of: (column: Column) => string, author: string | null, now: number): Checked<Wanted> {
+  const parsed = parseDomain(of('domain'));
+  if (!parsed.ok) return bad(`domain: ${parsed.detail}`);
+  const action = of('action').toLowerCase();
+  if (!OVERRIDE_ACTIONS.includes(action as OverrideAction))
+    return bad(`action must be one of ${OVERRIDE_ACTIONS.join(', ')}`);
+  const below = YES_NO[of('below').toLowerCase()];
+  if (below === undefined) return bad('below must be yes or no');
+  const note = labelOf(of('note'));
+  if (!note.ok) return bad(`note ${note.problem}`);
+  const by = labelOf(of('author'));
+  if (!by.ok) return bad(`author ${by.problem}`);
+  const expiry = of('expires_at') === '' ? good(null) : parseMoment(of('expires_at'), now);
+  if (!expiry.ok) return bad(`expires_at ${expiry.problem}`);
+  return good({
+    ...{ domain: parsed.domain, action: action as OverrideAction, below },
+    ...{ note: note.value, author: by.value ?? author, expiresAt: expiry.value },
+  });
+}
+
+const labelOf = (text: string): Checked<string | null> => (text === '' ? good(null) : parseLabel(text));
+
+/** What can be imported again: overrides that have ended are left out. */
+export function writtenOverrides(overrides: readonly Override[], now: number): string {
+  const lines = overrides
+    .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+    .map(({ domain, action, below, note, author, expiresAt }) =>
+      csvLine([
+        domain,
+        action,
+        below ? 'yes' : 'no',
+        note,
+        author,
+        expiresAt === null ? null : toSecond(expiresAt),
+      ]),
+    );
+  return csvLine(COLUMNS) + lines.join('');
+}

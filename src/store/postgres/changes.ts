@@ -1,0 +1,51 @@
+/** What updates changed for callers, in the shared store. */
+
+import type { ChangesMark, NumberedChange } from '../../core/listing-change.ts';
+import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns.ts';
+import { upsert } from '../table.ts';
+import { BACKGROUND_MS, type Connections } from './connect.ts';
+import type { Session } from './session.ts';
+import { inTurn, TURN } from './turn.ts';
+
+const { names, postgres } = LISTING_CHANGE;
+
+async function read(session: Session): Promise<ChangesMark | undefined> {
+  const { rows } = await session.query(`SELECT ${MARK.names} FROM changes_mark`);
+  return rows.map(MARK.postgres.record)[0];
+}
+
+export function createChanges({ run }: Connections) {
+  const change = <T>(work: (session: Session) => Promise<T>) =>
+    run(session => inTurn(session, TURN.changes, () => work(session)), BACKGROUND_MS);
+  return {
+    changesMark: () => run(read),
+    writeChanges: (changes: readonly NumberedChange[], generation: string) =>
+      change(async session => {
+        if (((await read(session))?.generation ?? '') !== generation) return;
+        const statement = upsert(LISTING_CHANGE, postgres.places());
+        for (const one of changes) await session.query(statement, postgres.values(one));
+      }),
+    swapChangesMark: (mark: ChangesMark, was: ChangesMark | undefined) =>
+      change(async session => {
+        const now = await read(session);
+        if (now?.generation !== was?.generation || now?.last !== was?.last) return false;
+        const { places, values } = CHANGES_MARK.postgres;
+        await session.query(upsert(CHANGES_MARK, places()), values({ id: 1, ...mark }));
+        await session.query('DELETE FROM listing_change WHERE id <= $1', [mark.floor]);
+        return true;
+      }),
+    changesAfter: (id: number, most: number) =>
+      run(async (session): Promise<NumberedChange[]> => {
+        const { rows } = await session.query(
+          `SELECT ${names} FROM listing_change WHERE id > $1 ORDER BY id LIMIT $2`,
+          [id, most],
+        );
+        return rows.map(postgres.record);
+      }),
+    changesBefore: (at: number) =>
+      run(async session => {
+        const { rows } = await session.query('SELECT max(id) AS id FROM listing_change WHERE at < $1', [at]);
+        return Number(rows[0]?.id ?? 0);
+      }),
+  };
+}

@@ -1,0 +1,55 @@
+/** What updates changed for callers, in the embedded store. */
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { ChangesMark, NumberedChange } from '../../core/listing-change.ts';
+import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns.ts';
+import { upsert } from '../table.ts';
+import { CHUNK, inChunk, inTransaction } from './transaction.ts';
+
+const { names, sqlite } = LISTING_CHANGE;
+
+export type Changes = ReturnType<typeof createChanges>;
+
+export function createChanges(db: DatabaseSync) {
+  function changesMark(): ChangesMark | undefined {
+    const row = db.prepare(`SELECT ${MARK.names} FROM changes_mark`).get();
+    return row && MARK.sqlite.record(row);
+  }
+  /** Nobody sees them any more. */
+  function forget(floor: number): void {
+    const remove = db.prepare(
+      'DELETE FROM listing_change WHERE id IN (SELECT id FROM listing_change WHERE id <= ? LIMIT ?)',
+    );
+    while (inChunk(db, () => Number(remove.run(floor, CHUNK).changes)) === CHUNK);
+  }
+  return {
+    changesMark,
+    writeChanges: (changes: readonly NumberedChange[], generation: string): void =>
+      inChunk(db, () => {
+        if ((changesMark()?.generation ?? '') !== generation) return;
+        const write = db.prepare(upsert(LISTING_CHANGE, sqlite.places));
+        for (const change of changes) write.run(...sqlite.values(change));
+      }),
+    swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined): boolean {
+      const swapped = inTransaction(db, () => {
+        const now = changesMark();
+        if (now?.generation !== was?.generation || now?.last !== was?.last) return false;
+        const { places, values } = CHANGES_MARK.sqlite;
+        db.prepare(upsert(CHANGES_MARK, places)).run(...values({ id: 1, ...mark }));
+        return true;
+      });
+      if (swapped) forget(mark.floor);
+      return swapped;
+    },
+    /** As JSON: on its way to another thread a text costs less than a thousand objects. */
+    changesAfter: (id: number, most: number): string =>
+      JSON.stringify(
+        db
+          .prepare(`SELECT ${names} FROM listing_change WHERE id > ? ORDER BY id LIMIT ?`)
+          .all(id, most)
+          .map(sqlite.record),
+      ),
+    changesBefore: (at: number): number =>
+      Number(db.prepare('SELECT max(id) AS id FROM listing_change WHERE at < ?').get(at)?.id ?? 0),
+  };
+}

@@ -1,0 +1,153 @@
+/** `GET /v1/public/changes`, status by status, on a service that follows its store. */
+
+import { beforeAll, expect, test } from 'vitest';
+import { takeSnapshot, textOf } from '../../src/core/snapshot.ts';
+import { PACKING } from '../../src/feeds/pack.ts';
+import { SOURCES } from '../../src/feeds/sources.ts';
+import { ACT } from '../support/act.ts';
+import { ask, expectError } from '../support/answers.ts';
+import { catalogOf } from '../support/catalog.ts';
+import { eventually } from '../support/scale.ts';
+import { sharedService } from '../support/service.ts';
+
+const HOUR = 3_600_000;
+let now = Date.UTC(2026, 10, 16, 12);
+const shared = sharedService({
+  catalog: await catalogOf([]),
+  clock: () => now,
+  ticks: () => performance.now(),
+  followMs: 20,
+  // Nothing is installed but what updates bring.
+  env: { FEEDS_OFF: SOURCES.feeds.map(({ feed }) => feed.id).join() },
+});
+const PATH = '/v1/public/changes';
+const castle = { ...SOURCES.updated.find(({ id }) => id === 'castle')!, atLeast: 1 };
+
+/** As an update brings it; waits until the service has followed and told. */
+async function accept(names: readonly string[]): Promise<void> {
+  const { store } = shared();
+  const snapshot = takeSnapshot(castle, { version: String(now), names });
+  const { digest, version } = snapshot;
+  const body = await PACKING.pack(textOf(snapshot));
+  const was = (await store.snapshot('castle'))?.digest ?? null;
+  const before = (await store.changesMark())?.generation;
+  const head = { feed: 'castle', version, digest, names: names.length, acceptedAt: now };
+  expect(await store.acceptSnapshot({ ...head, body }, was, ACT)).toBe(true);
+  await eventually('the change is told', async () => (await store.changesMark())?.generation !== before);
+}
+
+interface Page {
+  readonly changes: { readonly domain: string; readonly change: string; readonly at: string }[];
+  readonly cursor: string;
+  readonly more: boolean;
+}
+let secret = '';
+async function page(query = ''): Promise<Page> {
+  const { status, body } = await ask(shared().port, PATH + query, { key: secret });
+  expect(status, body).toBe(200);
+  return JSON.parse(body);
+}
+const told = ({ changes }: Page) => changes.map(({ domain, change }) => `${change} ${domain}`);
+
+beforeAll(async () => {
+  secret = (await shared().key()).secret;
+  await eventually('it has begun', async () => (await shared().store.changesMark()) !== undefined);
+});
+
+test('200: what came and went is told once to whoever follows, page by page, and counted', async () => {
+  const { port, key, used } = shared();
+  expect(await page()).toEqual({ changes: [], cursor: 'c0', more: false });
+  await accept(['a.com', 'b.com', 'c.com']);
+  const first = await page();
+  expect(first).toEqual({
+    changes: ['a.com', 'b.com', 'c.com'].map(domain => ({
+      ...{ domain, change: 'flagged', at: '2026-11-16T12:00:00Z', feeds: ['castle'] },
+    })),
+    cursor: 'c3',
+    more: false,
+  });
+  now += 20 * HOUR;
+  await accept(['b.com', 'c.com', 'd.com']);
+  expect(told(await page(`?since=${first.cursor}`))).toEqual(['cleared a.com', 'flagged d.com']);
+  const part = await page('?since=c2&limit=2');
+  expect([told(part), part.cursor, part.more]).toEqual([['flagged c.com', 'cleared a.com'], 'c4', true]);
+  const rest = await page(`?since=${part.cursor}&limit=2`);
+  expect([told(rest), rest.cursor, rest.more]).toEqual([['flagged d.com'], 'c5', false]);
+  expect(await page('?since=c5')).toEqual({ changes: [], cursor: 'c5', more: false });
+  now += 5 * HOUR;
+  // The last 24 hours only.
+  expect(told(await page())).toEqual(['cleared a.com', 'flagged d.com']);
+  const made = await key({ quota: 5 });
+  const answer = await ask(port, PATH, { key: made.secret });
+  expect(answer.headers.get('x-ratelimit-remaining')).toBe('4');
+  expect(answer.headers.get('cache-control')).toBe('private, max-age=60');
+  expect(await used(made.key)).toBe(1);
+});
+
+test('200: the word of the operator stands whatever lists do', async () => {
+  const { store } = shared();
+  const override = (domain: string, action: 'allow' | 'deny') =>
+    store.setOverride(
+      { domain, action, below: true, note: null, author: null, createdAt: now, expiresAt: null },
+      ACT,
+    );
+  await override('d.com', 'allow');
+  await override('a.com', 'deny');
+  expect(await page('?since=c3')).toEqual({ changes: [], cursor: 'c5', more: false });
+  for (const domain of ['a.com', 'd.com']) await store.removeOverride(domain, ACT);
+  expect(told(await page('?since=c3'))).toHaveLength(2);
+});
+
+test('304: an unchanged page is counted too', async () => {
+  const { port, key, used } = shared();
+  const made = await key();
+  const etag = (await ask(port, PATH, { key: made.secret })).headers.get('etag')!;
+  const again = await ask(port, PATH, { key: made.secret, headers: [`If-None-Match: ${etag}`] });
+  expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, '', etag]);
+  expect(await used(made.key)).toBe(2);
+});
+
+test('401, 403, 405, 429: the doors are those of every call, and nothing is counted there', async () => {
+  const { port, key, used } = shared();
+  expectError(await ask(port, PATH), 401, 'unauthorized');
+  const bound = await key({ origins: ['https://a.example'] });
+  expectError(await ask(port, PATH, { key: bound.secret }), 403, 'forbidden');
+  expectError(await ask(port, PATH, { key: secret, method: 'POST' }), 405, 'method_not_allowed');
+  const spent = await key({ quota: 0 });
+  expectError(await ask(port, PATH, { key: spent.secret }), 429, 'quota_exceeded');
+  expect([await used(bound.key), await used(spent.key)]).toEqual([0, 0]);
+});
+
+test.each([
+  'since=',
+  'since=5',
+  'since=cx',
+  'since=c-1',
+  `since=c${'9'.repeat(16)}`,
+  'limit=0',
+  'limit=1001',
+])('422: ?%s is counted, and told with its rule', async query => {
+  const { port, key, used } = shared();
+  const made = await key();
+  const answer = await ask(port, `${PATH}?${query}`, { key: made.secret });
+  expectError(answer, 422, 'validation_error');
+  expect(JSON.parse(answer.body).detail).toMatch(/^(?:since|limit) must be/);
+  expect(await used(made.key)).toBe(1);
+});
+
+test('410: what is not known, or no longer, is gone, with the way out; 30 days are kept', async () => {
+  const { port } = shared();
+  const isGone = async (cursor: string) => {
+    const answer = await ask(port, `${PATH}?since=${cursor}`, { key: secret });
+    if (answer.status === 200) return false;
+    expectError(answer, 410, 'gone');
+    expect(JSON.parse(answer.body).detail).toBe('leave since out to start anew');
+    return true;
+  };
+  expect([await isGone('c0'), await isGone('c5'), await isGone('c6')]).toEqual([false, false, true]);
+  // The three of the first day are older than 30 days now, the others are not.
+  now += 29 * 24 * HOUR;
+  await accept(['c.com', 'd.com']);
+  expect([await isGone('c2'), await isGone('c3')]).toEqual([true, false]);
+  expect(told(await page('?since=c3'))).toEqual(['cleared a.com', 'flagged d.com', 'cleared b.com']);
+});

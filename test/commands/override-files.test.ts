@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { run, runJson } from '../support/process.ts';
+import { sharedService, temporaryFolder } from '../support/service.ts';
+
+const shared = sharedService();
+const beside = () => ({ folder: shared().folder });
+
+function file(text: string): string {
+  const path = join(temporaryFolder(), 'ours.csv');
+  writeFileSync(path, text);
+  return path;
+}
+
+test('thousands of overrides are imported at once, and a running server knows them with its next call', async () => {
+  const { store, get, key } = shared();
+  const { secret } = await key();
+  const lines = Array.from({ length: 5_000 }, (_, at) => `own-${at}.com,deny,yes,"a, b"\n`);
+  const path = file(`domain,action,below,note\n${lines.join('')}`);
+  const dry = await runJson(['overrides', 'import', path, '--dry-run'], beside());
+  expect(dry).toEqual({ dry_run: true, added: 5_000, changed: 0, unchanged: 0 });
+  expect((await store.listOverrides()).overrides).toEqual([]);
+
+  const done = await run(['overrides', 'import', path], beside());
+  expect(done).toMatchObject({ code: 0, stdout: '5000 added, 0 changed, 0 unchanged\n', stderr: '' });
+  const answer = await get('/v1/public/domain/x.own-4999.com', secret);
+  expect(await answer.json()).toMatchObject({ reason: 'disposable', risk_score: 100 });
+  expect(await store.audit(1)).toMatchObject([
+    { action: 'override.import', subject: 'ours.csv', detail: '5000 added, 0 changed' },
+  ]);
+
+  const { stdout } = await run(['overrides', 'export'], beside());
+  expect(stdout.split('\n')).toHaveLength(5_002);
+  const again = file(stdout.replace('own-7.com,deny', 'own-7.com,allow'));
+  expect(await runJson(['overrides', 'import', again], beside())).toMatchObject({
+    changed: 1,
+    unchanged: 4_999,
+  });
+});
+
+test('one bad line, and nothing is imported', async () => {
+  const before = (await shared().store.listOverrides()).overrides.length;
+  const ended = await run(
+    ['overrides', 'import', file('domain,action\nnew.com,deny\nb_d.com,deny\n')],
+    beside(),
+  );
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toMatch(/^domain-risk: line 3: domain: .*underscore.*\n.*nothing was imported/);
+  expect((await shared().store.listOverrides()).overrides).toHaveLength(before);
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { csvLine, parseCsv } from '../../src/core/csv.ts';
+import { MOST_IMPORTED, parseOverrides, writtenOverrides } from '../../src/core/override-file.ts';
+
+const NOW = Date.UTC(2026, 10, 16);
+const HEAD = 'domain,action,below,note,author,expires_at\n';
+const parse = (text: string) => parseOverrides(text, 'op', NOW);
+
+test('whatever is written comes back, and no value is a formula', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(fc.string(), { minLength: 2, maxLength: 4 })), rows => {
+      const trimmed = rows.map(row => row.map(value => value.trim()));
+      const text = trimmed.map(row => csvLine(row)).join('');
+      expect(parseCsv(text)?.map(({ values }) => values)).toEqual(trimmed.filter(row => row.length > 0));
+    }),
+  );
+  for (const sign of ['=', '+', '-', '@', '\t', '\r']) expect(csvLine([`${sign}cmd()`])).toMatch(/^"?'/);
+});
+
+test('a file as spreadsheets write it is read: a mark at its start, CRLF, quotes, empty lines', () => {
+  const { overrides, problems } = parse(
+    '\uFEFFAction,Domain,Note,Below\r\ndeny,"Bad.COM","a ""b"", c",YES\r\n\r\nallow,münchen.de,,\r\n',
+  );
+  expect(problems).toEqual([]);
+  const rest = { author: 'op', expiresAt: null };
+  expect(overrides).toEqual([
+    { domain: 'bad.com', action: 'deny', below: true, note: 'a "b", c', ...rest },
+    { domain: 'xn--mnchen-3ya.de', action: 'allow', below: false, note: null, ...rest },
+  ]);
+});
+
+describe('what is wrong is told by its line, all of it at once', () => {
+  test.each<[string, RegExp[]]>([
+    ['', [/first line must name columns/]],
+    ['domain\na.com\n', [/first line must name columns/]],
+    ['domain,action,score\n', [/first line must name columns/]],
+    [`${HEAD}a.com,"deny`, [/a quote is not closed/]],
+    [`${HEAD}a.com,deny\nb@c.com,deny\nc.com,block\n`, [/^line 3: domain: /, /^line 4: action must be/]],
+    [`${HEAD}a.com,deny,perhaps\n`, [/^line 2: below must be yes or no/]],
+    [`${HEAD}a.com,deny,,"two\nlines"\nb.com,x\n`, [/^line 2: note must be/, /^line 4: action/]],
+    [`${HEAD}a.com,deny,,,"\u202e"\n`, [/^line 2: author must be/]],
+    [`${HEAD}a.com,deny,,,,2001-01-01\n`, [/^line 2: expires_at must lie ahead/]],
+    [`${HEAD}a.com,deny\nA.com.,allow\n`, [/^line 3: a.com comes twice/]],
+    [`${HEAD}a.com,deny,,,,,more\n`, [/^line 2: has too many values/]],
+    [HEAD + 'a.com,deny\n'.repeat(MOST_IMPORTED + 1), [/at most 20000 at once/]],
+  ])('%j', (text, expected) => {
+    const { problems } = parse(text);
+    expect(problems).toEqual(expected.map(one => expect.stringMatching(one)));
+  });
+});
+
+test('what is written out can be read again; what has ended is left out', () => {
+  const override = {
+    ...{ domain: 'a.com', action: 'role' as const, below: true, note: '=1+1, "x"', author: null },
+    ...{ createdAt: 5, expiresAt: NOW + 1_000 },
+  };
+  const text = writtenOverrides([override, { ...override, domain: 'b.com', expiresAt: NOW }], NOW);
+  expect(text).toBe(`${HEAD}a.com,role,yes,"'=1+1, ""x""",,2026-11-16T00:00:01Z\n`);
+  const { createdAt, ...wanted } = override;
+  expect(parseOverrides(text, null, NOW)).toEqual({ overrides: [wanted], problems: [] });
+});
