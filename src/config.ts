@@ -5,11 +5,18 @@ import { bad, type Checked, good } from './core/checked.ts';
 import { type Database, parseDatabase, unknownTlsMode } from './database.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
 import { INSTALLATION } from './installation.ts';
+import type { BackupSettings } from './scheduled-backups.ts';
+import { withSecrets } from './secret-files.ts';
 import {
   oneOf,
+  parseConnections,
+  parseEvery,
   parseFeeds,
   parseFirstKey,
+  parseFolder,
   parseHost,
+  parseKept,
+  parseMetricsPort,
   parseNewFile,
   parsePort,
   parseSecretFile,
@@ -75,10 +82,7 @@ export const SETTINGS = {
   METRICS_PORT: {
     fallback: '',
     help: 'Port of a listener of its own for `/metrics` and `/admin`, which are then nowhere else; `off` for no `/metrics` at all; empty is `PORT`.',
-    parse: (text: string): Checked<number | 'off' | undefined> => {
-      if (text === '') return good(undefined);
-      return text === 'off' ? good(text) : parsePort(text);
-    },
+    parse: parseMetricsPort,
   },
   METRICS_HOST: {
     fallback: '',
@@ -93,10 +97,7 @@ export const SETTINGS = {
   CONNECTIONS_PER_ADDRESS: {
     fallback: '10000',
     help: 'Connections that one address may have open (of IPv6 one /64), half of all at the most; trusted proxies may have all.',
-    parse: (text: string): Checked<number> =>
-      /^\d{1,6}$/.test(text) && Number(text) > 0
-        ? good(Number(text))
-        : bad('must be a number from 1 to 999999'),
+    parse: parseConnections,
   },
   WORKERS: {
     fallback: '1',
@@ -139,23 +140,22 @@ export const SETTINGS = {
     help: 'File for the first API key of an empty store, in place of printing it: one that it holds is taken, else a new one is written there with mode 0600.',
     parse: parseNewFile,
   },
+  BACKUP_DIR: {
+    fallback: '',
+    help: 'Directory for backups of the embedded store by schedule, best on another disk; empty makes none.',
+    parse: parseFolder,
+  },
+  BACKUP_EVERY: {
+    fallback: '1d',
+    help: 'How often one is made, such as `30m`, `6h` or `1d`.',
+    parse: parseEvery,
+  },
+  BACKUP_KEEP: {
+    fallback: '7',
+    help: 'How many of them are kept.',
+    parse: parseKept,
+  },
 } as const satisfies Record<string, Setting<unknown>>;
-
-/** What may also be in a file, since others can see the environment of a process. */
-const IN_FILES = { ADMIN_TOKEN: 'ADMIN_TOKEN_FILE', DATABASE_URL: 'DATABASE_URL_FILE' } as const;
-
-/** With what those files hold; a file that cannot be read stays to be told of. */
-function withSecrets(env: Environment, problems: string[]): Environment {
-  const found: Record<string, string> = {};
-  for (const [name, inFile] of Object.entries(IN_FILES)) {
-    const held = SETTINGS[inFile].parse(env[inFile] ?? '');
-    if (!held.ok || held.value === undefined) continue;
-    if (env[name]) problems.push(`${inFile}: must not be set beside ${name}`);
-    else if (held.value === '') problems.push(`${inFile}: must name a file that is not empty`);
-    else found[name] = held.value;
-  }
-  return { ...env, ...found };
-}
 
 type Parsed<K extends keyof typeof SETTINGS> = Extract<
   ReturnType<(typeof SETTINGS)[K]['parse']>,
@@ -186,6 +186,8 @@ export interface Config {
   readonly fastLane: Parsed<'FAST_LANE'>;
   readonly firstKey: Parsed<'FIRST_KEY'>;
   readonly firstKeyFile: Parsed<'FIRST_KEY_FILE'>;
+  /** Undefined where none are made. */
+  readonly backups: BackupSettings | undefined;
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -210,6 +212,7 @@ export function readConfig(given: Environment): Config {
   const host = read('HOST');
   const metricsPort = read('METRICS_PORT');
   const path = resolve(dataDir ?? '', 'domain-risk.db');
+  const [backupDir, everyMs, keep] = [read('BACKUP_DIR'), read('BACKUP_EVERY'), read('BACKUP_KEEP')];
   const database = read('DATABASE_URL') ?? { kind: 'sqlite' as const, path };
   const config = Object.freeze({
     port: read('PORT'),
@@ -232,8 +235,11 @@ export function readConfig(given: Environment): Config {
     fastLane: read('FAST_LANE'),
     firstKey: read('FIRST_KEY'),
     firstKeyFile: read('FIRST_KEY_FILE'),
+    backups: backupDir === undefined ? undefined : { folder: backupDir, everyMs, keep },
   });
-  for (const name of Object.values(IN_FILES)) read(name);
+  if (config.backups && database.kind === 'postgres')
+    problems.push('BACKUP_DIR: must be empty with PostgreSQL, which has its own backup (docs/scaling.md)');
+  for (const name of ['ADMIN_TOKEN_FILE', 'DATABASE_URL_FILE'] as const) read(name);
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
     problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');
   // The driver reads it where the address says nothing, and takes a word that it does not know for no TLS.

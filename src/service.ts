@@ -19,6 +19,7 @@ import { createMetrics, type Metrics, type MetricValues } from './http/metrics.t
 import { watchLoop } from './http/watchdog.ts';
 import type { Learn } from './learn.ts';
 import {
+  observeBackups,
   observeFeeds,
   observeLearned,
   observePorts,
@@ -27,6 +28,7 @@ import {
   tellOfFeeds,
   tellOfReadiness,
 } from './observe.ts';
+import { backupAge } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
 
 export interface Service {
@@ -131,13 +133,15 @@ function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): 
 }
 
 function observeParts(
-  { metrics, clock, ports }: Starting,
+  { config, metrics, clock, ports }: Starting,
   catalog: () => Catalog,
   learn: Pick<Learn, 'infra'>,
 ): void {
   observeFeeds(metrics, catalog, clock);
   observeLearned(metrics, learn);
   observePorts(metrics, [...ports.all]);
+  const { backups } = config;
+  if (backups) observeBackups(metrics, () => backupAge(backups.folder, clock()));
 }
 
 async function start(parts: Starting): Promise<Service> {

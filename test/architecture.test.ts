@@ -58,6 +58,8 @@ const ROOTS = new Set([
   'installation.ts',
   'observe.ts',
   'reload.ts',
+  'scheduled-backups.ts',
+  'secret-files.ts',
   'service.ts',
   'setting-sources.ts',
   'setting-values.ts',

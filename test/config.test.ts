@@ -22,7 +22,7 @@ test('the table of settings in the README and .env.example are what the service 
 const SET_BY_IMAGE = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL', 'DATABASE_URL_FILE'];
 
 test.each([
-  ['compose.yaml', [...SET_BY_IMAGE, 'TRUST_PROXY']],
+  ['compose.yaml', [...SET_BY_IMAGE, 'TRUST_PROXY', 'BACKUP_DIR', 'BACKUP_EVERY', 'BACKUP_KEEP']],
   ['compose.sqlite.yaml', SET_BY_IMAGE],
 ])('every setting reaches the containers of %s, with its own default', (file, own) => {
   const passed = [...text(file).matchAll(/^ +([A-Z_]+): \$\{\1:?-(.*)\}$/gm)].map(([, name, value]) => [

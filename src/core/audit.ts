@@ -15,7 +15,8 @@ export type Action =
   | 'operator.add'
   | 'operator.revoke'
   | 'store.restore'
-  | 'store.move';
+  | 'store.move'
+  | 'backup.fail';
 
 /** Who acts, and by what way. */
 export interface Actor {

@@ -211,6 +211,8 @@ export interface Store {
   /** Back to what is installed; false when there is none. */
   removeSnapshot(feed: string, act: Act): Promise<boolean>;
 
+  /** What is no change of the store, such as a backup that failed. */
+  recordAct(act: Act): Promise<void>;
   /** What operators did, the newest first. */
   audit(most: number): Promise<Act[]>;
 

@@ -52,6 +52,9 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   DATABASE_URL_FILE: ['/nowhere/url'],
   FIRST_KEY: ['drk_short', `drk_${'x'.repeat(49)}`],
   FIRST_KEY_FILE: ['/'],
+  BACKUP_DIR: ['/etc/passwd'],
+  BACKUP_EVERY: ['', '0m', '10s', 'daily', '1w'],
+  BACKUP_KEEP: ['', '0', '-1', 'all', '1000'],
 };
 
 test('every setting has values that it refuses', () => {

@@ -133,6 +133,7 @@ function bulkWork(bulk: Ask) {
     snapshot: feed => bulk('snapshot', [feed], NO_DEADLINE),
     acceptSnapshot: (snapshot, was, act) => bulk('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
+    recordAct: act => bulk('recordAct', [act]),
     audit: most => bulk('audit', [most]),
     addOperator: (operator, act) => bulk('addOperator', [operator, act]),
     revokeOperator: (name, at, act) => bulk('revokeOperator', [name, at, act]),
