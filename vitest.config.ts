@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
-import { SETTINGS } from './src/config.ts';
+import { SETTINGS } from './src/settings.ts';
 
 // An operator's own store is nothing that a test may reach (`scripts/boot.mjs` does the same for everything else).
 for (const name of Object.keys(SETTINGS)) delete process.env[name];

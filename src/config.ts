@@ -1,166 +1,11 @@
-/** Environment → frozen Config, checked once at start. One row per setting; the table in docs/operate.md is made of these. */
+/** Environment → frozen Config, checked once at start. Every setting is a row of `settings.ts`. */
 
 import { dirname, resolve } from 'node:path';
-import { bad, type Checked, good } from './core/checked.ts';
-import { type Database, parseDatabase, unknownTlsMode } from './database.ts';
-import { parseSentinels, parseServers } from './dns/settings.ts';
-import { INSTALLATION } from './installation.ts';
-import {
-  oneOf,
-  parseFeeds,
-  parseFirstKey,
-  parseHost,
-  parseNewFile,
-  parsePort,
-  parseSecretFile,
-  parseToken,
-  parseTrusted,
-  parseWorkers,
-} from './setting-values.ts';
-
-type Setting<T> = {
-  readonly fallback: string;
-  readonly help: string;
-  /** Its value may hold a password and is never shown. */
-  readonly secret?: boolean;
-  parse(text: string): Checked<T>;
-};
-
-export const SETTINGS = {
-  PORT: { fallback: '8080', help: 'Port to listen on; 0 picks a free one.', parse: parsePort },
-  HOST: {
-    fallback: '127.0.0.1',
-    help: 'Address to listen on; `0.0.0.0` for all interfaces (the container image does so).',
-    parse: parseHost,
-  },
-  DATA_DIR: {
-    fallback: './var',
-    help: 'Directory of the embedded store; created with mode 0700. A relative path is relative to the installation.',
-    parse: (text: string) => (text === '' ? bad('must name a directory') : good(resolve(INSTALLATION, text))),
-  },
-  DATABASE_URL: {
-    fallback: '',
-    help: 'Where the store is: `sqlite:<path>`, or `postgres://user:password@host:port/database` for several machines; empty is `domain-risk.db` in `DATA_DIR`.',
-    secret: true,
-    parse: (text: string): Checked<Database | undefined> =>
-      text === '' ? good(undefined) : parseDatabase(text),
-  },
-  DNS_SERVERS: {
-    fallback: '',
-    help: "Resolvers to ask, comma-separated `ip[:port]` or `[ipv6]:port`; empty asks the system's.",
-    parse: (text: string): Checked<readonly string[] | undefined> =>
-      text === '' ? good(undefined) : parseServers(text),
-  },
-  DNS_SENTINELS: {
-    fallback: 'gmail.com, outlook.com, yahoo.com, icloud.com',
-    help: 'Names that certainly receive mail, comma-separated, 10 at most: a resolver that denies half of them is not believed when it says that a domain does not exist; empty believes every resolver.',
-    parse: parseSentinels,
-  },
-  FEEDS_OFF: {
-    fallback: '',
-    help: 'Lists that are not used and not updated, comma-separated, as `feeds status` names them; empty uses all.',
-    parse: parseFeeds,
-  },
-  TRUST_PROXY: {
-    fallback: '',
-    help: 'Networks of reverse proxies whose `X-Forwarded-For` is believed, comma-separated CIDR; empty is none.',
-    parse: parseTrusted,
-  },
-  ADMIN_TOKEN: {
-    fallback: '',
-    help: 'Secret of operators; switches on the API below `/admin`. At least 32 characters, such as from `openssl rand -hex 32`; empty is off.',
-    secret: true,
-    parse: parseToken,
-  },
-  METRICS_PORT: {
-    fallback: '',
-    help: 'Port of a listener of its own for `/metrics` and `/admin`, which are then nowhere else; `off` for no `/metrics` at all; empty is `PORT`.',
-    parse: (text: string): Checked<number | 'off' | undefined> => {
-      if (text === '') return good(undefined);
-      return text === 'off' ? good(text) : parsePort(text);
-    },
-  },
-  METRICS_HOST: {
-    fallback: '',
-    help: 'Address of that listener; empty is `HOST`.',
-    parse: (text: string): Checked<string | undefined> => (text === '' ? good(undefined) : parseHost(text)),
-  },
-  DOCS: {
-    fallback: 'on',
-    help: 'Whether `/docs` and `/openapi.json` are there: `on` or `off`.',
-    parse: oneOf('on', 'off'),
-  },
-  CONNECTIONS_PER_ADDRESS: {
-    fallback: '10000',
-    help: 'Connections that one address may have open (of IPv6 one /64), half of all at the most; trusted proxies may have all.',
-    parse: (text: string): Checked<number> =>
-      /^\d{1,6}$/.test(text) && Number(text) > 0
-        ? good(Number(text))
-        : bad('must be a number from 1 to 999999'),
-  },
-  WORKERS: {
-    fallback: '1',
-    help: 'Threads that serve, one for each core that it may use, 8 at the most; `auto` takes as many as there are cores (Linux; elsewhere 1).',
-    parse: parseWorkers,
-  },
-  LOG_LEVEL: {
-    fallback: 'info',
-    help: 'Least level that is logged.',
-    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-  },
-  ACCESS_LOG: {
-    fallback: 'errors',
-    help: 'Which requests are logged: `errors` (5xx, degraded and slow answers), `all` or `off`. All are in the metrics anyway.',
-    parse: oneOf('errors', 'all', 'off'),
-  },
-  FAST_LANE: {
-    fallback: 'on',
-    help: 'Whether the plainest lookups are read without the parser of Node, with the same answers: `on` or `off`.',
-    parse: oneOf('on', 'off'),
-  },
-  ADMIN_TOKEN_FILE: {
-    fallback: '',
-    help: 'File that holds the `ADMIN_TOKEN`, in place of that.',
-    parse: parseSecretFile,
-  },
-  DATABASE_URL_FILE: {
-    fallback: '',
-    help: 'File that holds the `DATABASE_URL`, in place of that.',
-    parse: parseSecretFile,
-  },
-  FEEDS_UPDATE: {
-    fallback: 'daily',
-    help: 'How often the service fetches fresh lists by itself: `daily`, `hourly` or `off`. The first time is within two minutes of the first start; of all servers on one store one does it.',
-    parse: oneOf('daily', 'hourly', 'off'),
-  },
-  FIRST_KEY: {
-    fallback: '',
-    help: 'Secret of the first API key of an empty store, as `keys generate` prints one; it is then not printed at the first start.',
-    secret: true,
-    parse: parseFirstKey,
-  },
-  FIRST_KEY_FILE: {
-    fallback: '',
-    help: 'File for the first API key of an empty store, in place of printing it: one that it holds is taken, else a new one is written there with mode 0600.',
-    parse: parseNewFile,
-  },
-} as const satisfies Record<string, Setting<unknown>>;
-
-/** What may also be in a file, since others can see the environment of a process. */
-const IN_FILES = { ADMIN_TOKEN: 'ADMIN_TOKEN_FILE', DATABASE_URL: 'DATABASE_URL_FILE' } as const;
-
-/** With what those files hold; a file that cannot be read stays to be told of. */
-function withSecrets(env: Environment, problems: string[]): Environment {
-  const found: Record<string, string> = {};
-  for (const [name, inFile] of Object.entries(IN_FILES)) {
-    const held = SETTINGS[inFile].parse(env[inFile] ?? '');
-    if (!held.ok || held.value === undefined) continue;
-    if (env[name]) problems.push(`${inFile}: must not be set beside ${name}`);
-    else if (held.value === '') problems.push(`${inFile}: must name a file that is not empty`);
-    else found[name] = held.value;
-  }
-  return { ...env, ...found };
-}
+import type { Checked } from './core/checked.ts';
+import { type Database, unknownTlsMode } from './database.ts';
+import type { BackupSettings } from './scheduled-backups.ts';
+import { withSecrets } from './secret-files.ts';
+import { SETTINGS, type Setting } from './settings.ts';
 
 type Parsed<K extends keyof typeof SETTINGS> = Extract<
   ReturnType<(typeof SETTINGS)[K]['parse']>,
@@ -192,6 +37,8 @@ export interface Config {
   readonly feedsUpdate: Parsed<'FEEDS_UPDATE'>;
   readonly firstKey: Parsed<'FIRST_KEY'>;
   readonly firstKeyFile: Parsed<'FIRST_KEY_FILE'>;
+  /** Undefined where none are made. */
+  readonly backups: BackupSettings | undefined;
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -216,6 +63,7 @@ export function readConfig(given: Environment): Config {
   const host = read('HOST');
   const metricsPort = read('METRICS_PORT');
   const path = resolve(dataDir ?? '', 'domain-risk.db');
+  const [backupDir, everyMs, keep] = [read('BACKUP_DIR'), read('BACKUP_EVERY'), read('BACKUP_KEEP')];
   const database = read('DATABASE_URL') ?? { kind: 'sqlite' as const, path };
   const config = Object.freeze({
     port: read('PORT'),
@@ -239,8 +87,11 @@ export function readConfig(given: Environment): Config {
     feedsUpdate: read('FEEDS_UPDATE'),
     firstKey: read('FIRST_KEY'),
     firstKeyFile: read('FIRST_KEY_FILE'),
+    backups: backupDir === undefined ? undefined : { folder: backupDir, everyMs, keep },
   });
-  for (const name of Object.values(IN_FILES)) read(name);
+  if (config.backups && database.kind === 'postgres')
+    problems.push('BACKUP_DIR: must be empty with PostgreSQL, which has its own backup (docs/scaling.md)');
+  for (const name of ['ADMIN_TOKEN_FILE', 'DATABASE_URL_FILE'] as const) read(name);
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
     problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');
   // The driver reads it where the address says nothing, and takes a word that it does not know for no TLS.

@@ -131,6 +131,15 @@ export function observePorts(metrics: Metrics, ports: readonly Port[]): void {
   );
 }
 
+export function observeBackups(metrics: Metrics, age: () => number): void {
+  metrics.gauge(
+    'domain_risk_backup_age_seconds',
+    'Age of the last good backup by schedule; +Inf where there is none.',
+    age,
+    'max',
+  );
+}
+
 export function observeLearned(metrics: Metrics, learn: Pick<Learn, 'infra'>): void {
   metrics.gauge(
     'domain_risk_learned_hosts',

@@ -24,7 +24,6 @@ import { type ActsOnFeeds, actsOnFeeds } from './operate/feeds.ts';
 import { type ActsOfImport, actsOfImport } from './operate/imports.ts';
 
 export type { Problem };
-
 export interface MadeKey {
   readonly key: KeyRecord;
   /** Shown once, kept nowhere. */

@@ -18,7 +18,9 @@ import { createDoors } from './http/doors.ts';
 import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
 import { createMetrics, type Metrics, type MetricValues } from './http/metrics.ts';
 import { watchLoop } from './http/watchdog.ts';
+import type { Learn } from './learn.ts';
 import {
+  observeBackups,
   observeFeeds,
   observeLearned,
   observePorts,
@@ -27,6 +29,7 @@ import {
   tellOfFeeds,
   tellOfReadiness,
 } from './observe.ts';
+import { backupAge } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
 
 export interface Service {
@@ -130,14 +133,19 @@ function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): 
   return resolver;
 }
 
-function openObservedFreshness(
+/** What the metrics show of it, and how fresh its lists are. */
+function observeParts(
   { config, store, clock, metrics, ports, followMs }: Starting,
   catalog: () => Catalog,
+  learn: Pick<Learn, 'infra'>,
 ): Freshening {
   const isUsed = (feed: string) => !config.feedsOff.includes(feed);
   const freshness = watchFreshness({ store, isUsed, clock, everyMs: followMs });
   observeFeeds(metrics, catalog, freshness, clock);
   observePorts(metrics, [...ports.all]);
+  observeLearned(metrics, learn);
+  const { backups } = config;
+  if (backups) observeBackups(metrics, () => backupAge(backups.folder, clock()));
   return freshness;
 }
 
@@ -159,8 +167,7 @@ async function start(parts: Starting): Promise<Service> {
   const { isAdminToken, isTrustedProxy } = config;
   const operators = isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
   const doors = createDoors({ admit, overrides, clock, isAdminToken, operators, isTrustedProxy });
-  const freshness = openObservedFreshness(parts, catalog);
-  observeLearned(metrics, learn);
+  const freshness = observeParts(parts, catalog, learn);
   const watchdog = watchLoop(metrics, log);
   const isDraining = () => ports.port.isDraining;
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { SETTINGS } from './config.ts';
 import { typoOf } from './core/typo.ts';
+import { SETTINGS } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -20,6 +20,17 @@ export function parsePort(text: string): Checked<number> {
   return port >= 0 && port <= 65535 ? good(port) : bad('must be a number from 0 to 65535');
 }
 
+export function parseMetricsPort(text: string): Checked<number | 'off' | undefined> {
+  if (text === '') return good(undefined);
+  return text === 'off' ? good(text) : parsePort(text);
+}
+
+export function parseConnections(text: string): Checked<number> {
+  return /^\d{1,6}$/.test(text) && Number(text) > 0
+    ? good(Number(text))
+    : bad('must be a number from 1 to 999999');
+}
+
 export function parseHost(text: string): Checked<string> {
   return /^[0-9A-Za-z.:%-]+$/.test(text) ? good(text) : bad('must be an address or host name');
 }
@@ -70,6 +81,25 @@ export function parseToken(text: string): Checked<((sent: string) => boolean) | 
     );
   const digest = digestOf(text);
   return good(sent => timingSafeEqual(digestOf(sent), digest));
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export function parseEvery(text: string): Checked<number> {
+  const [, count, unit] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? [];
+  return count && unit ? good(Number(count) * UNITS[unit]!) : bad('must be like 30m, 6h or 1d');
+}
+
+export function parseKept(text: string): Checked<number> {
+  return /^[1-9]\d{0,2}$/.test(text) ? good(Number(text)) : bad('must be a number from 1 to 999');
+}
+
+/** A directory that may not be there yet. */
+export function parseFolder(text: string): Checked<string | undefined> {
+  if (text === '') return good(undefined);
+  const path = resolve(INSTALLATION, text);
+  const isElse = statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
+  return isElse ? bad('must name a directory') : good(path);
 }
 
 export function parseFirstKey(text: string): Checked<string | undefined> {

@@ -1,19 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ConfigRefused, readConfig, SETTINGS } from '../src/config.ts';
+import { ConfigRefused, readConfig } from '../src/config.ts';
 import { shownDatabase } from '../src/database.ts';
 import { INSTALLATION, installationOf } from '../src/installation.ts';
 import { shownSettings, unknownSettings } from '../src/setting-sources.ts';
+import { SETTINGS } from '../src/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 
 const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 
-test('the table of settings in docs/operate.md and .env.example are what the service reads', () => {
+test('the table of settings in docs/settings.md and .env.example are what the service reads', () => {
   const rows = Object.entries(SETTINGS).map(
     ([name, { fallback, help }]) => `| \`${name}\` | ${fallback === '' ? '' : `\`${fallback}\``} | ${help} |`,
   );
-  expect(text('docs/operate.md')).toContain(rows.join('\n'));
+  expect(text('docs/settings.md')).toContain(rows.join('\n'));
   const shown = text('.env.example').match(/^[A-Z_]+=.*$/gm);
   expect(shown).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => `${name}=${fallback}`));
 });
@@ -22,7 +23,7 @@ test('the table of settings in docs/operate.md and .env.example are what the ser
 const SET_BY_IMAGE = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_URL', 'DATABASE_URL_FILE'];
 
 test.each([
-  ['compose.yaml', [...SET_BY_IMAGE, 'TRUST_PROXY']],
+  ['compose.yaml', [...SET_BY_IMAGE, 'TRUST_PROXY', 'BACKUP_DIR', 'BACKUP_EVERY', 'BACKUP_KEEP']],
   ['compose.sqlite.yaml', SET_BY_IMAGE],
 ])('every setting reaches the containers of %s, with its own default', (file, own) => {
   const passed = [...text(file).matchAll(/^ +([A-Z_]+): \$\{\1:?-(.*)\}$/gm)].map(([, name, value]) => [

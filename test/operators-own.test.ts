@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { resolveConfig } from 'vite';
 import { expect, onTestFinished, test } from 'vitest';
-import { SETTINGS } from '../src/config.ts';
+import { SETTINGS } from '../src/settings.ts';
 import { bareEnvironment } from './support/environment.ts';
 import { ROOT, startChild } from './support/process.ts';
 import { temporaryFolder } from './support/service.ts';

@@ -1,9 +1,10 @@
 /** SIGHUP of a server: the end where a terminal was closed, a reload elsewhere (daemons, nohup). */
 
 import type { Logger } from 'pino';
-import { ConfigRefused, SETTINGS } from '../config.ts';
+import { ConfigRefused } from '../config.ts';
 import { RELOADED } from '../reload.ts';
 import { type Environment, type SettingsFile, settingsAgain, settingsFile } from '../setting-sources.ts';
+import { SETTINGS } from '../settings.ts';
 
 /** Under nohup none of them is a terminal. Whether SIGHUP was ignored cannot be asked: Node resets that when it starts. */
 export function hasTerminal(): boolean {

@@ -6,10 +6,11 @@ import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { loadCatalog, type OpenedStore, openServedStore, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
-import { StoreUnavailable } from '../core/ports.ts';
+import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
 import { reloading } from '../reload.ts';
+import { scheduleBackups } from '../scheduled-backups.ts';
 import type { Service } from '../service.ts';
 import { type Environment, settingsHelp } from '../setting-sources.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
@@ -79,6 +80,7 @@ async function serve(options: ServeOptions): Promise<void> {
     { ...start, ...(config.workers > 1 && { workers: config.workers }), ...service.address },
     'listening',
   );
+  startBackups(config, service.store, log);
   const isAttended = hasTerminal();
   endOn(['SIGTERM', 'SIGINT', ...(isAttended ? (['SIGHUP'] as const) : [])], service, log);
   const { reloadWorkers } = service;
@@ -96,6 +98,11 @@ async function serve(options: ServeOptions): Promise<void> {
       `the first key could not be stored (${error.message}): end the program that holds the database, then start again`,
     );
   }
+}
+
+/** The timer ends with the process: one that is under way is then given up, and leaves nothing that has its name. */
+function startBackups({ backups }: Config, store: Store, log: Logger): void {
+  if (backups) void scheduleBackups({ ...backups, store, log, clock: Date.now }).look();
 }
 
 interface Parts {

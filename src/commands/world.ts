@@ -4,11 +4,12 @@ import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { openStore } from '../compose.ts';
-import { type Config, readConfig, SETTINGS } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
 import { createOperate, type Operate, type Problem } from '../operate.ts';
 import { settingsFile, unknownSettings } from '../setting-sources.ts';
+import { SETTINGS } from '../settings.ts';
 import { CommandFailed } from './print.ts';
 
 /** Everything that this program writes is for its own user only. */

@@ -18,7 +18,8 @@ export type Action =
   | 'operator.revoke'
   | 'override.import'
   | 'store.restore'
-  | 'store.move';
+  | 'store.move'
+  | 'backup.fail';
 
 /** Who acts, and by what way. */
 export interface Actor {

@@ -207,6 +207,8 @@ export interface Store extends ListStore {
   sweepMark(): Promise<SweepMark | undefined>;
   markSweep(mark: SweepMark): Promise<void>;
 
+  /** What is no change of the store, such as a backup that failed. */
+  recordAct(act: Act): Promise<void>;
   /** What operators did, the newest first. */
   audit(most: number): Promise<Act[]>;
 

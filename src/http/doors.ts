@@ -117,7 +117,7 @@ function operatorsDoor(
     operatorRefusal({ head }) {
       return isOperator(head.authorization ?? '')
         ? undefined
-        : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service, or an operator’s token');
+        : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service or an operator token');
     },
 
     actorOf(call) {

@@ -66,7 +66,7 @@ export function refusalsOf(
   switch (status) {
     case 401:
       return door === 'operator'
-        ? [refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service, or an operator’s token')]
+        ? [refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service or an operator token')]
         : FROM_CALLERS[401];
     case 403:
     case 429:

@@ -81,7 +81,7 @@ const PARAMETERS = {
 /** There from the first moment on. */
 export const LIVEZ: Route = { ...page('/livez', 'livez', 'application/json', livez), isProbe: true };
 
-export function publicRoutes(handlers: {
+interface Handlers {
   domain: Handle;
   top: Handle;
   usage: Handle;
@@ -89,7 +89,9 @@ export function publicRoutes(handlers: {
   domains: Handle;
   changes: Handle;
   probes: ReturnType<typeof probeEndpoints>;
-}): Route[] {
+}
+
+export function publicRoutes(handlers: Handlers): Route[] {
   const { domain, top, usage, check, domains, changes, probes } = handlers;
   return [
     {
@@ -138,29 +140,33 @@ export function publicRoutes(handlers: {
         hasTag: true,
       },
     },
-    {
-      method: 'GET',
-      path: '/v1/usage',
-      name: 'usage',
-      door: 'key',
-      price: PRICES.read,
-      answer: UsageSchema,
-      handle: usage,
-      reference: {
-        id: 'getUsage',
-        summary: 'Get the usage of your key',
-        description: 'How much of the monthly quota is used and left.',
-        parameters: [PARAMETERS.days, PARAMETERS.numbers],
-        refusals: [401, 403, 422, 500, 503],
-        isCounted: false,
-        caching: 'no-store',
-      },
-    },
+    usageRoute(usage),
     ...checkRoutes({ check, domains }),
     changesRoute(changes),
     LIVEZ,
     { ...page('/readyz', 'readyz', 'application/json', probes.readyz), isProbe: true },
   ];
+}
+
+function usageRoute(handle: Handle): Route {
+  return {
+    method: 'GET',
+    path: '/v1/usage',
+    name: 'usage',
+    door: 'key',
+    price: PRICES.read,
+    answer: UsageSchema,
+    handle,
+    reference: {
+      id: 'getUsage',
+      summary: 'Get the usage of your key',
+      description: 'How much of the monthly quota is used and left.',
+      parameters: [PARAMETERS.days, PARAMETERS.numbers],
+      refusals: [401, 403, 422, 500, 503],
+      isCounted: false,
+      caching: 'no-store',
+    },
+  };
 }
 
 function changesRoute(handle: Handle): Route {

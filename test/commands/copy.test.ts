@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ACT } from '../support/act.ts';
 import {
   CLI,
@@ -8,10 +10,12 @@ import {
   hasTool,
   type MadeKey,
   NO_DNS,
+  openBeside,
   run,
   runJson,
   startChild,
 } from '../support/process.ts';
+import { overrideOf } from '../support/records.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 
 const PATH = '/v1/public/domain/gmail.com';
@@ -71,6 +75,28 @@ test.skipIf(!hasTool('script'))('on a terminal a backup that fails says why and 
   expect(await exited).toEqual({ code: 1, signal: null });
   clearTimeout(timer);
   expect(stdout()).toMatch(/domain-risk: there is no store: /);
+});
+
+test.skipIf(!hasTool('script'))('on a terminal a restore asks first, and no is no', async () => {
+  const folder = temporaryFolder();
+  const store = await openBeside(folder);
+  const file = join(temporaryFolder(), 'copy.db');
+  await store.setOverride(overrideOf('a.example'), ACT);
+  await store.backup(file, () => {});
+  await store.removeOverride('a.example', ACT);
+  const env = { PATH: process.env.PATH, DATA_DIR: folder, DNS_SERVERS: NO_DNS };
+  const command = `stty cols 200; ${process.execPath} ${CLI} restore ${file}`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stdout.on('data', chunk => {
+    said += String(chunk);
+    if (said.includes('Restore from') && !child.stdin.writableEnded) child.stdin.end('n');
+  });
+  expect(await once(child, 'close')).toEqual([1, null]);
+  expect(said).toMatch(/override\.set +a\.example +deny/);
+  expect(said).toMatch(/domain-risk: nothing was restored/);
+  expect((await store.listOverrides()).overrides).toEqual([]);
 });
 
 test('neither overwrites a file, nor takes one that is no backup', async () => {

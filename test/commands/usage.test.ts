@@ -15,8 +15,8 @@ import {
   quotaValue,
   rateValue,
 } from '../../src/commands/values.ts';
-import { SETTINGS } from '../../src/config.ts';
 import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
+import { SETTINGS } from '../../src/settings.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { CLI, hasTool, openBeside, ROOT, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';

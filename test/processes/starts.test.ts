@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { ConfigRefused, readConfig, SETTINGS } from '../../src/config.ts';
+import { ConfigRefused, readConfig } from '../../src/config.ts';
+import { SETTINGS } from '../../src/settings.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { CLI, openBeside, type ProcessOptions, ROOT, run, startChild } from '../support/process.ts';
@@ -53,6 +54,9 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   FEEDS_UPDATE: ['weekly', 'on', ''],
   FIRST_KEY: ['drk_short', `drk_${'x'.repeat(49)}`],
   FIRST_KEY_FILE: ['/'],
+  BACKUP_DIR: ['/etc/passwd'],
+  BACKUP_EVERY: ['', '0m', '10s', 'daily', '1w'],
+  BACKUP_KEEP: ['', '0', '-1', 'all', '1000'],
 };
 
 test('every setting has values that it refuses', () => {

@@ -84,9 +84,9 @@ test('a database that is deleted, moved or replaced under a server: 500 at once,
   const service = await startTestService();
   const path = join(service.folder, 'domain-risk.db');
   const { key, secret } = await service.key();
-  /** Under load the files are looked at every 50 ms, not with every call. */
+  /** Under load the files are looked at every 0.1 s, not with every call. */
   const status = async () => {
-    await pause(60);
+    await pause(110);
     return (await service.get(PATH, secret)).status;
   };
   const readiness = async () => (await service.get('/readyz')).status;

@@ -18,6 +18,7 @@ export async function writeAct(session: Session, act: Act): Promise<void> {
 
 export function createAudit({ run }: Connections) {
   return {
+    recordAct: (act: Act) => run(session => writeAct(session, act)),
     audit: (most: number): Promise<Act[]> =>
       run(async session => {
         const { rows } = await session.query(

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Act, MOST_ACTS } from '../../core/audit.ts';
 import { ACT } from '../columns.ts';
+import { inTransaction } from './transaction.ts';
 
 const { names, sqlite } = ACT;
 
@@ -18,6 +19,7 @@ export type Audit = ReturnType<typeof createAudit>;
 
 export function createAudit(db: DatabaseSync) {
   return {
+    recordAct: (act: Act): void => inTransaction(db, () => writeAct(db, act)),
     audit: (most: number): Act[] =>
       db.prepare(`SELECT ${names} FROM audit ORDER BY at DESC, id DESC LIMIT ?`).all(most).map(sqlite.record),
   };

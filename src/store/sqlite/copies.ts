@@ -24,6 +24,7 @@ export function createCopies(
       await makeFile(partial);
       try {
         await ask('backup', [partial], NO_DEADLINE, progress);
+        await ask('checkCopy', [partial], NO_DEADLINE);
         await rename(partial, target);
       } catch (error) {
         for (const end of ['', '-journal']) await rm(partial + end, { force: true });

@@ -13,7 +13,7 @@ export interface Guard {
   checkNowAndThen(): void;
 }
 
-const NOW_AND_THEN_MS = 50;
+const NOW_AND_THEN_MS = 100;
 
 const identityOf = (path: string): string | undefined => {
   const found = statSync(path, { throwIfNoEntry: false });

@@ -136,6 +136,7 @@ function bulkWork(bulk: Ask) {
     pastSnapshots: () => bulk('pastSnapshots', []),
     swapSnapshot: (feed, to, was, act) => bulk('swapSnapshot', [feed, to, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
+    recordAct: act => bulk('recordAct', [act]),
     audit: most => bulk('audit', [most]),
     signingKey: candidate => bulk('signingKey', [candidate], NO_DEADLINE),
     addOperator: (operator, act) => bulk('addOperator', [operator, act]),

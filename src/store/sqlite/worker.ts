@@ -1,6 +1,7 @@
 /** A thread that owns one connection to the embedded store, so that no lock and no fsync stops the event loop. */
 
 import { backup, DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
@@ -15,7 +16,7 @@ import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLeases, type Leases } from './leases.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { openDatabase, openFirst } from './open.ts';
+import { examine, openDatabase, openFirst } from './open.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
 import { createRestore, type Restore } from './restore.ts';
@@ -66,6 +67,8 @@ export interface Records
     Changes,
     Restore {
   backup(path: string): Promise<void>;
+  /** Reads every page of a copy: what cannot be read back is none. */
+  checkCopy(path: string): void;
 }
 
 const port = parentPort!;
@@ -114,6 +117,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createChanges(db),
     ...createRestore(db, revisions),
     backup: backUp,
+    checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
   };
 }
 
