@@ -33,7 +33,7 @@ export const BANDS: readonly Band[] = [
     to: 100,
     word: 'Block (confirmed)',
     short: 'Confirmed',
-    advice: 'Refuse it: more than one kind of source agrees, or one was verified.',
+    advice: 'Refuse it: this is confirmed.',
   },
 ];
 
