@@ -81,7 +81,11 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
   const done = new Map<FeedSource, Updated>();
   const checks = new Map((await parts.store.feedChecks()).map(check => [check.feed, check]));
   const held = options.evenHeld ? [] : await heldFeeds(parts);
-  let known: Known | undefined;
+  let known: Promise<Known> | undefined;
+  const knownOnce = () => {
+    known ??= knownNow(parts);
+    return known;
+  };
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
     options.progress(id, done.size, parts.sources.length);
@@ -89,8 +93,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
       done.set(source, leftAlone(id));
       continue;
     }
-    known ??= await knownNow(parts);
-    const updated = await update(source, known, parts, options);
+    const updated = await update(source, knownOnce, parts, options);
     done.set(source, updated);
     if (!options.dryRun)
       await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
@@ -127,7 +130,8 @@ async function knownNow({ catalog, tables }: UpdateParts): Promise<Known> {
 
 async function update(
   source: FeedSource,
-  known: Known,
+  /** Only for what could be read: it takes all lists in use. */
+  known: () => Promise<Known>,
   parts: UpdateParts,
   { force, dryRun }: UpdateOptions,
 ): Promise<Updated> {
@@ -140,7 +144,7 @@ async function update(
     return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
   }
   const today = dayAt(parts.clock());
-  const held = { ...known, installed: inUse.installed, today };
+  const held = { ...(await known()), installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
   const { moved } = turnoverOf(fresh, inUse.snapshot, today);

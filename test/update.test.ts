@@ -394,3 +394,9 @@ it('a feed that was rolled back is left alone, until it is named', async () => {
   expect(await update(many(103), { ...later, evenHeld: true })).toMatchObject({ outcome: 'accepted' });
   expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
 });
+
+it('where nothing could be read, the lists in use are not even loaded', async () => {
+  const catalog = () => Promise.reject(new Error('loaded'));
+  expect(await update(new FeedError('no network'), { catalog })).toMatchObject({ outcome: 'failed' });
+  await expect(update(many(101), { catalog })).rejects.toThrow('loaded');
+});
