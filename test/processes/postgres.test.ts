@@ -120,8 +120,9 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
   });
 
   describe('a change', () => {
+    let names = 0;
     async function underLoad(limits: string[]) {
-      const args = ['keys', 'create', '--name', 'load', ...limits];
+      const args = ['keys', 'create', '--name', `load ${++names}`, ...limits];
       const made = await runJson<{ id: string; key: string }>(args, { env });
       const state = { going: true, answered: 0 };
       const load = callMany({
