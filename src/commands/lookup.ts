@@ -29,7 +29,7 @@ const NO_STORE: Pick<
 
 const COMMAND_LINE = 'command-line';
 
-interface LookupOptions {
+export interface LookupOptions {
   explain?: boolean;
   offline?: boolean;
   json?: boolean;
@@ -69,13 +69,8 @@ export function addLookups(program: Command): void {
 
 async function lookup(domain: Domain | undefined, options: LookupOptions): Promise<void> {
   const { url, file } = options;
-  if ((domain === undefined) === (file === undefined))
-    throw new UsageProblem('name a domain, or a file of them with --file');
-  if (file === undefined && (options.csv || options.column !== undefined))
-    throw new UsageProblem('--csv and --column need --file');
-  if (file !== undefined && options.explain) throw new UsageProblem('--explain is for one domain');
-  if (url === undefined && options.keyFile !== undefined)
-    throw new UsageProblem('--key-file needs --url: the address of the service to ask with that key');
+  const problem = usageProblem(domain, options);
+  if (problem !== undefined) throw new UsageProblem(problem);
   if (url !== undefined) {
     const { askService, askServiceForMany } = await import('./remote.ts');
     if (domain !== undefined) return askService(domain, url, options);
@@ -89,6 +84,18 @@ async function lookup(domain: Domain | undefined, options: LookupOptions): Promi
       printJson(JSON.parse(options.explain ? explainedJson(answer!) : domainJson(answer!.verdict)));
     else printAnswer(answer!, options.explain ?? false);
   });
+}
+
+/** Options that make no sense together. */
+export function usageProblem(domain: string | undefined, options: LookupOptions): string | undefined {
+  const { file, column, csv, json, explain, url, keyFile } = options;
+  if ((domain === undefined) === (file === undefined)) return 'name a domain, or a file of them with --file';
+  if (file === undefined && (csv || column !== undefined)) return '--csv and --column need --file';
+  if (file !== undefined && explain) return '--explain is for one domain';
+  if (json && csv) return '--json or --csv, not both';
+  if (url === undefined && keyFile !== undefined)
+    return '--key-file needs --url: the address of the service to ask with that key';
+  return undefined;
 }
 
 type Verdicts = Pick<Awaited<ReturnType<typeof openVerdicts>>, 'lookup' | 'learn'>;

@@ -29,7 +29,6 @@ const COLUMNS = [
 ];
 
 export async function lookUpFile(options: FileOptions, lookUp: LookUp): Promise<void> {
-  if (options.json && options.csv) throw new UsageProblem('--json or --csv, not both');
   const inputs = readNames(options);
   const results: Entry[] = [];
   const bar = startProgress('Looking up');

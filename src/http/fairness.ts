@@ -200,8 +200,6 @@ export class Fairness {
       const { fresh, row } = this.#sides[account.kind];
       if (those === fresh || account.queue.size > 0) {
         this.#takeTurn(account);
-        // What goes on has joined anew.
-        fresh.delete(account);
         row.add(account);
       } else this.#forget(account, now);
     }

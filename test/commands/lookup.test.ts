@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type LookupOptions, usageProblem } from '../../src/commands/lookup.ts';
 import { mx } from '../support/dns.ts';
 import { run, runJson } from '../support/process.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
@@ -143,13 +144,19 @@ test('lookup of a file answers as the service does, judged here or by a service,
   expect(people.stdout).toMatch(/^DOMAIN +RISK SCORE +REASON +MX PROVIDER\ngmail\.com +5 +safe +Gmail\n/);
 });
 
-test.each([
-  [['lookup'], /name a domain, or a file/],
-  [['lookup', 'a.com', '--file', 'x'], /name a domain, or a file/],
-  [['lookup', 'a.com', '--csv'], /need --file/],
-  [['lookup', '--file', 'x', '--explain'], /for one domain/],
-  [['lookup', '--file', 'x', '--json', '--csv'], /not both/],
-])('%j is wrong usage', async (args, message) => {
-  const { code, stdout, stderr } = await run(args, beside());
-  expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)]);
+test.each<[string | undefined, LookupOptions, RegExp | undefined]>([
+  ['a.com', {}, undefined],
+  [undefined, { file: 'x', csv: true, column: 'email' }, undefined],
+  ['a.com', { url: 'http://a', keyFile: 'x', explain: true, json: true }, undefined],
+  [undefined, {}, /name a domain, or a file/],
+  ['a.com', { file: 'x' }, /name a domain, or a file/],
+  ['a.com', { csv: true }, /need --file/],
+  ['a.com', { column: 'email' }, /need --file/],
+  [undefined, { file: 'x', explain: true }, /for one domain/],
+  [undefined, { file: 'x', json: true, csv: true }, /not both/],
+  ['a.com', { keyFile: 'x' }, /needs --url/],
+])('what is wrong with lookup of %j with %j is %s', (domain, options, message) => {
+  const problem = usageProblem(domain, options);
+  if (message) expect(problem).toMatch(message);
+  else expect(problem).toBeUndefined();
 });

@@ -208,6 +208,7 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
   ['keys create --name a --expires 2020-01-01', /2020-01-01 is over/],
   ['overrides set example.com deny --expires 2020-01-01', /2020-01-01 is over/],
   ['lookup co.uk', /not a domain/],
+  ['lookup', /name a domain, or a file/],
   ['lookup example.com --key-file key', /--key-file needs --url/],
   ['migrate --from ./var/x.db', /--from must be like sqlite:\.\//],
   ['migrate --from sqlite:x.db', /DATABASE_URL \(or --to .*postgres:\/\//],

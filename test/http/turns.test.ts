@@ -52,21 +52,27 @@ test('where nobody waits the work of a long call is done a part at a time, with 
   expect(done).toHaveLength(1_000);
 });
 
-test('a call with a thousand names waits its turns as a thousand calls do', async () => {
-  const { fairness, done, many, call } = world();
-  // All of them wait while new connections come.
-  fairness.accepted();
-  const works = ['many1', 'many2'].map(name => ({ name, work: many(name, 1_000) }));
-  for (const { name, work } of works) takeTurns(fairness, keyed(name), work);
-  const others = Array.from({ length: 20 }, (_, at) => `other ${at}`);
-  for (const name of others) for (let one = 0; one < 50; one++) fairness.arrive(call(name));
-  await eventually('all is done', () => works.every(({ work }) => work.isDone));
-  // Others had 5 calls in each round, so 10 rounds; 100 names are the share of 20.
-  const end = done.findLastIndex(name => name.startsWith('other'));
-  expect(done.filter(name => name.startsWith('other'))).toHaveLength(1_000);
-  for (const { name } of works)
-    expect(done.slice(0, end).filter(one => one === name).length).toBeLessThanOrEqual(200);
-});
+test.each([
+  [20, 50],
+  [200, 20],
+])(
+  'a call with a thousand names waits its turns as a thousand calls do, beside %i others with %i each',
+  async (keys, calls) => {
+    const { fairness, done, many, call } = world();
+    // All of them wait while new connections come.
+    fairness.accepted();
+    const works = ['many1', 'many2'].map(name => ({ name, work: many(name, 1_000) }));
+    for (const { name, work } of works) takeTurns(fairness, keyed(name), work);
+    const others = Array.from({ length: keys }, (_, at) => `other ${at}`);
+    for (const name of others) for (let one = 0; one < calls; one++) fairness.arrive(call(name));
+    await eventually('all is done', () => works.every(({ work }) => work.isDone));
+    // Others had 5 calls in each round, so 10 rounds at the most; 100 names are the share of 20.
+    const end = done.findLastIndex(name => name.startsWith('other'));
+    expect(done.filter(name => name.startsWith('other'))).toHaveLength(keys * calls);
+    for (const { name } of works)
+      expect(done.slice(0, end).filter(one => one === name).length).toBeLessThanOrEqual(100);
+  },
+);
 
 test('what was counted is not refused, however many of its kind wait', async () => {
   const { fairness, many, call } = world();
