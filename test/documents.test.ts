@@ -47,6 +47,8 @@ describe.runIf(hasTool('curl'))('what a reader pastes into a shell', () => {
   const files = ['README.md', ...DOCUMENTS.filter(file => file.startsWith('docs/'))];
   test.each(files.filter(file => shellOf(file).length > 0))('%s', async file => {
     const folder = temporaryFolder();
+    // What a reader is told to have.
+    writeFileSync(join(folder, 'ours.csv'), 'domain,action\npartner.example.net,allow\n');
     const program = join(folder, 'domain-risk');
     writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${CLI}" "$@"\n`, { mode: 0o700 });
     const commands = shellOf(file)
