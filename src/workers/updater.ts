@@ -10,8 +10,9 @@ import type { Updated } from '../update.ts';
 import type { FromUpdater, UpdaterStart } from './updating.ts';
 
 /**
- * Of the thread's heap, for what it just made. An update of all lists took 144 MiB more at its height and left 72 behind
- * with this, 265 and 195 with what V8 chooses by itself (2026-11-16).
+ * Of the thread's heap, for what it just made. Reading and folding the installed lists, with none fetched, took 144 MiB
+ * more at its height and left 72 behind with this (one run), 255 to 279 and 193 to 202 with what V8 chooses (two runs,
+ * a busy machine, 2026-11-16).
  */
 const YOUNG_MIB = 3;
 
