@@ -1,4 +1,4 @@
-import type { webcrypto } from 'node:crypto';
+import { hash, type webcrypto } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ beforeAll(async () => {
       response.writeHead(500).end('{}');
       return;
     }
-    const tag = `"${file.length}-${file.at(-1)}"`;
+    const tag = `"${hash('sha256', file)}"`;
     if (request.headers['if-none-match'] === tag) response.writeHead(304).end();
     else response.writeHead(status, { etag: tag }).end(file);
   });
