@@ -136,7 +136,14 @@ test('calls with one name and with several at once fill a quota exactly', async 
   });
   const counted = (await Promise.all(calls)).reduce((sum, names) => sum + names, 0);
   expect(counted).toBe(await used(made.key));
-  expect(counted).toBe(101);
+  // The last refused calls may have had several names with room for fewer: single ones take the rest, to the last.
+  expect(counted).toBeGreaterThan(101 - 5);
+  for (let left = 101 - counted; left >= 0; left--) {
+    const response = await get('/v1/public/domain/gmail.com', made.secret);
+    await response.body?.cancel();
+    expect(response.status).toBe(left > 0 ? 200 : 429);
+  }
+  expect(await used(made.key)).toBe(101);
 });
 
 test('a rate limit takes one token for each request, before the quota', async () => {
