@@ -124,13 +124,13 @@ export class Connection implements OpenLine {
     return this.#farewell.isLong(now);
   }
 
-  /** With last words, where there are any; in their order behind the answers that are still to come. */
+  /** Behind the answers that are still to come; with last words, where there are any. */
   end(words?: string): void {
     if (this.hasEnded) return;
     const { last } = this;
     this.hasEnded = true;
     this.#reading.intake.forget();
-    if (words !== undefined && last && !this.isWritten) {
+    if (last && !this.isWritten) {
       last.res.once('close', () => this.#finish(words));
       return;
     }

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask, parseAnswers } from '../support/answers.ts';
+import { mx } from '../support/dns.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { rawRequest, sharedService, startTestService } from '../support/service.ts';
 
@@ -523,6 +524,26 @@ test('a call whose body never ends gets one answer, and that is counted', async 
   one.socket.end(
     `GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Length: 5\r\n\r\nhi`,
   );
+  await eventually('it is over', () => one.isClosed());
+  expect(parseAnswers(one.received()).map(({ status }) => status)).toEqual([200]);
+  expect(await used(made)).toBe(1);
+});
+
+test('a connection that has to end while a call is at work has its answer first', async () => {
+  const { port, key, dns, used } = await startTestService();
+  const { secret, key: made } = await key();
+  dns.zones.set('slow-mail.net', {
+    records: [mx('slow-mail.net', 10, 'mx.slow-mail.net')],
+    fault: { slow: 300 },
+  });
+  const sockets: Socket[] = [];
+  serverSockets(socket => sockets.push(socket));
+  const one = open(port, '127.0.0.1');
+  one.socket.write(
+    `GET /v1/public/domain/slow-mail.net HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
+  );
+  await eventually('it has come', () => dns.questions.length > 0);
+  sockets[0]!.destroySoon();
   await eventually('it is over', () => one.isClosed());
   expect(parseAnswers(one.received()).map(({ status }) => status)).toEqual([200]);
   expect(await used(made)).toBe(1);
