@@ -329,6 +329,12 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
     }
     expect(traffic.reduce((total, { failed }) => total + failed, 0)).toBeGreaterThan(0);
     for (const { answered } of traffic) expect(answered).toBeGreaterThan(0);
+    // With room for one and a half, one is.
+    const counted = await countOf(several.key);
+    await store.updateKey({ ...several.key, quota: counted + NAMES + 3 }, several.key, ACT);
+    const load = { bases: bases(), secret: several.secret, callers: 6, calls: 6, names: NAMES };
+    expect(tally(await callMany(load)), problems()).toEqual({ 200: 1, 429: 5 });
+    expect(await countOf(several.key)).toBe(counted + NAMES);
     await server.stop();
   });
 
