@@ -5,6 +5,8 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const seed = process.env.SEED ?? String(Date.now() % 2 ** 31);
+/** With what else has a full form. */
+const ALL = ['test/processes', 'test/api/local-parts.test.ts'];
 const wanted = process.argv.slice(2);
 process.stdout.write(`SEED=${seed}\n`);
 const { status } = spawnSync(
@@ -14,7 +16,7 @@ const { status } = spawnSync(
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
     '--no-file-parallelism',
-    ...(wanted.length > 0 ? wanted : ['test/processes']),
+    ...(wanted.length > 0 ? wanted : ALL),
   ],
   { cwd: root, stdio: 'inherit', env: { ...process.env, CHAOS: '1', SEED: seed } },
 );

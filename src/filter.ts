@@ -37,13 +37,17 @@ interface FilterParts {
   readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
 }
 
+/** Clients take none that is older than a week, and ask for one that was signed anew once a day. */
+const RENEW_MS = 12 * 3_600_000;
 /** Any will do: which names are taken for others is nobody's to choose, and all servers make the same file. */
 const SEED = 1;
 /** Of a public key's DER form, SubjectPublicKeyInfo (RFC 8410): the key itself is at its end. */
 const KEY_BYTES = 32;
 
 export function createFilters({ store, sources, clock, inTurns }: FilterParts): Filters {
-  let made: { of: Catalog; under: string; until: number; file: Promise<FilterFile> } | undefined;
+  let made:
+    | { of: Catalog; under: string; since: number; until: number; file: Promise<FilterFile> }
+    | undefined;
   /** Reading them again after a change of a key changes nothing here. */
   let read: { overrides: Confirming['overrides']; text: string } | undefined;
   let key: Promise<KeyObject> | undefined;
@@ -69,9 +73,16 @@ export function createFilters({ store, sources, clock, inTurns }: FilterParts): 
       const of = sources();
       if (read?.overrides !== of.overrides)
         read = { overrides: of.overrides, text: JSON.stringify([...of.overrides.values()]) };
-      if (made?.of === of.catalog && made.under === read.text && now < made.until) return made.file;
+      if (made?.of === of.catalog && made.under === read.text && made.since <= now && now < made.until)
+        return made.file;
       const file = make(of, now);
-      made = { of: of.catalog, under: read.text, until: firstEnd(of.overrides, now), file };
+      made = {
+        of: of.catalog,
+        under: read.text,
+        since: now,
+        until: Math.min(now + RENEW_MS, firstEnd(of.overrides, now)),
+        file,
+      };
       // The next one tries again.
       file.catch(() => {
         if (made?.file === file) made = undefined;

@@ -24,6 +24,12 @@ export interface Filter {
 const MOST_BYTES = 64 * 2 ** 20;
 const TIMEOUT_MS = 30_000;
 const RETRY_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** It is fetched whole again after a day: what says that it has not changed is not signed, the time in it is. */
+const RENEW_MS = DAY_MS;
+/** One that nobody renewed is used no longer: whoever keeps an old one could bring back what was withdrawn since. */
+const OLDEST_MS = 7 * DAY_MS;
+const MOST_CHARACTERS = 253;
 /** Others have a canonical form that only the service knows. */
 const PLAIN = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
 
@@ -34,21 +40,27 @@ export function createFilter(options: FilterOptions): Filter {
     has(domain) {
       keeper.look();
       const filter = keeper.current;
-      if (!filter || typeof domain !== 'string' || !PLAIN.test(domain)) return false;
+      if (!filter || !isTimely(filter) || typeof domain !== 'string') return false;
+      if (domain.length > MOST_CHARACTERS || !PLAIN.test(domain)) return false;
       for (let name = domain; name.includes('.'); name = name.slice(name.indexOf('.') + 1))
         if (filter.has(name)) return true;
       return false;
     },
     async ready() {
       await keeper.look();
-      return keeper.current !== undefined;
+      return keeper.current !== undefined && isTimely(keeper.current);
     },
   };
 }
 
+type Read = NonNullable<ReturnType<typeof readFilter>>;
+const ageOf = ({ head }: Read) => Date.now() - head.madeAt;
+/** More than a day ahead is a clock that is set wrong, and would stand before all that come later. */
+const isTimely = (filter: Read) => ageOf(filter) < OLDEST_MS && ageOf(filter) > -DAY_MS;
+
 /** Keeps the newest one that the key has signed. */
 class Keeper {
-  current: ReturnType<typeof readFilter>;
+  current: Read | undefined;
   readonly #options: FilterOptions;
   readonly #refresh: number;
   #tag: string | undefined;
@@ -68,7 +80,10 @@ class Keeper {
         const problem =
           error instanceof Problem ? error.failure : failure('network', 'The filter could not be fetched.');
         (async () => this.#options.onProblem?.(problem))().catch(() => {});
-        return Math.min(RETRY_MS, this.#refresh);
+        // What was counted and is of no use will be none in a minute either.
+        const { cause, status } = problem;
+        const isPassing = cause === 'network' || cause === 'server' || status === 429;
+        return isPassing ? Math.min(RETRY_MS, this.#refresh) : this.#refresh;
       })
       .then(wait => {
         this.#next = performance.now() + wait;
@@ -82,13 +97,16 @@ class Keeper {
     const base = baseOf(baseUrl);
     if (!base) throw new Problem('options', 'baseUrl is not an http or https URL without user and password.');
     const headers: Record<string, string> = { authorization: `Bearer ${String(apiKey ?? '').trim()}` };
-    if (this.#tag) headers['if-none-match'] = this.#tag;
+    if (this.#tag && this.current && Math.abs(ageOf(this.current)) < RENEW_MS)
+      headers['if-none-match'] = this.#tag;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     // The service never redirects. Whoever does must not get the key.
     const init: RequestInit = { headers, signal, redirect: 'manual' };
     const response = await (this.#options.fetch ?? fetch)(`${base}/v1/public/filter`, init);
-    if (response.status === 304) return;
     const { status } = response;
+    // Else its connection stays busy until it is collected.
+    if (status !== 200) response.body?.cancel().catch(() => {});
+    if (status === 304) return;
     if (status !== 200) {
       const cause = status < 500 ? 'refused' : 'server';
       throw new Problem(cause, `The service gave no filter: it answered ${status}.`, status);
@@ -97,7 +115,12 @@ class Keeper {
     await verify(bytes, publicKey ?? '');
     const filter = readFilter(bytes);
     if (!filter) throw new Problem('answer', 'The filter has a form that this client does not know.');
-    // An old one that somebody kept is signed, too.
+    if (!isTimely(filter))
+      throw new Problem(
+        'answer',
+        'The filter is older than 7 days or from the future, or the clock here is wrong.',
+      );
+    // Of several servers one may know less.
     if (filter.head.madeAt < (this.current?.head.madeAt ?? 0)) return;
     this.current = filter;
     this.#tag = response.headers.get('etag') ?? undefined;

@@ -81,8 +81,8 @@ export function readFilter(bytes: Uint8Array): { head: FilterHead; has(name: str
   const head = { seed, segment, starts, names, madeAt: view.getFloat64(20, true) };
   const magic = String.fromCharCode(...bytes.subarray(0, MAGIC.length));
   const expected = HEAD_BYTES + 2 * (starts + 2 * segment) + SIGNATURE_BYTES;
-  if (magic !== MAGIC || segment === 0 || (segment & (segment - 1)) !== 0 || expected !== bytes.length)
-    return undefined;
+  const isWhole = segment > 0 && (segment & (segment - 1)) === 0 && starts % segment === 0;
+  if (magic !== MAGIC || !isWhole || expected !== bytes.length) return undefined;
   const at = (place: number) => view.getUint16(HEAD_BYTES + 2 * place, true);
   return {
     head,

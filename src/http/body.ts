@@ -1,6 +1,7 @@
 /** The body of a request: JSON of a bounded size and of the shape that its route names, or why it is not. */
 
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Type } from 'typebox';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import { readBody } from './bodies.ts';
@@ -8,6 +9,7 @@ import type { Head } from './head.ts';
 
 export const MOST_BODY = 64 * 1024;
 const JSON_TYPE = 'application/json';
+const UNCOMPRESSED = 'send the body without a Content-Encoding';
 
 export interface BodyLimits {
   readonly bytes: number;
@@ -15,8 +17,7 @@ export interface BodyLimits {
   readonly values?: number | undefined;
 }
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-const SIGNS = new Set([...',:[{'].map(sign => sign.charCodeAt(0)));
+const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE] = [...'"\\,:[{'].map(sign => sign.charCodeAt(0));
 
 /**
  * Looked at before it is parsed: of 300 kB of brackets or of members the parser makes 30 to 100 ms of work, which nobody
@@ -24,14 +25,25 @@ const SIGNS = new Set([...',:[{'].map(sign => sign.charCodeAt(0)));
  */
 export function hasMore(json: Buffer, values: number): boolean {
   let signs = 0;
-  let isInText = false;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at]!;
-    if (byte === QUOTE) isInText = !isInText;
-    else if (isInText && byte === BACKSLASH) at++;
-    else if (!isInText && SIGNS.has(byte) && ++signs > values) return true;
+    if (byte === QUOTE) at = endOfText(json, at + 1);
+    else if (byte === COMMA || byte === COLON || byte === BRACKET || byte === BRACE) signs++;
+    if (signs > values) return true;
   }
   return false;
+}
+
+/** Where the quote stands that ends it. */
+function endOfText(json: Buffer, from: number): number {
+  let at = from;
+  while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+/** Reading a large body takes 0.7, 1.1 and 1.1 ms for its three parts (255 kB, 2026-11-17): others are answered between. */
+async function letOthersIn(bytes: Buffer): Promise<void> {
+  if (bytes.length > MOST_BODY) await nextTurn();
 }
 
 /** The checked value: `{}` where nothing was sent. Undefined where the sender broke off: nobody is there to answer. */
@@ -46,12 +58,14 @@ export async function readJson(
   const { values } = limits;
   if (values !== undefined && hasMore(bytes, values))
     return refuse('validation_error', `the body holds more than ${values} values`);
+  await letOthersIn(bytes);
   let sent: unknown = {};
   try {
     if (bytes.length > 0) sent = JSON.parse(bytes.toString('utf8'), refuseProto);
   } catch {
     return refuse('validation_error', 'the body is not valid JSON');
   }
+  await letOthersIn(bytes);
   const checked = readBody(schema, sent);
   return checked.ok ? { sent: checked.value } : refuse('validation_error', checked.problem);
 }
@@ -71,6 +85,9 @@ async function readBytes(
   if (head.transferEncoding === undefined && length === 0) return Buffer.alloc(0);
   const type = (head.contentType ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (type !== JSON_TYPE) return refuse('unsupported_media_type');
+  // RFC 9110 8.4: what is not undone is not understood, and "not valid JSON" would send its sender looking elsewhere.
+  const coding = req.headers['content-encoding'] ?? 'identity';
+  if (coding.toLowerCase() !== 'identity') return refuse('unsupported_media_type', UNCOMPRESSED);
   const tooLarge = refuse('content_too_large', `at most ${most} bytes`);
   if (length > most) return tooLarge;
   const chunks: Buffer[] = [];

@@ -54,9 +54,13 @@ export function invalidJson(text: string, detail: string): string {
   return JSON.stringify({ domain: text, error: 'validation_error' satisfies RefusalCode, detail });
 }
 
-export function domainsJson(entries: readonly string[]): string {
-  return `{"results":[${entries.join(',')}],"count":${entries.length}}`;
+/** Of entries with what stands between them. */
+export function domainsBytes(entries: readonly Buffer[]): Buffer {
+  const end = Buffer.from(`],"count":${entries.length}}`);
+  return Buffer.concat([RESULTS, ...entries, end]);
 }
+
+const RESULTS = Buffer.from('{"results":[');
 
 export function checkJson(check: EmailCheck): string {
   return JSON.stringify({

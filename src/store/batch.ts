@@ -145,6 +145,8 @@ export class Batcher {
     this.#wait?.end();
     this.#wait = undefined;
     this.#calls = this.#tight.size > 0 ? this.#takeFitting() : 0;
+    // Those that are left have as long as if they came now: with none they had the least, and a busy disk failed them.
+    if (this.#calls > 0) this.#wait = waitAtMost(this.#parts.deadlineMs);
     const groups = [...this.#pending.values()];
     this.#pending = new Map();
     this.#last = undefined;

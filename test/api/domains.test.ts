@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { ACT } from '../support/act.ts';
 import { ask, expectError, parseAnswers, type Question } from '../support/answers.ts';
 import { mx } from '../support/dns.ts';
 import { failNextSpend } from '../support/failing.ts';
@@ -195,6 +196,62 @@ test('explain=maybe, another type and a body that is too large are refused, and 
   const chunked = await ask(port, PATH, { method: 'POST', key: made.secret, headers, body: chunks });
   expectError(chunked, 413, 'content_too_large');
   expect(await used(made.key)).toBe(0);
+});
+
+test('a compressed body is 415 and says so, uncounted', async () => {
+  const { key, used } = shared();
+  const made = await key({ quota: 5 });
+  const type = 'Content-Type: application/json';
+  const body = { domains: ['gmail.com'] };
+  const coded = (coding: string) =>
+    post(body, { key: made.secret, headers: [type, `Content-Encoding: ${coding}`] });
+  for (const coding of ['gzip', 'br', 'identity, gzip'])
+    expect(expectError(await coded(coding), 415, 'unsupported_media_type').detail).toMatch(
+      /Content-Encoding/,
+    );
+  expect(await used(made.key)).toBe(0);
+  expect((await coded('Identity')).status).toBe(200);
+});
+
+test('spellings of one name are that name, each counted; what only looks like a name is shown to its sender alone', async () => {
+  const { key, used, logged } = shared();
+  const made = await key({ quota: 20 });
+  const spellings = ['münchen.de', 'MÜNCHEN.de.', 'xn--mnchen-3ya.de', 'mu\u0308nchen。de'];
+  const odd = ['__proto__', 'constructor', '', '\0.com', 'jane-q7zx9k@gmail.com', 'a b.com', 'com', '[::1]'];
+  // Half of a pair, which JSON can spell and UTF-8 cannot.
+  const body = JSON.stringify({ domains: [...spellings, ...odd, 'HALF.com'] }).replace('HALF', '\\ud800');
+  const answer = await post(body, { key: made.secret });
+  const { results } = JSON.parse(answer.body) as { results: Entry[] };
+  expect(results.slice(0, 4).map(({ domain }) => domain)).toEqual(Array(4).fill('xn--mnchen-3ya.de'));
+  expect(results.slice(4).map(({ domain, error }) => [domain, error])).toEqual(
+    [...odd, '\ud800.com'].map(name => [name, 'validation_error']),
+  );
+  expect(await used(made.key)).toBe(13);
+  expect(logged.join('')).not.toContain('q7zx9k');
+});
+
+test('where the same member stands twice the last is looked up, and only that counts', async () => {
+  const { key, used } = shared();
+  const made = await key({ quota: 5 });
+  const answer = await post('{"domains":["a.com","b.com","c.com"],"domains":["gmail.com"]}', {
+    key: made.secret,
+  });
+  expect(JSON.parse(answer.body)).toMatchObject({ results: [{ domain: 'gmail.com' }], count: 1 });
+  expect(await used(made.key)).toBe(1);
+});
+
+test('a quota that is lowered meanwhile holds for the next call, and takes nothing back', async () => {
+  const { key, used, store } = shared();
+  const made = await key({ quota: 1_000 });
+  const call = (names: number) =>
+    post({ domains: Array(names).fill('gmail.com') }, { key: made.secret }).then(({ status }) => status);
+  const under = Array.from({ length: 10 }, () => call(10));
+  expect(await store.updateKey({ ...made.key, quota: 105 }, made.key, ACT)).toBe(true);
+  // Each was counted before the change or after it, and fits both.
+  expect(await Promise.all(under)).toEqual(Array(10).fill(200));
+  expect(await Promise.all([call(10), call(6)])).toEqual([429, 429]);
+  expect([await call(5), await call(1)]).toEqual([200, 429]);
+  expect(await used(made.key)).toBe(105);
 });
 
 test('1,000 of the longest names fit into a body', async () => {

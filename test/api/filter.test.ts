@@ -2,6 +2,8 @@ import { createPublicKey, verify } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { readFilter, SIGNATURE_BYTES } from '../../client/src/fuse.ts';
 import { createClient, createFilter } from '../../client/src/index.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
+import { createFilters } from '../../src/filter.ts';
 import { ACT } from '../support/act.ts';
 import { runJson } from '../support/process.ts';
 import { installedCatalog, sharedService } from '../support/service.ts';
@@ -90,4 +92,24 @@ test('is what a client needs to tell without a call, and a change of a key makes
   const { bytes } = await fetched();
   await shared().key();
   expect((await fetched()).bytes.equals(bytes)).toBe(true);
+});
+
+test('is signed anew twice a day, and when a clock was set back, with the same tag', async () => {
+  let now = Date.now();
+  const sources = { catalog: await installedCatalog(), overrides: new Map() };
+  const filters = createFilters({
+    ...{ store: shared().store, sources: () => sources, clock: () => now },
+    inTurns: async steps => allAtOnce(steps),
+  });
+  const { etag } = await filters.current();
+  const madeAt = async (at: number) => {
+    now = at;
+    const file = await filters.current();
+    expect(file.etag).toBe(etag);
+    return readFilter(file.bytes)!.head.madeAt - at;
+  };
+  const begun = now;
+  expect(await madeAt(begun + 12 * 3_600_000 - 1)).toBeLessThan(0);
+  expect(await madeAt(begun + 12 * 3_600_000)).toBe(0);
+  expect(await madeAt(begun - 86_400_000)).toBe(0);
 });

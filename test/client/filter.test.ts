@@ -1,12 +1,14 @@
 import { hash, type webcrypto } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFilter, type FilterOptions } from '../../client/src/filter.ts';
 import { createClient } from '../../client/src/index.ts';
 import { fusing } from '../../src/core/fuse.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
+const NOW = Date.now();
+const DAY_MS = 86_400_000;
 const NAMES = ['burner.com', 'cc.cd', 'temp.mail.org'];
 
 type Pair = webcrypto.CryptoKeyPair;
@@ -46,7 +48,7 @@ afterAll(() => server.close());
 beforeEach(async () => {
   asked = [];
   status = 200;
-  file = await signed(NAMES, 1_000);
+  file = await signed(NAMES, NOW - 5_000);
 });
 
 const options = (more: Partial<FilterOptions> = {}): FilterOptions => ({
@@ -79,10 +81,10 @@ describe('a filter', () => {
     };
     await later();
     expect(asked[1]!.tag).toBeDefined();
-    file = await signed([...NAMES, 'newer.com'], 2_000);
+    file = await signed([...NAMES, 'newer.com'], NOW);
     await later();
     expect(filter.has('newer.com')).toBe(true);
-    file = await signed(NAMES, 1_500);
+    file = await signed(NAMES, NOW - 2_000);
     await later();
     expect(filter.has('newer.com')).toBe(true);
   });
@@ -91,7 +93,7 @@ describe('a filter', () => {
     [
       'is signed by somebody else',
       async () => {
-        file = await signed(NAMES, 1_000, await made());
+        file = await signed(NAMES, NOW - 5_000, await made());
         return {};
       },
       /not signed by the public key/,
@@ -120,6 +122,30 @@ describe('a filter', () => {
       },
       /answered 429/,
     ],
+    [
+      'somebody has kept for a week',
+      async () => {
+        file = await signed(NAMES, NOW - 7 * DAY_MS);
+        return {};
+      },
+      /older than 7 days/,
+    ],
+    [
+      'was made by a clock that is two days ahead',
+      async () => {
+        file = await signed(NAMES, NOW + 2 * DAY_MS);
+        return {};
+      },
+      /from the future/,
+    ],
+    [
+      'was made at no time at all',
+      async () => {
+        file = await signed(NAMES, Number.NaN);
+        return {};
+      },
+      /from the future/,
+    ],
     ['comes from nowhere', async () => ({ baseUrl: 'ftp://a' }), /baseUrl/],
     ['cannot be reached', async () => ({ baseUrl: 'http://127.0.0.1:1' }), /could not be fetched/],
     ['has a key that is none', async () => ({ publicKey: '???' }), /publicKey/],
@@ -134,6 +160,69 @@ describe('a filter', () => {
     // Not at once again.
     await filter.ready();
     expect(told).toHaveLength(1);
+  });
+});
+
+describe('a filter that is kept', () => {
+  /** As if the clock were set so far ahead, with the timers of both sides as they are. */
+  const ahead = (ms: number) => {
+    vi.spyOn(Date, 'now').mockImplementation(() => NOW + ms);
+    vi.spyOn(performance, 'now').mockImplementation(() => ms);
+  };
+  afterEach(() => void vi.restoreAllMocks());
+
+  it('is asked for whole after a day, since only its time is signed, and lapses after a week without', async () => {
+    const told: string[] = [];
+    ahead(0);
+    const filter = createFilter(options({ onProblem: ({ message }) => told.push(message) }));
+    await filter.ready();
+    ahead(DAY_MS / 2);
+    await filter.ready();
+    ahead(1.5 * DAY_MS);
+    await filter.ready();
+    expect(asked.map(({ tag }) => tag !== undefined)).toEqual([false, true, false]);
+    status = 503;
+    ahead(6.5 * DAY_MS);
+    await filter.ready();
+    expect(filter.has('burner.com')).toBe(true);
+    ahead(7 * DAY_MS);
+    expect([await filter.ready(), filter.has('burner.com')]).toEqual([false, false]);
+    expect(told).toHaveLength(2);
+    status = 200;
+    file = await signed(NAMES, NOW + 7 * DAY_MS);
+    ahead(8 * DAY_MS - 1);
+    expect([await filter.ready(), filter.has('burner.com')]).toEqual([true, true]);
+  });
+
+  it.each([
+    ['signed by a key that was replaced', 200, 1],
+    ['refused for its key', 401, 1],
+    ['refused for its rate', 429, 2],
+    ['refused by a service in trouble', 503, 2],
+  ])('and %s is asked for again in a minute only where that may help', async (_, answered, times) => {
+    status = answered;
+    if (answered === 200) file = await signed(NAMES, NOW, await made());
+    ahead(0);
+    const filter = createFilter(options({ onProblem: () => {} }));
+    await filter.ready();
+    ahead(61_000);
+    await filter.ready();
+    expect(asked).toHaveLength(times);
+  });
+
+  it('is fetched once for all who ask at the same time', async () => {
+    const filter = createFilter(options());
+    const ready = await Promise.all(Array.from({ length: 50 }, () => filter.ready()));
+    expect([new Set(ready), asked.length]).toEqual([new Set([true]), 1]);
+  });
+
+  it('tells of a name of thousands of labels as fast as of any other', async () => {
+    const filter = createFilter(options());
+    await filter.ready();
+    const begun = process.cpuUsage();
+    expect(filter.has(`${'a.'.repeat(30_000)}burner.com`)).toBe(false);
+    expect(process.cpuUsage(begun).user).toBeLessThan(500_000);
+    expect(filter.has(`${'a.'.repeat(121)}burner.com`)).toBe(true);
   });
 });
 

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { refuse } from '../../src/core/refusal.ts';
-import { hasMore } from '../../src/http/body.ts';
+import { DomainsBody, MOST_NAMES_BODY } from '../../src/http/bodies.ts';
+import { hasMore, readJson } from '../../src/http/body.ts';
 import type { Call } from '../../src/http/call.ts';
 import { readHead } from '../../src/http/head.ts';
 import { Receiving } from '../../src/http/receiving.ts';
@@ -41,6 +42,27 @@ function slowCall(receiving: Receiving, key: string, bytes = 300_000) {
 }
 
 const turn = () => new Promise(resolve => setImmediate(resolve));
+
+test.each([
+  ['a small body is read in one go', 1, 0],
+  ['between the parts of a large one others are answered', 250, 2],
+])('%s', async (_, times, turnsMore) => {
+  const body = JSON.stringify({ domains: Array(times).fill('a'.repeat(1_000)) });
+  const turnsFor = async (text: string) => {
+    const req = Object.assign(Readable.from([Buffer.from(text)]), {
+      headers: { 'content-length': `${text.length}` },
+    });
+    const head = readHead(['Content-Type', 'application/json', 'Content-Length', `${text.length}`]);
+    let isRead = false;
+    void readJson(req as never, head, DomainsBody, MOST_NAMES_BODY).then(() => {
+      isRead = true;
+    });
+    let turns = 0;
+    for (; !isRead; turns++) await turn();
+    return turns;
+  };
+  expect((await turnsFor(body)) - (await turnsFor('{"domains":["a.com"]}'))).toBe(turnsMore);
+});
 
 test('one key has room for so many bodies, all keys for four times as many, and who leaves gives it back', async () => {
   const receiving = new Receiving(async () => undefined);

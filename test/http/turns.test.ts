@@ -82,3 +82,28 @@ test('what was counted is not refused, however many of its kind wait', async () 
   for (let one = 0; one < 50; one++) fairness.arrive(call('other'));
   await eventually('all is done', () => works.every(({ isDone }) => isDone), 20_000);
 });
+
+test("beside two keys with a thousand names under way, another key's calls are served no later than beside a thousand calls of each", async () => {
+  const lastServedBeside = async (others: 'names' | 'calls') => {
+    const { fairness, done, many, call } = world();
+    fairness.accepted();
+    for (const name of ['first', 'second']) {
+      if (others === 'names') takeTurns(fairness, keyed(name), many(name, 1_000));
+      else for (let one = 0; one < 1_000; one++) fairness.arrive(call(name));
+    }
+    const since = performance.now();
+    let lastMs = 0;
+    for (let one = 0; one < 200; one++) {
+      const job = call('single');
+      const work = (until: number) => {
+        const price = job.work(until);
+        lastMs = performance.now() - since;
+        return price;
+      };
+      fairness.arrive({ ...job, work });
+    }
+    await eventually('all are served', () => done.filter(name => name === 'single').length === 200);
+    return lastMs;
+  };
+  expect(await lastServedBeside('names')).toBeLessThanOrEqual(await lastServedBeside('calls'));
+});

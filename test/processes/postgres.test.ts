@@ -269,49 +269,72 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
   });
 
   const KILLS = sized(3, 200);
+  const NAMES = 7;
   test(`killed ${KILLS} times (seed ${SEED}), servers, backends and the postmaster in turn, they lose no count`, {
     timeout: sized(180_000, 3_600_000),
   }, async () => {
     const random = randomFrom(SEED);
-    const quota = sized(1_500, 200_000);
-    const { key, secret } = await makeKey(quota);
+    const quota = sized(3_000, 400_000);
+    /** Calls with one name and with several on one key, and with several alone on another. */
+    const [mixed, several] = [await makeKey(quota), await makeKey(quota)];
+    const traffic = [
+      { of: mixed, size: 1, callers: 12 },
+      { of: mixed, size: NAMES, callers: 6 },
+      { of: several, size: NAMES, callers: 6 },
+    ].map(one => ({ ...one, answered: 0, attempted: 0, failed: 0 }));
     const victims: Record<string, (server: Running) => Promise<unknown>> = {
       server: server => server.kill(),
       backends: () => terminate(),
       postmaster: () => postgres.stop('SIGKILL').then(() => postgres.start()),
     };
     const names = Object.keys(victims);
-    let [answered, attempted, failed] = [0, 0, 0];
     let server = await startServer({ env, cleanup });
     const bases = () => [server.base, servers[1]!.base];
     for (let kill = 0; kill < KILLS; kill++) {
       let going = true;
-      let isAnswering = false;
-      const load = callMany({
-        ...{ bases: bases(), secret, callers: 24, calls: 1e9, goOn: () => going },
-        onSeen: ({ status }) => {
-          isAnswering ||= status === 200 || status === 429;
-        },
+      const answering = new Set<unknown>();
+      const load = traffic.map(async one => {
+        const seen = await callMany({
+          ...{ bases: bases(), secret: one.of.secret, callers: one.callers, calls: 1e9, goOn: () => going },
+          ...(one.size > 1 ? { names: one.size } : {}),
+          onSeen: ({ status }) => {
+            if (status === 200 || status === 429) answering.add(one);
+          },
+        });
+        expect(seen.filter(({ status }) => ![0, 200, 429, 500].includes(status))).toEqual([]);
+        const count = (...statuses: number[]) =>
+          one.size * seen.filter(({ status }) => statuses.includes(status)).length;
+        one.answered += count(200);
+        one.failed += count(0, 500);
+        one.attempted += one.size * seen.length;
       });
-      await eventually('calls are answered', () => isAnswering);
+      await eventually('calls are answered', () => answering.size === traffic.length);
       await pause(180 * random());
       await victims[names[kill % names.length]!]!(server);
       await pause(50);
       going = false;
-      const seen = await load;
-      expect(seen.filter(one => ![0, 200, 429, 500].includes(one.status))).toEqual([]);
-      answered += seen.filter(one => one.status === 200).length;
-      failed += seen.filter(one => one.status === 0 || one.status === 500).length;
-      attempted += seen.length;
-      const counted = await countOf(key);
-      expect(counted).toBeGreaterThanOrEqual(answered);
-      expect(counted).toBeLessThanOrEqual(Math.min(quota, attempted));
-      expect(counted - answered).toBeLessThanOrEqual(failed);
+      await Promise.all(load);
+      for (const of of [mixed, several]) {
+        const sum = (what: 'answered' | 'attempted' | 'failed') =>
+          traffic.filter(one => one.of === of).reduce((total, one) => total + one[what], 0);
+        const counted = await countOf(of.key);
+        expect(counted).toBeGreaterThanOrEqual(sum('answered'));
+        expect(counted).toBeLessThanOrEqual(Math.min(quota, sum('attempted')));
+        expect(counted - sum('answered')).toBeLessThanOrEqual(sum('failed'));
+        // Whole, or not at all.
+        if (of === several) expect(counted % NAMES).toBe(0);
+      }
       if (names[kill % names.length] === 'server') server = await startServer({ env, cleanup });
       await eventually('ready again', async () => (await server.get('/readyz')).status === 200, 5_000);
     }
-    expect(failed).toBeGreaterThan(0);
-    expect(answered).toBeGreaterThan(0);
+    expect(traffic.reduce((total, { failed }) => total + failed, 0)).toBeGreaterThan(0);
+    for (const { answered } of traffic) expect(answered).toBeGreaterThan(0);
+    // With room for one and a half, one is.
+    const counted = await countOf(several.key);
+    await store.updateKey({ ...several.key, quota: counted + NAMES + 3 }, several.key, ACT);
+    const load = { bases: bases(), secret: several.secret, callers: 6, calls: 6, names: NAMES };
+    expect(tally(await callMany(load)), problems()).toEqual({ 200: 1, 429: 5 });
+    expect(await countOf(several.key)).toBe(counted + NAMES);
     await server.stop();
   });
 

@@ -9,6 +9,7 @@ import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import { startDns } from '../support/dns.ts';
 import { call, callMany, type Seen, tally } from '../support/load.ts';
+import { callWithLocalParts, everywhere, MARK } from '../support/local-parts.ts';
 import { countOf, openBeside, type Running, read, run, startServer } from '../support/process.ts';
 import { eventually, pause, sized } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -17,6 +18,7 @@ import { isStarved } from '../support/vitals.ts';
 /** The system deals 64 connections out to all of them. */
 const WORKERS = '2';
 const CALLERS = 64;
+const TOKEN = 'token-of-the-tests-0123456789abcdef';
 
 let server: Running;
 let store: Store;
@@ -24,7 +26,7 @@ const ends: (() => void | Promise<void>)[] = [];
 
 beforeAll(async () => {
   const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
-  server = await startServer({ env: { WORKERS }, cleanup });
+  server = await startServer({ env: { WORKERS, ACCESS_LOG: 'all', ADMIN_TOKEN: TOKEN }, cleanup });
   store = await openBeside(server.folder, cleanup);
 });
 afterAll(async () => {
@@ -92,6 +94,27 @@ test('a revoked key is refused with the next call on every connection', async ()
   expect(tally(await callAll())).toEqual({ 200: 24 });
   expect(await store.updateKey({ ...key, revokedAt: Date.now() }, key, ACT)).toBe(true);
   expect(tally(await callAll())).toEqual({ 401: 24 });
+});
+
+const CHECKS = sized(2_000, 10_000);
+test(`after ${CHECKS} calls no worker has left a local part in the log, a metric, a file, the audit or an answer`, async () => {
+  const callers = {
+    port: server.port,
+    secret: (await makeKey()).secret,
+    limited: (await makeKey({ quota: 1, rate: 1 })).secret,
+  };
+  const lines = () => server.stdout().split('"msg":"request"').length;
+  const before = lines();
+  const answers = await callWithLocalParts(callers, CHECKS);
+  expect(answers.split('HTTP/1.1 ')).toHaveLength(CHECKS + 1);
+  await eventually('all are logged', () => lines() >= before + CHECKS);
+  const places = await everywhere({
+    ...{ ...callers, token: TOKEN, folder: server.folder, answers },
+    logged: server.stdout() + server.stderr(),
+  });
+  expect(Object.keys(places)).toContain('domain-risk.db-wal');
+  for (const [place, text] of Object.entries(places))
+    expect([place, text.includes(MARK)]).toEqual([place, false]);
 });
 
 async function metric(from: Running, name: string): Promise<number> {

@@ -12,7 +12,7 @@ import { PRICES } from '../prices.ts';
 import { readFlag } from '../query.ts';
 import { sendJson, sendRefusal } from '../reply.ts';
 import type { LongWork } from '../turns.ts';
-import { domainsJson, entryJson, invalidJson } from '../wire.ts';
+import { domainsBytes, entryJson, invalidJson } from '../wire.ts';
 
 /** For all questions to DNS together: as long as one domain has. */
 const DNS_MS = 1_800;
@@ -44,8 +44,8 @@ interface Asked {
 class Batch implements LongWork {
   readonly #parts: Parts;
   readonly #asked: Asked;
-  /** The JSON of each name, as far as it is known. */
-  readonly #entries: (string | undefined)[];
+  /** The JSON of each name, as far as it is known, as bytes: those of a long answer take 2 to 10 ms in one go. */
+  readonly #entries: (Buffer | undefined)[];
   #missing: number;
   #next = 0;
   /** The time for DNS is over. */
@@ -122,7 +122,7 @@ class Batch implements LongWork {
   }
 
   #put(at: number, json: string): void {
-    this.#entries[at] = json;
+    this.#entries[at] = Buffer.from(at === 0 ? json : `,${json}`);
     if (--this.#missing === 0) this.#end();
   }
 
@@ -134,7 +134,7 @@ class Batch implements LongWork {
     const headers: Headers = this.#isDegraded
       ? ['Cache-Control', 'private, max-age=30', 'X-Risk-Degraded', 'dns']
       : ['Cache-Control', 'private, max-age=300'];
-    sendJson(call, 200, Buffer.from(domainsJson(this.#entries as string[])), headers);
+    sendJson(call, 200, domainsBytes(this.#entries as Buffer[]), headers);
   }
 
   #fail(error: unknown): void {
