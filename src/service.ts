@@ -28,9 +28,11 @@ import {
   tellOfDns,
   tellOfFeeds,
   tellOfReadiness,
+  tellOfUnwritten,
 } from './observe.ts';
 import { backupAge } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
+import { watchTraffic } from './traffic.ts';
 
 export interface Service {
   readonly address: Bound;
@@ -154,14 +156,16 @@ async function start(parts: Starting): Promise<Service> {
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
+  const onError = tellOfUnwritten(log);
   const { overrides, lookup, rank, learn, filters } = await openVerdicts({
     store,
     resolver,
     catalog,
     clock,
     ticks,
-    onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
+    onError,
   });
+  const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const { isAdminToken, isTrustedProxy } = config;
@@ -174,17 +178,13 @@ async function start(parts: Starting): Promise<Service> {
   const tell = tellOfReadiness(log);
   const probes = probeEndpoints({ store, catalog, whole, freshness, isDraining, tell });
   const { callers, ofOperators } = await surfaceOf(config, {
-    ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, clock },
+    ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, traffic, clock },
     overrides: overrides.current,
   });
-  function* adopting(next: Catalog): Steps<() => void> {
-    const putLearned = yield* learn.adopting(next);
-    return () => {
-      current = next;
-      putLearned();
-      log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
-    };
-  }
+  const adopting = adoptingInto(learn, next => {
+    current = next;
+    log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
+  });
   crew?.follow(async next => (await inTurns(adopting(next)))());
   const following = crew
     ? undefined
@@ -213,11 +213,23 @@ async function start(parts: Starting): Promise<Service> {
       watchdog.close();
       freshness.close();
       operators.close();
-      // Every count is in the store already. What a silent store does not take now are flags and guests.
-      await atMost(LAST_WORDS_MS, Promise.all([following?.close(), rank.close(), learn.close()]));
+      // Every count is in the store already. What a silent store does not take now are flags, guests and figures.
+      const last = [following?.close(), rank.close(), learn.close(), traffic.close()];
+      await atMost(LAST_WORDS_MS, Promise.all(last));
       await resolver.close();
       await atMost(LAST_WORDS_MS, store.close());
     },
+  };
+}
+
+/** Catalog and learned hosts change in one go, so that no answer mixes two generations. */
+function adoptingInto(learn: Pick<Learn, 'adopting'>, put: (next: Catalog) => void) {
+  return function* adopting(next: Catalog): Steps<() => void> {
+    const putLearned = yield* learn.adopting(next);
+    return () => {
+      put(next);
+      putLearned();
+    };
   };
 }
 

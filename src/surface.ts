@@ -27,6 +27,7 @@ import { filterRoute } from './http/routes-of-filter.ts';
 import type { Lookup } from './lookup.ts';
 import type { Overrides } from './overrule.ts';
 import type { Rank } from './rank.ts';
+import type { TrafficWatch } from './traffic.ts';
 
 interface SurfaceParts {
   readonly doors: Doors;
@@ -39,6 +40,7 @@ interface SurfaceParts {
   readonly store: Store;
   readonly catalog: () => Catalog;
   readonly freshness: Freshening;
+  readonly traffic: TrafficWatch;
   readonly overrides: Overrides['current'];
   readonly clock: Clock;
 }
@@ -70,11 +72,10 @@ export async function surfaceOf(
 }
 
 /** Loaded when somebody needs it: a server without operators starts a tenth of a second sooner. */
-async function actsOf({ doors, store, catalog, freshness, clock }: SurfaceParts): Promise<Route[]> {
+async function actsOf({ doors, ...parts }: SurfaceParts): Promise<Route[]> {
   const { operatorEndpoints } = await import('./http/endpoints/operators.ts');
   const { createOperate } = await import('./operate.ts');
-  const world = { store, catalog, freshness, clock };
-  return operatorEndpoints(doors, { ...world, operate: createOperate(world) });
+  return operatorEndpoints(doors, { ...parts, operate: createOperate(parts) });
 }
 
 function openapiRoute(routes: () => Promise<readonly Route[]>): Route {
