@@ -26,7 +26,7 @@ const MODES: Readonly<Record<string, BrowserContextOptions>> = {
 
 /** Five seconds each, in the page's own time. */
 const MOMENTS = 24;
-const TABS = ['Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit'] as const;
+const TABS = ['Home', 'Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit'] as const;
 
 type Shoot = (name: string) => Promise<void>;
 
@@ -71,6 +71,7 @@ async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoo
     await page.getByRole('tab', { name: tab, exact: true }).click();
     const panel = page.getByRole('tabpanel', { name: tab });
     if (tab === 'Health') await watch(page, traffic);
+    else if (tab === 'Home') await panel.locator('canvas').nth(1).waitFor();
     else await panel.getByRole('table').waitFor();
     await shoot(`operator-${tab.toLowerCase().replaceAll(' ', '-')}`);
   }

@@ -150,12 +150,16 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     const found: Record<string, string[]> = {};
     found.outside = await problems(page);
     await openOperator(page, TOKEN, 'Ann');
-    for (const name of ['Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit']) {
+    for (const name of ['Home', 'Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit']) {
       const panel = await chooseTab(page, name);
-      if (name === 'Health') await panel.locator('canvas').first().waitFor();
+      if (name === 'Health' || name === 'Home') await panel.locator('canvas').first().waitFor();
       found[name] = await problems(page);
     }
     await chooseTab(page, 'Keys');
+    await page.getByRole('link', { name: key.name }).click();
+    await page.locator('canvas').waitFor();
+    found.key = await problems(page);
+    await page.goBack();
     for (const what of [`Edit ${key.name}`, `Revoke ${key.name}`]) {
       await button(page, what).click();
       await page.getByRole('dialog', { name: what }).waitFor();
