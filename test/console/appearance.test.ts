@@ -406,9 +406,11 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await tabTo(page, /^Admin token$/);
     await page.keyboard.insertText(TOKEN);
     await page.keyboard.press('Enter');
-    await page.getByRole('table', { name: 'API keys' }).waitFor();
+    await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
 
-    await tabTo(page, /^Keys$/);
+    await tabTo(page, /^Home$/);
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('table', { name: 'Overrides' }).waitFor();
     await page.keyboard.press('End');
