@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
-import { type Operators, watchOperators } from './appoint.ts';
+import { NO_OPERATORS, watchOperators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
 import { followStore, openResolver, openVerdicts } from './compose.ts';
@@ -39,6 +39,8 @@ export interface Service {
   /** Of the listener for operators, where they have one of their own. */
   readonly operatorAddress: Bound | undefined;
   readonly store: Store;
+  /** The code of a link that gives this secret away, once. */
+  invite(secret: string): string;
   /** What it tells where it is one of several workers. */
   health(): ResolverHealth;
   metrics(): Promise<MetricValues[]>;
@@ -168,18 +170,16 @@ async function start(parts: Starting): Promise<Service> {
   const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
-  const { isAdminToken, isTrustedProxy } = config;
-  const operators = isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
-  const doors = createDoors({ admit, overrides, clock, isAdminToken, operators, isTrustedProxy });
+  const operators = config.isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
+  const doors = createDoors({ ...config, admit, overrides, clock, operators });
   const freshness = observeParts(parts, catalog, learn);
   const watchdog = watchLoop(metrics, log);
-  const isDraining = () => ports.port.isDraining;
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
-  const tell = tellOfReadiness(log);
-  const probes = probeEndpoints({ store, catalog, whole, freshness, isDraining, tell });
-  const { callers, ofOperators } = await surfaceOf(config, {
+  const told = { isDraining: () => ports.port.isDraining, tell: tellOfReadiness(log) };
+  const probes = probeEndpoints({ store, catalog, whole, freshness, ...told });
+  const { callers, ofOperators, invite } = await surfaceOf(config, {
     ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, traffic, clock },
-    overrides: overrides.current,
+    ...{ operators, ticks, overrides: overrides.current },
   });
   const adopting = adoptingInto(learn, next => {
     current = next;
@@ -206,9 +206,11 @@ async function start(parts: Starting): Promise<Service> {
       return ports.operatorAddress;
     },
     store,
+    invite: invite.offer,
     health: () => resolver.health(),
     metrics: metrics.values,
     async close() {
+      invite.close();
       await ports.drain();
       watchdog.close();
       freshness.close();
@@ -232,9 +234,6 @@ function adoptingInto(learn: Pick<Learn, 'adopting'>, put: (next: Catalog) => vo
     };
   };
 }
-
-/** Where nobody can operate over HTTP. */
-const NO_OPERATORS: Operators = { nameOf: () => undefined, close: () => {} };
 
 /** Twice, after the 8 seconds that answering takes at most: gone within ten. */
 const LAST_WORDS_MS = 1_000;

@@ -12,6 +12,7 @@ import { NotFound } from './views/not-found.tsx';
 import { isOperatorPath, Operator } from './views/operator.tsx';
 import { Quota } from './views/quota.tsx';
 import { Top } from './views/top.tsx';
+import { Welcome } from './views/welcome.tsx';
 
 interface ViewRow {
   readonly path: string;
@@ -28,6 +29,13 @@ const VIEWS: readonly ViewRow[] = [
   { path: 'operator', name: 'Operator', View: Operator, isFor: isOperatorPath },
   { path: 'docs', name: 'Docs', View: Docs },
 ];
+/** Not in the menu: only a link leads there. */
+const WELCOME: ViewRow = {
+  path: 'welcome',
+  name: 'Welcome',
+  View: Welcome,
+  isFor: ([first, ...rest]) => first === 'welcome' && rest.length <= 1,
+};
 const NOT_FOUND: ViewRow = { path: '?', name: 'Page not found', View: NotFound };
 
 function isLookUpPath([first, second, ...rest]: readonly string[]): boolean {
@@ -37,7 +45,7 @@ function isLookUpPath([first, second, ...rest]: readonly string[]): boolean {
 function viewOf(path: readonly string[]): ViewRow {
   const isFor = (view: ViewRow) =>
     view.isFor ? view.isFor(path) : path.length === 1 && path[0] === view.path;
-  return VIEWS.find(isFor) ?? NOT_FOUND;
+  return [...VIEWS, WELCOME].find(isFor) ?? NOT_FOUND;
 }
 
 export function App() {

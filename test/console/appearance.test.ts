@@ -416,6 +416,8 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await page.keyboard.press('End');
     await page.getByRole('table', { name: /Changes/ }).waitFor();
     await page.keyboard.press('Home');
+    await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+    await page.keyboard.press('ArrowRight');
     await page.getByRole('table', { name: 'API keys' }).waitFor();
 
     await tabTo(page, /^Create a key$/);
@@ -424,7 +426,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await soon(() => page.evaluate('document.activeElement?.labels?.[0]?.textContent')).toBe('Name');
     await page.keyboard.type('made by keyboard');
     await page.keyboard.press('Enter');
-    const secret = page.getByRole('dialog', { name: 'The secret of made by keyboard' });
+    const secret = page.getByRole('dialog', { name: 'Key created: made by keyboard' });
     await secret.waitFor();
     await tabTo(page, /^I have copied it$/);
     await page.keyboard.press('Enter');

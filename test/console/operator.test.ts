@@ -76,7 +76,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
   }
 
   async function copiedSecret(page: Page, name: string): Promise<string> {
-    const dialog = page.getByRole('dialog', { name: `Key created: ${name}` });
+    const dialog = page.getByRole('dialog', { name: `: ${name}` });
     const secret = await dialog.getByRole('region', { name: 'API key' }).innerText();
     expect(secret).toMatch(/^drk_\w{49}$/);
     // Read in the task of the click itself: the dialog leaves the page together with its secret.
@@ -107,6 +107,20 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     expect(page.url()).not.toContain(TOKEN);
     await button(page, 'Sign out').click();
     expect(await token.inputValue()).toBe('');
+
+    // The link of the first start, in a tab that is reloaded, and opened again by somebody else.
+    const code = service().invite(secret);
+    await page.goto(`${service().base}/#/welcome/${code}`);
+    await page.getByText('You are signed in').waitFor();
+    expect(page.url()).not.toContain(code);
+    await page.goto(`${service().base}/#/operator/keys`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await goTo(page, 'Look up');
+    await lookUp(page, 'gmail.com');
+    await answerAbout(page, 'gmail.com');
+    await page.goto(`${service().base}/#/welcome/${code}`);
+    await errorSaid(page, 'This link does not work any more');
   });
 
   test('makes a key whose secret is shown once and works at once, limits it, rotates it, revokes it', async () => {

@@ -1,6 +1,6 @@
 /** The operator's side: everything behind ADMIN_TOKEN, one tab for each thing that can be run. */
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type Door, door, listKeys } from '../admin.ts';
 import type { Failure } from '../api.ts';
 import { Field, SecretField } from '../parts/field.tsx';
@@ -62,7 +62,11 @@ export function Operator() {
 }
 
 function Outside({ state }: { state: Exclude<Door, 'open'> }) {
-  const { text: token } = useShared(adminToken);
+  const { text: token, remembered } = useShared(adminToken);
+  // One sign-in for the session: what this tab keeps is enough after a reload.
+  useEffect(() => {
+    if (remembered && token !== '' && state === 'closed') void enter();
+  }, []);
   return (
     <div class="columns">
       <form

@@ -30,7 +30,8 @@ export type Doing =
   | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
 
 /** Until somebody says that they have copied it: the browser's Back takes the view away, but not this. */
-const madeKey = share<MadeKey | undefined>(undefined);
+const madeKey = share<{ readonly made: MadeKey; readonly what: string } | undefined>(undefined);
+const showSecret = (what: string) => (made: MadeKey) => madeKey.set({ made, what });
 
 export function Keys() {
   return (
@@ -157,7 +158,15 @@ export function Front({ open, onOpen, onChanged }: FrontProps) {
   const then = { onAnswered: onChanged, onClosed: () => onOpen(undefined) };
   switch (open.what) {
     case 'create':
-      return <KeyForm title="Create a key" verb="Create" send={createKey} onDone={madeKey.set} {...then} />;
+      return (
+        <KeyForm
+          title="Create a key"
+          verb="Create"
+          send={createKey}
+          onDone={showSecret('Key created')}
+          {...then}
+        />
+      );
     case 'edit':
       return (
         <KeyForm
@@ -174,7 +183,7 @@ export function Front({ open, onOpen, onChanged }: FrontProps) {
           title={`Rotate ${open.key.name}`}
           verb="Rotate"
           act={() => rotateKey(open.key.id, Number(overlap))}
-          onDone={madeKey.set}
+          onDone={showSecret('New secret')}
           {...then}
         >
           <p>It gets a new secret. Its name, limits and counter stay.</p>
@@ -223,10 +232,11 @@ const OVERLAPS = [
 
 /** In front of whatever part of the operator's side is shown. */
 export function MadeSecret() {
-  const made = useShared(madeKey);
-  if (!made) return null;
+  const shown = useShared(madeKey);
+  if (!shown) return null;
+  const { made, what } = shown;
   return (
-    <Dialog title={`Key created: ${made.name}`} onClosed={() => madeKey.set(undefined)} isInsistent>
+    <Dialog title={`${what}: ${made.name}`} onClosed={() => madeKey.set(undefined)} isInsistent>
       {close => (
         <>
           <Notice tone="warning" title="Copy it now">
