@@ -71,7 +71,7 @@ export interface MadeKey {
   readonly revoked_at: string | null;
   /** Until then the secret before works too. */
   readonly previous_until?: string | null;
-  /** The secret: in this answer and never again. */
+  /** The secret, returned only once. */
   readonly key: string;
 }
 

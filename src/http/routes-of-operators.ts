@@ -73,7 +73,7 @@ function keyRoutes(row: RouteOf, { keys }: Endpoints): Route[] {
     }),
     row({
       at: ['POST', '/admin/keys'],
-      says: ['createKey', 'Create a key', 'The secret is in this answer and never again.'],
+      says: ['createKey', 'Create a key', 'The secret is returned only once.'],
       body: NewKeyBody,
       answer: MadeKeySchema,
       created: true,

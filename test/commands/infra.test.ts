@@ -86,7 +86,7 @@ describe('feeds sweep, infra list and infra forget', () => {
       forgotten: true,
     });
     const { stdout } = await run(['infra', 'list'], options);
-    expect(stdout).toMatch(/^HOST +STATE +SUM +LISTED GUESTS/);
+    expect(stdout).toMatch(/^HOST +STATE +SUM +LISTED DOMAINS/);
     expect(stdout).toMatch(/^mx\.box\.net +forgotten/m);
   });
 

@@ -426,13 +426,13 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
       .getByRole('row', { name: /burner/ })
       .getByRole('button')
       .click();
-    await send(page, 'Forget');
-    await soon(state).toContain('forgotten');
+    await send(page, 'Ignore');
+    await soon(state).toContain('ignored');
     await panel
       .getByRole('row', { name: /burner/ })
       .getByRole('button')
       .click();
-    await send(page, 'Relearn');
+    await send(page, 'Watch again');
     await page.getByText('Nothing learned yet').waitFor();
     const audit = await rowsOf((await chooseTab(page, 'Audit')).getByRole('table'));
     expect(audit.slice(0, 2).map(cells => cells.slice(1, 4))).toEqual([
