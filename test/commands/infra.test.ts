@@ -98,7 +98,7 @@ describe('feeds sweep, infra list and infra forget', () => {
     while (dns.questions.length < 50) await new Promise(done => setTimeout(done, 10));
     child.child.kill('SIGINT');
     expect(await child.exited).toEqual({ code: 0, signal: null });
-    await output(child, /run it again to go on/);
+    await output(child, /run it again to continue/);
     const { asked, left } = JSON.parse(child.stdout()) as Swept;
     expect(asked).toBeGreaterThanOrEqual(15);
     expect(left).toBe(all - asked);
