@@ -87,7 +87,7 @@ export function Home() {
       {failure && <FailureNotice failure={failure} onRetry={look} />}
       {!traffic && !failure && <Waiting for="the traffic" />}
       {traffic && keys && feeds && dns && (
-        <Attentions total={traffic.total} keys={keys} dns={dns} failing={feeds.freshness.failing} />
+        <Attentions total={traffic.total} keys={keys} dns={dns} {...feeds.freshness} />
       )}
       {traffic && <Figures traffic={traffic} feeds={feeds} dns={dns} />}
       {traffic && <OverTime traffic={traffic} />}
@@ -100,9 +100,12 @@ function Attentions(props: {
   keys: readonly ListedKey[];
   dns: readonly DnsProblem[];
   failing: readonly string[];
+  status: Feeds['freshness']['status'];
 }) {
-  const { failing, ...rest } = props;
+  const { failing, status, ...rest } = props;
   const all = attentionOf({ ...rest, failingFeeds: failing, now: Date.now() });
+  // Old lists have a notice of their own above every tab.
+  if (all.length === 0 && status !== 'fresh') return null;
   if (all.length === 0) return <p class="soft">Nothing needs your attention.</p>;
   return (
     <section aria-label="Needs attention" class="attention">
