@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from '../test/support/browser.ts';
 import './build-console.ts';
-import { openShowcase, type Showcase, TOKEN } from './showcase.ts';
+import { openShowcase, type Showcase, TOKEN, UNLISTED } from './showcase.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'screenshots');
 /** What the README shows; the rest is not committed. */
@@ -26,7 +26,7 @@ const MODES: Readonly<Record<string, BrowserContextOptions>> = {
 
 /** Five seconds each, in the page's own time. */
 const MOMENTS = 24;
-const TABS = ['Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit'] as const;
+const TABS = ['Home', 'Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit'] as const;
 
 type Shoot = (name: string) => Promise<void>;
 
@@ -45,9 +45,8 @@ async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoo
   await page.goto(service.base);
   await shoot('first');
   await page.getByRole('textbox', { name: 'API key' }).fill(secret);
-  await lookUp('mailinator.com');
-  const answer = page.getByRole('region', { name: 'mailinator.com', exact: true });
-  await answer.getByText('fakefilter').first().waitFor();
+  await lookUp(UNLISTED);
+  await page.locator('.graph svg').waitFor();
   await shoot('lookup');
   await lookUp(LIST.join('\n'));
   await page.getByText('Done:').waitFor();
@@ -71,6 +70,7 @@ async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoo
     await page.getByRole('tab', { name: tab, exact: true }).click();
     const panel = page.getByRole('tabpanel', { name: tab });
     if (tab === 'Health') await watch(page, traffic);
+    else if (tab === 'Home') await panel.locator('canvas').nth(1).waitFor();
     else await panel.getByRole('table').waitFor();
     await shoot(`operator-${tab.toLowerCase().replaceAll(' ', '-')}`);
   }

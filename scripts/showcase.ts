@@ -1,12 +1,19 @@
 /** A service that looks as if it had been used for a month: keys, calls, overrides, flags, learned hosts, an audit. */
 
+import { join } from 'node:path';
 import type { Limits } from '../src/core/key.ts';
 import { dayOf, lastDays } from '../src/core/quota.ts';
 import { createOperate } from '../src/operate.ts';
-import { a, mx, type Zone } from '../test/support/dns.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { a, mx, startDns, type Zone } from '../test/support/dns.ts';
 import { guestOf } from '../test/support/guests.ts';
 import { randomFrom } from '../test/support/scale.ts';
-import { allListsCatalog, startTestService, type TestService } from '../test/support/service.ts';
+import {
+  allListsCatalog,
+  startTestService,
+  type TestService,
+  temporaryFolder,
+} from '../test/support/service.ts';
 import { spendOne } from '../test/support/spend.ts';
 
 export const TOKEN = 'a-token-for-pictures-0123456789abcdef';
@@ -32,6 +39,8 @@ const DISPOSABLE = [
 ];
 const UNDELIVERABLE = ['gmail.con', 'hotmail.cmo', 'yahoo.comm', 'outlook.vom'];
 
+export const UNLISTED = 'quick-box-mail.net';
+
 const ZONES: Readonly<Record<string, Zone>> = {
   'example.com': { records: [mx('example.com', 10, 'aspmx.l.google.com')], fault: { slow: 12 } },
   'example.org': {
@@ -45,6 +54,9 @@ const ZONES: Readonly<Record<string, Zone>> = {
   'noreply.example.com': { records: [mx('noreply.example.com', 10, 'aspmx.l.google.com')] },
   'mailinator.com': { records: [mx('mailinator.com', 10, 'mail.mailinator.com')] },
   'yopmail.com': { records: [mx('yopmail.com', 10, 'smtp.yopmail.com')] },
+  // No list names it.
+  [UNLISTED]: { records: [mx(UNLISTED, 10, 'mx.burner-mail.net')] },
+  'mx.burner-mail.net': { records: [a('mx.burner-mail.net', '93.184.215.20')] },
   'mx1.example.net': { records: [a('mx1.example.net', '93.184.215.14')] },
 };
 
@@ -57,11 +69,15 @@ export interface Showcase {
 }
 
 export async function openShowcase(cleanup: (end: () => void | Promise<void>) => void): Promise<Showcase> {
+  const folder = temporaryFolder(cleanup);
+  const dns = await startDns();
+  cleanup(() => dns.close());
+  for (const [name, zone] of Object.entries(ZONES)) dns.zones.set(name, zone);
+  await learn(folder);
   const service = await startTestService(
-    { env: { ADMIN_TOKEN: TOKEN }, catalog: await allListsCatalog() },
+    { env: { ADMIN_TOKEN: TOKEN }, catalog: await allListsCatalog(), folder, dns },
     cleanup,
   );
-  for (const [name, zone] of Object.entries(ZONES)) service.dns.zones.set(name, zone);
   const random = randomFrom(7);
   const time = { now: Date.now() - 40 * DAY_MS };
   const operate = createOperate({ store: service.store, clock: () => time.now });
@@ -75,7 +91,6 @@ export async function openShowcase(cleanup: (end: () => void | Promise<void>) =>
   }
   await decide(operate, time);
   await flag(service, [secrets[0]!, secrets[4]!], random);
-  await learn(service);
   const names = ['example.com', 'example.org', 'example.net', 'gmail.com', ...DISPOSABLE, ...UNDELIVERABLE];
 
   async function traffic(): Promise<void> {
@@ -172,7 +187,11 @@ async function flag(
     for (const secret of secrets) await (await get(`/v1/public/domain/${name}`, secret)).text();
 }
 
-async function learn({ store }: TestService): Promise<void> {
+/** Before it starts: a running service reads what others learned once a minute. */
+async function learn(folder: string): Promise<void> {
+  const store = await openSqliteStore(join(folder, 'domain-risk.db'), error => {
+    throw error;
+  });
   const day = dayOf(Date.now());
   const listed = (await allListsCatalog()).mostAgreed(200).values();
   const guests = (host: string, count: number) =>
@@ -180,7 +199,7 @@ async function learn({ store }: TestService): Promise<void> {
   const customers = Array.from({ length: 23 }, (_, at) => `customer-${at}.example`);
   await store.learn(
     [
-      ...guests('mx.burner-mail.example', 41),
+      ...guests('mx.burner-mail.net', 41),
       ...guests('in.throwaway.example', 17),
       ...guests('198.51.100.25', 12),
       ...guests('mail.small-hoster.example', 4),
@@ -190,4 +209,5 @@ async function learn({ store }: TestService): Promise<void> {
     day,
     day,
   );
+  await store.close();
 }

@@ -35,8 +35,17 @@ const LOOK_MS = 1_000;
 export interface Operators {
   /** Of whose token it is; undefined where it is nobody's, or no longer. */
   nameOf(token: string): string | undefined;
+  /** Knows of a change at once, where this server made it. */
+  look(): Promise<void>;
   close(): void;
 }
+
+/** Where nobody can operate over HTTP. */
+export const NO_OPERATORS: Operators = {
+  nameOf: () => undefined,
+  look: async () => {},
+  close: () => {},
+};
 
 export async function watchOperators(parts: {
   store: Pick<Store, 'listOperators'>;
@@ -55,6 +64,22 @@ export async function watchOperators(parts: {
   const timer = setInterval(() => void look().catch(() => {}), everyMs).unref();
   return {
     nameOf: token => (token.startsWith(TOKEN_PREFIX) ? names.get(digestOf(token)) : undefined),
+    look,
     close: () => clearInterval(timer),
+  };
+}
+
+const FIRST = { who: 'first', via: 'first start' };
+
+/** A token for whoever opens the link of the first start; none where operators have a port of their own, or none at all. */
+export function appointing(
+  { isAdminToken, metricsPort }: { isAdminToken: unknown; metricsPort: number | undefined },
+  { store, clock, operators }: { store: Kept; clock: Clock; operators: Pick<Operators, 'look'> },
+): () => Promise<string | null> {
+  return async () => {
+    if (!isAdminToken || metricsPort !== undefined) return null;
+    const appointed = await createAppoint({ store, clock }).add(FIRST.who, FIRST);
+    await operators.look();
+    return appointed?.token ?? null;
   };
 }

@@ -235,6 +235,10 @@ export function tellOfUpdates(log: Logger, clock: Clock): ScheduleParts['tell'] 
   };
 }
 
+export function tellOfUnwritten(log: Logger): (error: unknown) => void {
+  return error => log.error({ err: error }, 'what lookups found could not be written yet');
+}
+
 export function tellOfFeeds(log: Logger) {
   return {
     unusable: (error: unknown) =>

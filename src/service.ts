@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
-import { type Operators, watchOperators } from './appoint.ts';
+import { NO_OPERATORS, watchOperators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
 import { followStore, openResolver, openVerdicts } from './compose.ts';
@@ -28,15 +28,19 @@ import {
   tellOfDns,
   tellOfFeeds,
   tellOfReadiness,
+  tellOfUnwritten,
 } from './observe.ts';
 import { backupAge } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
+import { watchTraffic } from './traffic.ts';
 
 export interface Service {
   readonly address: Bound;
   /** Of the listener for operators, where they have one of their own. */
   readonly operatorAddress: Bound | undefined;
   readonly store: Store;
+  /** The code of a link that gives this secret away, once. */
+  invite(secret: string): string;
   /** What it tells where it is one of several workers. */
   health(): ResolverHealth;
   metrics(): Promise<MetricValues[]>;
@@ -154,37 +158,33 @@ async function start(parts: Starting): Promise<Service> {
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
+  const onError = tellOfUnwritten(log);
   const { overrides, lookup, rank, learn, filters } = await openVerdicts({
     store,
     resolver,
     catalog,
     clock,
     ticks,
-    onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
+    onError,
   });
+  const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
-  const { isAdminToken, isTrustedProxy } = config;
-  const operators = isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
-  const doors = createDoors({ admit, overrides, clock, isAdminToken, operators, isTrustedProxy });
+  const operators = config.isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
+  const doors = createDoors({ ...config, admit, overrides, clock, operators });
   const freshness = observeParts(parts, catalog, learn);
   const watchdog = watchLoop(metrics, log);
-  const isDraining = () => ports.port.isDraining;
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
-  const tell = tellOfReadiness(log);
-  const probes = probeEndpoints({ store, catalog, whole, freshness, isDraining, tell });
-  const { callers, ofOperators } = await surfaceOf(config, {
-    ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, clock },
-    overrides: overrides.current,
+  const told = { isDraining: () => ports.port.isDraining, tell: tellOfReadiness(log) };
+  const probes = probeEndpoints({ store, catalog, whole, freshness, ...told });
+  const { callers, ofOperators, invite } = await surfaceOf(config, {
+    ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, traffic, clock },
+    ...{ operators, ticks, overrides: overrides.current },
   });
-  function* adopting(next: Catalog): Steps<() => void> {
-    const putLearned = yield* learn.adopting(next);
-    return () => {
-      current = next;
-      putLearned();
-      log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
-    };
-  }
+  const adopting = adoptingInto(learn, next => {
+    current = next;
+    log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
+  });
   crew?.follow(async next => (await inTurns(adopting(next)))());
   const following = crew
     ? undefined
@@ -206,23 +206,34 @@ async function start(parts: Starting): Promise<Service> {
       return ports.operatorAddress;
     },
     store,
+    invite: invite.offer,
     health: () => resolver.health(),
     metrics: metrics.values,
     async close() {
+      invite.close();
       await ports.drain();
       watchdog.close();
       freshness.close();
       operators.close();
-      // Every count is in the store already. What a silent store does not take now are flags and guests.
-      await atMost(LAST_WORDS_MS, Promise.all([following?.close(), rank.close(), learn.close()]));
+      // Every count is in the store already. What a silent store does not take now are flags, guests and figures.
+      const last = [following?.close(), rank.close(), learn.close(), traffic.close()];
+      await atMost(LAST_WORDS_MS, Promise.all(last));
       await resolver.close();
       await atMost(LAST_WORDS_MS, store.close());
     },
   };
 }
 
-/** Where nobody can operate over HTTP. */
-const NO_OPERATORS: Operators = { nameOf: () => undefined, close: () => {} };
+/** Catalog and learned hosts change in one go, so that no answer mixes two generations. */
+function adoptingInto(learn: Pick<Learn, 'adopting'>, put: (next: Catalog) => void) {
+  return function* adopting(next: Catalog): Steps<() => void> {
+    const putLearned = yield* learn.adopting(next);
+    return () => {
+      put(next);
+      putLearned();
+    };
+  };
+}
 
 /** Twice, after the 8 seconds that answering takes at most: gone within ten. */
 const LAST_WORDS_MS = 1_000;

@@ -1,12 +1,13 @@
 /** What the ports offer: the routes that callers have, and those of operators. */
 
 import type { Admit } from './admit.ts';
+import { appointing, type Operators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { createChanges } from './changes.ts';
 import { VERSION } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
-import type { Clock, Store } from './core/ports.ts';
+import type { Clock, Store, Ticks } from './core/ports.ts';
 import type { Filters } from './filter.ts';
 import type { Freshening } from './freshness.ts';
 import type { Doors } from './http/doors.ts';
@@ -20,13 +21,16 @@ import type { probeEndpoints } from './http/endpoints/probes.ts';
 import { openapiEndpoint } from './http/endpoints/reference.ts';
 import { topEndpoint } from './http/endpoints/top.ts';
 import { usageEndpoint } from './http/endpoints/usage.ts';
+import { welcomeRoute } from './http/endpoints/welcome.ts';
 import type { Metrics } from './http/metrics.ts';
 import { page, type Route } from './http/routes.ts';
 import { publicRoutes } from './http/routes-of-callers.ts';
 import { filterRoute } from './http/routes-of-filter.ts';
+import { createInvite, type Invite } from './invite.ts';
 import type { Lookup } from './lookup.ts';
 import type { Overrides } from './overrule.ts';
 import type { Rank } from './rank.ts';
+import type { TrafficWatch } from './traffic.ts';
 
 interface SurfaceParts {
   readonly doors: Doors;
@@ -39,15 +43,19 @@ interface SurfaceParts {
   readonly store: Store;
   readonly catalog: () => Catalog;
   readonly freshness: Freshening;
+  readonly traffic: TrafficWatch;
   readonly overrides: Overrides['current'];
+  readonly operators: Operators;
   readonly clock: Clock;
+  readonly ticks: Ticks | undefined;
 }
 
 export async function surfaceOf(
   config: Config,
   parts: SurfaceParts,
-): Promise<{ callers: Route[]; ofOperators: Route[] }> {
+): Promise<{ callers: Route[]; ofOperators: Route[]; invite: Invite }> {
   const { doors, admit, lookup, rank, filters, metrics, probes, store, overrides, clock } = parts;
+  const invite = createInvite({ ticks: parts.ticks ?? (() => performance.now()) });
   const callers = [
     ...publicRoutes({
       domain: domainEndpoint({ doors, lookup, rank, metrics }),
@@ -60,21 +68,21 @@ export async function surfaceOf(
     }),
     filterRoute(filterEndpoint({ doors, filters })),
     ...consoleRoutes({ docs: config.docs }),
+    welcomeRoute({ invite, appointFirst: appointing(config, parts) }),
   ];
   const acts = () => actsOf(parts);
   if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));
   // Without a token there is no such side.
   const ofOperators = config.isAdminToken ? await acts() : [];
   if (config.hasMetrics) ofOperators.push(page('/metrics', 'metrics', 'text/plain', probes.metrics));
-  return { callers, ofOperators };
+  return { callers, ofOperators, invite };
 }
 
 /** Loaded when somebody needs it: a server without operators starts a tenth of a second sooner. */
-async function actsOf({ doors, store, catalog, freshness, clock }: SurfaceParts): Promise<Route[]> {
+async function actsOf({ doors, ...parts }: SurfaceParts): Promise<Route[]> {
   const { operatorEndpoints } = await import('./http/endpoints/operators.ts');
   const { createOperate } = await import('./operate.ts');
-  const world = { store, catalog, freshness, clock };
-  return operatorEndpoints(doors, { ...world, operate: createOperate(world) });
+  return operatorEndpoints(doors, { ...parts, operate: createOperate(parts) });
 }
 
 function openapiRoute(routes: () => Promise<readonly Route[]>): Route {

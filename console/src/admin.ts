@@ -20,18 +20,20 @@ import {
   isMadeKey,
   isOverride,
   isOverrides,
+  isTraffic,
   type Key,
   type Keys,
   type MadeKey,
   type Override,
   type Overrides,
+  type Traffic,
 } from './wire.ts';
 
 /** The door to them: closed, being tried, open, or why it is not open. */
 export type Door = 'closed' | 'waiting' | 'open' | Failure;
 export const door: Shared<Door> = share<Door>('closed');
 
-export type { Feeds, Key, MadeKey, Override } from './wire.ts';
+export type { Feeds, Key, MadeKey, Override, Traffic } from './wire.ts';
 /** In the list a key has its last 30 days with it. */
 export type ListedKey = Keys['keys'][number];
 /** What an operator decides about a key; the rest is what became of it. */
@@ -101,3 +103,5 @@ export const relearnHost = (host: string) =>
   admin<HostState>(`infra/${segment(host)}/relearn`, isHostState, post());
 
 export const listActs = () => admin<Acts>('audit?limit=1000', isActs);
+
+export const askTraffic = (range: Traffic['range']) => admin<Traffic>(`traffic?range=${range}`, isTraffic);

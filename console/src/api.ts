@@ -1,6 +1,6 @@
 /** Calls of the service, as any caller makes them. What goes wrong is a value: the views only show it. */
 
-import type { Check } from '../../client/src/shape.ts';
+import { type Check, either, nothing, object, string } from '../../client/src/shape.ts';
 import {
   type DomainRisk,
   isDomainRisk,
@@ -180,3 +180,13 @@ export async function askDnsProblems(): Promise<readonly DnsProblem[]> {
     (one): one is DnsProblem => typeof one.address === 'string' && typeof one.problem === 'string',
   );
 }
+
+/** What the link of the first start gives away. */
+export interface Welcomed {
+  readonly api_key: string;
+  readonly operator_token: string | null;
+}
+const isWelcomed = object({ api_key: string, operator_token: either(string, nothing) });
+
+export const askWelcome = (code: string): Promise<Result<Welcomed>> =>
+  ask({ path: '/welcome', method: 'POST', secret: code, check: isWelcomed });

@@ -9,31 +9,43 @@ import { takesFocus } from './shortcut.ts';
 import { Docs } from './views/docs.tsx';
 import { LookUp } from './views/lookup.tsx';
 import { NotFound } from './views/not-found.tsx';
-import { isOperatorTab, Operator } from './views/operator.tsx';
+import { isOperatorPath, Operator } from './views/operator.tsx';
 import { Quota } from './views/quota.tsx';
 import { Top } from './views/top.tsx';
+import { Welcome } from './views/welcome.tsx';
 
 interface ViewRow {
   readonly path: string;
   readonly name: string;
   readonly View: () => preact.JSX.Element;
-  /** What may follow in the address. */
-  isBelow?(part: string): boolean;
+  /** The addresses that it is for, where that is not its path alone. */
+  isFor?(path: readonly string[]): boolean;
 }
 
 const VIEWS: readonly ViewRow[] = [
-  { path: '', name: 'Look up', View: LookUp },
+  { path: '', name: 'Look up', View: LookUp, isFor: isLookUpPath },
   { path: 'top', name: 'Top domains', View: Top },
   { path: 'quota', name: 'Quota', View: Quota },
-  { path: 'operator', name: 'Operator', View: Operator, isBelow: isOperatorTab },
+  { path: 'operator', name: 'Operator', View: Operator, isFor: isOperatorPath },
   { path: 'docs', name: 'Docs', View: Docs },
 ];
+/** Not in the menu: only a link leads there. */
+const WELCOME: ViewRow = {
+  path: 'welcome',
+  name: 'Welcome',
+  View: Welcome,
+  isFor: ([first, ...rest]) => first === 'welcome' && rest.length <= 1,
+};
 const NOT_FOUND: ViewRow = { path: '?', name: 'Page not found', View: NotFound };
 
-function viewOf([path, below, ...rest]: readonly string[]): ViewRow {
-  const view = VIEWS.find(one => one.path === (path === 'd' && below ? '' : path));
-  const isKnown = below === undefined || path === 'd' || view?.isBelow?.(below);
-  return view && isKnown && rest.length === 0 ? view : NOT_FOUND;
+function isLookUpPath([first, second, ...rest]: readonly string[]): boolean {
+  return rest.length === 0 && (first === 'd' ? !!second : first === '' && second === undefined);
+}
+
+function viewOf(path: readonly string[]): ViewRow {
+  const isFor = (view: ViewRow) =>
+    view.isFor ? view.isFor(path) : path.length === 1 && path[0] === view.path;
+  return [...VIEWS, WELCOME].find(isFor) ?? NOT_FOUND;
 }
 
 export function App() {

@@ -71,7 +71,7 @@ export interface MadeKey {
   readonly revoked_at: string | null;
   /** Until then the secret before works too. */
   readonly previous_until?: string | null;
-  /** The secret: in this answer and never again. */
+  /** The secret, returned only once. */
   readonly key: string;
 }
 
@@ -354,5 +354,79 @@ export const isActs: Check = /* @__PURE__ */ object({
     action: string,
     subject: string,
     detail: either(string, nothing),
+  })),
+});
+
+export interface Traffic {
+  readonly range: 'hour' | 'day' | 'week' | 'month';
+  readonly from: string;
+  readonly to: string;
+  /** How long each slot is. The last one is not over yet. */
+  readonly step_seconds: number;
+  readonly total: {
+    /** Requests of endpoints that use quota. */
+    readonly calls: number;
+    /** Domains that were judged. One call may have many. */
+    readonly verdicts: number;
+    /** Of these, domains with a reason other than `safe`. */
+    readonly flagged: number;
+    /** Of these, domains judged without DNS because it did not answer. */
+    readonly degraded: number;
+    /** Calls answered with 4xx, or with 503 under overload. */
+    readonly refused: number;
+    /** Calls answered with another 5xx. */
+    readonly failed: number;
+    /** Median time to answer; null without answers. */
+    readonly p50_ms: number | null;
+    /** 99 of 100 answers took no longer; null without answers. */
+    readonly p99_ms: number | null;
+  };
+  /** The oldest first, those without calls included. */
+  readonly slots: readonly {
+    readonly at: string;
+    /** Requests of endpoints that use quota. */
+    readonly calls: number;
+    /** Domains that were judged. One call may have many. */
+    readonly verdicts: number;
+    /** Of these, domains with a reason other than `safe`. */
+    readonly flagged: number;
+    /** Of these, domains judged without DNS because it did not answer. */
+    readonly degraded: number;
+    /** Calls answered with 4xx, or with 503 under overload. */
+    readonly refused: number;
+    /** Calls answered with another 5xx. */
+    readonly failed: number;
+    /** Median time to answer; null without answers. */
+    readonly p50_ms: number | null;
+    /** 99 of 100 answers took no longer; null without answers. */
+    readonly p99_ms: number | null;
+  }[];
+}
+
+export const isTraffic: Check = /* @__PURE__ */ object({
+  range: either(literal('hour'), literal('day'), literal('week'), literal('month')),
+  from: string,
+  to: string,
+  step_seconds: integer(),
+  total: object({
+    calls: integer(0),
+    verdicts: integer(0),
+    flagged: integer(0),
+    degraded: integer(0),
+    refused: integer(0),
+    failed: integer(0),
+    p50_ms: either(number, nothing),
+    p99_ms: either(number, nothing),
+  }),
+  slots: array(object({
+    at: string,
+    calls: integer(0),
+    verdicts: integer(0),
+    flagged: integer(0),
+    degraded: integer(0),
+    refused: integer(0),
+    failed: integer(0),
+    p50_ms: either(number, nothing),
+    p99_ms: either(number, nothing),
   })),
 });

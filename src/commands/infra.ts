@@ -14,10 +14,10 @@ import { actor, done, operateOn, withStore } from './world.ts';
 const DEFAULT_RATE = 50;
 
 export function addInfra(program: Command): void {
-  const infra = program.command('infra').description('mail hosts that were learned from their guests');
+  const infra = program.command('infra').description('learned mail hosts: which serve disposable domains');
   infra
     .command('list')
-    .description(`hosts and addresses with ${FEWEST_SHOWN} listed guests or more, and what is held of them`)
+    .description(`hosts and addresses with ${FEWEST_SHOWN} listed domains or more, and their state`)
     .option('--json', 'one JSON document on stdout')
     .action(list);
   infra
@@ -28,7 +28,7 @@ export function addInfra(program: Command): void {
     .argument('<host>', 'host name or address, as "infra list" shows it', hostValue)
     .option(
       '--undo',
-      'let it be learned again: from nothing where it was forgotten, from its guests where it was shared',
+      'watch it again: without evidence where it was ignored, with its domains where it was shared',
     )
     .option('--json', 'one JSON document on stdout')
     .action(forget);
@@ -37,7 +37,7 @@ export function addInfra(program: Command): void {
   feeds
     .command('sweep')
     .description(
-      'ask DNS who receives the mail of all listed domains, after that of innocent and popular ones, to learn their hosts; goes on where the last one stopped',
+      'look up the mail hosts of popular and listed domains to learn which are disposable; continues where the last run stopped',
     )
     .option('--limit <names>', 'stop after so many', countValue('the limit', 10_000_000))
     .option('--rate <names>', 'names per second', countValue('the rate', 1_000), DEFAULT_RATE)
@@ -53,7 +53,7 @@ async function list(options: { json?: boolean }): Promise<void> {
   });
   if (options.json) return printJson(rows);
   printTable(
-    ['HOST', 'STATE', 'SUM', 'LISTED GUESTS', 'OTHERS', 'LAST SEEN', 'SUCH AS'],
+    ['HOST', 'STATE', 'SUM', 'LISTED DOMAINS', 'OTHERS', 'LAST SEEN', 'SUCH AS'],
     rows.map(row => [
       row.host,
       row.state,
@@ -77,7 +77,7 @@ async function forget(host: string, options: { undo?: boolean; json?: boolean })
   });
   done(problem, 'infra list');
   if (options.json) printJson({ host, forgotten });
-  else process.stdout.write(forgotten ? `${host} is forgotten for good\n` : `${host} may be learned again\n`);
+  else process.stdout.write(forgotten ? `${host} is ignored from now on\n` : `${host} is watched again\n`);
 }
 
 async function sweepFeeds(options: { limit?: number; rate: number; json?: boolean }): Promise<void> {
@@ -110,7 +110,7 @@ async function sweepFeeds(options: { limit?: number; rate: number; json?: boolea
       const { asked, received, unanswered, left } = swept;
       const learned = learn.infra().size;
       bar.end(
-        `asked ${asked} names, ${received} receive mail, ${unanswered} gave no answer; ${left === 0 ? 'all done' : `${left} left: run it again to go on`}; ${learned} hosts and addresses are learned`,
+        `asked ${asked} names, ${received} receive mail, ${unanswered} gave no answer; ${left === 0 ? 'all done' : `${left} left: run it again to continue`}; ${learned} hosts and addresses are learned`,
       );
       if (options.json) printJson({ asked, received, unanswered, left, learned });
     } catch (error) {

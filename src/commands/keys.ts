@@ -94,7 +94,7 @@ function withLimits(command: Command): Command {
 export function addKeys(program: Command): void {
   const keys = program.command('keys').description('create, list, change, rotate and revoke API keys');
 
-  withLimits(keys.command('create').description('make a key; it is printed once and never again'))
+  withLimits(keys.command('create').description('create a key; it is printed only once'))
     .requiredOption('--name <name>', 'what the key is for; no other live key has the same', labelValue)
     .option('--if-missing', 'where a key has this name, leave it as it is and show it, without its secret')
     .action(create);
@@ -116,7 +116,7 @@ export function addKeys(program: Command): void {
     .option('--json', 'one JSON document on stdout')
     .action((options: ListOptions) => withStore(store => list(store, options)));
 
-  withLimits(keys.command('update').description('change the limits of a key; what is not named stays'))
+  withLimits(keys.command('update').description('change the limits of a key; omitted ones are unchanged'))
     .argument('<key>', 'id or name')
     .option('--name <name>', 'what the key is for', labelValue)
     .action(async (wanted: string, typed: Typed) => {
@@ -142,7 +142,7 @@ export function addKeys(program: Command): void {
 
   keys
     .command('revoke')
-    .description('refuse a key from the next request on, for good')
+    .description('revoke a key from the next request on; cannot be undone')
     .argument('<key>', 'id or name')
     .option('--json', 'one JSON document on stdout')
     .action(async (wanted: string, { json }: { json?: boolean }) =>

@@ -26,7 +26,7 @@ export function addOperators(program: Command): void {
 
   operators
     .command('add')
-    .description('make a token; it is printed once and never again')
+    .description('create a token; it is printed only once')
     .argument('<name>', 'what the audit calls them', labelValue)
     .option('--json', 'one JSON document on stdout')
     .action(async (name: string, { json }: { json?: boolean }) => {
@@ -53,7 +53,7 @@ export function addOperators(program: Command): void {
 
   operators
     .command('revoke')
-    .description('refuse a token, within a second')
+    .description('revoke a token; takes effect within a second')
     .argument('<name>', 'as listed', labelValue)
     .option('--json', 'one JSON document on stdout')
     .action(async (name: string, { json }: { json?: boolean }) => {

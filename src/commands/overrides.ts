@@ -17,7 +17,7 @@ interface SetOptions {
 }
 
 export function addOverrides(program: Command): void {
-  const overrides = program.command('overrides').description('decide about a name yourself');
+  const overrides = program.command('overrides').description('your own decisions about domains');
 
   overrides
     .command('set')

@@ -115,6 +115,7 @@ interface Parts {
 }
 
 interface Serving extends Pick<Service, 'address' | 'store'> {
+  readonly invite?: Service['invite'];
   close(): Promise<unknown>;
   /** Of the catalog that it began with. */
   readonly snapshot: string;
@@ -143,9 +144,9 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
     bar.end(builtOf(catalog.size, catalog.status.length));
     const service = await binding.start({ store, catalog, clock: Date.now });
     const fresh = keepFresh({ config, log, store });
-    const { address } = service;
+    const { address, invite } = service;
     const close = () => Promise.all([fresh?.close(), service.close()]);
-    return { address, store, close, snapshot: catalog.generation };
+    return { address, store, invite, close, snapshot: catalog.generation };
   } catch (error) {
     await binding.close();
     await store?.close();

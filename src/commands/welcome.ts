@@ -8,11 +8,16 @@ import type { Service } from '../service.ts';
 import { CommandFailed } from './print.ts';
 import { operateOn } from './world.ts';
 
-type Serving = Pick<Service, 'address' | 'store'>;
+/** Of several workers only one would know the code of a link: they have none. */
+type Serving = Pick<Service, 'address' | 'store'> & { readonly invite?: Service['invite'] | undefined };
 
 const ACTOR = { who: 'domain-risk', via: 'first start' };
 
-export async function welcome(serving: Serving, config: Config): Promise<void> {
+export async function welcome(
+  serving: Serving,
+  config: Config,
+  hasTerminal = process.stdout.isTTY === true,
+): Promise<void> {
   const { host, port } = serving.address;
   const shown = host.includes(':') ? `[${host}]` : host;
   const base = `http://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${port}`;
@@ -21,7 +26,10 @@ export async function welcome(serving: Serving, config: Config): Promise<void> {
   if (config.firstKey !== undefined) return takeFirstKey(serving, config.firstKey, 'FIRST_KEY');
   if (config.firstKeyFile !== undefined) return keepFirstKey(serving, config.firstKeyFile);
   const first = await operateOn(serving.store).createFirstKey('first', ACTOR);
-  if (first) showFirstKey(first.secret, base);
+  if (!first) return;
+  showFirstKey(first.secret, base);
+  // Never into a file or a log that others read.
+  if (hasTerminal && serving.invite) showLink(serving.invite(first.secret), base);
 }
 
 /** Here and nowhere else; it does not go through the logger. */
@@ -38,6 +46,14 @@ Try it:
 
 `,
   );
+}
+
+function showLink(code: string, base: string): void {
+  process.stdout.write(`Or sign in with it in a browser. This link works once, for ten minutes:
+
+  ${base}/#/welcome/${code}
+
+`);
 }
 
 async function takeFirstKey({ store }: Serving, secret: string, from: string): Promise<void> {

@@ -12,6 +12,7 @@ import type { Flag, Ranked } from './ranking.ts';
 import type { Restored } from './restored.ts';
 import type { ServerSign } from './server.ts';
 import type { Steps } from './steps.ts';
+import type { TrafficSlot } from './traffic.ts';
 
 /** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
 export type Clock = () => number;
@@ -224,6 +225,11 @@ export interface Store extends ListStore {
   removeSign(id: string): Promise<void>;
   /** All that are alive, by their signs. */
   listServers(): Promise<ServerSign[]>;
+
+  /** Adds to what other servers have counted in the same slots, and forgets what is too old by `now`. */
+  addTraffic(slots: readonly TrafficSlot[], now: number): Promise<void>;
+  /** The slots of a span that begin at `from` or later; those without a call are not there. */
+  traffic(span: number, from: number): Promise<TrafficSlot[]>;
 
   /** A consistent copy while serving. */
   backup(path: string, progress: (done: number, total: number) => void): Promise<void>;

@@ -5,6 +5,7 @@ import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
 import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
 import { CHANGES, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
+import { TRAFFIC } from './examples-of-traffic.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
 import type {
@@ -210,6 +211,7 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   ignoreHost: [example('Ignored', IGNORED)],
   watchHost: [example('Watched', WATCHED)],
   listActs: [example('One change', ACTS)],
+  getTraffic: [example('One minute with calls', TRAFFIC)],
 };
 
 const NEW_KEY: Type.Static<typeof NewKeyBody> = {

@@ -126,7 +126,7 @@ const KEY_MEMBERS = {
 
 export const KeySchema = Type.Object(KEY_MEMBERS, { title: 'Key' });
 export const MadeKeySchema = Type.Object(
-  { ...KEY_MEMBERS, key: Type.String({ description: 'The secret: in this answer and never again.' }) },
+  { ...KEY_MEMBERS, key: Type.String({ description: 'The secret, returned only once.' }) },
   { title: 'MadeKey' },
 );
 export const KeysSchema = Type.Object(

@@ -11,6 +11,7 @@ import {
   Registry,
 } from '@prometheus-io/client';
 import { REASONS, type Reason } from '../core/signals.ts';
+import type { Traffic } from '../core/traffic.ts';
 import { createTally, type Tally } from './tally.ts';
 
 export interface Metrics {
@@ -27,6 +28,8 @@ export interface Metrics {
   gauges(name: string, help: string, label: string, read: ByLabel, across?: Across): void;
   /** Counts kept elsewhere, by one label, read when somebody scrapes. */
   counters(name: string, help: string, label: string, read: ByLabel): void;
+  /** What was called and answered since the start. */
+  traffic(): Traffic;
   text(): Promise<MetricsText>;
   /** The same as values, to be added to those of other workers. */
   values(): Promise<MetricValues[]>;
@@ -63,27 +66,47 @@ export function createMetrics(): Metrics {
     help: 'Calls refused with 503, uncounted.',
     registers,
   });
-  const verdicts = new Counter({
-    name: 'domain_risk_verdicts_total',
-    help: 'Verdicts by reason.',
-    labelNames: ['reason'] as const,
-    registers,
-  });
-  const boundVerdicts = Object.fromEntries(
-    REASONS.map(reason => [reason, verdicts.labels(reason)]),
-  ) as Record<Reason, ReturnType<typeof verdicts.labels>>;
+  const verdicts = Object.fromEntries(REASONS.map(reason => [reason, 0])) as Record<Reason, number>;
+  const read = scraped(registers);
+  read.counters('domain_risk_verdicts_total', 'Verdicts by reason.', 'reason', () =>
+    Object.entries(verdicts),
+  );
+  const known = { shed: 0, degraded: 0 };
 
   return {
     request: tally.count,
     question: (_outcome, seconds) => questions.observe(seconds),
-    degraded: () => degraded.inc(),
-    shed: () => shed.inc(),
-    verdict(reason) {
-      boundVerdicts[reason].inc();
+    degraded() {
+      degraded.inc();
+      known.degraded++;
     },
-    ...scraped(registers),
+    shed() {
+      shed.inc();
+      known.shed++;
+    },
+    verdict(reason) {
+      verdicts[reason]++;
+    },
+    traffic: () => trafficOf(tally.calls(), verdicts, known),
+    ...read,
     text: async () => ({ type: registry.contentType, body: await textOf(all, tally) }),
     values: () => valuesOf(all, tally),
+  };
+}
+
+function trafficOf(
+  calls: Traffic,
+  verdicts: Readonly<Record<Reason, number>>,
+  { shed, degraded }: { readonly shed: number; readonly degraded: number },
+): Traffic {
+  const all = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
+  return {
+    ...calls,
+    calls: calls.calls + shed,
+    refused: calls.refused + shed,
+    verdicts: all,
+    flagged: all - verdicts.safe,
+    degraded,
   };
 }
 

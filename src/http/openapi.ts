@@ -36,7 +36,7 @@ const MEANINGS: Readonly<Record<Refused | 405, string>> = {
   403: 'The key may not be used from this origin or network. This stops web pages; a program can send any origin, so limit its key by network.',
   404: 'Not found.',
   405: 'The path takes other methods; `Allow` names them.',
-  410: 'Not kept any more. Start anew, as `detail` says.',
+  410: 'No longer available. Start again as `detail` says.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   422: 'A value is not valid; `detail` names the rule. Fix the input.',

@@ -9,6 +9,7 @@ import type { overrideEndpoints } from './endpoints/overrides.ts';
 import { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { Parameter, Route } from './routes.ts';
 import { type FeedRows, feedRoutes } from './routes-of-feeds.ts';
+import { type TrafficRows, trafficRoutes } from './routes-of-traffic.ts';
 import { type Actors, type RouteOf, routeOf } from './rows-of-operators.ts';
 import { ActsSchema, HostStateSchema, HostsSchema, OverrideSchema, OverridesSchema } from './schemas.ts';
 
@@ -48,6 +49,7 @@ interface Endpoints {
   readonly hosts: ReturnType<typeof hostEndpoints>;
   readonly feeds: FeedRows;
   readonly audit: ReturnType<typeof auditEndpoints>;
+  readonly traffic: TrafficRows;
 }
 
 export function operatorRoutes(doors: Actors, endpoints: Endpoints): Route[] {
@@ -57,6 +59,7 @@ export function operatorRoutes(doors: Actors, endpoints: Endpoints): Route[] {
     ...overrideRoutes(row, endpoints),
     ...feedRoutes(row, endpoints.feeds),
     ...evidenceRoutes(row, endpoints),
+    ...trafficRoutes(row, endpoints.traffic),
   ];
 }
 
@@ -70,7 +73,7 @@ function keyRoutes(row: RouteOf, { keys }: Endpoints): Route[] {
     }),
     row({
       at: ['POST', '/admin/keys'],
-      says: ['createKey', 'Create a key', 'The secret is in this answer and never again.'],
+      says: ['createKey', 'Create a key', 'The secret is returned only once.'],
       body: NewKeyBody,
       answer: MadeKeySchema,
       created: true,

@@ -4,9 +4,7 @@
  */
 
 import type { Metric } from '@prometheus-io/client';
-
-/** From a tenth of a millisecond, a cached answer, to the whole DNS budget. In seconds. */
-const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 2.5];
+import { LATENCY_BOUNDS as BOUNDS, LATENCIES, NO_TRAFFIC, sumOf, type Traffic } from '../core/traffic.ts';
 
 interface Row {
   readonly labels: { readonly route: string; readonly status: string };
@@ -23,7 +21,12 @@ export interface Tally {
   count(route: string, status: number, seconds: number): void;
   /** What the metrics library writes, in parts: a thousand lines at once would hold everybody up. */
   parts(): Metric[];
+  /** All calls that a quota is for. */
+  calls(): Traffic;
 }
+
+/** Routes that a quota is for, by their names. */
+const CALLS = ['domain', 'domains', 'check', 'top_domains', 'changes', 'filter'];
 
 export function createTally(): Tally {
   const rows = new Map<string, Map<number, Row>>();
@@ -53,6 +56,20 @@ export function createTally(): Tally {
             get: async () => shown(ofRoute),
           }) as unknown as Metric,
       ),
+    calls: () => sumOf(CALLS.flatMap(route => [...(rows.get(route) ?? [])].map(trafficOf))),
+  };
+}
+
+/** A preflight (204) is no call, and who was shed (503) is counted where that is done. */
+function trafficOf([status, { counts }]: readonly [number, Row]): Traffic {
+  if (status === 204 || status === 503) return NO_TRAFFIC;
+  const calls = counts.reduce((sum, count) => sum + count, 0);
+  if (status >= 500) return { ...NO_TRAFFIC, calls, failed: calls };
+  if (status >= 400) return { ...NO_TRAFFIC, calls, refused: calls };
+  return {
+    ...NO_TRAFFIC,
+    ...(Object.fromEntries(LATENCIES.map((name, at) => [name, counts[at]])) as Partial<Traffic>),
+    calls,
   };
 }
 

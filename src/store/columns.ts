@@ -15,8 +15,9 @@ import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
 import type { ServerSign } from '../core/server.ts';
+import { COUNTS, LATENCIES, type Traffic, type TrafficSlot } from '../core/traffic.ts';
 import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
-import { shape, type Table, table, without } from './table.ts';
+import { type Codecs, shape, type Table, table, without } from './table.ts';
 
 export const KEY = table<KeyRecord>('key', ['id'], {
   id: text,
@@ -225,8 +226,14 @@ export const CHANGES_MARK = table<ChangesMark & { readonly id: number }>('change
 });
 export const MARK = without(CHANGES_MARK, 'id');
 
+export const TRAFFIC = table<TrafficSlot>('traffic', ['span', 'at'], {
+  span: whole,
+  at: whole,
+  ...(Object.fromEntries([...COUNTS, ...LATENCIES].map(name => [name, whole])) as Codecs<Traffic>),
+});
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
-  ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING],
+  ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING, TRAFFIC],
 ];

@@ -103,6 +103,14 @@ export function upsert(into: Table<object>, places: string): string {
   return `INSERT INTO ${name} (${names}) VALUES (${places}) ON CONFLICT (${key}) DO UPDATE SET ${replaced(into, key)}`;
 }
 
+/** Inserts a row, or adds its numbers to those of the one with its key. */
+export function added(into: Table<object>, places: string): string {
+  const { name, names, key, columns } = into;
+  const sums = columns.map(column => column.name).filter(column => !key.split(', ').includes(column));
+  const set = sums.map(column => `${column} = ${name}.${column} + excluded.${column}`).join(', ');
+  return `INSERT INTO ${name} (${names}) VALUES (${places}) ON CONFLICT (${key}) DO UPDATE SET ${set}`;
+}
+
 /** Statements that add the later columns which a store does not have yet. */
 export function additionsTo(
   store: 'sqlite' | 'postgres',

@@ -129,6 +129,7 @@ describe('the document', () => {
       'ignoreHost post /admin/infra/{host}/forget',
       'watchHost post /admin/infra/{host}/relearn',
       'listActs get /admin/audit',
+      'getTraffic get /admin/traffic',
     ]);
     for (const { path, tags, security, summary, parameters } of operations()) {
       const isAdmin = path.startsWith('/admin');

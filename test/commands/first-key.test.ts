@@ -11,7 +11,11 @@ import { openBeside, SECRET } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** What a start with an empty store says, on both streams. */
-async function firstStart(env: Record<string, string>, folder = temporaryFolder()) {
+async function firstStart(
+  env: Record<string, string>,
+  folder = temporaryFolder(),
+  { invite, hasTerminal }: { invite?: (secret: string) => string; hasTerminal?: boolean } = {},
+) {
   const store = await openBeside(folder);
   const said: string[] = [];
   const spies = [process.stdout, process.stderr].map(stream =>
@@ -19,8 +23,8 @@ async function firstStart(env: Record<string, string>, folder = temporaryFolder(
   );
   onTestFinished(() => spies.forEach(spy => void spy.mockRestore()));
   const address = { host: '127.0.0.1', port: 8080 };
-  await welcome({ address, store }, readConfig({ DATA_DIR: folder, ...env })).finally(() =>
-    spies.forEach(spy => void spy.mockRestore()),
+  await welcome({ address, store, invite }, readConfig({ DATA_DIR: folder, ...env }), hasTerminal).finally(
+    () => spies.forEach(spy => void spy.mockRestore()),
   );
   return { store, said: said.join('') };
 }
@@ -30,6 +34,17 @@ const opens = async (store: Store, secret: string) => (await store.keyByDigest(d
 test('the first key is printed, once', async () => {
   const { store, said } = await firstStart({});
   expect(await opens(store, SECRET.exec(said)![0])).toBe('first');
+});
+
+test('on a terminal a link is printed too, that gives this very key away; elsewhere there is none', async () => {
+  const offered: string[] = [];
+  const invite = (secret: string) => `code${offered.push(secret)}`;
+  const { said } = await firstStart({}, undefined, { invite, hasTerminal: true });
+  expect(said).toContain('http://127.0.0.1:8080/#/welcome/code1\n');
+  expect(offered).toEqual([SECRET.exec(said)![0]]);
+  await firstStart({}, undefined, { invite, hasTerminal: false });
+  await firstStart({ FIRST_KEY: newSecret() }, undefined, { invite, hasTerminal: true });
+  expect(offered).toHaveLength(1);
 });
 
 test('a key given in the environment is the first one, and nothing is printed of it', async () => {

@@ -91,7 +91,7 @@ describe('feeds sweep, infra list and infra forget', () => {
       forgotten: true,
     });
     const { stdout } = await run(['infra', 'list'], options);
-    expect(stdout).toMatch(/^HOST +STATE +SUM +LISTED GUESTS/);
+    expect(stdout).toMatch(/^HOST +STATE +SUM +LISTED DOMAINS/);
     expect(stdout).toMatch(/^mx\.box\.net +forgotten/m);
   });
 
@@ -103,7 +103,7 @@ describe('feeds sweep, infra list and infra forget', () => {
     while (dns.questions.length < 50) await new Promise(done => setTimeout(done, 10));
     child.child.kill('SIGINT');
     expect(await child.exited).toEqual({ code: 0, signal: null });
-    await output(child, /run it again to go on/);
+    await output(child, /run it again to continue/);
     const { asked, left } = JSON.parse(child.stdout()) as Swept;
     expect(asked).toBeGreaterThanOrEqual(15);
     expect(left).toBe(all - asked);

@@ -150,12 +150,16 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     const found: Record<string, string[]> = {};
     found.outside = await problems(page);
     await openOperator(page, TOKEN, 'Ann');
-    for (const name of ['Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit']) {
+    for (const name of ['Home', 'Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit']) {
       const panel = await chooseTab(page, name);
-      if (name === 'Health') await panel.locator('canvas').first().waitFor();
+      if (name === 'Health' || name === 'Home') await panel.locator('canvas').first().waitFor();
       found[name] = await problems(page);
     }
     await chooseTab(page, 'Keys');
+    await page.getByRole('link', { name: key.name }).click();
+    await page.locator('canvas').waitFor();
+    found.key = await problems(page);
+    await page.goBack();
     for (const what of [`Edit ${key.name}`, `Revoke ${key.name}`]) {
       await button(page, what).click();
       await page.getByRole('dialog', { name: what }).waitFor();
@@ -402,14 +406,18 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await tabTo(page, /^Admin token$/);
     await page.keyboard.insertText(TOKEN);
     await page.keyboard.press('Enter');
-    await page.getByRole('table', { name: 'API keys' }).waitFor();
+    await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
 
-    await tabTo(page, /^Keys$/);
+    await tabTo(page, /^Home$/);
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('table', { name: 'API keys' }).waitFor();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('table', { name: 'Overrides' }).waitFor();
     await page.keyboard.press('End');
     await page.getByRole('table', { name: /Changes/ }).waitFor();
     await page.keyboard.press('Home');
+    await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+    await page.keyboard.press('ArrowRight');
     await page.getByRole('table', { name: 'API keys' }).waitFor();
 
     await tabTo(page, /^Create a key$/);
@@ -418,7 +426,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await soon(() => page.evaluate('document.activeElement?.labels?.[0]?.textContent')).toBe('Name');
     await page.keyboard.type('made by keyboard');
     await page.keyboard.press('Enter');
-    const secret = page.getByRole('dialog', { name: 'The secret of made by keyboard' });
+    const secret = page.getByRole('dialog', { name: 'Key created: made by keyboard' });
     await secret.waitFor();
     await tabTo(page, /^I have copied it$/);
     await page.keyboard.press('Enter');

@@ -32,7 +32,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     (await service().get('/v1/public/domain/gmail.com', secret)).status;
 
   async function enter(name = 'Ann', options: VisitOptions = {}): Promise<Page> {
-    const page = await visit('#/operator', options);
+    const page = await visit('#/operator/keys', options);
     await openOperator(page, TOKEN, name);
     return page;
   }
@@ -76,7 +76,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
   }
 
   async function copiedSecret(page: Page, name: string): Promise<string> {
-    const dialog = page.getByRole('dialog', { name: `The secret of ${name}` });
+    const dialog = page.getByRole('dialog', { name: `: ${name}` });
     const secret = await dialog.getByRole('region', { name: 'API key' }).innerText();
     expect(secret).toMatch(/^drk_\w{49}$/);
     // Read in the task of the click itself: the dialog leaves the page together with its secret.
@@ -102,11 +102,25 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     expect(await errorSaid(page, 'The token is not accepted')).toContain('An API key does not work here');
     await openOperator(page, TOKEN, 'Ann');
     await page.getByText('Acting as Ann').waitFor();
-    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
     expect(page.url()).not.toContain(TOKEN);
     await button(page, 'Sign out').click();
     expect(await token.inputValue()).toBe('');
+
+    // The link of the first start, in a tab that is reloaded, and opened again by somebody else.
+    const code = service().invite(secret);
+    await page.goto(`${service().base}/#/welcome/${code}`);
+    await page.getByText('You are signed in').waitFor();
+    expect(page.url()).not.toContain(code);
+    await page.goto(`${service().base}/#/operator/keys`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await goTo(page, 'Look up');
+    await lookUp(page, 'gmail.com');
+    await answerAbout(page, 'gmail.com');
+    await page.goto(`${service().base}/#/welcome/${code}`);
+    await errorSaid(page, 'This link does not work any more');
   });
 
   test('makes a key whose secret is shown once and works at once, limits it, rotates it, revokes it', async () => {
@@ -151,22 +165,32 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     expect(await status(first)).toBe(200);
 
     await button(page, 'Rotate big shop').click();
-    await page.getByRole('dialog').getByRole('combobox').selectOption('for an hour');
+    expect(await page.getByRole('dialog').getByLabel('Old secret').inputValue()).toBe('86400');
     await send(page, 'Rotate');
     const second = await copiedSecret(page, 'big shop');
     expect([await status(first), await status(second)]).toEqual([200, 200]);
+    await page.getByRole('link', { name: 'big shop' }).click();
+    const tiles = page.getByRole('tabpanel').locator('.tiles');
+    await soon(async () => (await tiles.innerText()).replace(/\s+/g, ' ')).toMatch(
+      /^Calls this month 5 Left this month no limit Last used just now Created/,
+    );
+    await page.getByText('The old secret works until').waitFor();
+    expect(await focused(page)).toBe('big shop');
     await button(page, 'Rotate big shop').click();
+    await page.getByRole('dialog').getByLabel('Old secret').selectOption('revoke now');
+    await page.getByText('Callers with the old secret get 401 at once').waitFor();
     await send(page, 'Rotate');
     const third = await copiedSecret(page, 'big shop');
     expect([await status(first), await status(second), await status(third)]).toEqual([401, 401, 200]);
 
+    await page.getByRole('link', { name: 'All keys' }).click();
     await button(page, 'Revoke big shop').click();
     await page.getByText('This cannot be undone').waitFor();
     await button(page.getByRole('dialog'), 'Cancel').click();
     expect(await status(third)).toBe(200);
     expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Revoke big shop');
     await button(page, 'Revoke big shop').click();
-    await send(page, 'Revoke for good');
+    await send(page, 'Revoke');
     await soon(() => rowOf(page, 'big shop')).toContain('revoked');
     expect(await focused(page)).toBe('Keys');
     expect(await status(third)).toBe(401);
@@ -176,6 +200,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const mine = audit.filter(([, who]) => who === 'Ann').map(([, , action]) => action);
     const actions = ['key.revoke', 'key.rotate', 'key.rotate', 'key.update', 'key.update', 'key.create'];
     expect(mine.slice(0, 6)).toEqual(actions);
+    expect(audit[0]?.[3]).toBe('big shop');
     expect(audit[0]?.at(-1)).toBe('127.0.0.1');
   });
 
@@ -183,6 +208,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const page = await enter();
     await goTo(page, 'Docs');
     await goTo(page, 'Operator');
+    await chooseTab(page, 'Keys');
     const answerCreate = await hold(page, 'POST', 'keys');
     await button(page, 'Create a key').click();
     const dialog = page.getByRole('dialog', { name: 'Create a key' });
@@ -192,9 +218,9 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     for (const name of ['Close', 'Cancel', 'Create'])
       await soon(() => button(dialog, name).isDisabled()).toBe(true);
     answerCreate();
-    const made = page.getByRole('dialog', { name: 'The secret of slow' });
+    const made = page.getByRole('dialog', { name: 'Key created: slow' });
     await made.waitFor();
-    await soon(() => focused(page)).toBe('The secret of slow');
+    await soon(() => focused(page)).toBe('Key created: slow');
     await press(page, 'Enter', 'Escape', 'Escape');
     await page.goBack();
     await made.waitFor({ state: 'detached' });
@@ -400,13 +426,13 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
       .getByRole('row', { name: /burner/ })
       .getByRole('button')
       .click();
-    await send(page, 'Forget');
-    await soon(state).toContain('forgotten');
+    await send(page, 'Ignore');
+    await soon(state).toContain('ignored');
     await panel
       .getByRole('row', { name: /burner/ })
       .getByRole('button')
       .click();
-    await send(page, 'Relearn');
+    await send(page, 'Watch again');
     await page.getByText('Nothing learned yet').waitFor();
     const audit = await rowsOf((await chooseTab(page, 'Audit')).getByRole('table'));
     expect(audit.slice(0, 2).map(cells => cells.slice(1, 4))).toEqual([
@@ -431,8 +457,22 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const text = (await byStatus.innerText()).replace(/\s+/g, ' ');
     expect(text).toContain(`200 ${counted(200)}`);
     expect(text).toContain(`401 ${counted(401)}`);
-    for (const title of [/DNS answers/, /How lookups/, /Verdicts/])
+    for (const title of [/DNS answers/, /DNS cache/, /Verdicts/])
       expect(await health.getByRole('figure', { name: title }).innerText()).toMatch(/\d/);
+
+    await page.goto(`${service().base}/#/operator/home/hour`);
+    const home = page.getByRole('tabpanel', { name: 'Home' });
+    await soon(() => home.locator('canvas').count()).toBe(2);
+    const { total } = (await (await service().get('/admin/traffic?range=hour', TOKEN)).json()) as {
+      total: { calls: number };
+    };
+    await soon(() => home.locator('.tiles').innerText()).toMatch(new RegExp(`^Calls\\s+${total.calls}\\s`));
+    await home.locator('.u-over').first().hover();
+    await home.getByText(/^\d\d:\d\d\nCalls \d+\nFlagged \d+/).waitFor();
+    await home.getByRole('link', { name: 'Week' }).click();
+    await home.getByText('Calls and verdicts per 6 hours').waitFor();
+    expect(page.url()).toMatch(/#\/operator\/home\/week$/);
+    await chooseTab(page, 'Health');
 
     for (let calls = 0; calls < 5; calls++) await status(secret);
     // Coming back to the tab asks at once; otherwise it is every five seconds.
@@ -450,7 +490,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await page.getByText(`Acting as ${MORE_HOSTILE}`).waitFor();
     await button(page, 'Create a key').click();
     await send(page, 'Create', { Name: HOSTILE });
-    await page.getByRole('dialog', { name: `The secret of ${HOSTILE}` }).waitFor();
+    await page.getByRole('dialog', { name: `Key created: ${HOSTILE}` }).waitFor();
     await button(page, 'I have copied it').click();
     await soon(() => rowOf(page, HOSTILE)).toBeDefined();
     await button(page, `Revoke ${HOSTILE}`).click();
@@ -523,6 +563,8 @@ describe.runIf(hasBrowser())('an operator whose resolver knows nothing', PATIENT
   test('reads which one it is, why and what to do, for as long as it is so', async () => {
     const page = await visit('#/operator');
     await openOperator(page, TOKEN, 'Dan');
+    const first = page.getByRole('region', { name: 'Needs attention' });
+    await first.getByText(`DNS server ${service().dns.address} is not trusted`).waitFor();
     const health = await chooseTab(page, 'Health');
     const notice = health.getByRole('status').filter({ hasText: service().dns.address });
     await notice.waitFor();

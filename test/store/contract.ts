@@ -16,6 +16,7 @@ import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.t
 import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
 import type { Flag } from '../../src/core/ranking.ts';
 import { ALIVE_MS } from '../../src/core/server.ts';
+import { NO_TRAFFIC, slotsAt } from '../../src/core/traffic.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
@@ -1243,6 +1244,27 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
         next,
         [change(3), change(4)],
       ]);
+    });
+  });
+
+  describe('traffic', () => {
+    test('of all servers is added up, by minute for two hours and by hour for 32 days', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const now = Date.UTC(2026, 10, 16, 12, 30);
+      const some = { ...NO_TRAFFIC, calls: 2, flagged: 1, t12: 2 };
+      const [minute, hour] = slotsAt(now, some);
+      await Promise.all([one.addTraffic([minute!, hour!], now), other.addTraffic([minute!, hour!], now)]);
+      const twice = { calls: 4, flagged: 2, t12: 4, t0: 0, refused: 0 };
+      expect(await one.traffic(60_000, now)).toEqual([expect.objectContaining({ at: now, ...twice })]);
+      expect(await one.traffic(60_000, now + 1)).toEqual([]);
+      const inTwoHours = now + 2 * 3_600_000 + 1;
+      await one.addTraffic(slotsAt(inTwoHours, some), inTwoHours);
+      expect((await other.traffic(60_000, 0)).map(({ at }) => at)).toEqual([inTwoHours - 1]);
+      expect((await other.traffic(3_600_000, 0)).map(({ calls }) => calls)).toEqual([4, 2]);
+      const inAMonth = now + 33 * 86_400_000;
+      await one.addTraffic(slotsAt(inAMonth, some), inAMonth);
+      expect((await other.traffic(3_600_000, 0)).map(({ calls }) => calls)).toEqual([2]);
     });
   });
 

@@ -58,6 +58,8 @@ export interface TestService {
   key(limits?: Partial<KeyRecord>): Promise<{ key: KeyRecord; secret: string }>;
   get(path: string, secret?: string, headers?: Record<string, string>): Promise<Response>;
   used(key: KeyRecord): Promise<number>;
+  /** The code of a link that gives this secret away. */
+  invite(secret: string): string;
   close(): Promise<void>;
 }
 
@@ -152,6 +154,7 @@ export async function startTestService(
       fetch(base + path, {
         headers: { ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }), ...headers },
       }),
+    invite: service.invite,
     used: async key => store.used(key.id, new Date(clock()).toISOString().slice(0, 7)),
     close,
   };
@@ -160,7 +163,7 @@ export async function startTestService(
 /** What the service asks of the store by itself every so often, whether somebody calls or not. */
 const BY_ITSELF: readonly (keyof Store)[] = [
   ...(['flag', 'learn', 'readHosts', 'sharedNames', 'snapshots', 'feedChecks', 'listOperators'] as const),
-  ...(['changesMark', 'swapChangesMark'] as const),
+  ...(['changesMark', 'swapChangesMark', 'addTraffic'] as const),
 ];
 
 /** From now until the test ends: how often calls made the service ask its store. */

@@ -22,6 +22,8 @@ interface ChartProps {
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly unit?: string;
+  /** How long each point lasts, in seconds, where they follow each other without gaps. */
+  readonly step?: number;
 }
 
 const HEIGHT = 220;
@@ -35,7 +37,7 @@ const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
 export function Chart(props: ChartProps) {
-  const { label, kind, times, series } = props;
+  const { label, kind, times, series, step } = props;
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot>(undefined);
   const data = useRef<uPlot.AlignedData>([[]]);
@@ -67,7 +69,7 @@ export function Chart(props: ChartProps) {
       chart.current?.destroy();
       chart.current = undefined;
     };
-  }, [kind, names, shade]);
+  }, [kind, names, shade, step]);
 
   useEffect(() => chart.current?.setData(data.current), [times, series]);
   if (isLost)
@@ -100,15 +102,49 @@ function aWhile({ data: [times] }: uPlot, first: number, last: number): [number,
   return [Math.min(first, end - SHORTEST), end];
 }
 
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+
+function timeWords(at: number, step = 0): string {
+  const time = new Date(at).toISOString();
+  if (step === 0) return time.slice(11, 19);
+  if (step <= HOUR) return time.slice(11, 16);
+  return step < DAY ? `${shortDay(at)} ${time.slice(11, 16)}` : shortDay(at);
+}
+
+/** Beside the pointer: the moment and every value there. For readers the numbers are in the table. */
+function tooltipIn(inWords: (seconds: number) => string, unit: string) {
+  return (plot: uPlot) => {
+    const box = plot.over.appendChild(document.createElement('div'));
+    box.className = 'tooltip';
+    box.hidden = true;
+    plot.hooks.setCursor = [
+      () => {
+        const { idx, left = -1 } = plot.cursor;
+        const at = idx == null || left < 0 ? undefined : plot.data[0][idx];
+        box.hidden = at === undefined;
+        if (at === undefined) return;
+        const values = plot.series.slice(1).map(({ label }, one) => {
+          const value = plot.data[one + 1]?.[idx!];
+          return `${label} ${value == null ? '–' : `${compact.format(value)}${unit}`}`;
+        });
+        box.textContent = [inWords(at), ...values].join('\n');
+        const isRight = left > plot.over.clientWidth / 2;
+        box.style.insetInlineStart = isRight ? '' : `${left + 12}px`;
+        box.style.insetInlineEnd = isRight ? `${plot.over.clientWidth - left + 12}px` : '';
+      },
+    ];
+  };
+}
+
 function optionsFor(
-  { kind, series, unit = '' }: ChartProps,
+  { kind, series, unit = '', step }: ChartProps,
   node: HTMLElement,
   Plot: typeof uPlot,
 ): uPlot.Options {
   const soft = colorIn(node, '--soft');
   const line = colorIn(node, '--line');
-  const inWords = (seconds: number) =>
-    kind === 'bars' ? shortDay(seconds * 1000) : new Date(seconds * 1000).toISOString().slice(11, 19);
+  const inWords = (seconds: number) => timeWords(seconds * 1000, kind === 'bars' ? DAY : step);
   const axis = {
     stroke: soft,
     grid: { show: false },
@@ -120,6 +156,7 @@ function optionsFor(
     width: node.clientWidth,
     height: HEIGHT,
     tzDate: seconds => Plot.tzDate(new Date(seconds * 1000), 'UTC'),
+    hooks: { init: [tooltipIn(inWords, unit)] },
     cursor: { y: false, points: { show: kind === 'lines' } },
     legend: { show: series.length > 1 || kind === 'bars', live: true },
     scales: {
@@ -127,7 +164,11 @@ function optionsFor(
       y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
     },
     axes: [
-      { ...axis, space: 70, values: (_plot, ticks) => ticks.map(inWords) },
+      {
+        ...axis,
+        space: step !== undefined && step > HOUR ? 100 : 70,
+        values: (_plot, ticks) => ticks.map(inWords),
+      },
       {
         ...axis,
         size: 56,
@@ -146,8 +187,8 @@ function optionsFor(
         stroke: colorIn(node, color),
         width: kind === 'bars' ? 0 : 2,
         ...(kind === 'bars' && bars ? { fill: colorIn(node, color), paths: bars } : {}),
-        // A line needs two.
-        points: { show: (plot: uPlot) => kind === 'lines' && plot.data[0].length === 1 },
+        // A line needs two, and between gaps a point may stand alone.
+        points: { show: (plot: uPlot) => kind === 'lines' && (!!step || plot.data[0].length === 1) },
         value: (_plot: uPlot, value: number | null) =>
           value == null ? '–' : `${Math.round(value * 100) / 100}${unit}`,
       })),

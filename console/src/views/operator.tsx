@@ -1,6 +1,6 @@
 /** The operator's side: everything behind ADMIN_TOKEN, one tab for each thing that can be run. */
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type Door, door, listKeys } from '../admin.ts';
 import type { Failure } from '../api.ts';
 import { Field, SecretField } from '../parts/field.tsx';
@@ -12,11 +12,14 @@ import { useShared } from '../shared.ts';
 import { Audit } from './operator/audit.tsx';
 import { FeedsTab, StaleNotice } from './operator/feeds.tsx';
 import { Health } from './operator/health.tsx';
+import { Home, isRange } from './operator/home.tsx';
 import { Hosts } from './operator/hosts.tsx';
+import { KeyPage } from './operator/key-page.tsx';
 import { Keys, MadeSecret } from './operator/keys.tsx';
 import { Overrides } from './operator/overrides.tsx';
 
 const TABS = {
+  home: { name: 'Home', View: Home },
   keys: { name: 'Keys', View: Keys },
   overrides: { name: 'Overrides', View: Overrides },
   feeds: { name: 'Feeds', View: FeedsTab },
@@ -25,7 +28,16 @@ const TABS = {
   audit: { name: 'Audit', View: Audit },
 } as const;
 type TabName = keyof typeof TABS;
-export const isOperatorTab = (name: string) => Object.hasOwn(TABS, name);
+const isTab = (name: string): name is TabName => Object.hasOwn(TABS, name);
+
+/** `#/operator`, a tab of it, a range of its home, or `#/keys/<id>`. */
+export function isOperatorPath([first, second, third, ...rest]: readonly string[]): boolean {
+  if (rest.length > 0) return false;
+  if (first === 'keys') return !!second && third === undefined;
+  if (first !== 'operator') return false;
+  if (third !== undefined) return second === 'home' && isRange(third);
+  return second === undefined || isTab(second);
+}
 
 async function enter(): Promise<void> {
   const { text: sent } = adminToken.get();
@@ -41,7 +53,7 @@ export function Operator() {
     <>
       <div class="intro">
         <h1 tabIndex={-1}>Operator</h1>
-        <p>Keys, overrides, feeds and health. Every change is recorded in the audit log.</p>
+        <p>Traffic, keys, overrides, lists and health. Every change is recorded in the audit log.</p>
       </div>
       {state === 'open' ? <Inside /> : <Outside state={state} />}
       <MadeSecret />
@@ -50,7 +62,11 @@ export function Operator() {
 }
 
 function Outside({ state }: { state: Exclude<Door, 'open'> }) {
-  const { text: token } = useShared(adminToken);
+  const { text: token, remembered } = useShared(adminToken);
+  // One sign-in for the session: what this tab keeps is enough after a reload.
+  useEffect(() => {
+    if (remembered && token !== '' && state === 'closed') void enter();
+  }, []);
   return (
     <div class="columns">
       <form
@@ -127,14 +143,15 @@ function NameField() {
 }
 
 function Inside() {
-  const [, tab = 'keys'] = useShared(route);
+  const [first, second = 'home'] = useShared(route);
+  const isKey = first === 'keys';
   const { text: name } = useShared(operatorName);
   const [names] = useState(() => Object.values(TABS).map(one => one.name));
-  const current: TabName = isOperatorTab(tab) ? (tab as TabName) : 'keys';
+  const current: TabName = isKey ? 'keys' : isTab(second) ? second : 'home';
   const { View } = TABS[current];
 
   function choose(wanted: string): void {
-    const [id] = Object.entries(TABS).find(([, one]) => one.name === wanted) ?? ['keys'];
+    const [id] = Object.entries(TABS).find(([, one]) => one.name === wanted) ?? ['home'];
     location.replace(`#/operator/${id}`);
   }
 
@@ -155,7 +172,7 @@ function Inside() {
       </p>
       <StaleNotice />
       <Tabs label="Operator" names={names} current={TABS[current].name} onChoose={choose}>
-        <View />
+        {isKey ? <KeyPage key={second} id={second} /> : <View />}
       </Tabs>
     </>
   );

@@ -8,13 +8,15 @@ import { type FeedParts, feedEndpoints } from './feeds.ts';
 import { hostEndpoints } from './hosts.ts';
 import { keyEndpoints } from './keys.ts';
 import { overrideEndpoints } from './overrides.ts';
+import { type TrafficEndpointParts, trafficEndpoints } from './traffic.ts';
 
-export function operatorEndpoints(doors: Doors, parts: FeedParts): Route[] {
+export function operatorEndpoints(doors: Doors, parts: FeedParts & TrafficEndpointParts): Route[] {
   return operatorRoutes(doors, {
     keys: keyEndpoints(parts),
     overrides: overrideEndpoints(parts),
     hosts: hostEndpoints(parts),
     feeds: feedEndpoints(parts),
     audit: auditEndpoints(parts),
+    traffic: trafficEndpoints(parts),
   });
 }

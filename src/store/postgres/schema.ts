@@ -2,6 +2,7 @@
 
 import { StoreRefused } from '../refused.ts';
 import { SCHEMA, type Session } from './session.ts';
+import { TRAFFIC_TABLE } from './traffic.ts';
 
 /**
  * Step n brings a database from version n to n + 1. Steps are only ever added, and they only ever add: servers of
@@ -218,6 +219,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     floor bigint NOT NULL,
     last bigint NOT NULL
   )`,
+  traffic: TRAFFIC_TABLE,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

@@ -24,6 +24,7 @@ import { SCHEMA } from './session.ts';
 import { createSigning } from './signing.ts';
 import { createSnapshots } from './snapshots.ts';
 import { count, prove } from './spender.ts';
+import { createTraffic } from './traffic.ts';
 import { createUsage } from './usage.ts';
 
 /**
@@ -82,6 +83,7 @@ export async function openPostgresStore(
   const revisions = createRevisions(records);
   const flags = createFlags(records);
   const hosts = createHosts(records);
+  const traffic = createTraffic(records);
   let closing: Promise<void> | undefined;
   let isClockRight = true;
   /** By a wrong clock nothing is too old to be kept. */
@@ -113,8 +115,10 @@ export async function openPostgresStore(
     ...createFeedChecks(records),
     ...createOperators(records, revisions),
     ...createChanges(records),
+    ...traffic,
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
+    addTraffic: (slots, now) => traffic.addTraffic(slots, isClockRight ? now : 0),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
     ready: provedOnce(proveAndCompareClocks),
     ...NO_COPIES,

@@ -152,6 +152,8 @@ function bulkWork(bulk: Ask) {
     swapChangesMark: (mark, was) => bulk('swapChangesMark', [mark, was], NO_DEADLINE),
     changesAfter: async (id, most) => JSON.parse(await bulk('changesAfter', [id, most])),
     changesBefore: at => bulk('changesBefore', [at]),
+    addTraffic: (slots, now) => bulk('addTraffic', [slots, now], NO_DEADLINE),
+    traffic: (span, from) => bulk('traffic', [span, from]),
     lease: name => bulk('lease', [name], NO_DEADLINE),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;

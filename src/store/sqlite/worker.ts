@@ -26,6 +26,7 @@ import { failureOf, SharedCommits } from './shared-commits.ts';
 import { createSigning, type Signing } from './signing.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createSpender, type Spender } from './spender.ts';
+import { createTraffic, type TrafficSlots } from './traffic.ts';
 import { createUsage, type Usage } from './usage.ts';
 
 export interface WorkerData {
@@ -65,6 +66,7 @@ export interface Records
     FeedChecks,
     Operators,
     Changes,
+    TrafficSlots,
     Restore {
   backup(path: string): Promise<void>;
   /** Reads every page of a copy: what cannot be read back is none. */
@@ -115,6 +117,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createFeedChecks(db),
     ...createOperators(db, revisions),
     ...createChanges(db),
+    ...createTraffic(db),
     ...createRestore(db, revisions),
     backup: backUp,
     checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),

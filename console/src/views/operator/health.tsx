@@ -2,6 +2,7 @@
 
 import { useEffect } from 'preact/hooks';
 import { askDnsProblems, askMetrics, type DnsProblem, type Failure } from '../../api.ts';
+import { percent } from '../../attention.ts';
 import {
   countedIn,
   type Interval,
@@ -17,6 +18,7 @@ import { type Bar, Bars } from '../../parts/bars.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { FailureNotice, Notice, Waiting } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { Tile } from '../../parts/tile.tsx';
 import { type Shared, share, useShared } from '../../shared.ts';
 import { number, plural } from '../../time.ts';
 
@@ -59,7 +61,8 @@ export function Health() {
       <div class="toolbar">
         <h2>Health</h2>
         <p class="hint">
-          Calls of the API since this view was first opened; asked every 5 seconds while it is visible.
+          API calls since you opened this tab, refreshed every 5 seconds. Home has the last hour, day, week
+          and month.
         </p>
       </div>
       {failure && <FailureNotice failure={failure} onRetry={() => void poll()} />}
@@ -75,8 +78,6 @@ export function Health() {
 }
 
 const ms = (seconds: number | null) => (seconds === null ? '–' : `${Math.round(seconds * 100_000) / 100} ms`);
-const percent = (part: number, all: number) =>
-  all === 0 ? '–' : `${Math.round((1000 * part) / all) / 10} %`;
 
 function Figures({ watch }: { watch: Watch }) {
   const { statuses, buckets, lookups } = countedIn(watch);
@@ -91,8 +92,8 @@ function Figures({ watch }: { watch: Watch }) {
       <dl class="tiles">
         <Tile name="Calls" value={number(calls)} />
         <Tile name="Failed (5xx)" value={number(failed)} isBad={failed > 0} />
-        <Tile name="Half within" value={ms(quantile(buckets, 0.5))} />
-        <Tile name="99 % within" value={ms(quantile(buckets, 0.99))} />
+        <Tile name="Median (p50)" value={ms(quantile(buckets, 0.5))} />
+        <Tile name="p99" value={ms(quantile(buckets, 0.99))} />
         <Tile name="DNS cache hits" value={percent(hits, asked)} />
         <Tile name="In flight now" value={number(watch.last.inFlight)} />
       </dl>
@@ -131,19 +132,10 @@ function SinceStart({ last, isOneOfMany }: { last: Totals; isOneOfMany: boolean 
       <div class="charts">
         <Bars title="Calls by status" bars={bars(last.statuses)} />
         <Bars title="DNS answers by outcome" bars={bars(last.questions)} />
-        <Bars title="How lookups got their DNS answer" bars={bars(last.lookups)} />
+        <Bars title="DNS cache" bars={bars(last.lookups, CACHE_WORDS)} />
         <Bars title="Verdicts by reason" bars={bars(last.verdicts)} />
       </div>
     </section>
-  );
-}
-
-function Tile({ name, value, isBad = false }: { name: string; value: string; isBad?: boolean }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd class={isBad ? 'wrong' : ''}>{value}</dd>
-    </div>
   );
 }
 
@@ -154,11 +146,18 @@ function cacheUse(lookups: Totals['lookups']): { hits: number; asked: number } {
   return { hits, asked: hits + count('miss') };
 }
 
-function bars(counts: ReadonlyMap<string, number>): Bar[] {
+const CACHE_WORDS: Readonly<Record<string, string>> = {
+  background: 'refreshed in background',
+  capped: 'no room to ask',
+  joined: 'shared with a running query',
+  stale: 'older answer',
+};
+
+function bars(counts: ReadonlyMap<string, number>, words: Readonly<Record<string, string>> = {}): Bar[] {
   return [...counts]
     .filter(([, value]) => value > 0)
     .sort(([a], [b]) => a.localeCompare(b))
-    .map(([name, value]) => ({ name, value, tone: toneOf(name) }));
+    .map(([name, value]) => ({ name: words[name] ?? name, value, tone: toneOf(name) }));
 }
 
 const toneOf = (name: string) =>
@@ -193,8 +192,8 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: '2xx and 3xx per second', show: row => rounded(row.good), isNumber: true },
   { name: '4xx per second', show: row => rounded(row.refused), isNumber: true },
   { name: '5xx per second', show: row => rounded(row.failed), isNumber: true },
-  { name: 'Half within, ms', show: row => rounded(row.half), isNumber: true },
-  { name: '99 % within, ms', show: row => rounded(row.most), isNumber: true },
+  { name: 'p50, ms', show: row => rounded(row.half), isNumber: true },
+  { name: 'p99, ms', show: row => rounded(row.most), isNumber: true },
 ];
 
 function OverTime({ intervals }: { intervals: readonly Interval[] }) {
@@ -225,8 +224,8 @@ function OverTime({ intervals }: { intervals: readonly Interval[] }) {
             times={times}
             unit=" ms"
             series={[
-              { name: 'Half within', color: '--accent', values: rows.map(row => row.half) },
-              { name: '99 % within', color: '--warn', values: rows.map(row => row.most) },
+              { name: 'Median (p50)', color: '--accent', values: rows.map(row => row.half) },
+              { name: 'p99', color: '--warn', values: rows.map(row => row.most) },
             ]}
           />
         </figure>

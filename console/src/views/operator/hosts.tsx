@@ -8,14 +8,15 @@ import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { number } from '../../time.ts';
 
-const STATE_WORDS: Readonly<Record<Host['state'], string>> = {
-  disposable: 'Disposable: unlisted guests are flagged',
-  undecided: 'Undecided: its listed guests do not weigh enough',
-  shared: 'Shared with others: never flagged for',
-  forgotten: 'Forgotten by an operator',
+/** What is shown for each state, and what it means. */
+const STATES: Readonly<Record<Host['state'], readonly [string, string]>> = {
+  disposable: ['disposable', 'Unlisted domains on this host are flagged.'],
+  undecided: ['undecided', 'Too little evidence to flag unlisted domains.'],
+  shared: ['shared', 'Also used by ordinary domains. Nobody is flagged because of it.'],
+  forgotten: ['ignored', 'An operator chose to ignore it.'],
 };
 
-const verbFor = ({ state }: Host) => (state === 'forgotten' ? 'Relearn' : 'Forget');
+const verbFor = ({ state }: Host) => (state === 'forgotten' ? 'Watch again' : 'Ignore');
 
 function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
   return [
@@ -25,24 +26,26 @@ function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
       show: row => (
         <>
           <span class="mono">{row.host}</span>
-          {row.neighbours.length > 0 && <span class="detail">receives for {row.neighbours.join(', ')}</span>}
+          {row.neighbours.length > 0 && (
+            <span class="detail">receives mail for {row.neighbours.join(', ')}</span>
+          )}
         </>
       ),
     },
     {
       name: 'State',
-      by: row => row.state,
-      show: row => <span title={STATE_WORDS[row.state]}>{row.state}</span>,
+      by: row => STATES[row.state][0],
+      show: row => <span title={STATES[row.state][1]}>{STATES[row.state][0]}</span>,
     },
     {
-      name: 'Listed guests',
+      name: 'Disposable domains',
       startsDown: true,
       by: row => row.flagged,
       show: row => number(row.flagged),
       isNumber: true,
     },
     {
-      name: 'Other guests',
+      name: 'Other domains',
       startsDown: true,
       by: row => row.innocent,
       show: row => number(row.innocent),
@@ -50,7 +53,7 @@ function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
       isMinor: true,
     },
     {
-      name: 'Weight',
+      name: 'Evidence',
       startsDown: true,
       by: row => row.sum,
       show: row => row.sum.toFixed(1),
@@ -97,8 +100,8 @@ function HostsList({ hosts, onChanged }: { hosts: readonly Host[]; onChanged: ()
       {hosts.length === 0 ? (
         <Empty title="Nothing learned yet">
           <p>
-            Hosts appear when listed domains are looked up. <code>domain-risk feeds sweep</code> asks for all
-            of them at once.
+            Hosts appear when listed domains are looked up. <code>domain-risk feeds sweep</code> looks up all
+            of them.
           </p>
         </Empty>
       ) : (
@@ -122,8 +125,8 @@ function Change({ host, onChanged, onClosed }: { host: Host; onChanged: () => vo
     >
       <p>
         {isForgotten
-          ? 'It may be learned again, from nothing.'
-          : 'Domains are no longer flagged because of it, and it is not learned again until you say so.'}
+          ? 'It starts without evidence and can be learned again.'
+          : 'It no longer flags anyone. It is not learned again until you choose to watch it.'}
       </p>
     </Confirm>
   );

@@ -87,7 +87,7 @@ export function KeyForm<T>({ before, send, ...rest }: KeyFormProps<T>) {
         <Field label="Calls per second" hint="Empty: no limit.">
           {ids => <input {...ids} {...bind('rate')} type="number" min="1" step="1" inputMode="numeric" />}
         </Field>
-        <Field label="Valid until (UTC)" hint="The first day on which it no longer works. Empty: for good.">
+        <Field label="Expires" hint="At 00:00 UTC on this date. Empty: never.">
           {ids => <input {...ids} {...bind('expires')} type="date" />}
         </Field>
       </div>

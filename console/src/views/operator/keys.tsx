@@ -11,6 +11,7 @@ import {
   rotateKey,
   updateKey,
 } from '../../admin.ts';
+import { keyHref } from '../../attention.ts';
 import { Sparkline } from '../../parts/bars.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Code } from '../../parts/copy.tsx';
@@ -24,10 +25,13 @@ import { day, fromNow, number } from '../../time.ts';
 import { changedLimits, KeyForm } from './key-form.tsx';
 
 /** What is in front of the list. */
-type Open = { readonly what: 'create' } | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
+export type Doing =
+  | { readonly what: 'create' }
+  | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
 
 /** Until somebody says that they have copied it: the browser's Back takes the view away, but not this. */
-const madeKey = share<MadeKey | undefined>(undefined);
+const madeKey = share<{ readonly made: MadeKey; readonly what: string } | undefined>(undefined);
+const showSecret = (what: string) => (made: MadeKey) => madeKey.set({ made, what });
 
 export function Keys() {
   return (
@@ -38,7 +42,7 @@ export function Keys() {
 }
 
 function KeysList({ keys, onChanged }: { keys: readonly ListedKey[]; onChanged: () => void }) {
-  const [open, setOpen] = useState<Open>();
+  const [open, setOpen] = useState<Doing>();
   const columns = useMemo(() => columnsFor(setOpen), []);
   const rows = useMemo(
     () => keys.toSorted((a, b) => Number(!!a.revoked_at) - Number(!!b.revoked_at)),
@@ -69,14 +73,14 @@ function KeysList({ keys, onChanged }: { keys: readonly ListedKey[]; onChanged: 
   );
 }
 
-function columnsFor(open: (what: Open) => void): readonly Column<ListedKey>[] {
+function columnsFor(open: (what: Doing) => void): readonly Column<ListedKey>[] {
   return [
     {
       name: 'Name',
       by: key => key.name,
       show: key => (
         <>
-          {key.name}
+          <a href={keyHref(key.id)}>{key.name}</a>
           <span class="detail mono">{key.shown_as}</span>
           {key.note !== null && <span class="detail">{key.note}</span>}
         </>
@@ -93,30 +97,34 @@ function columnsFor(open: (what: Open) => void): readonly Column<ListedKey>[] {
     { name: 'Limits', show: key => <Limits limited={key} />, isMinor: true },
     {
       name: 'Change',
-      show: key =>
-        key.revoked_at === null && (
-          <span class="buttons">
-            {(['edit', 'rotate', 'revoke'] as const).map(what => (
-              <button
-                key={what}
-                type="button"
-                class="button small"
-                aria-haspopup="dialog"
-                aria-label={`${VERBS[what]} ${key.name}`}
-                onClick={() => open({ what, key })}
-              >
-                {VERBS[what]}
-              </button>
-            ))}
-          </span>
-        ),
+      show: key => <KeyButtons listed={key} open={open} />,
     },
   ];
 }
 
+export function KeyButtons({ listed: key, open }: { listed: ListedKey; open: (what: Doing) => void }) {
+  if (key.revoked_at !== null) return null;
+  return (
+    <span class="buttons">
+      {(['edit', 'rotate', 'revoke'] as const).map(what => (
+        <button
+          key={what}
+          type="button"
+          class="button small"
+          aria-haspopup="dialog"
+          aria-label={`${VERBS[what]} ${key.name}`}
+          onClick={() => open({ what, key })}
+        >
+          {VERBS[what]}
+        </button>
+      ))}
+    </span>
+  );
+}
+
 const VERBS = { edit: 'Edit', rotate: 'Rotate', revoke: 'Revoke' } as const;
 
-function stateOf({ revoked_at, expires_at }: Key): 'active' | 'expired' | 'revoked' {
+export function stateOf({ revoked_at, expires_at }: Key): 'active' | 'expired' | 'revoked' {
   if (revoked_at !== null) return 'revoked';
   return expires_at === null || isAhead(expires_at) ? 'active' : 'expired';
 }
@@ -124,7 +132,7 @@ function stateOf({ revoked_at, expires_at }: Key): 'active' | 'expired' | 'revok
 const usedWords = ({ used = 0, quota }: Key) =>
   quota === null ? number(used) : `${number(used)} of ${number(quota)}`;
 
-const isAhead = (moment: string | null | undefined): moment is string =>
+export const isAhead = (moment: string | null | undefined): moment is string =>
   typeof moment === 'string' && Date.parse(moment) > Date.now();
 
 function Limits({ limited }: { limited: Key }) {
@@ -133,24 +141,32 @@ function Limits({ limited }: { limited: Key }) {
     rate === null ? '' : `${rate} per second`,
     ...origins,
     ...networks,
-    expires_at === null ? '' : `until ${day(expires_at)}`,
-    revoked_at === null && isAhead(previous_until) ? `old secret ends ${fromNow(previous_until)}` : '',
+    expires_at === null ? '' : `expires ${day(expires_at)}`,
+    revoked_at === null && isAhead(previous_until) ? `old secret expires ${fromNow(previous_until)}` : '',
   ].filter(word => word !== '');
   return words.length === 0 ? <span class="soft">none</span> : <span>{words.join(' · ')}</span>;
 }
 
 interface FrontProps {
-  readonly open: Open;
-  onOpen(open: Open | undefined): void;
+  readonly open: Doing;
+  onOpen(open: Doing | undefined): void;
   onChanged(): void;
 }
 
-function Front({ open, onOpen, onChanged }: FrontProps) {
-  const [overlap, setOverlap] = useState('0');
+export function Front({ open, onOpen, onChanged }: FrontProps) {
+  const [overlap, setOverlap] = useState('86400');
   const then = { onAnswered: onChanged, onClosed: () => onOpen(undefined) };
   switch (open.what) {
     case 'create':
-      return <KeyForm title="Create a key" verb="Create" send={createKey} onDone={madeKey.set} {...then} />;
+      return (
+        <KeyForm
+          title="Create a key"
+          verb="Create"
+          send={createKey}
+          onDone={showSecret('Key created')}
+          {...then}
+        />
+      );
     case 'edit':
       return (
         <KeyForm
@@ -167,11 +183,11 @@ function Front({ open, onOpen, onChanged }: FrontProps) {
           title={`Rotate ${open.key.name}`}
           verb="Rotate"
           act={() => rotateKey(open.key.id, Number(overlap))}
-          onDone={madeKey.set}
+          onDone={showSecret('New secret')}
           {...then}
         >
           <p>It gets a new secret. Its name, limits and counter stay.</p>
-          <Field label="The old secret stays valid" hint="Long enough to bring the new one to every caller.">
+          <Field label="Old secret" hint="Keep it long enough to bring the new one to every caller.">
             {ids => (
               <select {...ids} value={overlap} onChange={event => setOverlap(event.currentTarget.value)}>
                 {OVERLAPS.map(([seconds, words]) => (
@@ -182,19 +198,24 @@ function Front({ open, onOpen, onChanged }: FrontProps) {
               </select>
             )}
           </Field>
+          {overlap === '0' && (
+            <Notice tone="warning" title="Callers with the old secret get 401 at once">
+              <p>Choose this only when the secret has leaked.</p>
+            </Notice>
+          )}
         </Confirm>
       );
     case 'revoke':
       return (
         <Confirm
           title={`Revoke ${open.key.name}`}
-          verb="Revoke for good"
+          verb="Revoke"
           isDangerous
           act={() => revokeKey(open.key.id)}
           {...then}
         >
           <p>
-            From the next call on, whoever holds <code>{open.key.shown_as}</code> gets 401. This cannot be
+            Every caller with <code>{open.key.shown_as}</code> gets 401 from the next call on. This cannot be
             undone.
           </p>
         </Confirm>
@@ -203,22 +224,23 @@ function Front({ open, onOpen, onChanged }: FrontProps) {
 }
 
 const OVERLAPS = [
-  [0, 'not at all: it ends at once'],
-  [3_600, 'for an hour'],
-  [86_400, 'for a day'],
-  [604_800, 'for a week'],
+  [86_400, 'keep for 1 day'],
+  [604_800, 'keep for 1 week'],
+  [3_600, 'keep for 1 hour'],
+  [0, 'revoke now'],
 ] as const;
 
 /** In front of whatever part of the operator's side is shown. */
 export function MadeSecret() {
-  const made = useShared(madeKey);
-  if (!made) return null;
+  const shown = useShared(madeKey);
+  if (!shown) return null;
+  const { made, what } = shown;
   return (
-    <Dialog title={`The secret of ${made.name}`} onClosed={() => madeKey.set(undefined)} isInsistent>
+    <Dialog title={`${what}: ${made.name}`} onClosed={() => madeKey.set(undefined)} isInsistent>
       {close => (
         <>
           <Notice tone="warning" title="Copy it now">
-            <p>It is shown this once. The service keeps only its hash and cannot show it again.</p>
+            <p>The secret is shown only once. The service stores its hash and cannot show it again.</p>
           </Notice>
           <Code text={made.key} what="API key" isWrapped />
           <div class="dialog-buttons">

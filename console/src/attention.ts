@@ -1,0 +1,103 @@
+/** What an operator should look at first, the worst first. */
+
+import { fromNow, number, plural } from './time.ts';
+import type { Keys, Traffic } from './wire.ts';
+
+type ListedKey = Keys['keys'][number];
+
+export interface Attention {
+  readonly tone: 'error' | 'warning' | 'info';
+  readonly title: string;
+  readonly text: string;
+  readonly href: string;
+  readonly link: string;
+}
+
+const NEARLY_USED = 0.9;
+const SOON_MS = 7 * 86_400_000;
+/** Shares from which on more than a few callers notice. */
+const MANY_DEGRADED = 0.05;
+const MANY_REFUSED = 0.2;
+
+export const share = (part: number, all: number) => (all === 0 ? 0 : part / all);
+export const percent = (part: number, all: number) =>
+  all === 0 ? '–' : `${Math.round(1000 * share(part, all)) / 10} %`;
+
+interface Seen {
+  readonly total: Traffic['total'];
+  readonly keys: readonly ListedKey[];
+  readonly dns: readonly { readonly address: string; readonly problem: string }[];
+  readonly failingFeeds: readonly string[];
+  readonly now: number;
+}
+
+export function attentionOf({ total, keys, dns, failingFeeds, now }: Seen): Attention[] {
+  const health = { href: '#/operator/health', link: 'Open Health' };
+  const { calls, verdicts, degraded, refused, failed } = total;
+  const ofTraffic: (Attention | false)[] = [
+    failed > 0 && {
+      tone: 'error',
+      title: `${plural(failed, 'call')} failed (5xx)`,
+      text: 'The log says why. Callers continue without the check.',
+      ...health,
+    },
+    share(degraded, verdicts) >= MANY_DEGRADED && {
+      tone: 'warning',
+      title: `${percent(degraded, verdicts)} of the verdicts are degraded`,
+      text: 'DNS did not answer, so unlisted domains get the neutral score.',
+      ...health,
+    },
+    share(refused, calls) >= MANY_REFUSED && {
+      tone: 'info',
+      title: `${percent(refused, calls)} of the calls were refused`,
+      text: 'A wrong key, a used-up quota, a rate limit or an invalid domain. Health shows the status codes.',
+      ...health,
+    },
+  ];
+  const ofFeeds: Attention[] = failingFeeds.map(feed => ({
+    tone: 'warning',
+    title: `${feed} could not be updated`,
+    text: 'The version before stays in use.',
+    href: '#/operator/feeds',
+    link: 'Open Feeds',
+  }));
+  const ofDns: Attention[] = dns.map(({ address, problem }) => ({
+    tone: 'warning',
+    title: `DNS server ${address} is not trusted`,
+    text: `It ${problem}.`,
+    ...health,
+  }));
+  const all = [
+    ...ofTraffic.filter(one => one !== false),
+    ...ofDns,
+    ...ofFeeds,
+    ...keys.flatMap(key => ofKey(key, now)),
+  ];
+  const ranks = ['error', 'warning', 'info'];
+  return all.sort((a, b) => ranks.indexOf(a.tone) - ranks.indexOf(b.tone));
+}
+
+function ofKey({ id, name, used = 0, quota, expires_at, revoked_at }: ListedKey, now: number): Attention[] {
+  if (revoked_at !== null) return [];
+  const page = { href: keyHref(id), link: `Open ${name}` };
+  const left = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - now;
+  const found: Attention[] = [];
+  if (quota !== null && quota > 0 && used >= NEARLY_USED * quota)
+    found.push({
+      tone: used >= quota ? 'warning' : 'info',
+      title: `${name} has used ${percent(used, quota)} of its quota`,
+      text: `${number(used)} of ${number(quota)} calls this month. Calls beyond the quota get 429.`,
+      ...page,
+    });
+  if (left > 0 && left < SOON_MS)
+    found.push({
+      tone: 'warning',
+      title: `${name} expires ${fromNow(expires_at!)}`,
+      text: 'Its callers get 401 from then on.',
+      ...page,
+    });
+  return found;
+}
+
+/** The page of a key. */
+export const keyHref = (id: string) => `#/keys/${encodeURIComponent(id)}`;
