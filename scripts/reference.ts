@@ -33,6 +33,7 @@ export function referenceRoutes(): Route[] {
         hosts: { list: work, forget: work, relearn: work },
         feeds: { list: work, rollBack: work, goForth: work },
         audit: { list: work },
+        decisions: { list: work },
       },
     ),
   ];

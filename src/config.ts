@@ -2,6 +2,7 @@
 
 import { dirname, resolve } from 'node:path';
 import type { Checked } from './core/checked.ts';
+import type { DecisionLog } from './core/decision.ts';
 import { type Database, unknownTlsMode } from './database.ts';
 import type { BackupSettings } from './scheduled-backups.ts';
 import { withSecrets } from './secret-files.ts';
@@ -39,6 +40,7 @@ export interface Config {
   readonly firstKeyFile: Parsed<'FIRST_KEY_FILE'>;
   /** Undefined where none are made. */
   readonly backups: BackupSettings | undefined;
+  readonly decisions: { readonly log: DecisionLog; readonly days: number };
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -88,6 +90,7 @@ export function readConfig(given: Environment): Config {
     firstKey: read('FIRST_KEY'),
     firstKeyFile: read('FIRST_KEY_FILE'),
     backups: backupDir === undefined ? undefined : { folder: backupDir, everyMs, keep },
+    decisions: { log: read('DECISION_LOG'), days: read('DECISION_DAYS') },
   });
   if (config.backups && database.kind === 'postgres')
     problems.push('BACKUP_DIR: must be empty with PostgreSQL, which has its own backup (docs/scaling.md)');

@@ -21,6 +21,7 @@ import { watchLoop } from './http/watchdog.ts';
 import type { Learn } from './learn.ts';
 import {
   observeBackups,
+  observeDecisions,
   observeFeeds,
   observeLearned,
   observePorts,
@@ -29,6 +30,7 @@ import {
   tellOfFeeds,
   tellOfReadiness,
 } from './observe.ts';
+import { createRecall, recallingBeside } from './recall.ts';
 import { backupAge } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
 
@@ -149,19 +151,23 @@ function observeParts(
   return freshness;
 }
 
+/** What verdicts need, and those kept that `DECISION_LOG` wants. */
+async function openKept(parts: Starting, resolver: DnsResolver, catalog: () => Catalog) {
+  const { config, store, clock, ticks, log, metrics } = parts;
+  const onError = (error: unknown) =>
+    log.error({ err: error }, 'what lookups found could not be written yet');
+  const verdicts = await openVerdicts({ store, resolver, catalog, clock, ticks, onError });
+  const recall = createRecall({ ...config.decisions, store, clock, onError });
+  observeDecisions(metrics, recall.dropped);
+  return { ...verdicts, rank: recallingBeside(verdicts.rank, recall), recall };
+}
+
 async function start(parts: Starting): Promise<Service> {
   const { config, store, clock, ticks, log, metrics, ports, crew } = parts;
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
-  const { overrides, lookup, rank, learn, filters } = await openVerdicts({
-    store,
-    resolver,
-    catalog,
-    clock,
-    ticks,
-    onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
-  });
+  const { overrides, lookup, rank, learn, filters, recall } = await openKept(parts, resolver, catalog);
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const { isAdminToken, isTrustedProxy } = config;
@@ -214,7 +220,8 @@ async function start(parts: Starting): Promise<Service> {
       freshness.close();
       operators.close();
       // Every count is in the store already. What a silent store does not take now are flags and guests.
-      await atMost(LAST_WORDS_MS, Promise.all([following?.close(), rank.close(), learn.close()]));
+      const words = [following?.close(), rank.close(), learn.close(), recall.close()];
+      await atMost(LAST_WORDS_MS, Promise.all(words));
       await resolver.close();
       await atMost(LAST_WORDS_MS, store.close());
     },

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
+import { DECISION_LOGS } from './core/decision.ts';
 import { type Database, parseDatabase } from './database.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
 import { INSTALLATION } from './installation.ts';
@@ -156,6 +157,16 @@ export const SETTINGS = {
   BACKUP_KEEP: {
     fallback: '7',
     help: 'How many of them are kept.',
+    parse: parseKept,
+  },
+  DECISION_LOG: {
+    fallback: 'off',
+    help: 'Which answers are kept for `domain-risk decisions`, with time, key and domain, never an address: `flagged` (all but safe ones), `all` or `off`.',
+    parse: oneOf(...DECISION_LOGS),
+  },
+  DECISION_DAYS: {
+    fallback: '30',
+    help: 'For how many days they are kept, a million at the most.',
     parse: parseKept,
   },
 } as const satisfies Record<string, Setting<unknown>>;

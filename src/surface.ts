@@ -61,7 +61,7 @@ export async function surfaceOf(
     filterRoute(filterEndpoint({ doors, filters })),
     ...consoleRoutes({ docs: config.docs }),
   ];
-  const acts = () => actsOf(parts);
+  const acts = () => actsOf(config, parts);
   if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));
   // Without a token there is no such side.
   const ofOperators = config.isAdminToken ? await acts() : [];
@@ -70,11 +70,14 @@ export async function surfaceOf(
 }
 
 /** Loaded when somebody needs it: a server without operators starts a tenth of a second sooner. */
-async function actsOf({ doors, store, catalog, freshness, clock }: SurfaceParts): Promise<Route[]> {
+async function actsOf(
+  { decisions }: Config,
+  { doors, store, catalog, freshness, clock }: SurfaceParts,
+): Promise<Route[]> {
   const { operatorEndpoints } = await import('./http/endpoints/operators.ts');
   const { createOperate } = await import('./operate.ts');
   const world = { store, catalog, freshness, clock };
-  return operatorEndpoints(doors, { ...world, operate: createOperate(world) });
+  return operatorEndpoints(doors, { ...world, operate: createOperate(world), decisionLog: decisions.log });
 }
 
 function openapiRoute(routes: () => Promise<readonly Route[]>): Route {

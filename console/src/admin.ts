@@ -6,11 +6,13 @@ import { adminToken, operatorName } from './session.ts';
 import { type Shared, share } from './shared.ts';
 import {
   type Acts,
+  type Decisions,
   type Feeds,
   type FeedVersion,
   type HostState,
   type Hosts,
   isActs,
+  isDecisions,
   isFeeds,
   isFeedVersion,
   isHostState,
@@ -42,6 +44,7 @@ export type KeyLimits = Omit<
 export type OverrideAction = Override['action'];
 export type FeedStatus = Feeds['feeds'][number];
 export type Host = Hosts['hosts'][number];
+export type Decision = Decisions['decisions'][number];
 export type Act = Acts['acts'][number];
 
 /** Header values are bytes: a name with an umlaut goes as UTF-8. */
@@ -99,5 +102,11 @@ export const forgetHost = (host: string) =>
   admin<HostState>(`infra/${segment(host)}/forget`, isHostState, post());
 export const relearnHost = (host: string) =>
   admin<HostState>(`infra/${segment(host)}/relearn`, isHostState, post());
+
+/** Of what was typed; empty fields do not count. */
+export const findDecisions = (wanted: Readonly<Record<'domain' | 'key' | 'since' | 'before', string>>) => {
+  const typed = Object.entries(wanted).filter(([, text]) => text !== '');
+  return admin<Decisions>(`decisions?${new URLSearchParams(typed)}`, isDecisions);
+};
 
 export const listActs = () => admin<Acts>('audit?limit=1000', isActs);

@@ -4,6 +4,7 @@ import type { Type } from 'typebox';
 import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
 import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
+import { DECISIONS } from './examples-of-decisions.ts';
 import { CHANGES, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
@@ -210,6 +211,7 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   ignoreHost: [example('Ignored', IGNORED)],
   watchHost: [example('Watched', WATCHED)],
   listActs: [example('One change', ACTS)],
+  listDecisions: [example('One decision', DECISIONS)],
 };
 
 const NEW_KEY: Type.Static<typeof NewKeyBody> = {

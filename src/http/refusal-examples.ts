@@ -32,6 +32,7 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   ignoreHost: HOST_RULE,
   watchHost: HOST_RULE,
   listActs: LIMIT_RULE,
+  listDecisions: 'since must be like 2027-01-31 or 2027-01-31T12:00:00Z',
 };
 
 const NO_SUCH_KEY = 'there is no such key';

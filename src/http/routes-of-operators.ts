@@ -3,11 +3,13 @@
 import { Type } from 'typebox';
 import { OverrideBody } from './bodies.ts';
 import { type auditEndpoints, MOST_ACTS_SHOWN } from './endpoints/audit.ts';
+import type { decisionEndpoints } from './endpoints/decisions.ts';
 import type { hostEndpoints } from './endpoints/hosts.ts';
 import type { keyEndpoints } from './endpoints/keys.ts';
 import type { overrideEndpoints } from './endpoints/overrides.ts';
 import { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { Parameter, Route } from './routes.ts';
+import { decisionsRoute } from './routes-of-decisions.ts';
 import { type FeedRows, feedRoutes } from './routes-of-feeds.ts';
 import { type Actors, type RouteOf, routeOf } from './rows-of-operators.ts';
 import { ActsSchema, HostStateSchema, HostsSchema, OverrideSchema, OverridesSchema } from './schemas.ts';
@@ -48,6 +50,7 @@ interface Endpoints {
   readonly hosts: ReturnType<typeof hostEndpoints>;
   readonly feeds: FeedRows;
   readonly audit: ReturnType<typeof auditEndpoints>;
+  readonly decisions: ReturnType<typeof decisionEndpoints>;
 }
 
 export function operatorRoutes(doors: Actors, endpoints: Endpoints): Route[] {
@@ -57,6 +60,7 @@ export function operatorRoutes(doors: Actors, endpoints: Endpoints): Route[] {
     ...overrideRoutes(row, endpoints),
     ...feedRoutes(row, endpoints.feeds),
     ...evidenceRoutes(row, endpoints),
+    decisionsRoute(row, endpoints.decisions),
   ];
 }
 

@@ -59,7 +59,8 @@ export type OperatorsOperation =
   | 'watchHost'
   | 'listActs'
   | 'rollBackFeed'
-  | 'returnFeed';
+  | 'returnFeed'
+  | 'listDecisions';
 
 export interface Reference {
   readonly id: OperationId;

@@ -4,6 +4,7 @@
  */
 
 import type { Act, Action } from '../core/audit.ts';
+import type { NumberedDecision } from '../core/decision.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
 import type { FeedCheck } from '../core/freshness.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
@@ -225,8 +226,21 @@ export const CHANGES_MARK = table<ChangesMark & { readonly id: number }>('change
 });
 export const MARK = without(CHANGES_MARK, 'id');
 
+export const DECISION = table<NumberedDecision>('decision', ['id'], {
+  id: whole,
+  at: whole,
+  keyId: text,
+  domain: text,
+  score: whole,
+  reason: word<NumberedDecision['reason']>(),
+  snapshot: text,
+  degraded: yesNo,
+});
+export const NEW_DECISION = without(DECISION, 'id');
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
   ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING],
+  DECISION,
 ];

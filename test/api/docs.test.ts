@@ -129,6 +129,7 @@ describe('the document', () => {
       'ignoreHost post /admin/infra/{host}/forget',
       'watchHost post /admin/infra/{host}/relearn',
       'listActs get /admin/audit',
+      'listDecisions get /admin/decisions',
     ]);
     for (const { path, tags, security, summary, parameters } of operations()) {
       const isAdmin = path.startsWith('/admin');
@@ -466,6 +467,8 @@ describe('real answers are what the document says, and its examples are real', (
       return guestOf({ host: 'mx.example.com', domain, entry: domain, day: '2026-11-15' });
     });
     await store.learn(guests, [], '2026-11-15', '2026-08-01');
+    const decision = { keyId: 'key_1', domain: 'mailinator.com', score: 100, reason: 'disposable' } as const;
+    await store.writeDecisions([{ ...decision, at: 1, snapshot: 'aa67', degraded: false }], 0);
 
     const created = await send('POST', '/admin/keys', { key, json: example('createKey') });
     const { id } = JSON.parse(created.body) as { id: string };
@@ -513,6 +516,10 @@ describe('real answers are what the document says, and its examples are real', (
       ['listActs', 401, 'GET', '/admin/audit', {}],
       ['listActs', 405, 'POST', '/admin/audit', { key }],
       ['listActs', 422, 'GET', '/admin/audit?limit=0', { key }],
+      ['listDecisions', 200, 'GET', '/admin/decisions', { key }],
+      ['listDecisions', 401, 'GET', '/admin/decisions', {}],
+      ['listDecisions', 405, 'POST', '/admin/decisions', { key }],
+      ['listDecisions', 422, 'GET', '/admin/decisions?since=tuesday', { key }],
       ['removeOverride', 204, 'DELETE', partner, { key }],
       ['removeOverride', 401, 'DELETE', partner, {}],
       ['removeOverride', 404, 'DELETE', partner, { key }],

@@ -27,7 +27,7 @@ const HOSTILE = '<img src=x onerror=alert(1)>';
 const MORE_HOSTILE = '"><script>alert(2)</script>';
 
 describe.runIf(hasBrowser())('an operator', PATIENT, () => {
-  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN, DECISION_LOG: 'flagged' } });
   const status = async (secret: string) =>
     (await service().get('/v1/public/domain/gmail.com', secret)).status;
 
@@ -107,6 +107,27 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     expect(page.url()).not.toContain(TOKEN);
     await button(page, 'Sign out').click();
     expect(await token.inputValue()).toBe('');
+  });
+
+  test('finds out why a domain was refused', async () => {
+    const page = await enter();
+    const decision = { keyId: 'key_1', score: 90, reason: 'disposable', snapshot: 'aa67' } as const;
+    const of = (domain: string, at: number) => ({ ...decision, domain, at, degraded: false });
+    const many = Array.from({ length: 101 }, (_, at) => of('often.example', Date.UTC(2026, 10, 10) + at));
+    await service().store.writeDecisions([...many, of('refused.example', Date.UTC(2026, 10, 11))], 0);
+    const panel = await chooseTab(page, 'Decisions');
+    const rows = () => rowsOf(panel.getByRole('table'));
+    await soon(async () => (await rows())[0]?.slice(1, 5)).toEqual([
+      ...['refused.example', '90', 'disposable', 'key_1'],
+    ]);
+    await panel.getByLabel('Domain').fill('often.example');
+    await button(panel, 'Search').click();
+    await soon(async () => (await rows())[0]?.[1]).toBe('often.example');
+    await button(panel, 'Older decisions').click();
+    await soon(async () => (await rows()).length).toBe(1);
+    await panel.getByLabel('Domain').fill('safe.example');
+    await panel.getByLabel('Domain').press('Enter');
+    await panel.getByText('Safe answers are not kept').waitFor();
   });
 
   test('makes a key whose secret is shown once and works at once, limits it, rotates it, revokes it', async () => {

@@ -57,6 +57,8 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   BACKUP_DIR: ['/etc/passwd'],
   BACKUP_EVERY: ['', '0m', '10s', 'daily', '1w'],
   BACKUP_KEEP: ['', '0', '-1', 'all', '1000'],
+  DECISION_LOG: ['on', 'FLAGGED', ''],
+  DECISION_DAYS: ['0', '1000', 'all', ''],
 };
 
 test('every setting has values that it refuses', () => {

@@ -10,6 +10,7 @@ import { route } from '../route.ts';
 import { adminToken, operatorName } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { Audit } from './operator/audit.tsx';
+import { Decisions } from './operator/decisions.tsx';
 import { FeedsTab, StaleNotice } from './operator/feeds.tsx';
 import { Health } from './operator/health.tsx';
 import { Hosts } from './operator/hosts.tsx';
@@ -23,6 +24,7 @@ const TABS = {
   hosts: { name: 'Learned hosts', View: Hosts },
   health: { name: 'Health', View: Health },
   audit: { name: 'Audit', View: Audit },
+  decisions: { name: 'Decisions', View: Decisions },
 } as const;
 type TabName = keyof typeof TABS;
 export const isOperatorTab = (name: string) => Object.hasOwn(TABS, name);

@@ -4,17 +4,19 @@ import type { Doors } from '../doors.ts';
 import type { Route } from '../routes.ts';
 import { operatorRoutes } from '../routes-of-operators.ts';
 import { auditEndpoints } from './audit.ts';
+import { type DecisionParts, decisionEndpoints } from './decisions.ts';
 import { type FeedParts, feedEndpoints } from './feeds.ts';
 import { hostEndpoints } from './hosts.ts';
 import { keyEndpoints } from './keys.ts';
 import { overrideEndpoints } from './overrides.ts';
 
-export function operatorEndpoints(doors: Doors, parts: FeedParts): Route[] {
+export function operatorEndpoints(doors: Doors, parts: FeedParts & DecisionParts): Route[] {
   return operatorRoutes(doors, {
     keys: keyEndpoints(parts),
     overrides: overrideEndpoints(parts),
     hosts: hostEndpoints(parts),
     feeds: feedEndpoints(parts),
     audit: auditEndpoints(parts),
+    decisions: decisionEndpoints(parts),
   });
 }

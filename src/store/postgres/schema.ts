@@ -1,6 +1,7 @@
 /** The tables of the shared store, as steps that each run once, and what its server must be like. */
 
 import { StoreRefused } from '../refused.ts';
+import { DECISION_TABLE } from './decisions.ts';
 import { SCHEMA, type Session } from './session.ts';
 
 /**
@@ -218,6 +219,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     floor bigint NOT NULL,
     last bigint NOT NULL
   )`,
+  decision: DECISION_TABLE,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

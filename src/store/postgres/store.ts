@@ -9,6 +9,7 @@ import { createAudit } from './audit.ts';
 import { bringUpToDate } from './change.ts';
 import { createChanges } from './changes.ts';
 import { DEADLINE_MS, openConnections } from './connect.ts';
+import { createDecisions } from './decisions.ts';
 import { createFeedChecks } from './feed-checks.ts';
 import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
@@ -82,6 +83,7 @@ export async function openPostgresStore(
   const revisions = createRevisions(records);
   const flags = createFlags(records);
   const hosts = createHosts(records);
+  const decided = createDecisions(records);
   let closing: Promise<void> | undefined;
   let isClockRight = true;
   /** By a wrong clock nothing is too old to be kept. */
@@ -113,6 +115,8 @@ export async function openPostgresStore(
     ...createFeedChecks(records),
     ...createOperators(records, revisions),
     ...createChanges(records),
+    ...decided,
+    writeDecisions: (decisions, since) => decided.writeDecisions(decisions, isClockRight ? since : 0),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

@@ -9,6 +9,7 @@ import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
 import { type Changes, createChanges } from './changes.ts';
+import { createDecisions, type Decisions } from './decisions.ts';
 import { createFeedChecks, type FeedChecks } from './feed-checks.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { guardFile } from './guard.ts';
@@ -65,6 +66,7 @@ export interface Records
     FeedChecks,
     Operators,
     Changes,
+    Decisions,
     Restore {
   backup(path: string): Promise<void>;
   /** Reads every page of a copy: what cannot be read back is none. */
@@ -115,6 +117,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createFeedChecks(db),
     ...createOperators(db, revisions),
     ...createChanges(db),
+    ...createDecisions(db),
     ...createRestore(db, revisions),
     backup: backUp,
     checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
