@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
+import { observeEvents } from './alerts.ts';
 import { type Operators, watchOperators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
@@ -30,6 +31,7 @@ import {
   tellOfFeeds,
   tellOfReadiness,
 } from './observe.ts';
+import type { RaisedCounts } from './raise.ts';
 import { createRecall, recallingBeside } from './recall.ts';
 import { backupAge } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
@@ -52,6 +54,8 @@ interface Parts {
   readonly clock: Clock;
   /** The process's own where left out. */
   readonly ticks?: Ticks | undefined;
+  /** Of events, where somebody looks for them. */
+  readonly counts?: RaisedCounts | undefined;
   /** How often to look for feed updates. */
   readonly followMs?: number | undefined;
 }
@@ -137,7 +141,7 @@ function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): 
 
 /** What the metrics show of it, and how fresh its lists are. */
 function observeParts(
-  { config, store, clock, metrics, ports, followMs }: Starting,
+  { config, store, clock, metrics, ports, followMs, counts }: Starting,
   catalog: () => Catalog,
   learn: Pick<Learn, 'infra'>,
 ): Freshening {
@@ -147,6 +151,7 @@ function observeParts(
   observePorts(metrics, [...ports.all]);
   observeLearned(metrics, learn);
   const { backups } = config;
+  if (counts) observeEvents(metrics, counts);
   if (backups) observeBackups(metrics, () => backupAge(backups.folder, clock()));
   return freshness;
 }

@@ -21,6 +21,8 @@ import {
   parseSecretFile,
   parseToken,
   parseTrusted,
+  parseWebhook,
+  parseWebhookSecret,
   parseWorkers,
 } from './setting-values.ts';
 
@@ -168,5 +170,22 @@ export const SETTINGS = {
     fallback: '30',
     help: 'For how many days they are kept, a million at the most.',
     parse: parseKept,
+  },
+  ALERT_WEBHOOK: {
+    fallback: '',
+    help: 'Address that events are sent to by POST (a quota at 80 and 100 %, an expiring key, trouble with lists, backups or resolvers); empty sends none.',
+    secret: true,
+    parse: parseWebhook,
+  },
+  ALERT_WEBHOOK_SECRET: {
+    fallback: '',
+    help: 'Secret that they are signed with (Standard Webhooks): `whsec_` and 24 to 64 bytes in base64, such as `whsec_$(openssl rand -base64 32)`.',
+    secret: true,
+    parse: parseWebhookSecret,
+  },
+  ALERT_WEBHOOK_SECRET_FILE: {
+    fallback: '',
+    help: 'File that holds the `ALERT_WEBHOOK_SECRET`, in place of that.',
+    parse: parseSecretFile,
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -3,6 +3,7 @@
 import type { Act } from './audit.ts';
 import type { DecisionStore } from './decision.ts';
 import type { Domain } from './domain.ts';
+import type { EventStore } from './event.ts';
 import type { Guest, HostRecord } from './guest.ts';
 import type { KeyRecord } from './key.ts';
 import type { ListStore } from './list-store.ts';
@@ -141,7 +142,7 @@ export interface SweepMark {
   readonly dead: string | null;
 }
 
-export interface Store extends ListStore, DecisionStore {
+export interface Store extends ListStore, DecisionStore, EventStore {
   /**
    * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with

@@ -5,6 +5,7 @@
 
 import type { Act, Action } from '../core/audit.ts';
 import type { NumberedDecision } from '../core/decision.ts';
+import type { RaisedEvent } from '../core/event.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
 import type { FeedCheck } from '../core/freshness.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
@@ -238,9 +239,12 @@ export const DECISION = table<NumberedDecision>('decision', ['id'], {
 });
 export const NEW_DECISION = without(DECISION, 'id');
 
+const EVENT_CODECS = { id: text, kind: word<RaisedEvent['kind']>(), subject: text, at: whole };
+export const EVENT = table<RaisedEvent>('event', ['id'], EVENT_CODECS);
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
   ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING],
-  DECISION,
+  ...[DECISION, EVENT],
 ];

@@ -58,6 +58,9 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   BACKUP_EVERY: ['', '0m', '10s', 'daily', '1w'],
   BACKUP_KEEP: ['', '0', '-1', 'all', '1000'],
   DECISION_LOG: ['on', 'FLAGGED', ''],
+  ALERT_WEBHOOK: ['example.com', 'ftp://a.example', 'https://me:pass@a.example'],
+  ALERT_WEBHOOK_SECRET: ['secret', 'whsec_c2hvcnQ=', `whsec_${'A'.repeat(88)}`],
+  ALERT_WEBHOOK_SECRET_FILE: ['/nowhere/secret'],
   DECISION_DAYS: ['0', '1000', 'all', ''],
 };
 

@@ -1114,6 +1114,18 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
   });
 
+  describe('events', () => {
+    test('are raised once, by whoever comes first, and once more when they are forgotten', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const event = { id: 'feed.stale a 5', kind: 'feed.stale', subject: 'a', at: 10 } as const;
+      const raised = await Promise.all([one, other, one].map(store => store.raiseEvent(event, 0)));
+      expect(raised.filter(Boolean)).toHaveLength(1);
+      expect(await other.raiseEvent({ ...event, at: 20 }, 10)).toBe(false);
+      expect(await other.raiseEvent({ ...event, at: 20 }, 11)).toBe(true);
+    });
+  });
+
   describe('signs of life', () => {
     test('every server sees who else is there, by the clock of the store, until it leaves or is silent', async () => {
       const open = await makePlace();

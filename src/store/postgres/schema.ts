@@ -2,6 +2,7 @@
 
 import { StoreRefused } from '../refused.ts';
 import { DECISION_TABLE } from './decisions.ts';
+import { EVENT_TABLE } from './events.ts';
 import { SCHEMA, type Session } from './session.ts';
 
 /**
@@ -220,6 +221,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     last bigint NOT NULL
   )`,
   decision: DECISION_TABLE,
+  event: EVENT_TABLE,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

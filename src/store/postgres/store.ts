@@ -10,6 +10,7 @@ import { bringUpToDate } from './change.ts';
 import { createChanges } from './changes.ts';
 import { DEADLINE_MS, openConnections } from './connect.ts';
 import { createDecisions } from './decisions.ts';
+import { createEvents } from './events.ts';
 import { createFeedChecks } from './feed-checks.ts';
 import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
@@ -116,6 +117,7 @@ export async function openPostgresStore(
     ...createOperators(records, revisions),
     ...createChanges(records),
     ...decided,
+    ...createEvents(records),
     writeDecisions: (decisions, since) => decided.writeDecisions(decisions, isClockRight ? since : 0),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { TABLES } from '../columns.ts';
 import { additionsTo } from '../table.ts';
 import { DECISION_TABLE } from './decisions.ts';
+import { EVENT_TABLE } from './events.ts';
 
 /** Marks a file as ours ("DRSK"), so that another program's database is never written to. */
 export const APPLICATION_ID = 0x4452534b;
@@ -202,6 +203,7 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     last INTEGER NOT NULL
   ) STRICT`,
   decision: DECISION_TABLE,
+  event: EVENT_TABLE,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

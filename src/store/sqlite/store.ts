@@ -157,6 +157,7 @@ function bulkWork(bulk: Ask) {
     changesBefore: at => bulk('changesBefore', [at]),
     writeDecisions: (decisions, since) => bulk('writeDecisions', [decisions, since], NO_DEADLINE),
     decisions: async query => JSON.parse(await bulk('decisions', [query], DECISIONS_MS)),
+    raiseEvent: (event, since) => bulk('raiseEvent', [event, since], NO_DEADLINE),
     lease: name => bulk('lease', [name], NO_DEADLINE),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;
