@@ -34,6 +34,7 @@ export function referenceRoutes(): Route[] {
         feeds: { list: work, rollBack: work, goForth: work },
         audit: { list: work },
         decisions: { list: work },
+        appointed: { list: work, add: work, revoke: work },
       },
     ),
   ];

@@ -20,11 +20,15 @@ import {
   isKey,
   isKeys,
   isMadeKey,
+  isMadeOperator,
+  isOperators,
   isOverride,
   isOverrides,
   type Key,
   type Keys,
   type MadeKey,
+  type MadeOperator,
+  type Operators,
   type Override,
   type Overrides,
 } from './wire.ts';
@@ -44,6 +48,8 @@ export type KeyLimits = Omit<
 export type OverrideAction = Override['action'];
 export type FeedStatus = Feeds['feeds'][number];
 export type Host = Hosts['hosts'][number];
+export type { MadeOperator } from './wire.ts';
+export type NamedOperator = Operators['operators'][number];
 export type Decision = Decisions['decisions'][number];
 export type Act = Acts['acts'][number];
 
@@ -102,6 +108,11 @@ export const forgetHost = (host: string) =>
   admin<HostState>(`infra/${segment(host)}/forget`, isHostState, post());
 export const relearnHost = (host: string) =>
   admin<HostState>(`infra/${segment(host)}/relearn`, isHostState, post());
+
+export const listOperators = () => admin<Operators>('operators', isOperators);
+export const addOperator = (name: string) => admin<MadeOperator>('operators', isMadeOperator, post({ name }));
+export const revokeOperator = (name: string) =>
+  admin<null>(`operators/${segment(name)}/revoke`, nothing, post());
 
 /** Of what was typed; empty fields do not count. */
 export const findDecisions = (wanted: Readonly<Record<'domain' | 'key' | 'since' | 'before', string>>) => {

@@ -391,3 +391,34 @@ export const isDecisions: Check = /* @__PURE__ */ object({
   })),
   next: either(string, nothing),
 });
+
+export interface Operators {
+  readonly operators: readonly {
+    readonly name: string;
+    readonly created_at: string;
+    readonly revoked_at: string | null;
+  }[];
+}
+
+export const isOperators: Check = /* @__PURE__ */ object({
+  operators: array(object({
+    name: string,
+    created_at: string,
+    revoked_at: either(string, nothing),
+  })),
+});
+
+export interface MadeOperator {
+  readonly name: string;
+  readonly created_at: string;
+  readonly revoked_at: string | null;
+  /** Shown this once. */
+  readonly token: string;
+}
+
+export const isMadeOperator: Check = /* @__PURE__ */ object({
+  name: string,
+  created_at: string,
+  revoked_at: either(string, nothing),
+  token: string,
+});

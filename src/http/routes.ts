@@ -60,7 +60,10 @@ export type OperatorsOperation =
   | 'listActs'
   | 'rollBackFeed'
   | 'returnFeed'
-  | 'listDecisions';
+  | 'listDecisions'
+  | 'listOperators'
+  | 'addOperator'
+  | 'revokeOperator';
 
 export interface Reference {
   readonly id: OperationId;

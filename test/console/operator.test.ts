@@ -109,6 +109,22 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     expect(await token.inputValue()).toBe('');
   });
 
+  test('adds an operator, whose token is shown once, and revokes it', async () => {
+    const page = await enter();
+    const panel = await chooseTab(page, 'Operators');
+    await panel.getByText('Everybody shares the ADMIN_TOKEN').waitFor();
+    await button(panel, 'Add an operator').click();
+    await send(page, 'Add', { Name: 'Ada' });
+    const dialog = page.getByRole('dialog', { name: 'The token of Ada' });
+    const token = await dialog.getByRole('region', { name: 'Operator token' }).innerText();
+    expect(token).toMatch(/^dro_/);
+    await button(dialog, 'I have copied it').click();
+    await soon(() => page.content()).not.toContain(token);
+    await button(panel, 'Revoke Ada').click();
+    await send(page, 'Revoke');
+    await soon(async () => (await rowsOf(panel.getByRole('table')))[0]?.[2]).toMatch(/^revoked /);
+  });
+
   test('finds out why a domain was refused', async () => {
     const page = await enter();
     const decision = { keyId: 'key_1', score: 90, reason: 'disposable', snapshot: 'aa67' } as const;

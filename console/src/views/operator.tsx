@@ -15,6 +15,7 @@ import { FeedsTab, StaleNotice } from './operator/feeds.tsx';
 import { Health } from './operator/health.tsx';
 import { Hosts } from './operator/hosts.tsx';
 import { Keys, MadeSecret } from './operator/keys.tsx';
+import { Operators } from './operator/operators.tsx';
 import { Overrides } from './operator/overrides.tsx';
 
 const TABS = {
@@ -25,6 +26,7 @@ const TABS = {
   health: { name: 'Health', View: Health },
   audit: { name: 'Audit', View: Audit },
   decisions: { name: 'Decisions', View: Decisions },
+  operators: { name: 'Operators', View: Operators },
 } as const;
 type TabName = keyof typeof TABS;
 export const isOperatorTab = (name: string) => Object.hasOwn(TABS, name);

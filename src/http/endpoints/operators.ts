@@ -3,6 +3,7 @@
 import type { Doors } from '../doors.ts';
 import type { Route } from '../routes.ts';
 import { operatorRoutes } from '../routes-of-operators.ts';
+import { appointedEndpoints } from './appointed.ts';
 import { auditEndpoints } from './audit.ts';
 import { type DecisionParts, decisionEndpoints } from './decisions.ts';
 import { type FeedParts, feedEndpoints } from './feeds.ts';
@@ -18,5 +19,6 @@ export function operatorEndpoints(doors: Doors, parts: FeedParts & DecisionParts
     feeds: feedEndpoints(parts),
     audit: auditEndpoints(parts),
     decisions: decisionEndpoints(parts),
+    appointed: appointedEndpoints(parts),
   });
 }
