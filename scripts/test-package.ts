@@ -19,9 +19,13 @@ function report(what: string, problem?: string): void {
   if (problem !== undefined) isGood = false;
 }
 
+/** The way to the registry, where it is not the usual one. */
+const WAY = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'HTTPS_PROXY', 'NO_PROXY', 'npm_config_registry'];
+const way = Object.fromEntries(WAY.flatMap(name => (process.env[name] ? [[name, process.env[name]]] : [])));
+
 const npm = (...args: string[]) =>
   execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
-    env: bareEnvironment({}),
+    env: bareEnvironment(way),
     stdio: ['ignore', 'ignore', 2],
   });
 
@@ -47,7 +51,8 @@ async function starts(what: string, command: readonly string[], node: string, en
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
       said += text;
-      if (said.includes('"msg":"listening"')) child.kill('SIGTERM');
+      // The last thing that a first start says: it listens, and ends in order from here on.
+      if (/drk_\w{49}[^]*curl/.test(said)) child.kill('SIGTERM');
     });
   const late = setTimeout(() => child.kill('SIGKILL'), START_MS);
   const code = await new Promise(resolve => child.on('close', resolve));
