@@ -1,7 +1,8 @@
 /** Real examples of operators with a token of their own. */
 
 import type { Type } from 'typebox';
-import type { MadeOperatorSchema, NewOperatorBody, OperatorsSchema } from './routes-of-appointed.ts';
+import type { NewOperatorBody } from './bodies.ts';
+import type { MadeOperatorSchema, OperatorsSchema } from './routes-of-appointed.ts';
 
 const ADA = { name: 'Ada', created_at: '2026-11-15T09:30:00Z', revoked_at: null };
 

@@ -1,8 +1,8 @@
 /** The rows of operators with a token of their own, and the shapes of what they send and get. */
 
 import { Type } from 'typebox';
+import { NewOperatorBody } from './bodies.ts';
 import type { appointedEndpoints } from './endpoints/appointed.ts';
-import { strict } from './members.ts';
 import type { Parameter, Route } from './routes.ts';
 import type { RouteOf } from './rows-of-operators.ts';
 import { Moment, nullable } from './schemas.ts';
@@ -16,10 +16,6 @@ export const OperatorsSchema = Type.Object(
 export const MadeOperatorSchema = Type.Object(
   { ...MEMBERS, token: Type.String({ description: 'Shown this once.' }) },
   { title: 'MadeOperator' },
-);
-export const NewOperatorBody = Type.Object(
-  { name: Type.String({ description: 'What the audit calls them, one line.' }) },
-  strict('NewOperator'),
 );
 
 const NAME: Parameter = {

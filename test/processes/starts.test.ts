@@ -73,7 +73,13 @@ test.each(Object.entries(BAD).flatMap(([name, values]) => values.map(value => [n
   (name, value) => {
     const read = () => readConfig({ [name!]: value });
     expect(read).toThrow(ConfigRefused);
-    const isSecret = ['DATABASE_URL', 'ADMIN_TOKEN', 'FIRST_KEY'].includes(name!);
+    const isSecret = [
+      'DATABASE_URL',
+      'ADMIN_TOKEN',
+      'FIRST_KEY',
+      'ALERT_WEBHOOK',
+      'ALERT_WEBHOOK_SECRET',
+    ].includes(name!);
     const shown = isSecret ? '' : `=${JSON.stringify(value).replace(/[.\\]/g, '\\$&')}`;
     expect(read).toThrow(new RegExp(`^${name}${shown}: .*(must|write) `, 's'));
   },

@@ -6,9 +6,8 @@ import type { OperatorRecord } from '../../core/operator.ts';
 import type { Clock, Store } from '../../core/ports.ts';
 import { refuse } from '../../core/refusal.ts';
 import { parseLabel } from '../../core/typed.ts';
-import type { NoBody } from '../bodies.ts';
+import type { NewOperatorBody, NoBody } from '../bodies.ts';
 import { invalid, ok, type Work } from '../operators.ts';
-import type { NewOperatorBody } from '../routes-of-appointed.ts';
 import { shownDate } from '../shown.ts';
 
 /** Never a token. */
