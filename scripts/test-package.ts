@@ -85,10 +85,10 @@ try {
     await starts(`Node ${major}, installed globally`, [join(everywhere, 'bin/domain-risk')], node, {});
     await starts(`Node ${major}, a home that cannot be written`, [bin], node, { HOME: NO_HOME });
   }
-  const version = execFileSync('npx', ['--no', 'domain-risk', '--version'], {
+  const help = execFileSync('npx', ['--no', '--', 'domain-risk', 'serve', '--help'], {
     ...{ cwd: local, encoding: 'utf8', env: bareEnvironment(way) },
   });
-  report('npx', /^\d+\.\d+\.\d+\s*$/.test(version) ? undefined : version);
+  report('npx', help.includes('DECISION_LOG') ? undefined : help);
   // As with --omit=optional, and as where it does not run.
   rmSync(join(packages, own), { recursive: true });
   const old = nodeOf(MAJORS[0]!);
