@@ -34,6 +34,8 @@ export function referenceRoutes(): Route[] {
         feeds: { list: work, rollBack: work, goForth: work },
         audit: { list: work },
         traffic: { read: work },
+        decisions: { list: work },
+        appointed: { list: work, add: work, revoke: work },
       },
     ),
   ];

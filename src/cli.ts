@@ -4,6 +4,7 @@
 import { Command, CommanderError } from 'commander';
 import { addAudit } from './commands/audit.ts';
 import { addCopies } from './commands/copy.ts';
+import { addDecisions } from './commands/decisions.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addFeeds } from './commands/feeds.ts';
 import { addInfra } from './commands/infra.ts';
@@ -38,6 +39,7 @@ const COMMANDS = [
   addSettings,
   addDoctor,
   addOperators,
+  addDecisions,
 ];
 
 /** Problems whose message is all that an operator needs; anything else is our fault and shows its stack. */

@@ -2,10 +2,12 @@
 
 import { dirname, resolve } from 'node:path';
 import type { Checked } from './core/checked.ts';
+import type { DecisionLog } from './core/decision.ts';
 import { type Database, unknownTlsMode } from './database.ts';
 import type { BackupSettings } from './scheduled-backups.ts';
 import { withSecrets } from './secret-files.ts';
 import { SETTINGS, type Setting } from './settings.ts';
+import type { WebhookSettings } from './webhook.ts';
 
 type Parsed<K extends keyof typeof SETTINGS> = Extract<
   ReturnType<(typeof SETTINGS)[K]['parse']>,
@@ -39,6 +41,9 @@ export interface Config {
   readonly firstKeyFile: Parsed<'FIRST_KEY_FILE'>;
   /** Undefined where none are made. */
   readonly backups: BackupSettings | undefined;
+  /** Undefined where events go nowhere but to the log. */
+  readonly webhook: WebhookSettings | undefined;
+  readonly decisions: { readonly log: DecisionLog; readonly days: number };
 }
 
 /** A value that cannot be used; the message has one line per bad setting, each with its fix. */
@@ -64,6 +69,7 @@ export function readConfig(given: Environment): Config {
   const metricsPort = read('METRICS_PORT');
   const path = resolve(dataDir ?? '', 'domain-risk.db');
   const [backupDir, everyMs, keep] = [read('BACKUP_DIR'), read('BACKUP_EVERY'), read('BACKUP_KEEP')];
+  const [url, secret] = [read('ALERT_WEBHOOK'), read('ALERT_WEBHOOK_SECRET')];
   const database = read('DATABASE_URL') ?? { kind: 'sqlite' as const, path };
   const config = Object.freeze({
     port: read('PORT'),
@@ -88,10 +94,15 @@ export function readConfig(given: Environment): Config {
     firstKey: read('FIRST_KEY'),
     firstKeyFile: read('FIRST_KEY_FILE'),
     backups: backupDir === undefined ? undefined : { folder: backupDir, everyMs, keep },
+    webhook: url && secret ? { url, secret } : undefined,
+    decisions: { log: read('DECISION_LOG'), days: read('DECISION_DAYS') },
   });
   if (config.backups && database.kind === 'postgres')
     problems.push('BACKUP_DIR: must be empty with PostgreSQL, which has its own backup (docs/scaling.md)');
-  for (const name of ['ADMIN_TOKEN_FILE', 'DATABASE_URL_FILE'] as const) read(name);
+  for (const name of ['ADMIN_TOKEN_FILE', 'DATABASE_URL_FILE', 'ALERT_WEBHOOK_SECRET_FILE'] as const)
+    read(name);
+  if (url && !secret && problems.length === 0)
+    problems.push('ALERT_WEBHOOK: needs ALERT_WEBHOOK_SECRET, which events are signed with');
   if (config.metricsPort === config.port && config.port > 0 && config.metricsHost === config.host)
     problems.push('METRICS_PORT: must be another port than PORT; leave it empty to share one');
   // The driver reads it where the address says nothing, and takes a word that it does not know for no TLS.

@@ -140,6 +140,11 @@ export function observeBackups(metrics: Metrics, age: () => number): void {
   );
 }
 
+export function observeDecisions(metrics: Metrics, dropped: () => number): void {
+  const help = 'Decisions of DECISION_LOG that were not kept: the store did not take them fast enough.';
+  metrics.counters('domain_risk_decisions_dropped_total', help, 'why', () => [['store', dropped()]]);
+}
+
 export function observeLearned(metrics: Metrics, learn: Pick<Learn, 'infra'>): void {
   metrics.gauge(
     'domain_risk_learned_hosts',

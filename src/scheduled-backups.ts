@@ -37,14 +37,19 @@ function backupsIn(folder: string): { readonly name: string; readonly slot: numb
     .sort((a, b) => a.slot - b.slot);
 }
 
-/** Of the last good one: nothing has the name of a backup that was not read back whole. Infinite where there is none. */
-export function backupAge(folder: string, now: number): number {
+/** When it was due: nothing has the name of a backup that was not read back whole. 0 where there is none. */
+export function lastGoodBackup(folder: string): number {
   try {
-    const last = backupsIn(folder).at(-1);
-    return last ? Math.max(0, now - last.slot) / 1_000 : Number.POSITIVE_INFINITY;
+    return backupsIn(folder).at(-1)?.slot ?? 0;
   } catch {
-    return Number.POSITIVE_INFINITY;
+    return 0;
   }
+}
+
+/** Infinite where there is none. */
+export function backupAge(folder: string, now: number): number {
+  const last = lastGoodBackup(folder);
+  return last === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - last) / 1_000;
 }
 
 interface Parts extends BackupSettings {

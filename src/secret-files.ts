@@ -4,7 +4,11 @@ import { parseSecretFile } from './setting-values.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const IN_FILES = { ADMIN_TOKEN: 'ADMIN_TOKEN_FILE', DATABASE_URL: 'DATABASE_URL_FILE' } as const;
+const IN_FILES = {
+  ADMIN_TOKEN: 'ADMIN_TOKEN_FILE',
+  DATABASE_URL: 'DATABASE_URL_FILE',
+  ALERT_WEBHOOK_SECRET: 'ALERT_WEBHOOK_SECRET_FILE',
+} as const;
 
 /** With what those files hold; one that cannot be read is told of where its own setting is read. */
 export function withSecrets(env: Environment, problems: string[]): Environment {

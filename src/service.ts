@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
+import { observeEvents } from './alerts.ts';
 import { NO_OPERATORS, watchOperators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
@@ -21,6 +22,7 @@ import { watchLoop } from './http/watchdog.ts';
 import type { Learn } from './learn.ts';
 import {
   observeBackups,
+  observeDecisions,
   observeFeeds,
   observeLearned,
   observePorts,
@@ -30,6 +32,8 @@ import {
   tellOfReadiness,
   tellOfUnwritten,
 } from './observe.ts';
+import type { RaisedCounts } from './raise.ts';
+import { createRecall, recallingBeside } from './recall.ts';
 import { backupAge } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
 import { watchTraffic } from './traffic.ts';
@@ -54,6 +58,8 @@ interface Parts {
   readonly clock: Clock;
   /** The process's own where left out. */
   readonly ticks?: Ticks | undefined;
+  /** Of events, where somebody looks for them. */
+  readonly counts?: RaisedCounts | undefined;
   /** How often to look for feed updates. */
   readonly followMs?: number | undefined;
 }
@@ -139,7 +145,7 @@ function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): 
 
 /** What the metrics show of it, and how fresh its lists are. */
 function observeParts(
-  { config, store, clock, metrics, ports, followMs }: Starting,
+  { config, store, clock, metrics, ports, followMs, counts }: Starting,
   catalog: () => Catalog,
   learn: Pick<Learn, 'infra'>,
 ): Freshening {
@@ -149,8 +155,20 @@ function observeParts(
   observePorts(metrics, [...ports.all]);
   observeLearned(metrics, learn);
   const { backups } = config;
+  if (counts) observeEvents(metrics, counts);
   if (backups) observeBackups(metrics, () => backupAge(backups.folder, clock()));
   return freshness;
+}
+
+/** What verdicts need, and what is kept of them: figures, and those that `DECISION_LOG` wants. */
+async function openKept(parts: Starting, resolver: DnsResolver, catalog: () => Catalog) {
+  const { config, store, clock, ticks, log, metrics } = parts;
+  const onError = tellOfUnwritten(log);
+  const verdicts = await openVerdicts({ store, resolver, catalog, clock, ticks, onError });
+  const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
+  const recall = createRecall({ ...config.decisions, store, clock, onError });
+  observeDecisions(metrics, recall.dropped);
+  return { ...verdicts, rank: recallingBeside(verdicts.rank, recall), recall, traffic };
 }
 
 async function start(parts: Starting): Promise<Service> {
@@ -158,16 +176,11 @@ async function start(parts: Starting): Promise<Service> {
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
-  const onError = tellOfUnwritten(log);
-  const { overrides, lookup, rank, learn, filters } = await openVerdicts({
-    store,
+  const { overrides, lookup, rank, learn, filters, recall, traffic } = await openKept(
+    parts,
     resolver,
     catalog,
-    clock,
-    ticks,
-    onError,
-  });
-  const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
+  );
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const operators = config.isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
@@ -216,8 +229,8 @@ async function start(parts: Starting): Promise<Service> {
       freshness.close();
       operators.close();
       // Every count is in the store already. What a silent store does not take now are flags, guests and figures.
-      const last = [following?.close(), rank.close(), learn.close(), traffic.close()];
-      await atMost(LAST_WORDS_MS, Promise.all(last));
+      const words = [following?.close(), rank.close(), learn.close(), recall.close(), traffic.close()];
+      await atMost(LAST_WORDS_MS, Promise.all(words));
       await resolver.close();
       await atMost(LAST_WORDS_MS, store.close());
     },

@@ -126,3 +126,26 @@ export function parseSecretFile(text: string): Checked<string | undefined> {
     return bad(`must name a file that can be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
+
+/** Whoever needs a password for it has it in the signature: `fetch` takes no address that holds one. */
+export function parseWebhook(text: string): Checked<string | undefined> {
+  if (text === '') return good(undefined);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  return isHttp && url.username === '' && url.password === ''
+    ? good(url.href)
+    : bad('must be an https:// or http:// address without user and password');
+}
+
+const SECRET_BYTES = { least: 24, most: 64 };
+
+export function parseWebhookSecret(text: string): Checked<Buffer | undefined> {
+  if (text === '') return good(undefined);
+  const [, encoded] = /^whsec_([0-9A-Za-z+/]+={0,2})$/.exec(text) ?? [];
+  const bytes = Buffer.from(encoded ?? '', 'base64');
+  return bytes.length >= SECRET_BYTES.least && bytes.length <= SECRET_BYTES.most
+    ? good(bytes)
+    : bad(
+        'must be whsec_ and 24 to 64 bytes in base64; make one with: echo whsec_$(openssl rand -base64 32)',
+      );
+}

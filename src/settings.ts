@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
+import { DECISION_LOGS } from './core/decision.ts';
 import { type Database, parseDatabase } from './database.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
 import { INSTALLATION } from './installation.ts';
@@ -20,6 +21,8 @@ import {
   parseSecretFile,
   parseToken,
   parseTrusted,
+  parseWebhook,
+  parseWebhookSecret,
   parseWorkers,
 } from './setting-values.ts';
 
@@ -157,5 +160,32 @@ export const SETTINGS = {
     fallback: '7',
     help: 'How many of them are kept.',
     parse: parseKept,
+  },
+  DECISION_LOG: {
+    fallback: 'off',
+    help: 'Which answers are kept for `domain-risk decisions`, with time, key and domain, never an address: `flagged` (all but safe ones), `all` or `off`.',
+    parse: oneOf(...DECISION_LOGS),
+  },
+  DECISION_DAYS: {
+    fallback: '30',
+    help: 'For how many days they are kept, a million at the most.',
+    parse: parseKept,
+  },
+  ALERT_WEBHOOK: {
+    fallback: '',
+    help: 'Address that events are sent to by POST (a quota at 80 and 100 %, an expiring key, trouble with lists, backups or resolvers); empty sends none.',
+    secret: true,
+    parse: parseWebhook,
+  },
+  ALERT_WEBHOOK_SECRET: {
+    fallback: '',
+    help: 'Secret that they are signed with (Standard Webhooks): `whsec_` and 24 to 64 bytes in base64, such as `whsec_$(openssl rand -base64 32)`.',
+    secret: true,
+    parse: parseWebhookSecret,
+  },
+  ALERT_WEBHOOK_SECRET_FILE: {
+    fallback: '',
+    help: 'File that holds the `ALERT_WEBHOOK_SECRET`, in place of that.',
+    parse: parseSecretFile,
   },
 } as const satisfies Record<string, Setting<unknown>>;

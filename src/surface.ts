@@ -70,7 +70,7 @@ export async function surfaceOf(
     ...consoleRoutes({ docs: config.docs }),
     welcomeRoute({ invite, appointFirst: appointing(config, parts) }),
   ];
-  const acts = () => actsOf(parts);
+  const acts = () => actsOf(config, parts);
   if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));
   // Without a token there is no such side.
   const ofOperators = config.isAdminToken ? await acts() : [];
@@ -79,10 +79,10 @@ export async function surfaceOf(
 }
 
 /** Loaded when somebody needs it: a server without operators starts a tenth of a second sooner. */
-async function actsOf({ doors, ...parts }: SurfaceParts): Promise<Route[]> {
+async function actsOf({ decisions }: Config, { doors, ...parts }: SurfaceParts): Promise<Route[]> {
   const { operatorEndpoints } = await import('./http/endpoints/operators.ts');
   const { createOperate } = await import('./operate.ts');
-  return operatorEndpoints(doors, { ...parts, operate: createOperate(parts) });
+  return operatorEndpoints(doors, { ...parts, operate: createOperate(parts), decisionLog: decisions.log });
 }
 
 function openapiRoute(routes: () => Promise<readonly Route[]>): Route {

@@ -50,6 +50,7 @@ type Room =
   | 'store/sqlite'
   | 'store/postgres';
 const ROOTS = new Set([
+  'alerts.ts',
   'binding.ts',
   'cli.ts',
   'compose.ts',
@@ -65,6 +66,7 @@ const ROOTS = new Set([
   'setting-sources.ts',
   'setting-values.ts',
   'surface.ts',
+  'webhook.ts',
 ]);
 /** `admit.ts` is one, and what is below `admit/` are its parts. */
 const verbOf = (path: string) => path.split('/')[0]!.replace(/\.ts$/, '');

@@ -6,11 +6,13 @@ import { adminToken, operatorName } from './session.ts';
 import { type Shared, share } from './shared.ts';
 import {
   type Acts,
+  type Decisions,
   type Feeds,
   type FeedVersion,
   type HostState,
   type Hosts,
   isActs,
+  isDecisions,
   isFeeds,
   isFeedVersion,
   isHostState,
@@ -18,12 +20,16 @@ import {
   isKey,
   isKeys,
   isMadeKey,
+  isMadeOperator,
+  isOperators,
   isOverride,
   isOverrides,
   isTraffic,
   type Key,
   type Keys,
   type MadeKey,
+  type MadeOperator,
+  type Operators,
   type Override,
   type Overrides,
   type Traffic,
@@ -44,6 +50,9 @@ export type KeyLimits = Omit<
 export type OverrideAction = Override['action'];
 export type FeedStatus = Feeds['feeds'][number];
 export type Host = Hosts['hosts'][number];
+export type { MadeOperator } from './wire.ts';
+export type NamedOperator = Operators['operators'][number];
+export type Decision = Decisions['decisions'][number];
 export type Act = Acts['acts'][number];
 
 /** Header values are bytes: a name with an umlaut goes as UTF-8. */
@@ -101,6 +110,17 @@ export const forgetHost = (host: string) =>
   admin<HostState>(`infra/${segment(host)}/forget`, isHostState, post());
 export const relearnHost = (host: string) =>
   admin<HostState>(`infra/${segment(host)}/relearn`, isHostState, post());
+
+export const listOperators = () => admin<Operators>('operators', isOperators);
+export const addOperator = (name: string) => admin<MadeOperator>('operators', isMadeOperator, post({ name }));
+export const revokeOperator = (name: string) =>
+  admin<null>(`operators/${segment(name)}/revoke`, nothing, post());
+
+/** Of what was typed; empty fields do not count. */
+export const findDecisions = (wanted: Readonly<Record<'domain' | 'key' | 'since' | 'before', string>>) => {
+  const typed = Object.entries(wanted).filter(([, text]) => text !== '');
+  return admin<Decisions>(`decisions?${new URLSearchParams(typed)}`, isDecisions);
+};
 
 export const listActs = () => admin<Acts>('audit?limit=1000', isActs);
 

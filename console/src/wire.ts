@@ -430,3 +430,68 @@ export const isTraffic: Check = /* @__PURE__ */ object({
     p99_ms: either(number, nothing),
   })),
 });
+export interface Decisions {
+  /** The DECISION_LOG of this service. */
+  readonly log: 'off' | 'flagged' | 'all';
+  readonly decisions: readonly {
+    readonly at: string;
+    /** The id of the key. */
+    readonly key: string;
+    readonly key_name: string | null;
+    readonly domain: string;
+    readonly risk_score: number;
+    readonly reason: 'safe' | 'disposable' | 'undeliverable' | 'role_account';
+    /** The lists that it was judged by. */
+    readonly snapshot: string;
+    /** Whether DNS did not answer. */
+    readonly degraded: boolean;
+  }[];
+  /** Send it as `before` for older ones. */
+  readonly next: string | null;
+}
+
+export const isDecisions: Check = /* @__PURE__ */ object({
+  log: either(literal('off'), literal('flagged'), literal('all')),
+  decisions: array(object({
+    at: string,
+    key: string,
+    key_name: either(string, nothing),
+    domain: string,
+    risk_score: integer(),
+    reason: either(literal('safe'), literal('disposable'), literal('undeliverable'), literal('role_account')),
+    snapshot: string,
+    degraded: boolean,
+  })),
+  next: either(string, nothing),
+});
+
+export interface Operators {
+  readonly operators: readonly {
+    readonly name: string;
+    readonly created_at: string;
+    readonly revoked_at: string | null;
+  }[];
+}
+
+export const isOperators: Check = /* @__PURE__ */ object({
+  operators: array(object({
+    name: string,
+    created_at: string,
+    revoked_at: either(string, nothing),
+  })),
+});
+
+export interface MadeOperator {
+  readonly name: string;
+  readonly created_at: string;
+  readonly revoked_at: string | null;
+  /** Shown this once. */
+  readonly token: string;
+}
+
+export const isMadeOperator: Check = /* @__PURE__ */ object({
+  name: string,
+  created_at: string,
+  revoked_at: either(string, nothing),
+  token: string,
+});

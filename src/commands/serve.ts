@@ -124,11 +124,14 @@ interface Serving extends Pick<Service, 'address' | 'store'> {
 }
 
 async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {
-  const [{ bindService }, { tellOfFeeds }, { keepFresh }] = await Promise.all([
-    import('../service.ts'),
-    import('../observe.ts'),
-    import('../workers/updater.ts'),
-  ]);
+  const [{ bindService }, { startAlerts }, { RaisedCounts }, { tellOfFeeds }, { keepFresh }] =
+    await Promise.all([
+      import('../service.ts'),
+      import('../alerts.ts'),
+      import('../raise.ts'),
+      import('../observe.ts'),
+      import('../workers/updater.ts'),
+    ]);
   const binding = await bound(config, bindService({ config, log }));
   let store: OpenedStore | undefined;
   try {
@@ -142,10 +145,15 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
       tellOfFeeds(log).unusable,
     );
     bar.end(builtOf(catalog.size, catalog.status.length));
-    const service = await binding.start({ store, catalog, clock: Date.now });
+    const counts = new RaisedCounts();
+    const service = await binding.start({ store, catalog, clock: Date.now, counts });
+    const alerts = startAlerts({ config, log, store, counts, health: () => service.health() });
     const fresh = keepFresh({ config, log, store });
     const { address, invite } = service;
-    const close = () => Promise.all([fresh?.close(), service.close()]);
+    const close = () => {
+      alerts.close();
+      return Promise.all([fresh?.close(), service.close()]);
+    };
     return { address, store, invite, close, snapshot: catalog.generation };
   } catch (error) {
     await binding.close();

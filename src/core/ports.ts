@@ -1,7 +1,9 @@
 /** What the core asks of the world. Each edge implements one of these; tests may swap any of them. */
 
 import type { Act } from './audit.ts';
+import type { DecisionStore } from './decision.ts';
 import type { Domain } from './domain.ts';
+import type { EventStore } from './event.ts';
 import type { Guest, HostRecord } from './guest.ts';
 import type { KeyRecord } from './key.ts';
 import type { ListStore } from './list-store.ts';
@@ -141,7 +143,7 @@ export interface SweepMark {
   readonly dead: string | null;
 }
 
-export interface Store extends ListStore {
+export interface Store extends ListStore, DecisionStore, EventStore {
   /**
    * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with

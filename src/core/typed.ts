@@ -17,14 +17,20 @@ export function parseLabel(text: string, most = MOST_LABEL): Checked<string> {
     : good(clean);
 }
 
-/** A day or a moment in UTC that is still to come: what ended already is a slip of the keyboard. */
-export function parseMoment(text: string, now: number): Checked<number> {
+/** A day or a moment in UTC. */
+export function parseTime(text: string): Checked<number> {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const ms = isDay || /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
   // Date.parse takes 30 February for 2 March; a day that does not come back as it was typed does not exist.
   const exists = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10));
-  if (!exists) return bad('must be like 2027-01-31 or 2027-01-31T12:00:00Z');
-  return ms > now ? good(ms) : bad(`must lie ahead (${text} is over; a day begins with 00:00 UTC)`);
+  return exists ? good(ms) : bad('must be like 2027-01-31 or 2027-01-31T12:00:00Z');
+}
+
+/** One that is still to come: what ended already is a slip of the keyboard. */
+export function parseMoment(text: string, now: number): Checked<number> {
+  const time = parseTime(text);
+  if (!time.ok || time.value > now) return time;
+  return bad(`must lie ahead (${text} is over; a day begins with 00:00 UTC)`);
 }
 
 /** A mail host as the store knows it. */

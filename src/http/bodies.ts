@@ -54,6 +54,11 @@ export const OverrideBody = Type.Object(
   strict('NewOverride'),
 );
 
+export const NewOperatorBody = Type.Object(
+  { name: Type.String({ description: 'What the audit calls them, one line.' }) },
+  strict('NewOperator'),
+);
+
 /** The shape alone; the problem names the member and what it must be. */
 export function readBody<T extends Type.TObject>(schema: T, body: unknown): Checked<Type.Static<T>> {
   if (Value.Check(schema, body)) return good(body);

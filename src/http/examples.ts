@@ -3,7 +3,9 @@
 import type { Type } from 'typebox';
 import { allowanceOf, monthOf } from '../core/quota.ts';
 import type { OverrideBody } from './bodies.ts';
+import { MADE_OPERATOR, NEW_OPERATOR, OPERATORS } from './examples-of-appointed.ts';
 import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
+import { DECISIONS } from './examples-of-decisions.ts';
 import { CHANGES, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
 import { TRAFFIC } from './examples-of-traffic.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
@@ -212,6 +214,10 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   watchHost: [example('Watched', WATCHED)],
   listActs: [example('One change', ACTS)],
   getTraffic: [example('One minute with calls', TRAFFIC)],
+  listDecisions: [example('One decision', DECISIONS)],
+  listOperators: [example('One operator', OPERATORS)],
+  addOperator: [example('A new operator', MADE_OPERATOR)],
+  revokeOperator: [],
 };
 
 const NEW_KEY: Type.Static<typeof NewKeyBody> = {
@@ -237,4 +243,5 @@ export const BODIES: Readonly<Partial<Record<OperationId, object>>> = {
   updateKey: CHANGE,
   rotateKey: ROTATION,
   setOverride: DECISION,
+  addOperator: NEW_OPERATOR,
 };

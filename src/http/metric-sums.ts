@@ -34,8 +34,11 @@ export class MetricSums {
   }
 
   /** Of all that the process tells of itself, what the workers do not. */
-  static ofProcess(values: readonly MetricValues[]): MetricValues[] {
-    return values.filter(isOfProcess).map(one => ({ ...one, aggregator: 'first' }));
+  /** Those of the process itself, and one more that no worker has. */
+  static ofProcess(values: readonly MetricValues[], more?: string): MetricValues[] {
+    return values
+      .filter(one => isOfProcess(one) || one.name === more)
+      .map(one => ({ ...one, aggregator: 'first' }));
   }
 }
 

@@ -11,6 +11,11 @@ export function readCount(query: string, name: string, most: number): number | u
   return refuse('validation_error', `${name} must be a whole number from 1 to ${most}`);
 }
 
+/** Undefined where it is not there, or empty. */
+export function readText(query: string, name: string): string | undefined {
+  return query === '' ? undefined : new URLSearchParams(query).get(name) || undefined;
+}
+
 /** False where it is not asked for. */
 export function readFlag(query: string, name: string): boolean | Refusal {
   if (query === '') return false;

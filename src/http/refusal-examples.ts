@@ -32,6 +32,9 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   ignoreHost: HOST_RULE,
   watchHost: HOST_RULE,
   listActs: LIMIT_RULE,
+  addOperator: 'there is an operator named "Ada" already',
+  revokeOperator: '"reason" has no place in the body; it takes nothing',
+  listDecisions: 'since must be like 2027-01-31 or 2027-01-31T12:00:00Z',
 };
 
 const NO_SUCH_KEY = 'there is no such key';
@@ -44,6 +47,7 @@ const MISSING: Readonly<Partial<Record<OperationId, string>>> = {
   removeOverride: 'there is no override for partner.example.org',
   rollBackFeed: 'no update of castle is stored',
   returnFeed: 'no newer version of castle is kept',
+  revokeOperator: 'there is no live operator of this name',
   ignoreHost: NO_SUCH_HOST,
   watchHost: NO_SUCH_HOST,
 };

@@ -2,12 +2,16 @@
 
 import { Type } from 'typebox';
 import { OverrideBody } from './bodies.ts';
+import type { appointedEndpoints } from './endpoints/appointed.ts';
 import { type auditEndpoints, MOST_ACTS_SHOWN } from './endpoints/audit.ts';
+import type { decisionEndpoints } from './endpoints/decisions.ts';
 import type { hostEndpoints } from './endpoints/hosts.ts';
 import type { keyEndpoints } from './endpoints/keys.ts';
 import type { overrideEndpoints } from './endpoints/overrides.ts';
 import { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { Parameter, Route } from './routes.ts';
+import { appointedRoutes } from './routes-of-appointed.ts';
+import { decisionsRoute } from './routes-of-decisions.ts';
 import { type FeedRows, feedRoutes } from './routes-of-feeds.ts';
 import { type TrafficRows, trafficRoutes } from './routes-of-traffic.ts';
 import { type Actors, type RouteOf, routeOf } from './rows-of-operators.ts';
@@ -50,6 +54,8 @@ interface Endpoints {
   readonly feeds: FeedRows;
   readonly audit: ReturnType<typeof auditEndpoints>;
   readonly traffic: TrafficRows;
+  readonly appointed: ReturnType<typeof appointedEndpoints>;
+  readonly decisions: ReturnType<typeof decisionEndpoints>;
 }
 
 export function operatorRoutes(doors: Actors, endpoints: Endpoints): Route[] {
@@ -60,6 +66,8 @@ export function operatorRoutes(doors: Actors, endpoints: Endpoints): Route[] {
     ...feedRoutes(row, endpoints.feeds),
     ...evidenceRoutes(row, endpoints),
     ...trafficRoutes(row, endpoints.traffic),
+    decisionsRoute(row, endpoints.decisions),
+    ...appointedRoutes(row, endpoints.appointed),
   ];
 }
 

@@ -60,7 +60,11 @@ export type OperatorsOperation =
   | 'listActs'
   | 'rollBackFeed'
   | 'returnFeed'
-  | 'getTraffic';
+  | 'getTraffic'
+  | 'listDecisions'
+  | 'listOperators'
+  | 'addOperator'
+  | 'revokeOperator';
 
 export interface Reference {
   readonly id: OperationId;

@@ -2,6 +2,7 @@
 
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
+import type { Decision } from '../core/decision.ts';
 import type { Dropped, SnapshotHead } from '../core/feed.ts';
 import { type FeedCheck, type Freshness, freshnessOf } from '../core/freshness.ts';
 import type { HostRecord } from '../core/guest.ts';
@@ -101,6 +102,15 @@ function stateOf(
 
 export function shownAct({ at, who, via, action, subject, detail }: Act) {
   return { at: shownDate(at), who, via, action, subject, detail };
+}
+
+/** With the name that the key has now; null where there is no such key any more. */
+export function shownDecision(
+  { at, keyId, domain, score, reason, snapshot, degraded }: Decision,
+  names: ReadonlyMap<string, string>,
+) {
+  const key = { key: keyId, key_name: names.get(keyId) ?? null };
+  return { at: shownDate(at), ...key, domain, risk_score: score, reason, snapshot, degraded };
 }
 
 export function shownDropped<T extends Dropped>({ specialUse, ...others }: T) {

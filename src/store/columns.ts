@@ -4,6 +4,8 @@
  */
 
 import type { Act, Action } from '../core/audit.ts';
+import type { NumberedDecision } from '../core/decision.ts';
+import type { RaisedEvent } from '../core/event.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
 import type { FeedCheck } from '../core/freshness.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
@@ -231,9 +233,24 @@ export const TRAFFIC = table<TrafficSlot>('traffic', ['span', 'at'], {
   at: whole,
   ...(Object.fromEntries([...COUNTS, ...LATENCIES].map(name => [name, whole])) as Codecs<Traffic>),
 });
+export const DECISION = table<NumberedDecision>('decision', ['id'], {
+  id: whole,
+  at: whole,
+  keyId: text,
+  domain: text,
+  score: whole,
+  reason: word<NumberedDecision['reason']>(),
+  snapshot: text,
+  degraded: yesNo,
+});
+export const NEW_DECISION = without(DECISION, 'id');
+
+const EVENT_CODECS = { id: text, kind: word<RaisedEvent['kind']>(), subject: text, at: whole };
+export const EVENT = table<RaisedEvent>('event', ['id'], EVENT_CODECS);
 
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
   ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING, TRAFFIC],
+  ...[DECISION, EVENT],
 ];

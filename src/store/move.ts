@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import type { Act } from '../core/audit.ts';
 import { ALIVE_MS, type ServerSign } from '../core/server.ts';
-import { HOST, TABLES } from './columns.ts';
+import { AUDIT, DECISION, HOST, TABLES } from './columns.ts';
 import type { OnFormChange } from './form.ts';
 import { writeAct } from './postgres/audit.ts';
 import { bringUpToDate } from './postgres/change.ts';
@@ -99,7 +99,8 @@ export async function moveStore(
       await refuseUnlessEmpty(session);
       const moved = await copyAll(session, db, progress);
       for (const table of TABLES) await verify(session, db, table);
-      await session.query("SELECT setval(pg_get_serial_sequence('audit', 'id'), max(id)) FROM audit");
+      for (const { name } of [AUDIT, DECISION])
+        await session.query(`SELECT setval(pg_get_serial_sequence('${name}', 'id'), max(id)) FROM ${name}`);
       await writeAct(session, act);
       await session.query('COMMIT');
       return moved;

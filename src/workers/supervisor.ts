@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Handed } from '../assemble.ts';
 import type { OpenedStore } from '../compose.ts';
+import type { ResolverHealth } from '../core/ports.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
 import type { MetricValues } from '../http/metrics.ts';
 import type { Environment } from '../setting-sources.ts';
@@ -118,6 +119,11 @@ export class Supervisor {
   hand(catalog: Handed): void {
     this.#catalog = catalog;
     for (const { thread } of this.#places) post(thread, { catalog });
+  }
+
+  /** Of all of them together. */
+  health(): Promise<ResolverHealth> {
+    return this.#whole.tell('health');
   }
 
   /** Valid ones: this thread has read them before. */

@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { EVENTS_METRIC, observeEvents, startAlerts } from '../alerts.ts';
 import { type Following, handingOver, inTurns, type Progress } from '../assemble.ts';
 import { freePort, Ports } from '../binding.ts';
 import { followStore, loadCatalog, openServedStore } from '../compose.ts';
@@ -11,6 +12,7 @@ import type { Store } from '../core/ports.ts';
 import { MetricSums } from '../http/metric-sums.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { tellOfFeeds } from '../observe.ts';
+import { RaisedCounts } from '../raise.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Service } from '../service.ts';
 import type { Environment } from '../setting-sources.ts';
@@ -46,6 +48,8 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
   const config = await withFreePorts(parts.config);
   const metrics = createMetrics();
   const ports = new Ports({ config, log, metrics, workers: config.workers });
+  const counts = new RaisedCounts();
+  observeEvents(metrics, counts);
   await ports.listen();
   const close = () => ports.drain();
   return {
@@ -60,15 +64,20 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
           ...{ store, log, pass: parts.pass, giveUp: parts.die },
           ...{ workers: config.workers, port: config.port, metricsPort: config.metricsPort },
           catalog: await inTurns(handingOver(catalog)),
-          ownMetrics: async () => MetricSums.ofProcess(await metrics.values()),
+          ownMetrics: async () => MetricSums.ofProcess(await metrics.values(), EVENTS_METRIC),
         });
         const following = followFor(supervisor, parts, store, catalog);
         end = endingOf(supervisor, store, following);
         await supervisor.start();
         end = endingOf(supervisor, store, following, keepFresh({ config, log, store }));
+        const alerts = startAlerts({ config, log, store, counts, health: () => supervisor.health() });
         await close();
         const reloadWorkers = (env: Environment) => supervisor.reload(env);
-        return { address, store, catalog, close: end, reloadWorkers };
+        const endAll = () => {
+          alerts.close();
+          return end();
+        };
+        return { address, store, catalog, close: endAll, reloadWorkers };
       } catch (error) {
         await end().catch(() => {});
         throw error;

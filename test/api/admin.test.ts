@@ -727,3 +727,40 @@ test('a failure of ours is an opaque 500 and done nothing; what was asked is in 
   const line = logged.find(one => JSON.parse(one).status === 201);
   expect(JSON.parse(line!)).toMatchObject({ msg: 'request', route: 'admin', method: 'POST' });
 });
+
+test('operators are added, act in their own name, and are revoked; a token is shown once', async () => {
+  const path = '/admin/operators';
+  const made = await done<{ name: string; token: string }>('POST', path, {
+    json: { name: ' Grace H. ' },
+    headers: ['X-Operator: Ann'],
+  });
+  expect(made).toMatchObject({ name: 'Grace H.', revoked_at: null, token: expect.stringMatching(/^dro_/) });
+  const again = await refused('POST', path, 422, 'validation_error', { json: { name: 'Grace H.' } });
+  expect(JSON.stringify(again)).toContain('already');
+  await refused('POST', path, 422, 'validation_error', { json: { name: 'a\nb' } });
+  await refused('POST', path, 422, 'validation_error', { json: {} });
+  const listed = await admin('GET', path);
+  expect(listed.body).toContain('"Grace H."');
+  expect(listed.body).not.toContain('dro_');
+
+  // Running servers know a token within a second.
+  const asGrace = { key: made.token };
+  await eventually('the token works', async () => (await admin('GET', path, asGrace)).status === 200);
+  const headers = ['X-Operator: Somebody'];
+  await done('PUT', '/admin/overrides/grace.example.org', { ...asGrace, headers, json: { action: 'allow' } });
+  const revoke = `${path}/Grace%20H./revoke`;
+  expect((await admin('POST', revoke, { headers: ['X-Operator: Ann'] })).status).toBe(204);
+  await eventually('it no longer does', async () => (await admin('GET', path, asGrace)).status === 401);
+  await refused('POST', revoke, 404, 'not_found');
+  await refused('POST', `${path}/%E0%A4/revoke`, 422, 'validation_error');
+  const { acts } = await done<{ acts: { who: string; action: string; subject: string }[] }>(
+    'GET',
+    '/admin/audit?limit=3',
+  );
+  expect(acts.map(({ who, action, subject }) => [who, action, subject])).toEqual([
+    ['Ann', 'operator.revoke', 'Grace H.'],
+    ['Grace H.', 'override.set', 'grace.example.org'],
+    ['Ann', 'operator.add', 'Grace H.'],
+  ]);
+  expect(JSON.stringify(acts)).not.toContain(made.token);
+});

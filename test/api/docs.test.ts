@@ -130,6 +130,10 @@ describe('the document', () => {
       'watchHost post /admin/infra/{host}/relearn',
       'listActs get /admin/audit',
       'getTraffic get /admin/traffic',
+      'listDecisions get /admin/decisions',
+      'listOperators get /admin/operators',
+      'addOperator post /admin/operators',
+      'revokeOperator post /admin/operators/{name}/revoke',
     ]);
     for (const { path, tags, security, summary, parameters } of operations()) {
       const isAdmin = path.startsWith('/admin');
@@ -467,6 +471,8 @@ describe('real answers are what the document says, and its examples are real', (
       return guestOf({ host: 'mx.example.com', domain, entry: domain, day: '2026-11-15' });
     });
     await store.learn(guests, [], '2026-11-15', '2026-08-01');
+    const decision = { keyId: 'key_1', domain: 'mailinator.com', score: 100, reason: 'disposable' } as const;
+    await store.writeDecisions([{ ...decision, at: 1, snapshot: 'aa67', degraded: false }], 0);
 
     const created = await send('POST', '/admin/keys', { key, json: example('createKey') });
     const { id } = JSON.parse(created.body) as { id: string };
@@ -514,6 +520,23 @@ describe('real answers are what the document says, and its examples are real', (
       ['listActs', 401, 'GET', '/admin/audit', {}],
       ['listActs', 405, 'POST', '/admin/audit', { key }],
       ['listActs', 422, 'GET', '/admin/audit?limit=0', { key }],
+      ['listDecisions', 200, 'GET', '/admin/decisions', { key }],
+      ['listDecisions', 401, 'GET', '/admin/decisions', {}],
+      ['listDecisions', 405, 'POST', '/admin/decisions', { key }],
+      ['listDecisions', 422, 'GET', '/admin/decisions?since=tuesday', { key }],
+      ['addOperator', 201, 'POST', '/admin/operators', { key, json: example('addOperator') }],
+      ['addOperator', 401, 'POST', '/admin/operators', {}],
+      ['addOperator', 405, 'PUT', '/admin/operators', { key }],
+      ['addOperator', 413, 'POST', '/admin/operators', large],
+      ['addOperator', 415, 'POST', '/admin/operators', text],
+      ['addOperator', 422, 'POST', '/admin/operators', { key, json: example('addOperator') }],
+      ['listOperators', 200, 'GET', '/admin/operators', { key }],
+      ['listOperators', 401, 'GET', '/admin/operators', {}],
+      ['revokeOperator', 204, 'POST', '/admin/operators/Ada/revoke', { key }],
+      ['revokeOperator', 401, 'POST', '/admin/operators/Ada/revoke', {}],
+      ['revokeOperator', 404, 'POST', '/admin/operators/Ada/revoke', { key }],
+      ['revokeOperator', 405, 'GET', '/admin/operators/Ada/revoke', { key }],
+      ['revokeOperator', 422, 'POST', '/admin/operators/Ada/revoke', { key, json: { reason: 'left' } }],
       ['removeOverride', 204, 'DELETE', partner, { key }],
       ['removeOverride', 401, 'DELETE', partner, {}],
       ['removeOverride', 404, 'DELETE', partner, { key }],

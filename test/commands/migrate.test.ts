@@ -64,6 +64,8 @@ async function fill(store: Store) {
   const list = { feed: 'castle', version: '2', digest: 'b', names: 1, acceptedAt: 9, body };
   await store.acceptSnapshot(list, null, { ...ACT, action: 'feed.update', detail: '<b>' });
   await store.signingKey('the first');
+  const decision = { keyId: key.id, domain: 'a.com', score: 5, reason: 'safe', snapshot: 'abc' } as const;
+  await store.writeDecisions([{ ...decision, at: 7, degraded: true }], 0);
   await store.markSweep({
     generation: 'abc',
     last: '1 x.com',
@@ -88,6 +90,7 @@ async function contents(store: Store) {
     hosts: await store.listHosts(0, 100),
     mark: await store.sweepMark(),
     signing: await store.signingKey('another'),
+    decisions: await store.decisions({ since: 0, most: 9 }),
   };
 }
 

@@ -27,7 +27,7 @@ const HOSTILE = '<img src=x onerror=alert(1)>';
 const MORE_HOSTILE = '"><script>alert(2)</script>';
 
 describe.runIf(hasBrowser())('an operator', PATIENT, () => {
-  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN, DECISION_LOG: 'flagged' } });
   const status = async (secret: string) =>
     (await service().get('/v1/public/domain/gmail.com', secret)).status;
 
@@ -121,6 +121,43 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await answerAbout(page, 'gmail.com');
     await page.goto(`${service().base}/#/welcome/${code}`);
     await errorSaid(page, 'This link does not work any more');
+  });
+
+  test('adds an operator, whose token is shown once, and revokes it', async () => {
+    const page = await enter();
+    const panel = await chooseTab(page, 'Operators');
+    await panel.getByText('Everybody shares the ADMIN_TOKEN').waitFor();
+    await button(panel, 'Add an operator').click();
+    await send(page, 'Add', { Name: 'Ada' });
+    const dialog = page.getByRole('dialog', { name: 'The token of Ada' });
+    const token = await dialog.getByRole('region', { name: 'Operator token' }).innerText();
+    expect(token).toMatch(/^dro_/);
+    await button(dialog, 'I have copied it').click();
+    await soon(() => page.content()).not.toContain(token);
+    await button(panel, 'Revoke Ada').click();
+    await send(page, 'Revoke');
+    await soon(async () => (await rowsOf(panel.getByRole('table')))[0]?.[2]).toMatch(/^revoked /);
+  });
+
+  test('finds out why a domain was refused', async () => {
+    const page = await enter();
+    const decision = { keyId: 'key_1', score: 90, reason: 'disposable', snapshot: 'aa67' } as const;
+    const of = (domain: string, at: number) => ({ ...decision, domain, at, degraded: false });
+    const many = Array.from({ length: 101 }, (_, at) => of('often.example', Date.UTC(2026, 10, 10) + at));
+    await service().store.writeDecisions([...many, of('refused.example', Date.UTC(2026, 10, 11))], 0);
+    const panel = await chooseTab(page, 'Decisions');
+    const rows = () => rowsOf(panel.getByRole('table'));
+    await soon(async () => (await rows())[0]?.slice(1, 5)).toEqual([
+      ...['refused.example', '90', 'disposable', 'key_1'],
+    ]);
+    await panel.getByLabel('Domain').fill('often.example');
+    await button(panel, 'Search').click();
+    await soon(async () => (await rows())[0]?.[1]).toBe('often.example');
+    await button(panel, 'Older decisions').click();
+    await soon(async () => (await rows()).length).toBe(1);
+    await panel.getByLabel('Domain').fill('safe.example');
+    await panel.getByLabel('Domain').press('Enter');
+    await panel.getByText('Safe answers are not kept').waitFor();
   });
 
   test('makes a key whose secret is shown once and works at once, limits it, rotates it, revokes it', async () => {

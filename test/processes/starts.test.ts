@@ -57,6 +57,11 @@ const BAD: Readonly<Record<keyof typeof SETTINGS, readonly string[]>> = {
   BACKUP_DIR: ['/etc/passwd'],
   BACKUP_EVERY: ['', '0m', '10s', 'daily', '1w'],
   BACKUP_KEEP: ['', '0', '-1', 'all', '1000'],
+  DECISION_LOG: ['on', 'FLAGGED', ''],
+  ALERT_WEBHOOK: ['example.com', 'ftp://a.example', 'https://me:pass@a.example'],
+  ALERT_WEBHOOK_SECRET: ['secret', 'whsec_c2hvcnQ=', `whsec_${'A'.repeat(88)}`],
+  ALERT_WEBHOOK_SECRET_FILE: ['/nowhere/secret'],
+  DECISION_DAYS: ['0', '1000', 'all', ''],
 };
 
 test('every setting has values that it refuses', () => {
@@ -68,7 +73,13 @@ test.each(Object.entries(BAD).flatMap(([name, values]) => values.map(value => [n
   (name, value) => {
     const read = () => readConfig({ [name!]: value });
     expect(read).toThrow(ConfigRefused);
-    const isSecret = ['DATABASE_URL', 'ADMIN_TOKEN', 'FIRST_KEY'].includes(name!);
+    const isSecret = [
+      'DATABASE_URL',
+      'ADMIN_TOKEN',
+      'FIRST_KEY',
+      'ALERT_WEBHOOK',
+      'ALERT_WEBHOOK_SECRET',
+    ].includes(name!);
     const shown = isSecret ? '' : `=${JSON.stringify(value).replace(/[.\\]/g, '\\$&')}`;
     expect(read).toThrow(new RegExp(`^${name}${shown}: .*(must|write) `, 's'));
   },

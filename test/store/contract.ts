@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
+import type { Decision, DecisionQuery } from '../../src/core/decision.ts';
 import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
@@ -1084,6 +1085,45 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect(await one.addOperator({ ...ada, digest: 'c' }, act('operator.add'))).toBe(true);
       expect(await other.listOperators()).toEqual([{ ...ada, digest: 'c' }]);
       expect(await one.audit(9)).toHaveLength(3);
+    });
+  });
+
+  describe('decisions', () => {
+    const decided = (at: number, domain: string, keyId = 'key_1'): Decision => ({
+      ...{ at, keyId, domain, score: 90, reason: 'disposable', snapshot: 'aa67', degraded: at % 2 === 1 },
+    });
+
+    test('are found by domain, key and time, the newest first and page by page, and go when they are too old', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      await one.writeDecisions([decided(1, 'a.com'), decided(2, 'b.com', 'key_2')], 0);
+      await other.writeDecisions([decided(3, 'a.com', 'key_2'), decided(4, 'c.com')], 0);
+      await one.writeDecisions([], 0);
+      const found = async (query: Partial<DecisionQuery>) =>
+        (await one.decisions({ since: 0, most: 10, ...query })).map(({ at }) => at);
+      expect(await found({})).toEqual([4, 3, 2, 1]);
+      const [newest] = await one.decisions({ since: 0, most: 1 });
+      const { id, ...rest } = newest!;
+      expect(rest).toEqual(decided(4, 'c.com'));
+      expect(await found({ before: id, most: 2 })).toEqual([3, 2]);
+      expect(await found({ domain: 'a.com' })).toEqual([3, 1]);
+      expect(await found({ keyIds: ['key_2', 'key_3'] })).toEqual([3, 2]);
+      expect(await found({ keyIds: [] })).toEqual([]);
+      expect(await found({ since: 3, domain: 'a.com', keyIds: ['key_2'] })).toEqual([3]);
+      await other.writeDecisions([decided(5, 'd.com')], 3);
+      expect(await found({})).toEqual([5, 4, 3]);
+    });
+  });
+
+  describe('events', () => {
+    test('are raised once, by whoever comes first, and once more when they are forgotten', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const event = { id: 'feed.stale a 5', kind: 'feed.stale', subject: 'a', at: 10 } as const;
+      const raised = await Promise.all([one, other, one].map(store => store.raiseEvent(event, 0)));
+      expect(raised.filter(Boolean)).toHaveLength(1);
+      expect(await other.raiseEvent({ ...event, at: 20 }, 10)).toBe(false);
+      expect(await other.raiseEvent({ ...event, at: 20 }, 11)).toBe(true);
     });
   });
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { MOST_DECISIONS } from '../../src/core/decision.ts';
 import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
@@ -510,6 +511,18 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     expect(rows!.n).toBeGreaterThan(90_000);
     const top = [...(await store.ranking('2026-10-17', 10, undefined))];
     expect(top.map(row => row.domain)).toEqual(['two-keys.example', 'listed.example']);
+  });
+
+  test('decisions stay within their bound, and the oldest go', async () => {
+    await empty();
+    const store = await open();
+    const decision = { keyId: 'k', domain: 'a.com', score: 90, reason: 'disposable', snapshot: 'x' } as const;
+    const write = (at: number) => store.writeDecisions([{ ...decision, at, degraded: false }], 0);
+    await write(1);
+    // As if so many had come since.
+    await query(`SELECT setval('domain_risk.decision_id_seq', ${MOST_DECISIONS})`);
+    await write(2);
+    expect((await store.decisions({ since: 0, most: 9 })).map(({ at }) => at)).toEqual([2]);
   });
 
   test('guests stay within their bound, and hosts with listed guests keep theirs', async () => {

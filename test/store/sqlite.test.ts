@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { MOST_DECISIONS } from '../../src/core/decision.ts';
 import { digestOf } from '../../src/core/key.ts';
 import type { Override } from '../../src/core/override.ts';
 import { StoreUnavailable } from '../../src/core/ports.ts';
@@ -853,4 +854,18 @@ describe('a restore', () => {
     await store.restore(target, ACT);
     expect(await store.listKeys()).toEqual([key]);
   });
+});
+
+test('decisions stay within their bound, and the oldest go', async () => {
+  const { path, store } = await newStore();
+  const decision = { keyId: 'k', domain: 'a.com', score: 90, reason: 'disposable', snapshot: 'x' } as const;
+  const write = (at: number) => store.writeDecisions([{ ...decision, at, degraded: false }], 0);
+  await write(1);
+  const db = new DatabaseSync(path);
+  // As if so many had come since.
+  db.exec(`UPDATE decision SET id = 2; INSERT INTO decision SELECT ${MOST_DECISIONS} + 1, 2, key_id, domain, score,
+    reason, snapshot, degraded FROM decision`);
+  db.close();
+  await write(3);
+  expect((await store.decisions({ since: 0, most: 9 })).map(({ at }) => at)).toEqual([3, 2]);
 });

@@ -10,12 +10,14 @@ import { route } from '../route.ts';
 import { adminToken, operatorName } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { Audit } from './operator/audit.tsx';
+import { Decisions } from './operator/decisions.tsx';
 import { FeedsTab, StaleNotice } from './operator/feeds.tsx';
 import { Health } from './operator/health.tsx';
 import { Home, isRange } from './operator/home.tsx';
 import { Hosts } from './operator/hosts.tsx';
 import { KeyPage } from './operator/key-page.tsx';
 import { Keys, MadeSecret } from './operator/keys.tsx';
+import { Operators } from './operator/operators.tsx';
 import { Overrides } from './operator/overrides.tsx';
 
 const TABS = {
@@ -26,6 +28,8 @@ const TABS = {
   hosts: { name: 'Learned hosts', View: Hosts },
   health: { name: 'Health', View: Health },
   audit: { name: 'Audit', View: Audit },
+  decisions: { name: 'Decisions', View: Decisions },
+  operators: { name: 'Operators', View: Operators },
 } as const;
 type TabName = keyof typeof TABS;
 const isTab = (name: string): name is TabName => Object.hasOwn(TABS, name);

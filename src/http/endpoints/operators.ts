@@ -3,14 +3,19 @@
 import type { Doors } from '../doors.ts';
 import type { Route } from '../routes.ts';
 import { operatorRoutes } from '../routes-of-operators.ts';
+import { appointedEndpoints } from './appointed.ts';
 import { auditEndpoints } from './audit.ts';
+import { type DecisionParts, decisionEndpoints } from './decisions.ts';
 import { type FeedParts, feedEndpoints } from './feeds.ts';
 import { hostEndpoints } from './hosts.ts';
 import { keyEndpoints } from './keys.ts';
 import { overrideEndpoints } from './overrides.ts';
 import { type TrafficEndpointParts, trafficEndpoints } from './traffic.ts';
 
-export function operatorEndpoints(doors: Doors, parts: FeedParts & TrafficEndpointParts): Route[] {
+export function operatorEndpoints(
+  doors: Doors,
+  parts: FeedParts & TrafficEndpointParts & DecisionParts,
+): Route[] {
   return operatorRoutes(doors, {
     keys: keyEndpoints(parts),
     overrides: overrideEndpoints(parts),
@@ -18,5 +23,7 @@ export function operatorEndpoints(doors: Doors, parts: FeedParts & TrafficEndpoi
     feeds: feedEndpoints(parts),
     audit: auditEndpoints(parts),
     traffic: trafficEndpoints(parts),
+    decisions: decisionEndpoints(parts),
+    appointed: appointedEndpoints(parts),
   });
 }

@@ -1,6 +1,6 @@
 /** Many rows in one statement of PostgreSQL: an array for each column. */
 
-import type { Table } from '../table.ts';
+import type { Shape, Table } from '../table.ts';
 
 /**
  * The rows given as `$1, $2, …`, which `arraysOf` makes. Of equal keys the last one counts: a statement may touch a row
@@ -15,7 +15,7 @@ export function givenRows({ columns, names, key }: Table<object>): string {
 }
 
 /** Column by column. */
-export function arraysOf<R>({ columns, postgres }: Table<R>, records: readonly R[]): unknown[][] {
+export function arraysOf<R>({ columns, postgres }: Shape<R>, records: readonly R[]): unknown[][] {
   const rows = records.map(record => postgres.values(record));
   return columns.map((_, at) => rows.map(row => row[at]));
 }

@@ -1,6 +1,8 @@
 /** The tables of the shared store, as steps that each run once, and what its server must be like. */
 
 import { StoreRefused } from '../refused.ts';
+import { DECISION_TABLE } from './decisions.ts';
+import { EVENT_TABLE } from './events.ts';
 import { SCHEMA, type Session } from './session.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
@@ -220,6 +222,8 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     last bigint NOT NULL
   )`,
   traffic: TRAFFIC_TABLE,
+  decision: DECISION_TABLE,
+  event: EVENT_TABLE,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

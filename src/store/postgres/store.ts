@@ -8,7 +8,9 @@ import { StoreRefused } from '../refused.ts';
 import { createAudit } from './audit.ts';
 import { bringUpToDate } from './change.ts';
 import { createChanges } from './changes.ts';
-import { DEADLINE_MS, openConnections } from './connect.ts';
+import { type Connections, DEADLINE_MS, openConnections } from './connect.ts';
+import { createDecisions } from './decisions.ts';
+import { createEvents } from './events.ts';
 import { createFeedChecks } from './feed-checks.ts';
 import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
@@ -58,6 +60,26 @@ const NO_COPIES: Pick<Store, 'backup' | 'compareBackup' | 'restore'> = {
   restore: restoreThere,
 };
 
+/** What needs neither the count nor the clock. */
+function recordsOn(records: Connections) {
+  const revisions = createRevisions(records);
+  return {
+    revision: revisions.revision,
+    ...createKeys(records, revisions),
+    ...createUsage(records),
+    ...createOverrides(records, revisions),
+    ...createSnapshots(records),
+    ...createAudit(records),
+    ...createSigning(records),
+    ...createServers(records),
+    ...createLeases(records),
+    ...createFeedChecks(records),
+    ...createOperators(records, revisions),
+    ...createChanges(records),
+    ...createEvents(records),
+  };
+}
+
 /** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
 export async function openPostgresStore(
   url: string,
@@ -80,10 +102,10 @@ export async function openPostgresStore(
     atOnce: COMMITS_AT_ONCE,
     deadlineMs: DEADLINE_MS,
   });
-  const revisions = createRevisions(records);
   const flags = createFlags(records);
   const hosts = createHosts(records);
   const traffic = createTraffic(records);
+  const decided = createDecisions(records);
   let closing: Promise<void> | undefined;
   let isClockRight = true;
   /** By a wrong clock nothing is too old to be kept. */
@@ -101,21 +123,12 @@ export async function openPostgresStore(
   }
 
   return {
-    revision: revisions.revision,
-    ...createKeys(records, revisions),
-    ...createUsage(records),
-    ...createOverrides(records, revisions),
+    ...recordsOn(records),
     ...flags,
     ...hosts,
-    ...createSnapshots(records),
-    ...createAudit(records),
-    ...createSigning(records),
-    ...createServers(records),
-    ...createLeases(records),
-    ...createFeedChecks(records),
-    ...createOperators(records, revisions),
-    ...createChanges(records),
     ...traffic,
+    ...decided,
+    writeDecisions: (decisions, since) => decided.writeDecisions(decisions, isClockRight ? since : 0),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     addTraffic: (slots, now) => traffic.addTraffic(slots, isClockRight ? now : 0),

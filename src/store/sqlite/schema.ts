@@ -3,6 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { TABLES } from '../columns.ts';
 import { additionsTo } from '../table.ts';
+import { DECISION_TABLE } from './decisions.ts';
+import { EVENT_TABLE } from './events.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
 /** Marks a file as ours ("DRSK"), so that another program's database is never written to. */
@@ -202,6 +204,8 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     last INTEGER NOT NULL
   ) STRICT`,
   traffic: TRAFFIC_TABLE,
+  decision: DECISION_TABLE,
+  event: EVENT_TABLE,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

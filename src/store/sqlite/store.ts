@@ -17,6 +17,9 @@ type Ask = Asking<Records>['ask'];
 /** For a list of hosts: of 10,000 with 19 guests each it takes 1.3 s (2026-11-16), and a service must start with those too. */
 const HOSTS_MS = 60_000;
 
+/** A rare key among a million decisions: each is looked at, which takes a fraction of this. */
+const DECISIONS_MS = 10_000;
+
 /** By which another thread uses the same store: its three threads, each over a port of its own. */
 export interface StorePorts {
   readonly counter: MessagePort;
@@ -154,6 +157,9 @@ function bulkWork(bulk: Ask) {
     changesBefore: at => bulk('changesBefore', [at]),
     addTraffic: (slots, now) => bulk('addTraffic', [slots, now], NO_DEADLINE),
     traffic: (span, from) => bulk('traffic', [span, from]),
+    writeDecisions: (decisions, since) => bulk('writeDecisions', [decisions, since], NO_DEADLINE),
+    decisions: async query => JSON.parse(await bulk('decisions', [query], DECISIONS_MS)),
+    raiseEvent: (event, since) => bulk('raiseEvent', [event, since], NO_DEADLINE),
     lease: name => bulk('lease', [name], NO_DEADLINE),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;

@@ -9,6 +9,8 @@ import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
 import { type Changes, createChanges } from './changes.ts';
+import { createDecisions, type Decisions } from './decisions.ts';
+import { createEvents, type Events } from './events.ts';
 import { createFeedChecks, type FeedChecks } from './feed-checks.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { guardFile } from './guard.ts';
@@ -67,6 +69,8 @@ export interface Records
     Operators,
     Changes,
     TrafficSlots,
+    Decisions,
+    Events,
     Restore {
   backup(path: string): Promise<void>;
   /** Reads every page of a copy: what cannot be read back is none. */
@@ -118,6 +122,8 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createOperators(db, revisions),
     ...createChanges(db),
     ...createTraffic(db),
+    ...createDecisions(db),
+    ...createEvents(db),
     ...createRestore(db, revisions),
     backup: backUp,
     checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),

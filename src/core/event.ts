@@ -1,0 +1,125 @@
+/** Events: what an operator should know of before callers do. Each is raised once, by one server of all. */
+
+import { type FeedCheck, freshnessOf } from './freshness.ts';
+import { isLive, type KeyRecord } from './key.ts';
+import { monthOf, toSecond } from './quota.ts';
+
+export const EVENT_KINDS = [
+  'quota.warning',
+  'quota.exhausted',
+  'key.expiring',
+  'feed.failing',
+  'feed.stale',
+  'backup.failed',
+  'resolver.distrusted',
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+export interface Event {
+  /** The same for everybody who sees the same thing: it is raised once. */
+  readonly id: string;
+  readonly kind: EventKind;
+  /** A key's id, a feed, a folder, an address. */
+  readonly subject: string;
+  /** For people. */
+  readonly text: string;
+}
+
+export interface RaisedEvent extends Pick<Event, 'id' | 'kind' | 'subject'> {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface EventStore {
+  /** False where it was raised before, by whomever. Forgets those from before a moment. */
+  raiseEvent(event: RaisedEvent, since: number): Promise<boolean>;
+}
+
+export interface Seen {
+  readonly now: number;
+  readonly keys: readonly KeyRecord[];
+  /** In this month, by key. */
+  readonly used: ReadonlyMap<string, number>;
+  readonly checks: readonly FeedCheck[];
+  /** Where the last try failed: why, and when the last good one was made. */
+  readonly backup:
+    | { readonly folder: string; readonly problem: string; readonly lastGood: number }
+    | undefined;
+  /** Of DNS: why one is not believed, null where it is. */
+  readonly servers: readonly { readonly address: string; readonly problem: string | null }[];
+  /** By the address of a server, the day on which it was first not believed. */
+  readonly distrustedSince: ReadonlyMap<string, string>;
+}
+
+const WARNING = 0.8;
+const EXPIRING_MS = 7 * 86_400_000;
+const MOST_TEXT = 300;
+
+function eventOf(kind: EventKind, subject: string, occasion: string | number, text: string): Event {
+  return {
+    id: `${kind} ${subject} ${occasion}`,
+    kind,
+    subject,
+    text: text.slice(0, MOST_TEXT).toWellFormed(),
+  };
+}
+
+export function eventsIn(seen: Seen): Event[] {
+  const live = seen.keys.filter(key => isLive(key, key.digest, seen.now));
+  return [
+    ...live.flatMap(key => [...quotaEvents(key, seen), ...expiryEvents(key, seen.now)]),
+    ...feedEvents(seen),
+    ...backupEvents(seen),
+    ...resolverEvents(seen),
+  ];
+}
+
+/** The higher of the two, and anew where an operator changes the quota. */
+function quotaEvents({ id, name, quota }: KeyRecord, { used, now }: Seen): Event[] {
+  const count = used.get(id) ?? 0;
+  if (quota === null || quota === 0 || count < WARNING * quota) return [];
+  const kind = count < quota ? 'quota.warning' : 'quota.exhausted';
+  const share = Math.floor((100 * count) / quota);
+  const text = `the key ${JSON.stringify(name)} has used ${share} % of its quota of ${quota} calls this month`;
+  return [eventOf(kind, id, `${monthOf(now).name} ${quota}`, text)];
+}
+
+function expiryEvents({ id, name, expiresAt }: KeyRecord, now: number): Event[] {
+  if (expiresAt === null || expiresAt - now > EXPIRING_MS) return [];
+  const text = `the key ${JSON.stringify(name)} expires at ${toSecond(expiresAt)}`;
+  return [eventOf('key.expiring', id, expiresAt, text)];
+}
+
+/** Where all of them fail it is the way to them: that becomes an event once the lists are stale. */
+function feedEvents({ checks, now }: Seen): Event[] {
+  const { status, checkedAt, failing } = freshnessOf(checks, now);
+  const some = failing.length < checks.length ? checks.filter(({ problem }) => problem !== null) : [];
+  const stale = `no list could be checked since ${toSecond(checkedAt ?? 0)}: see "domain-risk feeds status"`;
+  return [
+    ...some.map(({ feed, problem, checkedAt: last }) =>
+      eventOf('feed.failing', feed, last ?? 0, `the list ${feed} was not updated: ${problem}`),
+    ),
+    ...(status === 'stale' ? [eventOf('feed.stale', 'feeds', checkedAt ?? 0, stale)] : []),
+  ];
+}
+
+function backupEvents({ backup }: Seen): Event[] {
+  if (!backup) return [];
+  const { folder, problem, lastGood } = backup;
+  return [eventOf('backup.failed', folder, lastGood, `the backup into ${folder} failed: ${problem}`)];
+}
+
+function resolverEvents({ servers, distrustedSince, now }: Seen): Event[] {
+  return servers.flatMap(({ address, problem }) =>
+    problem === null
+      ? []
+      : [
+          eventOf(
+            'resolver.distrusted',
+            address,
+            distrustedSince.get(address) ?? toSecond(now).slice(0, 10),
+            `the DNS server ${address} is not believed: it ${problem}`,
+          ),
+        ],
+  );
+}

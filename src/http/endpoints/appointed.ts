@@ -1,0 +1,50 @@
+/** `/admin/operators`: who may operate with a token of their own. */
+
+import { createAppoint } from '../../appoint.ts';
+import { bad, type Checked } from '../../core/checked.ts';
+import type { OperatorRecord } from '../../core/operator.ts';
+import type { Clock, Store } from '../../core/ports.ts';
+import { refuse } from '../../core/refusal.ts';
+import { parseLabel } from '../../core/typed.ts';
+import type { NewOperatorBody, NoBody } from '../bodies.ts';
+import { invalid, ok, type Work } from '../operators.ts';
+import { shownDate } from '../shown.ts';
+
+/** Never a token. */
+const shown = ({ name, createdAt, revokedAt }: OperatorRecord) => ({
+  name,
+  created_at: shownDate(createdAt),
+  revoked_at: shownDate(revokedAt),
+});
+
+export function appointedEndpoints({ store, clock }: { store: Store; clock: Clock }) {
+  const appoint = createAppoint({ store, clock });
+
+  const list: Work<typeof NoBody> = async () => ok({ operators: (await store.listOperators()).map(shown) });
+
+  const add: Work<typeof NewOperatorBody> = async (_call, actor, body) => {
+    const name = parseLabel(body.name);
+    if (!name.ok) return invalid(`name ${name.problem}`);
+    const made = await appoint.add(name.value, actor);
+    if (!made) return invalid(`there is an operator named ${JSON.stringify(name.value)} already`);
+    return { status: 201, body: { ...shown(made.operator), token: made.token } };
+  };
+
+  const revoke: Work<typeof NoBody> = async ({ target }, actor) => {
+    const name = nameFrom(target.segment);
+    if (!name.ok) return invalid(`name ${name.problem}`);
+    return (await appoint.revoke(name.value, actor))
+      ? { status: 204 }
+      : refuse('not_found', 'there is no live operator of this name');
+  };
+
+  return { list, add, revoke };
+}
+
+function nameFrom(segment: string): Checked<string> {
+  try {
+    return parseLabel(decodeURIComponent(segment));
+  } catch {
+    return bad('is not valid percent-encoding');
+  }
+}

