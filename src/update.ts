@@ -53,7 +53,7 @@ export interface Updated {
 export interface UpdateParts {
   readonly store: Pick<
     Store,
-    'snapshots' | 'pastSnapshots' | 'snapshot' | 'acceptSnapshot' | 'feedChecks' | 'noteCheck'
+    'addedFeeds' | 'snapshots' | 'pastSnapshots' | 'snapshot' | 'acceptSnapshot' | 'feedChecks' | 'noteCheck'
   >;
   /** Each feed as it is today. */
   readonly sources: readonly FeedSource[];

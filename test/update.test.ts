@@ -95,7 +95,23 @@ async function stored(of = feed) {
 const acts = async (): Promise<Act[]> =>
   (await store.audit(1_000)).filter(act => act.subject === feed.id).reverse();
 
-it.each(['popular', 'relay', 'academic', 'free'] as const)(
+it("a short list of an operator's own may change by twenty names at once, a known one by its share only", async () => {
+  const own: Feed = { ...feed, atLeast: 1, isOwn: true };
+  const read = (count: number, of: Feed) => updateAll([source(many(count, 'x'), of)], { installed: [] });
+  expect((await read(3, own))[0]!.outcome).toBe('accepted');
+  expect((await read(23, own))[0]!.outcome).toBe('accepted');
+  expect((await read(44, own))[0]).toMatchObject({
+    outcome: 'refused',
+    problems: [expect.stringMatching(/more than 50 %/)],
+  });
+  expect((await read(3, { ...own, isOwn: undefined } as unknown as Feed))[0]!.outcome).toBe('refused');
+  expect((await read(0, own))[0]).toMatchObject({
+    outcome: 'refused',
+    problems: ['it holds no usable name'],
+  });
+});
+
+it.each(['popular', 'relay', 'academic', 'free', 'protected'] as const)(
   'a list of kind %s that clears what a disposable feed names is refused, unless it is forced',
   async kind => {
     const listed = many(60, 'burner');

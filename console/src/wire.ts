@@ -190,12 +190,15 @@ export interface Feeds {
   };
   readonly feeds: readonly {
     readonly feed: string;
+    /** disposable, free, relay, academic, popular or protected. */
     readonly kind: string;
     /** Whose word it is: verified, telemetry or broad. */
     readonly family: string;
     readonly verified: boolean;
     readonly licence: string;
     readonly origin: string;
+    /** An operator added it with `feeds add`. */
+    readonly own: boolean;
     readonly version: string;
     readonly names: number;
     /** How many entries of the list do not count, and why. */
@@ -254,6 +257,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     verified: boolean,
     licence: string,
     origin: string,
+    own: boolean,
     version: string,
     names: integer(),
     dropped: object({

@@ -14,6 +14,7 @@ export type Action =
   | 'feed.remove'
   | 'feed.rollback'
   | 'feed.return'
+  | 'feed.add'
   | 'operator.add'
   | 'operator.revoke'
   | 'override.import'

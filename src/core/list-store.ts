@@ -1,5 +1,6 @@
 /** What of a store belongs to the lists: their versions, what became of updates, and who makes these. */
 
+import type { AddedFeed } from './added-feed.ts';
 import type { Act } from './audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
 import type { FeedCheck } from './freshness.ts';
@@ -18,6 +19,13 @@ export interface ListStore {
   swapSnapshot(feed: string, to: SnapshotHead | null, was: string | null, act: Act): Promise<boolean>;
   /** Back to what is installed, and nothing else is kept; false when there is none. */
   removeSnapshot(feed: string, act: Act): Promise<boolean>;
+
+  /** The operator's own, in the order of their names. */
+  addedFeeds(): Promise<AddedFeed[]>;
+  /** False where there is one of this name, or `most` of them already. */
+  addFeed(feed: AddedFeed, most: number, act: Act): Promise<boolean>;
+  /** With every version of it and what became of it; false when there is none. */
+  removeFeed(name: string, act: Act): Promise<boolean>;
 
   /** What became of each feed when it was last looked at, in the order of their names. */
   feedChecks(): Promise<FeedCheck[]>;

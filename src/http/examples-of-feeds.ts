@@ -16,6 +16,7 @@ export const FEEDS: Type.Static<typeof FeedsSchema> = {
       verified: true,
       licence: 'CC0-1.0',
       origin: 'npm package disposable-email-domains-js',
+      own: false,
       version: '1.26.0',
       names: 8_881,
       dropped: { malformed: 0, suffix: 0, duplicate: 0, protected: 2, special_use: 0 },

@@ -50,11 +50,12 @@ export const FeedsSchema = Type.Object(
     feeds: Type.Array(
       Type.Object({
         feed: Type.String(),
-        kind: Type.String(),
+        kind: Type.String({ description: 'disposable, free, relay, academic, popular or protected.' }),
         family: Type.String({ description: 'Whose word it is: verified, telemetry or broad.' }),
         verified: Type.Boolean(),
         licence: Type.String(),
         origin: Type.String(),
+        own: Type.Boolean({ description: 'An operator added it with `feeds add`.' }),
         version: Type.String(),
         names: Type.Integer(),
         dropped: DroppedSchema,

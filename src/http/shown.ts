@@ -1,5 +1,6 @@
 /** What operators see of keys, overrides, mail hosts, feeds and the audit, over HTTP and with `--json` alike. */
 
+import type { AddedFeed } from '../core/added-feed.ts';
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Dropped, SnapshotHead } from '../core/feed.ts';
@@ -112,12 +113,13 @@ export interface StoredFeeds {
   readonly checks: readonly FeedCheck[];
   readonly inUse: readonly SnapshotHead[];
   readonly past: readonly SnapshotHead[];
+  readonly added: readonly Pick<AddedFeed, 'name'>[];
 }
 
 /** `missing`: feeds of which no version is in use: they could not be fetched, or an operator went back to none. */
 export function shownFeeds(
   { generation, size, panelSize, status }: Catalog,
-  { checks, inUse, past }: StoredFeeds,
+  { checks, inUse, past, added }: StoredFeeds,
   now: number,
 ) {
   const versionsOf = (feed: string) => shownVersions(historyOf(feed, inUse, past));
@@ -127,11 +129,14 @@ export function shownFeeds(
     const verified = family === 'verified';
     const dropped = shownDropped(rest.dropped);
     const updated_at = shownDate(updatedAt);
-    const list = { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
-    return { ...list, ...shownCheck(checkOf.get(id), now), ...versionsOf(id) };
+    const own = feed.isOwn === true;
+    const list = { feed: id, kind, family, verified, licence, origin, own };
+    const content = { version, names, dropped, updated_at };
+    return { ...list, ...content, ...shownCheck(checkOf.get(id), now), ...versionsOf(id) };
   });
   const isListed = (id: string) => status.some(({ feed }) => feed.id === id);
-  const ids = new Set([...checks, ...past].map(({ feed }) => feed).filter(id => !isListed(id)));
+  const names = [...checks, ...past].map(({ feed }) => feed).concat(added.map(({ name }) => name));
+  const ids = new Set(names.filter(id => !isListed(id)));
   const missing = [...ids].map(feed => {
     const { triedAt = null, problem = null } = checkOf.get(feed) ?? {};
     return { feed, tried_at: shownDate(triedAt), problem, ...versionsOf(feed) };

@@ -3,6 +3,7 @@
  * it, and so do `restore`, `migrate` and its check; `test/store/columns.test.ts` holds it against both schemas.
  */
 
+import type { AddedFeed, Format } from '../core/added-feed.ts';
 import type { Act, Action } from '../core/audit.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
 import type { FeedCheck } from '../core/freshness.ts';
@@ -209,6 +210,15 @@ export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
   problem: orNull(text),
 });
 
+export const ADDED_FEED = table<AddedFeed>('added_feed', ['name'], {
+  name: text,
+  place: text,
+  kind: word<AddedFeed['kind']>(),
+  format: word<Format>(),
+  verified: yesNo,
+  addedAt: whole,
+});
+
 export const LISTING_CHANGE = table<NumberedChange>('listing_change', ['id'], {
   id: whole,
   domain: text,
@@ -229,4 +239,5 @@ export const MARK = without(CHANGES_MARK, 'id');
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
   ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING],
+  ...[ADDED_FEED],
 ];

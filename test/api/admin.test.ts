@@ -545,6 +545,7 @@ describe('feeds, mail hosts and the audit', () => {
         verified: expect.any(Boolean),
         licence: expect.any(String),
         origin: expect.any(String),
+        own: false,
         version: expect.any(String),
         names: expect.any(Number),
         dropped: expect.objectContaining({ malformed: expect.any(Number), protected: expect.any(Number) }),

@@ -162,6 +162,7 @@ test('feeds are shown with what was left out of them', () => {
     updated_at: DATE,
     tried_at: DATE,
     checked_at: DATE,
+    own: false,
     age_seconds: 60,
     added: 2,
     removed: 1,
@@ -188,6 +189,7 @@ test('feeds are shown with what was left out of them', () => {
     checks: [check, failed],
     inUse: [head('a', AT)],
     past: [head('a', AT - 1), head('d', AT), head('b', AT)],
+    added: [{ name: 'a' }, { name: 'mine' }],
   };
   const catalog = { generation: 'g', size: 9, panelSize: 3, status: [status, broad] };
   expect(shownFeeds(catalog as unknown as Catalog, stored, AT + 60_000)).toEqual({
@@ -199,6 +201,7 @@ test('feeds are shown with what was left out of them', () => {
     missing: [
       { feed: 'c', tried_at: DATE, problem: 'no network', can_roll_back: false, held: false },
       { feed: 'd', tried_at: null, problem: null, can_roll_back: false, held: true },
+      { feed: 'mine', tried_at: null, problem: null, can_roll_back: false, held: false },
     ],
   });
 });

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
+import type { AddedFeed } from '../../src/core/added-feed.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
 import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
@@ -1213,6 +1214,40 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       await one.noteCheck({ ...check, feed: 'a', problem: null });
       await other.noteCheck(check);
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
+    });
+  });
+
+  describe("the operator's own feeds", () => {
+    const own = (name: string): AddedFeed => ({
+      ...{ name, place: '/lists/a.csv', kind: 'protected', format: 'csv', verified: false, addedAt: 5 },
+    });
+
+    test('are kept under one name each, up to so many, and leave with all that belongs to them', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const add = { ...ACT, action: 'feed.add', subject: 'b' } as const;
+      expect(await one.addFeed(own('b'), 2, add)).toBe(true);
+      expect(await other.addFeed({ ...own('b'), place: '/other' }, 2, add)).toBe(false);
+      expect(await other.addFeed({ ...own('a'), verified: true }, 2, add)).toBe(true);
+      expect(await one.addFeed(own('c'), 2, add)).toBe(false);
+      expect(await one.addedFeeds()).toEqual([{ ...own('a'), verified: true }, own('b')]);
+      const version = { feed: 'b', version: '1', digest: 'd', names: 1, acceptedAt: 1, body: 'x' };
+      expect(await one.acceptSnapshot(version, null, ACT)).toBe(true);
+      expect(await one.acceptSnapshot({ ...version, digest: 'e', acceptedAt: 2 }, 'd', ACT)).toBe(true);
+      await one.noteCheck({ feed: 'b', triedAt: 1, checkedAt: 1, added: 1, removed: 0, problem: null });
+
+      const remove = { ...ACT, action: 'feed.remove', subject: 'b' } as const;
+      expect(await other.removeFeed('b', remove)).toBe(true);
+      expect(await one.removeFeed('b', remove)).toBe(false);
+      expect(await one.addedFeeds()).toEqual([{ ...own('a'), verified: true }]);
+      expect([await one.snapshots(), await one.pastSnapshots(), await one.feedChecks()]).toEqual([
+        [],
+        [],
+        [],
+      ]);
+      const acts = (await one.audit(10)).map(({ action }) => action);
+      expect(acts.filter(action => action === 'feed.add')).toHaveLength(2);
+      expect(acts.filter(action => action === 'feed.remove')).toHaveLength(1);
     });
   });
 

@@ -218,6 +218,14 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     floor bigint NOT NULL,
     last bigint NOT NULL
   )`,
+  added_feed: `CREATE TABLE ${SCHEMA}.added_feed (
+    name text COLLATE "C" PRIMARY KEY,
+    place text NOT NULL,
+    kind text NOT NULL,
+    format text NOT NULL,
+    verified boolean NOT NULL,
+    added_at bigint NOT NULL
+  )`,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

@@ -200,6 +200,14 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     floor INTEGER NOT NULL,
     last INTEGER NOT NULL
   ) STRICT`,
+  added_feed: `CREATE TABLE added_feed (
+    name TEXT PRIMARY KEY,
+    place TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    format TEXT NOT NULL,
+    verified INTEGER NOT NULL,
+    added_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
+import { type AddedFeeds, createAddedFeeds } from './added-feeds.ts';
 import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
@@ -63,6 +64,7 @@ export interface Records
     Servers,
     Leases,
     FeedChecks,
+    AddedFeeds,
     Operators,
     Changes,
     Restore {
@@ -113,6 +115,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createServers(db),
     ...createLeases(db),
     ...createFeedChecks(db),
+    ...createAddedFeeds(db),
     ...createOperators(db, revisions),
     ...createChanges(db),
     ...createRestore(db, revisions),

@@ -18,7 +18,7 @@ const BASE: readonly Column<FeedStatus>[] = [
       <>
         {feed.feed}
         <span class="detail">
-          {feed.origin} · {feed.licence}
+          {feed.origin} · {feed.own ? 'added by you' : feed.licence}
         </span>
         {feed.held && <span class="detail">Rolled back: not updated until you undo it</span>}
         {feed.problem !== null && <span class="detail">Last update failed: {feed.problem}</span>}
