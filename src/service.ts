@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAdmit } from './admit.ts';
 import { type Operators, watchOperators } from './appoint.ts';
+import { sampleAsked } from './asked.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
 import { followStore, openResolver, openVerdicts } from './compose.ts';
@@ -154,24 +155,21 @@ async function start(parts: Starting): Promise<Service> {
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
-  const { overrides, lookup, rank, learn, filters } = await openVerdicts({
-    store,
-    resolver,
-    catalog,
-    clock,
-    ticks,
-    onError: error => log.error({ err: error }, 'what lookups found could not be written yet'),
-  });
+  const onError = (error: unknown) =>
+    log.error({ err: error }, 'what lookups found could not be written yet');
+  const verdicts = { store, resolver, catalog, clock, ticks, onError };
+  const { overrides, lookup, rank, learn, filters } = await openVerdicts(verdicts);
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const { isAdminToken, isTrustedProxy } = config;
   const operators = isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
   const doors = createDoors({ admit, overrides, clock, isAdminToken, operators, isTrustedProxy });
   const freshness = observeParts(parts, catalog, learn);
+  const sampling = sampleAsked({ store, resolver, lookup, clock, inTurns, onError });
   const watchdog = watchLoop(metrics, log);
-  const isDraining = () => ports.port.isDraining;
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
   const tell = tellOfReadiness(log);
+  const isDraining = () => ports.port.isDraining;
   const probes = probeEndpoints({ store, catalog, whole, freshness, isDraining, tell });
   const { callers, ofOperators } = await surfaceOf(config, {
     ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, clock },
@@ -210,9 +208,7 @@ async function start(parts: Starting): Promise<Service> {
     metrics: metrics.values,
     async close() {
       await ports.drain();
-      watchdog.close();
-      freshness.close();
-      operators.close();
+      for (const one of [watchdog, freshness, sampling, operators]) one.close();
       // Every count is in the store already. What a silent store does not take now are flags and guests.
       await atMost(LAST_WORDS_MS, Promise.all([following?.close(), rank.close(), learn.close()]));
       await resolver.close();

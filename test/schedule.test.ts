@@ -16,7 +16,13 @@ const DAY = PERIODS.daily;
 const version = { version: '1', names: 7 };
 const updated = (outcome: Updated['outcome'], feed = 'castle'): Updated => ({
   ...{ feed, outcome, before: version, after: outcome === 'failed' ? null : version },
-  ...{ dropped: null, problems: outcome === 'failed' ? ['no network'] : [], turnover: null },
+  ...{
+    dropped: null,
+    problems: outcome === 'failed' ? ['no network'] : [],
+    turnover: null,
+    flips: null,
+    waiting: null,
+  },
 });
 
 const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 90_000, interval: 5 });

@@ -6,6 +6,7 @@ import type { Store } from '../core/ports.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
+import { addDecisions, printFlips, shownFlips } from './decisions.ts';
 import { addFilter } from './filter.ts';
 import { addOwnFeeds, checkKnown } from './own-feeds.ts';
 import { CommandFailed, printable, printJson, printTable, startProgress, UsageProblem } from './print.ts';
@@ -52,6 +53,7 @@ export function addFeeds(program: Command): void {
     .option('--json', 'one JSON document on stdout')
     .action(rollBack);
   addOwnFeeds(feeds);
+  addDecisions(feeds, feed => update([feed], {}));
   addFilter(feeds);
 }
 
@@ -119,6 +121,8 @@ const sum = (counts: object) => Object.values(counts).reduce((total: number, cou
 /** A dry run makes no store. */
 const NO_STORE: Parameters<typeof updateParts>[1] = {
   addedFeeds: async () => [],
+  askedNames: async () => [],
+  listOverrides: async () => ({ overrides: [], revision: 0 }),
   snapshots: async () => [],
   snapshot: async () => undefined,
   acceptSnapshot: async () => false,
@@ -127,7 +131,7 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
   noteCheck: async () => {},
 };
 
-async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
+export async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
   const { freshFeeds, placeProblem } = await import('../feeds/fresh.ts');
   const { from = new Map(), force = false, dryRun = false } = options;
   for (const [feed, place] of from) {
@@ -157,6 +161,7 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
   const results = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStore(work));
   if (options.json) printJson({ dry_run: dryRun, feeds: results.map(shownUpdate) });
   else printUpdates(results);
+  if (!options.json) printFlips(results);
   for (const one of results)
     if (one.outcome === 'forced' || isHeld(one)) process.stderr.write(`${told(one)}\n`);
   const bad = results.filter(isKept);
@@ -164,7 +169,8 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
 }
 
 const isTaken = ({ outcome }: Updated) => outcome === 'accepted' || outcome === 'forced';
-const isKept = ({ outcome }: Updated) => outcome === 'refused' || outcome === 'failed';
+const isKept = ({ outcome }: Updated) =>
+  outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
 const isHeld = ({ outcome }: Updated) => outcome === 'held';
 
 function told({ feed, outcome, problems }: Updated): string {
@@ -182,8 +188,9 @@ function fixes(bad: readonly Updated[], from: ReadonlyMap<string, string>): stri
 }
 
 function shownUpdate({ dropped, ...one }: Updated) {
-  const { feed, outcome, before, after, problems, turnover } = one;
-  return { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems, ...turnover };
+  const { feed, outcome, before, after, problems, turnover, flips } = one;
+  const list = { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems };
+  return { ...list, ...turnover, flips: flips && shownFlips(flips) };
 }
 
 function printUpdates(done: readonly Updated[]): void {

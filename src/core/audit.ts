@@ -15,6 +15,8 @@ export type Action =
   | 'feed.rollback'
   | 'feed.return'
   | 'feed.add'
+  | 'feed.approve'
+  | 'feed.reject'
   | 'operator.add'
   | 'operator.revoke'
   | 'override.import'

@@ -21,6 +21,11 @@ const VERSIONS = {
   held: Type.Boolean({ description: 'Rolled back: updates leave it alone until that is undone.' }),
 };
 
+const Waiting = Type.Array(Type.String(), {
+  description:
+    'Domains that a version which is held back would flag though they were asked here and safe for days: `feeds approve` takes it, `feeds reject` does not.',
+});
+
 export const FeedVersionSchema = Type.Object(
   {
     feed: Type.String(),
@@ -73,12 +78,14 @@ export const FeedsSchema = Type.Object(
         added: Type.Integer({ description: 'Names that the last change brought.' }),
         removed: Type.Integer({ description: 'Names that it took away.' }),
         problem: nullable(Type.String({ description: 'Why the last try failed or was refused.' })),
+        waiting: Waiting,
         ...VERSIONS,
       }),
     ),
     missing: Type.Array(
       Type.Object({
         ...{ feed: Type.String(), tried_at: nullable(Moment), problem: nullable(Type.String()) },
+        waiting: Waiting,
         ...VERSIONS,
       }),
       {

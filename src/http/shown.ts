@@ -138,8 +138,8 @@ export function shownFeeds(
   const names = [...checks, ...past].map(({ feed }) => feed).concat(added.map(({ name }) => name));
   const ids = new Set(names.filter(id => !isListed(id)));
   const missing = [...ids].map(feed => {
-    const { triedAt = null, problem = null } = checkOf.get(feed) ?? {};
-    return { feed, tried_at: shownDate(triedAt), problem, ...versionsOf(feed) };
+    const { triedAt = null, problem = null, waiting } = checkOf.get(feed) ?? {};
+    return { feed, tried_at: shownDate(triedAt), problem, waiting: waiting ?? [], ...versionsOf(feed) };
   });
   const freshness = shownFreshness(freshnessOf(checks, now));
   return { snapshot: generation, domains: size, panel: panelSize, freshness, feeds, missing };
@@ -157,7 +157,7 @@ export function shownInUse({ feed, version, isHeld: held }: InUse) {
 
 /** Nobody has looked at what was installed. */
 function shownCheck(check: FeedCheck | undefined, now: number) {
-  const { triedAt = null, checkedAt = null, added = 0, removed = 0, problem = null } = check ?? {};
+  const { triedAt = null, checkedAt = null, added = 0, removed = 0, problem = null, waiting } = check ?? {};
   return {
     tried_at: shownDate(triedAt),
     checked_at: shownDate(checkedAt),
@@ -165,6 +165,7 @@ function shownCheck(check: FeedCheck | undefined, now: number) {
     added,
     removed,
     problem,
+    waiting: waiting ?? [],
   };
 }
 

@@ -12,6 +12,10 @@ export interface ActsOnFeeds {
   rollBackFeed(feed: string, actor: Actor): Promise<InUse | Problem>;
   /** The other way, one version at a time. */
   returnFeed(feed: string, actor: Actor): Promise<InUse | Problem>;
+  /** A version that was held back: its names may be flagged, and the next update takes it. What was decided is told. */
+  approveFeed(feed: string, actor: Actor): Promise<readonly string[] | Problem>;
+  /** They may not: what flags them is refused, with nobody asked again. */
+  rejectFeed(feed: string, actor: Actor): Promise<readonly string[] | Problem>;
   /** A list of the operator's own. The first version of it comes with the next update. */
   addFeed(feed: Omit<AddedFeed, 'addedAt'>, actor: Actor): Promise<AddedFeed | Problem>;
   /** One of these, with every version; nothing is left of it. */
@@ -38,7 +42,23 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     }
     return { problem: 'contended', detail: `${feed} is being updated: try again` };
   }
+  async function decide(
+    feed: string,
+    isApproved: boolean,
+    actor: Actor,
+  ): Promise<readonly string[] | Problem> {
+    const check = (await store.feedChecks()).find(one => one.feed === feed);
+    const names = check?.waiting ?? (isApproved && check?.isApproved === false ? check.decided : null);
+    if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
+    const some = names.slice(0, 20).join(', ');
+    const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
+    await store.decideCheck({ ...check, waiting: null, decided: names, isApproved }, act);
+    return names;
+  }
+
   return {
+    approveFeed: (feed, actor) => decide(feed, true, actor),
+    rejectFeed: (feed, actor) => decide(feed, false, actor),
     rollBackFeed: (feed, actor) => step(feed, 'feed.rollback', actor),
     returnFeed: (feed, actor) => step(feed, 'feed.return', actor),
     async addFeed(wanted, actor) {

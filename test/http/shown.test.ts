@@ -167,6 +167,7 @@ test('feeds are shown with what was left out of them', () => {
     added: 2,
     removed: 1,
     problem: null,
+    waiting: [],
     can_roll_back: true,
     held: false,
   };
@@ -179,8 +180,11 @@ test('feeds are shown with what was left out of them', () => {
     can_roll_back: false,
     held: true,
   };
-  const check = { feed: 'a', triedAt: AT, checkedAt: AT, added: 2, removed: 1, problem: null };
-  const failed = { ...check, feed: 'c', checkedAt: null, problem: 'no network' };
+  const check = {
+    ...{ feed: 'a', triedAt: AT, checkedAt: AT, added: 2, removed: 1, problem: null },
+    ...{ waiting: null, decided: null, isApproved: null },
+  };
+  const failed = { ...check, feed: 'c', checkedAt: null, problem: 'no network', waiting: ['x.com'] };
   const broad = { ...status, feed: { ...feed, id: 'b', family: 'broad' }, updatedAt: null };
   const head = (feed: string, acceptedAt: number): SnapshotHead => ({
     ...{ feed, version: '1', digest: 'd', names: 9, acceptedAt },
@@ -199,9 +203,16 @@ test('feeds are shown with what was left out of them', () => {
     freshness: { status: 'fresh', checked_at: DATE, failing: ['c'] },
     feeds: [shown, { ...shown, feed: 'b', family: 'broad', verified: false, updated_at: null, ...never }],
     missing: [
-      { feed: 'c', tried_at: DATE, problem: 'no network', can_roll_back: false, held: false },
-      { feed: 'd', tried_at: null, problem: null, can_roll_back: false, held: true },
-      { feed: 'mine', tried_at: null, problem: null, can_roll_back: false, held: false },
+      {
+        feed: 'c',
+        tried_at: DATE,
+        problem: 'no network',
+        waiting: ['x.com'],
+        can_roll_back: false,
+        held: false,
+      },
+      { feed: 'd', tried_at: null, problem: null, waiting: [], can_roll_back: false, held: true },
+      { feed: 'mine', tried_at: null, problem: null, waiting: [], can_roll_back: false, held: false },
     ],
   });
 });

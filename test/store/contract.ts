@@ -1209,11 +1209,27 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     test('the last word about each is there for every server', async () => {
       const open = await makePlace();
       const [one, other] = [await open(), await open()];
-      const check = { feed: 'b', triedAt: 7, checkedAt: 6, added: 5, removed: 4, problem: 'no network' };
+      const tried = { feed: 'b', triedAt: 7, checkedAt: 6, added: 5, removed: 4, problem: 'no network' };
+      const check = { ...tried, waiting: ['a.com', 'b.com'], decided: null, isApproved: null };
       await one.noteCheck({ ...check, checkedAt: null });
       await one.noteCheck({ ...check, feed: 'a', problem: null });
       await other.noteCheck(check);
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
+      const decided = { ...check, waiting: null, decided: ['a.com', 'b.com'], isApproved: false };
+      await one.decideCheck(decided, { ...ACT, action: 'feed.reject', subject: 'b' });
+      expect((await other.feedChecks())[1]).toEqual(decided);
+      expect((await other.audit(1))[0]).toMatchObject({ action: 'feed.reject', subject: 'b' });
+    });
+
+    test('what servers were asked is kept day by day, and forgotten in time', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const asked = (day: string, server: string, names = 'a.com !b.com') => ({ day, server, names });
+      await one.keepAsked(asked('2026-11-01', 's'), '2026-10-20');
+      await one.keepAsked(asked('2026-11-02', 's'), '2026-10-20');
+      await other.keepAsked(asked('2026-11-02', 't'), '2026-10-20');
+      await other.keepAsked(asked('2026-11-02', 't', 'c.com'), '2026-11-02');
+      expect(await one.askedNames()).toEqual([asked('2026-11-02', 's'), asked('2026-11-02', 't', 'c.com')]);
     });
   });
 
@@ -1234,7 +1250,8 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       const version = { feed: 'b', version: '1', digest: 'd', names: 1, acceptedAt: 1, body: 'x' };
       expect(await one.acceptSnapshot(version, null, ACT)).toBe(true);
       expect(await one.acceptSnapshot({ ...version, digest: 'e', acceptedAt: 2 }, 'd', ACT)).toBe(true);
-      await one.noteCheck({ feed: 'b', triedAt: 1, checkedAt: 1, added: 1, removed: 0, problem: null });
+      const untouched = { problem: null, waiting: null, decided: null, isApproved: null };
+      await one.noteCheck({ feed: 'b', triedAt: 1, checkedAt: 1, added: 1, removed: 0, ...untouched });
 
       const remove = { ...ACT, action: 'feed.remove', subject: 'b' } as const;
       expect(await other.removeFeed('b', remove)).toBe(true);

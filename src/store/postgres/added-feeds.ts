@@ -2,7 +2,7 @@
 
 import type { AddedFeed } from '../../core/added-feed.ts';
 import type { Act } from '../../core/audit.ts';
-import { ADDED_FEED } from '../columns.ts';
+import { ADDED_FEED } from '../columns-of-lists.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import type { Session } from './session.ts';

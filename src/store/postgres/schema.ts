@@ -1,6 +1,7 @@
 /** The tables of the shared store, as steps that each run once, and what its server must be like. */
 
 import { StoreRefused } from '../refused.ts';
+import { LIST_TABLES } from './list-tables.ts';
 import { SCHEMA, type Session } from './session.ts';
 
 /**
@@ -218,14 +219,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     floor bigint NOT NULL,
     last bigint NOT NULL
   )`,
-  added_feed: `CREATE TABLE ${SCHEMA}.added_feed (
-    name text COLLATE "C" PRIMARY KEY,
-    place text NOT NULL,
-    kind text NOT NULL,
-    format text NOT NULL,
-    verified boolean NOT NULL,
-    added_at bigint NOT NULL
-  )`,
+  ...LIST_TABLES,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

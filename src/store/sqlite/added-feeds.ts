@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AddedFeed } from '../../core/added-feed.ts';
 import type { Act } from '../../core/audit.ts';
-import { ADDED_FEED } from '../columns.ts';
+import { ADDED_FEED } from '../columns-of-lists.ts';
 import { writeAct } from './audit.ts';
 import { inTransaction } from './transaction.ts';
 

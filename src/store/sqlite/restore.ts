@@ -14,7 +14,6 @@ import {
 } from '../../core/restored.ts';
 import {
   ACT,
-  ADDED_FEED,
   AUDIT,
   FLAG,
   GUEST,
@@ -30,6 +29,7 @@ import {
   USAGE,
   USAGE_DAY,
 } from '../columns.ts';
+import { ADDED_FEED } from '../columns-of-lists.ts';
 import { replaced, type Shape, type Table, upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import type { Revisions } from './revision.ts';

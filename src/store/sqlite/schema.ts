@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { TABLES } from '../columns.ts';
 import { additionsTo } from '../table.ts';
+import { LIST_TABLES } from './list-tables.ts';
 
 /** Marks a file as ours ("DRSK"), so that another program's database is never written to. */
 export const APPLICATION_ID = 0x4452534b;
@@ -200,14 +201,7 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     floor INTEGER NOT NULL,
     last INTEGER NOT NULL
   ) STRICT`,
-  added_feed: `CREATE TABLE added_feed (
-    name TEXT PRIMARY KEY,
-    place TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    format TEXT NOT NULL,
-    verified INTEGER NOT NULL,
-    added_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID`,
+  ...LIST_TABLES,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>
