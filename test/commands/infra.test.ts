@@ -41,7 +41,12 @@ async function swept() {
   onTestFinished(() => dns.close());
   for (const name of [...listed, 'fresh-name.com'])
     dns.zones.set(name, { records: [mx(name, 10, 'mx.box.net')] });
-  const options = { folder: temporaryFolder(), env: { FEEDS_OFF: OFF.join(), DNS_SERVERS: dns.address } };
+  // What a sweep learned from goes on until its process ends.
+  const options = {
+    folder: temporaryFolder(),
+    env: { FEEDS_OFF: OFF.join(), DNS_SERVERS: dns.address },
+    isAlone: true,
+  };
   const store = await openSqliteStore(join(options.folder, 'domain-risk.db'), error => {
     throw error;
   });

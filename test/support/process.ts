@@ -1,6 +1,7 @@
 /** The real program in processes of its own: servers and commands, each ended with the test whatever happens. */
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -48,6 +49,8 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A command that starts the program given to it as arguments, such as `prlimit`. */
   readonly through?: readonly string[];
+  /** Whether a command needs a process of its own: for signals, and for what it leaves running. */
+  readonly isAlone?: boolean;
   readonly cleanup?: Cleanup;
 }
 
@@ -173,8 +176,7 @@ export interface Finished extends Exit {
 /** It ends what hangs, before the test does and says less. A command takes 2 s, 40 beside ten times too much work. */
 export const HANGS_MS = 150_000;
 
-/** Runs `domain-risk …` to its end. */
-export async function run(args: readonly string[], options: ProcessOptions = {}): Promise<Finished> {
+async function runAlone(args: readonly string[], options: ProcessOptions = {}): Promise<Finished> {
   const folder = options.folder ?? temporaryFolder(options.cleanup);
   const command = [...(options.through ?? []), process.execPath, CLI, ...args];
   const started = startChild(command, environment(folder, options.env));
@@ -182,6 +184,37 @@ export async function run(args: readonly string[], options: ProcessOptions = {})
   const exit = await started.exited;
   clearTimeout(timer);
   return { ...exit, stdout: started.stdout(), stderr: started.stderr() };
+}
+
+/** Processes that carry out one command after the other; those that have nothing to do. */
+const idle: ChildProcess[] = [];
+
+function startRunner(): ChildProcess {
+  const runner = fork(join(import.meta.dirname, 'commands.mjs'), { cwd: ROOT });
+  runner.unref();
+  runner.channel?.unref();
+  return runner;
+}
+
+/** Runs `domain-risk …` to its end. */
+export async function run(args: readonly string[], options: ProcessOptions = {}): Promise<Finished> {
+  if (options.isAlone || options.through || options.env?.NODE_OPTIONS) return runAlone(args, options);
+  const folder = options.folder ?? temporaryFolder(options.cleanup);
+  const runner = idle.pop() ?? startRunner();
+  runner.channel?.ref();
+  runner.send({ program: CLI, args, env: environment(folder, options.env) });
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(HANGS_MS)]);
+  const [finished] = await Promise.race([
+    once(runner, 'message', { signal }),
+    once(runner, 'exit', { signal }),
+  ]);
+  done.abort();
+  if (typeof finished !== 'object' || finished === null)
+    throw new Error(`${args.join(' ')} ended its process with ${finished}: should it be alone?`);
+  runner.channel?.unref();
+  idle.push(runner);
+  return { ...finished, signal: null };
 }
 
 /** Runs a command with `--json`, and gives the one document that stdout may hold. */
