@@ -190,3 +190,12 @@ test('a store that fails, or an update that does, is told once and tried again',
   expect(logged.filter(line => line.includes('the feeds could not be updated'))).toHaveLength(1);
   expect(logged.at(-1)).toContain('the feeds were checked');
 });
+
+test('a list that is held back is told in the log, beside what was updated', () => {
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  tellOfUpdates(log, () => now).updated([updated('accepted'), updated('waiting', 'fakefilter')]);
+  expect(logged.map(line => JSON.parse(line).msg)).toEqual([
+    'the feeds were checked',
+    'feeds not updated: fakefilter waiting',
+  ]);
+});

@@ -84,6 +84,8 @@ async function add(name: string, place: string, options: AddOptions): Promise<vo
   }
   const names = `${updated.after?.names} names`;
   process.stdout.write(`${name} was added with ${names}: ${printable(addedInWords(added))}\n`);
+  if (updated.outcome === 'waiting')
+    process.stdout.write(`none of them counts yet: ${updated.problems.join('; ')}\n`);
 }
 
 type Wanted = Omit<AddedFeed, 'addedAt'>;
