@@ -6,7 +6,7 @@ import type { Wanted } from './assemble/shelf.ts';
 import { feedsOf, type Read, readTables } from './assemble/tables.ts';
 import type { Catalog } from './core/catalog.ts';
 import { type Feed, FeedError, type Packing, type SnapshotHead, type Sources } from './core/feed.ts';
-import { canariesOf, makingCatalog, restoredCatalog } from './core/folding.ts';
+import { canariesOf, makingCatalog, restoringCatalog } from './core/folding.ts';
 import { type Kept, keeping } from './core/kept.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Store } from './core/ports.ts';
@@ -19,7 +19,7 @@ export type Progress = (feed: string, done: number, total: number) => void;
 
 /** Snapshots that updates brought. They take the place of what is installed. */
 export interface Stored {
-  readonly store: Pick<Store, 'snapshots' | 'snapshot'>;
+  readonly store: Pick<Store, 'snapshots' | 'snapshot' | 'addedFeeds'>;
   readonly unpack: Packing['unpack'];
   /** Told of a snapshot that cannot be read: the list in use stays, or the installed one. */
   readonly onError: (error: unknown) => void;
@@ -30,7 +30,7 @@ export interface Stored {
 export async function buildCatalog(sources: Sources, progress: Progress, stored?: Stored): Promise<Catalog> {
   const tables = await readTables(sources);
   const heads = new Map((await stored?.store.snapshots())?.map(head => [head.feed, head]));
-  const feeds = feedsOf(sources);
+  const feeds = feedsOf(sources, await stored?.store.addedFeeds());
   const installed = new Map<string, Kept | undefined>();
   const readOnce = async ({ id }: Feed) => {
     if (!installed.has(id)) installed.set(id, await readInstalled(id, sources, tables));
@@ -79,16 +79,18 @@ async function toShelf(catalog: Catalog, shelf: Shelf | undefined, stop: AbortSi
 export interface Handed {
   readonly generation: string;
   readonly saved: Saved;
+  readonly feeds: readonly Feed[];
 }
 
 export function* handingOver({ generation, folded }: Catalog): Steps<Handed> {
-  return { generation, saved: yield* saving(folded) };
+  const feeds = folded.snapshots.map(({ feed }) => feed);
+  return { generation, saved: yield* saving(folded), feeds };
 }
 
-export async function takeOver(sources: Sources, { generation, saved }: Handed): Promise<Catalog> {
+export async function takeOver(sources: Sources, { generation, saved, feeds }: Handed): Promise<Catalog> {
   const { tables } = await readTables(sources);
-  const feeds = new Map(feedsOf(sources).map(feed => [feed.id, feed]));
-  return restoredCatalog(await inTurns(restoring(saved, feeds)), tables, generation);
+  const byId = new Map(feeds.map(feed => [feed.id, feed]));
+  return inTurns(restoringCatalog(await inTurns(restoring(saved, byId)), tables, generation));
 }
 
 export interface Following {
@@ -134,18 +136,21 @@ export function followFeeds({
   async function follow(): Promise<boolean> {
     const heads = new Map((await stored.store.snapshots()).map(head => [head.feed, head]));
     const held = new Map(catalog().snapshots.map(snapshot => [snapshot.feed.id, snapshot]));
-    const heldDigest = (id: string) => {
+    const feeds = feedsOf(sources, await stored.store.addedFeeds());
+    const isHeld = ({ id, kind, family }: Feed) => {
       const snapshot = held.get(id);
-      return snapshot && snapshot.acceptedAt !== null ? snapshot.digest : undefined;
+      if (!snapshot || snapshot.acceptedAt === null) return !heads.has(id);
+      // One that was added anew may be of another kind.
+      const isOfKind = snapshot.feed.kind === kind && snapshot.feed.family === family;
+      return isOfKind && heads.get(id)?.digest === snapshot.digest;
     };
-    const feeds = feedsOf(sources);
-    const changed = feeds.filter(({ id }) => {
-      const head = heads.get(id);
-      return head?.digest !== heldDigest(id) && (!head || versionOf(head) !== unreadable.get(id));
+    const changed = feeds.filter(feed => {
+      const head = heads.get(feed.id);
+      return !isHeld(feed) && (!head || versionOf(head) !== unreadable.get(feed.id));
     });
-    if (changed.length === 0) return false;
+    let isOther = [...held.keys()].some(id => !feeds.some(feed => feed.id === id));
+    if (changed.length === 0 && !isOther) return false;
     const tables = await readTables(sources);
-    let isOther = false;
     for (const feed of changed) {
       const head = heads.get(feed.id);
       const next = await (head ? readStored(feed, stored) : readInstalled(feed.id, sources, tables));
@@ -224,7 +229,8 @@ function fold(snapshots: readonly Kept[], read: Read): Promise<Catalog> {
 /** The same feeds and tables give the same one on every machine. */
 function generationOf({ digest: tables }: Read, snapshots: readonly Pick<Kept, 'feed' | 'digest'>[]): string {
   const sum = createHash('sha256').update(tables);
-  for (const { feed, digest } of snapshots) sum.update(`\n${feed.id} ${digest}`);
+  for (const { feed, digest } of snapshots)
+    sum.update(`\n${feed.id} ${digest}${feed.isOwn ? ` ${feed.kind} ${feed.family}` : ''}`);
   return sum.digest('hex').slice(0, 12);
 }
 

@@ -201,6 +201,8 @@ export function observeFeeds(
 }
 
 const DAY_MS = 86_400_000;
+/** What an operator has to look at. */
+const BAD: readonly Outcome[] = ['refused', 'failed', 'waiting'];
 /** A line of the log stays short, however many feeds have trouble. */
 const TOLD = 3;
 const MOST_TOLD = 200;
@@ -221,7 +223,7 @@ export function tellOfUpdates(log: Logger, clock: Clock): ScheduleParts['tell'] 
       const of = (...wanted: Outcome[]) =>
         done.filter(({ outcome }) => wanted.includes(outcome)).map(({ feed }) => feed);
       const changed = of('accepted');
-      const bad = done.filter(({ outcome }) => outcome === 'refused' || outcome === 'failed');
+      const bad = done.filter(({ outcome }) => BAD.includes(outcome));
       if (bad.length < done.length)
         log.info({ changed, unchanged: of('unchanged') }, 'the feeds were checked');
       if (bad.length === 0) {

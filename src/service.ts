@@ -7,7 +7,7 @@ import { observeEvents } from './alerts.ts';
 import { NO_OPERATORS, watchOperators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
-import { followStore, openResolver, openVerdicts } from './compose.ts';
+import { followStore, openResolver } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, ResolverHealth, Store, Ticks } from './core/ports.ts';
@@ -19,10 +19,10 @@ import { createDoors } from './http/doors.ts';
 import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
 import { createMetrics, type Metrics, type MetricValues } from './http/metrics.ts';
 import { watchLoop } from './http/watchdog.ts';
+import { openKept } from './kept.ts';
 import type { Learn } from './learn.ts';
 import {
   observeBackups,
-  observeDecisions,
   observeFeeds,
   observeLearned,
   observePorts,
@@ -30,13 +30,10 @@ import {
   tellOfDns,
   tellOfFeeds,
   tellOfReadiness,
-  tellOfUnwritten,
 } from './observe.ts';
 import type { RaisedCounts } from './raise.ts';
-import { createRecall, recallingBeside } from './recall.ts';
 import { backupAge } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
-import { watchTraffic } from './traffic.ts';
 
 export interface Service {
   readonly address: Bound;
@@ -160,27 +157,13 @@ function observeParts(
   return freshness;
 }
 
-/** What verdicts need, and what is kept of them: figures, and those that `DECISION_LOG` wants. */
-async function openKept(parts: Starting, resolver: DnsResolver, catalog: () => Catalog) {
-  const { config, store, clock, ticks, log, metrics } = parts;
-  const onError = tellOfUnwritten(log);
-  const verdicts = await openVerdicts({ store, resolver, catalog, clock, ticks, onError });
-  const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
-  const recall = createRecall({ ...config.decisions, store, clock, onError });
-  observeDecisions(metrics, recall.dropped);
-  return { ...verdicts, rank: recallingBeside(verdicts.rank, recall), recall, traffic };
-}
-
 async function start(parts: Starting): Promise<Service> {
   const { config, store, clock, ticks, log, metrics, ports, crew } = parts;
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
-  const { overrides, lookup, rank, learn, filters, recall, traffic } = await openKept(
-    parts,
-    resolver,
-    catalog,
-  );
+  const kept = await openKept({ ...parts, resolver, catalog });
+  const { overrides, lookup, rank, learn, filters, traffic } = kept;
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const operators = config.isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
@@ -225,12 +208,9 @@ async function start(parts: Starting): Promise<Service> {
     async close() {
       invite.close();
       await ports.drain();
-      watchdog.close();
-      freshness.close();
-      operators.close();
+      for (const one of [watchdog, freshness, operators]) one.close();
       // Every count is in the store already. What a silent store does not take now are flags, guests and figures.
-      const words = [following?.close(), rank.close(), learn.close(), recall.close(), traffic.close()];
-      await atMost(LAST_WORDS_MS, Promise.all(words));
+      await atMost(LAST_WORDS_MS, Promise.all([following?.close(), kept.close()]));
       await resolver.close();
       await atMost(LAST_WORDS_MS, store.close());
     },

@@ -5,31 +5,36 @@ import { type Act, type Actor, shortDetail } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
 import { doubtOf } from './core/doubt.ts';
-import {
-  type Dropped,
-  type Feed,
-  FeedError,
-  type FeedSource,
-  type Packing,
-  type Snapshot,
-} from './core/feed.ts';
-import { checkAfter, type Tried } from './core/freshness.ts';
+import { type Dropped, FeedError, type FeedSource, type Packing, type Snapshot } from './core/feed.ts';
+import { checkAfter, type FeedCheck, type Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import { historyOf, isHeld } from './core/history.ts';
 import { type Known, knownFrom } from './core/known.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { cleaning, reading, takeSnapshot, textOf } from './core/snapshot.ts';
+import { cleaning, textOf } from './core/snapshot.ts';
 import { allAtOnce } from './core/steps.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
+import type { Flip } from './core/what-if.ts';
+import { readInUse, turnoverIn } from './update/in-use.ts';
+import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
  * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
  * - `overtaken`: somebody else updated the feed at the same moment, which is as good.
+ * - `waiting`: it would flag established names that were asked here lately: an operator has to look at them.
  * - `held`: an operator went back to an earlier version of it, so that it is left alone.
  */
-export type Outcome = 'accepted' | 'forced' | 'unchanged' | 'refused' | 'failed' | 'overtaken' | 'held';
+export type Outcome =
+  | 'accepted'
+  | 'forced'
+  | 'unchanged'
+  | 'refused'
+  | 'waiting'
+  | 'failed'
+  | 'overtaken'
+  | 'held';
 
 export interface Version {
   readonly version: string;
@@ -48,12 +53,24 @@ export interface Updated {
   readonly problems: readonly string[];
   /** How many names it brought and took away; null where it changed nothing. */
   readonly turnover: Tried['turnover'];
+  /** What it changes for names that were asked here lately; null where that was not tried. */
+  readonly flips: readonly Flip[] | null;
+  /** Those of them that an operator has to look at. */
+  readonly waiting: readonly string[] | null;
 }
 
 export interface UpdateParts {
   readonly store: Pick<
     Store,
-    'snapshots' | 'pastSnapshots' | 'snapshot' | 'acceptSnapshot' | 'feedChecks' | 'noteCheck'
+    | 'askedNames'
+    | 'listOverrides'
+    | 'addedFeeds'
+    | 'snapshots'
+    | 'pastSnapshots'
+    | 'snapshot'
+    | 'acceptSnapshot'
+    | 'feedChecks'
+    | 'noteCheck'
   >;
   /** Each feed as it is today. */
   readonly sources: readonly FeedSource[];
@@ -61,7 +78,7 @@ export interface UpdateParts {
   readonly installed: readonly FeedSource[];
   readonly tables: () => Promise<TableTexts>;
   /** The lists in use, which each new one is held against. */
-  readonly catalog: () => Promise<Pick<Catalog, 'snapshots'>>;
+  readonly catalog: () => Promise<Catalog>;
   readonly packing: Packing;
   readonly clock: Clock;
   readonly actor: Actor;
@@ -81,10 +98,17 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
   const done = new Map<FeedSource, Updated>();
   const checks = new Map((await parts.store.feedChecks()).map(check => [check.feed, check]));
   const held = options.evenHeld ? [] : await heldFeeds(parts);
+  let catalog: Promise<Catalog> | undefined;
   let known: Promise<Known> | undefined;
-  const knownOnce = () => {
-    known ??= knownNow(parts);
-    return known;
+  const once: Once = {
+    catalog() {
+      catalog ??= parts.catalog();
+      return catalog;
+    },
+    known() {
+      known ??= knownNow(parts, once.catalog);
+      return known;
+    },
   };
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
@@ -93,11 +117,11 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
       done.set(source, leftAlone(id));
       continue;
     }
-    const updated = await update(source, knownOnce, parts, options);
+    const updated = await update(source, once, { ...parts, check: checks.get(id) }, options);
     done.set(source, updated);
     if (!options.dryRun)
       await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
-    if (kind === 'popular') known = undefined;
+    if (kind === 'popular') catalog = known = undefined;
   }
   return parts.sources.map(source => done.get(source)!);
 }
@@ -107,15 +131,17 @@ async function heldFeeds({ store, sources }: UpdateParts): Promise<string[]> {
   return sources.map(({ feed }) => feed.id).filter(id => isHeld(historyOf(id, inUse, past)));
 }
 
+const UNTRIED = { turnover: null, flips: null, waiting: null };
+
 function leftAlone(feed: string): Updated {
-  const nothing = { before: null, after: null, dropped: null, turnover: null };
+  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
   return { feed, outcome: 'held', ...nothing, problems: ['rolled back: name it to update it all the same'] };
 }
 
 /** What had to be forced was looked at by an operator. */
-function triedOf({ feed, outcome, problems, turnover }: Updated): Tried {
-  const isBad = outcome === 'refused' || outcome === 'failed';
-  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover };
+function triedOf({ feed, outcome, problems, turnover, waiting }: Updated): Tried {
+  const isBad = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
+  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting };
 }
 
 /** So that the disposable feeds of the same update are held against what it says. */
@@ -123,16 +149,21 @@ function popularFirst(one: FeedSource, other: FeedSource): number {
   return Number(other.feed.kind === 'popular') - Number(one.feed.kind === 'popular');
 }
 
-async function knownNow({ catalog, tables }: UpdateParts): Promise<Known> {
+/** Only for what could be read: it takes all lists in use. */
+interface Once {
+  readonly catalog: () => Promise<Catalog>;
+  readonly known: () => Promise<Known>;
+}
+
+async function knownNow({ tables }: UpdateParts, catalog: Once['catalog']): Promise<Known> {
   const { snapshots } = await catalog();
   return knownFrom(snapshots, parseTables(await tables()), randomBytes(SEED_BYTES));
 }
 
 async function update(
   source: FeedSource,
-  /** Only for what could be read: it takes all lists in use. */
-  known: () => Promise<Known>,
-  parts: UpdateParts,
+  { known, catalog }: Once,
+  parts: UpdateParts & { readonly check: FeedCheck | undefined },
   { force, dryRun }: UpdateOptions,
 ): Promise<Updated> {
   const { feed } = source;
@@ -140,7 +171,7 @@ async function update(
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
   const fresh = await readFresh(source);
   if (fresh instanceof FeedError) {
-    const nothing = { before, after: null, dropped: null, turnover: null };
+    const nothing = { before, after: null, dropped: null, ...UNTRIED };
     return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
   }
   const today = dayAt(parts.clock());
@@ -150,22 +181,23 @@ async function update(
   const { moved } = turnoverOf(fresh, inUse.snapshot, today);
   const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
-  const told = { feed: feed.id, ...version, problems, turnover: null };
+  const told = { feed: feed.id, ...version, problems, ...UNTRIED };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged' };
+  const flips = await tryOut(next, inUse.snapshot, { ...parts, catalog }, parts.clock());
+  const names = waitingIn(flips, parts.check);
+  if (names.length > 0) {
+    const { problem, outcome, waiting } = problemOf(names, feed, parts.check);
+    problems.push(problem);
+    if (!force) return { ...told, outcome, flips, waiting };
+  }
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
-  const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot) } as const;
+  const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
   const act = actOf(changed, feed.origin, parts);
   const taken = await accept(next, inUse.digest, act, parts);
   return taken ? changed : { ...told, outcome: 'overtaken' };
-}
-
-function turnoverIn(next: Snapshot, inUse: Snapshot | undefined): NonNullable<Tried['turnover']> {
-  const before = new Set(inUse?.names);
-  const added = next.names.reduce((count, name) => (before.has(name) ? count : count + 1), 0);
-  return { added, removed: before.size - (next.names.length - added) };
 }
 
 async function readFresh(source: FeedSource): Promise<Snapshot | FeedError> {
@@ -180,32 +212,6 @@ async function readFresh(source: FeedSource): Promise<Snapshot | FeedError> {
 /** A message may repeat what stands in a list, and must not drive a terminal. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, 500);
-}
-
-interface InUse {
-  readonly snapshot: Snapshot | undefined;
-  readonly installed: Snapshot | undefined;
-  /** Of the one in the store, also where it cannot be read: it is what an update replaces. */
-  readonly digest: string | null;
-  /** False where the one in the store cannot be read and the installed one stands in. */
-  readonly isWhole: boolean;
-}
-
-async function readInUse(feed: Feed, { store, installed, packing }: UpdateParts): Promise<InUse> {
-  const stored = await store.snapshot(feed.id);
-  const digest = stored?.digest ?? null;
-  const source = installed.find(one => one.feed.id === feed.id);
-  const first = source && takeSnapshot(source.feed, await source.read());
-  if (stored) {
-    try {
-      const text = await packing.unpack(stored.body);
-      const snapshot = allAtOnce(reading(feed, text, stored.digest, stored.acceptedAt));
-      return { snapshot, installed: first, digest, isWhole: true };
-    } catch {
-      // The servers said so in their logs, use what is installed, and are about to get a better one.
-    }
-  }
-  return { snapshot: first, installed: first, digest, isWhole: stored === undefined };
 }
 
 function versionOf({ version, names }: Snapshot): Version {

@@ -57,6 +57,7 @@ const ROOTS = new Set([
   'config.ts',
   'database.ts',
   'installation.ts',
+  'kept.ts',
   'settings.ts',
   'observe.ts',
   'reload.ts',

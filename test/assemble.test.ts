@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildCatalog, followFeeds, type Stored } from '../src/assemble.ts';
+import { type AddedFeed, feedOf as feedOfAdded } from '../src/core/added-feed.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { AcceptedSnapshot, Feed, FeedSource } from '../src/core/feed.ts';
 import { cleaning, textOf } from '../src/core/snapshot.ts';
@@ -72,10 +73,12 @@ describe('building a catalog', () => {
 /** What is installed (`a` and `b`), what updates may bring (`c` too), and a store for it. */
 function world() {
   const kept = new Map<string, AcceptedSnapshot>();
+  const added: AddedFeed[] = [];
   const told: string[] = [];
   let reads = 0;
   const stored: Stored = {
     store: {
+      addedFeeds: async () => [...added],
       snapshots: async () => [...kept.values()],
       snapshot: async feed => {
         reads++;
@@ -116,7 +119,7 @@ function world() {
     onTestFinished(close);
     return { check, catalog: () => catalog };
   }
-  return { kept, told, stored, sources, accept, spoil, follow, reads: () => reads };
+  return { kept, added, told, stored, sources, accept, spoil, follow, reads: () => reads };
 }
 
 const namesOf = (catalog: Catalog) => [...catalog.disposableNames()].sort();
@@ -165,6 +168,58 @@ describe('what updates brought', () => {
     const catalog = await buildCatalog(sources, () => {}, stored);
     expect(catalog.listed(['gmail.com']).hits).toEqual([]);
     expect(catalog.status[0]).toMatchObject({ names: 1, dropped: { protected: 1 } });
+  });
+});
+
+const own = (name: string, kind: AddedFeed['kind'] = 'disposable'): AddedFeed => ({
+  ...{ name, place: `https://lists.example/${name}?token=secret`, kind, format: 'lines' },
+  ...{ verified: false, addedAt: 1 },
+});
+
+describe('lists that an operator added', () => {
+  it('count with the others, of every kind, and protected names are on no list', async () => {
+    const { accept, added, stored, sources } = world();
+    added.push(own('mine'), own('spared', 'protected'), own('b'));
+    await accept('mine', ['mine.com', 'a.com', 'spared.com']);
+    await accept('spared', ['spared.com', 'b.com']);
+    const catalog = await buildCatalog(sources, () => {}, stored);
+    expect(['mine.com', 'a.com', 'spared.com', 'b.com'].map(name => catalog.isProtected(name))).toEqual([
+      ...[false, false, true, true],
+    ]);
+    expect(catalog.listed(['mine.com']).hits.map(({ feed }) => feed)).toEqual(['mine']);
+    expect(catalog.listed(['spared.com']).hits).toEqual([]);
+    const [mine] = catalog.status.filter(({ feed }) => feed.id === 'mine');
+    expect(mine!.feed).toEqual(feedOfAdded(own('mine')));
+    expect(mine!.feed).toMatchObject({ family: 'broad', origin: 'https://lists.example/mine' });
+    expect(catalog.status.filter(({ feed }) => feed.id === 'b')).toMatchObject([
+      { feed: { kind: 'disposable' } },
+    ]);
+  });
+
+  it('are followed when they come, when they become another kind, and when they are gone', async () => {
+    const { accept, added, kept, follow } = world();
+    const { check, catalog } = await follow();
+    const before = catalog().generation;
+    added.push(own('mine'));
+    expect(await check()).toBe(false);
+    await accept('mine', ['mine.com']);
+    expect(await check()).toBe(true);
+    expect(namesOf(catalog())).toEqual(['a.com', 'b.com', 'mine.com']);
+    const asDisposable = catalog().generation;
+
+    added.splice(0, 1, own('mine', 'protected'));
+    expect(await check()).toBe(true);
+    expect(namesOf(catalog())).toEqual(['a.com', 'b.com']);
+    expect(catalog().isProtected('mine.com')).toBe(true);
+    expect(catalog().generation).not.toBe(asDisposable);
+    expect(await check()).toBe(false);
+
+    added.splice(0, 1);
+    kept.delete('mine');
+    expect(await check()).toBe(true);
+    expect(catalog().isProtected('mine.com')).toBe(false);
+    expect(catalog().generation).toBe(before);
+    expect(await check()).toBe(false);
   });
 });
 

@@ -6,7 +6,7 @@ import { buildCatalog, followFeeds, type Stored } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import { lineage } from '../src/core/domain.ts';
 import type { AcceptedSnapshot, Family, Feed, FeedKind } from '../src/core/feed.ts';
-import { restoredCatalog } from '../src/core/folding.ts';
+import { restoringCatalog } from '../src/core/folding.ts';
 import { keepingNames } from '../src/core/gate.ts';
 import { restoring, type Saved, saving } from '../src/core/saved.ts';
 import { takeSnapshot, textOf } from '../src/core/snapshot.ts';
@@ -52,6 +52,7 @@ function world(atLeast = 1) {
   const shelfOf = (program = '1.0.0', at = folder) => ({ ...openShelf(at, program), atLeast });
   const storedAt = (shelf = shelfOf()): Stored => ({
     store: {
+      addedFeeds: async () => [],
       snapshots: async () => [...kept.values()],
       snapshot: async feed => {
         reads++;
@@ -250,9 +251,9 @@ it('whatever a whole file holds, it is refused or answers are given', async () =
         panel: spoilt(new Uint8Array(saved.panel), panel),
         days: new Uint8Array(spoilt(saved.days, days)),
       };
-      let restored: ReturnType<typeof restoredCatalog>;
+      let restored: Catalog;
       try {
-        restored = restoredCatalog(allAtOnce(restoring(spoiled, feeds)), tables, 'g');
+        restored = allAtOnce(restoringCatalog(allAtOnce(restoring(spoiled, feeds)), tables, 'g'));
       } catch {
         return;
       }

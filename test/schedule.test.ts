@@ -16,7 +16,13 @@ const DAY = PERIODS.daily;
 const version = { version: '1', names: 7 };
 const updated = (outcome: Updated['outcome'], feed = 'castle'): Updated => ({
   ...{ feed, outcome, before: version, after: outcome === 'failed' ? null : version },
-  ...{ dropped: null, problems: outcome === 'failed' ? ['no network'] : [], turnover: null },
+  ...{
+    dropped: null,
+    problems: outcome === 'failed' ? ['no network'] : [],
+    turnover: null,
+    flips: null,
+    waiting: null,
+  },
 });
 
 const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 90_000, interval: 5 });
@@ -183,4 +189,13 @@ test('a store that fails, or an update that does, is told once and tried again',
   await looked(store);
   expect(logged.filter(line => line.includes('the feeds could not be updated'))).toHaveLength(1);
   expect(logged.at(-1)).toContain('the feeds were checked');
+});
+
+test('a list that is held back is told in the log, beside what was updated', () => {
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  tellOfUpdates(log, () => now).updated([updated('accepted'), updated('waiting', 'fakefilter')]);
+  expect(logged.map(line => JSON.parse(line).msg)).toEqual([
+    'the feeds were checked',
+    'feeds not updated: fakefilter waiting',
+  ]);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildCatalog } from '../src/assemble.ts';
 import type { Act } from '../src/core/audit.ts';
 import { dayText } from '../src/core/days.ts';
 import { type Feed, FeedError, type FeedSource, type RawFeed } from '../src/core/feed.ts';
@@ -10,6 +11,7 @@ import { allAtOnce } from '../src/core/steps.ts';
 import { parseTables } from '../src/core/tables.ts';
 import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
+import { actsOnFeeds } from '../src/operate/feeds.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { type UpdateParts, updateFeeds } from '../src/update.ts';
 import { catalogOf } from './support/catalog.ts';
@@ -95,7 +97,23 @@ async function stored(of = feed) {
 const acts = async (): Promise<Act[]> =>
   (await store.audit(1_000)).filter(act => act.subject === feed.id).reverse();
 
-it.each(['popular', 'relay', 'academic', 'free'] as const)(
+it("a short list of an operator's own may change by twenty names at once, a known one by its share only", async () => {
+  const own: Feed = { ...feed, atLeast: 1, isOwn: true };
+  const read = (count: number, of: Feed) => updateAll([source(many(count, 'x'), of)], { installed: [] });
+  expect((await read(3, own))[0]!.outcome).toBe('accepted');
+  expect((await read(23, own))[0]!.outcome).toBe('accepted');
+  expect((await read(44, own))[0]).toMatchObject({
+    outcome: 'refused',
+    problems: [expect.stringMatching(/more than 50 %/)],
+  });
+  expect((await read(3, { ...own, isOwn: undefined } as unknown as Feed))[0]!.outcome).toBe('refused');
+  expect((await read(0, own))[0]).toMatchObject({
+    outcome: 'refused',
+    problems: ['it holds no usable name'],
+  });
+});
+
+it.each(['popular', 'relay', 'academic', 'free', 'protected'] as const)(
   'a list of kind %s that clears what a disposable feed names is refused, unless it is forced',
   async kind => {
     const listed = many(60, 'burner');
@@ -207,6 +225,8 @@ describe('an update of a feed', () => {
       before: { version: 'new', names: 100 },
       after: { version: 'new', names: 110 },
       dropped: { malformed: 0, suffix: 1, specialUse: 0, duplicate: 1 },
+      flips: [],
+      waiting: null,
       problems: [],
       turnover: { added: 10, removed: 0 },
     });
@@ -354,13 +374,13 @@ describe('what became of a feed is kept', () => {
   it('with what came and went, also where there was nothing new, and where it failed', async () => {
     await update([...many(98), 'x.com', 'y.com', 'z.com']);
     const changed = { feed: feed.id, triedAt: FIRST, checkedAt: FIRST, added: 3, removed: 2, problem: null };
-    expect(await checkOf()).toEqual(changed);
+    expect(await checkOf()).toMatchObject(changed);
     await update([...many(98), 'x.com', 'y.com', 'z.com'], { now: FIRST + DAY });
     const unchanged = { ...changed, triedAt: FIRST + DAY, checkedAt: FIRST + DAY };
-    expect(await checkOf()).toEqual(unchanged);
+    expect(await checkOf()).toMatchObject(unchanged);
     await update(new FeedError('no\u001b network'), { now: FIRST + 2 * DAY });
     const failed = { ...unchanged, triedAt: FIRST + 2 * DAY, problem: 'no  network' };
-    expect(await checkOf()).toEqual(failed);
+    expect(await checkOf()).toMatchObject(failed);
     await update(['gmail.com', ...many(99)], { now: FIRST + 3 * DAY });
     expect((await checkOf())?.problem).toMatch(/^it names gmail.com/);
     await update(['gmail.com', ...many(99)], { now: FIRST + 4 * DAY, force: true });
@@ -370,6 +390,104 @@ describe('what became of a feed is kept', () => {
   it('but not of a dry run', async () => {
     expect(await update(many(101), { dryRun: true })).toMatchObject({ turnover: { added: 1, removed: 0 } });
     expect(await checkOf()).toBeUndefined();
+  });
+});
+
+describe('what a new version would change for names that were asked here lately', () => {
+  const regulars = many(8, 'regular');
+  const actor = { who: 'op', via: 'test' };
+  const asked = async (day: string, ...names: string[]) =>
+    store.keepAsked({ day, server: 's', names: names.join(' ') }, '2026-10-01');
+  beforeAll(async () => {
+    await asked('2026-10-29', ...regulars);
+    await asked('2026-10-30', ...regulars);
+    await asked('2026-10-31', ...regulars, 'yesterday.com', '!n0.com', '!by-its-host.com');
+  });
+  const verified = () => ({ ...feed, family: 'verified' }) as const;
+  const catalog = () =>
+    buildCatalog({ feeds: [source(many(100), verified())], tables: () => readTables() }, () => {});
+  const tryAll = async (names: readonly string[], options: Options = {}) => {
+    const installed = [source(many(100), verified())];
+    return (await updateAll([source(names, verified())], { catalog, installed, ...options }))[0]!;
+  };
+  const check = async () => (await store.feedChecks()).find(one => one.feed === feed.id);
+
+  it('is told by a dry run, both ways, and changes nothing', async () => {
+    const names = [
+      ...many(100).slice(1),
+      'regular0.com',
+      'yesterday.com',
+      'by-its-host.com',
+      'nobody-asked.com',
+    ];
+    const done = await tryAll(names, { dryRun: true });
+    expect(done).toMatchObject({ outcome: 'accepted', waiting: null });
+    expect(done.flips).toEqual([
+      { domain: 'regular0.com', change: 'flagged', isEstablished: true },
+      { domain: 'yesterday.com', change: 'flagged', isEstablished: false },
+      { domain: 'n0.com', change: 'cleared', isEstablished: false },
+    ]);
+    expect(await check()).toBeUndefined();
+  });
+
+  it('leaves out what an operator decided, and counts names below a listed one', async () => {
+    const allow = {
+      domain: 'regular1.com',
+      action: 'allow',
+      below: false,
+      note: null,
+      author: null,
+    } as const;
+    await store.setOverride(
+      { ...allow, createdAt: 1, expiresAt: null },
+      { ...actor, at: 1, action: 'override.set', subject: 'x', detail: null },
+    );
+    await asked('2026-10-28', 'mail.parent.com');
+    const { flips } = await tryAll([...many(100), 'regular1.com', 'parent.com'], { dryRun: true });
+    expect(flips!.map(({ domain }) => domain)).toEqual(['mail.parent.com']);
+    await store.removeOverride('regular1.com', {
+      ...actor,
+      at: 1,
+      action: 'override.remove',
+      subject: 'x',
+      detail: null,
+    });
+  });
+
+  it('holds it back where many established names would be flagged, until it is approved', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 6)];
+    const other = { ...feed, id: `${feed.id}-other` };
+    const done = await updateAll([source(bad, verified()), source(many(20, 'o'), other)], {
+      ...{ catalog, installed: [source(many(100), verified())] },
+    });
+    expect(done.map(({ outcome }) => outcome)).toEqual(['waiting', 'accepted']);
+    expect(done[0]!.problems).toEqual([
+      expect.stringMatching(/would flag 6 established names .*regular0\.com.* "feeds approve list-/),
+    ]);
+    expect(await stored()).toBeUndefined();
+    expect(await check()).toMatchObject({ waiting: bad.slice(100), checkedAt: null });
+    const five = await tryAll(bad.slice(0, -1), { dryRun: true });
+    expect(five.outcome).toBe('accepted');
+
+    const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    expect(await approveFeed('no-such-feed', actor)).toMatchObject({ problem: 'not_found' });
+    expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
+    expect(await approveFeed(feed.id, actor)).toMatchObject({ problem: 'not_found' });
+    expect((await tryAll(bad)).outcome).toBe('accepted');
+    expect(await check()).toMatchObject({ waiting: null, decided: null, isApproved: null });
+    expect((await acts()).map(({ action }) => action)).toEqual(['feed.approve', 'feed.update']);
+  });
+
+  it('is refused without asking again where an operator rejected it; other names wait, and force takes all', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 7)];
+    expect((await tryAll(bad)).outcome).toBe('waiting');
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    expect(await rejectFeed(feed.id, actor)).toEqual(bad.slice(100));
+    expect(await tryAll(bad.slice(0, -1))).toMatchObject({ outcome: 'refused', waiting: null });
+    expect((await tryAll([...bad, 'regular7.com'], { dryRun: true })).outcome).toBe('waiting');
+    expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
+    expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
+    expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
   });
 });
 

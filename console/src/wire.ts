@@ -190,12 +190,15 @@ export interface Feeds {
   };
   readonly feeds: readonly {
     readonly feed: string;
+    /** disposable, free, relay, academic, popular or protected. */
     readonly kind: string;
     /** Whose word it is: verified, telemetry or broad. */
     readonly family: string;
     readonly verified: boolean;
     readonly licence: string;
     readonly origin: string;
+    /** An operator added it with `feeds add`. */
+    readonly own: boolean;
     readonly version: string;
     readonly names: number;
     /** How many entries of the list do not count, and why. */
@@ -221,6 +224,8 @@ export interface Feeds {
     readonly removed: number;
     /** Why the last try failed or was refused. */
     readonly problem: string | null;
+    /** Domains that a version which is held back would flag though they were asked here and safe for days: `feeds approve` takes it, `feeds reject` does not. */
+    readonly waiting: readonly string[];
     /** Whether there is a version before the one in use. */
     readonly can_roll_back: boolean;
     /** Rolled back: updates leave it alone until that is undone. */
@@ -231,6 +236,8 @@ export interface Feeds {
     readonly feed: string;
     readonly tried_at: string | null;
     readonly problem: string | null;
+    /** Domains that a version which is held back would flag though they were asked here and safe for days: `feeds approve` takes it, `feeds reject` does not. */
+    readonly waiting: readonly string[];
     /** Whether there is a version before the one in use. */
     readonly can_roll_back: boolean;
     /** Rolled back: updates leave it alone until that is undone. */
@@ -254,6 +261,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     verified: boolean,
     licence: string,
     origin: string,
+    own: boolean,
     version: string,
     names: integer(),
     dropped: object({
@@ -270,6 +278,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     added: integer(),
     removed: integer(),
     problem: either(string, nothing),
+    waiting: array(string),
     can_roll_back: boolean,
     held: boolean,
   })),
@@ -277,6 +286,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     feed: string,
     tried_at: either(string, nothing),
     problem: either(string, nothing),
+    waiting: array(string),
     can_roll_back: boolean,
     held: boolean,
   })),

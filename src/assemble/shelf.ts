@@ -2,7 +2,7 @@
 
 import type { Catalog } from '../core/catalog.ts';
 import { FeedError } from '../core/feed.ts';
-import { restoredCatalog } from '../core/folding.ts';
+import { restoringCatalog } from '../core/folding.ts';
 import type { Kept } from '../core/kept.ts';
 import { restoring, type Shelf, saving } from '../core/saved.ts';
 import type { Steps } from '../core/steps.ts';
@@ -33,7 +33,7 @@ export async function fromShelf(
         wanted[at]?.feed === feed && wanted[at].digest === digest && wanted[at].acceptedAt === acceptedAt,
     );
     if (!isSame || restored.snapshots.length !== wanted.length) return undefined;
-    const catalog = restoredCatalog(restored, tables, generation);
+    const catalog = await inTurns(restoringCatalog(restored, tables, generation));
     shelved.add(catalog);
     return catalog;
   } catch {

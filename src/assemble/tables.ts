@@ -1,13 +1,15 @@
 /** What a catalog is made of besides the lists: which feeds there are, and the tables that people edit. */
 
 import { createHash } from 'node:crypto';
+import { type AddedFeed, feedOf } from '../core/added-feed.ts';
 import type { Feed, Sources } from '../core/feed.ts';
 import { parseTables, type Tables } from '../core/tables.ts';
 
-/** In the order of the table, as updates bring them. */
-export function feedsOf({ feeds, updated = [] }: Sources): Feed[] {
+/** In the order of the table, as updates bring them; what an operator added comes last. */
+export function feedsOf({ feeds, updated = [] }: Sources, added: readonly AddedFeed[] = []): Feed[] {
   const byId = new Map(feeds.map(({ feed }) => [feed.id, feed]));
   for (const feed of updated) byId.set(feed.id, feed);
+  for (const one of added) if (!byId.has(one.name)) byId.set(one.name, feedOf(one));
   return [...byId.values()];
 }
 

@@ -2,12 +2,14 @@
 
 import type { Command } from 'commander';
 import { loadCatalog, openStore, updateParts } from '../compose.ts';
-import type { Act } from '../core/audit.ts';
-import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
+import type { Store } from '../core/ports.ts';
+import { FEED_IDS } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { addFilter } from './filter.ts';
+import { addOwnFeeds, checkKnown } from './own-feeds.ts';
 import { CommandFailed, printable, printJson, printTable, startProgress, UsageProblem } from './print.ts';
+import { addWaiting, printFlips, shownFlips } from './waiting.ts';
 import { actor, done, hasStore, operateOn, readWorld, tellNoStore, withStore } from './world.ts';
 
 interface UpdateOptions {
@@ -31,7 +33,7 @@ export function addFeeds(program: Command): void {
     .description(
       'fetch fresh lists, refuse implausible ones, and store the others; running servers follow within a minute',
     )
-    .argument('[feed...]', 'only these; all of them where none is named', feedList)
+    .argument('[feed...]', 'only these; all of them where none is named')
     .option(
       '--from <feed=place>',
       'take this feed from a file, an unpacked npm package or an https address; may be repeated, and without [feed...] only these are updated',
@@ -46,33 +48,19 @@ export function addFeeds(program: Command): void {
     .description(
       'go back to the version before; updates leave the feed alone until --undo, or until it is updated by its name',
     )
-    .argument('<feed>', 'as "feeds status" shows it', feedValue)
+    .argument('<feed>', 'as "feeds status" shows it')
     .option('--undo', 'the other way, one version at a time')
     .option('--json', 'one JSON document on stdout')
     .action(rollBack);
-  feeds
-    .command('remove')
-    .description('go back to the installed list; running servers follow within a minute')
-    .argument('<feed>', 'as "feeds status" shows it', feedValue)
-    .option('--json', 'one JSON document on stdout')
-    .action(remove);
+  addOwnFeeds(feeds);
+  addWaiting(feeds, feed => update([feed], {}));
   addFilter(feeds);
-}
-
-function feedValue(text: string): string {
-  if (!FEED_IDS.includes(text))
-    throw new UsageProblem(`there is no feed ${JSON.stringify(text)}; there are ${FEED_IDS.join(', ')}`);
-  return text;
-}
-
-function feedList(text: string, before: readonly string[] = []): string[] {
-  return [...before, feedValue(text)];
 }
 
 function placeValue(text: string, before: ReadonlyMap<string, string> = new Map()): Map<string, string> {
   const at = text.indexOf('=');
   if (at === -1) throw new UsageProblem('--from must be like castle=./castle.txt');
-  return new Map([...before, [feedValue(text.slice(0, at)), text.slice(at + 1)]]);
+  return new Map([...before, [text.slice(0, at), text.slice(at + 1)]]);
 }
 
 async function status(options: { json?: boolean }): Promise<void> {
@@ -86,6 +74,7 @@ async function status(options: { json?: boolean }): Promise<void> {
       checks: (await store?.feedChecks())?.filter(isUsed) ?? [],
       inUse: (await store?.snapshots())?.filter(isUsed) ?? [],
       past: (await store?.pastSnapshots())?.filter(isUsed) ?? [],
+      added: (await store?.addedFeeds()) ?? [],
     };
     const shown = shownFeeds(await loadCatalog(config, () => {}, store), stored, Date.now());
     if (options.json) return printJson(shown);
@@ -109,7 +98,9 @@ async function status(options: { json?: boolean }): Promise<void> {
         process.stdout.write(`\n${feed}: rolled back; "feeds rollback ${feed} --undo" goes forth again`);
       if (problem !== null) process.stdout.write(`\n${feed}: ${printable(problem)}`);
     }
-    const missing = FEED_IDS.filter(
+    for (const { feed, origin } of shown.feeds.filter(({ own }) => own))
+      process.stdout.write(`\n${feed}: added, from ${printable(origin)}`);
+    const missing = [...FEED_IDS, ...stored.added.map(({ name }) => name)].filter(
       id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id),
     );
     const adds = missing.length > 0 ? `; "domain-risk feeds update" adds ${missing.join(', ')}` : '';
@@ -129,6 +120,9 @@ const sum = (counts: object) => Object.values(counts).reduce((total: number, cou
 
 /** A dry run makes no store. */
 const NO_STORE: Parameters<typeof updateParts>[1] = {
+  addedFeeds: async () => [],
+  askedNames: async () => [],
+  listOverrides: async () => ({ overrides: [], revision: 0 }),
   snapshots: async () => [],
   snapshot: async () => undefined,
   acceptSnapshot: async () => false,
@@ -137,7 +131,7 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
   noteCheck: async () => {},
 };
 
-async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
+export async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
   const { freshFeeds, placeProblem } = await import('../feeds/fresh.ts');
   const { from = new Map(), force = false, dryRun = false } = options;
   for (const [feed, place] of from) {
@@ -149,10 +143,11 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
   const wanted = new Set([...(feeds ?? []), ...from.keys()]);
   for (const id of feedsOff)
     if (wanted.has(id)) throw new UsageProblem(`${id} is off: take it out of FEEDS_OFF first`);
-  const sources = freshFeeds(from).filter(({ feed: { id } }) =>
-    wanted.size === 0 ? !feedsOff.includes(id) : wanted.has(id),
-  );
-  const work = (store: Parameters<typeof updateParts>[1]) => {
+  const isWanted = (id: string) => (wanted.size === 0 ? !feedsOff.includes(id) : wanted.has(id));
+  const work = async (store: Parameters<typeof updateParts>[1]) => {
+    const added = await store.addedFeeds();
+    for (const id of wanted) checkKnown(id, added);
+    const sources = freshFeeds(from, added).filter(({ feed }) => isWanted(feed.id));
     const bar = startProgress('Updating the feeds');
     const progress = (feed: string, done: number, total: number) => bar.at(feed, done, total);
     const parts = updateParts(config, store, sources, actor());
@@ -162,9 +157,11 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
       return done;
     });
   };
+  if (!hasStore(config)) for (const id of wanted) checkKnown(id, []);
   const results = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStore(work));
   if (options.json) printJson({ dry_run: dryRun, feeds: results.map(shownUpdate) });
   else printUpdates(results);
+  if (!options.json) printFlips(results);
   for (const one of results)
     if (one.outcome === 'forced' || isHeld(one)) process.stderr.write(`${told(one)}\n`);
   const bad = results.filter(isKept);
@@ -172,7 +169,8 @@ async function update(feeds: readonly string[] | undefined, options: UpdateOptio
 }
 
 const isTaken = ({ outcome }: Updated) => outcome === 'accepted' || outcome === 'forced';
-const isKept = ({ outcome }: Updated) => outcome === 'refused' || outcome === 'failed';
+const isKept = ({ outcome }: Updated) =>
+  outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
 const isHeld = ({ outcome }: Updated) => outcome === 'held';
 
 function told({ feed, outcome, problems }: Updated): string {
@@ -190,8 +188,9 @@ function fixes(bad: readonly Updated[], from: ReadonlyMap<string, string>): stri
 }
 
 function shownUpdate({ dropped, ...one }: Updated) {
-  const { feed, outcome, before, after, problems, turnover } = one;
-  return { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems, ...turnover };
+  const { feed, outcome, before, after, problems, turnover, flips } = one;
+  const list = { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems };
+  return { ...list, ...turnover, flips: flips && shownFlips(flips) };
 }
 
 function printUpdates(done: readonly Updated[]): void {
@@ -216,24 +215,14 @@ function change(one: Updated, before: string | number, after: string | number | 
 
 async function rollBack(feed: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
   const act = options.undo ? 'returnFeed' : 'rollBackFeed';
-  const inUse = done(await withStore(store => operateOn(store)[act](feed, actor())), 'feeds status');
+  const work = async (store: Store) => {
+    checkKnown(feed, await store.addedFeeds());
+    return operateOn(store)[act](feed, actor());
+  };
+  const inUse = done(await withStore(work), 'feeds status');
   if (options.json) return printJson(shownInUse(inUse));
   const { version, isHeld } = inUse;
   const now = version ? `at version ${version.version} with ${version.names} names` : 'as installed';
   const more = isHeld ? '; updates leave it alone until "feeds rollback --undo"' : '';
   process.stdout.write(`${feed} is ${now}${more}\n`);
-}
-
-async function remove(feed: string, options: { json?: boolean }): Promise<void> {
-  const act: Act = { ...actor(), at: Date.now(), action: 'feed.remove', subject: feed, detail: null };
-  const removed = await withStore(store => store.removeSnapshot(feed, act));
-  if (!removed)
-    throw new CommandFailed(`no update of ${feed} is stored; "domain-risk feeds status" shows all`);
-  if (options.json) printJson({ feed, removed });
-  else
-    process.stdout.write(
-      SOURCES.feeds.some(source => source.feed.id === feed)
-        ? `${feed} is as installed again\n`
-        : `${feed} is empty again: nothing of it is installed\n`,
-    );
 }

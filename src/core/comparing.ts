@@ -13,7 +13,7 @@ import { STEP, type Steps } from './steps.ts';
 const FLAGGING: ReadonlySet<Weight> = new Set<Weight>(['verified', 'two_families', 'one_family']);
 
 /** The feeds that flag a name; none where it scores less than 80 by the lists. */
-function flaggedBy(catalog: Catalog, name: string, today: Day): readonly string[] {
+export function flaggedBy(catalog: Catalog, name: string, today: Day): readonly string[] {
   const names = lineage(name as Domain);
   const { listing, listed } = listedOf(catalog, names, registrableDomain(name), today);
   if (listing.hits.length === 0) return [];

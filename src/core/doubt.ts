@@ -21,6 +21,8 @@ interface Bound {
 const MOST_CLEARED: Readonly<Record<Exclude<FeedKind, 'disposable'>, Bound>> = {
   popular: { share: 0.003, most: 300 },
   relay: { share: 0.3, most: 5 },
+  // Nobody but operators brings such a list: as careful as with the other one that clears.
+  protected: { share: 0.3, most: 5 },
   academic: { share: 0.01, most: 10 },
   free: { share: 0.05, most: 1_000 },
 };

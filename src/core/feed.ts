@@ -3,8 +3,11 @@
 import type { Day } from './days.ts';
 import type { TableTexts } from './tables.ts';
 
-/** `academic`: a register of universities, which broad feeds cannot flag. `popular`: names that many people use. */
-export type FeedKind = 'disposable' | 'free' | 'relay' | 'academic' | 'popular';
+/**
+ * `academic`: a register of universities, which broad feeds cannot flag. `popular`: names that many people use.
+ * `protected`: names that no feed may flag.
+ */
+export type FeedKind = 'disposable' | 'free' | 'relay' | 'academic' | 'popular' | 'protected';
 
 /**
  * Whose word a feed is. `verified`: every name was looked at by people or reached by a crawler, so that it alone is
@@ -25,6 +28,8 @@ export interface Feed {
   readonly atLeast: number;
   /** The list always holds about so many names and forgets the others; what it named before is kept here. */
   readonly rotates?: number;
+  /** An operator added it (core/added-feed.ts). */
+  readonly isOwn?: true;
 }
 
 /** What an edge reads: names as they stand in the list, not yet checked. */

@@ -34,8 +34,8 @@ export function* makingCatalog(
 }
 
 /** One that was kept: what the lists say and the same tables. */
-export function restoredCatalog(restored: Restored, tables: Tables, generation: string): Catalog {
-  const protectedNames = protectedOf(tables, restored.relays);
+export function* restoringCatalog(restored: Restored, tables: Tables, generation: string): Steps<Catalog> {
+  const protectedNames = yield* protectedOf(tables, restored.relays, restored.snapshots);
   const folded = { ...restored, protected: protectedNames, canaries: canariesOf(tables) };
   return new Catalog(folded, tables, generation);
 }
@@ -49,7 +49,7 @@ function* folding(kept: readonly Kept[], tables: Tables, seed: Uint8Array): Step
   const verified = namings.map(some => some.some(({ feed }) => feed.family === 'verified'));
   const isVerified = (name: string) => verified[disposable.get(name)]!;
   const relays = relaysOf(snapshots, tables, isVerified);
-  const protectedNames = protectedOf(tables, relays);
+  const protectedNames = yield* protectedOf(tables, relays, snapshots);
   const universities = yield* academicOf(snapshots, isVerified);
   const guarded = protectedNames.union(universities);
   yield;
@@ -99,10 +99,23 @@ function relaysOf(snapshots: readonly Kept[], tables: Tables, isVerified: IsVeri
   return relays;
 }
 
-function protectedOf(tables: Tables, relays: ReadonlyMap<string, string>): Set<string> {
-  const names = new Set([...tables.protected, ...relays.keys()]);
-  for (const [name, row] of tables.mailboxes) if (row.class !== 'disposable') names.add(name);
-  return names;
+/** Lists of protected names are the operator's own word: no feed, a verified one neither, stands above it. */
+function* protectedOf(
+  tables: Tables,
+  relays: ReadonlyMap<string, string>,
+  snapshots: readonly Kept[],
+): Steps<Set<string>> {
+  const protectedNames = new Set([...tables.protected, ...relays.keys()]);
+  for (const [name, row] of tables.mailboxes) if (row.class !== 'disposable') protectedNames.add(name);
+  let at = 0;
+  for (const { feed, names } of snapshots) {
+    if (feed.kind !== 'protected') continue;
+    for (const name of names) {
+      protectedNames.add(name);
+      if (++at % STEP === 0) yield;
+    }
+  }
+  return protectedNames;
 }
 
 /**

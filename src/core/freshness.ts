@@ -12,6 +12,11 @@ export interface FeedCheck {
   readonly removed: number;
   /** Why the last try failed or was refused; null where it went well. */
   readonly problem: string | null;
+  /** Established names that the version which was held back would flag: an operator has to look at them. */
+  readonly waiting: readonly string[] | null;
+  /** Names of such a version that an operator decided about, and how. */
+  readonly decided: readonly string[] | null;
+  readonly isApproved: boolean | null;
 }
 
 /** What one try found: nothing is known of names where it changed nothing. */
@@ -19,16 +24,20 @@ export interface Tried {
   readonly feed: string;
   readonly problem: string | null;
   readonly turnover: { readonly added: number; readonly removed: number } | null;
+  readonly waiting: readonly string[] | null;
 }
 
 export function checkAfter(
   was: FeedCheck | undefined,
-  { feed, problem, turnover }: Tried,
+  { feed, problem, turnover, waiting }: Tried,
   now: number,
 ): FeedCheck {
   const { added, removed } = turnover ?? was ?? { added: 0, removed: 0 };
   const checkedAt = problem === null ? now : (was?.checkedAt ?? null);
-  return { feed, triedAt: now, checkedAt, added, removed, problem };
+  // What went well has settled what was decided before.
+  const { decided = null, isApproved = null } = problem === null ? {} : (was ?? {});
+  const held = problem === null ? null : (waiting ?? was?.waiting ?? null);
+  return { feed, triedAt: now, checkedAt, added, removed, problem, waiting: held, decided, isApproved };
 }
 
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */

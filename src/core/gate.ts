@@ -2,7 +2,7 @@
 
 import type { Day } from './days.ts';
 import { doubtOf } from './doubt.ts';
-import type { Content, Snapshot } from './feed.ts';
+import type { Content, Feed, Snapshot } from './feed.ts';
 import type { Held } from './known.ts';
 import { SHOWN_TO_STAY } from './line.ts';
 import { sealing } from './snapshot.ts';
@@ -20,6 +20,11 @@ const STAYS_DAYS = 90;
 
 /** Six times the longest list of November 2026; the first version of a feed has nothing else to be held against. */
 const MOST_NAMES = 1_000_000;
+/** What an operator adds and is no list of disposable names is kept as a set, of which this many take 10 MB. */
+const MOST_OWN = 100_000;
+
+/** A short list of an operator's own may change by so many names at once, whatever its share. */
+const FEW = 20;
 
 /**
  * Why a version as it was read is refused; nothing where it is plausible. A public list once lost 96,017 of its
@@ -32,7 +37,7 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
   const problems: string[] = [];
   if (names.length < feed.atLeast)
     problems.push(`${names.length} names, at least ${feed.atLeast} are expected`);
-  if (names.length > MOST_NAMES) problems.push(`${names.length} names, more than any list has`);
+  if (names.length > mostIn(feed)) problems.push(`${names.length} names, more than ${mostIn(feed)}`);
   problems.push(...outOfBand(fresh, inUse, installed));
   const unusable = dropped.malformed + dropped.suffix + dropped.specialUse;
   const lines = names.length + unusable + dropped.duplicate;
@@ -60,6 +65,7 @@ function outOfBand(
   const isMeasure = inUse && inUse.names.length >= feed.atLeast;
   const last = feed.rotates ?? (isMeasure ? inUse.names.length : undefined);
   if (last === undefined) return [];
+  if (feed.isOwn && Math.abs(names.length - last) <= FEW) return [];
   const first = installed?.names.length ?? last;
   const most = feed.kind !== 'disposable' && !isAbove(last, first) ? Math.min(last, first) : last;
   const least = isBelow(last, first) ? last : Math.max(last, first);
@@ -67,6 +73,8 @@ function outOfBand(
   if (isAbove(names.length, most)) return [`${names.length} names, more than 50 % more than ${most}`];
   return [];
 }
+
+const mostIn = ({ isOwn, kind }: Feed) => (isOwn && kind !== 'disposable' ? MOST_OWN : MOST_NAMES);
 
 const isBelow = (count: number, expected: number) => 5 * count < 4 * expected;
 const isAbove = (count: number, expected: number) => 2 * count > 3 * expected;

@@ -52,6 +52,7 @@ export function knownFrom(
     if (feed.kind === 'disposable' && feed.family !== 'verified')
       for (const name of names) for (const one of parentsOf(name)) above.add(one);
     if (feed.kind === 'academic') for (const name of names) universities.add(name);
+    if (feed.kind === 'protected') for (const name of names) innocent.add(name);
     if (feed.kind === 'popular') for (const name of Iterator.from(names).take(PANEL_SIZE)) innocent.add(name);
   }
   const below = suffixesAbove([...innocent, ...universities]);

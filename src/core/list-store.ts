@@ -1,5 +1,7 @@
 /** What of a store belongs to the lists: their versions, what became of updates, and who makes these. */
 
+import type { AddedFeed } from './added-feed.ts';
+import type { AskedNames } from './asked.ts';
 import type { Act } from './audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from './feed.ts';
 import type { FeedCheck } from './freshness.ts';
@@ -19,9 +21,21 @@ export interface ListStore {
   /** Back to what is installed, and nothing else is kept; false when there is none. */
   removeSnapshot(feed: string, act: Act): Promise<boolean>;
 
+  /** The operator's own, in the order of their names. */
+  addedFeeds(): Promise<AddedFeed[]>;
+  /** False where there is one of this name, or `most` of them already. */
+  addFeed(feed: AddedFeed, most: number, act: Act): Promise<boolean>;
+  /** With every version of it and what became of it; false when there is none. */
+  removeFeed(name: string, act: Act): Promise<boolean>;
+
   /** What became of each feed when it was last looked at, in the order of their names. */
   feedChecks(): Promise<FeedCheck[]>;
   noteCheck(check: FeedCheck): Promise<void>;
+  /** The same as an operator's act. */
+  decideCheck(check: FeedCheck, act: Act): Promise<void>;
+  /** What a server was asked on a day, in place of what it said before; what is older than `sinceDay` is forgotten. */
+  keepAsked(asked: AskedNames, sinceDay: string): Promise<void>;
+  askedNames(): Promise<AskedNames[]>;
   /** Up to where changes for callers are known (core/listing-change.ts). */
   changesMark(): Promise<ChangesMark | undefined>;
   /** Not seen before a mark reaches them. Only while the mark is of this generation; what has their number is replaced. */

@@ -1,6 +1,7 @@
 /** What becomes of keys, overrides and lists when a backup is restored: what it knows goes back, what came since stays. */
 
 import { isDeepStrictEqual } from 'node:util';
+import { type AddedFeed, addedInWords } from './added-feed.ts';
 import { type Act, shortDetail } from './audit.ts';
 import type { SnapshotHead } from './feed.ts';
 import { changesIn, type KeyRecord, limitsIn, limitsOf } from './key.ts';
@@ -77,6 +78,14 @@ export function operatorsAgain(
   return old
     .filter(({ name }) => !names.has(name))
     .map(record => ({ record, change: { action: 'operator.add', subject: record.name, detail: null } }));
+}
+
+/** Only those that are not there. */
+export function addedAgain(present: readonly AddedFeed[], old: readonly AddedFeed[]): Written<AddedFeed>[] {
+  const names = new Set(present.map(({ name }) => name));
+  return old
+    .filter(({ name }) => !names.has(name))
+    .map(record => ({ record, change: changeOf('feed.add', record.name, addedInWords(record)) }));
 }
 
 /** All in one line. */

@@ -118,6 +118,11 @@ export class Cache {
     else this.#probation.set(name, pack(entry));
   }
 
+  /** Those asked for again and again first, of each kind the latest first. */
+  *names(): Generator<string> {
+    for (const part of [this.#protected, this.#long, this.#probation]) yield* part.keys();
+  }
+
   get size(): number {
     return this.#protected.size + this.#probation.size + this.#long.size;
   }

@@ -43,6 +43,10 @@ export class Memory {
     this.#cache = new Cache(caps.cacheEntries, caps.cacheBytes);
   }
 
+  names(): Iterable<string> {
+    return this.#cache.names();
+  }
+
   get size(): number {
     return this.#cache.size;
   }

@@ -63,6 +63,8 @@ export interface ResolverOptions {
 
 export interface DnsResolver extends Resolver {
   readonly counters: DnsCounters;
+  /** Names that callers asked for lately, as far as they are remembered. */
+  recent(most: number): readonly string[];
 }
 
 export function createResolver(options: ResolverOptions): DnsResolver {
@@ -108,6 +110,10 @@ class CachingResolver implements DnsResolver {
 
   last(domain: Domain): Mail | undefined {
     return this.#memory.last(domain);
+  }
+
+  recent(most: number): readonly string[] {
+    return [...Iterator.from(this.#memory.names()).take(most)];
   }
 
   async resolve(domain: Domain, keyId: string): Promise<Mail> {

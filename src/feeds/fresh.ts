@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { type AddedFeed, feedOf } from '../core/added-feed.ts';
 import { FeedError, type FeedSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
 import {
   addressProblem,
@@ -13,16 +14,19 @@ import {
   shownAddress,
   wholeLines,
 } from './download.ts';
+import { shapeOf } from './formats.ts';
 import { withNewest } from './npm.ts';
 import { packageFeeds } from './packages.ts';
-import { readLines, WEB_FEEDS, type WebFeed } from './web.ts';
+import { readLines, type Shape, WEB_FEEDS } from './web.ts';
 
 type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes'>;
-/** How a list is read. */
-type Shape = Pick<WebFeed, 'read' | 'firstBytes'>;
 
-/** `from`: feed to the file, folder or address that it is to come from in place of its own. */
-export function freshFeeds(from: ReadonlyMap<string, string> = new Map(), limits: Limits = {}): FeedSource[] {
+/** `from`: feed to the file, folder or address that it is to come from in place of its own. `added`: the operator's. */
+export function freshFeeds(
+  from: ReadonlyMap<string, string> = new Map(),
+  added: readonly AddedFeed[] = [],
+  limits: Limits = {},
+): FeedSource[] {
   const byId = new Map<string, FeedSource>();
   const read = readingNewest();
   for (const { feed, package: name } of packageFeeds())
@@ -31,9 +35,20 @@ export function freshFeeds(from: ReadonlyMap<string, string> = new Map(), limits
     const { feed } = web;
     byId.set(feed.id, { feed, read: () => readAddress(new URL(feed.origin), false, web, limits) });
   }
+  const shapes = new Map<string, Shape>(WEB_FEEDS.map(web => [web.feed.id, web]));
+  for (const one of added) {
+    if (byId.has(one.name)) continue;
+    const shape = shapeOf(one);
+    shapes.set(one.name, shape);
+    byId.set(one.name, { feed: feedOf(one), read: () => readPlace(one.name, one.place, shape, limits) });
+  }
   for (const [id, place] of from) {
     const origin = isAddress(place) ? shownAddress(new URL(place)) : place;
-    byId.set(id, { feed: { ...byId.get(id)!.feed, origin }, read: () => readPlace(id, place, limits) });
+    const shape = shapes.get(id) ?? { read: readLines };
+    byId.set(id, {
+      feed: { ...byId.get(id)!.feed, origin },
+      read: () => readPlace(id, place, shape, limits),
+    });
   }
   return [...byId.values()];
 }
@@ -63,11 +78,10 @@ export function placeProblem(place: string): string | undefined {
   return URL.canParse(place) ? addressProblem(new URL(place), true) : `${place} is no address`;
 }
 
-const isAddress = (place: string) => /^[a-z][a-z0-9+.-]*:/i.test(place);
+export const isAddress = (place: string) => /^[a-z][a-z0-9+.-]*:/i.test(place);
 
 /** A folder is an unpacked npm package; a file is the list as its makers publish it, or has one name per line. */
-async function readPlace(id: string, place: string, limits: Limits): Promise<RawFeed> {
-  const shape: Shape = WEB_FEEDS.find(({ feed }) => feed.id === id) ?? { read: readLines };
+async function readPlace(id: string, place: string, shape: Shape, limits: Limits): Promise<RawFeed> {
   if (isAddress(place)) return readAddress(new URL(place), true, shape, limits);
   try {
     const file = await stat(place);

@@ -4,13 +4,20 @@ import type { Feed } from '../core/feed.ts';
 import { packageFeeds } from './packages.ts';
 import { type Names, readFakefilter } from './readers.ts';
 
-export interface WebFeed {
-  /** `origin` is its address. */
-  readonly feed: Feed;
+/** How a list is read. */
+export interface Shape {
   readonly read: (text: string) => Names;
   /** Ranked, so that its beginning is enough: the rest is not read. */
   readonly firstBytes?: number;
 }
+
+export interface WebFeed extends Shape {
+  /** `origin` is its address. */
+  readonly feed: Feed;
+}
+
+/** A line of the million has about 80 bytes, so that these hold more than are wanted. */
+export const RANKED_BYTES = 12 * 2 ** 20;
 
 const GITHUB = 'https://raw.githubusercontent.com';
 /** What such lists have in common; `atLeast` is about half of what each held in November 2026. */
@@ -64,7 +71,7 @@ export const WEB_FEEDS: readonly WebFeed[] = [
       origin: 'https://downloads.majestic.com/majestic_million.csv',
     },
     read: readRanked,
-    firstBytes: 12 * 2 ** 20,
+    firstBytes: RANKED_BYTES,
   },
 ];
 
@@ -80,12 +87,9 @@ export function readLines(text: string): Names {
 }
 
 /** No more of a ranked list are used: those further down are used by few. */
-const MOST_RANKED = 100_000;
+export const MOST_RANKED = 100_000;
 
-/**
- * The most used first: a table whose header names the column `Domain`, or lines of a rank and a name, or of a name. A
- * line of the million has about 80 bytes, so that 12 MiB hold more than are wanted.
- */
+/** The most used first: a table whose header names the column `Domain`, or lines of a rank and a name, or of a name. */
 function readRanked(text: string): Names {
   const [header = '', ...rows] = text.split('\n', MOST_RANKED + 2).map(line => line.trim());
   const column = header.split(',').indexOf('Domain');

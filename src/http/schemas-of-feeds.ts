@@ -21,6 +21,11 @@ const VERSIONS = {
   held: Type.Boolean({ description: 'Rolled back: updates leave it alone until that is undone.' }),
 };
 
+const Waiting = Type.Array(Type.String(), {
+  description:
+    'Domains that a version which is held back would flag though they were asked here and safe for days: `feeds approve` takes it, `feeds reject` does not.',
+});
+
 export const FeedVersionSchema = Type.Object(
   {
     feed: Type.String(),
@@ -50,11 +55,12 @@ export const FeedsSchema = Type.Object(
     feeds: Type.Array(
       Type.Object({
         feed: Type.String(),
-        kind: Type.String(),
+        kind: Type.String({ description: 'disposable, free, relay, academic, popular or protected.' }),
         family: Type.String({ description: 'Whose word it is: verified, telemetry or broad.' }),
         verified: Type.Boolean(),
         licence: Type.String(),
         origin: Type.String(),
+        own: Type.Boolean({ description: 'An operator added it with `feeds add`.' }),
         version: Type.String(),
         names: Type.Integer(),
         dropped: DroppedSchema,
@@ -72,12 +78,14 @@ export const FeedsSchema = Type.Object(
         added: Type.Integer({ description: 'Names that the last change brought.' }),
         removed: Type.Integer({ description: 'Names that it took away.' }),
         problem: nullable(Type.String({ description: 'Why the last try failed or was refused.' })),
+        waiting: Waiting,
         ...VERSIONS,
       }),
     ),
     missing: Type.Array(
       Type.Object({
         ...{ feed: Type.String(), tried_at: nullable(Moment), problem: nullable(Type.String()) },
+        waiting: Waiting,
         ...VERSIONS,
       }),
       {

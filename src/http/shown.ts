@@ -1,5 +1,6 @@
 /** What operators see of keys, overrides, mail hosts, feeds and the audit, over HTTP and with `--json` alike. */
 
+import type { AddedFeed } from '../core/added-feed.ts';
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Decision } from '../core/decision.ts';
@@ -122,12 +123,13 @@ export interface StoredFeeds {
   readonly checks: readonly FeedCheck[];
   readonly inUse: readonly SnapshotHead[];
   readonly past: readonly SnapshotHead[];
+  readonly added: readonly Pick<AddedFeed, 'name'>[];
 }
 
 /** `missing`: feeds of which no version is in use: they could not be fetched, or an operator went back to none. */
 export function shownFeeds(
   { generation, size, panelSize, status }: Catalog,
-  { checks, inUse, past }: StoredFeeds,
+  { checks, inUse, past, added }: StoredFeeds,
   now: number,
 ) {
   const versionsOf = (feed: string) => shownVersions(historyOf(feed, inUse, past));
@@ -137,14 +139,17 @@ export function shownFeeds(
     const verified = family === 'verified';
     const dropped = shownDropped(rest.dropped);
     const updated_at = shownDate(updatedAt);
-    const list = { feed: id, kind, family, verified, licence, origin, version, names, dropped, updated_at };
-    return { ...list, ...shownCheck(checkOf.get(id), now), ...versionsOf(id) };
+    const own = feed.isOwn === true;
+    const list = { feed: id, kind, family, verified, licence, origin, own };
+    const content = { version, names, dropped, updated_at };
+    return { ...list, ...content, ...shownCheck(checkOf.get(id), now), ...versionsOf(id) };
   });
   const isListed = (id: string) => status.some(({ feed }) => feed.id === id);
-  const ids = new Set([...checks, ...past].map(({ feed }) => feed).filter(id => !isListed(id)));
+  const names = [...checks, ...past].map(({ feed }) => feed).concat(added.map(({ name }) => name));
+  const ids = new Set(names.filter(id => !isListed(id)));
   const missing = [...ids].map(feed => {
-    const { triedAt = null, problem = null } = checkOf.get(feed) ?? {};
-    return { feed, tried_at: shownDate(triedAt), problem, ...versionsOf(feed) };
+    const { triedAt = null, problem = null, waiting } = checkOf.get(feed) ?? {};
+    return { feed, tried_at: shownDate(triedAt), problem, waiting: waiting ?? [], ...versionsOf(feed) };
   });
   const freshness = shownFreshness(freshnessOf(checks, now));
   return { snapshot: generation, domains: size, panel: panelSize, freshness, feeds, missing };
@@ -162,7 +167,7 @@ export function shownInUse({ feed, version, isHeld: held }: InUse) {
 
 /** Nobody has looked at what was installed. */
 function shownCheck(check: FeedCheck | undefined, now: number) {
-  const { triedAt = null, checkedAt = null, added = 0, removed = 0, problem = null } = check ?? {};
+  const { triedAt = null, checkedAt = null, added = 0, removed = 0, problem = null, waiting } = check ?? {};
   return {
     tried_at: shownDate(triedAt),
     checked_at: shownDate(checkedAt),
@@ -170,6 +175,7 @@ function shownCheck(check: FeedCheck | undefined, now: number) {
     added,
     removed,
     problem,
+    waiting: waiting ?? [],
   };
 }
 

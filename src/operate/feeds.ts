@@ -1,5 +1,6 @@
 /** What an operator may do to the versions of a feed. */
 
+import { type AddedFeed, addedInWords, MOST_ADDED } from '../core/added-feed.ts';
 import { type Actor, actOf } from '../core/audit.ts';
 import type { SnapshotHead } from '../core/feed.ts';
 import { type History, historyOf, type InUse, isHeld, versionAfter, versionBefore } from '../core/history.ts';
@@ -11,6 +12,14 @@ export interface ActsOnFeeds {
   rollBackFeed(feed: string, actor: Actor): Promise<InUse | Problem>;
   /** The other way, one version at a time. */
   returnFeed(feed: string, actor: Actor): Promise<InUse | Problem>;
+  /** A version that was held back: its names may be flagged, and the next update takes it. What was decided is told. */
+  approveFeed(feed: string, actor: Actor): Promise<readonly string[] | Problem>;
+  /** They may not: what flags them is refused, with nobody asked again. */
+  rejectFeed(feed: string, actor: Actor): Promise<readonly string[] | Problem>;
+  /** A list of the operator's own. The first version of it comes with the next update. */
+  addFeed(feed: Omit<AddedFeed, 'addedAt'>, actor: Actor): Promise<AddedFeed | Problem>;
+  /** One of these, with every version; nothing is left of it. */
+  removeFeed(name: string, actor: Actor): Promise<Problem | undefined>;
 }
 
 /** Of an act that an update gets in the way of. */
@@ -33,9 +42,39 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     }
     return { problem: 'contended', detail: `${feed} is being updated: try again` };
   }
+  async function decide(
+    feed: string,
+    isApproved: boolean,
+    actor: Actor,
+  ): Promise<readonly string[] | Problem> {
+    const check = (await store.feedChecks()).find(one => one.feed === feed);
+    const names = check?.waiting ?? (isApproved && check?.isApproved === false ? check.decided : null);
+    if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
+    const some = names.slice(0, 20).join(', ');
+    const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
+    await store.decideCheck({ ...check, waiting: null, decided: names, isApproved }, act);
+    return names;
+  }
+
   return {
+    approveFeed: (feed, actor) => decide(feed, true, actor),
+    rejectFeed: (feed, actor) => decide(feed, false, actor),
     rollBackFeed: (feed, actor) => step(feed, 'feed.rollback', actor),
     returnFeed: (feed, actor) => step(feed, 'feed.return', actor),
+    async addFeed(wanted, actor) {
+      const feed = { ...wanted, addedAt: clock() };
+      const act = actOf(clock(), 'feed.add', feed.name, actor, addedInWords(feed));
+      if (await store.addFeed(feed, MOST_ADDED, act)) return feed;
+      const isThere = (await store.addedFeeds()).some(({ name }) => name === feed.name);
+      const detail = isThere
+        ? `there is a feed ${feed.name} already: remove it first, or choose another name`
+        : `there are ${MOST_ADDED} added feeds already: remove one first`;
+      return { problem: 'taken', detail };
+    },
+    async removeFeed(name, actor) {
+      const removed = await store.removeFeed(name, actOf(clock(), 'feed.remove', name, actor));
+      return removed ? undefined : { problem: 'not_found', detail: `nobody added a feed ${name}` };
+    },
   };
 }
 

@@ -7,11 +7,9 @@ import type { Act, Action } from '../core/audit.ts';
 import type { NumberedDecision } from '../core/decision.ts';
 import type { RaisedEvent } from '../core/event.ts';
 import type { AcceptedSnapshot } from '../core/feed.ts';
-import type { FeedCheck } from '../core/freshness.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Lease } from '../core/lease.ts';
-import type { ChangesMark, NumberedChange } from '../core/listing-change.ts';
 import type { OperatorRecord } from '../core/operator.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
@@ -19,6 +17,7 @@ import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
 import type { ServerSign } from '../core/server.ts';
 import { COUNTS, LATENCIES, type Traffic, type TrafficSlot } from '../core/traffic.ts';
 import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
+import { ADDED_FEED, ASKED, CHANGES_MARK, FEED_CHECK, LISTING_CHANGE } from './columns-of-lists.ts';
 import { type Codecs, shape, type Table, table, without } from './table.ts';
 
 export const KEY = table<KeyRecord>('key', ['id'], {
@@ -203,31 +202,6 @@ export const LEASE = table<Lease>('lease', ['name'], {
   dueAt: whole,
 });
 
-export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
-  feed: text,
-  triedAt: whole,
-  checkedAt: orNull(whole),
-  added: whole,
-  removed: whole,
-  problem: orNull(text),
-});
-
-export const LISTING_CHANGE = table<NumberedChange>('listing_change', ['id'], {
-  id: whole,
-  domain: text,
-  change: word<NumberedChange['change']>(),
-  at: whole,
-  feeds: texts,
-});
-
-export const CHANGES_MARK = table<ChangesMark & { readonly id: number }>('changes_mark', ['id'], {
-  id: whole,
-  generation: text,
-  floor: whole,
-  last: whole,
-});
-export const MARK = without(CHANGES_MARK, 'id');
-
 export const TRAFFIC = table<TrafficSlot>('traffic', ['span', 'at'], {
   span: whole,
   at: whole,
@@ -252,5 +226,5 @@ export const EVENT = table<RaisedEvent>('event', ['id'], EVENT_CODECS);
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
   ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING, TRAFFIC],
-  ...[DECISION, EVENT],
+  ...[DECISION, EVENT, ADDED_FEED, ASKED],
 ];

@@ -545,11 +545,13 @@ describe('feeds, mail hosts and the audit', () => {
         verified: expect.any(Boolean),
         licence: expect.any(String),
         origin: expect.any(String),
+        own: false,
         version: expect.any(String),
         names: expect.any(Number),
         dropped: expect.objectContaining({ malformed: expect.any(Number), protected: expect.any(Number) }),
         updated_at: null,
         ...{ tried_at: null, checked_at: null, age_seconds: null, added: 0, removed: 0, problem: null },
+        waiting: [],
         ...{ can_roll_back: false, held: false },
       });
     }

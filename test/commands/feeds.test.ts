@@ -192,6 +192,40 @@ describe('feeds update', () => {
     expect((await answered('gmail.com')).reason).toBe('safe');
   });
 
+  it("follows a list of the operator's own, shows it, and forgets it again", async () => {
+    const path = join(temporaryFolder(), 'mine.csv');
+    writeFileSync(path, 'note,Domain\nfirst,own-throwaway.com\nsecond,own-other.com\n');
+    const added = await run(['feeds', 'add', 'mine', path, '--verified'], beside());
+    expect([added.code, added.stdout]).toEqual([
+      0,
+      `mine was added with 2 names: disposable, verified, csv from ${path}\n`,
+    ]);
+    await eventually('it is served', async () => (await answered('own-other.com')).reason === 'disposable');
+    const again = await run(['feeds', 'add', 'mine', path], beside());
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/there is a feed mine already/)]);
+    writeFileSync(path, 'note,Domain\nfirst,own-throwaway.com\nsecond,gmail.com\n');
+    const updated = await run(['feeds', 'update', 'mine'], beside());
+    expect([updated.code, updated.stderr]).toEqual([
+      1,
+      expect.stringMatching(/mine refused: it names gmail/),
+    ]);
+    const { stdout } = await run(['feeds', 'status'], beside());
+    expect(stdout).toMatch(/^mine +disposable +verified +own +20\S+Z /m);
+    expect(stdout).toContain(`\nmine: added, from ${path}\n`);
+
+    expect((await run(['feeds', 'remove', 'mine'], beside())).stdout).toBe('mine was removed\n');
+    await eventually('it is gone', async () => (await answered('own-other.com')).reason !== 'disposable');
+    const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === 'mine');
+    expect(acts.map(({ action }) => action)).toEqual(['feed.remove', 'feed.update', 'feed.add']);
+
+    const refused = await run(['feeds', 'add', 'worse', path, '--kind', 'disposable'], beside());
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/worse was not added: it names gmail.com.*--force takes it all the same/),
+    ]);
+    expect(await shared().store.addedFeeds()).toEqual([]);
+  });
+
   it('without a network says how to go on', async () => {
     const env = { NODE_OPTIONS: `--import ${noNetwork()}` };
     const args = ['feeds', 'update', 'castle', 'domains-mx', '--dry-run'];
@@ -226,6 +260,10 @@ describe('feeds update', () => {
   it.each([
     [['feeds', 'update', 'no-such-feed'], /there is no feed "no-such-feed"; there are disposable-email/],
     [['feeds', 'update', '--from', 'castle'], /--from must be like/],
+    [['feeds', 'add', 'Mine', 'x'], /the name "Mine" must be 1 to 40 lower-case/],
+    [['feeds', 'add', 'castle', 'x'], /castle is followed already/],
+    [['feeds', 'add', 'mine', 'ftp://lists.example/x'], /use https/],
+    [['feeds', 'add', 'mine', 'x', '--kind', 'free', '--verified'], /--verified is for disposable lists/],
     [['feeds', 'update', '--from', 'castle=http://10.0.0.1/'], /--from castle: plain http/],
   ])('%j ends with 2 and makes no store', async (args, why) => {
     const ended = await run(args, { folder: join(temporaryFolder(), 'none') });

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { checkAfter, type FeedCheck, freshnessOf, STALE_MS } from '../../src/core/freshness.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
-const WAS: FeedCheck = { feed: 'a', triedAt: 5, checkedAt: 5, added: 3, removed: 2, problem: null };
+const UNDECIDED = { waiting: null, decided: null, isApproved: null };
+const WAS: FeedCheck = {
+  ...{ feed: 'a', triedAt: 5, checkedAt: 5, added: 3, removed: 2, problem: null },
+  ...UNDECIDED,
+};
 
 describe('after an update', () => {
   test.each<[string, FeedCheck | undefined, string | null, FeedCheck['added'] | null, Partial<FeedCheck>]>([
@@ -12,8 +16,8 @@ describe('after an update', () => {
     ['that failed at once it was never checked', undefined, 'no', null, { checkedAt: null, problem: 'no' }],
   ])('%s', (_, was, problem, added, expected) => {
     const turnover = added === null ? null : { added, removed: 0 };
-    const before = was ?? { feed: 'a', checkedAt: null, added: 0, removed: 0, problem: null };
-    expect(checkAfter(was, { feed: 'a', problem, turnover }, NOW)).toEqual({
+    const before = was ?? { feed: 'a', checkedAt: null, added: 0, removed: 0, problem: null, ...UNDECIDED };
+    expect(checkAfter(was, { feed: 'a', problem, turnover, waiting: null }, NOW)).toEqual({
       ...before,
       triedAt: NOW,
       ...expected,
@@ -21,8 +25,16 @@ describe('after an update', () => {
   });
 
   test('that went well again no trouble is told any more', () => {
-    const after = checkAfter({ ...WAS, problem: 'no' }, { feed: 'a', problem: null, turnover: null }, NOW);
-    expect(after.problem).toBeNull();
+    const went = { feed: 'a', problem: null, turnover: null, waiting: null };
+    const before = { ...WAS, problem: 'no', waiting: ['x.com'], decided: ['x.com'], isApproved: true };
+    expect(checkAfter(before, went, NOW)).toEqual({ ...WAS, triedAt: NOW, checkedAt: NOW });
+  });
+
+  test('that failed, what waits for an operator and what one decided stays', () => {
+    const failed = { feed: 'a', problem: 'no', turnover: null, waiting: null };
+    const before = { ...WAS, waiting: ['x.com'], decided: ['y.com'], isApproved: false };
+    expect(checkAfter(before, failed, NOW)).toEqual({ ...before, triedAt: NOW, problem: 'no' });
+    expect(checkAfter(before, { ...failed, waiting: ['z.com'] }, NOW).waiting).toEqual(['z.com']);
   });
 });
 

@@ -65,7 +65,13 @@ describe('a new version of a feed', () => {
   it('of more names than any list has is refused, though it is the first one', () => {
     const of = (count: number) => asRead(Array(count).fill('a.com'), { ...FEED, kind: 'free' });
     expect(problemsOf(of(1_000_000), undefined, KNOWN)).toEqual([]);
-    expect(problemsOf(of(1_000_001), undefined, KNOWN)).toEqual(['1000001 names, more than any list has']);
+    expect(problemsOf(of(1_000_001), undefined, KNOWN)).toEqual(['1000001 names, more than 1000000']);
+    const protectedOnes = (count: number) => ({
+      ...of(count),
+      feed: { ...of(0).feed, kind: 'protected', isOwn: true } as const,
+    });
+    expect(problemsOf(protectedOnes(100_000), undefined, KNOWN)).toEqual([]);
+    expect(problemsOf(protectedOnes(100_001), undefined, KNOWN)).toEqual(['100001 names, more than 100000']);
   });
 
   it('is told everything that is wrong with it', () => {

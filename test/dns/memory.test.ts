@@ -96,3 +96,10 @@ test('one failure is never two, at whatever fraction of a millisecond', () => {
   }
   expect(twice).toEqual([]);
 });
+
+test('the names that were asked for lately are known, those asked for again first', () => {
+  const { memory, keep, recall } = remembering();
+  for (const name of ['once.com', 'again.com', 'last.com']) keep(name, 'mx');
+  recall('again.com');
+  expect([...memory.names()]).toEqual(['again.com', 'last.com', 'once.com']);
+});

@@ -162,10 +162,12 @@ test('feeds are shown with what was left out of them', () => {
     updated_at: DATE,
     tried_at: DATE,
     checked_at: DATE,
+    own: false,
     age_seconds: 60,
     added: 2,
     removed: 1,
     problem: null,
+    waiting: [],
     can_roll_back: true,
     held: false,
   };
@@ -178,8 +180,11 @@ test('feeds are shown with what was left out of them', () => {
     can_roll_back: false,
     held: true,
   };
-  const check = { feed: 'a', triedAt: AT, checkedAt: AT, added: 2, removed: 1, problem: null };
-  const failed = { ...check, feed: 'c', checkedAt: null, problem: 'no network' };
+  const check = {
+    ...{ feed: 'a', triedAt: AT, checkedAt: AT, added: 2, removed: 1, problem: null },
+    ...{ waiting: null, decided: null, isApproved: null },
+  };
+  const failed = { ...check, feed: 'c', checkedAt: null, problem: 'no network', waiting: ['x.com'] };
   const broad = { ...status, feed: { ...feed, id: 'b', family: 'broad' }, updatedAt: null };
   const head = (feed: string, acceptedAt: number): SnapshotHead => ({
     ...{ feed, version: '1', digest: 'd', names: 9, acceptedAt },
@@ -188,6 +193,7 @@ test('feeds are shown with what was left out of them', () => {
     checks: [check, failed],
     inUse: [head('a', AT)],
     past: [head('a', AT - 1), head('d', AT), head('b', AT)],
+    added: [{ name: 'a' }, { name: 'mine' }],
   };
   const catalog = { generation: 'g', size: 9, panelSize: 3, status: [status, broad] };
   expect(shownFeeds(catalog as unknown as Catalog, stored, AT + 60_000)).toEqual({
@@ -197,8 +203,16 @@ test('feeds are shown with what was left out of them', () => {
     freshness: { status: 'fresh', checked_at: DATE, failing: ['c'] },
     feeds: [shown, { ...shown, feed: 'b', family: 'broad', verified: false, updated_at: null, ...never }],
     missing: [
-      { feed: 'c', tried_at: DATE, problem: 'no network', can_roll_back: false, held: false },
-      { feed: 'd', tried_at: null, problem: null, can_roll_back: false, held: true },
+      {
+        feed: 'c',
+        tried_at: DATE,
+        problem: 'no network',
+        waiting: ['x.com'],
+        can_roll_back: false,
+        held: false,
+      },
+      { feed: 'd', tried_at: null, problem: null, waiting: [], can_roll_back: false, held: true },
+      { feed: 'mine', tried_at: null, problem: null, waiting: [], can_roll_back: false, held: false },
     ],
   });
 });

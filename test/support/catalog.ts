@@ -50,6 +50,7 @@ async function storedAt(acceptedAt: number, sources: readonly FeedSource[]): Pro
   );
   return {
     store: {
+      addedFeeds: async () => [],
       snapshots: async () => accepted,
       snapshot: async id => accepted.find(({ feed }) => feed === id),
     },

@@ -18,15 +18,16 @@ export interface FeedParts {
 
 export function feedEndpoints({ operate, store, catalog, freshness, clock }: FeedParts) {
   const list: Work<typeof NoBody> = async () => {
-    const [checks, inUse, past] = await Promise.all([
+    const [checks, inUse, past, added] = await Promise.all([
       freshness.read(),
       store.snapshots(),
       store.pastSnapshots(),
+      store.addedFeeds(),
     ]);
     return ok(
       shownFeeds(
         catalog(),
-        { checks, inUse, past: past.filter(({ feed }) => freshness.isUsed(feed)) },
+        { checks, inUse, past: past.filter(({ feed }) => freshness.isUsed(feed)), added },
         clock(),
       ),
     );

@@ -1,7 +1,7 @@
 /** What updates changed for callers, in the shared store. */
 
 import type { ChangesMark, NumberedChange } from '../../core/listing-change.ts';
-import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns.ts';
+import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import type { Session } from './session.ts';

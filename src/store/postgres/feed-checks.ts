@@ -1,9 +1,12 @@
 /** What became of each feed when it was last looked at, in the shared store. */
 
+import { type AskedNames, MOST_ROWS } from '../../core/asked.ts';
+import type { Act } from '../../core/audit.ts';
 import type { FeedCheck } from '../../core/freshness.ts';
-import { FEED_CHECK } from '../columns.ts';
+import { ASKED, FEED_CHECK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
-import type { Connections } from './connect.ts';
+import { writeAct } from './audit.ts';
+import { BACKGROUND_MS, type Connections } from './connect.ts';
 
 const { names, postgres } = FEED_CHECK;
 
@@ -18,5 +21,22 @@ export function createFeedChecks({ run }: Connections) {
       run(async session => {
         await session.query(upsert(FEED_CHECK, postgres.places()), postgres.values(check));
       }),
+    decideCheck: (check: FeedCheck, act: Act) =>
+      run(async session => {
+        await session.query('BEGIN');
+        await session.query(upsert(FEED_CHECK, postgres.places()), postgres.values(check));
+        await writeAct(session, act);
+        await session.query('COMMIT');
+      }),
+    keepAsked: (asked: AskedNames, sinceDay: string) =>
+      run(async session => {
+        await session.query(upsert(ASKED, ASKED.postgres.places()), ASKED.postgres.values(asked));
+        await session.query('DELETE FROM asked WHERE day < $1', [sinceDay]);
+      }, BACKGROUND_MS),
+    askedNames: () =>
+      run(async (session): Promise<AskedNames[]> => {
+        const statement = `SELECT ${ASKED.names} FROM asked ORDER BY day DESC, server LIMIT $1`;
+        return (await session.query(statement, [MOST_ROWS])).rows.map(ASKED.postgres.record);
+      }, BACKGROUND_MS),
   };
 }

@@ -3,6 +3,7 @@
 import { StoreRefused } from '../refused.ts';
 import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
+import { LIST_TABLES } from './list-tables.ts';
 import { SCHEMA, type Session } from './session.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
@@ -224,6 +225,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
   traffic: TRAFFIC_TABLE,
   decision: DECISION_TABLE,
   event: EVENT_TABLE,
+  ...LIST_TABLES,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

@@ -5,6 +5,7 @@ import { Batcher } from '../batch.ts';
 import type { OnFormChange } from '../form.ts';
 import { provedOnce } from '../proof.ts';
 import { StoreRefused } from '../refused.ts';
+import { createAddedFeeds } from './added-feeds.ts';
 import { createAudit } from './audit.ts';
 import { bringUpToDate } from './change.ts';
 import { createChanges } from './changes.ts';
@@ -74,6 +75,7 @@ function recordsOn(records: Connections) {
     ...createServers(records),
     ...createLeases(records),
     ...createFeedChecks(records),
+    ...createAddedFeeds(records),
     ...createOperators(records, revisions),
     ...createChanges(records),
     ...createEvents(records),

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangesMark, NumberedChange } from '../../core/listing-change.ts';
-import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns.ts';
+import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
 import { CHUNK, inChunk, inTransaction } from './transaction.ts';
 

@@ -1,9 +1,12 @@
 /** What became of each feed when it was last looked at, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { type AskedNames, MOST_ROWS } from '../../core/asked.ts';
+import type { Act } from '../../core/audit.ts';
 import type { FeedCheck } from '../../core/freshness.ts';
-import { FEED_CHECK } from '../columns.ts';
+import { ASKED, FEED_CHECK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
+import { writeAct } from './audit.ts';
 import { inTransaction } from './transaction.ts';
 
 const { names, sqlite } = FEED_CHECK;
@@ -18,5 +21,20 @@ export function createFeedChecks(db: DatabaseSync) {
       inTransaction(db, () => {
         db.prepare(upsert(FEED_CHECK, sqlite.places)).run(...sqlite.values(check));
       }),
+    decideCheck: (check: FeedCheck, act: Act): void =>
+      inTransaction(db, () => {
+        db.prepare(upsert(FEED_CHECK, sqlite.places)).run(...sqlite.values(check));
+        writeAct(db, act);
+      }),
+    keepAsked: (asked: AskedNames, sinceDay: string): void =>
+      inTransaction(db, () => {
+        db.prepare(upsert(ASKED, ASKED.sqlite.places)).run(...ASKED.sqlite.values(asked));
+        db.prepare('DELETE FROM asked WHERE day < ?').run(sinceDay);
+      }),
+    askedNames: (): AskedNames[] =>
+      db
+        .prepare(`SELECT ${ASKED.names} FROM asked ORDER BY day DESC, server LIMIT ?`)
+        .all(MOST_ROWS)
+        .map(ASKED.sqlite.record),
   };
 }

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Act, shortDetail } from '../../core/audit.ts';
 import {
+  addedAgain,
   keysAgain,
   listsAgain,
   operatorsAgain,
@@ -28,6 +29,7 @@ import {
   USAGE,
   USAGE_DAY,
 } from '../columns.ts';
+import { ADDED_FEED } from '../columns-of-lists.ts';
 import { replaced, type Shape, type Table, upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import type { Revisions } from './revision.ts';
@@ -113,6 +115,7 @@ function decidedIn(db: DatabaseSync) {
     keys: keysAgain(...bothOf(KEY, KEY)),
     overrides: overridesAgain(...bothOf(OVERRIDE, OVERRIDE)),
     operators: operatorsAgain(...bothOf(OPERATOR, OPERATOR)),
+    added: addedAgain(...bothOf(ADDED_FEED, ADDED_FEED)),
     lists: listsAgain(...bothOf(SNAPSHOT, SNAPSHOT_HEAD)),
   };
 }
@@ -131,7 +134,7 @@ function restoredOf(db: DatabaseSync, decided: Decided): Restored {
   };
 }
 
-function write(db: DatabaseSync, { keys, overrides, operators, lists }: Decided): void {
+function write(db: DatabaseSync, { keys, overrides, operators, added, lists }: Decided): void {
   const putAll = <R extends object>(table: Table<R>, written: readonly Written<R>[]) => {
     const statement = db.prepare(upsert(table as Table<object>, table.sqlite.places));
     for (const { record } of written) statement.run(...table.sqlite.values(record));
@@ -139,6 +142,7 @@ function write(db: DatabaseSync, { keys, overrides, operators, lists }: Decided)
   putAll(KEY, keys);
   putAll(OVERRIDE, overrides);
   putAll(OPERATOR, operators);
+  putAll(ADDED_FEED, added);
   const putList = db.prepare(
     `INSERT OR REPLACE INTO main.snapshot (${SNAPSHOT.names})
       SELECT ${SNAPSHOT.names} FROM backup.snapshot WHERE feed = ?`,

@@ -5,6 +5,7 @@ import { TABLES } from '../columns.ts';
 import { additionsTo } from '../table.ts';
 import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
+import { LIST_TABLES } from './list-tables.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
 /** Marks a file as ours ("DRSK"), so that another program's database is never written to. */
@@ -206,6 +207,7 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
   traffic: TRAFFIC_TABLE,
   decision: DECISION_TABLE,
   event: EVENT_TABLE,
+  ...LIST_TABLES,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FormChange } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
+import { type AddedFeeds, createAddedFeeds } from './added-feeds.ts';
 import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
@@ -66,6 +67,7 @@ export interface Records
     Servers,
     Leases,
     FeedChecks,
+    AddedFeeds,
     Operators,
     Changes,
     TrafficSlots,
@@ -119,6 +121,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createServers(db),
     ...createLeases(db),
     ...createFeedChecks(db),
+    ...createAddedFeeds(db),
     ...createOperators(db, revisions),
     ...createChanges(db),
     ...createTraffic(db),

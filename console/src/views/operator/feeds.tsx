@@ -18,7 +18,7 @@ const BASE: readonly Column<FeedStatus>[] = [
       <>
         {feed.feed}
         <span class="detail">
-          {feed.origin} · {feed.licence}
+          {feed.origin} · {feed.own ? 'added by you' : feed.licence}
         </span>
         {feed.held && <span class="detail">Rolled back: not updated until you undo it</span>}
         {feed.problem !== null && <span class="detail">Last update failed: {feed.problem}</span>}
@@ -199,6 +199,18 @@ function FeedsList({
           Refresh
         </button>
       </div>
+      {[...feeds, ...missing]
+        .filter(({ waiting }) => waiting.length > 0)
+        .map(({ feed, waiting }) => (
+          <Notice key={feed} tone="warning" title={`${feed}: a new version is held back`}>
+            <p>
+              It would flag {plural(waiting.length, 'established domain')} that you were asked for lately:{' '}
+              {waiting.slice(0, 20).join(', ')}
+              {waiting.length > 20 && '…'}. <code>domain-risk feeds approve {feed}</code> takes it,{' '}
+              <code>domain-risk feeds reject {feed}</code> does not.
+            </p>
+          </Notice>
+        ))}
       {missing.length > 0 && (
         <Notice tone="warning" title={`${missing.map(({ feed }) => feed).join(', ')}: not in use`}>
           {missing.map(one => (

@@ -1,0 +1,55 @@
+/** What callers ask → a sample of each day, by which updates are tried out before they count. */
+
+import { randomUUID } from 'node:crypto';
+import { KEPT_DAYS, MOST_NAMES } from './core/asked.ts';
+import type { Domain } from './core/domain.ts';
+import type { Clock, Store } from './core/ports.ts';
+import { lastDays } from './core/quota.ts';
+import type { Steps } from './core/steps.ts';
+import type { Lookup } from './lookup.ts';
+
+/** Once an hour: a day's names come together, and a server that ends loses little. */
+const EVERY_MS = 3_600_000;
+/** Judging one takes about 5 µs. */
+const STEP = 50;
+
+export interface Sampling {
+  /** Writes what is known now. */
+  keep(): Promise<void>;
+  close(): void;
+}
+
+export function sampleAsked(parts: {
+  readonly store: Pick<Store, 'keepAsked'>;
+  /** Names that are remembered because somebody asked for them. */
+  readonly resolver: { recent(most: number): readonly string[] };
+  readonly lookup: Pick<Lookup, 'last'>;
+  readonly clock: Clock;
+  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
+  readonly onError: (error: unknown) => void;
+}): Sampling {
+  const { store, resolver, lookup, clock, inTurns, onError } = parts;
+  const server = randomUUID();
+
+  /** What nobody knows the mail of tells nothing about what a list would change. */
+  function* sampling(): Steps<string> {
+    const sample: string[] = [];
+    for (const [at, name] of resolver.recent(MOST_NAMES).entries()) {
+      if (at % STEP === 0) yield;
+      const { verdict, degraded } = lookup.last(name as Domain);
+      if (degraded) continue;
+      if (verdict.reason === 'safe') sample.push(name);
+      if (verdict.reason === 'disposable') sample.push(`!${name}`);
+    }
+    return sample.join(' ');
+  }
+
+  async function keep(): Promise<void> {
+    const days = lastDays(clock(), KEPT_DAYS);
+    const names = await inTurns(sampling());
+    if (names !== '') await store.keepAsked({ day: days.at(-1)!, server, names }, days[0]!);
+  }
+
+  const timer = setInterval(() => void keep().catch(onError), EVERY_MS).unref();
+  return { keep, close: () => clearInterval(timer) };
+}

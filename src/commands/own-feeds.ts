@@ -1,0 +1,139 @@
+/** `domain-risk feeds add|remove`: lists of the operator's own beside those that the service knows. */
+
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { updateParts } from '../compose.ts';
+import {
+  ADDED_KINDS,
+  type AddedFeed,
+  addedInWords,
+  FORMATS,
+  type Format,
+  parseFeedName,
+} from '../core/added-feed.ts';
+import { actOf } from '../core/audit.ts';
+import type { FeedSource } from '../core/feed.ts';
+import type { Store } from '../core/ports.ts';
+import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
+import { type Updated, updateFeeds } from '../update.ts';
+import { CommandFailed, printable, printJson, UsageProblem } from './print.ts';
+import { actor, done, operateOn, withStore } from './world.ts';
+
+export function addOwnFeeds(feeds: Command): void {
+  feeds
+    .command('add')
+    .description('follow a list of your own: it is read at once, and updated with the others from then on')
+    .argument('<name>', 'lower-case letters, digits and hyphens')
+    .argument('<place>', 'an https address, or a file that every server can read')
+    .addOption(new Option('--kind <kind>', 'what its names are').choices(ADDED_KINDS).default('disposable'))
+    .addOption(new Option('--format <format>', 'by its ending where left out, else lines').choices(FORMATS))
+    .option('--verified', 'every name was looked at: a disposable list that flags by itself')
+    .option('--force', 'take it however implausible; the audit tells of it')
+    .option('--json', 'one JSON document on stdout')
+    .action(add);
+  feeds
+    .command('remove')
+    .description(
+      'forget a list that you added, or go back to the installed version of another; running servers follow within a minute',
+    )
+    .argument('<feed>', 'as "feeds status" shows it')
+    .option('--json', 'one JSON document on stdout')
+    .action(remove);
+}
+
+/** Ends the command where it is neither one of ours nor one that was added. */
+export function checkKnown(feed: string, added: readonly Pick<AddedFeed, 'name'>[]): void {
+  const ids = [...FEED_IDS, ...added.map(({ name }) => name)];
+  if (!ids.includes(feed))
+    throw new UsageProblem(`there is no feed ${JSON.stringify(feed)}; there are ${ids.join(', ')}`);
+}
+
+interface AddOptions {
+  kind: AddedFeed['kind'];
+  format?: Format;
+  verified?: boolean;
+  force?: boolean;
+  json?: boolean;
+}
+
+async function wantedFrom(name: string, place: string, options: AddOptions) {
+  const { isAddress, placeProblem } = await import('../feeds/fresh.ts');
+  const { kind, verified = false } = options;
+  const parsed = parseFeedName(name);
+  if (!parsed.ok) throw new UsageProblem(`the name ${JSON.stringify(name)} ${parsed.problem}`);
+  if (FEED_IDS.includes(name)) throw new UsageProblem(`${name} is followed already: choose another name`);
+  if (verified && kind !== 'disposable') throw new UsageProblem('--verified is for disposable lists');
+  const problem = placeProblem(place);
+  if (problem) throw new UsageProblem(problem);
+  const format = options.format ?? formatOf(place);
+  return { name, place: isAddress(place) ? place : resolve(place), kind, format, verified };
+}
+
+function formatOf(place: string): Format {
+  const ending = /\.(json|csv)(?:\?.*)?$/i.exec(place)?.[1]?.toLowerCase();
+  return FORMATS.find(format => format === ending) ?? 'lines';
+}
+
+async function add(name: string, place: string, options: AddOptions): Promise<void> {
+  const wanted = await wantedFrom(name, place, options);
+  const { added, updated } = await withStore((store, config) => addTo(store, config, wanted, options));
+  if (options.json) {
+    const { verified, kind, format } = added;
+    const names = updated.after?.names ?? 0;
+    return printJson({ feed: name, kind, format, verified, names, outcome: updated.outcome });
+  }
+  const names = `${updated.after?.names} names`;
+  process.stdout.write(`${name} was added with ${names}: ${printable(addedInWords(added))}\n`);
+  if (updated.outcome === 'waiting')
+    process.stdout.write(`none of them counts yet: ${updated.problems.join('; ')}\n`);
+}
+
+type Wanted = Omit<AddedFeed, 'addedAt'>;
+
+/** Read once and held against the gate before anything is kept of it. */
+async function addTo(
+  store: Store,
+  config: Parameters<typeof updateParts>[0],
+  wanted: Wanted,
+  { force = false }: AddOptions,
+): Promise<{ added: AddedFeed; updated: Updated }> {
+  const { freshFeeds } = await import('../feeds/fresh.ts');
+  const asAdded = { ...wanted, addedAt: Date.now() };
+  const source = freshFeeds(new Map(), [asAdded]).find(({ feed }) => feed.id === wanted.name)!;
+  let reading: ReturnType<FeedSource['read']> | undefined;
+  const once: FeedSource = {
+    feed: source.feed,
+    read: () => {
+      reading ??= source.read();
+      return reading;
+    },
+  };
+  const parts = updateParts(config, store, [once], actor());
+  const update = async (dryRun: boolean) =>
+    (await updateFeeds(parts, { force, dryRun, evenHeld: true, progress: () => {} }))[0]!;
+  const tried = await update(true);
+  if (tried.outcome === 'failed' || tried.outcome === 'refused') {
+    const fix = tried.outcome === 'refused' ? '; --force takes it all the same' : '';
+    throw new CommandFailed(`${wanted.name} was not added: ${tried.problems.join('; ')}${fix}`);
+  }
+  const added = done(await operateOn(store).addFeed(wanted, actor()), 'feeds status');
+  return { added, updated: await update(false) };
+}
+
+async function remove(feed: string, options: { json?: boolean }): Promise<void> {
+  const isOwn = await withStore(async store => {
+    const added = await store.addedFeeds();
+    checkKnown(feed, added);
+    if (added.some(({ name }) => name === feed)) {
+      done((await operateOn(store).removeFeed(feed, actor())) ?? {}, 'feeds status');
+      return true;
+    }
+    if (!(await store.removeSnapshot(feed, actOf(Date.now(), 'feed.remove', feed, actor()))))
+      throw new CommandFailed(`no update of ${feed} is stored; "domain-risk feeds status" shows all`);
+    return false;
+  });
+  if (options.json) return printJson({ feed, removed: true });
+  const isInstalled = SOURCES.feeds.some(source => source.feed.id === feed);
+  const now = isInstalled ? 'is as installed again' : 'is empty again: nothing of it is installed';
+  process.stdout.write(isOwn ? `${feed} was removed\n` : `${feed} ${now}\n`);
+}

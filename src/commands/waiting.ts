@@ -1,0 +1,65 @@
+/** `domain-risk feeds approve|reject`: versions of lists that would flag established names, and what they would change. */
+
+import type { Command } from 'commander';
+import type { Flip } from '../core/what-if.ts';
+import type { Updated } from '../update.ts';
+import { printJson } from './print.ts';
+import { actor, done, operateOn, withStore } from './world.ts';
+
+/** `update` fetches the list anew: of names that were not looked at it takes as few as ever. */
+export function addWaiting(feeds: Command, update: (feed: string) => Promise<void>): void {
+  feeds
+    .command('approve')
+    .description(
+      'take a version that was held back because it flags established domains, and update the list',
+    )
+    .argument('<feed>', 'as "feeds status" shows it')
+    .action(async (feed: string) => {
+      await decide(feed, 'approveFeed');
+      await update(feed);
+    });
+  feeds
+    .command('reject')
+    .description('do not take it: what flags the same domains is refused from now on')
+    .argument('<feed>', 'as "feeds status" shows it')
+    .option('--json', 'one JSON document on stdout')
+    .action(async (feed: string, options: { json?: boolean }) => {
+      const names = await decide(feed, 'rejectFeed');
+      if (options.json) return printJson({ feed, rejected: names });
+      process.stdout.write(`${feed} may not flag ${names.join(', ')}\n`);
+    });
+}
+
+async function decide(feed: string, act: 'approveFeed' | 'rejectFeed'): Promise<readonly string[]> {
+  return done(await withStore(store => operateOn(store)[act](feed, actor())), 'feeds status');
+}
+
+/** Of each way; an operator looks at a few. */
+const MOST_SHOWN = 20;
+
+export function shownFlips(flips: readonly Flip[]) {
+  const of = (change: Flip['change']) => flips.filter(flip => flip.change === change);
+  const flagged = of('flagged').toSorted((a, b) => Number(b.isEstablished) - Number(a.isEstablished));
+  const cleared = of('cleared');
+  return {
+    flagged: flagged.length,
+    cleared: cleared.length,
+    established: flagged.filter(({ isEstablished }) => isEstablished).length,
+    domains: [...flagged.slice(0, MOST_SHOWN), ...cleared.slice(0, MOST_SHOWN)].map(
+      ({ domain, change, isEstablished }) => ({ domain, change, established: isEstablished }),
+    ),
+  };
+}
+
+export function printFlips(results: readonly Updated[]): void {
+  for (const { feed, flips } of results) {
+    if (!flips || flips.length === 0) continue;
+    const { flagged, cleared, established, domains } = shownFlips(flips);
+    const some = domains
+      .map(({ domain, change }) => `${change === 'flagged' ? '+' : '-'}${domain}`)
+      .join(' ');
+    process.stdout.write(
+      `\n${feed}, of the domains asked lately: ${flagged} flagged (${established} established), ${cleared} cleared: ${some}\n`,
+    );
+  }
+}

@@ -1,0 +1,41 @@
+/** Names that callers asked for lately: what a new version of a list is tried on. Never shown to callers. */
+
+export interface AskedNames {
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  /** Whichever server, or worker of one, was asked. */
+  readonly server: string;
+  /** Parted by spaces; a `!` before those that are flagged as disposable. */
+  readonly names: string;
+}
+
+/** Of one server on one day: 200 kB. */
+export const MOST_NAMES = 10_000;
+/** Read for an update: two weeks of four servers, or one day of many. */
+export const MOST_ROWS = 56;
+export const KEPT_DAYS = 14;
+
+/** On so many days a name was asked for and safe: whoever begins today cannot look like one that was always there. */
+const ESTABLISHED_DAYS = 3;
+
+export interface Asked {
+  readonly isFlagged: boolean;
+  readonly isEstablished: boolean;
+}
+
+export function askedIn(rows: readonly AskedNames[]): Map<string, Asked> {
+  const days = new Map<string, Set<string>>();
+  const flagged = new Set<string>();
+  for (const { day, names } of rows)
+    for (const text of names.split(' ')) {
+      const name = text.replace('!', '');
+      if (name === '') continue;
+      if (text !== name) flagged.add(name);
+      else days.set(name, (days.get(name) ?? new Set()).add(day));
+    }
+  const asked = new Map<string, Asked>();
+  for (const [name, on] of days)
+    asked.set(name, { isFlagged: false, isEstablished: on.size >= ESTABLISHED_DAYS });
+  for (const name of flagged) asked.set(name, { isFlagged: true, isEstablished: false });
+  return asked;
+}

@@ -1,0 +1,45 @@
+/** What verdicts need, and what is kept of them: flags, guests, figures, samples, and those that `DECISION_LOG` wants. */
+
+import type { Logger } from 'pino';
+import { sampleAsked } from './asked.ts';
+import { inTurns } from './assemble.ts';
+import { openVerdicts } from './compose.ts';
+import type { Config } from './config.ts';
+import type { Catalog } from './core/catalog.ts';
+import type { Clock, Store, Ticks } from './core/ports.ts';
+import type { DnsResolver } from './dns/resolver.ts';
+import type { Metrics } from './http/metrics.ts';
+import { observeDecisions, tellOfUnwritten } from './observe.ts';
+import { createRecall, recallingBeside } from './recall.ts';
+import { watchTraffic } from './traffic.ts';
+
+interface KeptParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly resolver: DnsResolver;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly ticks?: Ticks | undefined;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export async function openKept({ config, log, metrics, ...parts }: KeptParts) {
+  const { store, resolver, clock } = parts;
+  const onError = tellOfUnwritten(log);
+  const verdicts = await openVerdicts({ ...parts, onError });
+  const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
+  const recall = createRecall({ ...config.decisions, store, clock, onError });
+  observeDecisions(metrics, recall.dropped);
+  const sampling = sampleAsked({ store, resolver, lookup: verdicts.lookup, clock, inTurns, onError });
+  return {
+    ...verdicts,
+    rank: recallingBeside(verdicts.rank, recall),
+    traffic,
+    /** With what is still to be written. */
+    async close(): Promise<void> {
+      sampling.close();
+      await Promise.all([verdicts.rank.close(), verdicts.learn.close(), recall.close(), traffic.close()]);
+    },
+  };
+}

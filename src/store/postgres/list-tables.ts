@@ -1,0 +1,20 @@
+/** Tables of what belongs to the lists, that came later: as in schema.ts. */
+
+import { SCHEMA } from './session.ts';
+
+export const LIST_TABLES: Readonly<Record<string, string>> = {
+  added_feed: `CREATE TABLE ${SCHEMA}.added_feed (
+    name text COLLATE "C" PRIMARY KEY,
+    place text NOT NULL,
+    kind text NOT NULL,
+    format text NOT NULL,
+    verified boolean NOT NULL,
+    added_at bigint NOT NULL
+  )`,
+  asked: `CREATE TABLE ${SCHEMA}.asked (
+    day text COLLATE "C" NOT NULL,
+    server text COLLATE "C" NOT NULL,
+    names text NOT NULL,
+    PRIMARY KEY (day, server)
+  )`,
+};

@@ -1,0 +1,18 @@
+/** Tables of what belongs to the lists, that came later: as in schema.ts. */
+
+export const LIST_TABLES: Readonly<Record<string, string>> = {
+  added_feed: `CREATE TABLE added_feed (
+    name TEXT PRIMARY KEY,
+    place TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    format TEXT NOT NULL,
+    verified INTEGER NOT NULL,
+    added_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  asked: `CREATE TABLE asked (
+    day TEXT NOT NULL,
+    server TEXT NOT NULL,
+    names TEXT NOT NULL,
+    PRIMARY KEY (day, server)
+  ) STRICT`,
+};

@@ -1,0 +1,45 @@
+/** The version of a feed that an update is to replace, and the installed one behind it. */
+
+import type { Feed, FeedSource, Packing, Snapshot } from '../core/feed.ts';
+import type { Tried } from '../core/freshness.ts';
+import type { Store } from '../core/ports.ts';
+import { reading, takeSnapshot } from '../core/snapshot.ts';
+import { allAtOnce } from '../core/steps.ts';
+
+export interface InUse {
+  readonly snapshot: Snapshot | undefined;
+  readonly installed: Snapshot | undefined;
+  /** Of the one in the store, also where it cannot be read: it is what an update replaces. */
+  readonly digest: string | null;
+  /** False where the one in the store cannot be read and the installed one stands in. */
+  readonly isWhole: boolean;
+}
+
+interface Parts {
+  readonly store: Pick<Store, 'snapshot'>;
+  readonly installed: readonly FeedSource[];
+  readonly packing: Packing;
+}
+
+export async function readInUse(feed: Feed, { store, installed, packing }: Parts): Promise<InUse> {
+  const stored = await store.snapshot(feed.id);
+  const digest = stored?.digest ?? null;
+  const source = installed.find(one => one.feed.id === feed.id);
+  const first = source && takeSnapshot(source.feed, await source.read());
+  if (stored) {
+    try {
+      const text = await packing.unpack(stored.body);
+      const snapshot = allAtOnce(reading(feed, text, stored.digest, stored.acceptedAt));
+      return { snapshot, installed: first, digest, isWhole: true };
+    } catch {
+      // The servers said so in their logs, use what is installed, and are about to get a better one.
+    }
+  }
+  return { snapshot: first, installed: first, digest, isWhole: stored === undefined };
+}
+
+export function turnoverIn(next: Snapshot, inUse: Snapshot | undefined): NonNullable<Tried['turnover']> {
+  const before = new Set(inUse?.names);
+  const added = next.names.reduce((count, name) => (before.has(name) ? count : count + 1), 0);
+  return { added, removed: before.size - (next.names.length - added) };
+}

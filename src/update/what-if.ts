@@ -1,0 +1,72 @@
+/** A new version before it counts: what it would change for names that this service was really asked lately. */
+
+import { randomBytes } from 'node:crypto';
+import { askedIn } from '../core/asked.ts';
+import type { Catalog } from '../core/catalog.ts';
+import type { Snapshot } from '../core/feed.ts';
+import { makingCatalog } from '../core/folding.ts';
+import type { FeedCheck } from '../core/freshness.ts';
+import { SEED_BYTES } from '../core/names.ts';
+import type { Store } from '../core/ports.ts';
+import { allAtOnce } from '../core/steps.ts';
+import { parseTables, type TableTexts } from '../core/tables.ts';
+import { type Flip, flipsOf, touchedOf } from '../core/what-if.ts';
+
+interface Parts {
+  readonly store: Pick<Store, 'askedNames' | 'listOverrides'>;
+  readonly tables: () => Promise<TableTexts>;
+  readonly catalog: () => Promise<Catalog>;
+}
+
+/** Only where a name that was asked for is touched: folding a catalog takes half a second. */
+export async function tryOut(
+  next: Snapshot,
+  inUse: Snapshot | undefined,
+  parts: Parts,
+  now: number,
+): Promise<readonly Flip[]> {
+  const changed = new Set(next.names).symmetricDifference(new Set(inUse?.names));
+  const asked = touchedOf(askedIn(await parts.store.askedNames()), changed);
+  if (asked.size === 0) return [];
+  const before = await parts.catalog();
+  const isOther = ({ feed }: Pick<Snapshot, 'feed'>) => feed.id !== next.feed.id;
+  const snapshots = [...before.snapshots.filter(isOther), next];
+  const tables = parseTables(await parts.tables());
+  const after = allAtOnce(makingCatalog(snapshots, tables, 'what-if', randomBytes(SEED_BYTES)));
+  const { overrides } = await parts.store.listOverrides();
+  return flipsOf(before, after, asked, new Map(overrides.map(one => [one.domain, one])), now);
+}
+
+/**
+ * So many established names may become disposable at once: services do turn, but hardly several a day that callers
+ * asked for and found safe on three days.
+ */
+const MOST_FLAGGED = 5;
+
+/** The names that an operator has to look at; none where they are few, or were approved. */
+export function waitingIn(flips: readonly Flip[], check: FeedCheck | undefined): readonly string[] {
+  const approved = new Set(check?.isApproved ? check.decided : []);
+  const flagged = flips.filter(({ change, isEstablished }) => change === 'flagged' && isEstablished);
+  const names = flagged.map(({ domain }) => domain).filter(name => !approved.has(name));
+  return names.length > MOST_FLAGGED ? names : [];
+}
+
+/** What is kept of them: an operator looks at a few. */
+const MOST_KEPT = 1_000;
+const MOST_NAMED = 5;
+
+/** What becomes of such a version: it waits, or is refused where an operator rejected these names before. */
+export function problemOf(waiting: readonly string[], { id }: { id: string }, check: FeedCheck | undefined) {
+  const rejected = new Set(check?.isApproved === false ? check.decided : []);
+  const isRejected = waiting.every(name => rejected.has(name));
+  const some = waiting.slice(0, MOST_NAMED).join(', ');
+  const what = `it would flag ${waiting.length} established names that were asked here lately (${some})`;
+  const fix = isRejected
+    ? `an operator rejected that; "feeds approve ${id}" takes it all the same`
+    : `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;
+  return {
+    outcome: isRejected ? 'refused' : 'waiting',
+    problem: `${what}: ${fix}`,
+    waiting: isRejected ? null : waiting.slice(0, MOST_KEPT),
+  } as const;
+}
