@@ -440,6 +440,7 @@ export const isTraffic: Check = /* @__PURE__ */ object({
     p99_ms: either(number, nothing),
   })),
 });
+
 export interface Decisions {
   /** The DECISION_LOG of this service. */
   readonly log: 'off' | 'flagged' | 'all';
