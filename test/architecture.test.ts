@@ -60,6 +60,7 @@ const ROOTS = new Set([
   'kept.ts',
   'settings.ts',
   'observe.ts',
+  'observe-updates.ts',
   'reload.ts',
   'scheduled-backups.ts',
   'secret-files.ts',

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { LEASE_MS } from '../src/core/lease.ts';
 import type { Store } from '../src/core/ports.ts';
-import { tellOfUpdates } from '../src/observe.ts';
+import { tellOfUpdates } from '../src/observe-updates.ts';
 import { PERIODS, type ScheduleParts, scheduleUpdates } from '../src/schedule.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import type { Updated } from '../src/update.ts';

@@ -16,7 +16,7 @@ import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 /** A machine that only looks up has no store yet, and looking up must not make one. */
 const NO_STORE: Pick<
   Store,
-  'listOverrides' | 'readHosts' | 'sharedNames' | 'learn' | 'sweepMark' | 'snapshots' | 'close'
+  'listOverrides' | 'readHosts' | 'sharedNames' | 'learn' | 'sweepMark' | 'snapshots' | 'addedFeeds' | 'close'
 > = {
   listOverrides: async () => ({ overrides: [], revision: 0 }),
   readHosts: async () => [],
@@ -24,6 +24,7 @@ const NO_STORE: Pick<
   learn: async () => {},
   sweepMark: async () => undefined,
   snapshots: async () => [],
+  addedFeeds: async () => [],
   close: async () => {},
 };
 

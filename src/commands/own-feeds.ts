@@ -70,8 +70,8 @@ async function wantedFrom(name: string, place: string, options: AddOptions) {
 }
 
 function formatOf(place: string): Format {
-  const ending = /\.(json|csv)(?:\?.*)?$/i.exec(place)?.[1]?.toLowerCase();
-  return FORMATS.find(format => format === ending) ?? 'lines';
+  const [path = ''] = place.split('?');
+  return FORMATS.find(format => path.toLowerCase().endsWith(`.${format}`)) ?? 'lines';
 }
 
 async function add(name: string, place: string, options: AddOptions): Promise<void> {

@@ -39,7 +39,7 @@ export function appointedRoutes(
     }),
     row({
       at: ['POST', '/admin/operators'],
-      says: ['addOperator', 'Add an operator', 'The token is in this answer and never again.'],
+      says: ['addOperator', 'Add an operator', 'The token is in this answer only.'],
       body: NewOperatorBody,
       answer: MadeOperatorSchema,
       created: true,

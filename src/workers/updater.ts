@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { OpenedStore } from '../compose.ts';
 import type { Config } from '../config.ts';
-import { tellOfUpdates } from '../observe.ts';
+import { tellOfUpdates } from '../observe-updates.ts';
 import { PERIODS, type Schedule, scheduleUpdates } from '../schedule.ts';
 import type { Updated } from '../update.ts';
 import type { FromUpdater, UpdaterStart } from './updating.ts';

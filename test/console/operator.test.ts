@@ -91,6 +91,22 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     return secret;
   }
 
+  test('adds an operator, whose token is shown once, and revokes it', async () => {
+    const page = await enter();
+    const panel = await chooseTab(page, 'Operators');
+    await panel.getByText('Everybody shares the ADMIN_TOKEN').waitFor();
+    await button(panel, 'Add an operator').click();
+    await send(page, 'Add', { Name: 'Ada' });
+    const dialog = page.getByRole('dialog', { name: 'The token of Ada' });
+    const token = await dialog.getByRole('region', { name: 'Operator token' }).innerText();
+    expect(token).toMatch(/^dro_/);
+    await button(dialog, 'I have copied it').click();
+    await soon(() => page.content()).not.toContain(token);
+    await button(panel, 'Revoke Ada').click();
+    await send(page, 'Revoke');
+    await soon(async () => (await rowsOf(panel.getByRole('table')))[0]?.[2]).toMatch(/^revoked /);
+  });
+
   test('with a wrong token stays outside; with the right one leaves nothing of it behind', async () => {
     const page = await visit('#/operator/constructor', { expected: REFUSED });
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
@@ -121,22 +137,6 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await answerAbout(page, 'gmail.com');
     await page.goto(`${service().base}/#/welcome/${code}`);
     await errorSaid(page, 'This link does not work any more');
-  });
-
-  test('adds an operator, whose token is shown once, and revokes it', async () => {
-    const page = await enter();
-    const panel = await chooseTab(page, 'Operators');
-    await panel.getByText('Everybody shares the ADMIN_TOKEN').waitFor();
-    await button(panel, 'Add an operator').click();
-    await send(page, 'Add', { Name: 'Ada' });
-    const dialog = page.getByRole('dialog', { name: 'The token of Ada' });
-    const token = await dialog.getByRole('region', { name: 'Operator token' }).innerText();
-    expect(token).toMatch(/^dro_/);
-    await button(dialog, 'I have copied it').click();
-    await soon(() => page.content()).not.toContain(token);
-    await button(panel, 'Revoke Ada').click();
-    await send(page, 'Revoke');
-    await soon(async () => (await rowsOf(panel.getByRole('table')))[0]?.[2]).toMatch(/^revoked /);
   });
 
   test('finds out why a domain was refused', async () => {

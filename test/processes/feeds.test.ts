@@ -78,6 +78,12 @@ test('while feeds change under load, no answer mixes two generations', async () 
   const load = Promise.all([call('even.com'), call('odd.com'), call('below.even.com')]);
   for (let version = 1; version <= sized(4, 200); version++) {
     await acceptAtLast(version);
+    await eventually('it is followed', async () => {
+      const response = await service.get('/v1/public/domain/even.com', secret);
+      return (
+        (((await response.json()) as { reason: string }).reason === 'disposable') === (version % 2 === 0)
+      );
+    });
     await pause(30);
   }
   isGoing = false;

@@ -27,9 +27,9 @@ const TABS = {
   feeds: { name: 'Feeds', View: FeedsTab },
   hosts: { name: 'Learned hosts', View: Hosts },
   health: { name: 'Health', View: Health },
-  audit: { name: 'Audit', View: Audit },
   decisions: { name: 'Decisions', View: Decisions },
   operators: { name: 'Operators', View: Operators },
+  audit: { name: 'Audit', View: Audit },
 } as const;
 type TabName = keyof typeof TABS;
 const isTab = (name: string): name is TabName => Object.hasOwn(TABS, name);
