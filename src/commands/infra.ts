@@ -108,6 +108,7 @@ async function sweepFeeds(options: { limit?: number; rate: number; json?: boolea
         },
       );
       const { asked, received, unanswered, left } = swept;
+      await learn.close();
       const learned = learn.infra().size;
       bar.end(
         `asked ${asked} names, ${received} receive mail, ${unanswered} gave no answer; ${left === 0 ? 'all done' : `${left} left: run it again to continue`}; ${learned} hosts and addresses are learned`,

@@ -135,7 +135,9 @@ async function withVerdicts(
   try {
     const catalog = await loadCatalog(config, () => {}, store);
     const clock = Date.now;
-    await work(await openVerdicts({ store, resolver, catalog: () => catalog, clock, onError: failed }));
+    const verdicts = await openVerdicts({ store, resolver, catalog: () => catalog, clock, onError: failed });
+    await work(verdicts);
+    await verdicts.learn.close();
   } finally {
     await resolver.close();
     await store.close();

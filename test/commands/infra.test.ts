@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { a, mx, startDns } from '../support/dns.ts';
 import { LONG_LISTS } from '../support/environment.ts';
 import { guestOf } from '../support/guests.ts';
-import { CLI, makeKey, output, run, runJson, startChild } from '../support/process.ts';
+import { CLI, makeKey, output, type ProcessOptions, run, runJson, startChild } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 interface Swept {
@@ -41,12 +41,7 @@ async function swept() {
   onTestFinished(() => dns.close());
   for (const name of [...listed, 'fresh-name.com'])
     dns.zones.set(name, { records: [mx(name, 10, 'mx.box.net')] });
-  // What a sweep learned from goes on until its process ends.
-  const options = {
-    folder: temporaryFolder(),
-    env: { FEEDS_OFF: OFF.join(), DNS_SERVERS: dns.address },
-    isAlone: true,
-  };
+  const options = { folder: temporaryFolder(), env: { FEEDS_OFF: OFF.join(), DNS_SERVERS: dns.address } };
   const store = await openSqliteStore(join(options.folder, 'domain-risk.db'), error => {
     throw error;
   });
@@ -68,10 +63,13 @@ async function swept() {
   return { options, dns, all: catalog.size };
 }
 
+const sweep = (args: readonly string[], options: ProcessOptions) =>
+  runJson<Swept>(['feeds', 'sweep', ...args], options);
+
 describe('feeds sweep, infra list and infra forget', () => {
   it('learn hosts, show them, and take one out for good', async () => {
     const { options, all } = await swept();
-    const done = await runJson<Swept>(['feeds', 'sweep', '--limit', '200', '--rate', '1000'], options);
+    const done = await sweep(['--limit', '200', '--rate', '1000'], options);
     expect(done).toMatchObject({ asked: 200, left: all - 200, learned: 3 });
     expect(done.received).toBeGreaterThanOrEqual(10);
 
@@ -107,7 +105,7 @@ describe('feeds sweep, infra list and infra forget', () => {
     const { asked, left } = JSON.parse(child.stdout()) as Swept;
     expect(asked).toBeGreaterThanOrEqual(15);
     expect(left).toBe(all - asked);
-    const next = await runJson<Swept>(['feeds', 'sweep', '--limit', '1'], options);
+    const next = await sweep(['--limit', '1'], options);
     expect(next).toMatchObject({ asked: 1, left: left - 1 });
   });
 

@@ -49,8 +49,6 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A command that starts the program given to it as arguments, such as `prlimit`. */
   readonly through?: readonly string[];
-  /** Whether a command needs a process of its own: for signals, and for what it leaves running. */
-  readonly isAlone?: boolean;
   readonly cleanup?: Cleanup;
 }
 
@@ -198,7 +196,7 @@ function startRunner(): ChildProcess {
 
 /** Runs `domain-risk …` to its end. */
 export async function run(args: readonly string[], options: ProcessOptions = {}): Promise<Finished> {
-  if (options.isAlone || options.through || options.env?.NODE_OPTIONS) return runAlone(args, options);
+  if (options.through || options.env?.NODE_OPTIONS) return runAlone(args, options);
   const folder = options.folder ?? temporaryFolder(options.cleanup);
   const runner = idle.pop() ?? startRunner();
   runner.channel?.ref();
@@ -211,7 +209,7 @@ export async function run(args: readonly string[], options: ProcessOptions = {})
   ]);
   done.abort();
   if (typeof finished !== 'object' || finished === null)
-    throw new Error(`${args.join(' ')} ended its process with ${finished}: should it be alone?`);
+    throw new Error(`${args.join(' ')} ended its process with ${finished}`);
   runner.channel?.unref();
   idle.push(runner);
   return { ...finished, signal: null };
