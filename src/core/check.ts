@@ -66,7 +66,7 @@ export function checkOf({ shown, isRole }: Address, answer: Answer): EmailCheck 
   };
 }
 
-export function deliverabilityOf(evidence: Evidence): number {
+function deliverabilityOf(evidence: Evidence): number {
   const { mail, specialUse, unheard } = evidence;
   const receiver = receiverOf(evidence);
   const isUnknown = mail.state === 'unknown' || mail.state === 'not_asked';

@@ -21,8 +21,7 @@ const DETAILS = {
   dot: 'The part before the @ begins or ends with a dot, or has two in a row: remove the dot.',
 } as const;
 
-export type EmailRule = keyof typeof DETAILS;
-export const EMAIL_RULES = Object.keys(DETAILS) as readonly EmailRule[];
+type EmailRule = keyof typeof DETAILS;
 
 /** An address, or a bare domain, as far as anybody may know it. */
 export interface Address {
