@@ -1,6 +1,6 @@
 /** Answers → decisions that are kept: why was it refused on Tuesday? Written behind the answers, in batches. */
 
-import type { Decision, DecisionLog, DecisionStore } from './core/decision.ts';
+import { DECISIONS_AT_ONCE, type Decision, type DecisionLog, type DecisionStore } from './core/decision.ts';
 import type { Clock } from './core/ports.ts';
 import type { Answer } from './lookup.ts';
 import type { Rank } from './rank.ts';
@@ -32,6 +32,8 @@ interface Parts {
 export function createRecall({ store, clock, log, days, onError }: Parts): Recall {
   let pending: Decision[] = [];
   let dropped = 0;
+  /** Old ones are still there: they go a few at a time, so that nothing else waits for it. */
+  let isMore = false;
   let writing: Promise<void> = Promise.resolve();
 
   function note({ verdict, snapshot, degraded }: Answer, keyId: string): void {
@@ -44,13 +46,18 @@ export function createRecall({ store, clock, log, days, onError }: Parts): Recal
     pending.push({ at: clock(), keyId, domain, score, reason, snapshot, degraded });
   }
 
+  /** In parts, each of which the store has whole or not at all: what is put back is nowhere yet. */
   async function write(): Promise<void> {
     const batch = pending;
     pending = [];
+    let at = 0;
     try {
-      await store.writeDecisions(batch, clock() - days * DAY_MS);
+      do {
+        isMore = await store.writeDecisions(batch.slice(at, at + DECISIONS_AT_ONCE), clock(), days * DAY_MS);
+        at += DECISIONS_AT_ONCE;
+      } while (at < batch.length);
     } catch (error) {
-      const both = [...batch, ...pending];
+      const both = [...batch.slice(at), ...pending];
       dropped += Math.max(0, both.length - MOST_PENDING);
       pending = both.slice(0, MOST_PENDING);
       onError(error);
@@ -64,7 +71,7 @@ export function createRecall({ store, clock, log, days, onError }: Parts): Recal
 
   let isWriting = false;
   const timer = setInterval(() => {
-    if (pending.length === 0 || isWriting) return;
+    if ((pending.length === 0 && !isMore) || isWriting) return;
     isWriting = true;
     void flush().then(() => {
       isWriting = false;

@@ -111,7 +111,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     },
   };
   for (const source of parts.sources.toSorted(popularFirst)) {
-    const { id, kind } = source.feed;
+    const { id, kind, isOwn } = source.feed;
     options.progress(id, done.size, parts.sources.length);
     if (held.includes(id)) {
       done.set(source, leftAlone(id));
@@ -119,7 +119,9 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     }
     const updated = await update(source, once, { ...parts, check: checks.get(id) }, options);
     done.set(source, updated);
-    if (!options.dryRun)
+    // One that was removed meanwhile leaves nothing behind.
+    const isGone = isOwn && !(await parts.store.addedFeeds()).some(({ name }) => name === id);
+    if (!options.dryRun && !isGone)
       await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
     if (kind === 'popular') catalog = known = undefined;
   }

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Decision } from '../src/core/decision.ts';
+import { DECISIONS_AT_ONCE, type Decision } from '../src/core/decision.ts';
 import type { Answer } from '../src/lookup.ts';
 import type { Rank } from '../src/rank.ts';
 import { createRecall, MOST_PENDING, recallingBeside } from '../src/recall.ts';
@@ -26,9 +26,10 @@ function world(log: 'off' | 'flagged' | 'all', days = 30) {
   const trouble = { on: false };
   const errors: unknown[] = [];
   const store = {
-    async writeDecisions(decisions: readonly Decision[], since: number) {
+    async writeDecisions(decisions: readonly Decision[], now: number, keptMs: number) {
       if (trouble.on) throw new Error('away');
-      written.push([decisions, since]);
+      written.push([decisions, now - keptMs]);
+      return false;
     },
   };
   const recall = createRecall({ store, clock: () => NOW, log, days, onError: error => errors.push(error) });
@@ -41,6 +42,21 @@ function world(log: 'off' | 'flagged' | 'all', days = 30) {
     domains: () => written.flatMap(([all]) => all.map(one => one.domain)),
   };
 }
+
+test('what the store had taken of a batch before it failed is not written twice', async () => {
+  const { recall, trouble, domains, written } = world('all');
+  const names = Array.from({ length: DECISIONS_AT_ONCE + 1 }, (_, at) => `name-${at}.com`);
+  for (const name of names) recall.note!(answerOf(name), 'key_1');
+  const push = written.push.bind(written);
+  written.push = one => {
+    trouble.on = true;
+    return push(one);
+  };
+  await recall.flush();
+  trouble.on = false;
+  await recall.flush();
+  expect(domains()).toEqual(names);
+});
 
 test.each([
   ['flagged', ['a.com']],
@@ -146,8 +162,8 @@ test('the command finds them, and says where none are kept', async () => {
     snapshot: 'aa67',
     degraded: true,
   } as const;
-  await store.writeDecisions([{ ...one, at: NOW, domain: 'a.com' }], 0);
-  await store.writeDecisions([{ ...one, at: Date.now(), domain: 'b.com' }], 0);
+  await store.writeDecisions([{ ...one, at: NOW, domain: 'a.com' }], 10, 10);
+  await store.writeDecisions([{ ...one, at: Date.now(), domain: 'b.com' }], 10, 10);
   await store.close();
   const rows = await runJson<{ domain: string }[]>(['decisions', '--since', '1h'], { folder });
   expect(rows).toMatchObject([{ domain: 'b.com', key: 'key_gone', key_name: null, degraded: true }]);

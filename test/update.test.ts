@@ -462,7 +462,9 @@ describe('what a new version would change for names that were asked here lately'
     });
     expect(done.map(({ outcome }) => outcome)).toEqual(['waiting', 'accepted']);
     expect(done[0]!.problems).toEqual([
-      expect.stringMatching(/would flag 6 established names .*regular0\.com.* "feeds approve list-/),
+      expect.stringMatching(
+        /would flag 6 established names that were asked here lately: "feeds approve list-/,
+      ),
     ]);
     expect(await stored()).toBeUndefined();
     expect(await check()).toMatchObject({ waiting: bad.slice(100), checkedAt: null });
@@ -488,6 +490,23 @@ describe('what a new version would change for names that were asked here lately'
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
     expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
     expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
+  });
+
+  it('counts one decision after the other where a version has more names than one look shows', async () => {
+    const more = Array.from({ length: 1_010 }, (_, at) => `crowd${at}.com`);
+    for (const day of ['2026-10-26', '2026-10-27', '2026-10-28']) await asked(day, ...more);
+    const sources = [source(many(10_000), verified())];
+    const large = {
+      installed: sources,
+      catalog: () => buildCatalog({ feeds: sources, tables: () => readTables() }, () => {}),
+    };
+    const tryBad = () => tryAll([...many(10_000), ...more], large);
+    const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    expect((await tryBad()).outcome).toBe('waiting');
+    expect(await approveFeed(feed.id, actor)).toHaveLength(1_000);
+    expect((await tryBad()).outcome).toBe('waiting');
+    expect(await approveFeed(feed.id, actor)).toHaveLength(10);
+    expect((await tryBad()).outcome).toBe('accepted');
   });
 });
 

@@ -109,7 +109,8 @@ function quotaIn(headers: Headers): Quota | null {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map(name =>
     wholeNumber(headers.get(`x-ratelimit-${name}`)),
   );
-  if (limit == null || remaining == null || reset == null) return null;
+  // What `Date` cannot be is no time (ECMA-262, 21.4.1.1).
+  if (limit == null || remaining == null || reset == null || reset > 8.64e12) return null;
   return { limit, remaining, resetAt: reset * 1000 };
 }
 

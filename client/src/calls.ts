@@ -117,7 +117,7 @@ export class Calls {
   #keep({ path, names }: Wanted, answer: Answer<unknown>, fresh: number): void {
     if (!names) return this.#cache.set(path, answer, fresh);
     for (const [at, data] of (answer.data as DomainRisks).results.entries())
-      if (!data.error && !data.degraded)
+      if (!('error' in data) && !data.degraded)
         this.#cache.set(pathOf(names[at]!), { ...answer, data, degraded: false }, fresh);
   }
 

@@ -116,12 +116,15 @@ export function createClient(options: ClientOptions): Client {
       ),
     async *changes(options) {
       let since = options?.since;
+      // A page that leads back to one that was seen is the last: it would go on for ever, out of the memory of answers.
+      const seen = new Set([since]);
       for (let more = true; more; ) {
         const page = await calls.get<Changes>('changes', isChanges, options, () =>
           withQuery('/v1/public/changes', { since, limit: options?.limit }),
         );
-        more = page.ok && page.data.more;
         if (page.ok) since = page.data.cursor;
+        more = page.ok && page.data.more && !seen.has(since);
+        seen.add(since);
         yield page;
       }
     },

@@ -27,6 +27,11 @@ export type DecisionLog = (typeof DECISION_LOGS)[number];
 /** A store keeps so many, the newest: 160 MB in the embedded one (2026-11-17). */
 export const MOST_DECISIONS = 1_000_000;
 
+/** In one transaction, so that counting never waits long for the lock. */
+export const DECISIONS_AT_ONCE = 500;
+/** More than come: what is full or old gets shorter while it is written. */
+export const FORGOTTEN_AT_ONCE = 2 * DECISIONS_AT_ONCE;
+
 export interface DecisionQuery {
   /** This very name. */
   readonly domain?: string | undefined;
@@ -39,8 +44,11 @@ export interface DecisionQuery {
 }
 
 export interface DecisionStore {
-  /** Behind those that are there; forgets those from before a moment, and the oldest beyond `MOST_DECISIONS`. */
-  writeDecisions(decisions: readonly Decision[], since: number): Promise<void>;
+  /**
+   * At most `DECISIONS_AT_ONCE`, all of them or none, behind those that are there; forgets some of those that are older
+   * than `keptMs` and of the oldest beyond `MOST_DECISIONS`: true where more have to go.
+   */
+  writeDecisions(decisions: readonly Decision[], now: number, keptMs: number): Promise<boolean>;
   /** The newest first. */
   decisions(query: DecisionQuery): Promise<NumberedDecision[]>;
 }

@@ -22,6 +22,8 @@ export interface ActsOnFeeds {
   removeFeed(name: string, actor: Actor): Promise<Problem | undefined>;
 }
 
+/** Of names of one feed, the last ones. */
+const MOST_DECIDED = 20_000;
 /** Of an act that an update gets in the way of. */
 const MOST_TRIES = 3;
 
@@ -52,7 +54,10 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
     const some = names.slice(0, 20).join(', ');
     const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
-    await store.decideCheck({ ...check, waiting: null, decided: names, isApproved }, act);
+    // Of a version with more than one look shows, one decision after the other adds up.
+    const before = check.isApproved === isApproved ? (check.decided ?? []) : [];
+    const decided = [...new Set([...before, ...names])].slice(-MOST_DECIDED);
+    await store.decideCheck({ ...check, waiting: null, decided, isApproved }, act);
     return names;
   }
 

@@ -53,14 +53,13 @@ export function waitingIn(flips: readonly Flip[], check: FeedCheck | undefined):
 
 /** What is kept of them: an operator looks at a few. */
 const MOST_KEPT = 1_000;
-const MOST_NAMED = 5;
 
 /** What becomes of such a version: it waits, or is refused where an operator rejected these names before. */
 export function problemOf(waiting: readonly string[], { id }: { id: string }, check: FeedCheck | undefined) {
   const rejected = new Set(check?.isApproved === false ? check.decided : []);
   const isRejected = waiting.every(name => rejected.has(name));
-  const some = waiting.slice(0, MOST_NAMED).join(', ');
-  const what = `it would flag ${waiting.length} established names that were asked here lately (${some})`;
+  // Without the names, which are callers': this text goes into the log and to whoever is alerted.
+  const what = `it would flag ${waiting.length} established names that were asked here lately`;
   const fix = isRejected
     ? `an operator rejected that; "feeds approve ${id}" takes it all the same`
     : `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;

@@ -472,7 +472,7 @@ describe('real answers are what the document says, and its examples are real', (
     });
     await store.learn(guests, [], '2026-11-15', '2026-08-01');
     const decision = { keyId: 'key_1', domain: 'mailinator.com', score: 100, reason: 'disposable' } as const;
-    await store.writeDecisions([{ ...decision, at: 1, snapshot: 'aa67', degraded: false }], 0);
+    await store.writeDecisions([{ ...decision, at: 1, snapshot: 'aa67', degraded: false }], 10, 10);
 
     const created = await send('POST', '/admin/keys', { key, json: example('createKey') });
     const { id } = JSON.parse(created.body) as { id: string };

@@ -56,6 +56,22 @@ it('knows every path for callers of the OpenAPI document, and no other', async (
   expect(asked.sort()).toEqual(forCallers.sort());
 });
 
+it('ends where a page of changes leads back to one that was seen', async () => {
+  let asked = 0;
+  const client = createClient({
+    baseUrl: 'https://risk.example',
+    apiKey: 'drk_none',
+    fetch: async () => {
+      asked++;
+      const page = { changes: [], cursor: `c${asked % 2}`, more: true };
+      return Response.json(page, { headers: { 'cache-control': 'max-age=86400' } });
+    },
+  });
+  let pages = 0;
+  for await (const page of client.changes()) pages += Number(page.ok);
+  expect([pages, asked]).toEqual([3, 3]);
+});
+
 it('follows changes page by page, from the cursor on, and ends when there are no more', async () => {
   const asked: string[] = [];
   const at = '2026-11-16T12:00:00Z';

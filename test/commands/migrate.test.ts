@@ -65,7 +65,7 @@ async function fill(store: Store) {
   await store.acceptSnapshot(list, null, { ...ACT, action: 'feed.update', detail: '<b>' });
   await store.signingKey('the first');
   const decision = { keyId: key.id, domain: 'a.com', score: 5, reason: 'safe', snapshot: 'abc' } as const;
-  await store.writeDecisions([{ ...decision, at: 7, degraded: true }], 0);
+  await store.writeDecisions([{ ...decision, at: 7, degraded: true }], 10, 10);
   await store.markSweep({
     generation: 'abc',
     last: '1 x.com',

@@ -144,7 +144,11 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const decision = { keyId: 'key_1', score: 90, reason: 'disposable', snapshot: 'aa67' } as const;
     const of = (domain: string, at: number) => ({ ...decision, domain, at, degraded: false });
     const many = Array.from({ length: 101 }, (_, at) => of('often.example', Date.UTC(2026, 10, 10) + at));
-    await service().store.writeDecisions([...many, of('refused.example', Date.UTC(2026, 10, 11))], 0);
+    await service().store.writeDecisions(
+      [...many, of('refused.example', Date.UTC(2026, 10, 11))],
+      Date.now(),
+      Date.now(),
+    );
     const panel = await chooseTab(page, 'Decisions');
     const rows = () => rowsOf(panel.getByRole('table'));
     await soon(async () => (await rows())[0]?.slice(1, 5)).toEqual([

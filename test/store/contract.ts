@@ -6,7 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
 import type { AddedFeed } from '../../src/core/added-feed.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
-import type { Decision, DecisionQuery } from '../../src/core/decision.ts';
+import {
+  DECISIONS_AT_ONCE,
+  type Decision,
+  type DecisionQuery,
+  FORGOTTEN_AT_ONCE,
+} from '../../src/core/decision.ts';
 import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
@@ -1097,9 +1102,9 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     test('are found by domain, key and time, the newest first and page by page, and go when they are too old', async () => {
       const open = await makePlace();
       const [one, other] = [await open(), await open()];
-      await one.writeDecisions([decided(1, 'a.com'), decided(2, 'b.com', 'key_2')], 0);
-      await other.writeDecisions([decided(3, 'a.com', 'key_2'), decided(4, 'c.com')], 0);
-      await one.writeDecisions([], 0);
+      await one.writeDecisions([decided(1, 'a.com'), decided(2, 'b.com', 'key_2')], 10, 10);
+      await other.writeDecisions([decided(3, 'a.com', 'key_2'), decided(4, 'c.com')], 10, 10);
+      await one.writeDecisions([], 10, 10);
       const found = async (query: Partial<DecisionQuery>) =>
         (await one.decisions({ since: 0, most: 10, ...query })).map(({ at }) => at);
       expect(await found({})).toEqual([4, 3, 2, 1]);
@@ -1111,8 +1116,33 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect(await found({ keyIds: ['key_2', 'key_3'] })).toEqual([3, 2]);
       expect(await found({ keyIds: [] })).toEqual([]);
       expect(await found({ since: 3, domain: 'a.com', keyIds: ['key_2'] })).toEqual([3]);
-      await other.writeDecisions([decided(5, 'd.com')], 3);
+      await other.writeDecisions([decided(5, 'd.com')], 10, 7);
       expect(await found({})).toEqual([5, 4, 3]);
+    });
+
+    test('of many that are too old some go at a time, and it is told that more have to', async () => {
+      const open = await makePlace();
+      const store = await open();
+      const old = Array.from({ length: FORGOTTEN_AT_ONCE + 1 }, (_, at) => decided(at, 'old.com'));
+      for (let at = 0; at < old.length; at += DECISIONS_AT_ONCE)
+        expect(await store.writeDecisions(old.slice(at, at + DECISIONS_AT_ONCE), 9_000, 9_000)).toBe(false);
+      expect(await store.writeDecisions([decided(9_000, 'new.com')], 9_000, 1_000)).toBe(true);
+      expect(await store.writeDecisions([], 9_000, 1_000)).toBe(false);
+      expect((await store.decisions({ since: 0, most: 9 })).map(({ at }) => at)).toEqual([9_000]);
+    });
+
+    test('stay when the clock jumps, until a second day says the same', async () => {
+      const open = await makePlace();
+      const store = await open();
+      const month = 30 * 86_400_000;
+      const now = Date.UTC(2026, 10, 16);
+      await store.writeDecisions([decided(now, 'a.com')], now, month);
+      const ahead = now + 2 * month;
+      await store.writeDecisions([decided(ahead, 'b.com')], ahead, month);
+      await store.writeDecisions([decided(ahead + 1, 'b.com')], ahead + 1, month);
+      expect(await store.decisions({ since: 0, most: 9 })).toHaveLength(3);
+      await store.writeDecisions([], ahead + 1.1 * 86_400_000, month);
+      expect(await store.decisions({ since: 0, most: 9 })).toHaveLength(2);
     });
   });
 
@@ -1356,7 +1386,11 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect((await other.traffic(3_600_000, 0)).map(({ calls }) => calls)).toEqual([4, 2]);
       const inAMonth = now + 33 * 86_400_000;
       await one.addTraffic(slotsAt(inAMonth, some), inAMonth);
-      expect((await other.traffic(3_600_000, 0)).map(({ calls }) => calls)).toEqual([2]);
+      // It may be the clock that jumped: a second day has to say the same.
+      expect((await other.traffic(3_600_000, 0)).map(({ calls }) => calls)).toEqual([4, 2, 2]);
+      const aDayLater = inAMonth + 25 * 3_600_000;
+      await one.addTraffic(slotsAt(aDayLater, some), aDayLater);
+      expect((await other.traffic(3_600_000, 0)).map(({ calls }) => calls)).toEqual([2, 2]);
     });
   });
 

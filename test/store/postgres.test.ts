@@ -517,7 +517,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     await empty();
     const store = await open();
     const decision = { keyId: 'k', domain: 'a.com', score: 90, reason: 'disposable', snapshot: 'x' } as const;
-    const write = (at: number) => store.writeDecisions([{ ...decision, at, degraded: false }], 0);
+    const write = (at: number) => store.writeDecisions([{ ...decision, at, degraded: false }], 10, 10);
     await write(1);
     // As if so many had come since.
     await query(`SELECT setval('domain_risk.decision_id_seq', ${MOST_DECISIONS})`);

@@ -864,7 +864,7 @@ describe('a restore', () => {
 test('decisions stay within their bound, and the oldest go', async () => {
   const { path, store } = await newStore();
   const decision = { keyId: 'k', domain: 'a.com', score: 90, reason: 'disposable', snapshot: 'x' } as const;
-  const write = (at: number) => store.writeDecisions([{ ...decision, at, degraded: false }], 0);
+  const write = (at: number) => store.writeDecisions([{ ...decision, at, degraded: false }], 10, 10);
   await write(1);
   const db = new DatabaseSync(path);
   // As if so many had come since.

@@ -130,7 +130,8 @@ export async function openPostgresStore(
     ...hosts,
     ...traffic,
     ...decided,
-    writeDecisions: (decisions, since) => decided.writeDecisions(decisions, isClockRight ? since : 0),
+    writeDecisions: (decisions, now, keptMs) =>
+      decided.writeDecisions(decisions, now, isClockRight ? keptMs : now),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
     addTraffic: (slots, now) => traffic.addTraffic(slots, isClockRight ? now : 0),

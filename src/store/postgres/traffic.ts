@@ -1,5 +1,6 @@
 /** Calls by minute and hour, in the shared store: every server adds to the same rows. */
 
+import { dayBefore, forgottenBefore } from '../../core/forgetting.ts';
 import { COUNTS, KEPT, LATENCIES, type TrafficSlot } from '../../core/traffic.ts';
 import { TRAFFIC } from '../columns.ts';
 import { added } from '../table.ts';
@@ -22,8 +23,15 @@ export function createTraffic({ run }: Connections) {
       run(async session => {
         const places = slots.map((_, at) => postgres.places(at * TRAFFIC.columns.length)).join('), (');
         await session.query(added(TRAFFIC, places), slots.flatMap(postgres.values));
+        const { rows } = await session.query('SELECT max(at) AS previous FROM traffic WHERE at < $1', [
+          dayBefore(now),
+        ]);
+        const previous = rows[0]?.previous == null ? null : Number(rows[0].previous);
         for (const { span, forMs } of KEPT)
-          await session.query('DELETE FROM traffic WHERE span = $1 AND at < $2', [span, now - forMs]);
+          await session.query('DELETE FROM traffic WHERE span = $1 AND at < $2', [
+            span,
+            forgottenBefore(now, forMs, previous),
+          ]);
       }),
     traffic: (span: number, from: number) =>
       run(async (session): Promise<TrafficSlot[]> => {

@@ -1,9 +1,10 @@
 /** Decisions that callers were told, in the embedded store. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { type Decision, type DecisionQuery, MOST_DECISIONS } from '../../core/decision.ts';
+import { type Decision, type DecisionQuery, FORGOTTEN_AT_ONCE, MOST_DECISIONS } from '../../core/decision.ts';
+import { dayBefore, forgottenBefore } from '../../core/forgetting.ts';
 import { DECISION, NEW_DECISION } from '../columns.ts';
-import { CHUNK, inChunk, inChunks } from './transaction.ts';
+import { inTransaction } from './transaction.ts';
 
 export const DECISION_TABLE = `CREATE TABLE decision (
     id INTEGER PRIMARY KEY,
@@ -23,22 +24,27 @@ export type Decisions = ReturnType<typeof createDecisions>;
 export function createDecisions(db: DatabaseSync) {
   const { names, sqlite } = NEW_DECISION;
 
-  function forget(which: string, bound: number): void {
-    const remove = db.prepare(
-      `DELETE FROM decision WHERE id IN (SELECT id FROM decision WHERE ${which} LIMIT ${CHUNK})`,
-    );
-    while (inChunk(db, () => Number(remove.run(bound).changes)) === CHUNK);
+  function forget(which: string, bound: number): number {
+    const some = `SELECT id FROM decision WHERE ${which} LIMIT ${FORGOTTEN_AT_ONCE}`;
+    return Number(db.prepare(`DELETE FROM decision WHERE id IN (${some})`).run(bound).changes);
   }
 
   return {
-    writeDecisions(decisions: readonly Decision[], since: number): void {
-      const put = db.prepare(`INSERT INTO decision (${names}) VALUES (${sqlite.places})`);
-      inChunks(db, decisions, one => void put.run(...sqlite.values(one)));
-      const { first, last } = db.prepare('SELECT min(at) AS first, max(id) AS last FROM decision').get()!;
-      if (first === null) return;
-      if (Number(first) < since) forget('at < ?', since);
-      forget('id <= ?', Number(last) - MOST_DECISIONS);
-    },
+    writeDecisions: (decisions: readonly Decision[], now: number, keptMs: number): boolean =>
+      inTransaction(db, () => {
+        const put = db.prepare(`INSERT INTO decision (${names}) VALUES (${sqlite.places})`);
+        for (const one of decisions) put.run(...sqlite.values(one));
+        const { previous, last } = db
+          .prepare(
+            'SELECT (SELECT max(at) FROM decision WHERE at < ?) AS previous, max(id) AS last FROM decision',
+          )
+          .get(dayBefore(now)) as { previous: number | null; last: number | null };
+        const gone = [
+          forget('at < ?', forgottenBefore(now, keptMs, previous)),
+          forget('id <= ?', Number(last) - MOST_DECISIONS),
+        ];
+        return gone.includes(FORGOTTEN_AT_ONCE);
+      }),
     /** As JSON: on its way to another thread a text costs less than a thousand objects. */
     decisions({ domain, keyIds, since, before, most }: DecisionQuery): string {
       // With the +, rows are read in the order of their numbers: an index by time would have all of them sorted.

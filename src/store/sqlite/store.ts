@@ -99,7 +99,7 @@ function storeOn(
   };
 }
 
-/** Keys, their use and overrides: what a call may have to wait for, but for lists of all keys' calls. */
+/** Keys, their use, overrides and operators: what a call may have to wait for, but for lists of all keys' calls. */
 function records(direct: Ask, bulk: Ask) {
   return {
     revision: () => direct('revision', []),
@@ -116,6 +116,10 @@ function records(direct: Ask, bulk: Ask) {
     setOverrides: (overrides, act) => direct('setOverrides', [overrides, act], NO_DEADLINE),
     removeOverride: (domain, act) => direct('removeOverride', [domain, act]),
     listOverrides: () => direct('listOverrides', []),
+    addOperator: (operator, act) => direct('addOperator', [operator, act]),
+    revokeOperator: (name, at, act) => direct('revokeOperator', [name, at, act]),
+    // A token that was revoked ends, however long bulk work takes.
+    listOperators: () => direct('listOperators', []),
   } satisfies Partial<Store>;
 }
 
@@ -142,9 +146,6 @@ function bulkWork(bulk: Ask) {
     recordAct: act => bulk('recordAct', [act]),
     audit: most => bulk('audit', [most]),
     signingKey: candidate => bulk('signingKey', [candidate], NO_DEADLINE),
-    addOperator: (operator, act) => bulk('addOperator', [operator, act]),
-    revokeOperator: (name, at, act) => bulk('revokeOperator', [name, at, act]),
-    listOperators: () => bulk('listOperators', []),
     showSign: sign => bulk('showSign', [sign], NO_DEADLINE),
     removeSign: id => bulk('removeSign', [id]),
     listServers: () => bulk('listServers', []),
@@ -163,7 +164,7 @@ function bulkWork(bulk: Ask) {
     changesBefore: at => bulk('changesBefore', [at]),
     addTraffic: (slots, now) => bulk('addTraffic', [slots, now], NO_DEADLINE),
     traffic: (span, from) => bulk('traffic', [span, from]),
-    writeDecisions: (decisions, since) => bulk('writeDecisions', [decisions, since], NO_DEADLINE),
+    writeDecisions: (decisions, now, keptMs) => bulk('writeDecisions', [decisions, now, keptMs], NO_DEADLINE),
     decisions: async query => JSON.parse(await bulk('decisions', [query], DECISIONS_MS)),
     raiseEvent: (event, since) => bulk('raiseEvent', [event, since], NO_DEADLINE),
     lease: name => bulk('lease', [name], NO_DEADLINE),

@@ -1,6 +1,7 @@
 /** Calls by minute and hour, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { dayBefore, forgottenBefore } from '../../core/forgetting.ts';
 import { COUNTS, KEPT, LATENCIES, type TrafficSlot } from '../../core/traffic.ts';
 import { TRAFFIC } from '../columns.ts';
 import { added } from '../table.ts';
@@ -23,8 +24,10 @@ export function createTraffic(db: DatabaseSync) {
       inTransaction(db, () => {
         const add = db.prepare(added(TRAFFIC, sqlite.places));
         for (const slot of slots) add.run(...sqlite.values(slot));
+        const before = db.prepare('SELECT max(at) AS previous FROM traffic WHERE at < ?').get(dayBefore(now));
+        const previous = before?.previous as number | null;
         const forget = db.prepare('DELETE FROM traffic WHERE span = ? AND at < ?');
-        for (const { span, forMs } of KEPT) forget.run(span, now - forMs);
+        for (const { span, forMs } of KEPT) forget.run(span, forgottenBefore(now, forMs, previous));
       }),
     traffic: (span: number, from: number): TrafficSlot[] =>
       db

@@ -1,0 +1,14 @@
+/** What goes by age, and what a clock that jumped must not make go. */
+
+const DAY_MS = 86_400_000;
+/** Hardly a service rests for so long, and where one did, old rows go a day later. */
+const JUMP_MS = 3 * DAY_MS;
+
+/** Rows before this go. `previous` is the newest that is a day old: after a jump of the clock a second day has to say the same. */
+export function forgottenBefore(now: number, keptMs: number, previous: number | null): number {
+  const isJump = previous !== null && now - previous > JUMP_MS;
+  return (isJump ? previous : now) - keptMs;
+}
+
+/** What `previous` is older than. */
+export const dayBefore = (now: number): number => now - DAY_MS;
