@@ -208,8 +208,11 @@ export async function run(args: readonly string[], options: ProcessOptions = {})
     once(runner, 'exit', { signal }),
   ]);
   done.abort();
-  if (typeof finished !== 'object' || finished === null)
-    throw new Error(`${args.join(' ')} ended its process with ${finished}`);
+  if (typeof finished !== 'object' || finished === null) {
+    // A command before this one left something behind that failed now: to be looked at, and not this one's fault.
+    process.stderr.write(`a process of commands ended with ${finished} at: ${args.join(' ')}\n`);
+    return runAlone(args, { ...options, folder });
+  }
   runner.channel?.unref();
   idle.push(runner);
   return { ...finished, signal: null };
