@@ -113,6 +113,15 @@ it("a short list of an operator's own may change by twenty names at once, a know
   });
 });
 
+it("a list of an operator's own that was removed while it was fetched leaves no trouble behind", async () => {
+  const noted = async () => (await store.feedChecks()).filter(one => one.feed === feed.id).length;
+  const failing = (of: Feed) => updateAll([source(new FeedError('no network'), of)], { installed: [] });
+  await failing({ ...feed, isOwn: true });
+  expect(await noted()).toBe(0);
+  await failing(feed);
+  expect(await noted()).toBe(1);
+});
+
 it.each(['popular', 'relay', 'academic', 'free', 'protected'] as const)(
   'a list of kind %s that clears what a disposable feed names is refused, unless it is forced',
   async kind => {
