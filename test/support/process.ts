@@ -198,7 +198,10 @@ function startRunner(): ChildProcess {
 export async function run(args: readonly string[], options: ProcessOptions = {}): Promise<Finished> {
   if (options.through || options.env?.NODE_OPTIONS) return runAlone(args, options);
   const folder = options.folder ?? temporaryFolder(options.cleanup);
-  const runner = idle.pop() ?? startRunner();
+  // What a command left behind may have ended one meanwhile.
+  let runner = idle.pop();
+  while (runner && !runner.connected) runner = idle.pop();
+  runner ??= startRunner();
   runner.channel?.ref();
   runner.send({ program: CLI, args, env: environment(folder, options.env) });
   const done = new AbortController();
