@@ -1,6 +1,7 @@
 /** Confirmed names → a signed filter, from which clients tell them without a call. Made once for each state of things. */
 
 import {
+  createHmac,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
@@ -39,8 +40,6 @@ interface FilterParts {
 
 /** Clients take none that is older than a week, and ask for one that was signed anew once a day. */
 const RENEW_MS = 12 * 3_600_000;
-/** Any will do: which names are taken for others is nobody's to choose, and all servers make the same file. */
-const SEED = 1;
 /** Of a public key's DER form, SubjectPublicKeyInfo (RFC 8410): the key itself is at its end. */
 const KEY_BYTES = 32;
 
@@ -63,8 +62,9 @@ export function createFilters({ store, sources, clock, inTurns }: FilterParts): 
   async function make(of: Confirming, now: number): Promise<FilterFile> {
     const names = await inTurns(confirming(of, now));
     const etag = `"${hash('sha256', names.join('\n'), 'base64url').slice(0, 22)}"`;
-    const body = Buffer.from((await inTurns(fusing(names, now, SEED))).buffer);
-    return { bytes: Buffer.concat([body, sign(null, body, await signer())]), etag, names: names.length };
+    const key = await signer();
+    const body = Buffer.from((await inTurns(fusing(names, now, seedOf(key, etag)))).buffer);
+    return { bytes: Buffer.concat([body, sign(null, body, key)]), etag, names: names.length };
   }
 
   return {
@@ -94,6 +94,15 @@ export function createFilters({ store, sources, clock, inTurns }: FilterParts): 
       return der.subarray(-KEY_BYTES).toString('base64');
     },
   };
+}
+
+/**
+ * The same on all servers, and foreseen by nobody else: whoever writes a list could otherwise choose names by which the
+ * filter takes a certain company's for one of them.
+ */
+function seedOf(key: KeyObject, etag: string): number {
+  const secret = key.export({ format: 'der', type: 'pkcs8' });
+  return createHmac('sha256', secret).update(etag).digest().readUInt32LE();
 }
 
 /** The first one that was ever made: clients were given its other half. */

@@ -1,13 +1,13 @@
 /**
  * VERB: the first start → a link that works once → whoever opens it is signed in. Of the code only a hash is kept, and
- * with the secret it is gone after ten minutes, after ten wrong tries, or with its use.
+ * with the secret it is gone after ten minutes or with its use. Wrong tries end nothing: 32 random bytes are not guessed,
+ * and a stranger could take the link away by ten of them.
  */
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Ticks } from './core/ports.ts';
 
 const VALID_MS = 600_000;
-const MOST_TRIES = 10;
 
 export interface Invite {
   /** The code that gives this secret away, once. */
@@ -21,7 +21,6 @@ interface Offered {
   readonly digest: Buffer;
   readonly secret: string;
   readonly until: number;
-  triesLeft: number;
 }
 
 const digestOf = (code: string) => hash('sha256', code, 'buffer');
@@ -39,7 +38,7 @@ export function createInvite({ ticks }: { ticks: Ticks }): Invite {
     offer(secret) {
       close();
       const code = randomBytes(32).toString('base64url');
-      offered = { digest: digestOf(code), secret, until: ticks() + VALID_MS, triesLeft: MOST_TRIES };
+      offered = { digest: digestOf(code), secret, until: ticks() + VALID_MS };
       // The secret leaves the memory also where nobody comes.
       timer = setTimeout(close, VALID_MS).unref();
       return code;
@@ -47,9 +46,8 @@ export function createInvite({ ticks }: { ticks: Ticks }): Invite {
     take(code) {
       if (!offered) return undefined;
       const { digest, secret, until } = offered;
-      offered.triesLeft--;
       const isRight = ticks() < until && timingSafeEqual(digestOf(code), digest);
-      if (isRight || offered.triesLeft === 0 || ticks() >= until) close();
+      if (isRight || ticks() >= until) close();
       return isRight ? secret : undefined;
     },
     close,

@@ -408,8 +408,7 @@ describe('what a new version would change for names that were asked here lately'
   const asked = async (day: string, ...names: string[]) =>
     store.keepAsked({ day, server: 's', names: names.join(' ') }, '2026-10-01');
   beforeAll(async () => {
-    await asked('2026-10-29', ...regulars);
-    await asked('2026-10-30', ...regulars);
+    for (let day = 25; day < 31; day++) await asked(`2026-10-${day}`, ...regulars, 'for-six-days.com');
     await asked('2026-10-31', ...regulars, 'yesterday.com', '!n0.com', '!by-its-host.com');
   });
   const verified = () => ({ ...feed, family: 'verified' }) as const;
@@ -425,6 +424,7 @@ describe('what a new version would change for names that were asked here lately'
     const names = [
       ...many(100).slice(1),
       'regular0.com',
+      'for-six-days.com',
       'yesterday.com',
       'by-its-host.com',
       'nobody-asked.com',
@@ -434,6 +434,7 @@ describe('what a new version would change for names that were asked here lately'
     expect(done.flips).toEqual([
       { domain: 'regular0.com', change: 'flagged', isEstablished: true },
       { domain: 'yesterday.com', change: 'flagged', isEstablished: false },
+      { domain: 'for-six-days.com', change: 'flagged', isEstablished: false },
       { domain: 'n0.com', change: 'cleared', isEstablished: false },
     ]);
     expect(await check()).toBeUndefined();
@@ -451,7 +452,7 @@ describe('what a new version would change for names that were asked here lately'
       { ...allow, createdAt: 1, expiresAt: null },
       { ...actor, at: 1, action: 'override.set', subject: 'x', detail: null },
     );
-    await asked('2026-10-28', 'mail.parent.com');
+    await asked('2026-10-24', 'mail.parent.com');
     const { flips } = await tryAll([...many(100), 'regular1.com', 'parent.com'], { dryRun: true });
     expect(flips!.map(({ domain }) => domain)).toEqual(['mail.parent.com']);
     await store.removeOverride('regular1.com', {
@@ -503,7 +504,7 @@ describe('what a new version would change for names that were asked here lately'
 
   it('counts one decision after the other where a version has more names than one look shows', async () => {
     const more = Array.from({ length: 1_010 }, (_, at) => `crowd${at}.com`);
-    for (const day of ['2026-10-26', '2026-10-27', '2026-10-28']) await asked(day, ...more);
+    for (let day = 18; day < 25; day++) await asked(`2026-10-${day}`, ...more);
     const sources = [source(many(10_000), verified())];
     const large = {
       installed: sources,

@@ -15,8 +15,11 @@ export const MOST_NAMES = 10_000;
 export const MOST_ROWS = 56;
 export const KEPT_DAYS = 14;
 
-/** On so many days a name was asked for and safe: whoever begins today cannot look like one that was always there. */
-const ESTABLISHED_DAYS = 3;
+/**
+ * On so many days a name was asked for and safe. Half of those that are kept: most disposable names are listed sooner, and
+ * with three days whoever has six of them asked for could hold back the list that is about to name them.
+ */
+const ESTABLISHED_DAYS = 7;
 
 export interface Asked {
   readonly isFlagged: boolean;

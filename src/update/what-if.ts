@@ -39,7 +39,7 @@ export async function tryOut(
 
 /**
  * So many established names may become disposable at once: services do turn, but hardly several a day that callers
- * asked for and found safe on three days.
+ * asked for and found safe on seven days.
  */
 const MOST_FLAGGED = 5;
 
