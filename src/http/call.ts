@@ -68,8 +68,10 @@ export interface Line {
   begin(call: Call, price: number): void;
   /** The last request that came. */
   readonly last: Call | undefined;
-  /** A body of so many bytes, which may stay unread for long. False where whoever asks has too many of those. */
-  sends(body: number, isPaid: boolean): boolean;
+  /** All of the last request has come. */
+  received(): void;
+  /** A body of so many bytes, which may stay unread for long; of a key that was counted. False where there are too many. */
+  sends(body: number, payer?: string): boolean;
   /** It gets no more answers than those that were asked for. */
   readonly isSpent: boolean;
   /** It may stay idle for so long. */

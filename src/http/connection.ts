@@ -74,6 +74,11 @@ export class Connection implements OpenLine {
     return isQuiet && this.isWritten && this.socket.writableLength === 0 && !this.hasEnded;
   }
 
+  /** A request that came whole has no answer yet. */
+  get isBusy(): boolean {
+    return this.open > (this.last?.isReading ? 1 : 0);
+  }
+
   /** A request may have come over it that nobody has read. */
   get isUnread(): boolean {
     return this.#reading.intake.isSlowed;
@@ -160,10 +165,10 @@ export class Connection implements OpenLine {
     this.isStopped = true;
   }
 
-  sends(body: number, isPaid: boolean): boolean {
+  sends(body: number, payer?: string): boolean {
     // A trusted proxy reads; and where nobody is there any more, nobody would give the place back.
     if (this.isProxy || this.socket.destroyed) return true;
-    const hasRoom = this.#unread.sends(body, isPaid);
+    const hasRoom = this.#unread.sends(body, payer);
     this.#farewell.isLarge = this.#unread.isLarge;
     return hasRoom;
   }
@@ -186,11 +191,14 @@ export class Connection implements OpenLine {
   }
 
   begin(call: Call, price: number): void {
-    if (this.open === 0) this.#unread.asked();
     this.requests++;
     this.open++;
     this.last = call;
     this.#reading.begun(price);
+  }
+
+  received(): void {
+    if (this.open === 1) this.#unread.asked();
   }
 
   answered(now: number): void {
@@ -207,7 +215,7 @@ export class Connection implements OpenLine {
 
   refuse(answer: string): void {
     this.activeAt = performance.now();
-    this.sends(0, false);
+    this.sends(0);
     this.socket.write(answer, 'latin1');
   }
 

@@ -187,6 +187,7 @@ export class Dispatch {
   }
 
   #run(call: Call, route: Route): void {
+    call.connection.received();
     try {
       route.handle(call, undefined)?.catch(error => this.#fail(call, error));
     } catch (error) {
@@ -201,6 +202,7 @@ export class Dispatch {
     // Whoever sent it broke off, or was refused by the parser: nobody is there to be answered.
     if (!body || call.isFinished) return this.#finish(call, REFUSALS.bad_request.status);
     if ('refused' in body) return refuseUnread(call, body);
+    call.connection.received();
     return route.handle(call, body.sent);
   }
 

@@ -2,11 +2,12 @@
  * Answers that may not have been read. The kernel takes them and keeps them until their peer has: 160 KB each, 0.8 GB for
  * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one. Small ones that a key was
  * counted for are not watched. So few connections of one address get large answers, each of them a few, none idles for
- * long behind one, and where all are too much those go whose last answer is oldest and that wait for no other; not those
- * of a key for what strangers have left unread.
+ * long behind one, and where all are too much those go whose last answer is oldest and that wait for no other: not those
+ * of a key for what strangers have left unread, and of keys those of the one that has left most.
  */
 
 import { Room } from './room.ts';
+import { Shares } from './shares.ts';
 
 export const LARGE_BYTES = 32 * 1024;
 /** What an answer has beside its body. */
@@ -22,24 +23,24 @@ export const LARGE_IDLE_MS = 15_000;
 /** The connection. */
 interface Owner {
   readonly network: string;
-  /** Requests that have no answer yet. */
-  readonly open: number;
+  /** A request that came whole has no answer yet. */
+  readonly isBusy: boolean;
   /** Ends it, and has the kernel forget what it keeps for it. */
   drop(): void;
 }
 
-const DROPPING = { mayGo: ({ open }: Owner) => open === 0, giveWay: (one: Owner) => one.drop() };
+const DROPPING = { mayGo: ({ isBusy }: Owner) => !isBusy, giveWay: (one: Owner) => one.drop() };
 
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
   /** Of whoever got as much as a large answer. */
   readonly unpaid: Room<Owner>;
-  readonly paid: Room<Owner>;
+  readonly paid: Shares<Owner>;
 
   /** A share of what all workers of the process may leave unread. */
   constructor(workers = 1) {
     this.unpaid = new Room(MOST_BYTES_IN_ALL / workers, DROPPING);
-    this.paid = new Room(MOST_BYTES_IN_ALL / workers, DROPPING);
+    this.paid = new Shares(MOST_BYTES_IN_ALL / workers, DROPPING);
   }
 
   /** For one connection. False where there are enough, but not for what a key has paid for. */
@@ -66,6 +67,8 @@ export class Unread {
   #unpaid = 0;
   /** Since the last request that came behind all answers. */
   #paid = 0;
+  /** Whose key was counted for the last of these. */
+  #payer = '';
   #hasPlace = false;
   /** It has had what one connection gets: the next answer is its last. */
   isSpent = false;
@@ -85,11 +88,12 @@ export class Unread {
     if (this.#paid === 0) return;
     this.#bytes -= this.#paid;
     this.#paid = 0;
-    this.#all.paid.set(this.#owner, 0);
+    this.#all.paid.set(this.#payer, this.#owner, 0);
   }
 
-  /** A body of so many bytes. False where it is large, and whoever asks has too many of those. */
-  sends(body: number, isPaid: boolean): boolean {
+  /** A body of so many bytes, for which this key was counted. False where it is large, and whoever asks has too many of those. */
+  sends(body: number, payer: string | undefined): boolean {
+    const isPaid = payer !== undefined;
     if (isPaid && body <= LARGE_BYTES) return true;
     const more = body + HEAD_BYTES;
     const bytes = this.#bytes + more;
@@ -99,8 +103,10 @@ export class Unread {
     this.#bytes = bytes;
     this.isSpent ||= lacksPlace || bytes > MOST_BYTES;
     if (isPaid) {
+      if (payer !== this.#payer) this.#all.paid.set(this.#payer, this.#owner, 0);
+      this.#payer = payer;
       this.#paid += more;
-      this.#all.paid.renew(this.#owner, this.#paid);
+      this.#all.paid.set(payer, this.#owner, this.#paid);
     } else {
       this.#unpaid += more;
       if (bytes > LARGE_BYTES) this.#all.unpaid.renew(this.#owner, this.#unpaid);
@@ -110,7 +116,7 @@ export class Unread {
 
   closed(): void {
     this.#all.unpaid.set(this.#owner, 0);
-    this.#all.paid.set(this.#owner, 0);
+    this.#all.paid.set(this.#payer, this.#owner, 0);
     if (this.#hasPlace) this.#all.give(this.#owner.network);
   }
 }

@@ -72,7 +72,7 @@ export function send(
 /** False where there is no room for a large answer. What was asked behind this one is still answered. */
 function sends(call: Call, length: number): boolean {
   const { connection } = call;
-  const hasRoom = connection.sends(length, call.isPaid);
+  const hasRoom = connection.sends(length, call.isPaid ? call.keyId : undefined);
   if (connection.isSpent && connection.last === call) endAfter(call);
   return hasRoom;
 }

@@ -317,6 +317,42 @@ test('a key whose lists are read keeps all its connections, however many they ar
   expect(all.reduce((sum, { received }) => sum + received, 0)).toBeGreaterThan(64 * 1024 * 1024);
 });
 
+test("a key that leaves hundreds of large answers unread, be it with half a call behind them, takes no other one's", async () => {
+  const { port, key } = await startTestService();
+  const [greedy, other] = await Promise.all([key(), key()]);
+  const get = '/v1/public/top-domains?limit=1000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ';
+  const unread = async (secret: string, behind = '', localAddress = '127.0.0.2') => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    onTestFinished(() => void socket.destroy());
+    const state = { socket, received: 0, isReset: false };
+    socket.on('error', () => {
+      state.isReset = true;
+    });
+    // Of the answer so much, to know that it is there; the rest stays where it is.
+    const first = new Promise(resolve => socket.once('readable', resolve));
+    socket.write(`GET ${get}${secret}\r\n\r\n`);
+    await first;
+    socket.write(behind);
+    return state;
+  };
+  const slow = await unread(other.secret);
+  const half = `POST /v1/public/domains HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${greedy.secret}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`;
+  const all: Awaited<ReturnType<typeof unread>>[] = [];
+  // Of 57 kB each: 64 MiB are 1,180 of them.
+  while (all.length < 1_300) {
+    const some = Array.from({ length: 20 }, (_, at) => unread(greedy.secret, half, `127.0.0.${at + 3}`));
+    all.push(...(await Promise.all(some)));
+  }
+  for (const one of [slow, ...all]) {
+    one.socket.on('data', bytes => {
+      one.received += bytes.length;
+    });
+  }
+  await eventually('the other has all of it', () => slow.received > 55_000 || slow.isReset);
+  expect(slow).toMatchObject({ isReset: false });
+  await eventually('one of the many had to give way', () => all.some(({ isReset }) => isReset));
+});
+
 test('a counted call pays for its own answer, and for nothing behind it', async () => {
   const { port, key, used } = await startTestService();
   const { secret, key: made } = await key();

@@ -16,50 +16,51 @@ test('one address has so many large answers at a time; others, keys and proxies 
 });
 
 const PAGE = 25_000;
-const unreadOf = (all = new LargeAnswers()) => new Unread(all, { network: '192.0.2.1', open: 0, drop() {} });
+const unreadOf = (all = new LargeAnswers()) =>
+  new Unread(all, { network: '192.0.2.1', isBusy: false, drop() {} });
 
 /** What a connection gets until it is spent. */
-function untilSpent(unread: Unread, body: number, isPaid = false): number {
+function untilSpent(unread: Unread, body: number, payer?: string): number {
   let answers = 0;
-  while (answers < 1_000 && !unread.isSpent) if (unread.sends(body, isPaid)) answers++;
+  while (answers < 1_000 && !unread.isSpent) if (unread.sends(body, payer)) answers++;
   return answers;
 }
 
 test.each([
-  ['pages that are just not large', PAGE, false, 11],
-  ['large ones', 100_000, false, 3],
-  ['large ones that a key has paid for', 100_000, true, 3],
-  ['answers without a body', 0, false, 513],
-  ['small ones that a key has paid for', PAGE, true, 1_000],
-])('one connection gets so many %s, and no more', (_, body, isPaid, most) => {
-  expect(untilSpent(unreadOf(), body, isPaid)).toBe(most);
+  ['pages that are just not large', PAGE, undefined, 11],
+  ['large ones', 100_000, undefined, 3],
+  ['large ones that a key has paid for', 100_000, 'key', 3],
+  ['answers without a body', 0, undefined, 513],
+  ['small ones that a key has paid for', PAGE, 'key', 1_000],
+])('one connection gets so many %s, and no more', (_, body, payer, most) => {
+  expect(untilSpent(unreadOf(), body, payer)).toBe(most);
 });
 
 test('where one address has its share of places, small answers end the connection and large ones are refused', () => {
   const all = new LargeAnswers();
   const others = Array.from({ length: 64 }, () => unreadOf(all));
-  for (const other of others) other.sends(100_000, false);
+  for (const other of others) other.sends(100_000, undefined);
   const [large, small] = [unreadOf(all), unreadOf(all)];
-  expect([large.sends(100_000, false), large.isLarge, large.isSpent]).toEqual([false, false, false]);
-  expect(small.sends(PAGE, false)).toBe(true);
+  expect([large.sends(100_000, undefined), large.isLarge, large.isSpent]).toEqual([false, false, false]);
+  expect(small.sends(PAGE, undefined)).toBe(true);
   expect([small.isLarge, small.isSpent]).toEqual([false, false]);
-  expect(small.sends(PAGE, false)).toBe(true);
+  expect(small.sends(PAGE, undefined)).toBe(true);
   expect([small.isLarge, small.isSpent]).toEqual([true, true]);
   // Neither has a place that it could give back.
   large.closed();
   small.closed();
-  expect(large.sends(100_000, false)).toBe(false);
+  expect(large.sends(100_000, undefined)).toBe(false);
   others[0]!.closed();
-  expect(large.sends(100_000, false)).toBe(true);
+  expect(large.sends(100_000, undefined)).toBe(true);
 });
 
 /** Connections that got one answer each, and who of them was dropped. */
 function crowd() {
   const all = new LargeAnswers();
   const dropped: string[] = [];
-  const got = (name: string, network: string, body: number, open = 0, isPaid = false) => {
-    const one = new Unread(all, { network, open, drop: () => dropped.push(name) });
-    one.sends(body, isPaid);
+  const got = (name: string, network: string, body: number, payer?: string, isBusy = false) => {
+    const one = new Unread(all, { network, isBusy, drop: () => dropped.push(name) });
+    one.sends(body, payer);
     return one;
   };
   return { got, dropped };
@@ -69,11 +70,11 @@ test('where all have got too much, those go whose last answer is oldest and that
   const { got, dropped } = crowd();
   const few = got('few bytes', '192.0.2.7', 0);
   const reader = got('reads on and on', '192.0.2.8', 100_000);
-  const busy = got('busy', '192.0.2.1', 100_000, 1);
+  const busy = got('busy', '192.0.2.1', 100_000, undefined, true);
   // 64 MiB are 667 of these.
   const many = Array.from({ length: 660 }, (_, at) => got(`${at}`, `192.0.3.${at}`, 100_000));
   expect(dropped).toEqual([]);
-  reader.sends(0, false);
+  reader.sends(0, undefined);
   const others = Array.from({ length: 320 }, (_, at) => got(`o${at}`, `192.0.4.${at}`, 100_000));
   expect(dropped).toEqual(Array.from(dropped, (_, at) => `${at}`));
   expect(dropped.length).toBeGreaterThan(310);
@@ -86,27 +87,48 @@ test('where all have got too much, those go whose last answer is oldest and that
 test('whoever has paid is not pushed out by strangers, nor for what it has read', () => {
   const { got, dropped } = crowd();
   const paidDropped = () => dropped.filter(name => name.startsWith('paid'));
-  const paid = Array.from({ length: 600 }, (_, at) => got(`paid ${at}`, '192.0.2.9', 100_000, 0, true));
+  const paid = Array.from({ length: 600 }, (_, at) => got(`paid ${at}`, '192.0.2.9', 100_000, 'key'));
   for (let at = 0; at < 700; at++) got(`s${at}`, `192.0.6.${at}`, 100_000);
   expect(paidDropped()).toEqual([]);
   expect(dropped).not.toEqual([]);
   // Those that asked for more have read what they had.
   for (const one of paid.slice(0, 300)) one.asked();
-  for (let at = 0; at < 300; at++) got(`paid more ${at}`, '192.0.2.9', 100_000, 0, true);
+  for (let at = 0; at < 300; at++) got(`paid more ${at}`, '192.0.2.9', 100_000, 'key');
   expect(paidDropped()).toEqual([]);
-  for (let at = 0; at < 100; at++) got(`paid most ${at}`, '192.0.2.9', 100_000, 0, true);
+  for (let at = 0; at < 100; at++) got(`paid most ${at}`, '192.0.2.9', 100_000, 'key');
   expect(paidDropped()[0]).toBe('paid 300');
 });
 
 test('who asks again over a connection has read what a key paid for, and it is not spent', () => {
   const unread = unreadOf();
   for (let call = 0; call < 50; call++) {
-    expect(unread.sends(200_000, true)).toBe(true);
+    expect(unread.sends(200_000, 'key')).toBe(true);
     expect(unread.isSpent).toBe(false);
     unread.asked();
   }
   // What nobody has paid for is not forgotten.
-  for (let call = 0; call < 3; call++) unread.sends(100_000, false);
+  for (let call = 0; call < 3; call++) unread.sends(100_000, undefined);
   unread.asked();
   expect(unread.isSpent).toBe(true);
+});
+
+test('the key that has left most unread gives way, and no other; what waits for an answer behind all that does not', () => {
+  const { got, dropped } = crowd();
+  got('of another key', '192.0.2.1', 100_000, 'quiet');
+  const moved = got('of a third', '192.0.2.1', 100_000, 'greedy');
+  moved.sends(100_000, 'third');
+  for (let at = 0; at < 650; at++) got(`${at}`, '192.0.2.2', 100_000, 'greedy', at < 3);
+  expect(dropped).toEqual([]);
+  for (let at = 0; at < 100; at++) got(`late ${at}`, '192.0.2.1', 100_000, 'quiet');
+  expect(dropped.slice(0, 3)).toEqual(['3', '4', '5']);
+  expect(dropped.length).toBeGreaterThan(80);
+  expect(dropped.filter(name => !/^\d+$/.test(name))).toEqual([]);
+});
+
+test('a key whose connections all wait for answers gives way all the same, before other keys do', () => {
+  const { got, dropped } = crowd();
+  got('of another key', '192.0.2.1', 100_000, 'quiet');
+  for (let at = 0; at < 700; at++) got(`${at}`, '192.0.2.2', 100_000, 'greedy', true);
+  expect(dropped[0]).toBe('0');
+  expect(dropped).not.toContain('of another key');
 });

@@ -59,7 +59,7 @@ function request(
     },
   };
   const connection = {
-    sends: (body: number, isPaid: boolean) => body <= 32 * 1024 || isPaid || hasRoom,
+    sends: (body: number, payer?: string) => body <= 32 * 1024 || payer !== undefined || hasRoom,
     idleSeconds: 65,
     isSpent,
     stop: () => {},
@@ -127,7 +127,13 @@ describe('every answer', () => {
     ['is not where another was asked for behind it', 1, { isSpent: true, isLast: false }, 200, true],
     ['of more that has no body is not large', 32 * 1024 + 1, { hasRoom: false, method: 'HEAD' }, 200, true],
     ['of more waits until others are read', 32 * 1024 + 1, { hasRoom: false }, 503, true],
-    ['of more that a key has paid for does not', 32 * 1024 + 1, { hasRoom: false, isPaid: true }, 200, true],
+    [
+      'of more that a key has paid for does not',
+      32 * 1024 + 1,
+      { hasRoom: false, isPaid: true, keyId: 'key' },
+      200,
+      true,
+    ],
   ])('%s', (_, length, facts, status, keepsAlive) => {
     const { call, written, header } = request({ ...facts, keepsAlive: true });
     send(call, 200, 'text/plain', 'x'.repeat(length));
