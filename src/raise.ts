@@ -1,8 +1,17 @@
 /** What the store and the resolver show → events → each told once, by one server of all. Never in the way of calls. */
 
-import { EVENT_KINDS, type Event, type EventKind, eventsIn, type Seen } from './core/event.ts';
+import {
+  ENDING_AT_ONCE,
+  type EndingKey,
+  EVENT_KINDS,
+  type Event,
+  type EventKind,
+  endingAt,
+  eventsIn,
+  type Seen,
+} from './core/event.ts';
 import type { Clock, ResolverHealth, Store } from './core/ports.ts';
-import { dayOf, monthOf } from './core/quota.ts';
+import { dayOf } from './core/quota.ts';
 
 const LOOK_MS = 60_000;
 /** What lasts for longer is told of again. */
@@ -11,7 +20,7 @@ const KEPT_MS = 90 * 86_400_000;
 const ACTS = 100;
 
 interface Parts {
-  readonly store: Pick<Store, 'raiseEvent' | 'listKeys' | 'usedInMonth' | 'feedChecks' | 'audit'>;
+  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks' | 'audit'>;
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
@@ -40,6 +49,8 @@ export class RaisedCounts {
 
 export function createRaise({ store, clock, health, isUsed, backups, tell }: Parts): Raising {
   let distrustedSince = new Map<string, string>();
+  /** What the last look has seen is raised: the store is asked for nothing twice on a day. */
+  let raised = { day: '', ids: new Set<string>() };
 
   async function see(): Promise<Seen> {
     const now = clock();
@@ -49,9 +60,18 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
       distrusted.map(({ address }) => [address, distrustedSince.get(address) ?? dayOf(now)]),
     );
     const checks = (await store.feedChecks()).filter(({ feed }) => isUsed(feed));
-    const used = await store.usedInMonth(monthOf(now).name);
     const backup = await failedBackup();
-    return { now, servers, distrustedSince, checks, used, backup, keys: await store.listKeys() };
+    return { now, servers, distrustedSince, checks, backup, keys: await endingKeys(now) };
+  }
+
+  async function endingKeys(now: number): Promise<EndingKey[]> {
+    const all: EndingKey[] = [];
+    for (let isMore = true; isMore; ) {
+      const some = await store.endingKeys(endingAt(now, all.at(-1)?.key.id ?? ''));
+      all.push(...some);
+      isMore = some.length === ENDING_AT_ONCE;
+    }
+    return all;
   }
 
   /** By the audit, in which every one stands that failed. */
@@ -67,11 +87,15 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
 
   async function raiseAll(): Promise<void> {
     const seen = await see();
-    for (const event of eventsIn(seen)) {
+    const events = eventsIn(seen);
+    const day = dayOf(seen.now);
+    for (const event of events) {
       const { id, kind, subject } = event;
+      if (raised.day === day && raised.ids.has(id)) continue;
       const isNew = await store.raiseEvent({ id, kind, subject, at: seen.now }, seen.now - KEPT_MS);
       if (isNew) tell(event, seen.now);
     }
+    raised = { day, ids: new Set(events.map(({ id }) => id)) };
   }
 
   let looking: Promise<void> | undefined;

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { type Event, eventsIn, type Seen } from '../src/core/event.ts';
+import { ENDING_AT_ONCE, type Event, eventsIn, type Seen } from '../src/core/event.ts';
 import type { FeedCheck } from '../src/core/freshness.ts';
+import type { KeyRecord } from '../src/core/key.ts';
 import { createRaise, RaisedCounts } from '../src/raise.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { createWebhook, MOST_WAITING } from '../src/webhook.ts';
@@ -22,11 +23,12 @@ const check = (feed: string, problem: string | null, checkedAt: number | null = 
   ...{ waiting: null, decided: null, isApproved: null },
 });
 const NOTHING: Seen = {
-  ...{ now: NOW, keys: [], used: new Map(), checks: [], backup: undefined, servers: [] },
+  ...{ now: NOW, keys: [], checks: [], backup: undefined, servers: [] },
   distrustedSince: new Map(),
 };
 const key = keyRecord({ id: 'key_1', quota: 10, revokedAt: null, expiresAt: null });
-const usedTimes = (used: number) => ({ keys: [key], used: new Map([['key_1', used]]) });
+const usedTimes = (used: number) => ({ keys: [{ key, used }] });
+const unused = (of: Partial<KeyRecord>) => ({ keys: [{ key: { ...key, ...of }, used: 0 }] });
 const server = (problem: string | null) => ({ address: '10.0.0.1', healthy: true, problem });
 
 test.each<[string, Partial<Seen>, string[]]>([
@@ -34,10 +36,10 @@ test.each<[string, Partial<Seen>, string[]]>([
   ['79 %', usedTimes(7), []],
   ['80 %', usedTimes(8), ['quota.warning key_1 2026-11 10']],
   ['100 %', usedTimes(10), ['quota.exhausted key_1 2026-11 10']],
-  ['a quota of none', { keys: [{ ...key, quota: 0 }] }, []],
-  ['a revoked key', { ...usedTimes(10), keys: [{ ...key, revokedAt: 1 }] }, []],
-  ['7 days left', { keys: [{ ...key, expiresAt: NOW + 7 * DAY }] }, [`key.expiring key_1 ${NOW + 7 * DAY}`]],
-  ['more left', { keys: [{ ...key, expiresAt: NOW + 7 * DAY + 1 }] }, []],
+  ['a quota of none', unused({ quota: 0 }), []],
+  ['a revoked key', { keys: [{ key: { ...key, revokedAt: 1 }, used: 10 }] }, []],
+  ['7 days left', unused({ expiresAt: NOW + 7 * DAY }), [`key.expiring key_1 ${NOW + 7 * DAY}`]],
+  ['more left', unused({ expiresAt: NOW + 7 * DAY + 1 }), []],
   ['a list refused', { checks: [check('a', null), check('b', 'too small', 5)] }, ['feed.failing b 5']],
   ['no way to any list', { checks: [check('a', 'ENOTFOUND'), check('b', 'ENOTFOUND')] }, []],
   ['stale lists', { checks: [check('a', null, NOW - 4 * DAY)] }, [`feed.stale feeds ${NOW - 4 * DAY}`]],
@@ -86,6 +88,27 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await one.look();
   expect(told.at(-1)).toBe('feed.failing b 6');
   expect(told).toHaveLength(5);
+});
+
+test('of hundreds of keys at their end each is told of, and the store is asked for none twice', async () => {
+  const store = await openSqliteStore(join(temporaryFolder(), 'store.db'), error => {
+    throw error;
+  });
+  onTestFinished(() => store.close());
+  const ids = Array.from({ length: ENDING_AT_ONCE + 1 }, (_, at) => `key_${at}`);
+  for (const id of ids) await store.createKey({ ...key, id, digest: id, expiresAt: NOW + DAY }, ACT);
+  const told: string[] = [];
+  const raiseEvent = vi.fn(store.raiseEvent);
+  const raising = createRaise({
+    ...{ store: { ...store, raiseEvent }, clock: () => NOW, isUsed: () => true, backups: undefined },
+    health: () => ({ servers: [] }) as never,
+    tell: ({ subject }) => told.push(subject),
+  });
+  onTestFinished(raising.close);
+  await raising.look();
+  await raising.look();
+  expect(told.sort()).toEqual(ids.sort());
+  expect(raiseEvent).toHaveBeenCalledTimes(ids.length);
 });
 
 describe('a receiver', () => {

@@ -30,16 +30,36 @@ export interface RaisedEvent extends Pick<Event, 'id' | 'kind' | 'subject'> {
   readonly at: number;
 }
 
+/** A key that is not revoked, and of whose quota or time not much is left. */
+export interface EndingKey {
+  readonly key: KeyRecord;
+  /** In the month that was asked for. */
+  readonly used: number;
+}
+
+export interface EndingQuery {
+  readonly month: string;
+  /** So much of the quota is used, … */
+  readonly share: number;
+  /** … or it expires by this moment. */
+  readonly expiresBy: number;
+  /** The id of the last one that was read; empty at first. */
+  readonly after: string;
+}
+
+/** So many keys are read at once: of all of them at a time the loop would be held. */
+export const ENDING_AT_ONCE = 200;
+
 export interface EventStore {
+  /** In the order of their ids, at most `ENDING_AT_ONCE`. */
+  endingKeys(query: EndingQuery): Promise<EndingKey[]>;
   /** False where it was raised before, by whomever. Forgets those from before a moment. */
   raiseEvent(event: RaisedEvent, since: number): Promise<boolean>;
 }
 
 export interface Seen {
   readonly now: number;
-  readonly keys: readonly KeyRecord[];
-  /** In this month, by key. */
-  readonly used: ReadonlyMap<string, number>;
+  readonly keys: readonly EndingKey[];
   readonly checks: readonly FeedCheck[];
   /** Where the last try failed: why, and when the last good one was made. */
   readonly backup:
@@ -53,6 +73,11 @@ export interface Seen {
 
 const WARNING = 0.8;
 const EXPIRING_MS = 7 * 86_400_000;
+
+/** Of which keys there may be something to tell. */
+export const endingAt = (now: number, after: string): EndingQuery => ({
+  ...{ month: monthOf(now).name, share: WARNING, expiresBy: now + EXPIRING_MS, after },
+});
 const MOST_TEXT = 300;
 
 function eventOf(kind: EventKind, subject: string, occasion: string | number, text: string): Event {
@@ -65,9 +90,9 @@ function eventOf(kind: EventKind, subject: string, occasion: string | number, te
 }
 
 export function eventsIn(seen: Seen): Event[] {
-  const live = seen.keys.filter(key => isLive(key, key.digest, seen.now));
+  const live = seen.keys.filter(({ key }) => isLive(key, key.digest, seen.now));
   return [
-    ...live.flatMap(key => [...quotaEvents(key, seen), ...expiryEvents(key, seen.now)]),
+    ...live.flatMap(one => [...quotaEvents(one, seen.now), ...expiryEvents(one.key, seen.now)]),
     ...feedEvents(seen),
     ...backupEvents(seen),
     ...resolverEvents(seen),
@@ -75,11 +100,10 @@ export function eventsIn(seen: Seen): Event[] {
 }
 
 /** The higher of the two, and anew where an operator changes the quota. */
-function quotaEvents({ id, name, quota }: KeyRecord, { used, now }: Seen): Event[] {
-  const count = used.get(id) ?? 0;
-  if (quota === null || quota === 0 || count < WARNING * quota) return [];
-  const kind = count < quota ? 'quota.warning' : 'quota.exhausted';
-  const share = Math.floor((100 * count) / quota);
+function quotaEvents({ key: { id, name, quota }, used }: EndingKey, now: number): Event[] {
+  if (quota === null || quota === 0 || used < WARNING * quota) return [];
+  const kind = used < quota ? 'quota.warning' : 'quota.exhausted';
+  const share = Math.floor((100 * used) / quota);
   const text = `the key ${JSON.stringify(name)} has used ${share} % of its quota of ${quota} calls this month`;
   return [eventOf(kind, id, `${monthOf(now).name} ${quota}`, text)];
 }

@@ -1147,6 +1147,34 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
   });
 
   describe('events', () => {
+    test('are looked for among keys of whose quota or time not much is left, a few at a time', async () => {
+      const store = await (await makePlace())();
+      const key = (id: string, limits: Partial<KeyRecord>) =>
+        someKey({ id, digest: id, name: id, ...limits });
+      const keys = [
+        key('a', { quota: 5 }),
+        key('b', { quota: 5 }),
+        key('c', { quota: null }),
+        key('d', { quota: 0 }),
+        key('e', { expiresAt: 100 }),
+        key('f', { expiresAt: 101 }),
+        key('g', { expiresAt: 100, revokedAt: 50 }),
+      ];
+      for (const one of keys) await store.createKey(one, ACT);
+      const revision = await store.revision();
+      await spendMany(store, 4, 'a', 5, revision);
+      await spendMany(store, 3, 'b', 5, revision);
+      await spendMany(store, 9, 'c', null, revision);
+      const query = { month: MONTH, share: 0.8, expiresBy: 100 };
+      const ending = await store.endingKeys({ ...query, after: '' });
+      expect(ending).toEqual([
+        { key: keys[0], used: 4 },
+        { key: keys[4], used: 0 },
+      ]);
+      expect(await store.endingKeys({ ...query, after: 'a' })).toEqual(ending.slice(1));
+      expect(await store.endingKeys({ ...query, month: '2026-10', after: 'e' })).toEqual([]);
+    });
+
     test('are raised once, by whoever comes first, and once more when they are forgotten', async () => {
       const open = await makePlace();
       const [one, other] = [await open(), await open()];

@@ -1,9 +1,10 @@
 /** API keys in the shared store. */
 
 import type { Act } from '../../core/audit.ts';
+import { ENDING_AT_ONCE, type EndingQuery } from '../../core/event.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import { KEY } from '../columns.ts';
-import type { Connections } from './connect.ts';
+import { type Connections, LISTING_MS } from './connect.ts';
 import type { Revisions } from './revision.ts';
 import type { Session } from './session.ts';
 
@@ -54,6 +55,16 @@ export function createKeys({ run }: Connections, { change }: Revisions) {
         );
         return count === 1;
       }),
+    endingKeys: ({ month, share, expiresBy, after }: EndingQuery) =>
+      run(async session => {
+        const { rows } = await session.query(
+          `SELECT ${FULL_NAMES}, used FROM key LEFT JOIN usage ON key_id = id AND month = $1
+          WHERE id > $4 AND revoked_at IS NULL AND (expires_at <= $3 OR key.quota * $2::float8 <= used)
+          ORDER BY id LIMIT ${ENDING_AT_ONCE}`,
+          [month, share, expiresBy, after],
+        );
+        return rows.map(row => ({ key: postgres.record(row), used: Number(row.used) }));
+      }, LISTING_MS),
     listKeys: () =>
       run(async session => {
         const { rows } = await session.query(`SELECT ${names} FROM key ORDER BY created_at, id`);

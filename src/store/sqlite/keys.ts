@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
+import { ENDING_AT_ONCE, type EndingKey, type EndingQuery } from '../../core/event.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import { KEY } from '../columns.ts';
 import type { Revisions } from './revision.ts';
@@ -37,6 +38,17 @@ export function createKeys(db: DatabaseSync, { revision, change, together }: Rev
       !hasKeys() && change(act, () => !hasKeys() && insertKey.run(...sqlite.values(key)).changes === 1),
     updateKey: (key: KeyRecord, was: KeyRecord, act: Act) =>
       change(act, () => replaceKey.run(...sqlite.values(key), ...sqlite.values(was)).changes === 1),
+    endingKeys: ({ month, share, expiresBy, after }: EndingQuery): EndingKey[] =>
+      db
+        .prepare(
+          `SELECT ${names}, (SELECT used FROM usage WHERE key_id = id AND month = ?1) AS used FROM key
+          WHERE id > ?4 AND revoked_at IS NULL
+            AND (expires_at <= ?3
+              OR quota * ?2 <= (SELECT used FROM usage WHERE key_id = id AND month = ?1))
+          ORDER BY id LIMIT ${ENDING_AT_ONCE}`,
+        )
+        .all(month, share, expiresBy, after)
+        .map(row => ({ key: sqlite.record(row), used: Number(row.used) })),
     listKeys: () => db.prepare(`SELECT ${names} FROM key ORDER BY created_at, id`).all().map(sqlite.record),
   };
 }

@@ -111,6 +111,7 @@ function records(direct: Ask, bulk: Ask) {
     createKey: (key, act, isNameUnique = false) => direct('createKey', [key, act, isNameUnique]),
     createFirstKey: (key, act) => direct('createFirstKey', [key, act]),
     updateKey: (key, was, act) => direct('updateKey', [key, was, act]),
+    endingKeys: query => bulk('endingKeys', [query]),
     listKeys: () => direct('listKeys', []),
     setOverride: (override, act) => direct('setOverride', [override, act]),
     setOverrides: (overrides, act) => direct('setOverrides', [overrides, act], NO_DEADLINE),
