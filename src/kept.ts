@@ -39,7 +39,7 @@ export async function openKept({ config, log, metrics, ...parts }: KeptParts) {
     /** With what is still to be written. */
     async close(): Promise<void> {
       sampling.close();
-      await Promise.all([verdicts.rank.close(), verdicts.learn.close(), recall.close(), traffic.close()]);
+      await Promise.all([verdicts.close(), recall.close(), traffic.close()]);
     },
   };
 }

@@ -90,7 +90,7 @@ async function sweepFeeds(options: { limit?: number; rate: number; json?: boolea
     try {
       // Nothing is lost by it: what could not be written is tried again, and the sweep ends when that fails.
       const onError = () => {};
-      const { learn } = await openVerdicts({
+      const { learn, close } = await openVerdicts({
         store,
         resolver,
         catalog: () => catalog,
@@ -106,9 +106,8 @@ async function sweepFeeds(options: { limit?: number; rate: number; json?: boolea
           stop: stop.signal,
           progress: (name, done, total) => bar.at(`${done} of ${total}: ${name}`, done, total),
         },
-      );
+      ).finally(close);
       const { asked, received, unanswered, left } = swept;
-      await learn.close();
       const learned = learn.infra().size;
       bar.end(
         `asked ${asked} names, ${received} receive mail, ${unanswered} gave no answer; ${left === 0 ? 'all done' : `${left} left: run it again to continue`}; ${learned} hosts and addresses are learned`,

@@ -136,8 +136,7 @@ async function withVerdicts(
     const catalog = await loadCatalog(config, () => {}, store);
     const clock = Date.now;
     const verdicts = await openVerdicts({ store, resolver, catalog: () => catalog, clock, onError: failed });
-    await work(verdicts);
-    await verdicts.learn.close();
+    await work(verdicts).finally(verdicts.close);
   } finally {
     await resolver.close();
     await store.close();
@@ -180,14 +179,14 @@ function printAnswer({ verdict, evidence, degraded, snapshot }: Answer, explain:
 async function top(options: { limit: number; reason?: FlagReason; json?: boolean }): Promise<void> {
   await withStore(async (store, config) => {
     const catalog = await loadCatalog(config, () => {}, store);
-    const { rank } = await openVerdicts({
+    const { rank, close } = await openVerdicts({
       store,
       resolver: OFFLINE,
       catalog: () => catalog,
       clock: Date.now,
       onError: failed,
     });
-    const domains = await rank.top(options.limit, options.reason);
+    const domains = await rank.top(options.limit, options.reason).finally(close);
     if (options.json) return printJson(JSON.parse(topDomainsJson(domains)));
     printTable(
       ['DOMAIN', 'RISK SCORE', 'REASON'],
