@@ -185,6 +185,8 @@ export async function startPostgres(): Promise<OwnPostgres> {
       unix_socket_directories: '',
       max_connections: 200,
       shared_buffers: '32MB',
+      // In its own folder: what one that was killed leaves in /dev/shm nobody takes away.
+      dynamic_shared_memory_type: 'mmap',
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const child = spawn('/bin/sh', ['-c', GUARD, 'sh', join(bin, 'postgres'), '-D', data, ...args], {
