@@ -239,4 +239,5 @@ class Learner implements Learn {
   }
 }
 
-const onceOf = ({ zone, mark }: Sighting) => (mark === 0 ? zone : `${zone} ${mark}`);
+/** By the very name: by its domain, whoever asks first for another name below it would hide it for a day. */
+const onceOf = ({ domain, mark }: Sighting) => (mark === 0 ? domain : `${domain} ${mark}`);

@@ -888,6 +888,19 @@ describe('what was learned', () => {
     await eventually('what was read is not lost', async () => learner.infra().size === 10);
   });
 
+  it('counts an innocent guest also on a day on which somebody asked for another name below it first', async () => {
+    const world = await swept({ [host]: '5.61.1.1' }, [...sites, one('firm.com', host)]);
+    const innocents = async () =>
+      (await store.listHosts(1, 99)).find(({ name }) => name === host)?.innocent ?? 0;
+    const before = await innocents();
+    dns.zones.set('www.firm.com', { records: [a('www.firm.com', '5.61.9.9')] });
+    for (const name of ['www.firm.com', 'firm.com']) {
+      await world.judge(name);
+      await world.digest();
+    }
+    expect(await innocents()).toBe(before + 1);
+  });
+
   it('is shared by all servers on a store, and outlives them', async () => {
     await (await swept({ [host]: '5.61.1.1' }, sites)).close();
     const another = await enter(sites);

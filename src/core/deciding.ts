@@ -12,7 +12,7 @@
  * | while nobody knows where a host is, it is where the last one of the same name was, below the same domain | a new host in every answer costs nothing. By the name that was asked for, since anybody can point a domain at any host of others, and others may have names below the same domain |
  * | where hosts that were learned stand behind or beside others that nobody has asked for yet, or were those of another name below the same domain, nobody is taken for the receiver | these need not exist, and whoever has a domain for each address that he gives away needs one look only; a company's host is known at the next |
  * | a host of the domain's own and a name without exchanges are judged alike: by listed domains with such hosts at the address, where there are some, else by all that are received there, a month long | it is the same machine, and anybody can point a host of his at any address |
- * | looked at are all that decide, and four at least of those that may once others are known to have no address | one that nobody looks at is never learned, and would spare the others |
+ * | of an unlisted name looked at are all that decide, and four at least of those that may once others are known to have no address; of a listed one only those that are tried first, the next where none of them is anywhere | one that nobody looks at is never learned, and would spare the others; but whoever is listed could name any hoster behind his own |
  * | a host with more addresses than are looked at is not spared by them | those that are not may be where the mail goes |
  */
 

@@ -71,10 +71,16 @@ export class GuestBook {
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     for (const { host } of others.slice(0, LEARNING.mostExchanges))
       if (isInnocent || isTheirOwn(host, catalog)) this.#bar(host, by, guest.day);
-    const { may, first } = lookedAt(learnable, catalog.providers, host => this.#addresses.fresh(host));
+    const isListed = guest.entry !== null;
+    const known = (host: string) => this.#addresses.fresh(host);
+    const { may, first } = lookedAt(isListed ? exchanges : learnable, catalog.providers, known);
     const left = may.slice(0, LEARNING.mostDeciding);
+    /** Those that are looked at, and are somewhere or not yet known. */
+    let there = 0;
     const look = (count: number) => {
-      for (const { host } of left.splice(0, count)) {
+      const next = left.splice(0, count);
+      there += next.length;
+      for (const { host } of next.filter(exchange => learnable.includes(exchange))) {
         const isOwn = isBelow(host, registrableDomain(domain));
         // Own hosts tell nothing by their names, but domains of one operator share an address.
         const names = isOwn ? [] : [host, groupOf(host) ?? host];
@@ -84,11 +90,15 @@ export class GuestBook {
         } else {
           for (const name of names) this.#add({ ...guest, host: name });
           // One that does not exist takes nobody's place.
-          this.#addAt(host, visitor, isOwn, () => look(1));
+          this.#addAt(host, visitor, isOwn, () => {
+            there--;
+            if (!isListed) look(1);
+            else if (there === 0) look(firstIn(left));
+          });
         }
       }
     };
-    look(first);
+    look(isListed ? firstIn(left) : first);
   }
 
   #addAt(host: string, { by, guest }: Visitor, isOwn: boolean, isNowhere: () => void): void {
@@ -118,6 +128,13 @@ export class GuestBook {
     });
   }
 }
+
+/**
+ * How many get the mail before all others. Of a listed name only these speak against a host: one more behind them costs
+ * a record and no mail, and by it whoever is listed had any hoster's customers flagged (2026-11-17).
+ */
+const firstIn = (exchanges: readonly Exchange[]) =>
+  exchanges.filter(({ preference }) => preference === exchanges[0]!.preference).length;
 
 /**
  * Whether a host that cannot be learned is of whoever it is named after. Below a name that many people use, and below a

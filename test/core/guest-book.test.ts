@@ -62,10 +62,33 @@ describe('a guest', () => {
   it('is looked for at a fifth host only where one before it has no address', () => {
     const { book, wanted, later } = opened();
     const all = ['a.net', 'b.net', 'c.net', 'd.net', 'e.net', 'f.net'];
-    book.enter(visitor('burner.com'), exchanges(...all), catalog);
+    const { host: _, ...guest } = guestOf({ host: '', domain: 'innocent.com', entry: null, day: DAY });
+    book.enter(visitor('innocent.com', { guest }), exchanges(...all), catalog);
     expect(wanted.map(([host]) => host)).toEqual(all.slice(0, 4));
     later({ 'a.net': ['5.61.1.1'], 'c.net': ['5.61.1.3'], 'd.net': ['5.61.1.4'] });
     expect(wanted.map(([host]) => host)).toEqual(all.slice(0, 5));
+  });
+
+  it('that is listed speaks against those who get its mail only, not against whomever it names behind them', () => {
+    const { book, wanted, later } = opened();
+    const [first, same, victim] = ['mx1.box.net', 'mx2.box.net', 'mx.victim.net'];
+    const all = [
+      { host: first, preference: 10 },
+      { host: same, preference: 10 },
+      { host: victim, preference: 20 },
+    ];
+    book.enter(visitor('burner.com'), all, catalog);
+    later({ [same]: ['5.61.1.1'] });
+    expect(wanted.map(([host]) => host)).toEqual([first, same]);
+    expect(hostsIn(book)).toEqual([first, '*.box.net', same, '5.61.1.1']);
+    // Where none of them is anywhere, the next ones do.
+    book.enter(visitor('burner.com'), all, catalog);
+    later({});
+    expect(hostsIn(book)).toContain(victim);
+    // A provider that is there gets the mail, though nothing is learned of it.
+    const { book: other } = opened({ 'aspmx.l.google.com': ['142.250.1.26'] });
+    other.enter(visitor('burner.com'), exchanges('aspmx.l.google.com', victim), catalog);
+    expect(hostsIn(other)).toEqual([]);
   });
 
   it('comes back where the store could not write it, and is one with who came meanwhile', () => {
