@@ -10,7 +10,7 @@ import { GuestBook } from './core/guest-book.ts';
 import { HostsMet } from './core/hosts-met.ts';
 import type { Infra } from './core/infra.ts';
 import { foldingInfra } from './core/infra-folding.ts';
-import { type Exchange, type Mail, triedOf } from './core/mail.ts';
+import { type Exchange, MAIL_NOT_ASKED, type Mail, triedOf } from './core/mail.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 import { guestOf, type ListedAs, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
@@ -115,14 +115,17 @@ class Learner implements Learn {
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void {
     // A listed name without exchanges tells nothing: many are parked now, where innocents are too.
     const tells = mail.state === 'mx' || mail.state === (listed === null ? 'implicit_mx' : 'not_asked');
-    if (!tells || mail.stale) return;
+    // Whoever is asked for less often than its answer is fresh is met by an old one every time, and a new one is on its way.
+    const isOnItsWay = mail.stale && listed !== null;
+    if (!tells || (mail.stale && !isOnItsWay)) return;
     const day = dayOf(this.#parts.clock());
     const sighting = sightingOf(domain, zone, listed, by);
     const once = onceOf(sighting);
     if (this.#noted.get(once) === day || this.#pending.length >= MOST_PENDING) return;
     this.#noted.set(once, day);
     this.#soon();
-    this.#pending.push({ ...sighting, by: typeof by === 'string' ? by : SWEEP, mail, tries: 0 });
+    const seen = isOnItsWay ? MAIL_NOT_ASKED : mail;
+    this.#pending.push({ ...sighting, by: typeof by === 'string' ? by : SWEEP, mail: seen, tries: 0 });
   }
 
   meet(exchanges: readonly Exchange[], guest: string, by: string): boolean {
@@ -225,7 +228,7 @@ class Learner implements Learn {
     this.#isSoon = false;
     for (const seen of pending) {
       const mail = seen.mail.state === 'not_asked' ? this.#parts.resolver.last(seen.domain) : seen.mail;
-      if (mail) this.#enter(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
+      if (mail && !mail.stale) this.#enter(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
       else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
       else this.#noted.delete(onceOf(seen));
     }

@@ -33,6 +33,7 @@ beforeEach(async () => {
   for (let key = 0; key < 8; key++) for (const { name } of sites) await world.judge(name, `customer${key}`);
   await world.digest();
   time.now += 24 * DAY_MS;
+  await world.sweep();
   await world.digest();
   return async () => {
     await world.close();

@@ -231,8 +231,10 @@ describe('an unlisted domain on learned hosts', () => {
       return (await store.listHosts(listed.length, 10)).length === 3;
     });
     time.now += 7 * DAY_MS;
-    await world.digest();
-    expect(world.learn.infra().size).toBe(3);
+    await eventually('a week later they are learned', async () => {
+      await ask(world, listed);
+      return world.learn.infra().size === 3;
+    });
     for (let pass = 0; pass < 2; pass++) {
       for (const [{ name }, reason] of cases)
         expect([name, (await world.judge(name)).reason]).toEqual([name, reason]);
@@ -302,9 +304,33 @@ describe('what is not learned', () => {
       [9, true],
     ] as const) {
       time.now += days * DAY_MS;
+      await world.sweep();
       await world.digest();
       expect(await flagged(world, 'fresh.com')).toBe(expected);
     }
+  });
+
+  it('a host that listed names were pointed at for a day, however long ago', async () => {
+    const host = 'mx.hoster.net';
+    const moving = listedAt(host, 60);
+    const fresh = one('fresh.com', host);
+    const world = await swept({ [host]: '5.61.1.1' }, []);
+    zone({}, [...moving, fresh]);
+    const others = await enter([...moving, fresh]);
+    await eventually('they were seen there', async () => {
+      await ask(others, moving);
+      return (await store.listHosts(moving.length, 10)).length > 0;
+    });
+    zone(
+      { 'mx.home.net': '5.61.1.9' },
+      moving.map(site => ({ ...site, exchanges: ['mx.home.net'] })),
+    );
+    for (let days = 0; days < 5; days++) {
+      time.now += 9 * DAY_MS;
+      await ask(others, moving);
+      expect(await flagged(others, 'fresh.com')).toBe(false);
+    }
+    await world.close();
   });
 
   /** Names that an update lists, seen by one key so many days before, a third of them at a time. */
@@ -327,8 +353,8 @@ describe('what is not learned', () => {
     time.now += days * DAY_MS;
     await world.update(true);
     await askFor(late);
-    await world.sweep();
     time.now += 30 * DAY_MS;
+    await world.sweep();
     await world.digest();
     return flagged(world, 'fresh.com');
   }
@@ -582,6 +608,7 @@ describe('a domain without exchanges', () => {
     // Anybody can point a host of his at the address of a web site.
     expect(await again(world, 'early.com')).toBe(35);
     time.now += MONTH_LEFT_MS;
+    await world.sweep();
     bare('fresh.com', '5.61.1.1');
     bare('elsewhere.com', '5.61.1.2');
     expect(await again(world, 'fresh.com')).toBe(80);
@@ -615,6 +642,7 @@ describe('a domain without exchanges', () => {
   it('speaks for the address where it is not listed', async () => {
     const world = await swept({ [host]: '5.61.1.1' }, listedAt(host, 5));
     time.now += MONTH_LEFT_MS;
+    await world.sweep();
     bare('fresh.com', '5.61.1.1');
     expect(await again(world, 'fresh.com')).toBe(80);
     for (let at = 0; at < 60; at++) {

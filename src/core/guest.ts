@@ -109,6 +109,8 @@ export interface GuestGroup {
   readonly swept: Swept;
   readonly keys: number;
   readonly sinceDay: string;
+  /** When listed ones were last seen; empty for others. */
+  readonly lastDay: string;
   /** Up to `ESTABLISHED_DAYS`. */
   readonly days: number;
   readonly count: number;

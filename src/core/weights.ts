@@ -41,10 +41,10 @@ const WEIGHTS = {
   },
   month: {
     weight: 1,
-    why: `there for ${MONTH_DAYS} days: whoever points names elsewhere to do harm goes without them`,
+    why: `seen there ${MONTH_DAYS} days apart: whoever points names elsewhere to do harm goes without them`,
   },
-  week: { weight: 0.5, why: `there for ${WEEK_DAYS} days, or from before the first sweep` },
-  fresh: { weight: 0.05, why: 'pointed here since days: that costs nothing and is soon undone' },
+  week: { weight: 0.5, why: `seen there ${WEEK_DAYS} days apart, or from before the first sweep` },
+  fresh: { weight: 0, why: 'pointed here since days: that costs nothing and is soon undone' },
   revived: { weight: 0, why: `received no mail at a sweep: counts ${REVIVED_DAYS} days after it came back` },
   earned: {
     weight: 1,
@@ -106,9 +106,8 @@ export function sumOf({ name, groups }: Pick<HostRecord, 'name' | 'groups'>, tod
   let others = 0;
   for (const group of groups) {
     if (!group.listed) others += group.count * unlistedWeight(group, first, today);
-    else if (!isOwn) weigh(group, today, listed, true);
-    else if (group.sinceDay <= resident && daysBetween(group.sinceDay, today) >= MONTH_DAYS)
-      weigh(group, today, listed, false);
+    else if (!isOwn) weigh(group, listed, true);
+    else if (group.sinceDay <= resident && stayOf(group) >= MONTH_DAYS) weigh(group, listed, false);
   }
   return leastSum(listed) + others;
 }
@@ -118,14 +117,9 @@ function earliest(groups: readonly GuestGroup[]): string {
   return groups.reduce((first, { sinceDay }) => (sinceDay < first ? sinceDay : first), '9999-12-31');
 }
 
-function weigh(
-  group: GuestGroup,
-  today: string,
-  { all, witnessed, asked, earned }: Listed,
-  canEarn: boolean,
-): void {
+function weigh(group: GuestGroup, { all, witnessed, asked, earned }: Listed, canEarn: boolean): void {
   const family = group.corroborated ? 'corroborated' : 'oneFamily';
-  const one = listedWeight(group, today);
+  const one = listedWeight(group);
   const weight = group.count * one;
   if (canEarn && group.earned && group.corroborated) earned.set(group.sinceDay, one);
   if (group.keys > 0) {
@@ -207,10 +201,13 @@ function isEstablished({ sinceDay, days }: GuestGroup, today: string): boolean {
   return daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
 }
 
-function listedWeight({ corroborated, sinceDay }: GuestGroup, today: string): number {
-  const family = WEIGHTS[corroborated ? 'corroborated' : 'one_family'].weight;
-  return family * WEIGHTS[ageOf(daysBetween(sinceDay, today))].weight;
+function listedWeight(group: GuestGroup): number {
+  const family = WEIGHTS[group.corroborated ? 'corroborated' : 'one_family'].weight;
+  return family * WEIGHTS[ageOf(stayOf(group))].weight;
 }
+
+/** Up to the last time that it was seen: who came for a day, and went, does not age here. */
+const stayOf = ({ sinceDay, lastDay }: GuestGroup) => daysBetween(sinceDay, lastDay);
 
 function daysBetween(since: string, today: string): number {
   return (Date.parse(today) - Date.parse(since)) / DAY_MS;

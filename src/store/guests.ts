@@ -68,6 +68,7 @@ const GROUP: Record<Exclude<keyof GuestGroup, 'count' | 'entries'>, string> = {
   swept: 'swept',
   keys: 'CASE WHEN entry IS NULL THEN 0 ELSE coalesce(keys, 0) END',
   sinceDay: 'coalesce(since_day, day)',
+  lastDay: "CASE WHEN entry IS NULL THEN '' ELSE day END",
   days: `CASE WHEN entry IS NOT NULL THEN 1 WHEN days > ${ESTABLISHED_DAYS} THEN ${ESTABLISHED_DAYS} ELSE coalesce(days, 1) END`,
 };
 

@@ -21,12 +21,20 @@ describe('a listed guest weighs', () => {
     ['since 30 days', '2026-10-16', 1],
     ['since 29 days', '2026-10-17', 0.5],
     ['since 7 days', '2026-11-08', 0.5],
-    ['since 6 days', '2026-11-09', 0.05],
-    ['since today', TODAY, 0.05],
+    ['since 6 days', '2026-11-09', 0],
+    ['since today', TODAY, 0],
     ['from tomorrow on: it has come back to life', '2026-11-16', 0],
   ];
   it.each(ages)('by how long it is there: %s', (_, sinceDay, weight) => {
     expect(one({ sinceDay })).toBe(weight);
+  });
+
+  it('by how long it was seen there, and not by how long ago it came', () => {
+    expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-01' })).toBe(0);
+    expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-08' })).toBe(0.5);
+    expect(one({ sinceDay: '2026-09-01', lastDay: '2026-10-01' })).toBe(1);
+    const visitors = groupOfGuests(60, { sinceDay: '2026-09-01', lastDay: '2026-09-02' });
+    expect(sumOf({ name: 'own@5.61.1.1', groups: [visitors] }, TODAY)).toBe(0);
   });
 
   const ASKED = { swept: 0, keys: 0 } as const;

@@ -38,6 +38,7 @@ export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): G
     swept: 2,
     keys: 0b1111,
     sinceDay: '2026-01-01',
+    lastDay: '2026-11-15',
     days: 1,
     count,
     entries: listed ? entriesOf(count, [name]) : '',
