@@ -238,6 +238,7 @@ describe('an update of a feed', () => {
       waiting: null,
       problems: [],
       turnover: { added: 10, removed: 0 },
+      tag: null,
     });
     expect(await stored()).toMatchObject({ version: 'new', names: many(110), acceptedAt: FIRST });
     expect(await acts()).toEqual([

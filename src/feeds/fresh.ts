@@ -5,7 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type AddedFeed, feedOf } from '../core/added-feed.ts';
-import { FeedError, type FeedSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
+import { FeedError, type FreshSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
 import {
   addressProblem,
   asList,
@@ -19,35 +19,39 @@ import { withNewest } from './npm.ts';
 import { packageFeeds } from './packages.ts';
 import { readLines, type Shape, WEB_FEEDS } from './web.ts';
 
-type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes'>;
+type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes' | 'last'>;
 
 /** `from`: feed to the file, folder or address that it is to come from in place of its own. `added`: the operator's. */
 export function freshFeeds(
   from: ReadonlyMap<string, string> = new Map(),
   added: readonly AddedFeed[] = [],
   limits: Limits = {},
-): FeedSource[] {
-  const byId = new Map<string, FeedSource>();
+): FreshSource[] {
+  const byId = new Map<string, FreshSource>();
   const read = readingNewest();
   for (const { feed, package: name } of packageFeeds())
     byId.set(feed.id, { feed, read: () => read(name, feed.id) });
   for (const web of WEB_FEEDS) {
     const { feed } = web;
-    byId.set(feed.id, { feed, read: () => readAddress(new URL(feed.origin), false, web, limits) });
+    const url = new URL(feed.origin);
+    byId.set(feed.id, { feed, read: last => readAddress(url, { ...limits, isNamed: false, last }, web) });
   }
   const shapes = new Map<string, Shape>(WEB_FEEDS.map(web => [web.feed.id, web]));
   for (const one of added) {
     if (byId.has(one.name)) continue;
     const shape = shapeOf(one);
     shapes.set(one.name, shape);
-    byId.set(one.name, { feed: feedOf(one), read: () => readPlace(one.name, one.place, shape, limits) });
+    byId.set(one.name, {
+      feed: feedOf(one),
+      read: last => readPlace(one.name, one.place, shape, { ...limits, last }),
+    });
   }
   for (const [id, place] of from) {
     const origin = isAddress(place) ? shownAddress(new URL(place)) : place;
     const shape = shapes.get(id) ?? { read: readLines };
     byId.set(id, {
       feed: { ...byId.get(id)!.feed, origin },
-      read: () => readPlace(id, place, shape, limits),
+      read: last => readPlace(id, place, shape, { ...limits, last }),
     });
   }
   return [...byId.values()];
@@ -81,8 +85,13 @@ export function placeProblem(place: string): string | undefined {
 export const isAddress = (place: string) => /^[a-z][a-z0-9+.-]*:/i.test(place);
 
 /** A folder is an unpacked npm package; a file is the list as its makers publish it, or has one name per line. */
-async function readPlace(id: string, place: string, shape: Shape, limits: Limits): Promise<RawFeed> {
-  if (isAddress(place)) return readAddress(new URL(place), true, shape, limits);
+async function readPlace(
+  id: string,
+  place: string,
+  shape: Shape,
+  options: Omit<DownloadOptions, 'isNamed'>,
+): Promise<RawFeed | null> {
+  if (isAddress(place)) return readAddress(new URL(place), { ...options, isNamed: true }, shape);
   try {
     const file = await stat(place);
     if (file.isDirectory()) return await readPackageAt(id, join(place, 'package.json'));
@@ -109,13 +118,13 @@ function problemOf(error: unknown): string {
 
 async function readAddress(
   url: URL,
-  isNamed: boolean,
+  options: DownloadOptions,
   { read, firstBytes }: Shape,
-  limits: Limits,
-): Promise<RawFeed> {
-  const text = await download(url, { ...limits, isNamed, firstBytes });
+): Promise<RawFeed | null> {
+  const downloaded = await download(url, { ...options, firstBytes });
+  if (!downloaded) return null;
   try {
-    return { version: thisMinute(), ...read(text) };
+    return { version: thisMinute(), ...read(downloaded.text), tag: downloaded.tag };
   } catch (error) {
     throw new FeedError(`${shownAddress(url)}: ${problemOf(error)}`, { cause: error });
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkAfter, type FeedCheck, freshnessOf, STALE_MS } from '../../src/core/freshness.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
-const UNDECIDED = { waiting: null, decided: null, isApproved: null };
+const UNDECIDED = { waiting: null, decided: null, isApproved: null, tag: null };
 const WAS: FeedCheck = {
   ...{ feed: 'a', triedAt: 5, checkedAt: 5, added: 3, removed: 2, problem: null },
   ...UNDECIDED,

@@ -8,10 +8,10 @@ import { SOURCES } from '../../src/feeds/sources.ts';
 import { WEB_FEEDS } from '../../src/feeds/web.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-const readFrom = (id: string, place: string) =>
-  freshFeeds(new Map([[id, place]]))
+const readFrom = async (id: string, place: string) =>
+  (await freshFeeds(new Map([[id, place]]))
     .find(({ feed }) => feed.id === id)!
-    .read();
+    .read())!;
 
 function written(text: string, name = 'list.txt'): string {
   const path = join(temporaryFolder(), name);
