@@ -66,6 +66,8 @@ export interface Updated {
   readonly waiting: readonly string[] | null;
   /** What the server said of the version in use after it; undefined where the one before stays. */
   readonly tag?: Tried['tag'];
+  /** Where it was read in place of the feed's own address, and what was wrong with that. */
+  readonly fallback: string | null;
 }
 
 export interface UpdateParts {
@@ -142,7 +144,7 @@ async function heldFeeds({ store, sources }: UpdateParts): Promise<string[]> {
   return sources.map(({ feed }) => feed.id).filter(id => isHeld(historyOf(id, inUse, past)));
 }
 
-const UNTRIED = { turnover: null, flips: null, waiting: null };
+const UNTRIED = { turnover: null, flips: null, waiting: null, fallback: null };
 
 function leftAlone(feed: string): Updated {
   const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
@@ -150,9 +152,9 @@ function leftAlone(feed: string): Updated {
 }
 
 /** What had to be forced was looked at by an operator. */
-function triedOf({ feed, outcome, problems, turnover, waiting, tag }: Updated): Tried {
+function triedOf({ feed, outcome, problems, turnover, waiting, tag, fallback }: Updated): Tried {
   const isBad = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
-  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting, tag };
+  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting, tag, fallback };
 }
 
 /** So that the disposable feeds of the same update are held against what it says. */
@@ -181,12 +183,13 @@ async function update(
   const inUse = await readInUse(feed, parts);
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
   const now = parts.clock();
-  const read = await readFresh(source, force ? undefined : lastTag(source, inUse, parts.check, now));
+  const last = force ? undefined : lastTag(source, inUse, parts.check, now);
+  const read = await readFresh(source, inUse.snapshot, last);
   const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
   if (read instanceof FeedError)
     return { ...nothing, after: null, outcome: 'failed', problems: [oneLine(read.message)] };
   if (read === null) return { ...nothing, after: before, outcome: 'unchanged', problems: [] };
-  const { snapshot: fresh } = read;
+  const { snapshot: fresh, fallback } = read;
   const today = dayAt(now);
   const held = { ...(await known()), installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
@@ -194,7 +197,7 @@ async function update(
   const { moved } = turnoverOf(fresh, inUse.snapshot, today);
   const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
-  const told = { feed: feed.id, ...version, problems, ...UNTRIED };
+  const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
@@ -208,7 +211,7 @@ async function update(
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
-  const act = actOf(changed, feed.origin, parts);
+  const act = actOf(changed, fallback ?? feed.origin, parts);
   const taken = await accept(next, inUse.digest, act, parts);
   return taken ? { ...changed, tag: keptTag(read.tag, next, now) } : { ...told, outcome: 'overtaken' };
 }

@@ -224,6 +224,8 @@ export interface Feeds {
     readonly removed: number;
     /** Why the last try failed or was refused. */
     readonly problem: string | null;
+    /** Where it was last read because its own address failed (the npm package of the same list), and why. */
+    readonly fallback: string | null;
     /** Domains that a version which is held back would flag though they were asked here and safe for days: `feeds approve` takes it, `feeds reject` does not. */
     readonly waiting: readonly string[];
     /** Whether there is a version before the one in use. */
@@ -278,6 +280,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     added: integer(),
     removed: integer(),
     problem: either(string, nothing),
+    fallback: either(string, nothing),
     waiting: array(string),
     can_roll_back: boolean,
     held: boolean,

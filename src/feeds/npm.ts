@@ -15,26 +15,45 @@ const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|PG\w*)$/;
 const UNTOLD = /^npm error (?:code|syscall|errno|path|type) /;
 
 /** npm checks the archive's integrity, and runs nothing of it. The folder is gone afterwards. */
-export async function withNewest<T>(name: string, work: (manifest: string) => Promise<T>): Promise<T> {
+export function withNewest<T>(name: string, work: (manifest: string) => Promise<T>): Promise<T> {
+  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund'];
+  return inFolder(async folder => {
+    const args = ['install', '--prefix', folder, '--ignore-scripts', ...quiet, `${name}@latest`];
+    await npm(name, args, folder);
+    return work(join(folder, 'node_modules', name, 'package.json'));
+  });
+}
+
+/** In milliseconds since the epoch; null where the registry does not tell. */
+export function publishedAt(name: string, version: string): Promise<number | null> {
+  return inFolder(async folder => {
+    const said = await npm(name, ['view', name, 'time', '--json'], folder);
+    try {
+      const at = Date.parse((JSON.parse(said) as Record<string, string>)[version] ?? '');
+      return Number.isNaN(at) ? null : at;
+    } catch {
+      return null;
+    }
+  });
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-'));
   try {
-    await install(name, folder);
-    return await work(join(folder, 'node_modules', name, 'package.json'));
+    return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function install(name: string, folder: string): Promise<void> {
-  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+async function npm(name: string, args: readonly string[], folder: string): Promise<string> {
   // Its own cache: in a container with a read-only root the home directory cannot be written to.
-  const places = ['--prefix', folder, '--cache', join(folder, 'cache')];
-  const args = ['install', ...places, '--ignore-scripts', '--fetch-retries=1', ...quiet, `${name}@latest`];
+  const more = ['--cache', join(folder, 'cache'), '--fetch-retries=1', '--loglevel=error'];
   // Settings of the registry and of proxies are in the environment; the service's own secrets are not npm's business.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRETS.test(name)));
   const options = { cwd: folder, env, timeout: DEADLINE_MS, maxBuffer: MOST_OUTPUT };
   try {
-    await run('npm', args, { ...options, killSignal: 'SIGKILL' });
+    return (await run('npm', [...args, ...more], { ...options, killSignal: 'SIGKILL' })).stdout;
   } catch (error) {
     throw new FeedError(`npm package ${name}: ${problemOf(error)}`, { cause: error });
   }

@@ -27,6 +27,7 @@ export const FEEDS: Type.Static<typeof FeedsSchema> = {
       added: 12,
       removed: 3,
       problem: null,
+      fallback: null,
       waiting: [],
       can_roll_back: true,
       held: false,

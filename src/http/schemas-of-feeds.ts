@@ -78,6 +78,12 @@ export const FeedsSchema = Type.Object(
         added: Type.Integer({ description: 'Names that the last change brought.' }),
         removed: Type.Integer({ description: 'Names that it took away.' }),
         problem: nullable(Type.String({ description: 'Why the last try failed or was refused.' })),
+        fallback: nullable(
+          Type.String({
+            description:
+              'Where it was last read because its own address failed (the npm package of the same list), and why.',
+          }),
+        ),
         waiting: Waiting,
         ...VERSIONS,
       }),

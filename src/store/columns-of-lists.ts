@@ -19,6 +19,7 @@ export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
   decided: later(orNull(texts)),
   isApproved: later(orNull(yesNo)),
   tag: later(orNull(record<KeptTag>())),
+  fallback: later(orNull(text)),
 });
 
 export const ASKED = table<AskedNames>('asked', ['day', 'server'], {

@@ -1,7 +1,19 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freshFeeds, placeProblem } from '../../src/feeds/fresh.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { SOURCES } from '../../src/feeds/sources.ts';
@@ -167,6 +179,56 @@ describe('the newest release of a package', () => {
     await expect(read('is-burner-email')).rejects.toThrow(
       new RegExp(`^npm package is-burner-email[:,].*${why}`),
     );
+  });
+
+  describe('of a list whose own address fails', () => {
+    const PACKAGE = `mkdir -p node_modules/fakefilter/json && cd node_modules/fakefilter && echo '{"version":"2.0.0"}' > package.json
+      echo '{"domains":{"x":{"hosts":{"a.com":{"firstseen":1762130000}}}}}' > json/data_version2.json`;
+    const npmWith = (times: string) =>
+      npmThat(`if [ "$1" = view ]; then echo '${times}'; exit; fi\n${PACKAGE}`);
+    // Nothing gets out.
+    beforeEach(() => void vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:1'));
+
+    it.each([
+      ['{"2.0.0":"2026-11-10T00:00:00Z"}', Date.UTC(2026, 10, 10)],
+      ['{"1.0.0":"2026-11-10T00:00:00Z"}', null],
+      ['{"2.0.0":"soon"}', null],
+      ['no JSON', null],
+    ])('is read in its place, and tells when it was published (%s) and why', async (times, releasedAt) => {
+      npmWith(times);
+      const why = /^npm package fakefilter, since https:\/\/raw\.githubusercontent\.com\/.*ECONNREFUSED/;
+      expect(await read('fakefilter')).toMatchObject({
+        ...{ version: '2.0.0', names: ['a.com'], releasedAt },
+        fallback: expect.stringMatching(why),
+      });
+    });
+
+    it('may fail too, which tells of both; a list without a package fails alone', async () => {
+      const folder = npmThat('exit 3');
+      await expect(read('fakefilter')).rejects.toThrow(
+        /ECONNREFUSED.*; npm package fakefilter: .*ended with 3/,
+      );
+      rmSync(join(folder, 'args'));
+      await expect(read('castle')).rejects.toThrow(/ECONNREFUSED[^;]*$/);
+      expect(existsSync(join(folder, 'args'))).toBe(false);
+    });
+  });
+
+  it('that is not what its registry says it is fails: npm itself checks the hash', async () => {
+    const registry = createServer((req, res) => {
+      if (req.url!.endsWith('.tgz')) return void res.end(gzipSync('another archive'));
+      const dist = {
+        tarball: `${base}/packed.tgz`,
+        integrity: `sha512-${Buffer.alloc(64).toString('base64')}`,
+      };
+      const versions = { '2.0.0': { name: 'is-burner-email', version: '2.0.0', dist } };
+      res.end(JSON.stringify({ name: 'is-burner-email', 'dist-tags': { latest: '2.0.0' }, versions }));
+    });
+    await new Promise<void>(done => registry.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void registry.close().closeAllConnections());
+    const base = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+    vi.stubEnv('npm_config_registry', base);
+    await expect(read('is-burner-email')).rejects.toThrow('sha512-AAAA');
   });
 
   it('needs npm, and says so', async () => {

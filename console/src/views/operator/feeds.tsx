@@ -22,6 +22,7 @@ const BASE: readonly Column<FeedStatus>[] = [
         </span>
         {feed.held && <span class="detail">Rolled back: not updated until you undo it</span>}
         {feed.problem !== null && <span class="detail">Last update failed: {feed.problem}</span>}
+        {feed.fallback !== null && <span class="detail">Last read from {feed.fallback}</span>}
       </>
     ),
   },
