@@ -84,6 +84,8 @@ const ENDPOINTS: readonly (readonly [string, string, object?])[] = [
   ['GET', '/admin/feeds'],
   ['POST', '/admin/feeds/castle/rollback', {}],
   ['POST', '/admin/feeds/castle/return', {}],
+  ['POST', '/admin/feeds/castle/approve', {}],
+  ['POST', '/admin/feeds/castle/reject', {}],
   ['GET', '/admin/infra'],
   ['POST', '/admin/infra/mx.example.net/forget', {}],
   ['POST', '/admin/infra/mx.example.net/relearn', {}],
