@@ -1,4 +1,4 @@
-/** A process that accepts one version of a feed after the other, until it is killed: `importing.ts <database>`. */
+/** A process that accepts one version of a feed after the other, until it is killed: `importing.ts <database>`, a file or an address. */
 
 import { PACKING } from '../../src/feeds/pack.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -6,9 +6,12 @@ import { updateFeeds } from '../../src/update.ts';
 import { catalogOf } from './catalog.ts';
 import { IMPORTED, versionOf } from './versions.ts';
 
-const store = await openSqliteStore(process.argv[2]!, error => {
-  throw error;
-});
+const place = process.argv[2]!;
+const store = place.startsWith('postgres')
+  ? await (await import('../../src/store/postgres/store.ts')).openPostgresStore(place)
+  : await openSqliteStore(place, error => {
+      throw error;
+    });
 for (let version = 0; ; version++) {
   const [done] = await updateFeeds(
     {
