@@ -2,7 +2,6 @@
 
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type AddedFeed, feedOf } from '../core/added-feed.ts';
 import { FeedError, type FreshSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
@@ -16,8 +15,8 @@ import {
   wholeLines,
 } from './download.ts';
 import { shapeOf } from './formats.ts';
-import { publishedAt, withNewest } from './npm.ts';
-import { type PackageSource, packageFeeds } from './packages.ts';
+import { newestFiles, publishedAt } from './npm.ts';
+import { filesIn, type PackageSource, packageFeeds } from './packages.ts';
 import { readLines, type Shape, WEB_FEEDS } from './web.ts';
 
 type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes' | 'last'>;
@@ -29,10 +28,7 @@ export function freshFeeds(
   limits: Limits = {},
 ): FreshSource[] {
   const byId = new Map<string, FreshSource>();
-  const newest = readingNewest();
-  const packaged = new Map<string, PackageSource>(
-    packageFeeds().map(one => [one.feed.id, { ...one, read: () => newest(one.package, one.feed.id) }]),
-  );
+  const packaged = newestPackages();
   for (const [id, source] of packaged) byId.set(id, source);
   for (const web of WEB_FEEDS) {
     const { feed } = web;
@@ -67,21 +63,19 @@ export function freshFeeds(
 }
 
 /** Two feeds may lie in one package, which is fetched once. */
-function readingNewest(): (name: string, id: string) => Promise<RawFeed> {
-  const fetched = new Map<string, Promise<ReadonlyMap<string, Promise<RawFeed>>>>();
-  const fetchAll = (name: string) =>
-    withNewest(name, async manifest => {
-      const inside = packageFeeds(() => manifest).filter(one => one.package === name);
-      const read = new Map(inside.map(({ feed, read }) => [feed.id, read()]));
-      // All of it before the folder is gone; what fails is for whoever wants that feed.
-      await Promise.allSettled(read.values());
-      return read;
-    });
-  return async (name, id) => {
-    const fetching = fetched.get(name) ?? fetchAll(name);
+function newestPackages(): Map<string, PackageSource> {
+  const fetched = new Map<string, ReturnType<typeof newestFiles>>();
+  const open = async (name: string) => {
+    const fetching = fetched.get(name) ?? newestFiles(name);
     fetched.set(name, fetching);
-    return (await fetching).get(id)!;
+    const files = await fetching;
+    return async (file: string) => {
+      const bytes = files.get(file);
+      if (!bytes) throw new FeedError('not in the package');
+      return bytes.toString('utf8');
+    };
   };
+  return new Map(packageFeeds(open).map(source => [source.feed.id, source]));
 }
 
 /** Where the address of a feed fails, the package of the same feed may still bring what is newer than the one in use. */
@@ -114,7 +108,7 @@ async function readPlace(
   if (isAddress(place)) return readAddress(new URL(place), { ...options, isNamed: true }, shape);
   try {
     const file = await stat(place);
-    if (file.isDirectory()) return await readPackageAt(id, join(place, 'package.json'));
+    if (file.isDirectory()) return await readPackageAt(id, place);
     if (!file.isFile()) throw new FeedError('neither a file nor a folder');
     return { version: thisMinute(), ...shape.read(asList(await readText(place, file.size, shape))) };
   } catch (error) {
@@ -150,8 +144,8 @@ async function readAddress(
   }
 }
 
-async function readPackageAt(id: string, manifest: string): Promise<RawFeed> {
-  const source = packageFeeds(() => manifest).find(({ feed }) => feed.id === id);
+async function readPackageAt(id: string, folder: string): Promise<RawFeed> {
+  const source = packageFeeds(async () => filesIn(folder)).find(({ feed }) => feed.id === id);
   if (!source) throw new FeedError('it does not come as an npm package: name a file');
   return source.read();
 }

@@ -1,35 +1,42 @@
 /** The newest release of a package, from the npm registry that this machine is configured for. */
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { FeedError } from '../core/feed.ts';
+import { gunzip } from 'node:zlib';
+import { FeedError, MOST_BYTES } from '../core/feed.ts';
+import { filesOfTar } from './tar.ts';
 
 const run = promisify(execFile);
+const unzip = promisify(gunzip);
+/** Ten times the largest of them (November 2026). */
+const MOST_UNPACKED = 64 * 2 ** 20;
 const DEADLINE_MS = 120_000;
 const MOST_OUTPUT = 2 ** 20;
 const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|PG\w*)$/;
 /** Lines of npm's that tell where it failed, not why. */
 const UNTOLD = /^npm error (?:code|syscall|errno|path|type) /;
 
-/** npm checks the archive's integrity, and runs nothing of it. The folder is gone afterwards. */
-export function withNewest<T>(name: string, work: (manifest: string) => Promise<T>): Promise<T> {
-  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund'];
+/** By their path. npm checks the archive's integrity; it is unpacked in memory, and nothing of it is run. */
+export function newestFiles(name: string): Promise<ReadonlyMap<string, Buffer>> {
   return inFolder(async folder => {
-    const args = ['install', '--prefix', folder, '--ignore-scripts', ...quiet, `${name}@latest`];
-    await npm(name, args, folder);
-    return work(join(folder, 'node_modules', name, 'package.json'));
+    await npm(['pack', '--ignore-scripts', `${name}@latest`], folder);
+    const archive = (await readdir(folder)).find(file => file.endsWith('.tgz'));
+    if (archive === undefined) throw new FeedError('npm brought nothing');
+    const path = join(folder, archive);
+    if ((await stat(path)).size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
+    return filesOfTar(await unzip(await readFile(path), { maxOutputLength: MOST_UNPACKED }));
   });
 }
 
 /** In milliseconds since the epoch; null where the registry does not tell. */
 export function publishedAt(name: string, version: string): Promise<number | null> {
   return inFolder(async folder => {
-    const said = await npm(name, ['view', name, 'time', '--json'], folder);
     try {
-      const at = Date.parse((JSON.parse(said) as Record<string, string>)[version] ?? '');
+      const times = JSON.parse(await npm(['view', name, 'time', '--json'], folder)) as Record<string, string>;
+      const at = Date.parse(times[version] ?? '');
       return Number.isNaN(at) ? null : at;
     } catch {
       return null;
@@ -46,7 +53,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-async function npm(name: string, args: readonly string[], folder: string): Promise<string> {
+async function npm(args: readonly string[], folder: string): Promise<string> {
   // Its own cache: in a container with a read-only root the home directory cannot be written to.
   const more = ['--cache', join(folder, 'cache'), '--fetch-retries=1', '--loglevel=error'];
   // Settings of the registry and of proxies are in the environment; the service's own secrets are not npm's business.
@@ -55,7 +62,7 @@ async function npm(name: string, args: readonly string[], folder: string): Promi
   try {
     return (await run('npm', [...args, ...more], { ...options, killSignal: 'SIGKILL' })).stdout;
   } catch (error) {
-    throw new FeedError(`npm package ${name}: ${problemOf(error)}`, { cause: error });
+    throw new FeedError(problemOf(error), { cause: error });
   }
 }
 
@@ -64,5 +71,5 @@ function problemOf(error: unknown): string {
   if (code === 'ENOENT') return 'npm is not installed here: use --from with a file';
   if (killed) return `npm did not end within ${DEADLINE_MS / 1000} s`;
   const said = stderr.split('\n').find(line => line.startsWith('npm error ') && !UNTOLD.test(line));
-  return `npm could not install it: ${said?.replace('npm error ', '') ?? `it ended with ${code}`}`;
+  return `npm could not fetch it: ${said?.replace('npm error ', '') ?? `it ended with ${code}`}`;
 }
