@@ -9,12 +9,12 @@ import type { AddedFeed } from '../src/core/added-feed.ts';
 import type { Store } from '../src/core/ports.ts';
 import { freshFeeds } from '../src/feeds/fresh.ts';
 import { PACKING } from '../src/feeds/pack.ts';
-import { readTables } from '../src/feeds/tables.ts';
 import { actsOnFeeds } from '../src/operate/feeds.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { updateFeeds } from '../src/update.ts';
 import { catalogOf } from './support/catalog.ts';
 import { temporaryFolder } from './support/service.ts';
+import { FEW_TABLES } from './support/versions.ts';
 
 const DAY = 86_400_000;
 const FIRST = Date.parse('2026-11-01T12:00:00Z');
@@ -38,6 +38,7 @@ const honest = (req: IncomingMessage, res: ServerResponse) => {
 };
 
 let store: Store;
+const catalog = catalogOf([]);
 let path: string;
 let base: string;
 const ends: (() => void | Promise<void>)[] = [];
@@ -81,7 +82,7 @@ async function update(options: { force?: boolean; days?: number; from?: Map<stri
   const id = from ? [...from.keys()][0]! : name;
   const [done] = await updateFeeds(
     {
-      ...{ store, installed: [], tables: () => readTables(), catalog: () => catalogOf([]), actor: ACTOR },
+      ...{ store, installed: [], tables: async () => FEW_TABLES, catalog: () => catalog, actor: ACTOR },
       sources: freshFeeds(from, [added]).filter(({ feed }) => feed.id === id),
       packing: PACKING,
       clock: () => FIRST + day * DAY,

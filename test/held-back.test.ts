@@ -7,12 +7,12 @@ import type { AddedFeed } from '../src/core/added-feed.ts';
 import { lastDays } from '../src/core/quota.ts';
 import { freshFeeds } from '../src/feeds/fresh.ts';
 import { PACKING } from '../src/feeds/pack.ts';
-import { readTables } from '../src/feeds/tables.ts';
 import { updateFeeds } from '../src/update.ts';
 import { catalogOf } from './support/catalog.ts';
 import { mx, startDns } from './support/dns.ts';
 import { eventually } from './support/scale.ts';
 import { startTestService, type TestService, temporaryFolder } from './support/service.ts';
+import { FEW_TABLES } from './support/versions.ts';
 
 const DAY = 86_400_000;
 const TODAY = Date.parse('2026-11-16T12:00:00Z');
@@ -57,7 +57,7 @@ test('what callers asked for on seven days holds a list back that would flag it,
     const all: AddedFeed[] = await store.addedFeeds();
     const [done] = await updateFeeds(
       {
-        ...{ store, installed: [], tables: () => readTables(), catalog: async () => catalog },
+        ...{ store, installed: [], tables: async () => FEW_TABLES, catalog: async () => catalog },
         ...{ packing: PACKING, clock: () => TODAY, actor: { who: 'domain-risk', via: 'FEEDS_UPDATE' } },
         sources: freshFeeds(new Map(), all).filter(({ feed }) => feed.id === 'ours'),
       },

@@ -1,73 +1,26 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
-import { cleaning, reading, textOf } from '../../src/core/snapshot.ts';
+import { cleaning, textOf } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { ACT } from '../support/act.ts';
 import { catalogOf } from '../support/catalog.ts';
-import { bareEnvironment } from '../support/environment.ts';
+import { KILLS, killImport, WITHIN_MS } from '../support/killed-import.ts';
 import { CALM, callMany } from '../support/load.ts';
-import { anyPostgres, hasPostgres } from '../support/postgres.ts';
-import { openBeside, output, read, startChild } from '../support/process.ts';
+import { openBeside, read } from '../support/process.ts';
 import { eventually, pause, randomFrom, SEED, sized } from '../support/scale.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
-import { IMPORTED, versionOf } from '../support/versions.ts';
+import { IMPORTED } from '../support/versions.ts';
 
-const KILLS = sized(1, 50);
-const IMPORTING = join(import.meta.dirname, '../support/importing.ts');
-const DURATION = { timeout: sized(180_000, 600_000) };
-
-type Rows = (statement: string) => Promise<readonly Record<string, unknown>[]>;
-
-/** Ends an import at any moment of it, and looks at what is left. */
-async function killImport(place: string, afterMs: number, rows: Rows): Promise<void> {
-  const started = startChild([process.execPath, IMPORTING, place], bareEnvironment({}));
-  await output(started, /^0$/m);
-  await pause(afterMs);
-  started.child.kill('SIGKILL');
-  await started.exited;
-
-  const told = Number(started.stdout().trim().split('\n').at(-1));
-  const [row, ...others] = await rows('SELECT * FROM snapshot');
-  expect(others).toEqual([]);
-  expect([`${told}`, `${told + 1}`]).toContain(row!.version);
-  const text = await PACKING.unpack(String(row!.body));
-  const { names } = allAtOnce(reading(IMPORTED, text, String(row!.digest), 1));
-  expect(names).toEqual(versionOf(Number(row!.version)).names);
-  const [acts] = await rows("SELECT count(*) AS n FROM audit WHERE action = 'feed.update'");
-  expect(Number(acts!.n)).toBe(Number(row!.version) + 1);
-}
-
-test(
-  `killed ${KILLS} times in the middle of an import (seed ${SEED}), the store holds the old version or the new one, whole`,
-  DURATION,
-  async () => {
-    const random = randomFrom(SEED);
-    for (let kill = 0; kill < KILLS; kill++) {
-      const path = join(temporaryFolder(), 'domain-risk.db');
-      await killImport(path, 250 * random(), async statement => read(path, statement));
-      expect(read(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    }
-  },
-);
-
-test.runIf(hasPostgres())(`the same on PostgreSQL (seed ${SEED})`, DURATION, async () => {
+test(`killed ${KILLS} times in the middle of an import (seed ${SEED}), the store holds the old version or the new one, whole`, {
+  timeout: sized(180_000, 600_000),
+}, async () => {
   const random = randomFrom(SEED);
-  const postgres = await anyPostgres();
-  onTestFinished(() => postgres.close());
   for (let kill = 0; kill < KILLS; kill++) {
-    const url = await postgres.newDatabase();
-    const rows: Rows = async statement => {
-      // A statement that was under way when its client died may end after it.
-      await eventually('nobody is connected', async () => {
-        const others =
-          'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
-        return (await postgres.query(others, [], url)).length === 0;
-      });
-      return postgres.query(statement.replace('FROM ', 'FROM domain_risk.'), [], url);
-    };
-    await killImport(url, 250 * random(), rows);
+    const path = join(temporaryFolder(), 'domain-risk.db');
+    await killImport(path, WITHIN_MS * random(), async statement => read(path, statement));
+    expect(read(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   }
 });
 

@@ -4,7 +4,7 @@ import { PACKING } from '../../src/feeds/pack.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { updateFeeds } from '../../src/update.ts';
 import { catalogOf } from './catalog.ts';
-import { IMPORTED, versionOf } from './versions.ts';
+import { FEW_TABLES, IMPORTED, versionOf } from './versions.ts';
 
 const place = process.argv[2]!;
 const store = place.startsWith('postgres')
@@ -18,13 +18,7 @@ for (let version = 0; ; version++) {
       store,
       sources: [{ feed: IMPORTED, read: async () => versionOf(version) }],
       installed: [],
-      tables: async () => ({
-        'providers.csv': 'suffix,label,class\na.com,A,hosting',
-        'mailboxes.csv': 'domain,label,class,canary\ngmail.com,Gmail,consumer_webmail,yes',
-        'protected.csv': 'domain,kind,label\nb.com,name,',
-        'free.csv': 'domain,change,note\nc.com,add,',
-        'roles.txt': 'noreply',
-      }),
+      tables: async () => FEW_TABLES,
       catalog: () => catalogOf([]),
       packing: PACKING,
       clock: Date.now,
