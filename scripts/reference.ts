@@ -31,7 +31,7 @@ export function referenceRoutes(): Route[] {
         keys: { list: work, create: work, update: work, rotate: work, revoke: work },
         overrides: { list: work, set: work, remove: work },
         hosts: { list: work, forget: work, relearn: work },
-        feeds: { list: work, rollBack: work, goForth: work },
+        feeds: { list: work, rollBack: work, goForth: work, approve: work, reject: work },
         audit: { list: work },
         traffic: { read: work },
         decisions: { list: work },

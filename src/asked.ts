@@ -8,7 +8,7 @@ import { lastDays } from './core/quota.ts';
 import type { Steps } from './core/steps.ts';
 import type { Lookup } from './lookup.ts';
 
-/** Once an hour: a day's names come together, and a server that ends loses little. */
+/** Once an hour, and when it ends: a day's names come together, and one that is killed loses little. */
 const EVERY_MS = 3_600_000;
 /** Judging one takes about 5 µs. */
 const STEP = 50;
@@ -16,7 +16,8 @@ const STEP = 50;
 export interface Sampling {
   /** Writes what is known now. */
   keep(): Promise<void>;
-  close(): void;
+  /** With what is known then. */
+  close(): Promise<void>;
 }
 
 export function sampleAsked(parts: {
@@ -51,5 +52,11 @@ export function sampleAsked(parts: {
   }
 
   const timer = setInterval(() => void keep().catch(onError), EVERY_MS).unref();
-  return { keep, close: () => clearInterval(timer) };
+  return {
+    keep,
+    close() {
+      clearInterval(timer);
+      return keep().catch(onError);
+    },
+  };
 }

@@ -19,7 +19,7 @@ import { recordChanges } from './changes.ts';
 import type { Config } from './config.ts';
 import type { Actor } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
-import type { FeedSource } from './core/feed.ts';
+import type { FreshSource } from './core/feed.ts';
 import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
 import type { Shelf } from './core/saved.ts';
 import { Addresses } from './dns/addresses.ts';
@@ -117,7 +117,7 @@ export function joinCatalog({ feedsOff }: Pick<Config, 'feedsOff'>, handed: Hand
 export function updateParts(
   config: FeedsConfig,
   store: UpdateParts['store'],
-  sources: readonly FeedSource[],
+  sources: readonly FreshSource[],
   actor: Actor,
 ): UpdateParts {
   const { feeds: installed, tables } = SOURCES;

@@ -38,8 +38,7 @@ export async function openKept({ config, log, metrics, ...parts }: KeptParts) {
     traffic,
     /** With what is still to be written. */
     async close(): Promise<void> {
-      sampling.close();
-      await Promise.all([verdicts.close(), recall.close(), traffic.close()]);
+      await Promise.all([sampling.close(), verdicts.close(), recall.close(), traffic.close()]);
     },
   };
 }

@@ -5,18 +5,25 @@ import { type Act, type Actor, shortDetail } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
 import { doubtOf } from './core/doubt.ts';
-import { type Dropped, FeedError, type FeedSource, type Packing, type Snapshot } from './core/feed.ts';
+import {
+  type Dropped,
+  FeedError,
+  type FeedSource,
+  type FreshSource,
+  type Packing,
+  type Snapshot,
+} from './core/feed.ts';
 import { checkAfter, type FeedCheck, type Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import { historyOf, isHeld } from './core/history.ts';
 import { type Known, knownFrom } from './core/known.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { cleaning, textOf } from './core/snapshot.ts';
-import { allAtOnce } from './core/steps.ts';
+import { textOf } from './core/snapshot.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
+import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { readInUse, turnoverIn } from './update/in-use.ts';
 import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
@@ -57,6 +64,10 @@ export interface Updated {
   readonly flips: readonly Flip[] | null;
   /** Those of them that an operator has to look at. */
   readonly waiting: readonly string[] | null;
+  /** What the server said of the version in use after it; undefined where the one before stays. */
+  readonly tag?: Tried['tag'];
+  /** Where it was read in place of the feed's own address, and what was wrong with that. */
+  readonly fallback: string | null;
 }
 
 export interface UpdateParts {
@@ -73,7 +84,7 @@ export interface UpdateParts {
     | 'noteCheck'
   >;
   /** Each feed as it is today. */
-  readonly sources: readonly FeedSource[];
+  readonly sources: readonly FreshSource[];
   /** What is installed, for feeds that were never updated. */
   readonly installed: readonly FeedSource[];
   readonly tables: () => Promise<TableTexts>;
@@ -95,7 +106,7 @@ export interface UpdateOptions {
 }
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
-  const done = new Map<FeedSource, Updated>();
+  const done = new Map<FreshSource, Updated>();
   const checks = new Map((await parts.store.feedChecks()).map(check => [check.feed, check]));
   const held = options.evenHeld ? [] : await heldFeeds(parts);
   let catalog: Promise<Catalog> | undefined;
@@ -133,7 +144,7 @@ async function heldFeeds({ store, sources }: UpdateParts): Promise<string[]> {
   return sources.map(({ feed }) => feed.id).filter(id => isHeld(historyOf(id, inUse, past)));
 }
 
-const UNTRIED = { turnover: null, flips: null, waiting: null };
+const UNTRIED = { turnover: null, flips: null, waiting: null, fallback: null };
 
 function leftAlone(feed: string): Updated {
   const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
@@ -141,13 +152,13 @@ function leftAlone(feed: string): Updated {
 }
 
 /** What had to be forced was looked at by an operator. */
-function triedOf({ feed, outcome, problems, turnover, waiting }: Updated): Tried {
+function triedOf({ feed, outcome, problems, turnover, waiting, tag, fallback }: Updated): Tried {
   const isBad = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
-  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting };
+  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting, tag, fallback };
 }
 
 /** So that the disposable feeds of the same update are held against what it says. */
-function popularFirst(one: FeedSource, other: FeedSource): number {
+function popularFirst(one: FreshSource, other: FreshSource): number {
   return Number(other.feed.kind === 'popular') - Number(one.feed.kind === 'popular');
 }
 
@@ -163,7 +174,7 @@ async function knownNow({ tables }: UpdateParts, catalog: Once['catalog']): Prom
 }
 
 async function update(
-  source: FeedSource,
+  source: FreshSource,
   { known, catalog }: Once,
   parts: UpdateParts & { readonly check: FeedCheck | undefined },
   { force, dryRun }: UpdateOptions,
@@ -171,23 +182,26 @@ async function update(
   const { feed } = source;
   const inUse = await readInUse(feed, parts);
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
-  const fresh = await readFresh(source);
-  if (fresh instanceof FeedError) {
-    const nothing = { before, after: null, dropped: null, ...UNTRIED };
-    return { feed: feed.id, outcome: 'failed', ...nothing, problems: [oneLine(fresh.message)] };
-  }
-  const today = dayAt(parts.clock());
+  const now = parts.clock();
+  const last = force ? undefined : lastTag(source, inUse, parts.check, now);
+  const read = await readFresh(source, inUse.snapshot, last);
+  const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
+  if (read instanceof FeedError)
+    return { ...nothing, after: null, outcome: 'failed', problems: [oneLine(read.message)] };
+  if (read === null) return { ...nothing, after: before, outcome: 'unchanged', problems: [] };
+  const { snapshot: fresh, fallback } = read;
+  const today = dayAt(now);
   const held = { ...(await known()), installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
   const { moved } = turnoverOf(fresh, inUse.snapshot, today);
   const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
-  const told = { feed: feed.id, ...version, problems, ...UNTRIED };
+  const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
-    return { ...told, outcome: 'unchanged' };
-  const flips = await tryOut(next, inUse.snapshot, { ...parts, catalog }, parts.clock());
+    return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
+  const flips = await tryOut(next, inUse.snapshot, { ...parts, catalog }, now);
   const names = waitingIn(flips, parts.check);
   if (names.length > 0) {
     const { problem, outcome, waiting } = problemOf(names, feed, parts.check);
@@ -197,23 +211,9 @@ async function update(
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
-  const act = actOf(changed, feed.origin, parts);
+  const act = actOf(changed, fallback ?? feed.origin, parts);
   const taken = await accept(next, inUse.digest, act, parts);
-  return taken ? changed : { ...told, outcome: 'overtaken' };
-}
-
-async function readFresh(source: FeedSource): Promise<Snapshot | FeedError> {
-  try {
-    return allAtOnce(cleaning(source.feed, await source.read()));
-  } catch (error) {
-    if (error instanceof FeedError) return error;
-    throw error;
-  }
-}
-
-/** A message may repeat what stands in a list, and must not drive a terminal. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, 500);
+  return taken ? { ...changed, tag: keptTag(read.tag, next, now) } : { ...told, outcome: 'overtaken' };
 }
 
 function versionOf({ version, names }: Snapshot): Version {

@@ -1,6 +1,6 @@
 /** What a server keeps of the names that it is asked for, to try updates on. */
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sampleAsked } from '../src/asked.ts';
 import { inTurns } from '../src/assemble.ts';
 import { type AskedNames, MOST_NAMES } from '../src/core/asked.ts';
@@ -31,11 +31,13 @@ test('safe and disposable ones of the day, as many as are wanted; what nobody kn
       throw error;
     },
   });
-  onTestFinished(() => sampling.close());
   await sampling.keep();
   const server = expect.any(String);
   expect(kept).toEqual([[{ day: '2026-11-16', server, names: 'safe.com !listed.com' }, '2026-11-03']]);
   names = [];
   await sampling.keep();
   expect(kept).toHaveLength(1);
+  names = ['safe.com'];
+  await sampling.close();
+  expect(kept).toHaveLength(2);
 });

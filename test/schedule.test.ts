@@ -22,6 +22,7 @@ const updated = (outcome: Updated['outcome'], feed = 'castle'): Updated => ({
     turnover: null,
     flips: null,
     waiting: null,
+    fallback: null,
   },
 });
 

@@ -238,6 +238,8 @@ describe('an update of a feed', () => {
       waiting: null,
       problems: [],
       turnover: { added: 10, removed: 0 },
+      tag: null,
+      fallback: null,
     });
     expect(await stored()).toMatchObject({ version: 'new', names: many(110), acceptedAt: FIRST });
     expect(await acts()).toEqual([
@@ -375,6 +377,26 @@ describe('an update of a feed', () => {
     const { since } = (await stored())!;
     expect([since[0]!, since[105]!, since[115]!].map(dayText)).toEqual([null, '2026-11-01', '2026-11-02']);
   });
+});
+
+it('a package in place of an address that fails is taken where it is newer, and tells so; an older one is not', async () => {
+  const fallback = 'npm package x, since https://lists.example/x: answered 503';
+  const packaged = (version: string, count: number, releasedAt: number | null) =>
+    update({ version, names: many(count), releasedAt, fallback }, { now: FIRST + 5 * DAY });
+  const noted = async () => (await store.feedChecks()).find(one => one.feed === feed.id)?.fallback;
+  // In place of what is installed whatever is there.
+  expect(await packaged('1', 101, null)).toMatchObject({ outcome: 'accepted', fallback });
+  expect(await noted()).toBe(fallback);
+  expect((await acts()).at(-1)?.detail).toContain(`from ${fallback}`);
+  expect((await packaged('1', 101, FIRST)).outcome).toBe('unchanged');
+  for (const releasedAt of [null, FIRST + 5 * DAY])
+    expect(await packaged('2', 102, releasedAt)).toMatchObject({
+      outcome: 'failed',
+      problems: [`${fallback}; its version 2 is older than the one in use`],
+    });
+  expect(await packaged('3', 102, FIRST + 6 * DAY)).toMatchObject({ outcome: 'accepted' });
+  expect((await update(many(103), { now: FIRST + 7 * DAY })).fallback).toBeNull();
+  expect(await noted()).toBeNull();
 });
 
 describe('what became of a feed is kept', () => {

@@ -7,12 +7,14 @@ import { type Shared, share } from './shared.ts';
 import {
   type Acts,
   type Decisions,
+  type FeedDecision,
   type Feeds,
   type FeedVersion,
   type HostState,
   type Hosts,
   isActs,
   isDecisions,
+  isFeedDecision,
   isFeeds,
   isFeedVersion,
   isHostState,
@@ -104,6 +106,10 @@ export const rollBackFeed = (feed: string) =>
   admin<FeedVersion>(`feeds/${segment(feed)}/rollback`, isFeedVersion, post());
 export const returnFeed = (feed: string) =>
   admin<FeedVersion>(`feeds/${segment(feed)}/return`, isFeedVersion, post());
+export const approveFeed = (feed: string) =>
+  admin<FeedDecision>(`feeds/${segment(feed)}/approve`, isFeedDecision, post());
+export const rejectFeed = (feed: string) =>
+  admin<FeedDecision>(`feeds/${segment(feed)}/reject`, isFeedDecision, post());
 
 export const listHosts = () => admin<Hosts>('infra', isHosts);
 export const forgetHost = (host: string) =>

@@ -224,7 +224,9 @@ export interface Feeds {
     readonly removed: number;
     /** Why the last try failed or was refused. */
     readonly problem: string | null;
-    /** Domains that a version which is held back would flag though they were asked here and safe for days: `feeds approve` takes it, `feeds reject` does not. */
+    /** Where it was last read because its own address failed (the npm package of the same list), and why. */
+    readonly fallback: string | null;
+    /** Domains that a version which is held back would flag though they were asked here and safe for days: approve or reject it. */
     readonly waiting: readonly string[];
     /** Whether there is a version before the one in use. */
     readonly can_roll_back: boolean;
@@ -236,7 +238,7 @@ export interface Feeds {
     readonly feed: string;
     readonly tried_at: string | null;
     readonly problem: string | null;
-    /** Domains that a version which is held back would flag though they were asked here and safe for days: `feeds approve` takes it, `feeds reject` does not. */
+    /** Domains that a version which is held back would flag though they were asked here and safe for days: approve or reject it. */
     readonly waiting: readonly string[];
     /** Whether there is a version before the one in use. */
     readonly can_roll_back: boolean;
@@ -278,6 +280,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     added: integer(),
     removed: integer(),
     problem: either(string, nothing),
+    fallback: either(string, nothing),
     waiting: array(string),
     can_roll_back: boolean,
     held: boolean,
@@ -308,6 +311,19 @@ export const isFeedVersion: Check = /* @__PURE__ */ object({
   names: either(integer(), nothing),
   updated_at: either(string, nothing),
   held: boolean,
+});
+
+export interface FeedDecision {
+  readonly feed: string;
+  readonly approved: boolean;
+  /** Those that were decided about. */
+  readonly domains: readonly string[];
+}
+
+export const isFeedDecision: Check = /* @__PURE__ */ object({
+  feed: string,
+  approved: boolean,
+  domains: array(string),
 });
 
 export interface Hosts {

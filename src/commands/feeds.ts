@@ -98,6 +98,8 @@ async function status(options: { json?: boolean }): Promise<void> {
         process.stdout.write(`\n${feed}: rolled back; "feeds rollback ${feed} --undo" goes forth again`);
       if (problem !== null) process.stdout.write(`\n${feed}: ${printable(problem)}`);
     }
+    for (const { feed, fallback } of shown.feeds)
+      if (fallback !== null) process.stdout.write(`\n${feed}: from ${printable(fallback)}`);
     for (const { feed, origin } of shown.feeds.filter(({ own }) => own))
       process.stdout.write(`\n${feed}: added, from ${printable(origin)}`);
     const missing = [...FEED_IDS, ...stored.added.map(({ name }) => name)].filter(
@@ -162,6 +164,8 @@ export async function update(feeds: readonly string[] | undefined, options: Upda
   if (options.json) printJson({ dry_run: dryRun, feeds: results.map(shownUpdate) });
   else printUpdates(results);
   if (!options.json) printFlips(results);
+  for (const { feed, fallback } of results)
+    if (fallback !== null) process.stderr.write(`feed ${feed} came from ${fallback}\n`);
   for (const one of results)
     if (one.outcome === 'forced' || isHeld(one)) process.stderr.write(`${told(one)}\n`);
   const bad = results.filter(isKept);
@@ -188,8 +192,16 @@ function fixes(bad: readonly Updated[], from: ReadonlyMap<string, string>): stri
 }
 
 function shownUpdate({ dropped, ...one }: Updated) {
-  const { feed, outcome, before, after, problems, turnover, flips } = one;
-  const list = { feed, outcome, before, after, dropped: dropped && shownDropped(dropped), problems };
+  const { feed, outcome, before, after, problems, fallback, turnover, flips } = one;
+  const list = {
+    feed,
+    outcome,
+    before,
+    after,
+    dropped: dropped && shownDropped(dropped),
+    problems,
+    fallback,
+  };
   return { ...list, ...turnover, flips: flips && shownFlips(flips) };
 }
 

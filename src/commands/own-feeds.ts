@@ -12,7 +12,7 @@ import {
   parseFeedName,
 } from '../core/added-feed.ts';
 import { actOf } from '../core/audit.ts';
-import type { FeedSource } from '../core/feed.ts';
+import type { FreshSource } from '../core/feed.ts';
 import type { Store } from '../core/ports.ts';
 import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
 import { type Updated, updateFeeds } from '../update.ts';
@@ -100,8 +100,8 @@ async function addTo(
   const { freshFeeds } = await import('../feeds/fresh.ts');
   const asAdded = { ...wanted, addedAt: Date.now() };
   const source = freshFeeds(new Map(), [asAdded]).find(({ feed }) => feed.id === wanted.name)!;
-  let reading: ReturnType<FeedSource['read']> | undefined;
-  const once: FeedSource = {
+  let reading: ReturnType<FreshSource['read']> | undefined;
+  const once: FreshSource = {
     feed: source.feed,
     read: () => {
       reading ??= source.read();

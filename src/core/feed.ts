@@ -2,6 +2,7 @@
 
 import type { Day } from './days.ts';
 import type { TableTexts } from './tables.ts';
+import type { Tag } from './tag.ts';
 
 /**
  * `academic`: a register of universities, which broad feeds cannot flag. `popular`: names that many people use.
@@ -42,12 +43,24 @@ export interface RawFeed {
   readonly dated?: string;
   /** Whose name it is, for relays. */
   readonly labels?: ReadonlyMap<string, string>;
+  /** What its server says of it. */
+  readonly tag?: Tag | undefined;
+  /** When its makers published this version, in milliseconds since the epoch; null where nobody tells. */
+  readonly releasedAt?: number | null;
+  /** Where it came from in place of the feed's own address, and what was wrong with that. */
+  readonly fallback?: string;
 }
 
 /** A feed and the way to read it now. Throws FeedError when what is there is not the list any more. */
 export interface FeedSource {
   readonly feed: Feed;
   read(): Promise<RawFeed>;
+}
+
+/** A feed as it is today. `last` is what its server said of the version in use: null where that is still the newest. */
+export interface FreshSource {
+  readonly feed: Feed;
+  read(last?: Tag): Promise<RawFeed | null>;
 }
 
 /** Where everything comes from that a catalog is made of. */

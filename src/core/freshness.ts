@@ -1,5 +1,7 @@
 /** How fresh the lists are: what became of each feed when it was last looked at. Nothing new is as fresh as news. */
 
+import type { KeptTag } from './tag.ts';
+
 export interface FeedCheck {
   /** Id of the feed. */
   readonly feed: string;
@@ -17,6 +19,10 @@ export interface FeedCheck {
   /** Names of such a version that an operator decided about, and how. */
   readonly decided: readonly string[] | null;
   readonly isApproved: boolean | null;
+  /** What its server said of the version in use; null where it said nothing. */
+  readonly tag: KeptTag | null;
+  /** Where it was last read in place of its own address, and what was wrong with that; null where it was read there. */
+  readonly fallback: string | null;
 }
 
 /** What one try found: nothing is known of names where it changed nothing. */
@@ -25,11 +31,14 @@ export interface Tried {
   readonly problem: string | null;
   readonly turnover: { readonly added: number; readonly removed: number } | null;
   readonly waiting: readonly string[] | null;
+  /** Of the version that is in use after it; undefined where the one before is. */
+  readonly tag?: KeptTag | null | undefined;
+  readonly fallback: string | null;
 }
 
 export function checkAfter(
   was: FeedCheck | undefined,
-  { feed, problem, turnover, waiting }: Tried,
+  { feed, problem, turnover, waiting, tag = was?.tag ?? null, fallback }: Tried,
   now: number,
 ): FeedCheck {
   const { added, removed } = turnover ?? was ?? { added: 0, removed: 0 };
@@ -37,7 +46,8 @@ export function checkAfter(
   // What went well has settled what was decided before.
   const { decided = null, isApproved = null } = problem === null ? {} : (was ?? {});
   const held = problem === null ? null : (waiting ?? was?.waiting ?? null);
-  return { feed, triedAt: now, checkedAt, added, removed, problem, waiting: held, decided, isApproved };
+  const last = { feed, triedAt: now, checkedAt, added, removed, problem };
+  return { ...last, waiting: held, decided, isApproved, tag, fallback };
 }
 
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */

@@ -1,5 +1,6 @@
 /** A list by https, from an address that nobody can turn against the machine's own network. */
 
+import { createHash } from 'node:crypto';
 import { type LookupAddress, lookup } from 'node:dns';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -9,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { isPublicAddress } from '../core/address.ts';
 import { FeedError, MOST_BYTES } from '../core/feed.ts';
+import { type Tag, tagOf } from '../core/tag.ts';
 
 /** Over everything: names, redirects and the last byte of the body. */
 const DEADLINE_MS = 60_000;
@@ -23,6 +25,13 @@ export interface DownloadOptions {
   readonly mostBytes?: number;
   /** Whole lines up to about so many bytes are wanted; the rest is not fetched. */
   readonly firstBytes?: number | undefined;
+  /** What the server said of the version that is known already. */
+  readonly last?: Tag | undefined;
+}
+
+export interface Downloaded {
+  readonly text: string;
+  readonly tag: Tag | undefined;
 }
 
 /** Why an address is none that lists may come from, before anything is asked. */
@@ -38,13 +47,14 @@ export function addressProblem(url: URL, isNamed: boolean): string | undefined {
   return undefined;
 }
 
-/** The text; throws FeedError whatever goes wrong. */
-export async function download(address: URL, options: DownloadOptions): Promise<string> {
+/** Null where the last version is still the newest; throws FeedError whatever goes wrong. */
+export async function download(address: URL, options: DownloadOptions): Promise<Downloaded | null> {
   const { deadlineMs = DEADLINE_MS, mostBytes = MOST_BYTES, firstBytes } = options;
   const signal = AbortSignal.timeout(deadlineMs);
   try {
-    const response = await answered(address, options.isNamed, signal);
-    return asList(await readBody(response, { mostBytes, firstBytes }, signal));
+    const { response, tag } = await answered(address, options, signal);
+    if (!response) return null;
+    return { text: asList(await readBody(response, { mostBytes, firstBytes }, signal)), tag };
   } catch (error) {
     const { message } = error as Error;
     const why = signal.aborted ? `not complete within ${deadlineMs / 1000} s` : message;
@@ -69,16 +79,30 @@ export function asList(text: string): string {
   return list;
 }
 
-async function answered(address: URL, isNamed: boolean, signal: AbortSignal): Promise<IncomingMessage> {
+interface Answered {
+  /** None where nothing changed. */
+  readonly response?: IncomingMessage;
+  readonly tag?: Tag | undefined;
+}
+
+async function answered(
+  address: URL,
+  { isNamed, last }: DownloadOptions,
+  signal: AbortSignal,
+): Promise<Answered> {
   let url = address;
   for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
     // The operator's word is for the address that was named and not for where its server points.
     const problem = addressProblem(url, isNamed && url.host === address.host);
     if (problem) throw new FeedError(hop === 0 ? problem : `redirects to where it may not: ${problem}`);
-    const response = await ask(url, signal);
+    // Of another address, be it behind a redirect, the same words may mean something else.
+    const place = createHash('sha256').update(url.href).digest('hex');
+    const known = last?.address === place ? last : undefined;
+    const response = await ask(url, signal, known);
     const { statusCode = 0, headers } = response;
-    if (statusCode === 200) return response;
+    if (statusCode === 200) return { response, tag: tagOf(place, headers) };
     response.destroy();
+    if (statusCode === 304 && known) return {};
     if (!REDIRECTS.has(statusCode) || headers.location === undefined)
       throw new FeedError(`answered ${statusCode}`);
     const next = new URL(headers.location, url);
@@ -89,10 +113,14 @@ async function answered(address: URL, isNamed: boolean, signal: AbortSignal): Pr
   throw new FeedError(`more than ${MOST_REDIRECTS} redirects`);
 }
 
-function ask(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+function ask(url: URL, signal: AbortSignal, known: Tag | undefined): Promise<IncomingMessage> {
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
-    const headers = { 'user-agent': 'domain-risk', accept: '*/*', 'accept-encoding': 'gzip' };
+    const headers = {
+      ...{ 'user-agent': 'domain-risk', accept: '*/*', 'accept-encoding': 'gzip' },
+      ...(known?.etag ? { 'if-none-match': known.etag } : {}),
+      ...(known?.modified ? { 'if-modified-since': known.modified } : {}),
+    };
     const agent = url.protocol === 'https:' && throughProxy();
     const options = { agent, signal, headers, lookup: lookupPublic };
     const failed = (error: NodeJS.ErrnoException) =>

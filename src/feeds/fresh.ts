@@ -2,10 +2,10 @@
 
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type AddedFeed, feedOf } from '../core/added-feed.ts';
-import { FeedError, type FeedSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
+import { FeedError, type FreshSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
+import type { Tag } from '../core/tag.ts';
 import {
   addressProblem,
   asList,
@@ -15,60 +15,78 @@ import {
   wholeLines,
 } from './download.ts';
 import { shapeOf } from './formats.ts';
-import { withNewest } from './npm.ts';
-import { packageFeeds } from './packages.ts';
+import { newestFiles, publishedAt } from './npm.ts';
+import { filesIn, type PackageSource, packageFeeds } from './packages.ts';
 import { readLines, type Shape, WEB_FEEDS } from './web.ts';
 
-type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes'>;
+type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes' | 'last'>;
 
 /** `from`: feed to the file, folder or address that it is to come from in place of its own. `added`: the operator's. */
 export function freshFeeds(
   from: ReadonlyMap<string, string> = new Map(),
   added: readonly AddedFeed[] = [],
   limits: Limits = {},
-): FeedSource[] {
-  const byId = new Map<string, FeedSource>();
-  const read = readingNewest();
-  for (const { feed, package: name } of packageFeeds())
-    byId.set(feed.id, { feed, read: () => read(name, feed.id) });
+): FreshSource[] {
+  const byId = new Map<string, FreshSource>();
+  const packaged = newestPackages();
+  for (const [id, source] of packaged) byId.set(id, source);
   for (const web of WEB_FEEDS) {
     const { feed } = web;
-    byId.set(feed.id, { feed, read: () => readAddress(new URL(feed.origin), false, web, limits) });
+    const url = new URL(feed.origin);
+    const other = packaged.get(feed.id);
+    const read = (last?: Tag) =>
+      readAddress(url, { ...limits, isNamed: false, last }, web).catch(error => {
+        if (other && error instanceof FeedError) return readPackaged(other, error);
+        throw error;
+      });
+    byId.set(feed.id, { feed, read });
   }
   const shapes = new Map<string, Shape>(WEB_FEEDS.map(web => [web.feed.id, web]));
   for (const one of added) {
     if (byId.has(one.name)) continue;
     const shape = shapeOf(one);
     shapes.set(one.name, shape);
-    byId.set(one.name, { feed: feedOf(one), read: () => readPlace(one.name, one.place, shape, limits) });
+    byId.set(one.name, {
+      feed: feedOf(one),
+      read: last => readPlace(one.name, one.place, shape, { ...limits, last }),
+    });
   }
   for (const [id, place] of from) {
     const origin = isAddress(place) ? shownAddress(new URL(place)) : place;
     const shape = shapes.get(id) ?? { read: readLines };
     byId.set(id, {
       feed: { ...byId.get(id)!.feed, origin },
-      read: () => readPlace(id, place, shape, limits),
+      read: last => readPlace(id, place, shape, { ...limits, last }),
     });
   }
   return [...byId.values()];
 }
 
 /** Two feeds may lie in one package, which is fetched once. */
-function readingNewest(): (name: string, id: string) => Promise<RawFeed> {
-  const fetched = new Map<string, Promise<ReadonlyMap<string, Promise<RawFeed>>>>();
-  const fetchAll = (name: string) =>
-    withNewest(name, async manifest => {
-      const inside = packageFeeds(() => manifest).filter(one => one.package === name);
-      const read = new Map(inside.map(({ feed, read }) => [feed.id, read()]));
-      // All of it before the folder is gone; what fails is for whoever wants that feed.
-      await Promise.allSettled(read.values());
-      return read;
-    });
-  return async (name, id) => {
-    const fetching = fetched.get(name) ?? fetchAll(name);
+function newestPackages(): Map<string, PackageSource> {
+  const fetched = new Map<string, ReturnType<typeof newestFiles>>();
+  const open = async (name: string) => {
+    const fetching = fetched.get(name) ?? newestFiles(name);
     fetched.set(name, fetching);
-    return (await fetching).get(id)!;
+    const files = await fetching;
+    return async (file: string) => {
+      const bytes = files.get(file);
+      if (!bytes) throw new FeedError('not in the package');
+      return bytes.toString('utf8');
+    };
   };
+  return new Map(packageFeeds(open).map(source => [source.feed.id, source]));
+}
+
+/** Where the address of a feed fails, the package of the same feed may still bring what is newer than the one in use. */
+async function readPackaged({ feed, package: name, read }: PackageSource, why: FeedError): Promise<RawFeed> {
+  try {
+    const raw = await read();
+    const releasedAt = await publishedAt(name, raw.version);
+    return { ...raw, releasedAt, fallback: `${feed.origin}, since ${why.message}` };
+  } catch (error) {
+    throw new FeedError(`${why.message}; ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Why a list cannot come from there, as far as that can be told beforehand. */
@@ -81,11 +99,16 @@ export function placeProblem(place: string): string | undefined {
 export const isAddress = (place: string) => /^[a-z][a-z0-9+.-]*:/i.test(place);
 
 /** A folder is an unpacked npm package; a file is the list as its makers publish it, or has one name per line. */
-async function readPlace(id: string, place: string, shape: Shape, limits: Limits): Promise<RawFeed> {
-  if (isAddress(place)) return readAddress(new URL(place), true, shape, limits);
+async function readPlace(
+  id: string,
+  place: string,
+  shape: Shape,
+  options: Omit<DownloadOptions, 'isNamed'>,
+): Promise<RawFeed | null> {
+  if (isAddress(place)) return readAddress(new URL(place), { ...options, isNamed: true }, shape);
   try {
     const file = await stat(place);
-    if (file.isDirectory()) return await readPackageAt(id, join(place, 'package.json'));
+    if (file.isDirectory()) return await readPackageAt(id, place);
     if (!file.isFile()) throw new FeedError('neither a file nor a folder');
     return { version: thisMinute(), ...shape.read(asList(await readText(place, file.size, shape))) };
   } catch (error) {
@@ -109,20 +132,20 @@ function problemOf(error: unknown): string {
 
 async function readAddress(
   url: URL,
-  isNamed: boolean,
+  options: DownloadOptions,
   { read, firstBytes }: Shape,
-  limits: Limits,
-): Promise<RawFeed> {
-  const text = await download(url, { ...limits, isNamed, firstBytes });
+): Promise<RawFeed | null> {
+  const downloaded = await download(url, { ...options, firstBytes });
+  if (!downloaded) return null;
   try {
-    return { version: thisMinute(), ...read(text) };
+    return { version: thisMinute(), ...read(downloaded.text), tag: downloaded.tag };
   } catch (error) {
     throw new FeedError(`${shownAddress(url)}: ${problemOf(error)}`, { cause: error });
   }
 }
 
-async function readPackageAt(id: string, manifest: string): Promise<RawFeed> {
-  const source = packageFeeds(() => manifest).find(({ feed }) => feed.id === id);
+async function readPackageAt(id: string, folder: string): Promise<RawFeed> {
+  const source = packageFeeds(async () => filesIn(folder)).find(({ feed }) => feed.id === id);
   if (!source) throw new FeedError('it does not come as an npm package: name a file');
   return source.read();
 }

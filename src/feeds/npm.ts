@@ -1,42 +1,68 @@
 /** The newest release of a package, from the npm registry that this machine is configured for. */
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { FeedError } from '../core/feed.ts';
+import { gunzip } from 'node:zlib';
+import { FeedError, MOST_BYTES } from '../core/feed.ts';
+import { filesOfTar } from './tar.ts';
 
 const run = promisify(execFile);
+const unzip = promisify(gunzip);
+/** Ten times the largest of them (November 2026). */
+const MOST_UNPACKED = 64 * 2 ** 20;
 const DEADLINE_MS = 120_000;
 const MOST_OUTPUT = 2 ** 20;
 const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|PG\w*)$/;
 /** Lines of npm's that tell where it failed, not why. */
 const UNTOLD = /^npm error (?:code|syscall|errno|path|type) /;
 
-/** npm checks the archive's integrity, and runs nothing of it. The folder is gone afterwards. */
-export async function withNewest<T>(name: string, work: (manifest: string) => Promise<T>): Promise<T> {
+/** By their path. npm checks the archive's integrity; it is unpacked in memory, and nothing of it is run. */
+export function newestFiles(name: string): Promise<ReadonlyMap<string, Buffer>> {
+  return inFolder(async folder => {
+    await npm(['pack', '--ignore-scripts', `${name}@latest`], folder);
+    const archive = (await readdir(folder)).find(file => file.endsWith('.tgz'));
+    if (archive === undefined) throw new FeedError('npm brought nothing');
+    const path = join(folder, archive);
+    if ((await stat(path)).size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
+    return filesOfTar(await unzip(await readFile(path), { maxOutputLength: MOST_UNPACKED }));
+  });
+}
+
+/** In milliseconds since the epoch; null where the registry does not tell. */
+export function publishedAt(name: string, version: string): Promise<number | null> {
+  return inFolder(async folder => {
+    try {
+      const times = JSON.parse(await npm(['view', name, 'time', '--json'], folder)) as Record<string, string>;
+      const at = Date.parse(times[version] ?? '');
+      return Number.isNaN(at) ? null : at;
+    } catch {
+      return null;
+    }
+  });
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-'));
   try {
-    await install(name, folder);
-    return await work(join(folder, 'node_modules', name, 'package.json'));
+    return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function install(name: string, folder: string): Promise<void> {
-  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+async function npm(args: readonly string[], folder: string): Promise<string> {
   // Its own cache: in a container with a read-only root the home directory cannot be written to.
-  const places = ['--prefix', folder, '--cache', join(folder, 'cache')];
-  const args = ['install', ...places, '--ignore-scripts', '--fetch-retries=1', ...quiet, `${name}@latest`];
+  const more = ['--cache', join(folder, 'cache'), '--fetch-retries=1', '--loglevel=error'];
   // Settings of the registry and of proxies are in the environment; the service's own secrets are not npm's business.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRETS.test(name)));
   const options = { cwd: folder, env, timeout: DEADLINE_MS, maxBuffer: MOST_OUTPUT };
   try {
-    await run('npm', args, { ...options, killSignal: 'SIGKILL' });
+    return (await run('npm', [...args, ...more], { ...options, killSignal: 'SIGKILL' })).stdout;
   } catch (error) {
-    throw new FeedError(`npm package ${name}: ${problemOf(error)}`, { cause: error });
+    throw new FeedError(problemOf(error), { cause: error });
   }
 }
 
@@ -45,5 +71,5 @@ function problemOf(error: unknown): string {
   if (code === 'ENOENT') return 'npm is not installed here: use --from with a file';
   if (killed) return `npm did not end within ${DEADLINE_MS / 1000} s`;
   const said = stderr.split('\n').find(line => line.startsWith('npm error ') && !UNTOLD.test(line));
-  return `npm could not install it: ${said?.replace('npm error ', '') ?? `it ended with ${code}`}`;
+  return `npm could not fetch it: ${said?.replace('npm error ', '') ?? `it ended with ${code}`}`;
 }

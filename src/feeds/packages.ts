@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import {
   type Family,
   type Feed,
@@ -147,28 +147,30 @@ export interface PackageSource extends FeedSource {
   readonly package: string;
 }
 
-/** `manifestOf` finds a package's package.json: of the installed one, of a newer one, of one that a test made. */
-export function packageFeeds(manifestOf: (name: string) => string = installedManifest): PackageSource[] {
+/** The text of a file in a package. */
+export type PackageFiles = (file: string) => Promise<string>;
+
+/** `open` finds the package: the installed one, a newer one, one in a folder. */
+export function packageFeeds(
+  open: (name: string) => Promise<PackageFiles> = installedFiles,
+): PackageSource[] {
   return ROWS.map(row => {
     const { id, kind, family, licence, atLeast } = row;
     const feed: Feed = { id, kind, family, licence, atLeast, origin: `npm package ${row.package}` };
-    return { feed, package: row.package, read: () => readPackage(row, manifestOf) };
+    return { feed, package: row.package, read: () => readPackage(row, open) };
   });
 }
 
-async function readPackage(row: Row, manifestOf: (name: string) => string): Promise<RawFeed> {
+async function readPackage(row: Row, open: (name: string) => Promise<PackageFiles>): Promise<RawFeed> {
   let reading = 'package.json';
   try {
-    const manifest = manifestOf(row.package);
-    const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version?: unknown };
+    const textOf = await open(row.package);
+    const { version } = JSON.parse(await textOf(reading)) as { version?: unknown };
     if (typeof version !== 'string') throw new FeedError('no version in it');
     const texts: string[] = [];
     for (const file of row.files) {
       reading = file;
-      const path = join(dirname(manifest), file);
-      if ((await stat(path)).size > MOST_BYTES)
-        throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
-      texts.push(await readFile(path, 'utf8'));
+      texts.push(await textOf(file));
     }
     reading = row.files.join(' and ');
     const dated = row.released?.version === version ? { dated: row.released.day } : {};
@@ -179,12 +181,19 @@ async function readPackage(row: Row, manifestOf: (name: string) => string): Prom
   }
 }
 
+export function filesIn(folder: string): PackageFiles {
+  return async file => {
+    const path = join(folder, file);
+    if ((await stat(path)).size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
+    return readFile(path, 'utf8');
+  };
+}
+
 /** By search path and not by resolution: a package may hide its package.json behind `exports`. */
-function installedManifest(name: string): string {
+async function installedFiles(name: string): Promise<PackageFiles> {
   const require = createRequire(import.meta.url);
   for (const folder of require.resolve.paths(name) ?? []) {
-    const manifest = join(folder, name, 'package.json');
-    if (existsSync(manifest)) return manifest;
+    if (existsSync(join(folder, name, 'package.json'))) return filesIn(join(folder, name));
   }
   throw new FeedError('not installed; run npm ci');
 }

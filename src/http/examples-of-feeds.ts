@@ -1,7 +1,12 @@
 /** Real examples for the OpenAPI document: what is told of the lists. */
 
 import type { Type } from 'typebox';
-import type { ChangesSchema, FeedsSchema, FeedVersionSchema } from './schemas-of-feeds.ts';
+import type {
+  ChangesSchema,
+  FeedDecisionSchema,
+  FeedsSchema,
+  FeedVersionSchema,
+} from './schemas-of-feeds.ts';
 
 export const FEEDS: Type.Static<typeof FeedsSchema> = {
   snapshot: 'aa6756337948',
@@ -27,6 +32,7 @@ export const FEEDS: Type.Static<typeof FeedsSchema> = {
       added: 12,
       removed: 3,
       problem: null,
+      fallback: null,
       waiting: [],
       can_roll_back: true,
       held: false,
@@ -41,6 +47,12 @@ export const FEED_VERSION: Type.Static<typeof FeedVersionSchema> = {
   names: 1_480,
   updated_at: '2026-11-14T04:17:00Z',
   held: true,
+};
+
+export const FEED_DECISION: Type.Static<typeof FeedDecisionSchema> = {
+  feed: 'domains-mx',
+  approved: true,
+  domains: ['one.example.org', 'two.example.org', 'three.example.org', 'four.example.org'],
 };
 
 export const CHANGES: Type.Static<typeof ChangesSchema> = {

@@ -6,7 +6,7 @@ import type { OverrideBody } from './bodies.ts';
 import { MADE_OPERATOR, NEW_OPERATOR, OPERATORS } from './examples-of-appointed.ts';
 import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
 import { DECISIONS } from './examples-of-decisions.ts';
-import { CHANGES, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
+import { CHANGES, FEED_DECISION, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
 import { TRAFFIC } from './examples-of-traffic.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
@@ -209,6 +209,8 @@ export const ANSWERS: Readonly<Record<OperationId, readonly Example[]>> = {
   listFeeds: [example('One list', FEEDS)],
   rollBackFeed: [example('Back to the version before', FEED_VERSION)],
   returnFeed: [example('The newest again', { ...FEED_VERSION, held: false })],
+  approveFeed: [example('It may flag them', FEED_DECISION)],
+  rejectFeed: [example('It may not', { ...FEED_DECISION, approved: false })],
   listHosts: [example('One mail host', HOSTS)],
   ignoreHost: [example('Ignored', IGNORED)],
   watchHost: [example('Watched', WATCHED)],

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { feedEndpoints } from './endpoints/feeds.ts';
 import type { Parameter, Route } from './routes.ts';
 import type { RouteOf } from './rows-of-operators.ts';
-import { FeedsSchema, FeedVersionSchema } from './schemas-of-feeds.ts';
+import { FeedDecisionSchema, FeedsSchema, FeedVersionSchema } from './schemas-of-feeds.ts';
 
 export type FeedRows = ReturnType<typeof feedEndpoints>;
 
@@ -47,6 +47,30 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       parameters: [FEED],
       refusals: [404],
       work: feeds.goForth,
+    }),
+    row({
+      at: ['POST', '/admin/feeds/{feed}/approve'],
+      says: [
+        'approveFeed',
+        'Approve a version that is held back',
+        'It may flag the domains that wait. The next update takes it, which a service that updates by itself begins within two minutes.',
+      ],
+      answer: FeedDecisionSchema,
+      parameters: [FEED],
+      refusals: [404],
+      work: feeds.approve,
+    }),
+    row({
+      at: ['POST', '/admin/feeds/{feed}/reject'],
+      says: [
+        'rejectFeed',
+        'Reject a version that is held back',
+        'What flags the same domains is refused from now on, without asking again. Approving it takes that back.',
+      ],
+      answer: FeedDecisionSchema,
+      parameters: [FEED],
+      refusals: [404],
+      work: feeds.reject,
     }),
   ];
 }

@@ -60,6 +60,8 @@ export type OperatorsOperation =
   | 'listActs'
   | 'rollBackFeed'
   | 'returnFeed'
+  | 'approveFeed'
+  | 'rejectFeed'
   | 'getTraffic'
   | 'listDecisions'
   | 'listOperators'

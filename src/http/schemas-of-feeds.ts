@@ -23,7 +23,7 @@ const VERSIONS = {
 
 const Waiting = Type.Array(Type.String(), {
   description:
-    'Domains that a version which is held back would flag though they were asked here and safe for days: `feeds approve` takes it, `feeds reject` does not.',
+    'Domains that a version which is held back would flag though they were asked here and safe for days: approve or reject it.',
 });
 
 export const FeedVersionSchema = Type.Object(
@@ -35,6 +35,15 @@ export const FeedVersionSchema = Type.Object(
     held: VERSIONS.held,
   },
   { title: 'FeedVersion' },
+);
+
+export const FeedDecisionSchema = Type.Object(
+  {
+    feed: Type.String(),
+    approved: Type.Boolean(),
+    domains: Type.Array(Type.String(), { description: 'Those that were decided about.' }),
+  },
+  { title: 'FeedDecision' },
 );
 
 export const FeedsSchema = Type.Object(
@@ -78,6 +87,12 @@ export const FeedsSchema = Type.Object(
         added: Type.Integer({ description: 'Names that the last change brought.' }),
         removed: Type.Integer({ description: 'Names that it took away.' }),
         problem: nullable(Type.String({ description: 'Why the last try failed or was refused.' })),
+        fallback: nullable(
+          Type.String({
+            description:
+              'Where it was last read because its own address failed (the npm package of the same list), and why.',
+          }),
+        ),
         waiting: Waiting,
         ...VERSIONS,
       }),

@@ -167,7 +167,7 @@ export function shownInUse({ feed, version, isHeld: held }: InUse) {
 
 /** Nobody has looked at what was installed. */
 function shownCheck(check: FeedCheck | undefined, now: number) {
-  const { triedAt = null, checkedAt = null, added = 0, removed = 0, problem = null, waiting } = check ?? {};
+  const { triedAt = null, checkedAt = null, added = 0, removed = 0, problem = null } = check ?? {};
   return {
     tried_at: shownDate(triedAt),
     checked_at: shownDate(checkedAt),
@@ -175,7 +175,8 @@ function shownCheck(check: FeedCheck | undefined, now: number) {
     added,
     removed,
     problem,
-    waiting: waiting ?? [],
+    fallback: check?.fallback ?? null,
+    waiting: check?.waiting ?? [],
   };
 }
 

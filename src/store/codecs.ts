@@ -53,6 +53,15 @@ export const texts: Codec<readonly string[]> = {
   fromPostgres: kept => kept as readonly string[],
 };
 
+/** A small record that is read and written as one. */
+export const record = <V>(): Codec<V> => ({
+  ...text,
+  toSqlite: value => JSON.stringify(value),
+  fromSqlite: kept => JSON.parse(String(kept)),
+  toPostgres: value => JSON.stringify(value),
+  fromPostgres: kept => JSON.parse(String(kept)),
+});
+
 /** What a statement puts together as JSON, and nobody keeps: `read` makes the value of it. */
 export const json = <V, J>(read: (parsed: J) => V): Codec<V> => ({
   types: { sqlite: 'TEXT', postgres: 'json' },

@@ -4,7 +4,8 @@ import type { AddedFeed, Format } from '../core/added-feed.ts';
 import type { AskedNames } from '../core/asked.ts';
 import type { FeedCheck } from '../core/freshness.ts';
 import type { ChangesMark, NumberedChange } from '../core/listing-change.ts';
-import { later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
+import type { KeptTag } from '../core/tag.ts';
+import { later, orNull, record, text, texts, whole, word, yesNo } from './codecs.ts';
 import { table, without } from './table.ts';
 
 export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
@@ -17,6 +18,8 @@ export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
   waiting: later(orNull(texts)),
   decided: later(orNull(texts)),
   isApproved: later(orNull(yesNo)),
+  tag: later(orNull(record<KeptTag>())),
+  fallback: later(orNull(text)),
 });
 
 export const ASKED = table<AskedNames>('asked', ['day', 'server'], {

@@ -84,6 +84,8 @@ const ENDPOINTS: readonly (readonly [string, string, object?])[] = [
   ['GET', '/admin/feeds'],
   ['POST', '/admin/feeds/castle/rollback', {}],
   ['POST', '/admin/feeds/castle/return', {}],
+  ['POST', '/admin/feeds/castle/approve', {}],
+  ['POST', '/admin/feeds/castle/reject', {}],
   ['GET', '/admin/infra'],
   ['POST', '/admin/infra/mx.example.net/forget', {}],
   ['POST', '/admin/infra/mx.example.net/relearn', {}],
@@ -551,7 +553,7 @@ describe('feeds, mail hosts and the audit', () => {
         dropped: expect.objectContaining({ malformed: expect.any(Number), protected: expect.any(Number) }),
         updated_at: null,
         ...{ tried_at: null, checked_at: null, age_seconds: null, added: 0, removed: 0, problem: null },
-        waiting: [],
+        ...{ fallback: null, waiting: [] },
         ...{ can_roll_back: false, held: false },
       });
     }

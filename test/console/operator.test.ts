@@ -456,6 +456,21 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await feeds.getByRole('button', { name: 'Undo rollback fakefilter' }).waitFor({ state: 'detached' });
     expect((await service().store.snapshot('fakefilter'))?.digest).toBe('d2');
     await service().store.removeSnapshot('fakefilter', ACT);
+    for (const [verb, isApproved] of [
+      ['Reject', false],
+      ['Approve', true],
+    ] as const) {
+      await service().store.noteCheck({
+        ...{ feed: 'fakefilter', triedAt: 1, checkedAt: 1, added: 0, removed: 0, problem: 'it waits' },
+        ...{ waiting: ['regular.com'], decided: null, isApproved: null, tag: null, fallback: null },
+      });
+      await feeds.getByRole('button', { name: 'Refresh' }).click();
+      await feeds.getByText(/1 established domain that .*: regular\.com/).waitFor();
+      await feeds.getByRole('button', { name: `${verb} fakefilter` }).click();
+      await send(page, verb);
+      await feeds.getByText('fakefilter: a new version is held back').waitFor({ state: 'detached' });
+      expect((await service().store.feedChecks())[0]).toMatchObject({ decided: ['regular.com'], isApproved });
+    }
     for (const [, , entries] of rows) expect(Number(entries?.replaceAll(',', ''))).toBeGreaterThan(0);
 
     const panel = await chooseTab(page, 'Learned hosts');

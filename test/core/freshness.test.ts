@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkAfter, type FeedCheck, freshnessOf, STALE_MS } from '../../src/core/freshness.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
-const UNDECIDED = { waiting: null, decided: null, isApproved: null };
+const UNDECIDED = { waiting: null, decided: null, isApproved: null, tag: null, fallback: null };
 const WAS: FeedCheck = {
   ...{ feed: 'a', triedAt: 5, checkedAt: 5, added: 3, removed: 2, problem: null },
   ...UNDECIDED,
@@ -17,7 +17,7 @@ describe('after an update', () => {
   ])('%s', (_, was, problem, added, expected) => {
     const turnover = added === null ? null : { added, removed: 0 };
     const before = was ?? { feed: 'a', checkedAt: null, added: 0, removed: 0, problem: null, ...UNDECIDED };
-    expect(checkAfter(was, { feed: 'a', problem, turnover, waiting: null }, NOW)).toEqual({
+    expect(checkAfter(was, { feed: 'a', problem, turnover, waiting: null, fallback: null }, NOW)).toEqual({
       ...before,
       triedAt: NOW,
       ...expected,
@@ -25,13 +25,13 @@ describe('after an update', () => {
   });
 
   test('that went well again no trouble is told any more', () => {
-    const went = { feed: 'a', problem: null, turnover: null, waiting: null };
+    const went = { feed: 'a', problem: null, turnover: null, waiting: null, fallback: null };
     const before = { ...WAS, problem: 'no', waiting: ['x.com'], decided: ['x.com'], isApproved: true };
     expect(checkAfter(before, went, NOW)).toEqual({ ...WAS, triedAt: NOW, checkedAt: NOW });
   });
 
   test('that failed, what waits for an operator and what one decided stays', () => {
-    const failed = { feed: 'a', problem: 'no', turnover: null, waiting: null };
+    const failed = { feed: 'a', problem: 'no', turnover: null, waiting: null, fallback: null };
     const before = { ...WAS, waiting: ['x.com'], decided: ['y.com'], isApproved: false };
     expect(checkAfter(before, failed, NOW)).toEqual({ ...before, triedAt: NOW, problem: 'no' });
     expect(checkAfter(before, { ...failed, waiting: ['z.com'] }, NOW).waiting).toEqual(['z.com']);

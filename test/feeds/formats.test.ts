@@ -70,7 +70,7 @@ test('an address in the own network may be named, and what is too large or no li
     freshFeeds(new Map(), [added(path)]).find(({ feed }) => feed.id === 'mine')!;
   expect(source('/').feed).toEqual(feedOf(added('/')));
   expect(source('/').feed).toMatchObject({ family: 'verified', origin: `http://127.0.0.1:${port}/` });
-  expect((await source('/list.json').read()).names).toEqual(['own.com']);
+  expect((await source('/list.json').read())?.names).toEqual(['own.com']);
   await expect(source('/page').read()).rejects.toThrow('a web page, not a list');
   await expect(source('/large').read()).rejects.toThrow('larger than 32 MiB');
 });

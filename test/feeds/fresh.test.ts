@@ -1,17 +1,29 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freshFeeds, placeProblem } from '../../src/feeds/fresh.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { SOURCES } from '../../src/feeds/sources.ts';
 import { WEB_FEEDS } from '../../src/feeds/web.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-const readFrom = (id: string, place: string) =>
-  freshFeeds(new Map([[id, place]]))
+const readFrom = async (id: string, place: string) =>
+  (await freshFeeds(new Map([[id, place]]))
     .find(({ feed }) => feed.id === id)!
-    .read();
+    .read())!;
 
 function written(text: string, name = 'list.txt'): string {
   const path = join(temporaryFolder(), name);
@@ -138,22 +150,29 @@ describe('the newest release of a package', () => {
     vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
     return folder;
   }
+  /** What makes an archive of these files, as `npm pack` leaves one. */
+  function packing(files: Record<string, string>): string {
+    const folder = temporaryFolder();
+    for (const [file, text] of Object.entries({ 'package.json': '{"version":"2.0.0"}', ...files })) {
+      mkdirSync(dirname(join(folder, 'package', file)), { recursive: true });
+      writeFileSync(join(folder, 'package', file), text);
+    }
+    return `tar -C ${folder} -czf packed.tgz package`;
+  }
   const read = (id: string) =>
     freshFeeds()
       .find(({ feed }) => feed.id === id)!
       .read();
   const left = () => readdirSync(tmpdir()).filter(name => name.startsWith('domain-risk-feed-'));
 
-  it('is installed aside without running anything of it or telling it our secrets, read, and gone again', async () => {
+  it('is fetched aside without running anything of it or telling it our secrets, read, and gone again', async () => {
     vi.stubEnv('ADMIN_TOKEN', 'canary-1');
     vi.stubEnv('DATABASE_URL', 'postgres://canary-2');
-    const folder = npmThat(
-      'mkdir -p node_modules/is-burner-email/dist && cd node_modules/is-burner-email && echo \'{"version":"2.0.0"}\' > package.json && echo \'var blacklist_default = "a.com";\' > dist/index.js',
-    );
+    const folder = npmThat(packing({ 'dist/index.js': 'var blacklist_default = "a.com";' }));
     const before = left();
     expect(await read('is-burner-email')).toEqual({ version: '2.0.0', names: ['a.com'] });
     const args = readFileSync(join(folder, 'args'), 'utf8').split('\n');
-    expect(args).toEqual(expect.arrayContaining(['install', '--ignore-scripts', 'is-burner-email@latest']));
+    expect(args).toEqual(expect.arrayContaining(['pack', '--ignore-scripts', 'is-burner-email@latest']));
     expect(readFileSync(join(folder, 'env'), 'utf8')).not.toContain('canary');
     expect(left()).toEqual(before);
   });
@@ -161,12 +180,75 @@ describe('the newest release of a package', () => {
   it.each([
     ['echo "npm error code E404" >&2; echo "npm error 404 Not Found" >&2; exit 1', '404 Not Found'],
     ['exit 3', 'it ended with 3'],
-    ['exit 0', 'package.json: ENOENT'],
+    ['exit 0', 'npm brought nothing'],
+    ['echo "no archive" > packed.tgz', 'incorrect header check'],
+    ['head -c 34000000 /dev/zero > packed.tgz', 'larger than 32 MiB'],
+    [
+      'head -c 4000000 /dev/zero | gzip > a; cat a a a a a a a a a a a a a a a a a > packed.tgz',
+      'Cannot create a Buffer larger than',
+    ],
+    ['head -c 700 /dev/zero | tr "\\\\0" 7 | gzip > packed.tgz', 'a broken archive'],
+    ['touch x; tar -czf packed.tgz x', 'package.json: not in the package'],
   ])('that npm cannot bring (%s) is a failed feed', async (script, why) => {
     npmThat(script);
     await expect(read('is-burner-email')).rejects.toThrow(
       new RegExp(`^npm package is-burner-email[:,].*${why}`),
     );
+  });
+
+  describe('of a list whose own address fails', () => {
+    const list = '{"domains":{"x":{"hosts":{"a.com":{"firstseen":1762130000}}}}}';
+    const npmWith = (times: string) =>
+      npmThat(
+        `if [ "$1" = view ]; then echo '${times}'; exit; fi\n${packing({ 'json/data_version2.json': list })}`,
+      );
+    // Nothing gets out.
+    beforeEach(() => void vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:1'));
+
+    it.each([
+      ['{"2.0.0":"2026-11-10T00:00:00Z"}', Date.UTC(2026, 10, 10)],
+      ['{"1.0.0":"2026-11-10T00:00:00Z"}', null],
+      ['{"2.0.0":"soon"}', null],
+      ['no JSON', null],
+      ['null', null],
+    ])('is read in its place, and tells when it was published (%s) and why', async (times, releasedAt) => {
+      npmWith(times);
+      const why = /^npm package fakefilter, since https:\/\/raw\.githubusercontent\.com\/.*ECONNREFUSED/;
+      expect(await read('fakefilter')).toMatchObject({
+        ...{ version: '2.0.0', names: ['a.com'], releasedAt },
+        fallback: expect.stringMatching(why),
+      });
+    });
+
+    it('may fail too, which tells of both; a list without a package fails alone', async () => {
+      const folder = npmThat('exit 3');
+      await expect(read('fakefilter')).rejects.toThrow(
+        /ECONNREFUSED.*; npm package fakefilter, .*ended with 3/,
+      );
+      rmSync(join(folder, 'args'));
+      await expect(read('castle')).rejects.toThrow(/ECONNREFUSED[^;]*$/);
+      expect(existsSync(join(folder, 'args'))).toBe(false);
+    });
+  });
+
+  it('that is not what its registry says it is fails: npm itself checks the hash', async () => {
+    const registry = createServer((req, res) => {
+      if (req.url!.endsWith('.tgz')) return void res.end(gzipSync('another archive'));
+      const dist = {
+        tarball: `${base}/packed.tgz`,
+        integrity: `sha512-${Buffer.alloc(64).toString('base64')}`,
+      };
+      const versions = { '2.0.0': { name: 'is-burner-email', version: '2.0.0', dist } };
+      res.end(JSON.stringify({ name: 'is-burner-email', 'dist-tags': { latest: '2.0.0' }, versions }));
+    });
+    await new Promise<void>(done => registry.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void registry.close().closeAllConnections());
+    const base = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+    vi.stubEnv('npm_config_registry', base);
+    // It tries again, and waits in between.
+    vi.stubEnv('npm_config_fetch_retry_mintimeout', '1');
+    vi.stubEnv('npm_config_fetch_retry_maxtimeout', '1');
+    await expect(read('is-burner-email')).rejects.toThrow('sha512-AAAA');
   });
 
   it('needs npm, and says so', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { packageFeeds } from '../../src/feeds/packages.ts';
+import { filesIn, packageFeeds } from '../../src/feeds/packages.ts';
 
 let folder: string | undefined;
 afterEach(() => {
@@ -18,7 +18,7 @@ function readFrom(id: string, files: Record<string, string>) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   }
-  const source = packageFeeds(() => join(root, 'package.json')).find(({ feed }) => feed.id === id);
+  const source = packageFeeds(async () => filesIn(root)).find(({ feed }) => feed.id === id);
   return source!.read();
 }
 

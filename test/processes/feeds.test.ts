@@ -1,20 +1,17 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
-import { cleaning, reading, textOf } from '../../src/core/snapshot.ts';
+import { cleaning, textOf } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { ACT } from '../support/act.ts';
 import { catalogOf } from '../support/catalog.ts';
-import { bareEnvironment } from '../support/environment.ts';
+import { KILLS, killImport, WITHIN_MS } from '../support/killed-import.ts';
 import { CALM, callMany } from '../support/load.ts';
-import { openBeside, output, read, startChild } from '../support/process.ts';
+import { openBeside, read } from '../support/process.ts';
 import { eventually, pause, randomFrom, SEED, sized } from '../support/scale.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
-import { IMPORTED, versionOf } from '../support/versions.ts';
-
-const KILLS = sized(3, 50);
-const IMPORTING = join(import.meta.dirname, '../support/importing.ts');
+import { IMPORTED } from '../support/versions.ts';
 
 test(`killed ${KILLS} times in the middle of an import (seed ${SEED}), the store holds the old version or the new one, whole`, {
   timeout: sized(180_000, 600_000),
@@ -22,22 +19,8 @@ test(`killed ${KILLS} times in the middle of an import (seed ${SEED}), the store
   const random = randomFrom(SEED);
   for (let kill = 0; kill < KILLS; kill++) {
     const path = join(temporaryFolder(), 'domain-risk.db');
-    const started = startChild([process.execPath, IMPORTING, path], bareEnvironment({}));
-    await output(started, /^0$/m);
-    await pause(250 * random());
-    started.child.kill('SIGKILL');
-    await started.exited;
-
-    const told = Number(started.stdout().trim().split('\n').at(-1));
-    const [row, ...others] = read(path, 'SELECT * FROM snapshot');
-    expect(others).toEqual([]);
-    expect([`${told}`, `${told + 1}`]).toContain(row!.version);
-    const text = await PACKING.unpack(String(row!.body));
-    const { names } = allAtOnce(reading(IMPORTED, text, String(row!.digest), 1));
-    expect(names).toEqual(versionOf(Number(row!.version)).names);
+    await killImport(path, WITHIN_MS * random(), async statement => read(path, statement));
     expect(read(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    const acts = read(path, "SELECT count(*) AS n FROM audit WHERE action = 'feed.update'");
-    expect(acts).toEqual([{ n: Number(row!.version) + 1 }]);
   }
 });
 

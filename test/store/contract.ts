@@ -1309,14 +1309,22 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       const open = await makePlace();
       const [one, other] = [await open(), await open()];
       const tried = { feed: 'b', triedAt: 7, checkedAt: 6, added: 5, removed: 4, problem: 'no network' };
-      const check = { ...tried, waiting: ['a.com', 'b.com'], decided: null, isApproved: null };
+      const check = {
+        ...tried,
+        waiting: ['a.com', 'b.com'],
+        decided: null,
+        isApproved: null,
+        tag: null,
+        fallback: null,
+      };
       await one.noteCheck({ ...check, checkedAt: null });
       await one.noteCheck({ ...check, feed: 'a', problem: null });
       await other.noteCheck(check);
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
       const decided = { ...check, waiting: null, decided: ['a.com', 'b.com'], isApproved: false };
-      await one.decideCheck(decided, { ...ACT, action: 'feed.reject', subject: 'b' });
-      expect((await other.feedChecks())[1]).toEqual(decided);
+      const tag = { address: 'x', etag: '"1"', modified: null, digest: 'd', wholeAt: 7 };
+      await one.decideCheck({ ...decided, tag }, { ...ACT, action: 'feed.reject', subject: 'b' });
+      expect((await other.feedChecks())[1]).toEqual({ ...decided, tag });
       expect((await other.audit(1))[0]).toMatchObject({ action: 'feed.reject', subject: 'b' });
     });
 
@@ -1349,7 +1357,14 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       const version = { feed: 'b', version: '1', digest: 'd', names: 1, acceptedAt: 1, body: 'x' };
       expect(await one.acceptSnapshot(version, null, ACT)).toBe(true);
       expect(await one.acceptSnapshot({ ...version, digest: 'e', acceptedAt: 2 }, 'd', ACT)).toBe(true);
-      const untouched = { problem: null, waiting: null, decided: null, isApproved: null };
+      const untouched = {
+        problem: null,
+        waiting: null,
+        decided: null,
+        isApproved: null,
+        tag: null,
+        fallback: null,
+      };
       await one.noteCheck({ feed: 'b', triedAt: 1, checkedAt: 1, added: 1, removed: 0, ...untouched });
 
       const remove = { ...ACT, action: 'feed.remove', subject: 'b' } as const;

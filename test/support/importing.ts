@@ -1,27 +1,24 @@
-/** A process that accepts one version of a feed after the other, until it is killed: `importing.ts <database>`. */
+/** A process that accepts one version of a feed after the other, until it is killed: `importing.ts <database>`, a file or an address. */
 
 import { PACKING } from '../../src/feeds/pack.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { updateFeeds } from '../../src/update.ts';
 import { catalogOf } from './catalog.ts';
-import { IMPORTED, versionOf } from './versions.ts';
+import { FEW_TABLES, IMPORTED, versionOf } from './versions.ts';
 
-const store = await openSqliteStore(process.argv[2]!, error => {
-  throw error;
-});
+const place = process.argv[2]!;
+const store = place.startsWith('postgres')
+  ? await (await import('../../src/store/postgres/store.ts')).openPostgresStore(place)
+  : await openSqliteStore(place, error => {
+      throw error;
+    });
 for (let version = 0; ; version++) {
   const [done] = await updateFeeds(
     {
       store,
       sources: [{ feed: IMPORTED, read: async () => versionOf(version) }],
       installed: [],
-      tables: async () => ({
-        'providers.csv': 'suffix,label,class\na.com,A,hosting',
-        'mailboxes.csv': 'domain,label,class,canary\ngmail.com,Gmail,consumer_webmail,yes',
-        'protected.csv': 'domain,kind,label\nb.com,name,',
-        'free.csv': 'domain,change,note\nc.com,add,',
-        'roles.txt': 'noreply',
-      }),
+      tables: async () => FEW_TABLES,
       catalog: () => catalogOf([]),
       packing: PACKING,
       clock: Date.now,

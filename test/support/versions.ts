@@ -1,6 +1,7 @@
 /** A feed whose every name tells which version of it it belongs to. */
 
 import type { Feed, RawFeed } from '../../src/core/feed.ts';
+import type { TableTexts } from '../../src/core/tables.ts';
 
 export const IMPORTED: Feed = {
   id: 'castle',
@@ -16,3 +17,12 @@ const NAMES = 20_000;
 export function versionOf(version: number): RawFeed {
   return { version: `${version}`, names: Array.from({ length: NAMES }, (_, at) => `n${at}-v${version}.com`) };
 }
+
+/** Tables that are read in no time. */
+export const FEW_TABLES: TableTexts = {
+  'providers.csv': 'suffix,label,class\na.com,A,hosting',
+  'mailboxes.csv': 'domain,label,class,canary\ngmail.com,Gmail,consumer_webmail,yes',
+  'protected.csv': 'domain,kind,label\nb.com,name,',
+  'free.csv': 'domain,change,note\nc.com,add,',
+  'roles.txt': 'noreply',
+};

@@ -4,6 +4,7 @@ import type { Catalog } from '../../core/catalog.ts';
 import type { Clock, Store } from '../../core/ports.ts';
 import type { Freshening } from '../../freshness.ts';
 import type { Operate } from '../../operate.ts';
+import { hasten } from '../../schedule.ts';
 import type { NoBody } from '../bodies.ts';
 import { ok, refusalOf, type Work } from '../operators.ts';
 import { shownFeeds, shownInUse } from '../shown.ts';
@@ -40,5 +41,17 @@ export function feedEndpoints({ operate, store, catalog, freshness, clock }: Fee
       return 'problem' in done ? refusalOf(done) : ok(shownInUse(done));
     };
 
-  return { list, rollBack: step('rollBackFeed'), goForth: step('returnFeed') };
+  const decide =
+    (act: 'approveFeed' | 'rejectFeed'): Work<typeof NoBody> =>
+    async ({ target }, actor) => {
+      const feed = target.segment;
+      const domains = await operate[act](feed, actor);
+      if ('problem' in domains) return refusalOf(domains);
+      const approved = act === 'approveFeed';
+      if (approved) await hasten({ store, clock });
+      return ok({ feed, approved, domains });
+    };
+
+  const steps = { rollBack: step('rollBackFeed'), goForth: step('returnFeed') };
+  return { list, ...steps, approve: decide('approveFeed'), reject: decide('rejectFeed') };
 }

@@ -1,7 +1,15 @@
 /** The lists that the service follows: how many names, of which version, how old. */
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { type FeedStatus, type Feeds, listFeeds, returnFeed, rollBackFeed } from '../../admin.ts';
+import {
+  approveFeed,
+  type FeedStatus,
+  type Feeds,
+  listFeeds,
+  rejectFeed,
+  returnFeed,
+  rollBackFeed,
+} from '../../admin.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Notice } from '../../parts/notice.tsx';
@@ -22,6 +30,7 @@ const BASE: readonly Column<FeedStatus>[] = [
         </span>
         {feed.held && <span class="detail">Rolled back: not updated until you undo it</span>}
         {feed.problem !== null && <span class="detail">Last update failed: {feed.problem}</span>}
+        {feed.fallback !== null && <span class="detail">Last read from {feed.fallback}</span>}
       </>
     ),
   },
@@ -71,60 +80,86 @@ const BASE: readonly Column<FeedStatus>[] = [
   },
 ];
 
-/** A feed, and which way it is to go. */
+/** What can be done to a list, in the words of the buttons and of what comes before each. */
+const ACTS = {
+  back: {
+    verb: 'Roll back',
+    act: rollBackFeed,
+    isDangerous: true,
+    says: 'Uses the version before this one, and updates leave the list alone until you undo it. Servers follow within a minute.',
+  },
+  forth: {
+    verb: 'Undo rollback',
+    act: returnFeed,
+    isDangerous: false,
+    says: 'Uses the next newer version. Updates go on once the newest is in use. Servers follow within a minute.',
+  },
+  approve: {
+    verb: 'Approve',
+    act: approveFeed,
+    isDangerous: true,
+    says: 'The list may flag these domains. The next update takes the version; a service that updates by itself begins it within two minutes.',
+  },
+  reject: {
+    verb: 'Reject',
+    act: rejectFeed,
+    isDangerous: false,
+    says: 'Versions that flag these domains are refused from now on.',
+  },
+} as const;
+
 interface Step {
   readonly feed: string;
-  readonly isBack: boolean;
+  readonly way: keyof typeof ACTS;
 }
-const verbOf = ({ isBack }: Step) => (isBack ? 'Roll back' : 'Undo rollback');
 
-/** Back to the version before, and forth again. */
 function Steps({
-  of,
+  feed,
+  ways,
   choose,
 }: {
-  of: Pick<FeedStatus, 'feed' | 'can_roll_back' | 'held'>;
+  feed: string;
+  ways: readonly Step['way'][];
   choose: (step: Step) => void;
 }) {
-  const steps = [...(of.can_roll_back ? [true] : []), ...(of.held ? [false] : [])];
-  return steps
-    .map(isBack => ({ feed: of.feed, isBack }))
-    .map(step => (
-      <button
-        key={verbOf(step)}
-        type="button"
-        class="button small"
-        aria-haspopup="dialog"
-        aria-label={`${verbOf(step)} ${of.feed}`}
-        onClick={() => choose(step)}
-      >
-        {verbOf(step)}
-      </button>
-    ));
+  return ways.map(way => (
+    <button
+      key={way}
+      type="button"
+      class="button small"
+      aria-haspopup="dialog"
+      aria-label={`${ACTS[way].verb} ${feed}`}
+      onClick={() => choose({ feed, way })}
+    >
+      {ACTS[way].verb}
+    </button>
+  ));
 }
+
+/** Back to the version before, and forth again. */
+const versionsOf = (feed: Pick<FeedStatus, 'can_roll_back' | 'held'>): readonly Step['way'][] => [
+  ...(feed.can_roll_back ? (['back'] as const) : []),
+  ...(feed.held ? (['forth'] as const) : []),
+];
 
 const columnsFor = (choose: (step: Step) => void): readonly Column<FeedStatus>[] => [
   ...BASE,
-  { name: 'Change', show: feed => <Steps of={feed} choose={choose} /> },
+  { name: 'Change', show: feed => <Steps feed={feed.feed} ways={versionsOf(feed)} choose={choose} /> },
 ];
 
 function Change({ step, onChanged, onClosed }: { step: Step; onChanged: () => void; onClosed: () => void }) {
-  const { feed, isBack } = step;
+  const { feed, way } = step;
+  const { verb, act, isDangerous, says } = ACTS[way];
   return (
-    <Confirm
-      title={`${verbOf(step)} ${feed}`}
-      verb={verbOf(step)}
-      isDangerous={isBack}
-      act={() => (isBack ? rollBackFeed(feed) : returnFeed(feed))}
+    <Confirm<unknown>
+      title={`${verb} ${feed}`}
+      verb={verb}
+      isDangerous={isDangerous}
+      act={() => act(feed)}
       onAnswered={onChanged}
       onClosed={onClosed}
     >
-      <p>
-        {isBack
-          ? 'Uses the version before this one, and updates leave the list alone until you undo it. '
-          : 'Uses the next newer version. Updates go on once the newest is in use. '}
-        Servers follow within a minute.
-      </p>
+      <p>{says}</p>
     </Confirm>
   );
 }
@@ -206,8 +241,10 @@ function FeedsList({
             <p>
               It would flag {plural(waiting.length, 'established domain')} that you were asked for lately:{' '}
               {waiting.slice(0, 20).join(', ')}
-              {waiting.length > 20 && '…'}. <code>domain-risk feeds approve {feed}</code> takes it,{' '}
-              <code>domain-risk feeds reject {feed}</code> does not.
+              {waiting.length > 20 && '…'}.
+            </p>
+            <p>
+              <Steps feed={feed} ways={['approve', 'reject']} choose={setStep} />
             </p>
           </Notice>
         ))}
@@ -216,7 +253,7 @@ function FeedsList({
           {missing.map(one => (
             <p key={one.feed}>
               {one.feed}: {one.problem ?? (one.held ? 'rolled back' : 'empty')}{' '}
-              <Steps of={one} choose={setStep} />
+              <Steps feed={one.feed} ways={versionsOf(one)} choose={setStep} />
             </p>
           ))}
         </Notice>

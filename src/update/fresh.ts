@@ -1,0 +1,60 @@
+/** A feed as it is today: read, cleaned, and not sent again where its server says that nothing changed. */
+
+import { FeedError, type FreshSource, type RawFeed, type Snapshot } from '../core/feed.ts';
+import type { FeedCheck } from '../core/freshness.ts';
+import { cleaning } from '../core/snapshot.ts';
+import { allAtOnce } from '../core/steps.ts';
+import { type KeptTag, type Tag, usableTag } from '../core/tag.ts';
+import type { InUse } from './in-use.ts';
+
+export interface Fresh {
+  readonly snapshot: Snapshot;
+  readonly tag: Tag | undefined;
+  /** As a line for people. */
+  readonly fallback: string | null;
+}
+
+/** What the server may be asked with. Of a stored version that cannot be read the digest is not the one in use. */
+export function lastTag(
+  { feed }: FreshSource,
+  { snapshot }: InUse,
+  check: FeedCheck | undefined,
+  now: number,
+): KeptTag | undefined {
+  // On how many days a rotating list showed a name is counted, also where it shows the same ones again.
+  if (feed.rotates !== undefined) return undefined;
+  return usableTag(check?.tag, snapshot?.digest, now);
+}
+
+/** Null where the version in use is still the newest. */
+export async function readFresh(
+  source: FreshSource,
+  inUse: Snapshot | undefined,
+  last: Tag | undefined,
+): Promise<Fresh | FeedError | null> {
+  try {
+    const raw = await source.read(last);
+    if (!raw) return null;
+    const fallback = raw.fallback === undefined ? null : oneLine(raw.fallback);
+    if (fallback !== null && isOutdated(raw, inUse))
+      return new FeedError(`${raw.fallback}; its version ${raw.version} is older than the one in use`);
+    return { snapshot: allAtOnce(cleaning(source.feed, raw)), tag: raw.tag, fallback };
+  } catch (error) {
+    if (error instanceof FeedError) return error;
+    throw error;
+  }
+}
+
+/** A package that nobody published for months would take away what its address brought until yesterday. */
+function isOutdated({ version, releasedAt }: RawFeed, inUse: Snapshot | undefined): boolean {
+  if (!inUse || inUse.acceptedAt === null || inUse.version === version) return false;
+  return (releasedAt ?? 0) <= inUse.acceptedAt;
+}
+
+export const keptTag = (tag: Tag | undefined, { digest }: Snapshot, now: number): KeptTag | null =>
+  tag ? { ...tag, digest, wholeAt: now } : null;
+
+/** A message may repeat what stands in a list, and must not drive a terminal. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, 500);
+}

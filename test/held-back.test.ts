@@ -1,0 +1,101 @@
+/** From what callers really ask to a list that is held back, and what an operator does about it. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { AddedFeed } from '../src/core/added-feed.ts';
+import { lastDays } from '../src/core/quota.ts';
+import { freshFeeds } from '../src/feeds/fresh.ts';
+import { PACKING } from '../src/feeds/pack.ts';
+import { updateFeeds } from '../src/update.ts';
+import { catalogOf } from './support/catalog.ts';
+import { mx, startDns } from './support/dns.ts';
+import { eventually } from './support/scale.ts';
+import { startTestService, type TestService, temporaryFolder } from './support/service.ts';
+import { FEW_TABLES } from './support/versions.ts';
+
+const DAY = 86_400_000;
+const TODAY = Date.parse('2026-11-16T12:00:00Z');
+const TOKEN = 'a-token-of-an-operator-0123456789abcdef';
+const REGULARS = Array.from({ length: 6 }, (_, at) => `regular${at}.com`);
+
+test('what callers asked for on seven days holds a list back that would flag it, until an operator approves', async () => {
+  const folder = temporaryFolder();
+  const catalog = await catalogOf(['other.com']);
+  const dns = await startDns(
+    REGULARS.map(name => [name, { records: [mx(name, 10, 'mx.elsewhere.net')] }] as const),
+  );
+  onTestFinished(() => dns.close());
+  const start = (now: number) =>
+    startTestService({ folder, dns, catalog, clock: () => now, env: { ADMIN_TOKEN: TOKEN }, followMs: 20 });
+  const reasonsOf = async (service: TestService, secret: string) => {
+    const reasons = REGULARS.map(async name => {
+      const response = await service.get(`/v1/public/domain/${name}`, secret);
+      return ((await response.json()) as { reason: string }).reason;
+    });
+    return [...new Set(await Promise.all(reasons))].join();
+  };
+  const before = await start(TODAY - DAY);
+  const { secret } = await before.key();
+  // On six days before it was asked for the same; it takes one more.
+  for (const day of lastDays(TODAY - 2 * DAY, 6))
+    await before.store.keepAsked({ day, server: 'other', names: REGULARS.join(' ') }, '2026-11-01');
+  expect(await reasonsOf(before, secret)).toBe('safe');
+  await before.close();
+
+  const service = await start(TODAY);
+  const { store, base } = service;
+  const list = join(folder, 'list.txt');
+  writeFileSync(list, [...REGULARS, 'burner.com'].join('\n'));
+  const added = { name: 'ours', place: list, kind: 'disposable', format: 'lines', verified: true } as const;
+  const admin = async (method: string, path: string) => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'x-operator': 'Ada' };
+    const response = await fetch(`${base}/admin/${path}`, { method, headers });
+    return { status: response.status, body: (await response.json()) as Record<string, never> };
+  };
+  const update = async () => {
+    const all: AddedFeed[] = await store.addedFeeds();
+    const [done] = await updateFeeds(
+      {
+        ...{ store, installed: [], tables: async () => FEW_TABLES, catalog: async () => catalog },
+        ...{ packing: PACKING, clock: () => TODAY, actor: { who: 'domain-risk', via: 'FEEDS_UPDATE' } },
+        sources: freshFeeds(new Map(), all).filter(({ feed }) => feed.id === 'ours'),
+      },
+      { force: false, dryRun: false, progress: () => {} },
+    );
+    return done!.outcome;
+  };
+  await store.addFeed({ ...added, addedAt: TODAY }, 9, {
+    at: TODAY,
+    who: 'Ada',
+    via: 'test',
+    action: 'feed.add',
+    subject: 'ours',
+    detail: null,
+  });
+  const due = { name: 'feeds', holder: null, until: 0, dueAt: TODAY + DAY };
+  await store.swapLease(due, undefined);
+
+  expect(await update()).toBe('waiting');
+  const { missing } = (await admin('GET', 'feeds')).body;
+  expect(missing).toMatchObject([{ feed: 'ours', waiting: REGULARS.toReversed() }]);
+  const rejected = { feed: 'ours', approved: false, domains: REGULARS.toReversed() };
+  expect(await admin('POST', 'feeds/ours/reject')).toEqual({ status: 200, body: rejected });
+  expect((await admin('POST', 'feeds/ours/reject')).status).toBe(404);
+  expect(await store.lease('feeds')).toEqual(due);
+  expect(await update()).toBe('refused');
+  expect(await reasonsOf(service, secret)).toBe('safe');
+
+  const approved = { ...rejected, approved: true };
+  expect(await admin('POST', 'feeds/ours/approve')).toEqual({ status: 200, body: approved });
+  // Whoever looks next begins an update.
+  expect(await store.lease('feeds')).toEqual({ ...due, dueAt: TODAY });
+  expect(await update()).toBe('accepted');
+  await eventually('the service follows', async () => (await reasonsOf(service, secret)) === 'disposable');
+  expect((await store.audit(4)).map(({ action, who }) => [action, who])).toEqual([
+    ['feed.update', 'domain-risk'],
+    ['feed.approve', 'Ada'],
+    ['feed.reject', 'Ada'],
+    ['feed.add', 'Ada'],
+  ]);
+});
