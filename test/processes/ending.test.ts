@@ -1,0 +1,47 @@
+/** A server that is told to end while it starts, or whose launcher was killed. */
+
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CLI, environment, output, read, SECRET, startAs, startChild } from '../support/process.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const within10s = async <T>(work: Promise<T>) => {
+  const told = performance.now();
+  const result = await work;
+  expect(performance.now() - told).toBeLessThan(10_000);
+  return result;
+};
+
+/** No sign of life, and no key that nobody has seen. */
+function expectNothingLeft(folder: string, shown: string): void {
+  const store = join(folder, 'domain-risk.db');
+  expect(read(store, 'SELECT * FROM server')).toEqual([]);
+  expect(read(store, 'SELECT * FROM key')).toHaveLength(SECRET.test(shown) ? 1 : 0);
+}
+
+test.each([
+  ['makes its store', /making a new store/],
+  ['listens', /"listening"/],
+])(
+  'SIGTERM just when it %s: it ends with 0, and leaves no sign of life and no key unseen',
+  async (_, moment) => {
+    const folder = temporaryFolder();
+    const started = startChild([process.execPath, CLI, 'serve'], environment(folder, {}));
+    await output(started, moment);
+    started.child.kill('SIGTERM');
+    expect(await within10s(started.exited)).toEqual({ code: 0, signal: null });
+    expectNothingLeft(folder, started.stdout());
+  },
+);
+
+test('a launcher that was killed takes its server along, which closes its store in order', async () => {
+  const folder = temporaryFolder();
+  const launcher = `
+    const env = { ...process.env, DOMAIN_RISK_LAUNCHER: String(process.pid) };
+    require('node:child_process').spawn(process.execPath, [${JSON.stringify(CLI)}, 'serve'], { stdio: 'inherit', env });`;
+  const server = await startAs([process.execPath, '-e', launcher], { folder });
+  // Its output is closed when the server itself has ended.
+  await within10s(server.kill());
+  expect(server.stdout()).toContain('the launcher is gone');
+  expectNothingLeft(folder, server.stdout());
+});
