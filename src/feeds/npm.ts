@@ -10,13 +10,18 @@ import { FeedError } from '../core/feed.ts';
 const run = promisify(execFile);
 const DEADLINE_MS = 120_000;
 const MOST_OUTPUT = 2 ** 20;
-const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|PG\w*)$/;
+const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|FIRST_KEY|ALERT_WEBHOOK_SECRET|PG\w*)$/;
 /** Lines of npm's that tell where it failed, not why. */
 const UNTOLD = /^npm error (?:code|syscall|errno|path|type) /;
 
 /** npm checks the archive's integrity, and runs nothing of it. The folder is gone afterwards. */
 export async function withNewest<T>(name: string, work: (manifest: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-'));
+  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-')).catch((error: NodeJS.ErrnoException) => {
+    throw new FeedError(
+      `npm package ${name}: nothing can be unpacked in ${tmpdir()} (${error.code}): set TMPDIR to a folder that can be written to`,
+      { cause: error },
+    );
+  });
   try {
     await install(name, folder);
     return await work(join(folder, 'node_modules', name, 'package.json'));

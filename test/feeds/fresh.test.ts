@@ -147,6 +147,8 @@ describe('the newest release of a package', () => {
   it('is installed aside without running anything of it or telling it our secrets, read, and gone again', async () => {
     vi.stubEnv('ADMIN_TOKEN', 'canary-1');
     vi.stubEnv('DATABASE_URL', 'postgres://canary-2');
+    vi.stubEnv('FIRST_KEY', 'canary-3');
+    vi.stubEnv('ALERT_WEBHOOK_SECRET', 'canary-4');
     const folder = npmThat(
       'mkdir -p node_modules/is-burner-email/dist && cd node_modules/is-burner-email && echo \'{"version":"2.0.0"}\' > package.json && echo \'var blacklist_default = "a.com";\' > dist/index.js',
     );
@@ -167,6 +169,11 @@ describe('the newest release of a package', () => {
     await expect(read('is-burner-email')).rejects.toThrow(
       new RegExp(`^npm package is-burner-email[:,].*${why}`),
     );
+  });
+
+  it('needs a folder to unpack it in, and says which', async () => {
+    vi.stubEnv('TMPDIR', '/proc');
+    await expect(read('is-burner-email')).rejects.toThrow(/unpacked in \/proc \(E\w+\): set TMPDIR/);
   });
 
   it('needs npm, and says so', async () => {
