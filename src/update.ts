@@ -17,7 +17,7 @@ import { allAtOnce } from './core/steps.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
-import { readInUse, turnoverIn } from './update/in-use.ts';
+import { isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
@@ -111,7 +111,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     },
   };
   for (const source of parts.sources.toSorted(popularFirst)) {
-    const { id, kind, isOwn } = source.feed;
+    const { id, kind } = source.feed;
     options.progress(id, done.size, parts.sources.length);
     if (held.includes(id)) {
       done.set(source, leftAlone(id));
@@ -119,9 +119,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     }
     const updated = await update(source, once, { ...parts, check: checks.get(id) }, options);
     done.set(source, updated);
-    // One that was removed meanwhile leaves nothing behind.
-    const isGone = isOwn && !(await parts.store.addedFeeds()).some(({ name }) => name === id);
-    if (!options.dryRun && !isGone)
+    if (!options.dryRun && !(await isGone(source.feed, parts.store)))
       await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
     if (kind === 'popular') catalog = known = undefined;
   }
@@ -198,7 +196,7 @@ async function update(
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
   const act = actOf(changed, feed.origin, parts);
-  const taken = await accept(next, inUse.digest, act, parts);
+  const taken = !(await isGone(feed, parts.store)) && (await accept(next, inUse.digest, act, parts));
   return taken ? changed : { ...told, outcome: 'overtaken' };
 }
 

@@ -37,8 +37,8 @@ test.each([
 test('a launcher that was killed takes its server along, which closes its store in order', async () => {
   const folder = temporaryFolder();
   const launcher = `
-    const env = { ...process.env, DOMAIN_RISK_LAUNCHER: String(process.pid) };
-    require('node:child_process').spawn(process.execPath, [${JSON.stringify(CLI)}, 'serve'], { stdio: 'inherit', env });`;
+    process.env.DOMAIN_RISK_LAUNCHER = String(process.pid);
+    require('node:child_process').spawn(process.execPath, [${JSON.stringify(CLI)}, 'serve'], { stdio: 'inherit' });`;
   const server = await startAs([process.execPath, '-e', launcher], { folder });
   // Its output is closed when the server itself has ended.
   await within10s(server.kill());
