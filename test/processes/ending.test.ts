@@ -30,6 +30,8 @@ test.each([
     await output(started, moment);
     started.child.kill('SIGTERM');
     expect(await within10s(started.exited)).toEqual({ code: 0, signal: null });
+    // Nobody is invited to a server that is about to end.
+    expect(started.stdout()).not.toMatch(/"shutting down".*"listening"/s);
     expectNothingLeft(folder, started.stdout());
   },
 );
