@@ -40,10 +40,13 @@ test('a launcher that was killed takes its server along, which closes its store 
   const folder = temporaryFolder();
   const launcher = `
     process.env.DOMAIN_RISK_LAUNCHER = String(process.pid);
-    require('node:child_process').spawn(process.execPath, [${JSON.stringify(CLI)}, 'serve'], { stdio: 'inherit' });`;
+    const child = require('node:child_process').spawn(process.execPath, [${JSON.stringify(CLI)}, 'serve'], { stdio: 'inherit' });
+    console.error('server', child.pid);`;
   const server = await startAs([process.execPath, '-e', launcher], { folder });
-  // Its output is closed when the server itself has ended.
-  await within10s(server.kill());
+  const pid = Number(/^server (\d+)$/m.exec(server.stderr())![1]);
+  // Its output is closed when the server itself has ended, also where it had to be made to.
+  const late = setTimeout(() => process.kill(pid, 'SIGKILL'), 20_000);
+  await within10s(server.kill().finally(() => clearTimeout(late)));
   expect(server.stdout()).toContain('the launcher is gone');
   expectNothingLeft(folder, server.stdout());
 });
