@@ -1,7 +1,8 @@
 FROM node:24-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+COPY console/package.json console/
+RUN npm ci --omit=dev --ignore-scripts
 COPY scripts/build-console.ts scripts/reference.ts scripts/reference-page.ts scripts/
 COPY client/src client/src
 COPY console console
@@ -11,11 +12,12 @@ COPY data data
 RUN node scripts/build-console.ts
 
 FROM node:24-slim
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+# Lists are unpacked below TMPDIR: with a read-only root the volume is all that can be written.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data TMPDIR=/data
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The image is the newer Node that npm would bring otherwise.
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 COPY src src
 COPY client/src client/src
 COPY data data

@@ -33,7 +33,8 @@ const host = { version: process.versions.node, path: process.execPath };
 const runs = path => spawnSync(path, ['--version']).status === 0;
 const chosen = chooseNode(host, bundledNode(), runs);
 if ('problem' in chosen) fail(chosen.problem);
-const env = { ...process.env };
+// By it a server notices that this process was killed and passes no signal on any more.
+const env = { ...process.env, DOMAIN_RISK_LAUNCHER: String(process.pid) };
 const file = resolve('.env');
 const settings = existsSync(file) ? [`--env-file=${file}`] : [];
 // For the program to tell where a setting came from, and which lines mean nothing to it.
@@ -43,5 +44,9 @@ const child = spawn(chosen.node, [...NODE_FLAGS, ...settings, CLI, ...process.ar
   env,
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// npx passes a signal to its shell, which ends and tells nobody.
+const { ppid } = process;
+if (process.env.npm_command === 'exec')
+  setInterval(() => process.ppid === ppid || child.kill('SIGTERM'), 1_000).unref();
 child.on('error', error => fail(error.message));
 child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));

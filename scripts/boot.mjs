@@ -33,8 +33,10 @@ function install(wanted) {
   // Only what is missing is added to packages that a running service may be using.
   const more = installed.startsWith(lock) ? ['install', '--no-save'] : ['ci'];
   const most = wanted === 'all' ? [] : ['--omit=dev'];
+  // No package needs its install script, and some would start a compiler. Not in .npmrc: that would turn prepack off too.
+  const quiet = ['--ignore-scripts', '--loglevel=error'];
   // What npm prints goes to the error stream: stdout belongs to the command that follows.
-  const npm = spawnSync('npm', [...more, ...most, '--loglevel=error'], {
+  const npm = spawnSync('npm', [...more, ...most, ...quiet], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });
@@ -77,6 +79,8 @@ const node = ownNode();
 const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env };
 const isCommand = script === 'src/cli.ts';
 if (isCommand && args[0] === 'serve') buildConsole(node);
+// As in bin/domain-risk.mjs.
+if (isCommand) env.DOMAIN_RISK_LAUNCHER = String(process.pid);
 // The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
 if (!isCommand) for (const name of settingNames()) delete env[name];
 // From wherever it is called, the same settings: those of the installation, where the current folder has none of its own.

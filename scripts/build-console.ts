@@ -27,7 +27,7 @@ const STAMP = join(DIST, '.built-from');
  */
 const SOURCES = [
   'scripts/{build-console,reference,reference-page}.ts',
-  'package.json',
+  'console/package.json',
   'package-lock.json',
   'console/*.html',
   'console/src/**/*.*',

@@ -12,9 +12,15 @@ const VALID_MS = 600_000;
 export interface Invite {
   /** The code that gives this secret away, once. */
   offer(secret: string): string;
-  /** The secret, for the right code in time. */
-  take(code: string): string | undefined;
+  /** The secret, for the right code in time. Nobody else has it until it is put back. */
+  take(code: string): Taken | undefined;
   close(): void;
+}
+
+export interface Taken {
+  readonly secret: string;
+  /** Where it could not be handed over: the link works again, for what was left of its time. */
+  putBack(): void;
 }
 
 interface Offered {
@@ -34,21 +40,25 @@ export function createInvite({ ticks }: { ticks: Ticks }): Invite {
     offered = undefined;
   }
 
+  function keep(one: Offered): void {
+    close();
+    offered = one;
+    // The secret leaves the memory also where nobody comes.
+    timer = setTimeout(close, one.until - ticks()).unref();
+  }
+
   return {
     offer(secret) {
-      close();
       const code = randomBytes(32).toString('base64url');
-      offered = { digest: digestOf(code), secret, until: ticks() + VALID_MS };
-      // The secret leaves the memory also where nobody comes.
-      timer = setTimeout(close, VALID_MS).unref();
+      keep({ digest: digestOf(code), secret, until: ticks() + VALID_MS });
       return code;
     },
     take(code) {
       if (!offered) return undefined;
-      const { digest, secret, until } = offered;
-      const isRight = ticks() < until && timingSafeEqual(digestOf(code), digest);
-      if (isRight || ticks() >= until) close();
-      return isRight ? secret : undefined;
+      const taken = offered;
+      const isRight = ticks() < taken.until && timingSafeEqual(digestOf(code), taken.digest);
+      if (isRight || ticks() >= taken.until) close();
+      return isRight ? { secret: taken.secret, putBack: () => keep(taken) } : undefined;
     },
     close,
   };

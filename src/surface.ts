@@ -1,5 +1,6 @@
 /** What the ports offer: the routes that callers have, and those of operators. */
 
+import type { Logger } from 'pino';
 import type { Admit } from './admit.ts';
 import { appointing, type Operators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
@@ -48,6 +49,7 @@ interface SurfaceParts {
   readonly operators: Operators;
   readonly clock: Clock;
   readonly ticks: Ticks | undefined;
+  readonly log: Logger;
 }
 
 export async function surfaceOf(
@@ -68,7 +70,7 @@ export async function surfaceOf(
     }),
     filterRoute(filterEndpoint({ doors, filters })),
     ...consoleRoutes({ docs: config.docs }),
-    welcomeRoute({ invite, appointFirst: appointing(config, parts) }),
+    welcomeRoute({ invite, appointFirst: appointing(config, parts), log: parts.log }),
   ];
   const acts = () => actsOf(config, parts);
   if (config.docs) callers.push(openapiRoute(async () => [...callers, ...(await acts())]));

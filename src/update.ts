@@ -24,7 +24,7 @@ import { parseTables, type TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
-import { readInUse, turnoverIn } from './update/in-use.ts';
+import { isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
@@ -122,7 +122,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     },
   };
   for (const source of parts.sources.toSorted(popularFirst)) {
-    const { id, kind, isOwn } = source.feed;
+    const { id, kind } = source.feed;
     options.progress(id, done.size, parts.sources.length);
     if (held.includes(id)) {
       done.set(source, leftAlone(id));
@@ -130,9 +130,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     }
     const updated = await update(source, once, { ...parts, check: checks.get(id) }, options);
     done.set(source, updated);
-    // One that was removed meanwhile leaves nothing behind.
-    const isGone = isOwn && !(await parts.store.addedFeeds()).some(({ name }) => name === id);
-    if (!options.dryRun && !isGone)
+    if (!options.dryRun && !(await isGone(source.feed, parts.store)))
       await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
     if (kind === 'popular') catalog = known = undefined;
   }
@@ -212,7 +210,7 @@ async function update(
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
   const act = actOf(changed, fallback ?? feed.origin, parts);
-  const taken = await accept(next, inUse.digest, act, parts);
+  const taken = !(await isGone(feed, parts.store)) && (await accept(next, inUse.digest, act, parts));
   return taken ? { ...changed, tag: keptTag(read.tag, next, now) } : { ...told, outcome: 'overtaken' };
 }
 

@@ -139,7 +139,8 @@ test('every way of asking leaves its decisions, never an address, found by domai
     ...{ risk_score: expect.any(Number), snapshot: expect.any(String) },
   });
   for (const by of [record.id, 'signup']) expect((await find(`key=${by}`)).decisions).toHaveLength(4);
-  expect(domainsOf(await find('key=other'))).toEqual([]);
+  const unknown = await shared().get('/admin/decisions?key=nobody', TOKEN);
+  expect([unknown.status, await unknown.text()]).toEqual([422, expect.stringContaining('/admin/keys')]);
   expect(domainsOf(await find('since=2099-01-01'))).toEqual([]);
   const first = await find('domain=mailinator.com&limit=1');
   const second = await find(`domain=mailinator.com&limit=1&before=${first.next}`);

@@ -14,6 +14,7 @@ import { readTables } from '../src/feeds/tables.ts';
 import { actsOnFeeds } from '../src/operate/feeds.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { type UpdateParts, updateFeeds } from '../src/update.ts';
+import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -99,6 +100,8 @@ const acts = async (): Promise<Act[]> =>
 
 it("a short list of an operator's own may change by twenty names at once, a known one by its share only", async () => {
   const own: Feed = { ...feed, atLeast: 1, isOwn: true };
+  const added = { place: '/ours', kind: 'disposable', format: 'lines', verified: false, addedAt: 0 } as const;
+  await store.addFeed({ name: own.id, ...added }, 1, ACT);
   const read = (count: number, of: Feed) => updateAll([source(many(count, 'x'), of)], { installed: [] });
   expect((await read(3, own))[0]!.outcome).toBe('accepted');
   expect((await read(23, own))[0]!.outcome).toBe('accepted');
@@ -120,6 +123,9 @@ it("a list of an operator's own that was removed while it was fetched leaves no 
   expect(await noted()).toBe(0);
   await failing(feed);
   expect(await noted()).toBe(1);
+  const own: Feed = { ...feed, id: 'removed', isOwn: true };
+  const [updated] = await updateAll([source(many(1_000), own)], { installed: [] });
+  expect([updated!.outcome, await stored(own)]).toEqual(['overtaken', undefined]);
 });
 
 it.each(['popular', 'relay', 'academic', 'free', 'protected'] as const)(

@@ -108,7 +108,8 @@ const DAY_MS = 86_400_000;
 const STALE_DAYS = 3;
 
 export function feedsFinding(updates: readonly number[], now: number): Finding {
-  const fix = 'run "domain-risk feeds update" daily';
+  const fix =
+    'run "domain-risk feeds update": it says why; a server does it by itself unless FEEDS_UPDATE is off';
   if (updates.length === 0) return warning('feeds', 'as installed, never updated', fix);
   const days = (now - Math.max(...updates)) / DAY_MS;
   const detail = `${updates.length} updated, the last one ${days < 1 ? 'today' : `${Math.floor(days)} days ago`}`;

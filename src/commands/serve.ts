@@ -14,6 +14,7 @@ import { scheduleBackups } from '../scheduled-backups.ts';
 import type { Service } from '../service.ts';
 import { type Environment, settingsHelp } from '../setting-sources.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
+import { awaitEnd } from './ending.ts';
 import { hasTerminal, reloadOnHangup } from './hangup.ts';
 import { CommandFailed, startProgress } from './print.ts';
 import { welcome } from './welcome.ts';
@@ -21,8 +22,6 @@ import { readWorld, tellNewStore } from './world.ts';
 
 /** Last resort after something that must never happen: a supervisor starts us again. */
 const GIVE_UP_MS = 10_000;
-
-const SAME_SIGNAL_MS = 1_000;
 
 /**
  * How much the heap may grow before it is swept whole. V8 by itself lets it grow up to fourfold, and new names leave
@@ -71,9 +70,22 @@ async function serve(options: ServeOptions): Promise<void> {
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
 
+  const isAttended = hasTerminal();
+  const ending = awaitEnd(['SIGTERM', 'SIGINT', ...(isAttended ? (['SIGHUP'] as const) : [])], log);
+  if (!isAttended)
+    reloadOnHangup(log, env => {
+      reload(env);
+      service?.reloadWorkers?.(env);
+    });
+
   const onFormChange: OnFormChange = change => log.warn({ copy: change.copy }, toldOf(change));
   const parts = { config, log, pass, die, onFormChange };
   service = await (config.workers === 1 ? startAlone(parts) : startTogether(parts));
+  if (!ending.isAsked()) await greet(service, config, log);
+  ending.serve(service);
+}
+
+async function greet(service: Serving, config: Config, log: Logger): Promise<void> {
   warnOfPrivateResolvers(config, log);
   const start = { version: VERSION, store: shownDatabase(config.database), snapshot: service.snapshot };
   log.info(
@@ -81,14 +93,6 @@ async function serve(options: ServeOptions): Promise<void> {
     'listening',
   );
   startBackups(config, service.store, log);
-  const isAttended = hasTerminal();
-  endOn(['SIGTERM', 'SIGINT', ...(isAttended ? (['SIGHUP'] as const) : [])], service, log);
-  const { reloadWorkers } = service;
-  if (!isAttended)
-    reloadOnHangup(log, env => {
-      reload(env);
-      reloadWorkers?.(env);
-    });
   try {
     await welcome(service, config);
   } catch (error) {
@@ -222,24 +226,4 @@ function warnOfPrivateResolvers(config: Config, log: Logger): void {
     { servers },
     'a DNS server in a private network may answer for internal names: set DNS_SERVERS to public ones, or ignore this if it answers for public names only',
   );
-}
-
-function endOn(signals: readonly NodeJS.Signals[], service: Serving, log: Logger): void {
-  let endingSince: number | undefined;
-  for (const signal of signals) {
-    process.on(signal, () => {
-      // One Ctrl-C arrives several times: from the terminal, from npm and from the script that started us.
-      if (endingSince !== undefined && performance.now() - endingSince < SAME_SIGNAL_MS) return;
-      if (endingSince !== undefined) process.exit(1);
-      endingSince = performance.now();
-      log.info({ signal }, 'shutting down');
-      service.close().then(
-        () => process.exit(0),
-        error => {
-          log.fatal({ err: error }, 'could not shut down cleanly');
-          process.exit(1);
-        },
-      );
-    });
-  }
 }

@@ -15,7 +15,7 @@ const unzip = promisify(gunzip);
 const MOST_UNPACKED = 64 * 2 ** 20;
 const DEADLINE_MS = 120_000;
 const MOST_OUTPUT = 2 ** 20;
-const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|PG\w*)$/;
+const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|FIRST_KEY|ALERT_WEBHOOK_SECRET|PG\w*)$/;
 /** Lines of npm's that tell where it failed, not why. */
 const UNTOLD = /^npm error (?:code|syscall|errno|path|type) /;
 
@@ -45,7 +45,12 @@ export function publishedAt(name: string, version: string): Promise<number | nul
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-'));
+  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-')).catch((error: NodeJS.ErrnoException) => {
+    throw new FeedError(
+      `nothing can be unpacked in ${tmpdir()} (${error.code}): set TMPDIR to a folder that can be written to`,
+      { cause: error },
+    );
+  });
   try {
     return await work(folder);
   } finally {

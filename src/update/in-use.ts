@@ -15,6 +15,10 @@ export interface InUse {
   readonly isWhole: boolean;
 }
 
+/** Of an operator's own that was removed while it was fetched: it leaves nothing behind. */
+export const isGone = async ({ id, isOwn }: Feed, store: Pick<Store, 'addedFeeds'>): Promise<boolean> =>
+  isOwn === true && !(await store.addedFeeds()).some(({ name }) => name === id);
+
 interface Parts {
   readonly store: Pick<Store, 'snapshot'>;
   readonly installed: readonly FeedSource[];

@@ -168,6 +168,8 @@ describe('the newest release of a package', () => {
   it('is fetched aside without running anything of it or telling it our secrets, read, and gone again', async () => {
     vi.stubEnv('ADMIN_TOKEN', 'canary-1');
     vi.stubEnv('DATABASE_URL', 'postgres://canary-2');
+    vi.stubEnv('FIRST_KEY', 'canary-3');
+    vi.stubEnv('ALERT_WEBHOOK_SECRET', 'canary-4');
     const folder = npmThat(packing({ 'dist/index.js': 'var blacklist_default = "a.com";' }));
     const before = left();
     expect(await read('is-burner-email')).toEqual({ version: '2.0.0', names: ['a.com'] });
@@ -249,6 +251,11 @@ describe('the newest release of a package', () => {
     vi.stubEnv('npm_config_fetch_retry_mintimeout', '1');
     vi.stubEnv('npm_config_fetch_retry_maxtimeout', '1');
     await expect(read('is-burner-email')).rejects.toThrow('sha512-AAAA');
+  });
+
+  it('needs a folder to unpack it in, and says which', async () => {
+    vi.stubEnv('TMPDIR', '/proc');
+    await expect(read('is-burner-email')).rejects.toThrow(/unpacked in \/proc \(E\w+\): set TMPDIR/);
   });
 
   it('needs npm, and says so', async () => {

@@ -52,7 +52,7 @@ export interface ProcessOptions {
   readonly cleanup?: Cleanup;
 }
 
-function environment(folder: string, env: ProcessOptions['env']): NodeJS.ProcessEnv {
+export function environment(folder: string, env: ProcessOptions['env']): NodeJS.ProcessEnv {
   return bareEnvironment({
     ...{ PORT: '0', DATA_DIR: folder, DNS_SERVERS: NO_DNS, DNS_SENTINELS: '', FEEDS_OFF: LONG_LISTS.join() },
     ...env,

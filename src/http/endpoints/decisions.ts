@@ -25,6 +25,9 @@ export function decisionEndpoints({ store, decisionLog }: DecisionParts) {
     const keys = await store.listKeys();
     const by = readText(query, 'key');
     const keyIds = by && keys.filter(({ id, name }) => id === by || name === by).map(({ id }) => id);
+    // Nothing found would look as if it had asked for nothing.
+    if (keyIds?.length === 0)
+      return invalid('there is no such key: send the id or the name of one in /admin/keys');
     const found = await store.decisions({ ...wanted, ...(keyIds && { keyIds }) });
     const names = new Map(keys.map(({ id, name }) => [id, name]));
     const next = found.length === wanted.most ? `d${found.at(-1)!.id}` : null;

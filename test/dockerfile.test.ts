@@ -1,0 +1,81 @@
+/** The image: Docker is not needed to see that what it copies is there, and that what it runs works. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, matchesGlob } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ROOT } from './support/process.ts';
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const LINES = read('Dockerfile')
+  .replaceAll(/\\\n/g, ' ')
+  .split('\n')
+  .filter(line => line !== '' && !line.startsWith('#'));
+const LAST = LINES.slice(LINES.findLastIndex(line => line.startsWith('FROM')));
+const copied = (lines: readonly string[]) =>
+  lines
+    .filter(line => line.startsWith('COPY ') && !line.includes('--from='))
+    .flatMap(line => line.split(/\s+/).slice(1, -1));
+const commandOf = (line: string) => JSON.parse(line.slice(line.indexOf('['))) as string[];
+
+/** As Docker reads it: the last line that matches the path, or a folder that it is in, decides. */
+function isSent(path: string): boolean {
+  const folders = path.split('/').map((_, at, parts) => parts.slice(0, at + 1).join('/'));
+  let sent = true;
+  for (const line of read('.dockerignore').trim().split('\n'))
+    if (line === '*' || folders.some(folder => matchesGlob(folder, line.replace('!', ''))))
+      sent = line.startsWith('!');
+  return sent;
+}
+
+test('what it copies is there, and .dockerignore lets it through', () => {
+  const sources = copied(LINES);
+  expect(sources.length).toBeGreaterThan(10);
+  expect(sources.filter(path => !existsSync(join(ROOT, path)) || !isSent(path))).toEqual([]);
+  expect(['console/dist/index.html', '.env', 'var/domain-risk.db', 'node_modules/x'].filter(isSent)).toEqual(
+    [],
+  );
+});
+
+test('all that the program imports of ours is in the image', () => {
+  const parts = copied(LAST);
+  const imports = globSync('src/**/*.ts', { cwd: ROOT }).flatMap(file =>
+    [...read(file).matchAll(/from '(\.[^']+)'/g)].map(([, path]) =>
+      join('/', file, '..', path!).slice('/'.length),
+    ),
+  );
+  const isCopied = (path: string) => parts.some(part => path === part || path.startsWith(`${part}/`));
+  expect([...new Set(imports)].filter(path => !isCopied(path))).toEqual([]);
+  expect(isCopied(commandOf(LAST.find(line => line.startsWith('ENTRYPOINT'))!).at(-1)!)).toBe(true);
+});
+
+test('it runs as an ordinary user, without build tools, and writes to its one volume only', () => {
+  const at = (start: string) => LAST.findIndex(line => line.startsWith(start));
+  expect(LAST).toContain('USER node');
+  expect(at('USER')).toBeGreaterThan(LAST.findLastIndex(line => line.startsWith('RUN')));
+  expect(LAST.find(line => line.includes('npm ci'))).toMatch(/--omit=dev --omit=optional --ignore-scripts/);
+  const volume = LAST[at('VOLUME')]!.split(' ')[1];
+  expect(LAST[at('ENV')]).toContain(`DATA_DIR=${volume} TMPDIR=${volume}`);
+});
+
+test('its health check tells a server that is ready from one that is not, and from none', async () => {
+  let status = 200;
+  const server = createServer(({ url }, response) =>
+    response.writeHead(url === '/readyz' ? status : 404).end(),
+  ).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const [, ...args] = commandOf(LAST.find(line => line.startsWith('HEALTHCHECK'))!);
+  const codeFor = async (PORT: number) => {
+    const [code] = await once(spawn(process.execPath, args, { env: { PORT: String(PORT) } }), 'exit');
+    return code;
+  };
+  expect(await codeFor(port)).toBe(0);
+  status = 503;
+  expect(await codeFor(port)).toBe(1);
+  expect(await codeFor(1)).toBe(1);
+});
