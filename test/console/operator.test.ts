@@ -215,6 +215,10 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await soon(async () => (await tiles.innerText()).replace(/\s+/g, ' ')).toMatch(
       /^Calls this month 5 Left this month no limit Last used just now Created/,
     );
+    const mix = page.getByRole('region', { name: 'Verdicts, last 30 days' });
+    expect((await mix.innerText()).replace(/\s+/g, ' ')).toMatch(
+      /5 domains judged, by reason Safe, 100 % 5 Disposable, 0 % 0/,
+    );
     await page.getByText('The old secret works until').waitFor();
     expect(await focused(page)).toBe('big shop');
     await button(page, 'Rotate big shop').click();
