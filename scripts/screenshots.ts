@@ -44,7 +44,10 @@ async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoo
 
   await page.goto(service.base);
   await shoot('first');
-  await page.getByRole('textbox', { name: 'API key' }).fill(secret);
+  const signIn = (text: string) => page.getByRole('textbox', { name: 'API key or operator' }).fill(text);
+  await signIn(secret);
+  await button('Sign in').click();
+  await button('Sign out').waitFor();
   await lookUp(UNLISTED);
   await page.locator('.graph svg').waitFor();
   await shoot('lookup');
@@ -63,7 +66,7 @@ async function visitAll(page: Page, { service, secret, traffic }: Showcase, shoo
 
   await goTo('Operator');
   await shoot('operator-outside');
-  await page.getByRole('textbox', { name: 'Admin token' }).fill(TOKEN);
+  await signIn(TOKEN);
   await page.getByRole('textbox', { name: 'Your name' }).fill('Ann');
   await button('Sign in').click();
   for (const tab of TABS) {

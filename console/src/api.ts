@@ -28,11 +28,12 @@ export interface Answer<T> {
  * - `refused`: the service said no; `code` is its word for it.
  * - `unreachable`, `timeout`, `stopped`: no answer; the last one because the person did not want it any more.
  * - `foreign`: something that is not this service answered.
- * - `unsendable`: the secret cannot even be put into a header.
  */
 export interface Failure {
   readonly ok: false;
-  readonly kind: 'refused' | 'unreachable' | 'timeout' | 'stopped' | 'foreign' | 'unsendable';
+  readonly kind: 'refused' | 'unreachable' | 'timeout' | 'stopped' | 'foreign';
+  /** What was asked for. */
+  readonly path?: string;
   readonly status?: number;
   readonly code?: string;
   readonly message?: string;
@@ -66,7 +67,6 @@ const fail = (kind: Failure['kind'], more: Partial<Failure> = {}): Failure => ({
 /** Sends it and gives the response with its text, or why there is none. */
 async function fetchText(question: Question): Promise<{ response: Response; text: string } | Failure> {
   const { path, secret, method = 'GET', body, signal } = question;
-  if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret)) return fail('unsendable');
   const headers: Record<string, string> = { accept: 'application/json', ...question.headers };
   if (secret !== undefined) headers.authorization = `Bearer ${secret}`;
   if (body !== undefined) headers['content-type'] = 'application/json';
@@ -94,7 +94,7 @@ export async function ask<T>(question: Question): Promise<Result<T>> {
   if ('ok' in heard) return heard;
   const { response, text } = heard;
   const json = response.status === 204 ? null : parse(text);
-  if (!response.ok) return refusal(response, json);
+  if (!response.ok) return { ...refusal(response, json), path: question.path };
   if (json === undefined || question.check?.(json) === false)
     return fail('foreign', { status: response.status });
   return {

@@ -133,6 +133,6 @@ async function askPatiently(
 
 /** The next name would fare no better. */
 function endsAll({ kind, code }: Failure): boolean {
-  if (kind === 'unreachable' || kind === 'unsendable') return true;
+  if (kind === 'unreachable') return true;
   return code === 'unauthorized' || code === 'forbidden' || code === 'quota_exceeded';
 }

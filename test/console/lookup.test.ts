@@ -15,14 +15,16 @@ import {
   button,
   errorSaid,
   goTo,
-  keyField,
   lookUp,
   namesField,
   PATIENT,
   REFUSED,
   rowsOf,
   saved,
+  signIn,
+  signInField,
   soon,
+  whoIsSignedIn,
 } from './steps.ts';
 
 /** It stands still, so that a limit of calls per second is met however slow the machine is. */
@@ -79,7 +81,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     for (const [name, zone] of Object.entries(ZONES)) service().dns.zones.set(name, zone);
     const { secret } = await service().key();
     const page = await visit();
-    await keyField(page).fill(secret);
+    await signIn(page, secret);
     for (const [domain, ...words] of ANSWERS) {
       await lookUp(page, domain);
       const answer = await answerAbout(page, domain);
@@ -111,8 +113,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     // Without a key nothing is asked; the name waits in the field.
     await page.getByText('Not looked up yet').waitFor();
     expect(await namesField(page).inputValue()).toBe('fresh.example.net');
-    await keyField(page).fill(secret);
-    await page.getByRole('checkbox', { name: 'Remember in this tab' }).check();
+    await signIn(page, secret, true);
     await button(page, 'Look up').click();
     await answerAbout(page, 'fresh.example.net');
     expect(await page.title()).toBe('fresh.example.net · domain-risk');
@@ -224,18 +225,26 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       ['a_b.example.net', 'a_b.example.net'],
       ['127.0.0.1', '127.0.0.1'],
     ] as const) {
-      await lookUp(page, nothing, secret);
+      await lookUp(page, nothing);
       expect(await errorSaid(page, 'No domain in')).toContain(shown);
     }
-    await lookUp(page, 'mailinator.com', '');
+    await lookUp(page, 'Ann.Private@mailinator.com');
     await page.getByText('Enter an API key. Lookups count against its quota').waitFor();
     expect(await page.evaluate("document.activeElement?.getAttribute('type')")).toBe('password');
+    for (const [typed, hint] of [
+      [secret.slice(0, 20), 'This key looks incomplete.'],
+      ['two words', 'This is neither an API key (drk_…) nor an operator token.'],
+    ] as const) {
+      await signInField(page).fill(typed);
+      await signInField(page).press('Enter');
+      await page.getByText(hint).waitFor();
+    }
 
     expect(asked).toEqual([]);
-    await keyField(page).fill(secret);
-    await namesField(page).fill('Ann.Private@mailinator.com');
     await page.getByText('Only mailinator.com is sent').waitFor();
-    await namesField(page).press('Enter');
+    // Signing in goes on with what was wanted.
+    await signInField(page).fill(secret);
+    await signInField(page).press('Enter');
     await answerAbout(page, 'mailinator.com');
     expect(asked.join() + page.url()).not.toContain('Private');
 
@@ -281,21 +290,29 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
 
   test('reads for each refusal what to do about it', async () => {
     const page = await visit('', { expected: REFUSED });
+    const outside = async (secret: string, title: string, advice: RegExp) => {
+      await signInField(page).fill(secret);
+      await signInField(page).press('Enter');
+      expect(await errorSaid(page, title)).toMatch(advice);
+    };
     const refused = async (secret: string, title: string, advice: RegExp, name = 'gmail.com') => {
       await lookUp(page, name, secret);
       expect(await errorSaid(page, title)).toMatch(advice);
     };
     const stranger = newKey({ name: 'never stored' }, time.now).secret;
-    await refused(stranger, 'The key is not accepted', /Paste the whole key again/);
-    await refused('two words', 'This is not a key', /Paste the key again/);
+    await outside(stranger, 'The key is not accepted', /Paste the whole key again/);
     const fromElsewhere = await service().key({ origins: ['https://app.example.com'] });
-    await refused(
+    await outside(
       fromElsewhere.secret,
       'This key may not be used from here',
       /Use a key without such limits/,
     );
-    const { secret } = await service().key();
+    const { secret, key } = await service().key();
     await refused(secret, 'Not a valid domain', /Correct it and try again/, 'co.uk');
+    await service().store.updateKey({ ...key, revokedAt: time.now }, key, ACT);
+    await lookUp(page, 'gmail.com');
+    expect(await errorSaid(page, 'The key is not accepted')).toContain('revoked');
+    await signIn(page, (await service().key()).secret);
     // Half a character in a link, and dots that a browser takes for steps in a path.
     for (const [link, detail] of [
       ['..', /Dots alone are no domain/],
@@ -387,11 +404,11 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
   test('pastes 200 names, sees the progress, the table and its files, and 200 calls are counted', async () => {
     const { secret, key } = await service().key({ quota: 1_000 });
     const page = await visit();
-    const sent: string[] = [];
-    page.on('request', request => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
     await namesField(page).fill(['gmail.com', 'co.uk', ...manyNames(198), 'GMAIL.com.'].join('\n'));
     await page.getByText('Uses 200 lookups of your quota. 1 duplicate left out.').waitFor();
-    await keyField(page).fill(secret);
+    await signIn(page, secret);
+    const sent: string[] = [];
+    page.on('request', request => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
     await button(page, 'Look up 200 domains').click();
     await page.getByText('Done: 199 results, 1 invalid').waitFor();
     expect(await service().used(key)).toBe(200);
@@ -500,7 +517,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
 
     // A limit of calls per second makes a list slower, not shorter; each of its calls is one.
     const limited = await service().key({ rate: 1 });
-    await keyField(page).fill(limited.secret);
+    await signIn(page, limited.secret);
     await button(page, 'Look up 102 domains').click();
     await page.getByText('100 of 102').waitFor();
     time.now += 1_000;
@@ -551,21 +568,23 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     ]);
     expect(await stored('sessionStorage')).toBe('[]');
     expect(await page.context().cookies()).toEqual([]);
-    expect(await keyField(page).inputValue()).toBe(secret);
-    expect(await keyField(page).getAttribute('type')).toBe('password');
+    expect(await whoIsSignedIn(page).innerText()).toContain(
+      `Signed in with key ${secret.slice(0, 8)}••••••••${secret.slice(-4)}`,
+    );
     await page.reload();
-    expect(await keyField(page).inputValue()).toBe('');
+    expect(await signInField(page).inputValue()).toBe('');
+    expect(await signInField(page).getAttribute('type')).toBe('password');
 
-    await keyField(page).fill(secret);
-    await page.getByRole('checkbox', { name: 'Remember in this tab' }).check();
+    await signIn(page, secret, true);
     await page.reload();
-    expect(await keyField(page).inputValue()).toBe(secret);
+    await whoIsSignedIn(page).getByText('Signed in').waitFor();
     expect(await stored('sessionStorage')).toContain(secret);
     expect(await stored('localStorage')).not.toContain(secret);
     const tab = await page.context().newPage();
     await tab.goto(page.url());
-    expect(await keyField(tab).inputValue()).toBe('');
-    await page.getByRole('checkbox', { name: 'Remember in this tab' }).uncheck();
+    await signInField(tab).waitFor();
+    await button(page, 'Sign out').click();
+    await whoIsSignedIn(page).getByRole('link', { name: 'Sign in' }).waitFor();
     expect(await stored('sessionStorage')).toBe('[]');
     expect(urls.filter(url => url.includes(secret))).toEqual([]);
   });

@@ -39,7 +39,7 @@ export function Outcome({ lookup: { domain, result, isWaiting } }: { lookup: Loo
       )}
       {!isWaiting && !result && (
         <Empty title="Not looked up yet">
-          <p>Enter an API key and look it up. It uses one lookup of the key's quota.</p>
+          <p>Sign in with an API key and look it up. It uses one lookup of the key's quota.</p>
         </Empty>
       )}
       {result?.ok && <Answer key={domain} risk={result.data} degraded={result.degraded} />}

@@ -35,7 +35,8 @@ export function Welcome() {
       {result?.ok && (
         <Notice tone="info" title="You are signed in">
           <p>
-            With your first API key, in this tab until you close it. <a href="#/">Look up a domain</a>
+            With your first API key{result.data.operator_token !== null && ' and as an operator'}, in this tab
+            until you close it. <a href="#/">Look up a domain</a>
             {result.data.operator_token !== null && (
               <>
                 {' '}
