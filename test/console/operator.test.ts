@@ -122,7 +122,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await signIn(page, secret);
     await page.getByText('Operator sign-in').waitFor();
     await openOperator(page, TOKEN, 'Ann');
-    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in with key drk_\S+ and as Ann/);
+    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in: drk_\S+, Ann/);
     await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
     expect(page.url()).not.toContain(TOKEN);
@@ -140,7 +140,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await page.goto(`${service().base}/#/operator/keys`);
     await page.reload();
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
-    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in with key drk_\S+ and as operator/);
+    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in: drk_\S+, operator/);
     await goTo(page, 'Look up');
     await lookUp(page, 'gmail.com');
     await answerAbout(page, 'gmail.com');
@@ -547,7 +547,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
 
   test('and callers see markup in names, notes, hosts and labels as text, and no script runs', async () => {
     const page = await enter(MORE_HOSTILE);
-    await page.getByText(`Signed in as ${MORE_HOSTILE}`).waitFor();
+    await page.getByText(`Signed in: ${MORE_HOSTILE}`).waitFor();
     await button(page, 'Create a key').click();
     await send(page, 'Create', { Name: HOSTILE });
     await page.getByRole('dialog', { name: `Key created: ${HOSTILE}` }).waitFor();

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { door } from '../admin.ts';
 import type { Failure } from '../api.ts';
-import { adminToken, apiKey, masked, operatorName } from '../session.ts';
+import { adminToken, apiKey, operatorName } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { isShared, type Kind, kindOf, signIn, signOut } from '../sign-in.ts';
 import { Field, SecretField } from './field.tsx';
@@ -117,6 +117,9 @@ export function Refused({ failure }: { failure: Failure }) {
   return <FailureNotice failure={failure} />;
 }
 
+/** As the list of keys has it. */
+const shortened = (secret: string) => `${secret.slice(0, 8)}…${secret.slice(-4)}`;
+
 /** In the head of every page. */
 export function Session({ href }: { href: string }) {
   const { text: key } = useShared(apiKey);
@@ -132,19 +135,9 @@ export function Session({ href }: { href: string }) {
   return (
     <p class="session">
       <span>
-        Signed in
-        {key !== '' && (
-          <>
-            {' '}
-            with key <code>{masked(key)}</code>
-          </>
-        )}
-        {isOperator && (
-          <>
-            {key === '' ? ' as ' : ' and as '}
-            <strong>{name.trim() || 'operator'}</strong>
-          </>
-        )}
+        Signed in: {key !== '' && <code>{shortened(key)}</code>}
+        {key !== '' && isOperator && ', '}
+        {isOperator && <strong>{name.trim() || 'operator'}</strong>}
       </span>
       <button type="button" class="button small" onClick={signOut}>
         Sign out
