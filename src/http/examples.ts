@@ -178,7 +178,7 @@ const ACTS: Type.Static<typeof ActsSchema> = {
       via: '192.0.2.10',
       action: 'override.set',
       subject: 'partner.example.org',
-      detail: 'allow, the names below it too, until 2027-01-31T00:00:00Z, note "a partner of ours"',
+      detail: 'allow, with subdomains, until 2027-01-31T00:00:00Z, note "a partner of ours"',
     },
   ],
 };

@@ -431,7 +431,7 @@ describe('keys', () => {
       const { detail } = await refused(method, `/admin/keys/${id}${path}`, 422, 'validation_error', {
         json: {},
       });
-      expect(detail).toBe(`the key ${id} is revoked for good: create a new one`);
+      expect(detail).toBe(`the key ${id} is revoked, which cannot be undone: create a new one`);
     }
     expect(await status(key)).toBe(401);
   });

@@ -58,7 +58,7 @@ function OneKey({ listed, onChanged }: { listed: ListedKey; onChanged: () => voi
       {note !== null && <p>{note}</p>}
       {state !== 'revoked' && isAhead(previous_until) && (
         <Notice tone="info" title={`The old secret works until ${moment(previous_until)}`}>
-          <p>Bring the new one to every caller before that.</p>
+          <p>Give every caller the new one before then.</p>
         </Notice>
       )}
       <dl class="tiles">
