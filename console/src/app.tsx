@@ -1,20 +1,18 @@
 /** The page around the views: where one is, where one can go, light or dark. */
 
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { isOperatorPath } from './operator-path.ts';
 import { Brand, Footer, ThemeButton } from './parts/frame.tsx';
+import { lazily } from './parts/lazy-view.tsx';
 import { Notice } from './parts/notice.tsx';
 import { Session } from './parts/sign-in.tsx';
 import { route } from './route.ts';
 import { useShared } from './shared.ts';
 import { takesFocus } from './shortcut.ts';
 import { comeBack } from './sign-in.ts';
-import { Docs } from './views/docs.tsx';
 import { LookUp } from './views/lookup.tsx';
 import { NotFound } from './views/not-found.tsx';
-import { isOperatorPath, Operator } from './views/operator.tsx';
-import { Quota } from './views/quota.tsx';
 import { SignInView } from './views/sign-in.tsx';
-import { Top } from './views/top.tsx';
 import { Welcome } from './views/welcome.tsx';
 
 interface ViewRow {
@@ -24,6 +22,11 @@ interface ViewRow {
   /** The addresses that it is for, where that is not its path alone. */
   isFor?(path: readonly string[]): boolean;
 }
+
+const Top = lazily('the view', async () => (await import('./views/top.tsx')).Top);
+const Quota = lazily('the view', async () => (await import('./views/quota.tsx')).Quota);
+const Operator = lazily('the view', async () => (await import('./views/operator.tsx')).Operator);
+const Docs = lazily('the view', async () => (await import('./views/docs.tsx')).Docs);
 
 const VIEWS: readonly ViewRow[] = [
   { path: '', name: 'Look up', View: LookUp, isFor: isLookUpPath },

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { door } from '../admin.ts';
 import type { Failure } from '../api.ts';
+import { door } from '../door.ts';
 import { adminToken, apiKey, operatorName } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { isShared, type Kind, kindOf, signIn, signOut } from '../sign-in.ts';

@@ -1,10 +1,12 @@
 /** The reference as a whole: what is where, the visitor's key, and every operation. */
 
 import reference from 'virtual:reference';
+import type { ComponentChildren } from 'preact';
 import { Brand, Footer, ThemeButton } from '../parts/frame.tsx';
 import { Session, SignIn } from '../parts/sign-in.tsx';
 import { adminToken, apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
+import { InTurn, whole } from './in-turn.tsx';
 import { Members, OperationCard } from './operation.tsx';
 import type { Section } from './shown.ts';
 import { Words } from './words.tsx';
@@ -39,7 +41,7 @@ export function Page() {
       </header>
       <div class="reference">
         <Contents />
-        <main id="content" tabIndex={-1}>
+        <Main>
           <div class="intro">
             <h1>API reference</h1>
             {reference.description.map(text => (
@@ -57,10 +59,19 @@ export function Page() {
             <SectionPart key={section.name} section={section} />
           ))}
           <Errors />
-        </main>
+        </Main>
       </div>
       <Footer />
     </>
+  );
+}
+
+function Main({ children }: { children: ComponentChildren }) {
+  const isWhole = useShared(whole);
+  return (
+    <main id="content" tabIndex={-1} aria-busy={!isWhole}>
+      {children}
+    </main>
   );
 }
 
@@ -122,7 +133,9 @@ function SectionPart({ section }: { section: Section }) {
         </p>
       </div>
       {operations.map(operation => (
-        <OperationCard key={operation.id} operation={operation} secret={secret} />
+        <InTurn key={operation.id}>
+          <OperationCard operation={operation} secret={secret} />
+        </InTurn>
       ))}
     </>
   );

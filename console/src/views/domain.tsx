@@ -1,8 +1,9 @@
 /** The page of one domain: what people link to and show each other. */
 
 import { useState } from 'preact/hooks';
-import { door, type OverrideAction, setOverride } from '../admin.ts';
+import type { OverrideAction } from '../admin.ts';
 import type { DomainRisk } from '../api.ts';
+import { door } from '../door.ts';
 import { cancelLookup, type Lookup, lookUp } from '../lookup.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Breakable } from '../parts/breakable.tsx';
@@ -119,7 +120,14 @@ function Decision({ domain, action, onClosed }: DecisionProps) {
       title={`${verb} ${domain}`}
       verb={verb}
       isDangerous={action === 'deny'}
-      act={() => setOverride(domain, { action, below, note: note.trim() || null, expires_at: null })}
+      act={async () =>
+        (await import('../admin.ts')).setOverride(domain, {
+          action,
+          below,
+          note: note.trim() || null,
+          expires_at: null,
+        })
+      }
       onAnswered={() => {}}
       onDone={() => secret && lookUp(domain, secret)}
       onClosed={onClosed}

@@ -1,7 +1,7 @@
 /** The operator's side: everything behind ADMIN_TOKEN, one tab for each thing that can be run. */
 
-import { useState } from 'preact/hooks';
-import { type Door, door } from '../admin.ts';
+import { type Door, door } from '../door.ts';
+import { isTab, TAB_NAMES, type TabName } from '../operator-path.ts';
 import { Empty } from '../parts/notice.tsx';
 import { Refused, SignIn } from '../parts/sign-in.tsx';
 import { Tabs } from '../parts/tabs.tsx';
@@ -11,35 +11,26 @@ import { Audit } from './operator/audit.tsx';
 import { Decisions } from './operator/decisions.tsx';
 import { FeedsTab, StaleNotice } from './operator/feeds.tsx';
 import { Health } from './operator/health.tsx';
-import { Home, isRange } from './operator/home.tsx';
+import { Home } from './operator/home.tsx';
 import { Hosts } from './operator/hosts.tsx';
 import { KeyPage } from './operator/key-page.tsx';
 import { Keys, MadeSecret } from './operator/keys.tsx';
 import { Operators } from './operator/operators.tsx';
 import { Overrides } from './operator/overrides.tsx';
 
-const TABS = {
-  home: { name: 'Home', View: Home },
-  keys: { name: 'Keys', View: Keys },
-  overrides: { name: 'Overrides', View: Overrides },
-  feeds: { name: 'Feeds', View: FeedsTab },
-  hosts: { name: 'Learned hosts', View: Hosts },
-  health: { name: 'Health', View: Health },
-  decisions: { name: 'Decisions', View: Decisions },
-  operators: { name: 'Operators', View: Operators },
-  audit: { name: 'Audit', View: Audit },
-} as const;
-type TabName = keyof typeof TABS;
-const isTab = (name: string): name is TabName => Object.hasOwn(TABS, name);
+const VIEWS: Readonly<Record<TabName, () => preact.JSX.Element>> = {
+  home: Home,
+  keys: Keys,
+  overrides: Overrides,
+  feeds: FeedsTab,
+  hosts: Hosts,
+  health: Health,
+  decisions: Decisions,
+  operators: Operators,
+  audit: Audit,
+};
 
-/** `#/operator`, a tab of it, a range of its home, or `#/keys/<id>`. */
-export function isOperatorPath([first, second, third, ...rest]: readonly string[]): boolean {
-  if (rest.length > 0) return false;
-  if (first === 'keys') return !!second && third === undefined;
-  if (first !== 'operator') return false;
-  if (third !== undefined) return second === 'home' && isRange(third);
-  return second === undefined || isTab(second);
-}
+const NAMES = Object.values(TAB_NAMES);
 
 export function Operator() {
   const state = useShared(door);
@@ -78,19 +69,18 @@ function Outside({ state }: { state: Exclude<Door, 'open'> }) {
 function Inside() {
   const [first, second = 'home'] = useShared(route);
   const isKey = first === 'keys';
-  const [names] = useState(() => Object.values(TABS).map(one => one.name));
   const current: TabName = isKey ? 'keys' : isTab(second) ? second : 'home';
-  const { View } = TABS[current];
+  const View = VIEWS[current];
 
   function choose(wanted: string): void {
-    const [id] = Object.entries(TABS).find(([, one]) => one.name === wanted) ?? ['home'];
+    const [id] = Object.entries(TAB_NAMES).find(([, name]) => name === wanted) ?? ['home'];
     location.replace(`#/operator/${id}`);
   }
 
   return (
     <>
       <StaleNotice />
-      <Tabs label="Operator" names={names} current={TABS[current].name} onChoose={choose}>
+      <Tabs label="Operator" names={NAMES} current={TAB_NAMES[current]} onChoose={choose}>
         {isKey ? <KeyPage key={second} id={second} /> : <View />}
       </Tabs>
     </>

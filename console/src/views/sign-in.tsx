@@ -1,6 +1,6 @@
 /** Where the link in the head leads: the form alone. */
 
-import { door } from '../admin.ts';
+import { door } from '../door.ts';
 import { SignIn } from '../parts/sign-in.tsx';
 
 export function SignInView() {

@@ -1,8 +1,8 @@
 /** Where the link of the first start leads: it signs the first person in, once. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { door } from '../admin.ts';
 import { askWelcome, type Result, type Welcomed } from '../api.ts';
+import { door } from '../door.ts';
 import { Notice, Waiting } from '../parts/notice.tsx';
 import { renameHere, route } from '../route.ts';
 import { adminToken, apiKey } from '../session.ts';
