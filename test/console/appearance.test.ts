@@ -147,8 +147,21 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
       name: 'a key with a rather long name for a narrow screen',
       quota: 1_000,
     });
-    const page = await visit('#/operator');
+    // The link of the first start, and the same a second time.
+    const code = service().invite((await service().key()).secret);
+    const page = await visit(`#/welcome/${code}`, { expected: REFUSED });
     const found: Record<string, string[]> = {};
+    await page.getByText('You are signed in').waitFor();
+    found.welcome = await problems(page);
+    await page.goto(`${service().base}/?again#/welcome/${code}`);
+    await errorSaid(page, 'This link does not work any more');
+    found['not welcome'] = await problems(page);
+    await button(page, 'Sign out').click();
+    await page.getByRole('banner').getByRole('link', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    found['sign in'] = await problems(page);
+    await goTo(page, 'Operator');
+    await page.getByText('Operator sign-in').waitFor();
     found.outside = await problems(page);
     await openOperator(page, TOKEN, 'Ann');
     for (const name of ['Home', 'Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit']) {

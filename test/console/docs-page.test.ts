@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { accessibilityProblems, hasBrowser, sharedConsole } from '../support/browser.ts';
+import { accessibilityProblems, hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { button, PATIENT, signIn, signInField, soon } from './steps.ts';
 
@@ -61,7 +61,13 @@ const EVERY_STATUS = `(async () => {
 })()`;
 
 describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
-  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+  const { service, visit: visitSoon } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+  /** When every card has come. */
+  const visit = async (path: string, options: VisitOptions = {}) => {
+    const page = await visitSoon(path, options);
+    await page.locator('main[aria-busy=false]').waitFor();
+    return page;
+  };
 
   const operation = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
@@ -213,7 +219,7 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
   });
 
   test('says without JavaScript where the same can be read', async () => {
-    const page = await visit('docs', { javaScriptEnabled: false });
+    const page = await visitSoon('docs', { javaScriptEnabled: false });
     expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe(
       '/openapi.json',
     );

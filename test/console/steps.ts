@@ -21,6 +21,7 @@ export const whoIsSignedIn = (page: Page) => page.getByRole('banner').locator('.
 
 /** With a key, in the place of another one. */
 export async function signIn(page: Page, secret: string, isRemembered = false): Promise<void> {
+  await signInField(page).or(button(page, 'Sign out')).first().waitFor();
   if (!(await signInField(page).isVisible())) await button(page, 'Sign out').click();
   await signInField(page).fill(secret);
   if (isRemembered) await page.getByRole('checkbox', { name: 'Remember in this tab' }).check();
@@ -51,6 +52,7 @@ export async function errorSaid(page: Page | Locator, title: string): Promise<st
 export async function goTo(page: Page, view: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: view, exact: true }).click();
   await soon(() => page.title()).toBe(`${view} · domain-risk`);
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
 }
 
 /** What of a table is looked at; the types of a page are not those of the tests. */
