@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBrowser } from '../client/runtimes/browser.mjs';
+import { bareEnvironment } from '../test/support/environment.ts';
 import { startTestService } from '../test/support/service.ts';
 import './build-console.ts';
 
@@ -25,7 +26,7 @@ type Scores = Record<(typeof CATEGORIES)[number], number>;
 
 /** Beside it the service answers in this process. */
 async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const env = { ...process.env, CHROME_PATH: findBrowser() ?? '' };
+  const env = bareEnvironment({ CHROME_PATH: findBrowser() ?? '' });
   await promisify(execFile)(command, [...args], { cwd, env, timeout: LONGEST_MS });
 }
 

@@ -10,6 +10,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
+import { bareEnvironment } from '../test/support/environment.ts';
 import './build-console.ts';
 import { openShowcase, TOKEN, UNLISTED } from './showcase.ts';
 
@@ -143,7 +144,7 @@ if (!path) throw new Error('no Firefox: install firefox-esr, or set FIREFOX_PATH
 const profile = mkdtempSync(join(tmpdir(), 'domain-risk-firefox-'));
 const ends: (() => void | Promise<void>)[] = [];
 const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0'];
-const browser = spawn(path, args, { env: { ...process.env, HOME: profile } });
+const browser = spawn(path, args, { env: bareEnvironment({ HOME: profile }) });
 try {
   const { service, secret } = await openShowcase(end => void ends.push(end));
   const problems: string[] = [];
