@@ -355,8 +355,11 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await signInField(page).fill(TOKEN);
     await button(page, 'Sign in').click();
     await button(page, 'Sign out').click();
+    const heard = page.waitForResponse(/admin\/keys/);
     answer();
-    await page.getByText('Operator sign-in').waitFor();
+    await (await heard).finished();
+    await page.evaluate('new Promise(done => setTimeout(done, 50))');
+    expect(await page.getByText('Operator sign-in').isVisible()).toBe(true);
     await whoIsSignedIn(page).getByRole('link', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
