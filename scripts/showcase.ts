@@ -1,9 +1,11 @@
 /** A service that looks as if it had been used for a month: keys, calls, overrides, flags, learned hosts, an audit. */
 
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Limits } from '../src/core/key.ts';
+import { actOf } from '../src/core/audit.ts';
+import { type Limits, secretFrom } from '../src/core/key.ts';
 import { dayOf, lastDays } from '../src/core/quota.ts';
-import { createOperate } from '../src/operate.ts';
+import { createOperate, type MadeKey, newKey } from '../src/operate.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { a, mx, startDns, type Zone } from '../test/support/dns.ts';
 import { guestOf } from '../test/support/guests.ts';
@@ -16,6 +18,8 @@ import {
 } from '../test/support/service.ts';
 import { spendOne } from '../test/support/spend.ts';
 
+/** Pictures of the same pages are alike, whenever they are made. */
+export const NOW = Date.UTC(2026, 10, 16, 10, 30);
 export const TOKEN = 'a-token-for-pictures-0123456789abcdef';
 
 const DAY_MS = 86_400_000;
@@ -75,21 +79,20 @@ export async function openShowcase(cleanup: (end: () => void | Promise<void>) =>
   for (const [name, zone] of Object.entries(ZONES)) dns.zones.set(name, zone);
   await learn(folder);
   const service = await startTestService(
-    { env: { ADMIN_TOKEN: TOKEN }, catalog: await allListsCatalog(), folder, dns },
+    { env: { ADMIN_TOKEN: TOKEN }, catalog: await allListsCatalog(), clock: () => NOW, folder, dns },
     cleanup,
   );
   const random = randomFrom(7);
-  const time = { now: Date.now() - 40 * DAY_MS };
+  const time = { now: NOW - 40 * DAY_MS };
   const operate = createOperate({ store: service.store, clock: () => time.now });
   const secrets: string[] = [];
   for (const { daily, ...limits } of KEYS) {
-    const made = await operate.createKey(limits, BEN);
-    if ('problem' in made) throw new Error(made.detail);
+    const made = await createKey(service, limits, time.now);
     secrets.push(made.secret);
     await use(service, made.key.id, daily, random);
     time.now += 2 * DAY_MS + Math.round(3 * HOUR_MS * random());
   }
-  await decide(operate, time);
+  await decide(service, operate, time);
   await flag(service, [secrets[0]!, secrets[4]!], random);
   const names = ['example.com', 'example.org', 'example.net', 'gmail.com', ...DISPOSABLE, ...UNDELIVERABLE];
 
@@ -106,6 +109,17 @@ export async function openShowcase(cleanup: (end: () => void | Promise<void>) =>
   return { service, secret: secrets[0]!, traffic };
 }
 
+/** With a secret that is the same each time, made of its name. */
+async function createKey(
+  { store }: TestService,
+  limits: Partial<Limits> & { name: string },
+  now: number,
+): Promise<MadeKey> {
+  const made = newKey(limits, now, secretFrom(createHash('sha256').update(limits.name).digest()));
+  await store.createKey(made.key, actOf(now, 'key.create', made.key.id, BEN));
+  return made;
+}
+
 /** Calls of the last 30 days: fewer at weekends. */
 async function use(
   { store }: TestService,
@@ -114,7 +128,7 @@ async function use(
   random: () => number,
 ): Promise<void> {
   const revision = await store.revision();
-  for (const day of lastDays(Date.now(), 30)) {
+  for (const day of lastDays(NOW, 30)) {
     const isWeekend = [0, 6].includes(new Date(day).getUTCDay());
     const calls = Math.round(daily * (isWeekend ? 0.35 : 1) * (0.75 + 0.5 * random()));
     await Promise.all(
@@ -123,14 +137,17 @@ async function use(
   }
 }
 
-async function decide(operate: ReturnType<typeof createOperate>, time: { now: number }): Promise<void> {
+async function decide(
+  service: TestService,
+  operate: ReturnType<typeof createOperate>,
+  time: { now: number },
+): Promise<void> {
   const none = { below: false, note: null, expiresAt: null };
   const set = async (wanted: Parameters<typeof operate.setOverride>[0], actor = ANN) => {
     await operate.setOverride(wanted, actor);
     time.now += 5 * DAY_MS + 2 * HOUR_MS;
   };
-  const old = await operate.createKey({ name: 'old-website' }, BEN);
-  if ('problem' in old) throw new Error(old.detail);
+  const old = await createKey(service, { name: 'old-website' }, time.now);
   time.now += DAY_MS;
   await operate.revokeKey(old.key.id, ANN);
   time.now += 7 * HOUR_MS;
@@ -153,7 +170,7 @@ async function decide(operate: ReturnType<typeof createOperate>, time: { now: nu
     { ...none, domain: 'alerts.example.org', action: 'role', author: 'Ben', note: 'Monitoring only' },
     BEN,
   );
-  const until = Date.now() + 20 * DAY_MS;
+  const until = NOW + 20 * DAY_MS;
   await set({
     ...none,
     domain: 'fair.example',
@@ -163,7 +180,7 @@ async function decide(operate: ReturnType<typeof createOperate>, time: { now: nu
     expiresAt: until,
   });
   const [trial] = (await operate.listKeys()).filter(({ key }) => key.name === 'partner-trial');
-  await operate.updateKey(trial!.key.id, { expiresAt: Date.now() + 45 * DAY_MS }, ANN);
+  await operate.updateKey(trial!.key.id, { expiresAt: NOW + 45 * DAY_MS }, ANN);
 }
 
 /** Which domains were flagged how often: several keys, several days. */
@@ -173,7 +190,7 @@ async function flag(
   random: () => number,
 ): Promise<void> {
   const keys = (await store.listKeys()).map(({ id }) => id);
-  const days = lastDays(Date.now(), 30);
+  const days = lastDays(NOW, 30);
   const flags = DISPOSABLE.flatMap((domain, at) =>
     days.flatMap(day =>
       keys
@@ -192,7 +209,7 @@ async function learn(folder: string): Promise<void> {
   const store = await openSqliteStore(join(folder, 'domain-risk.db'), error => {
     throw error;
   });
-  const day = dayOf(Date.now());
+  const day = dayOf(NOW);
   const listed = (await allListsCatalog()).mostAgreed(200).values();
   const guests = (host: string, count: number) =>
     Array.from(listed.take(count), domain => guestOf({ host, domain, entry: domain, day }));

@@ -46,7 +46,7 @@ const COMMANDS = [
 const EXPECTED = [CommandFailed, ConfigRefused, FeedError, TableError, StoreRefused, StoreUnavailable];
 
 const program = new Command('domain-risk')
-  .description('Tells whether an email domain can be trusted. Self-hosted: keys, quotas and lists are yours.')
+  .description('Scores email domains from 0 to 100 and shows the evidence behind every point. Self-hosted.')
   .version(VERSION)
   .showHelpAfterError('(add --help for what is possible)')
   .addHelpText(

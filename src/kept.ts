@@ -9,6 +9,7 @@ import type { Catalog } from './core/catalog.ts';
 import type { Clock, Store, Ticks } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import type { Metrics } from './http/metrics.ts';
+import { countingBeside, createMix } from './mix.ts';
 import { observeDecisions, tellOfUnwritten } from './observe.ts';
 import { createRecall, recallingBeside } from './recall.ts';
 import { watchTraffic } from './traffic.ts';
@@ -29,16 +30,19 @@ export async function openKept({ config, log, metrics, ...parts }: KeptParts) {
   const onError = tellOfUnwritten(log);
   const verdicts = await openVerdicts({ ...parts, onError });
   const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
+  const mix = createMix({ store, clock, onError });
   const recall = createRecall({ ...config.decisions, store, clock, onError });
   observeDecisions(metrics, recall.dropped);
   const sampling = sampleAsked({ store, resolver, lookup: verdicts.lookup, clock, inTurns, onError });
   return {
     ...verdicts,
-    rank: recallingBeside(verdicts.rank, recall),
+    rank: recallingBeside(countingBeside(verdicts.rank, mix), recall),
     traffic,
+    mix,
     /** With what is still to be written. */
     async close(): Promise<void> {
-      await Promise.all([sampling.close(), verdicts.close(), recall.close(), traffic.close()]);
+      const kept = [sampling, verdicts, recall, traffic, mix];
+      await Promise.all(kept.map(one => one.close()));
     },
   };
 }

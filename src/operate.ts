@@ -188,7 +188,7 @@ async function change(
     const key = (await store.listKeys()).find(one => one.id === id);
     if (!key) return NO_SUCH_KEY;
     if (key.revokedAt !== null)
-      return problem('revoked', `the key ${key.id} is revoked for good: create a new one`);
+      return problem('revoked', `the key ${key.id} is revoked, which cannot be undone: create a new one`);
     const changed = { ...key, ...edit(key) };
     if (isDeepStrictEqual(changed, key)) return key;
     if (await store.updateKey(changed, key, actFor(key, changed))) return changed;

@@ -163,7 +163,7 @@ async function start(parts: Starting): Promise<Service> {
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
   const kept = await openKept({ ...parts, resolver, catalog });
-  const { overrides, lookup, rank, learn, filters, traffic } = kept;
+  const { overrides, lookup, rank, learn, filters, traffic, mix } = kept;
   learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const operators = config.isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
@@ -175,7 +175,7 @@ async function start(parts: Starting): Promise<Service> {
   const probes = probeEndpoints({ store, catalog, whole, freshness, ...told });
   const { callers, ofOperators, invite } = await surfaceOf(config, {
     ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, traffic, clock },
-    ...{ operators, ticks, log, overrides: overrides.current },
+    ...{ operators, ticks, log, mix, overrides: overrides.current },
   });
   const adopting = adoptingInto(learn, next => {
     current = next;

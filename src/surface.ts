@@ -29,6 +29,7 @@ import { publicRoutes } from './http/routes-of-callers.ts';
 import { filterRoute } from './http/routes-of-filter.ts';
 import { createInvite, type Invite } from './invite.ts';
 import type { Lookup } from './lookup.ts';
+import type { Mix } from './mix.ts';
 import type { Overrides } from './overrule.ts';
 import type { Rank } from './rank.ts';
 import type { TrafficWatch } from './traffic.ts';
@@ -45,6 +46,7 @@ interface SurfaceParts {
   readonly catalog: () => Catalog;
   readonly freshness: Freshening;
   readonly traffic: TrafficWatch;
+  readonly mix: Mix;
   readonly overrides: Overrides['current'];
   readonly operators: Operators;
   readonly clock: Clock;

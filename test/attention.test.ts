@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { attentionOf } from '../console/src/attention.ts';
 import type { Keys } from '../console/src/wire.ts';
+import { NO_VERDICTS } from '../src/core/mix.ts';
 
 type ListedKey = Keys['keys'][number];
 
@@ -10,7 +11,7 @@ const total = (parts: Partial<typeof QUIET> = {}) => ({ ...QUIET, p50_ms: 1, p99
 const key = (parts: Partial<ListedKey>): ListedKey => ({
   ...{ id: 'key_1', name: 'web', shown_as: 'drk_…', note: null, quota: 10, rate: null, used: 8, days: [] },
   ...{ origins: [], networks: [], created_at: '', expires_at: null, revoked_at: null },
-  ...{ previous_until: null, last_used_at: null },
+  ...{ previous_until: null, last_used_at: null, verdicts: NO_VERDICTS },
   ...parts,
 });
 const titles = (seen: Partial<Parameters<typeof attentionOf>[0]>) =>

@@ -24,6 +24,18 @@ const EVERYWHERE = [
   /\bnot whole yet\b/i,
   /\bhalf within\b|\b99 % within\b/i,
   /\bnever again\b/i,
+  /\bin place of that\b|\bat the most\b/i,
+  /\bservers know at once\b/i,
+  /\bthe audit (?:tells|calls)\b/i,
+  /\bhowever implausible\b/i,
+  /\bday or moment\b/i,
+  /\bwhere (?:it is )?left out\b/i,
+  /\bis (?:not )?believed\b/i,
+  /\bnever in\s+the way\b/i,
+  /\bleft alone\b|\bleaves? (?:a service|the feed) alone\b/i,
+  /\bmemory of answers\b/i,
+  /\byours to fix would\b/i,
+  /\bswitches? (?:on|their side)\b/i,
 ];
 /** Between tags or quotes, where a person reads them. */
 const IN_THE_CONSOLE = [
@@ -37,7 +49,8 @@ const PLACES: readonly (readonly [string, readonly string[], readonly RegExp[]])
   ['the command line', files('src/commands', /\.ts$/), EVERYWHERE],
   ['errors', ['src/core/refusal.ts'], EVERYWHERE],
   ['the reference', files('src/http', /^(?:routes|schemas|rows|key|bodies|openapi)[\w-]*\.ts$/), EVERYWHERE],
-  ['settings', ['src/settings.ts'], EVERYWHERE],
+  ['settings', ['src/settings.ts', 'src/setting-values.ts', 'src/config.ts'], EVERYWHERE],
+  ['what operators are refused', ['src/operate.ts', ...files('src/operate', /\.ts$/)], EVERYWHERE],
   ['front pages', ['README.md', 'client/README.md'], EVERYWHERE],
   ['documents', files('docs', /^(?:admin|api|callers|console|operate|scaling|settings)\.md$/), EVERYWHERE],
 ];

@@ -1,9 +1,9 @@
 /** The operator's calls: they exist only where the service was started with ADMIN_TOKEN. */
 
 import { type Check, nothing } from '../../client/src/shape.ts';
-import { ask, type Failure, type Question, type Result } from './api.ts';
+import { ask, type Question, type Result } from './api.ts';
+import { door } from './door.ts';
 import { adminToken, operatorName } from './session.ts';
-import { type Shared, share } from './shared.ts';
 import {
   type Acts,
   type Decisions,
@@ -36,10 +36,6 @@ import {
   type Overrides,
   type Traffic,
 } from './wire.ts';
-
-/** The door to them: closed, being tried, open, or why it is not open. */
-export type Door = 'closed' | 'waiting' | 'open' | Failure;
-export const door: Shared<Door> = share<Door>('closed');
 
 export type { Feeds, Key, MadeKey, Override, Traffic } from './wire.ts';
 /** In the list a key has its last 30 days with it. */

@@ -3,7 +3,9 @@
 import { type Check, either, nothing, object, string } from '../../client/src/shape.ts';
 import {
   type DomainRisk,
+  type DomainRisks,
   isDomainRisk,
+  isDomainRisks,
   isTopDomains,
   isUsage,
   type TopDomains,
@@ -20,18 +22,18 @@ export interface Answer<T> {
   readonly data: T;
   /** Judged without DNS, which did not answer. */
   readonly degraded: boolean;
-  readonly milliseconds: number;
 }
 
 /**
  * - `refused`: the service said no; `code` is its word for it.
  * - `unreachable`, `timeout`, `stopped`: no answer; the last one because the person did not want it any more.
  * - `foreign`: something that is not this service answered.
- * - `unsendable`: the secret cannot even be put into a header.
  */
 export interface Failure {
   readonly ok: false;
-  readonly kind: 'refused' | 'unreachable' | 'timeout' | 'stopped' | 'foreign' | 'unsendable';
+  readonly kind: 'refused' | 'unreachable' | 'timeout' | 'stopped' | 'foreign';
+  /** What was asked for. */
+  readonly path?: string;
   readonly status?: number;
   readonly code?: string;
   readonly message?: string;
@@ -40,6 +42,8 @@ export interface Failure {
   readonly resetAt?: string;
   /** Seconds. */
   readonly retryAfter?: number;
+  /** What is left of the quota, where it is less than was asked for. */
+  readonly remaining?: number;
   /** It is the domain that is not valid. */
   readonly isDomain?: true;
 }
@@ -63,7 +67,6 @@ const fail = (kind: Failure['kind'], more: Partial<Failure> = {}): Failure => ({
 /** Sends it and gives the response with its text, or why there is none. */
 async function fetchText(question: Question): Promise<{ response: Response; text: string } | Failure> {
   const { path, secret, method = 'GET', body, signal } = question;
-  if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret)) return fail('unsendable');
   const headers: Record<string, string> = { accept: 'application/json', ...question.headers };
   if (secret !== undefined) headers.authorization = `Bearer ${secret}`;
   if (body !== undefined) headers['content-type'] = 'application/json';
@@ -87,19 +90,17 @@ async function fetchText(question: Question): Promise<{ response: Response; text
 }
 
 export async function ask<T>(question: Question): Promise<Result<T>> {
-  const began = performance.now();
   const heard = await fetchText(question);
   if ('ok' in heard) return heard;
   const { response, text } = heard;
   const json = response.status === 204 ? null : parse(text);
-  if (!response.ok) return refusal(response, json);
+  if (!response.ok) return { ...refusal(response, json), path: question.path };
   if (json === undefined || question.check?.(json) === false)
     return fail('foreign', { status: response.status });
   return {
     ok: true,
     data: json as T,
     degraded: response.headers.has('x-risk-degraded'),
-    milliseconds: performance.now() - began,
   };
 }
 
@@ -108,6 +109,7 @@ function refusal({ status, headers }: Response, json: unknown): Failure {
   const { error, message, detail, request_id, reset_at } = (json ?? {}) as Record<string, unknown>;
   if (typeof error !== 'string') return fail('foreign', { status });
   const retryAfter = Number(headers.get('retry-after'));
+  const remaining = Number(headers.get('x-ratelimit-remaining'));
   return fail('refused', {
     status,
     code: error,
@@ -116,6 +118,7 @@ function refusal({ status, headers }: Response, json: unknown): Failure {
     ...(typeof request_id === 'string' ? { requestId: request_id } : {}),
     ...(typeof reset_at === 'string' ? { resetAt: reset_at } : {}),
     ...(retryAfter > 0 ? { retryAfter } : {}),
+    ...(error === 'quota_exceeded' && remaining > 0 ? { remaining } : {}),
   });
 }
 
@@ -145,6 +148,27 @@ export async function askDomain(
   return !result.ok && result.code === 'validation_error' ? { ...result, isDomain: true } : result;
 }
 
+/** One call for all; each name counts against the quota. Gives one result for each name, in their order. */
+export async function askDomains(
+  domains: readonly string[],
+  secret: string,
+  signal: AbortSignal,
+): Promise<readonly Result<DomainRisk>[] | Failure> {
+  const body = { domains };
+  const path = '/v1/public/domains?explain=true';
+  const answer = await ask<DomainRisks>({ path, secret, method: 'POST', body, check: isDomainRisks, signal });
+  if (!answer.ok) return answer;
+  const { results } = answer.data;
+  return results.length === domains.length ? results.map(resultOf) : fail('foreign', { status: 200 });
+}
+
+function resultOf(entry: DomainRisks['results'][number]): Result<DomainRisk> {
+  const { degraded, error, detail = '', ...data } = entry;
+  if (error) return fail('refused', { code: error, detail, isDomain: true });
+  if (!isDomainRisk(data)) return fail('foreign', { status: 200 });
+  return { ok: true, data: data as DomainRisk, degraded: degraded !== undefined };
+}
+
 /** Counts against the quota of the key. */
 export function askTop(secret: string): Promise<Result<TopDomains>> {
   return ask({ path: '/v1/public/top-domains?limit=1000&explain=true', secret, check: isTopDomains });
@@ -156,12 +180,11 @@ export function askUsage(secret: string): Promise<Result<Usage>> {
 
 /** What operators watch, in Prometheus' text format. */
 export async function askMetrics(): Promise<Result<string>> {
-  const began = performance.now();
   const heard = await fetchText({ path: '/metrics' });
   if ('ok' in heard) return heard;
   const { response, text } = heard;
   if (!response.ok) return refusal(response, parse(text));
-  return { ok: true, data: text, degraded: false, milliseconds: performance.now() - began };
+  return { ok: true, data: text, degraded: false };
 }
 
 /** A DNS server that the service does not believe: why, and what to do. */

@@ -1,17 +1,18 @@
 /** The page around the views: where one is, where one can go, light or dark. */
 
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { isOperatorPath } from './operator-path.ts';
 import { Brand, Footer, ThemeButton } from './parts/frame.tsx';
+import { lazily } from './parts/lazy-view.tsx';
 import { Notice } from './parts/notice.tsx';
+import { Session } from './parts/sign-in.tsx';
 import { route } from './route.ts';
 import { useShared } from './shared.ts';
 import { takesFocus } from './shortcut.ts';
-import { Docs } from './views/docs.tsx';
+import { comeBack } from './sign-in.ts';
 import { LookUp } from './views/lookup.tsx';
 import { NotFound } from './views/not-found.tsx';
-import { isOperatorPath, Operator } from './views/operator.tsx';
-import { Quota } from './views/quota.tsx';
-import { Top } from './views/top.tsx';
+import { SignInView } from './views/sign-in.tsx';
 import { Welcome } from './views/welcome.tsx';
 
 interface ViewRow {
@@ -22,6 +23,11 @@ interface ViewRow {
   isFor?(path: readonly string[]): boolean;
 }
 
+const Top = lazily('the view', async () => (await import('./views/top.tsx')).Top);
+const Quota = lazily('the view', async () => (await import('./views/quota.tsx')).Quota);
+const Operator = lazily('the view', async () => (await import('./views/operator.tsx')).Operator);
+const Docs = lazily('the view', async () => (await import('./views/docs.tsx')).Docs);
+
 const VIEWS: readonly ViewRow[] = [
   { path: '', name: 'Look up', View: LookUp, isFor: isLookUpPath },
   { path: 'top', name: 'Top domains', View: Top },
@@ -29,13 +35,16 @@ const VIEWS: readonly ViewRow[] = [
   { path: 'operator', name: 'Operator', View: Operator, isFor: isOperatorPath },
   { path: 'docs', name: 'Docs', View: Docs },
 ];
-/** Not in the menu: only a link leads there. */
-const WELCOME: ViewRow = {
-  path: 'welcome',
-  name: 'Welcome',
-  View: Welcome,
-  isFor: ([first, ...rest]) => first === 'welcome' && rest.length <= 1,
-};
+/** Not in the menu: only links lead there. */
+const LINKED: readonly ViewRow[] = [
+  {
+    path: 'welcome',
+    name: 'Welcome',
+    View: Welcome,
+    isFor: ([first, ...rest]) => first === 'welcome' && rest.length <= 1,
+  },
+  { path: 'sign-in', name: 'Sign in', View: SignInView },
+];
 const NOT_FOUND: ViewRow = { path: '?', name: 'Page not found', View: NotFound };
 
 function isLookUpPath([first, second, ...rest]: readonly string[]): boolean {
@@ -45,8 +54,10 @@ function isLookUpPath([first, second, ...rest]: readonly string[]): boolean {
 function viewOf(path: readonly string[]): ViewRow {
   const isFor = (view: ViewRow) =>
     view.isFor ? view.isFor(path) : path.length === 1 && path[0] === view.path;
-  return [...VIEWS, WELCOME].find(isFor) ?? NOT_FOUND;
+  return [...VIEWS, ...LINKED].find(isFor) ?? NOT_FOUND;
 }
+
+comeBack();
 
 export function App() {
   const path = useShared(route);
@@ -102,6 +113,7 @@ function Header({ current }: { current: string }) {
           ))}
         </ul>
       </nav>
+      <Session href="#/sign-in" />
       <ThemeButton />
     </header>
   );

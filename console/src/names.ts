@@ -2,7 +2,7 @@
 
 import { parseTable, type Table } from './table.ts';
 
-/** More would take minutes and a good part of a quota: use the API. */
+/** More is a good part of a quota, and too long a table to read: use the API. */
 export const MOST_NAMES = 1_000;
 
 export interface Names {

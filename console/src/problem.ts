@@ -30,10 +30,6 @@ const UNSENT: Record<Exclude<Failure['kind'], 'refused'>, Row> = {
     advice: `The answer${status ? ` (status ${status})` : ''} is not one of this service: a proxy or a login page may stand in between.`,
     canRetry: true,
   }),
-  unsendable: () => ({
-    title: 'This is not a key',
-    advice: 'It has spaces or characters that no key has. Paste the key again, with nothing around it.',
-  }),
 };
 
 const REFUSED: Record<string, Row> = {

@@ -28,6 +28,15 @@ export interface Keys {
     readonly last_used_at: string | null;
     /** Calls of the last 30 days, the oldest first, today last. */
     readonly days: readonly number[];
+    /** Domains judged for it in the last 30 days, by reason. Up to 10 seconds behind. */
+    readonly verdicts: {
+      readonly safe: number;
+      readonly disposable: number;
+      readonly undeliverable: number;
+      readonly role_account: number;
+      /** Of these, judged without DNS. */
+      readonly degraded: number;
+    };
   }[];
 }
 
@@ -48,6 +57,13 @@ export const isKeys: Check = /* @__PURE__ */ object({
     previous_until: optional(either(string, nothing)),
     last_used_at: either(string, nothing),
     days: array(integer()),
+    verdicts: object({
+      safe: integer(0),
+      disposable: integer(0),
+      undeliverable: integer(0),
+      role_account: integer(0),
+      degraded: integer(0),
+    }),
   })),
 });
 

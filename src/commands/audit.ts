@@ -9,7 +9,7 @@ import { withStore } from './world.ts';
 export function addAudit(program: Command): void {
   program
     .command('audit')
-    .description('what operators changed, the newest first')
+    .description('what operators changed, newest first')
     .option('--limit <n>', 'how many, 1 to 1000', limitValue, 100)
     .option('--json', 'one JSON document on stdout')
     .action(audit);

@@ -30,11 +30,11 @@ export function addCopies(program: Command): void {
   program
     .command('restore')
     .description(
-      'go back to the limits of keys and the overrides of a backup, also while servers run, after showing what changes; keys, overrides and lists made since stay, no counter goes back, keys keep their present secrets, and a revoked key stays revoked',
+      'restore key limits and overrides from a backup, also while servers run, after showing what changes; keys, overrides and lists made since stay, no counter goes back, keys keep their present secrets, and a revoked key stays revoked',
     )
     .argument('<file>', 'made by backup')
     .option('--dry-run', 'only show what would change')
-    .option('--yes', 'do not ask on a terminal')
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON document on stdout')
     .action(restore);
 }

@@ -27,7 +27,7 @@ function sinceValue(text: string): number {
 export function addDecisions(program: Command): void {
   program
     .command('decisions')
-    .description('what callers were told of which domain, the newest first; kept where DECISION_LOG is set')
+    .description('what callers were told, newest first; needs DECISION_LOG')
     .option('--domain <domain>', 'only of this domain', domainValue)
     .option('--key <id-or-name>', 'only of this key, a revoked one too', labelValue)
     .option('--since <time>', 'only from then on: 2026-11-10, 2026-11-10T08:00:00Z or 7d', sinceValue)

@@ -164,7 +164,7 @@ async function lookAtDns(config: Config): Promise<Finding[]> {
     return resolver.health().servers.map(({ address, problem }) => {
       if (problem !== null) return failed('dns', `${address} ${problem}`, FIX_DNS);
       return isAnswered
-        ? ok('dns', `${address} answers and is believed`)
+        ? ok('dns', `${address} answers and is trusted`)
         : failed('dns', `${address} does not answer`, FIX_DNS);
     });
   } finally {

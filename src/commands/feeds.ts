@@ -31,25 +31,25 @@ export function addFeeds(program: Command): void {
   feeds
     .command('update')
     .description(
-      'fetch fresh lists, refuse implausible ones, and store the others; running servers follow within a minute',
+      'download the lists, reject implausible ones and store the rest; running servers follow within a minute',
     )
-    .argument('[feed...]', 'only these; all of them where none is named')
+    .argument('[feed...]', 'only these; all if none is named')
     .option(
       '--from <feed=place>',
       'take this feed from a file, an unpacked npm package or an https address; may be repeated, and without [feed...] only these are updated',
       placeValue,
     )
-    .option('--force', 'take lists that can be read, however implausible; the audit tells of it')
-    .option('--dry-run', 'say what would happen and change nothing')
+    .option('--force', 'accept every readable list, even if implausible; recorded in the audit log')
+    .option('--dry-run', 'show what would happen; change nothing')
     .option('--json', 'one JSON document on stdout')
     .action(update);
   feeds
     .command('rollback')
     .description(
-      'go back to the version before; updates leave the feed alone until --undo, or until it is updated by its name',
+      'return to the previous version; updates skip the list until --undo, or until you update it by name',
     )
     .argument('<feed>', 'as "feeds status" shows it')
-    .option('--undo', 'the other way, one version at a time')
+    .option('--undo', 'undo the rollback, one version at a time')
     .option('--json', 'one JSON document on stdout')
     .action(rollBack);
   addOwnFeeds(feeds);

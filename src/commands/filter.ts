@@ -20,7 +20,7 @@ export function addFilter(feeds: Command): void {
     .description(
       'write the confirmed disposable domains as a signed filter, from which clients tell them without a call',
     )
-    .option('--out <file>', 'where to write it; a file that is there is replaced')
+    .option('--out <file>', 'where to write it; an existing file is replaced')
     .option('--public-key', 'print the public key that clients verify it with')
     .option('--json', 'one JSON document on stdout')
     .action(filter);

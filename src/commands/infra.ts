@@ -39,7 +39,7 @@ export function addInfra(program: Command): void {
     .description(
       'look up the mail hosts of popular and listed domains to learn which are disposable; continues where the last run stopped',
     )
-    .option('--limit <names>', 'stop after so many', countValue('the limit', 10_000_000))
+    .option('--limit <names>', 'stop after this many', countValue('the limit', 10_000_000))
     .option('--rate <names>', 'names per second', countValue('the rate', 1_000), DEFAULT_RATE)
     .option('--json', 'one JSON document on stdout')
     .action(sweepFeeds);

@@ -74,7 +74,7 @@ const noteValue = (text: string): OrNone<string> => (text.trim() === '' ? NONE :
 
 function withLimits(command: Command): Command {
   return command
-    .option('--note <text>', 'your own words about the key, one line; "" for none', noteValue)
+    .option('--note <text>', 'a note about the key, one line; "" removes it', noteValue)
     .option('--quota <calls>', 'calls per calendar month in UTC; 0 is none, "unlimited" no limit', quotaValue)
     .option('--rate <calls>', 'calls per second and server; "none" for no limit', rateValue)
     .option(
@@ -87,7 +87,7 @@ function withLimits(command: Command): Command {
       'client network that may use the key, such as 192.0.2.0/24; repeat for more, "any" for no limit',
       checkedList(parseNetwork),
     )
-    .option('--expires <date>', 'day or moment (UTC) when the key ends; "never" for no end', dateValue)
+    .option('--expires <date>', 'date or time (UTC) when the key expires; "never" removes it', dateValue)
     .option('--json', 'one JSON document on stdout');
 }
 
@@ -96,12 +96,12 @@ export function addKeys(program: Command): void {
 
   withLimits(keys.command('create').description('create a key; it is printed only once'))
     .requiredOption('--name <name>', 'what the key is for; no other live key has the same', labelValue)
-    .option('--if-missing', 'where a key has this name, leave it as it is and show it, without its secret')
+    .option('--if-missing', 'if a key has this name, leave it unchanged and show it without its secret')
     .action(create);
 
   keys
     .command('generate')
-    .description('print a secret for FIRST_KEY or a file for FIRST_KEY_FILE; no store is touched')
+    .description('print a new secret for FIRST_KEY or FIRST_KEY_FILE; changes nothing')
     .option('--json', 'one JSON document on stdout')
     .action(({ json }: { json?: boolean }) => {
       const key = newSecret();

@@ -44,14 +44,11 @@ export interface LookupOptions {
 export function addLookups(program: Command): void {
   program
     .command('lookup')
-    .description('judge a domain as the service would, with the same lists, overrides and DNS')
+    .description('look up a domain as the service would, with the same lists, overrides and DNS')
     .argument('[domain]', 'the name; or --file', domainValue)
-    .option('--explain', 'say why, signal by signal')
-    .option('--offline', 'ask no DNS server')
-    .option(
-      '--url <url>',
-      'ask a running service there, with the key in --key-file, in place of judging here',
-    )
+    .option('--explain', 'show the evidence')
+    .option('--offline', 'skip DNS')
+    .option('--url <url>', 'look it up on the running service at this address, with the key in --key-file')
     .option('--key-file <file>', 'file that holds the API key; "-" reads it from stdin')
     .option('--file <file>', 'names or email addresses, one on each line; "-" reads them from stdin')
     .option('--column <name>', 'of a CSV file with a header: the column that holds them')

@@ -20,14 +20,12 @@ const shown = ({ name, createdAt, revokedAt }: OperatorRecord) => ({
 export function addOperators(program: Command): void {
   const operators = program
     .command('operators')
-    .description(
-      'operators with a token each, beside ADMIN_TOKEN, which switches their side of the service on',
-    );
+    .description('operators with a token each, beside ADMIN_TOKEN, which enables the operator API');
 
   operators
     .command('add')
     .description('create a token; it is printed only once')
-    .argument('<name>', 'what the audit calls them', labelValue)
+    .argument('<name>', 'name for the audit log', labelValue)
     .option('--json', 'one JSON document on stdout')
     .action(async (name: string, { json }: { json?: boolean }) => {
       const made = await withStore(store => appointOn(store).add(name, actor()));
@@ -40,7 +38,7 @@ export function addOperators(program: Command): void {
 
   operators
     .command('list')
-    .description('all of them; never a token')
+    .description('list all, without their tokens')
     .option('--json', 'one JSON document on stdout')
     .action(async ({ json }: { json?: boolean }) => {
       const rows = (await withStore(store => store.listOperators())).map(shown);

@@ -19,12 +19,12 @@ const MOST_TOLD = 20;
 export function addOverrideFiles(overrides: Command): void {
   overrides
     .command('import')
-    .description('set many at once, all or none; running servers know at once')
+    .description('set many at once, all or none; applies on running servers at once')
     .argument(
       '<file>',
       'comma-separated values: a line "domain,action,below,note,author,expires_at", of which domain and action must be there, then one line for each',
     )
-    .option('--dry-run', 'say what would happen and change nothing')
+    .option('--dry-run', 'show what would happen; change nothing')
     .option('--json', 'one JSON document on stdout')
     .action(importFile);
 

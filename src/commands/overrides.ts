@@ -22,14 +22,14 @@ export function addOverrides(program: Command): void {
   overrides
     .command('set')
     .description(
-      'allow (safe), deny (disposable) or role (role_account) a domain; running servers know at once',
+      'allow (safe), deny (disposable) or role (role_account) a domain; applies on running servers at once',
     )
     .argument('<domain>', 'the name', domainValue)
     .addArgument(new Argument('<action>', 'what to answer').choices(OVERRIDE_ACTIONS))
-    .option('--below', 'the names below it too')
+    .option('--below', 'include subdomains')
     .option('--note <text>', 'why', labelValue)
-    .option('--author <name>', 'who decided; you where it is left out', labelValue)
-    .option('--expires <date>', 'day or moment (UTC) when it ends', dateValue)
+    .option('--author <name>', 'who decided; defaults to you', labelValue)
+    .option('--expires <date>', 'date or time (UTC) when it expires', dateValue)
     .option('--json', 'one JSON document on stdout')
     .action(set);
 
@@ -41,7 +41,7 @@ export function addOverrides(program: Command): void {
 
   overrides
     .command('remove')
-    .description('go back to what lists and DNS say')
+    .description('remove an override; lists and DNS decide again')
     .argument('<domain>', 'the name', domainValue)
     .option('--json', 'one JSON document on stdout')
     .action(async (domain: string, options: { json?: boolean }) => {

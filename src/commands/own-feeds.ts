@@ -25,16 +25,20 @@ export function addOwnFeeds(feeds: Command): void {
     .description('follow a list of your own: it is read at once, and updated with the others from then on')
     .argument('<name>', 'lower-case letters, digits and hyphens')
     .argument('<place>', 'an https address, or a file that every server can read')
-    .addOption(new Option('--kind <kind>', 'what its names are').choices(ADDED_KINDS).default('disposable'))
-    .addOption(new Option('--format <format>', 'by its ending where left out, else lines').choices(FORMATS))
-    .option('--verified', 'every name was looked at: a disposable list that flags by itself')
-    .option('--force', 'take it however implausible; the audit tells of it')
+    .addOption(
+      new Option('--kind <kind>', 'what the listed names are').choices(ADDED_KINDS).default('disposable'),
+    )
+    .addOption(
+      new Option('--format <format>', 'defaults to the ending of the file, else lines').choices(FORMATS),
+    )
+    .option('--verified', 'you checked every name: the list flags domains on its own')
+    .option('--force', 'accept it even if implausible; recorded in the audit log')
     .option('--json', 'one JSON document on stdout')
     .action(add);
   feeds
     .command('remove')
     .description(
-      'forget a list that you added, or go back to the installed version of another; running servers follow within a minute',
+      'remove a list that you added, or return another one to its bundled version; running servers follow within a minute',
     )
     .argument('<feed>', 'as "feeds status" shows it')
     .option('--json', 'one JSON document on stdout')

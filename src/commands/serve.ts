@@ -33,9 +33,9 @@ export function addServe(program: Command): void {
   program
     .command('serve')
     .description('run the service; settings come from the environment')
-    .option('--port <port>', 'in place of PORT')
-    .option('--host <address>', 'in place of HOST')
-    .option('--data-dir <folder>', 'in place of DATA_DIR, relative to the current folder')
+    .option('--port <port>', 'overrides PORT')
+    .option('--host <address>', 'overrides HOST')
+    .option('--data-dir <folder>', 'overrides DATA_DIR; relative to the current folder')
     .addHelpText('after', settingsHelp)
     .action(serve);
 }

@@ -11,7 +11,7 @@ export function addWaiting(feeds: Command, update: (feed: string) => Promise<voi
   feeds
     .command('approve')
     .description(
-      'take a version that was held back because it flags established domains, and update the list',
+      'accept a version that was held back because it flags established domains, and update the list',
     )
     .argument('<feed>', 'as "feeds status" shows it')
     .action(async (feed: string) => {
@@ -20,7 +20,7 @@ export function addWaiting(feeds: Command, update: (feed: string) => Promise<voi
     });
   feeds
     .command('reject')
-    .description('do not take it: what flags the same domains is refused from now on')
+    .description('reject it; later versions that flag the same domains are rejected too')
     .argument('<feed>', 'as "feeds status" shows it')
     .option('--json', 'one JSON document on stdout')
     .action(async (feed: string, options: { json?: boolean }) => {

@@ -77,7 +77,7 @@ export function tellNewStore({ database }: Config): void {
   const former = resolve(DATA_DIR, basename(database.path));
   if (!DATABASE_URL && !DATABASE_URL_FILE && former !== database.path && isFile(former))
     throw new CommandFailed(
-      `there is no store at ${database.path}, but one at ${former}: relative paths are relative to the installation, no longer to the current folder; set DATA_DIR=${dirname(former)} to go on with it`,
+      `there is no store at ${database.path}, but one at ${former}: relative paths are relative to the installation, no longer to the current folder; set DATA_DIR=${dirname(former)} to continue with it`,
     );
   process.stderr.write(`making a new store: ${database.path}\n`);
 }

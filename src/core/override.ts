@@ -38,7 +38,7 @@ export function findOverride(
 export function overrideInWords({ action, below, note, expiresAt }: Override): string {
   const words = [
     action,
-    below ? 'the names below it too' : [],
+    below ? 'with subdomains' : [],
     expiresAt === null ? [] : `until ${toSecond(expiresAt)}`,
     note === null ? [] : `note ${JSON.stringify(note)}`,
   ];

@@ -8,6 +8,7 @@ import type { Guest, HostRecord } from './guest.ts';
 import type { KeyRecord } from './key.ts';
 import type { ListStore } from './list-store.ts';
 import type { Mail } from './mail.ts';
+import type { MixStore } from './mix.ts';
 import type { OperatorRecord } from './operator.ts';
 import type { Override } from './override.ts';
 import type { Flag, Ranked } from './ranking.ts';
@@ -143,7 +144,7 @@ export interface SweepMark {
   readonly dead: string | null;
 }
 
-export interface Store extends ListStore, DecisionStore, EventStore {
+export interface Store extends ListStore, DecisionStore, EventStore, MixStore {
   /**
    * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with

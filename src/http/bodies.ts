@@ -55,7 +55,7 @@ export const OverrideBody = Type.Object(
 );
 
 export const NewOperatorBody = Type.Object(
-  { name: Type.String({ description: 'What the audit calls them, one line.' }) },
+  { name: Type.String({ description: 'Their name in the audit log, one line.' }) },
   strict('NewOperator'),
 );
 

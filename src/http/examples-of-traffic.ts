@@ -1,4 +1,4 @@
-/** Examples of `/admin/traffic` for the reference. */
+/** Examples of `/admin/traffic` and of a key's verdicts for the reference. */
 
 import type { Type } from 'typebox';
 import type { TrafficSchema } from './routes-of-traffic.ts';
@@ -14,3 +14,5 @@ export const TRAFFIC: Type.Static<typeof TrafficSchema> = {
   total: { ...MINUTE, p50_ms: 0.41, p99_ms: 21.5 },
   slots: [{ at: '2026-11-16T12:00:00.000Z', ...MINUTE, p50_ms: 0.41, p99_ms: 21.5 }],
 };
+
+export const VERDICTS = { safe: 1_302, disposable: 281, undeliverable: 44, role_account: 2, degraded: 5 };

@@ -7,7 +7,7 @@ import { MADE_OPERATOR, NEW_OPERATOR, OPERATORS } from './examples-of-appointed.
 import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
 import { DECISIONS } from './examples-of-decisions.ts';
 import { CHANGES, FEED_DECISION, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
-import { TRAFFIC } from './examples-of-traffic.ts';
+import { TRAFFIC, VERDICTS } from './examples-of-traffic.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
 import type {
@@ -138,6 +138,7 @@ const KEYS: Type.Static<typeof KeysSchema> = {
         ...[88, 93, 61, 58, 104, 99, 87, 90, 102, 64, 55, 97, 101, 94, 89, 0, 0, 0, 0, 0, 0, 0],
         ...[0, 0, 0, 0, 0, 96, 71, 40],
       ],
+      verdicts: VERDICTS,
     },
   ],
 };
@@ -177,7 +178,7 @@ const ACTS: Type.Static<typeof ActsSchema> = {
       via: '192.0.2.10',
       action: 'override.set',
       subject: 'partner.example.org',
-      detail: 'allow, the names below it too, until 2027-01-31T00:00:00Z, note "a partner of ours"',
+      detail: 'allow, with subdomains, until 2027-01-31T00:00:00Z, note "a partner of ours"',
     },
   ],
 };

@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { bad, type Checked, good } from '../core/checked.ts';
 import { givenOf, type Limits } from '../core/key.ts';
+import type { VerdictCounts } from '../core/mix.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
@@ -129,6 +130,12 @@ export const MadeKeySchema = Type.Object(
   { ...KEY_MEMBERS, key: Type.String({ description: 'The secret, returned only once.' }) },
   { title: 'MadeKey' },
 );
+const Count = Type.Integer({ minimum: 0 });
+const VERDICTS = {
+  ...{ safe: Count, disposable: Count, undeliverable: Count, role_account: Count },
+  degraded: Type.Integer({ minimum: 0, description: 'Of these, judged without DNS.' }),
+} satisfies Record<keyof VerdictCounts, unknown>;
+
 export const KeysSchema = Type.Object(
   {
     keys: Type.Array(
@@ -142,6 +149,9 @@ export const KeysSchema = Type.Object(
         ),
         days: Type.Array(Type.Integer(), {
           description: 'Calls of the last 30 days, the oldest first, today last.',
+        }),
+        verdicts: Type.Object(VERDICTS, {
+          description: 'Domains judged for it in the last 30 days, by reason. Up to 10 seconds behind.',
         }),
       }),
     ),

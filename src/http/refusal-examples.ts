@@ -23,7 +23,7 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   listChanges: 'since must be the cursor of an earlier answer',
   createKey: QUOTA_RULE,
   updateKey: QUOTA_RULE,
-  rotateKey: `the key ${KEY_ID} is revoked for good: create a new one`,
+  rotateKey: `the key ${KEY_ID} is revoked, which cannot be undone: create a new one`,
   revokeKey: '"reason" has no place in the body; it takes nothing',
   setOverride: 'action must be one of allow, deny, role',
   removeOverride: UNDERSCORE,

@@ -44,7 +44,7 @@ const PARAMETERS: readonly Parameter[] = [
   {
     name: 'since',
     in: 'query',
-    description: 'Only from this day or moment on, in UTC.',
+    description: 'Only from this date or time on, in UTC.',
     schema: Type.String({ examples: ['2026-11-10', '2026-11-10T08:00:00Z'] }),
   },
   {

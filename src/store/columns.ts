@@ -10,6 +10,7 @@ import type { AcceptedSnapshot } from '../core/feed.ts';
 import type { Guest, GuestGroup, HostRecord, Swept } from '../core/guest.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Lease } from '../core/lease.ts';
+import { type DayVerdicts, type KeyVerdicts, VERDICT_COUNTS, type VerdictCounts } from '../core/mix.ts';
 import type { OperatorRecord } from '../core/operator.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
@@ -222,9 +223,19 @@ export const NEW_DECISION = without(DECISION, 'id');
 const EVENT_CODECS = { id: text, kind: word<RaisedEvent['kind']>(), subject: text, at: whole };
 export const EVENT = table<RaisedEvent>('event', ['id'], EVENT_CODECS);
 
+const VERDICT_CODECS = Object.fromEntries(VERDICT_COUNTS.map(name => [name, whole])) as Codecs<VerdictCounts>;
+export const VERDICT_DAY = table<DayVerdicts>('verdict_day', ['keyId', 'day'], {
+  keyId: text,
+  day: text,
+  ...VERDICT_CODECS,
+});
+/** Not kept but summed up. */
+export const KEY_VERDICTS = shape<KeyVerdicts>({ keyId: text, ...VERDICT_CODECS });
+
 /** In an order in which every row finds what it refers to; a host's counts follow its guests. */
 export const TABLES: readonly Table<object>[] = [
   ...[KEY, USAGE, USAGE_DAY, OVERRIDE, FLAG, GUEST, HOST, SWEEP, SNAPSHOT, AUDIT, OPERATOR],
   ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING, TRAFFIC],
   ...[DECISION, EVENT, ADDED_FEED, ASKED],
+  VERDICT_DAY,
 ];

@@ -351,8 +351,9 @@ describe('keys', () => {
     expect((await get(LOOKUP, made.key)).status).toBe(403);
     expect((await get(LOOKUP, made.key, { origin: 'https://a.example.org' })).status).toBe(200);
     const days = [...Array(29).fill(0), 1];
+    const verdicts = { safe: 1, disposable: 0, undeliverable: 0, role_account: 0, degraded: 0 };
     const last_used_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
-    expect(await listed(made.id)).toEqual({ ...shown, id: made.id, used: 1, last_used_at, days });
+    expect(await listed(made.id)).toEqual({ ...shown, id: made.id, used: 1, last_used_at, days, verdicts });
     const { detail } = await refused('POST', '/admin/keys', 422, 'validation_error', { json });
     expect(detail).toBe('there is a key named "web" already: choose another name');
   });
@@ -432,7 +433,7 @@ describe('keys', () => {
       const { detail } = await refused(method, `/admin/keys/${id}${path}`, 422, 'validation_error', {
         json: {},
       });
-      expect(detail).toBe(`the key ${id} is revoked for good: create a new one`);
+      expect(detail).toBe(`the key ${id} is revoked, which cannot be undone: create a new one`);
     }
     expect(await status(key)).toBe(401);
   });

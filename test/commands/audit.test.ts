@@ -49,7 +49,7 @@ test('every change by a command stands in the audit: who, what, and how it was b
   expect(acts.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
     ['store.restore', 'copy.db', 'nothing to change'],
     ['override.remove', 'a.example', null],
-    ['override.set', 'a.example', 'deny, the names below it too, until 2099-01-31T00:00:00Z, note "why"'],
+    ['override.set', 'a.example', 'deny, with subdomains, until 2099-01-31T00:00:00Z, note "why"'],
     ['key.revoke', id, 'name "web \\"shop\\""'],
     ['key.rotate', id, 'the old secret ends at once'],
     ['key.update', id, 'quota 100 → 200, origins any → https://a.example'],

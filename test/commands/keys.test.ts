@@ -179,7 +179,7 @@ test('a revoked key is refused with the next request, and for good', async () =>
   for (const [command, ...limits] of [['update', '--quota', '1'], ['rotate']] as const) {
     const { code, stdout, stderr } = await run(['keys', command, key.id, ...limits], folder());
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/revoked for good: create a new one/);
+    expect(stderr).toMatch(/revoked, which cannot be undone: create a new one/);
   }
   expect(await status(secret)).toBe(401);
 });

@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { accessibilityProblems, hasBrowser, sharedConsole } from '../support/browser.ts';
+import { accessibilityProblems, hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
 import { temporaryFolder } from '../support/service.ts';
-import { button, keyField, PATIENT, soon } from './steps.ts';
+import { button, PATIENT, signIn, signInField, soon } from './steps.ts';
 
 interface Document {
   readonly paths: Record<string, Record<string, Described>>;
@@ -61,7 +61,13 @@ const EVERY_STATUS = `(async () => {
 })()`;
 
 describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
-  const { service, visit } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+  const { service, visit: visitSoon } = sharedConsole({ env: { ADMIN_TOKEN: TOKEN } });
+  /** When every card has come. */
+  const visit = async (path: string, options: VisitOptions = {}) => {
+    const page = await visitSoon(path, options);
+    await page.locator('main[aria-busy=false]').waitFor();
+    return page;
+  };
 
   const operation = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
@@ -119,14 +125,14 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
     expect(await code.innerText()).toBe(
       `curl "${service().base}/v1/public/domain/gmail.com" \\\n  -H "Authorization: Bearer $API_KEY"`,
     );
-    await keyField(page).fill(secret.slice(0, 20));
+    await signInField(page).fill(secret.slice(0, 20));
     await page.getByText('This key looks incomplete.').waitFor();
     expect(await code.innerText()).toContain('$API_KEY');
-    await keyField(page).fill(secret);
+    await signIn(page, secret);
     await soon(() => code.innerText()).toContain(`Bearer ${secret.slice(0, 8)}••••••••`);
     expect(await page.content()).not.toContain(secret);
     expect(await copied(page, 'curl sample: Look up a domain')).toContain(`Bearer ${secret}`);
-    // The token of operators has a field of its own.
+    // The token of operators is another one.
     expect(await copied(page, 'curl sample: List keys')).toContain('$ADMIN_TOKEN');
     expect(page.url()).not.toContain('drk_');
     const stored = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
@@ -136,8 +142,10 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
   test('gives samples that work as they are copied: curl, fetch and the client', async () => {
     const { secret } = await service().key({ quota: 100 });
     const page = await visit('docs', CLIPBOARD);
-    await keyField(page).fill(secret);
-    await page.getByRole('textbox', { name: 'Admin token' }).fill(TOKEN);
+    await signIn(page, secret);
+    await signInField(page).fill(TOKEN);
+    await signInField(page).press('Enter');
+    await signInField(page).waitFor({ state: 'detached' });
     const shell = async (line: string) =>
       JSON.parse(
         (await promisify(execFile)('sh', ['-c', `${line} --silent --show-error --max-time 60`])).stdout,
@@ -211,7 +219,7 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
   });
 
   test('says without JavaScript where the same can be read', async () => {
-    const page = await visit('docs', { javaScriptEnabled: false });
+    const page = await visitSoon('docs', { javaScriptEnabled: false });
     expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe(
       '/openapi.json',
     );

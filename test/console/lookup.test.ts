@@ -6,6 +6,7 @@ import type { Page, Route } from 'playwright-core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
+import { ACT } from '../support/act.ts';
 import { hasBrowser, sharedConsole } from '../support/browser.ts';
 import { mx, type Zone } from '../support/dns.ts';
 import { failNextSpend } from '../support/failing.ts';
@@ -14,14 +15,16 @@ import {
   button,
   errorSaid,
   goTo,
-  keyField,
   lookUp,
   namesField,
   PATIENT,
   REFUSED,
   rowsOf,
   saved,
+  signIn,
+  signInField,
   soon,
+  whoIsSignedIn,
 } from './steps.ts';
 
 /** It stands still, so that a limit of calls per second is met however slow the machine is. */
@@ -53,6 +56,7 @@ const ANSWERS: readonly (readonly [string, ...RegExp[]])[] = [
 ];
 
 const CALLS = '**/v1/public/domain/**';
+const LISTS = '**/v1/public/domains?**';
 const manyNames = (count: number) => Array.from({ length: count }, (_, at) => `n${at}.mailinator.com`);
 
 /** What a program says; undefined where there is none of that name. */
@@ -77,7 +81,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     for (const [name, zone] of Object.entries(ZONES)) service().dns.zones.set(name, zone);
     const { secret } = await service().key();
     const page = await visit();
-    await keyField(page).fill(secret);
+    await signIn(page, secret);
     for (const [domain, ...words] of ANSWERS) {
       await lookUp(page, domain);
       const answer = await answerAbout(page, domain);
@@ -109,8 +113,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     // Without a key nothing is asked; the name waits in the field.
     await page.getByText('Not looked up yet').waitFor();
     expect(await namesField(page).inputValue()).toBe('fresh.example.net');
-    await keyField(page).fill(secret);
-    await page.getByRole('checkbox', { name: 'Remember in this tab' }).check();
+    await signIn(page, secret, true);
     await button(page, 'Look up').click();
     await answerAbout(page, 'fresh.example.net');
     expect(await page.title()).toBe('fresh.example.net · domain-risk');
@@ -222,18 +225,26 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       ['a_b.example.net', 'a_b.example.net'],
       ['127.0.0.1', '127.0.0.1'],
     ] as const) {
-      await lookUp(page, nothing, secret);
+      await lookUp(page, nothing);
       expect(await errorSaid(page, 'No domain in')).toContain(shown);
     }
-    await lookUp(page, 'mailinator.com', '');
+    await lookUp(page, 'Ann.Private@mailinator.com');
     await page.getByText('Enter an API key. Lookups count against its quota').waitFor();
     expect(await page.evaluate("document.activeElement?.getAttribute('type')")).toBe('password');
+    for (const [typed, hint] of [
+      [secret.slice(0, 20), 'This key looks incomplete.'],
+      ['two words', 'This is neither an API key (drk_…) nor an operator token.'],
+    ] as const) {
+      await signInField(page).fill(typed);
+      await signInField(page).press('Enter');
+      await page.getByText(hint).waitFor();
+    }
 
     expect(asked).toEqual([]);
-    await keyField(page).fill(secret);
-    await namesField(page).fill('Ann.Private@mailinator.com');
     await page.getByText('Only mailinator.com is sent').waitFor();
-    await namesField(page).press('Enter');
+    // Signing in goes on with what was wanted.
+    await signInField(page).fill(secret);
+    await signInField(page).press('Enter');
     await answerAbout(page, 'mailinator.com');
     expect(asked.join() + page.url()).not.toContain('Private');
 
@@ -279,21 +290,29 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
 
   test('reads for each refusal what to do about it', async () => {
     const page = await visit('', { expected: REFUSED });
+    const outside = async (secret: string, title: string, advice: RegExp) => {
+      await signInField(page).fill(secret);
+      await signInField(page).press('Enter');
+      expect(await errorSaid(page, title)).toMatch(advice);
+    };
     const refused = async (secret: string, title: string, advice: RegExp, name = 'gmail.com') => {
       await lookUp(page, name, secret);
       expect(await errorSaid(page, title)).toMatch(advice);
     };
     const stranger = newKey({ name: 'never stored' }, time.now).secret;
-    await refused(stranger, 'The key is not accepted', /Paste the whole key again/);
-    await refused('two words', 'This is not a key', /Paste the key again/);
+    await outside(stranger, 'The key is not accepted', /Paste the whole key again/);
     const fromElsewhere = await service().key({ origins: ['https://app.example.com'] });
-    await refused(
+    await outside(
       fromElsewhere.secret,
       'This key may not be used from here',
       /Use a key without such limits/,
     );
-    const { secret } = await service().key();
+    const { secret, key } = await service().key();
     await refused(secret, 'Not a valid domain', /Correct it and try again/, 'co.uk');
+    await service().store.updateKey({ ...key, revokedAt: time.now }, key, ACT);
+    await lookUp(page, 'gmail.com');
+    expect(await errorSaid(page, 'The key is not accepted')).toContain('revoked');
+    await signIn(page, (await service().key()).secret);
     // Half a character in a link, and dots that a browser takes for steps in a path.
     for (const [link, detail] of [
       ['..', /Dots alone are no domain/],
@@ -384,14 +403,16 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
 
   test('pastes 200 names, sees the progress, the table and its files, and 200 calls are counted', async () => {
     const { secret, key } = await service().key({ quota: 1_000 });
-    // One name is wrong and refused: an error to the browser, too.
-    const page = await visit('', { expected: REFUSED });
+    const page = await visit();
     await namesField(page).fill(['gmail.com', 'co.uk', ...manyNames(198), 'GMAIL.com.'].join('\n'));
     await page.getByText('Uses 200 lookups of your quota. 1 duplicate left out.').waitFor();
-    await keyField(page).fill(secret);
+    await signIn(page, secret);
+    const sent: string[] = [];
+    page.on('request', request => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
     await button(page, 'Look up 200 domains').click();
     await page.getByText('Done: 199 results, 1 invalid').waitFor();
     expect(await service().used(key)).toBe(200);
+    expect(sent).toEqual(['POST /v1/public/domains', 'POST /v1/public/domains']);
     expect(await page.getByRole('progressbar', { name: 'Domains looked up' }).getAttribute('value')).toBe(
       '200',
     );
@@ -433,35 +454,47 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     const page = await visit('', { expected: REFUSED });
     const held: Route[] = [];
     let sent = 0;
-    await page.route(CALLS, route => void (++sent > 20 ? held.push(route) : route.continue()));
-    await lookUp(page, manyNames(60).join(' '), secret);
-    await page.getByText('20 of 60', { exact: true }).waitFor();
-    await soon(() => held.length).toBe(4);
+    await page.route(LISTS, route => void (++sent > 1 ? held.push(route) : route.continue()));
+    await lookUp(page, manyNames(250).join(' '), secret);
+    await page.getByText('100 of 250', { exact: true }).waitFor();
+    await soon(() => held.length).toBe(1);
     await button(page, 'Cancel').click();
     await button(page, 'Stopping…').waitFor();
-    for (const route of held) void route.continue();
-    await page.getByText('Stopped at 24 of 60').waitFor();
+    void held[0]?.continue();
+    await page.getByText('Stopped at 200 of 250').waitFor();
     // What the quota view says comes later than anything that would still have been sent.
     await goTo(page, 'Quota');
-    await page.getByText('24 counted calls').waitFor();
-    expect(sent).toBe(24);
-    await page.unroute(CALLS);
+    await page.getByText('200 counted calls').waitFor();
+    expect(sent).toBe(2);
+    await page.unroute(LISTS);
     await goTo(page, 'Look up');
-    await button(page, 'Look up the remaining 36').click();
-    await page.getByText('Done: 60 results').waitFor();
-    expect(await service().used(key)).toBe(60);
+    await button(page, 'Look up the remaining 50').click();
+    await page.getByText('Done: 250 results').waitFor();
+    expect(await service().used(key)).toBe(250);
     await button(page, 'Clear').click();
     await page.getByText('Example answer').waitFor();
 
-    const small = await service().key({ quota: 3 });
+    const small = await service().key({ quota: 103 });
     await lookUp(page, manyNames(1_001).join(','), small.secret);
     await page.getByText('1,001 domains: at most 1000 at once, so none is looked up').waitFor();
     expect(await service().used(small.key)).toBe(0);
     await button(page, 'Keep the first 1000').click();
     await button(page, 'Look up 1000 domains').click();
+    // The quota ends in the middle of the second hundred: all of it is used, and the rest says why it has no answer.
     await errorSaid(page, 'The monthly quota of this key is used up');
-    await page.getByText('Stopped at 3 of 1000').waitFor();
-    expect(await service().used(small.key)).toBe(3);
+    await page.getByText('Stopped at 103 of 1000').waitFor();
+    expect(await service().used(small.key)).toBe(103);
+    const rows = await rowsOf(page.getByRole('table', { name: 'Results' }));
+    expect(rows[102]?.join(' ')).toMatch(/^n102\.mailinator\.com 100/);
+    expect(rows[103]?.join(' ').replace(/\s+/g, ' ')).toMatch(
+      /^n103\.mailinator\.com Not looked up The monthly quota of this key is used up/,
+    );
+    const lines = (await saved(page, 'CSV')).text.split('\r\n');
+    expect([lines.length, lines[104]]).toEqual([1_002, 'n103.mailinator.com,,,,,,,quota_exceeded']);
+    await service().store.updateKey({ ...small.key, quota: 2_000 }, small.key, ACT);
+    await button(page, 'Look up the remaining 897').click();
+    await page.getByText('Done: 1,000 results').waitFor();
+    expect(await service().used(small.key)).toBe(1_000);
   });
 
   test('sees in a list what was judged without DNS, and asks again only what had no answer', async () => {
@@ -469,18 +502,33 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     service().dns.zones.set('quiet.example.net', { fault: 'servfail' });
     const page = await visit('', { expected: REFUSED });
     const body = { error: 'overloaded', message: 'x', detail: null, request_id: 'r-1' };
-    await page.route('**/n0.mailinator.com**', route => route.fulfill({ status: 503, json: body }), {
-      times: 1,
-    });
-    await lookUp(page, 'quiet.example.net n0.mailinator.com n1.mailinator.com', secret);
-    await page.getByText('Done: 2 results, 1 failed, 1 without DNS').waitFor();
+    const refused = { status: 503, json: body };
+    let sent = 0;
+    await page.route(LISTS, route => (++sent === 2 ? route.fulfill(refused) : route.continue()));
+    await lookUp(page, ['quiet.example.net', ...manyNames(101)].join(' '), secret);
+    await page.getByText('Done: 100 results, 2 failed, 1 without DNS').waitFor();
     const rows = await rowsOf(page.getByRole('table', { name: 'Results' }));
     expect(rows[0]?.join(' ').replace(/\s+/g, ' ')).toMatch(
       /^quiet\.example\.net 40 DNS did not answer Review Unknown/,
     );
-    await button(page, 'Retry 1 failed').click();
-    await page.getByText('Done: 3 results, 1 without DNS').waitFor();
-    expect(await service().used(key)).toBe(3);
+    await button(page, 'Retry 2 failed').click();
+    await page.getByText('Done: 102 results, 1 without DNS').waitFor();
+    expect(await service().used(key)).toBe(102);
+
+    // A limit of calls per second makes a list slower, not shorter; each of its calls is one.
+    const limited = await service().key({ rate: 1 });
+    await signIn(page, limited.secret);
+    await button(page, 'Look up 102 domains').click();
+    await page.getByText('100 of 102').waitFor();
+    time.now += 1_000;
+    await page.getByText('Done: 102 results').waitFor();
+    expect(await service().used(limited.key)).toBe(102);
+
+    // What is not one answer for each name is not ours.
+    await page.unroute(LISTS);
+    await page.route(LISTS, route => route.fulfill({ json: { results: [], count: 0 } }));
+    await button(page, 'Look up 102 domains').click();
+    await page.getByText('Done: 0 results, 102 failed').waitFor();
   });
 
   test('with a key held down or a double click spends one call', async () => {
@@ -520,21 +568,23 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     ]);
     expect(await stored('sessionStorage')).toBe('[]');
     expect(await page.context().cookies()).toEqual([]);
-    expect(await keyField(page).inputValue()).toBe(secret);
-    expect(await keyField(page).getAttribute('type')).toBe('password');
+    expect(await whoIsSignedIn(page).innerText()).toContain(
+      `Signed in: ${secret.slice(0, 8)}…${secret.slice(-4)}`,
+    );
     await page.reload();
-    expect(await keyField(page).inputValue()).toBe('');
+    expect(await signInField(page).inputValue()).toBe('');
+    expect(await signInField(page).getAttribute('type')).toBe('password');
 
-    await keyField(page).fill(secret);
-    await page.getByRole('checkbox', { name: 'Remember in this tab' }).check();
+    await signIn(page, secret, true);
     await page.reload();
-    expect(await keyField(page).inputValue()).toBe(secret);
+    await whoIsSignedIn(page).getByText('Signed in').waitFor();
     expect(await stored('sessionStorage')).toContain(secret);
     expect(await stored('localStorage')).not.toContain(secret);
     const tab = await page.context().newPage();
     await tab.goto(page.url());
-    expect(await keyField(tab).inputValue()).toBe('');
-    await page.getByRole('checkbox', { name: 'Remember in this tab' }).uncheck();
+    await signInField(tab).waitFor();
+    await button(page, 'Sign out').click();
+    await whoIsSignedIn(page).getByRole('link', { name: 'Sign in' }).waitFor();
     expect(await stored('sessionStorage')).toBe('[]');
     expect(urls.filter(url => url.includes(secret))).toEqual([]);
   });

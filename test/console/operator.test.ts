@@ -19,7 +19,10 @@ import {
   PATIENT,
   REFUSED,
   rowsOf,
+  signIn,
+  signInField,
   soon,
+  whoIsSignedIn,
 } from './steps.ts';
 
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
@@ -112,26 +115,32 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await goTo(page, 'Operator');
     const { secret } = await service().key();
-    const token = page.getByRole('textbox', { name: 'Admin token' });
-    await token.fill(secret);
+    await signInField(page).fill(TOKEN.replace('0', '1'));
     await button(page, 'Sign in').click();
-    expect(await errorSaid(page, 'The token is not accepted')).toContain('An API key does not work here');
+    expect(await errorSaid(page, 'The token is not accepted')).toContain('nor the token of an operator');
+    // A key signs in too, but not as an operator.
+    await signIn(page, secret);
+    await page.getByText('Operator sign-in').waitFor();
     await openOperator(page, TOKEN, 'Ann');
-    await page.getByText('Acting as Ann').waitFor();
+    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in: drk_\S+, Ann/);
     await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
     expect(page.url()).not.toContain(TOKEN);
     await button(page, 'Sign out').click();
-    expect(await token.inputValue()).toBe('');
+    expect(await signInField(page).inputValue()).toBe('');
+    await goTo(page, 'Look up');
+    await signInField(page).waitFor();
 
     // The link of the first start, in a tab that is reloaded, and opened again by somebody else.
     const code = service().invite(secret);
     await page.goto(`${service().base}/#/welcome/${code}`);
     await page.getByText('You are signed in').waitFor();
+    await page.getByText('With your first API key and as an operator').waitFor();
     expect(page.url()).not.toContain(code);
     await page.goto(`${service().base}/#/operator/keys`);
     await page.reload();
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in: drk_\S+, operator/);
     await goTo(page, 'Look up');
     await lookUp(page, 'gmail.com');
     await answerAbout(page, 'gmail.com');
@@ -214,6 +223,10 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const tiles = page.getByRole('tabpanel').locator('.tiles');
     await soon(async () => (await tiles.innerText()).replace(/\s+/g, ' ')).toMatch(
       /^Calls this month 5 Left this month no limit Last used just now Created/,
+    );
+    const mix = page.getByRole('region', { name: 'Verdicts, last 30 days' });
+    expect((await mix.innerText()).replace(/\s+/g, ' ')).toMatch(
+      /5 domains judged, by reason Safe, 100 % 5 Disposable, 0 % 0/,
     );
     await page.getByText('The old secret works until').waitFor();
     expect(await focused(page)).toBe('big shop');
@@ -337,11 +350,18 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await errorSaid(panel, 'Something else answered');
     await refresh.click();
     await errorSaid(page, 'The token is not accepted');
+    // Whoever signs out while a sign-in is under way stays out.
     const answer = await hold(page, 'GET', 'keys');
+    await signInField(page).fill(TOKEN);
     await button(page, 'Sign in').click();
-    await page.getByRole('textbox', { name: 'Admin token' }).fill('');
+    await button(page, 'Sign out').click();
+    const heard = page.waitForResponse(/admin\/keys/);
     answer();
-    await page.getByText('Operator sign-in').waitFor();
+    await (await heard).finished();
+    await page.evaluate('new Promise(done => setTimeout(done, 50))');
+    expect(await page.getByText('Operator sign-in').isVisible()).toBe(true);
+    await whoIsSignedIn(page).getByRole('link', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
   test('sets an override and takes it away, and the next lookup follows', async () => {
@@ -352,9 +372,11 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const page = await enter('Bea', { expected: REFUSED });
     const panel = await chooseTab(page, 'Overrides');
     await page.getByText('No overrides').waitFor();
+    await goTo(page, 'Look up');
+    await signIn(page, secret);
     const verdict = async () => {
       await goTo(page, 'Look up');
-      await lookUp(page, 'partner.example.net', secret);
+      await lookUp(page, 'partner.example.net');
       const answer = await answerAbout(page, 'partner.example.net');
       const text = await answer.innerText();
       await goTo(page, 'Operator');
@@ -543,7 +565,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
 
   test('and callers see markup in names, notes, hosts and labels as text, and no script runs', async () => {
     const page = await enter(MORE_HOSTILE);
-    await page.getByText(`Acting as ${MORE_HOSTILE}`).waitFor();
+    await page.getByText(`Signed in: ${MORE_HOSTILE}`).waitFor();
     await button(page, 'Create a key').click();
     await send(page, 'Create', { Name: HOSTILE });
     await page.getByRole('dialog', { name: `Key created: ${HOSTILE}` }).waitFor();

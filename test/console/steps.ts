@@ -14,11 +14,23 @@ export const PATIENT = { timeout: 120_000 };
 export const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { interval: 20 });
 
 export const namesField = (page: Page) => page.getByRole('textbox', { name: 'Domain or list of domains' });
-export const keyField = (page: Page) => page.getByRole('textbox', { name: 'API key' });
+export const signInField = (page: Page) => page.getByRole('textbox', { name: 'API key or operator token' });
 export const button = (page: Page | Locator, name: string) => page.getByRole('button', { name, exact: true });
 
+export const whoIsSignedIn = (page: Page) => page.getByRole('banner').locator('.session');
+
+/** With a key, in the place of another one. */
+export async function signIn(page: Page, secret: string, isRemembered = false): Promise<void> {
+  await signInField(page).or(button(page, 'Sign out')).first().waitFor();
+  if (!(await signInField(page).isVisible())) await button(page, 'Sign out').click();
+  await signInField(page).fill(secret);
+  if (isRemembered) await page.getByRole('checkbox', { name: 'Remember in this tab' }).check();
+  await signInField(page).press('Enter');
+  await whoIsSignedIn(page).getByText(secret.slice(0, 8)).waitFor();
+}
+
 export async function lookUp(page: Page, names: string, secret?: string): Promise<void> {
-  if (secret !== undefined) await keyField(page).fill(secret);
+  if (secret !== undefined) await signIn(page, secret);
   await namesField(page).fill(names);
   await namesField(page).press('Control+Enter');
 }
@@ -40,6 +52,7 @@ export async function errorSaid(page: Page | Locator, title: string): Promise<st
 export async function goTo(page: Page, view: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: view, exact: true }).click();
   await soon(() => page.title()).toBe(`${view} · domain-risk`);
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
 }
 
 /** What of a table is looked at; the types of a page are not those of the tests. */
@@ -66,7 +79,7 @@ export async function saved(page: Page, name: string): Promise<{ name: string; t
 }
 
 export async function openOperator(page: Page, token: string, name = ''): Promise<void> {
-  await page.getByRole('textbox', { name: 'Admin token' }).fill(token);
+  await signInField(page).fill(token);
   await page.getByRole('textbox', { name: 'Your name' }).fill(name);
   await button(page, 'Sign in').click();
   await page.getByRole('tablist', { name: 'Operator' }).waitFor();

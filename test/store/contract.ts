@@ -18,6 +18,7 @@ import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Lease } from '../../src/core/lease.ts';
 import type { NumberedChange } from '../../src/core/listing-change.ts';
+import { NO_VERDICTS } from '../../src/core/mix.ts';
 import type { Override } from '../../src/core/override.ts';
 import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
@@ -1434,6 +1435,25 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       const aDayLater = inAMonth + 25 * 3_600_000;
       await one.addTraffic(slotsAt(aDayLater, some), aDayLater);
       expect((await other.traffic(3_600_000, 0)).map(({ calls }) => calls)).toEqual([2, 2]);
+    });
+  });
+
+  describe('verdicts of keys', () => {
+    test('of all servers are added up by key and day, and those of old days go', async () => {
+      const open = await makePlace();
+      const [one, other] = [await open(), await open()];
+      const of = (keyId: string, day: string, safe: number) => ({ ...NO_VERDICTS, keyId, day, safe });
+      const rows = [of('key_2', '2026-11-15', 1), of('key_1', '2026-11-15', 2)];
+      await Promise.all([one.addVerdicts(rows, '2026-10-17'), other.addVerdicts(rows, '2026-10-17')]);
+      await one.addVerdicts([{ ...of('key_1', '2026-11-16', 1), degraded: 1 }], '2026-10-17');
+      const both = [
+        { ...NO_VERDICTS, keyId: 'key_1', safe: 5, degraded: 1 },
+        { ...NO_VERDICTS, keyId: 'key_2', safe: 2 },
+      ];
+      expect(await other.verdictsSince('2026-11-15')).toEqual(both);
+      expect(await other.verdictsSince('2026-11-16')).toEqual([{ ...both[0], safe: 1 }]);
+      await other.addVerdicts([of('key_1', '2026-11-16', 1)], '2026-11-16');
+      expect(await one.verdictsSince('')).toEqual([{ ...both[0], safe: 2 }]);
     });
   });
 

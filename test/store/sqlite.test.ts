@@ -671,7 +671,7 @@ describe('a restore', () => {
       changes: [
         { action: 'key.update', subject: key.id, detail: 'quota 99 → 10' },
         { action: 'override.set', subject: 'changed.example', detail: 'allow → deny' },
-        { action: 'override.set', subject: 'removed.example', detail: 'deny, the names below it too' },
+        { action: 'override.set', subject: 'removed.example', detail: 'deny, with subdomains' },
       ],
       rows: {},
     });

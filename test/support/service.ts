@@ -163,7 +163,7 @@ export async function startTestService(
 /** What the service asks of the store by itself every so often, whether somebody calls or not. */
 const BY_ITSELF: readonly (keyof Store)[] = [
   ...(['flag', 'learn', 'readHosts', 'sharedNames', 'snapshots', 'feedChecks', 'listOperators'] as const),
-  ...(['changesMark', 'swapChangesMark', 'addTraffic', 'writeDecisions'] as const),
+  ...(['changesMark', 'swapChangesMark', 'addTraffic', 'addVerdicts', 'writeDecisions'] as const),
 ];
 
 /** From now until the test ends: how often calls made the service ask its store. */

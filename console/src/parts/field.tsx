@@ -3,7 +3,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { Typed } from '../session.ts';
-import { type Shared, useShared } from '../shared.ts';
 
 interface FieldProps {
   readonly label: string;
@@ -29,16 +28,16 @@ export function Field({ label, hint, children }: FieldProps) {
 
 interface SecretProps {
   readonly label: string;
-  readonly secret: Shared<Typed>;
+  readonly typed: Typed;
   readonly hint?: ComponentChildren;
+  onType(next: Typed): void;
 }
 
 const SHOWN = { type: 'text' } as const;
 const COVERED = { type: 'password' } as const;
 
 /** It is a secret of this page, not an account of this site: password managers are asked to keep out. */
-export function SecretField({ label, secret, hint }: SecretProps) {
-  const { text, remembered } = useShared(secret);
+export function SecretField({ label, typed: { text, remembered }, onType, hint }: SecretProps) {
   const [isShown, setIsShown] = useState(false);
   return (
     <div class="secret">
@@ -50,7 +49,7 @@ export function SecretField({ label, secret, hint }: SecretProps) {
               class="mono"
               {...(isShown ? SHOWN : COVERED)}
               value={text}
-              onInput={event => secret.set({ text: event.currentTarget.value.trim(), remembered })}
+              onInput={event => onType({ text: event.currentTarget.value.trim(), remembered })}
               autocomplete="off"
               autocapitalize="off"
               spellcheck={false}
@@ -73,7 +72,7 @@ export function SecretField({ label, secret, hint }: SecretProps) {
         <input
           type="checkbox"
           checked={remembered}
-          onChange={event => secret.set({ text, remembered: event.currentTarget.checked })}
+          onChange={event => onType({ text, remembered: event.currentTarget.checked })}
         />
         Remember in this tab
       </label>

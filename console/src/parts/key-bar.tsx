@@ -1,10 +1,10 @@
-/** The key, and the button that asks with it. */
+/** The button that asks with the key, or the form to sign in with one. */
 
 import type { ComponentChildren } from 'preact';
 import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
-import { SecretField } from './field.tsx';
 import { SENT_ONCE } from './sent-once.ts';
+import { SignIn } from './sign-in.tsx';
 
 export function KeyBar(props: {
   button: string;
@@ -13,17 +13,17 @@ export function KeyBar(props: {
   children?: ComponentChildren;
 }) {
   const { text: secret } = useShared(apiKey);
+  if (secret === '') return <SignIn />;
   return (
     <form
-      class="card bar-form"
+      class="card toolbar"
       onSubmit={event => {
         event.preventDefault();
-        if (secret !== '') props.onAsk();
+        props.onAsk();
       }}
       {...SENT_ONCE}
     >
-      <SecretField label="API key" secret={apiKey} />
-      <button type="submit" class="button primary" disabled={secret === '' || props.isWaiting}>
+      <button type="submit" class="button primary" disabled={props.isWaiting}>
         {props.button}
       </button>
       {props.children}

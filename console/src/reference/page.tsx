@@ -1,17 +1,17 @@
 /** The reference as a whole: what is where, the visitor's key, and every operation. */
 
 import reference from 'virtual:reference';
-import { SecretField } from '../parts/field.tsx';
+import type { ComponentChildren } from 'preact';
 import { Brand, Footer, ThemeButton } from '../parts/frame.tsx';
-import { adminToken, apiKey, looksLikeKey } from '../session.ts';
+import { Session, SignIn } from '../parts/sign-in.tsx';
+import { adminToken, apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
+import { InTurn, whole } from './in-turn.tsx';
 import { Members, OperationCard } from './operation.tsx';
 import type { Section } from './shown.ts';
 import { Words } from './words.tsx';
 
 const TITLES = { callers: 'API', operators: 'Operator API' } as const;
-/** The shape only, as with keys. */
-const looksLikeToken = (text: string) => /^[\x21-\x7e]{32,}$/.test(text);
 
 export function Page() {
   return (
@@ -36,11 +36,12 @@ export function Page() {
             </li>
           </ul>
         </nav>
+        <Session href="#sign-in" />
         <ThemeButton />
       </header>
       <div class="reference">
         <Contents />
-        <main id="content" tabIndex={-1}>
+        <Main>
           <div class="intro">
             <h1>API reference</h1>
             {reference.description.map(text => (
@@ -53,14 +54,24 @@ export function Page() {
               <a href="/openapi.json">OpenAPI document</a>
             </p>
           </div>
+          <Filling />
           {reference.sections.map(section => (
             <SectionPart key={section.name} section={section} />
           ))}
           <Errors />
-        </main>
+        </Main>
       </div>
       <Footer />
     </>
+  );
+}
+
+function Main({ children }: { children: ComponentChildren }) {
+  const isWhole = useShared(whole);
+  return (
+    <main id="content" tabIndex={-1} aria-busy={!isWhole}>
+      {children}
+    </main>
   );
 }
 
@@ -92,11 +103,27 @@ function Contents() {
   );
 }
 
+/** The form, until there is both a key and a token to fill in. */
+function Filling() {
+  const { text: key } = useShared(apiKey);
+  const { text: token } = useShared(adminToken);
+  return (
+    <div id="sign-in">
+      {(key === '' || token === '') && (
+        <SignIn>
+          <p>
+            Sign in to have your key or token in every sample below: masked on the screen, complete when you
+            copy.
+          </p>
+        </SignIn>
+      )}
+    </div>
+  );
+}
+
 function SectionPart({ section }: { section: Section }) {
   const { name, description, operations } = section;
-  const isOperators = name === 'operators';
-  const { text } = useShared(isOperators ? adminToken : apiKey);
-  const isFilled = isOperators ? looksLikeToken(text) : looksLikeKey(text);
+  const { text: secret } = useShared(name === 'operators' ? adminToken : apiKey);
   return (
     <>
       <div class="intro section" id={name}>
@@ -105,24 +132,13 @@ function SectionPart({ section }: { section: Section }) {
           <Words text={description} />
         </p>
       </div>
-      <form class="card" onSubmit={event => event.preventDefault()}>
-        {isOperators ? (
-          <SecretField label="Admin token" secret={adminToken} hint={hintFor(text, isFilled, 'token')} />
-        ) : (
-          <SecretField label="API key" secret={apiKey} hint={hintFor(text, isFilled, 'key')} />
-        )}
-      </form>
       {operations.map(operation => (
-        <OperationCard key={operation.id} operation={operation} secret={isFilled ? text : ''} />
+        <InTurn key={operation.id}>
+          <OperationCard operation={operation} secret={secret} />
+        </InTurn>
       ))}
     </>
   );
-}
-
-function hintFor(text: string, isFilled: boolean, what: string): string {
-  if (isFilled) return `Your ${what} is in every sample below. It is masked here and complete when you copy.`;
-  if (text !== '') return `This ${what} looks incomplete.`;
-  return `Enter your ${what} to fill it into the samples. Kept in memory; gone when you close or reload the page.`;
 }
 
 function Errors() {

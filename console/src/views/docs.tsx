@@ -31,7 +31,7 @@ function Start() {
       <ol class="steps">
         <li>
           <strong>Get a key.</strong>{' '}
-          {secret ? 'Yours is filled in below.' : 'Enter it on any view here to fill it in below. '}
+          {secret ? 'Yours is filled in below.' : 'Sign in with it to fill it in below. '}
           {!secret && (
             <>
               An operator makes one with <code>domain-risk keys create --name my-app</code>.

@@ -1,8 +1,9 @@
 /** The page of one domain: what people link to and show each other. */
 
 import { useState } from 'preact/hooks';
-import { door, type OverrideAction, setOverride } from '../admin.ts';
+import type { OverrideAction } from '../admin.ts';
 import type { DomainRisk } from '../api.ts';
+import { door } from '../door.ts';
 import { cancelLookup, type Lookup, lookUp } from '../lookup.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Breakable } from '../parts/breakable.tsx';
@@ -39,7 +40,7 @@ export function Outcome({ lookup: { domain, result, isWaiting } }: { lookup: Loo
       )}
       {!isWaiting && !result && (
         <Empty title="Not looked up yet">
-          <p>Enter an API key and look it up. It uses one lookup of the key's quota.</p>
+          <p>Sign in with an API key and look it up. It uses one lookup of the key's quota.</p>
         </Empty>
       )}
       {result?.ok && <Answer key={domain} risk={result.data} degraded={result.degraded} />}
@@ -119,7 +120,14 @@ function Decision({ domain, action, onClosed }: DecisionProps) {
       title={`${verb} ${domain}`}
       verb={verb}
       isDangerous={action === 'deny'}
-      act={() => setOverride(domain, { action, below, note: note.trim() || null, expires_at: null })}
+      act={async () =>
+        (await import('../admin.ts')).setOverride(domain, {
+          action,
+          below,
+          note: note.trim() || null,
+          expires_at: null,
+        })
+      }
       onAnswered={() => {}}
       onDone={() => secret && lookUp(domain, secret)}
       onClosed={onClosed}

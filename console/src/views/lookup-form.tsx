@@ -3,11 +3,12 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { lookUp, lookUpAll, typedNames } from '../lookup.ts';
 import { MOST_NAMES, type Names, readNames } from '../names.ts';
-import { Field, SecretField } from '../parts/field.tsx';
+import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { RecentLookups } from '../parts/recent.tsx';
 import { SENT_ONCE } from '../parts/sent-once.ts';
-import { apiKey, looksLikeKey } from '../session.ts';
+import { SignIn } from '../parts/sign-in.tsx';
+import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
 import { type Lacking, NamesHint } from './names-hint.tsx';
 
@@ -23,22 +24,25 @@ function lacking({ domains }: Names, secret: string): Lacking {
 
 export function LookUpForm() {
   const text = useShared(typedNames);
-  const { text: secret, remembered } = useShared(apiKey);
+  const { text: secret } = useShared(apiKey);
   const [column, setColumn] = useState<number>();
   const [lacks, setLacks] = useState<Lacking>();
   const [problem, setProblem] = useState<string>();
-  const form = useRef<HTMLFormElement>(null);
+  const place = useRef<HTMLDivElement>(null);
   const names = useMemo(() => readNames(text, column), [text, column]);
   const count = names.domains.length;
 
-  function submit(event: Event): void {
-    event.preventDefault();
-    const missing = lacking(names, secret);
+  const focusNames = () => place.current?.querySelector('textarea')?.focus();
+
+  /** Whoever was about to look something up before they signed in need not say so twice. */
+  function send(): void {
+    const { text: key } = apiKey.get();
+    const missing = lacking(names, key);
     setLacks(missing);
-    if (missing)
-      form.current?.querySelector<HTMLElement>(missing === 'key' ? 'input.mono' : 'textarea')?.focus();
-    else if (count === 1) lookUp(names.domains[0]!, secret);
-    else lookUpAll(names.domains, secret);
+    if (missing === 'key') place.current?.querySelector<HTMLElement>('input.mono')?.focus();
+    else if (missing) focusNames();
+    else if (count === 1) lookUp(names.domains[0]!, key);
+    else lookUpAll(names.domains, key);
   }
 
   function type(next: string): void {
@@ -56,50 +60,68 @@ export function LookUpForm() {
   }
 
   return (
-    <form
-      class="card ask"
-      ref={form}
-      onSubmit={submit}
-      noValidate
-      {...SENT_ONCE}
-      onDragOver={event => event.preventDefault()}
-      onDrop={event => {
-        if (!event.dataTransfer?.files.length) return;
-        event.preventDefault();
-        void take(event.dataTransfer.files[0]);
-      }}
-    >
-      <Field label="Domain or list of domains" hint={<NamesHint names={names} lacks={lacks} onType={type} />}>
-        {ids => (
-          <textarea
-            {...ids}
-            class="mono"
-            rows={Math.min(8, Math.max(1, text.split('\n').length))}
-            value={text}
-            aria-invalid={lacks === 'domain' || lacks === 'fewer'}
-            placeholder="example.com"
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            onInput={event => type(event.currentTarget.value)}
-            onKeyDown={event => {
-              if (!sends(event, count > 1 || text.includes('\n'))) return;
-              if (event.repeat) event.preventDefault();
-              else submit(event);
-            }}
-          />
-        )}
-      </Field>
-      {names.table && <ColumnField table={names.table} onChoose={setColumn} />}
-      <FileField onFile={file => void take(file)} />
-      {problem && <Notice tone="error" title={problem} />}
-      <SecretField label="API key" secret={apiKey} hint={keyHint(secret, remembered, lacks === 'key')} />
-      <button type="submit" class="button primary">
-        {count > 1 ? `Look up ${count} domains` : 'Look up'}
-      </button>
-      <Examples onChoose={type} />
-      <RecentLookups />
-    </form>
+    <div class="stack" ref={place}>
+      <form
+        class="card ask"
+        onSubmit={event => {
+          event.preventDefault();
+          send();
+        }}
+        noValidate
+        {...SENT_ONCE}
+        onDragOver={event => event.preventDefault()}
+        onDrop={event => {
+          if (!event.dataTransfer?.files.length) return;
+          event.preventDefault();
+          void take(event.dataTransfer.files[0]);
+        }}
+      >
+        <NamesField text={text} names={names} lacks={lacks} onType={type} onSend={send} />
+        {names.table && <ColumnField table={names.table} onChoose={setColumn} />}
+        <FileField onFile={file => void take(file)} />
+        {problem && <Notice tone="error" title={problem} />}
+        <button type="submit" class="button primary">
+          {count > 1 ? `Look up ${count} domains` : 'Look up'}
+        </button>
+        <Examples onChoose={type} />
+        <RecentLookups />
+      </form>
+      {secret === '' && <SignIn isWanted={lacks === 'key'} onDone={lacks === 'key' ? send : focusNames} />}
+    </div>
+  );
+}
+
+interface NamesProps {
+  readonly text: string;
+  readonly names: Names;
+  readonly lacks: Lacking;
+  onType(next: string): void;
+  onSend(): void;
+}
+
+function NamesField({ text, names, lacks, onType, onSend }: NamesProps) {
+  return (
+    <Field label="Domain or list of domains" hint={<NamesHint names={names} lacks={lacks} onType={onType} />}>
+      {ids => (
+        <textarea
+          {...ids}
+          class="mono"
+          rows={Math.min(8, Math.max(1, text.split('\n').length))}
+          value={text}
+          aria-invalid={lacks === 'domain' || lacks === 'fewer'}
+          placeholder="example.com"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          onInput={event => onType(event.currentTarget.value)}
+          onKeyDown={event => {
+            if (!sends(event, names.domains.length > 1 || text.includes('\n'))) return;
+            event.preventDefault();
+            if (!event.repeat) onSend();
+          }}
+        />
+      )}
+    </Field>
   );
 }
 
@@ -166,17 +188,4 @@ function FileField({ onFile }: { onFile: (file: File | undefined) => void }) {
       <span class="hint">or drop it here: CSV or text, read in this page only.</span>
     </p>
   );
-}
-
-function keyHint(secret: string, isRemembered: boolean, isMissing: boolean) {
-  if (isMissing)
-    return (
-      <span class="wrong" role="alert">
-        Enter an API key. Lookups count against its quota.
-      </span>
-    );
-  if (secret !== '' && !looksLikeKey(secret)) return 'This key looks incomplete.';
-  return isRemembered
-    ? 'Kept in this tab until you close it.'
-    : 'Kept in memory. Gone when you close or reload the page.';
 }

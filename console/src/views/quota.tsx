@@ -33,11 +33,7 @@ export function Quota() {
       </div>
       <KeyBar button="Refresh" isWaiting={usage === 'waiting'} onAsk={() => void load()} />
       <div class="card tall">
-        {usage === undefined && (
-          <Empty title="Enter an API key to see its usage">
-            <p>It appears as soon as the key is complete.</p>
-          </Empty>
-        )}
+        {usage === undefined && <Empty title="Enter an API key to see its usage" />}
         {usage === 'waiting' && <Waiting for="your usage" />}
         {usage && usage !== 'waiting' && (usage.ok ? <ThisMonth usage={usage.data} /> : null)}
         {usage && usage !== 'waiting' && !usage.ok && (

@@ -121,7 +121,10 @@ function Filtered({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-const kindOf = ({ result }: Row) => result && (result.ok ? bandOf(result.data.risk_score).name : FAILED);
+function kindOf({ result, heldBy }: Row): string | undefined {
+  if (result?.ok) return bandOf(result.data.risk_score).name;
+  return result || heldBy ? FAILED : undefined;
+}
 
 function Progress({ done, total }: { done: number; total: number }) {
   return <progress class="progress" value={done} max={total} aria-label="Domains looked up" />;
@@ -207,7 +210,14 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-function Missing({ result }: Row) {
+function Missing({ result, heldBy }: Row) {
+  if (heldBy)
+    return (
+      <>
+        <span class="soft">Not looked up</span>
+        <span class="detail">{explain(heldBy).title}</span>
+      </>
+    );
   if (!result) return <span class="soft">–</span>;
   if (result.ok) return null;
   return (
@@ -230,7 +240,7 @@ const HEAD = [
 ];
 
 function saveCsv({ rows }: Run): void {
-  const lines = rows.flatMap(({ domain, result }) => {
+  const lines = rows.flatMap(({ domain, heldBy, result = heldBy }) => {
     if (!result) return [];
     if (!result.ok) return [[domain, null, null, null, null, null, null, result.code ?? result.kind]];
     const { data, degraded } = result;
@@ -241,7 +251,7 @@ function saveCsv({ rows }: Run): void {
 }
 
 function saveJson({ rows }: Run): void {
-  const shown = rows.flatMap(({ domain, result }) => {
+  const shown = rows.flatMap(({ domain, heldBy, result = heldBy }) => {
     if (!result) return [];
     return [
       result.ok ? result.data : { domain, error: result.code ?? result.kind, detail: result.detail ?? null },

@@ -51,7 +51,7 @@ export function Top() {
       <div class="card tall">
         {!list && !isWaiting && !failure && (
           <Empty title="Not loaded yet">
-            <p>Enter an API key and load the list to see which domains are flagged, and why.</p>
+            <p>Sign in with an API key and load the list to see which domains are flagged, and why.</p>
           </Empty>
         )}
         {!list && isWaiting && <Waiting for="the list" />}

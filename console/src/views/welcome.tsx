@@ -1,8 +1,8 @@
 /** Where the link of the first start leads: it signs the first person in, once. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { door } from '../admin.ts';
 import { askWelcome, type Result, type Welcomed } from '../api.ts';
+import { door } from '../door.ts';
 import { Notice, Waiting } from '../parts/notice.tsx';
 import { renameHere, route } from '../route.ts';
 import { adminToken, apiKey } from '../session.ts';
@@ -35,7 +35,8 @@ export function Welcome() {
       {result?.ok && (
         <Notice tone="info" title="You are signed in">
           <p>
-            With your first API key, in this tab until you close it. <a href="#/">Look up a domain</a>
+            With your first API key{result.data.operator_token !== null && ' and as an operator'}, in this tab
+            until you close it. <a href="#/">Look up a domain</a>
             {result.data.operator_token !== null && (
               <>
                 {' '}

@@ -1,23 +1,34 @@
 /** `/admin/keys`: what operators see and do about keys. */
 
 import type { KeyRecord } from '../../core/key.ts';
+import { NO_VERDICTS } from '../../core/mix.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import type { Mix } from '../../mix.ts';
 import type { Operate, Problem } from '../../operate.ts';
 import type { NoBody } from '../bodies.ts';
 import { type KeyBody, limitsFrom, type NewKeyBody, type RotationBody } from '../key.ts';
 import { type Done, invalid, ok, refusalOf, type Work } from '../operators.ts';
 import { shownKey, shownUse } from '../shown.ts';
 
-export function keyEndpoints({ operate, clock }: { operate: Operate; clock: Clock }) {
+export interface KeyParts {
+  readonly operate: Operate;
+  readonly clock: Clock;
+  readonly mix: Pick<Mix, 'read'>;
+}
+
+export function keyEndpoints({ operate, clock, mix }: KeyParts) {
   async function shown(result: KeyRecord | Problem): Promise<Done | Refusal> {
     if ('problem' in result) return refusalOf(result);
     return ok(shownKey(result, await operate.usedBy(result)));
   }
 
   const list: Work<typeof NoBody> = async () => {
-    const keys = await operate.listKeys();
-    return ok({ keys: keys.map(({ days, ...use }) => ({ ...shownUse(use), days })) });
+    const [keys, verdicts] = await Promise.all([operate.listKeys(), mix.read()]);
+    const mixOf = (id: string) => verdicts.get(id) ?? NO_VERDICTS;
+    return ok({
+      keys: keys.map(({ days, ...use }) => ({ ...shownUse(use), days, verdicts: mixOf(use.key.id) })),
+    });
   };
 
   const create: Work<typeof NewKeyBody> = async (_call, actor, body) => {

@@ -8,13 +8,13 @@ import { auditEndpoints } from './audit.ts';
 import { type DecisionParts, decisionEndpoints } from './decisions.ts';
 import { type FeedParts, feedEndpoints } from './feeds.ts';
 import { hostEndpoints } from './hosts.ts';
-import { keyEndpoints } from './keys.ts';
+import { type KeyParts, keyEndpoints } from './keys.ts';
 import { overrideEndpoints } from './overrides.ts';
 import { type TrafficEndpointParts, trafficEndpoints } from './traffic.ts';
 
 export function operatorEndpoints(
   doors: Doors,
-  parts: FeedParts & TrafficEndpointParts & DecisionParts,
+  parts: FeedParts & TrafficEndpointParts & DecisionParts & KeyParts,
 ): Route[] {
   return operatorRoutes(doors, {
     keys: keyEndpoints(parts),

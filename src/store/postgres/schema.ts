@@ -4,6 +4,7 @@ import { StoreRefused } from '../refused.ts';
 import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
 import { LIST_TABLES } from './list-tables.ts';
+import { VERDICT_DAY_TABLE } from './mix.ts';
 import { SCHEMA, type Session } from './session.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
@@ -226,6 +227,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
   decision: DECISION_TABLE,
   event: EVENT_TABLE,
   ...LIST_TABLES,
+  verdict_day: VERDICT_DAY_TABLE,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

@@ -17,6 +17,7 @@ import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
+import { createVerdicts } from './mix.ts';
 import { withConnection } from './open.ts';
 import { createOperators } from './operators.ts';
 import { createOverrides } from './overrides.ts';
@@ -108,6 +109,7 @@ export async function openPostgresStore(
   const hosts = createHosts(records);
   const traffic = createTraffic(records);
   const decided = createDecisions(records);
+  const verdicts = createVerdicts(records);
   let closing: Promise<void> | undefined;
   let isClockRight = true;
   /** By a wrong clock nothing is too old to be kept. */
@@ -130,10 +132,12 @@ export async function openPostgresStore(
     ...hosts,
     ...traffic,
     ...decided,
+    ...verdicts,
     writeDecisions: (decisions, now, keptMs) =>
       decided.writeDecisions(decisions, now, isClockRight ? keptMs : now),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
+    addVerdicts: (given, sinceDay) => verdicts.addVerdicts(given, keptSince(sinceDay)),
     addTraffic: (slots, now) => traffic.addTraffic(slots, isClockRight ? now : 0),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
     ready: provedOnce(proveAndCompareClocks),

@@ -2,7 +2,7 @@
 
 import type { Session } from './session.ts';
 
-export const TURN = { flags: 1, hosts: 2, snapshots: 3, changes: 4, decisions: 5 } as const;
+export const TURN = { flags: 1, hosts: 2, snapshots: 3, changes: 4, decisions: 5, verdicts: 6 } as const;
 
 /** Rows written in one statement. */
 export const CHUNK = 1_000;

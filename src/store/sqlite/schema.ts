@@ -6,6 +6,7 @@ import { additionsTo } from '../table.ts';
 import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
 import { LIST_TABLES } from './list-tables.ts';
+import { VERDICT_DAY_TABLE } from './mix.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
 /** Marks a file as ours ("DRSK"), so that another program's database is never written to. */
@@ -208,6 +209,7 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
   decision: DECISION_TABLE,
   event: EVENT_TABLE,
   ...LIST_TABLES,
+  verdict_day: VERDICT_DAY_TABLE,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>

@@ -167,6 +167,8 @@ function bulkWork(bulk: Ask) {
     traffic: (span, from) => bulk('traffic', [span, from]),
     writeDecisions: (decisions, now, keptMs) => bulk('writeDecisions', [decisions, now, keptMs], NO_DEADLINE),
     decisions: async query => JSON.parse(await bulk('decisions', [query], DECISIONS_MS)),
+    addVerdicts: (verdicts, sinceDay) => bulk('addVerdicts', [verdicts, sinceDay], NO_DEADLINE),
+    verdictsSince: day => bulk('verdictsSince', [day]),
     raiseEvent: (event, since) => bulk('raiseEvent', [event, since], NO_DEADLINE),
     lease: name => bulk('lease', [name], NO_DEADLINE),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),

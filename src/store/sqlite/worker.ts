@@ -19,6 +19,7 @@ import { createHosts, type Hosts } from './hosts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLeases, type Leases } from './leases.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
+import { createVerdicts, type KeptVerdicts } from './mix.ts';
 import { examine, openDatabase, openFirst } from './open.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
@@ -72,6 +73,7 @@ export interface Records
     Changes,
     TrafficSlots,
     Decisions,
+    KeptVerdicts,
     Events,
     Restore {
   backup(path: string): Promise<void>;
@@ -126,6 +128,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createChanges(db),
     ...createTraffic(db),
     ...createDecisions(db),
+    ...createVerdicts(db),
     ...createEvents(db),
     ...createRestore(db, revisions),
     backup: backUp,

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { askTraffic, type Feeds, type ListedKey, listFeeds, listKeys, type Traffic } from '../../admin.ts';
 import { askDnsProblems, type DnsProblem, type Failure } from '../../api.ts';
 import { attentionOf, percent } from '../../attention.ts';
+import { isRange, RANGES, type Range } from '../../operator-path.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { FailureNotice, Notice, Waiting } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -13,9 +14,6 @@ import { useShared } from '../../shared.ts';
 import { fromNow, moment, number } from '../../time.ts';
 
 const EVERY_MS = 10_000;
-const RANGES = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' } as const;
-export type Range = keyof typeof RANGES;
-export const isRange = (text: string): text is Range => Object.hasOwn(RANGES, text);
 
 interface Seen {
   readonly traffic?: Traffic;

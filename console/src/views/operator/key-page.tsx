@@ -2,14 +2,16 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { type ListedKey, listKeys } from '../../admin.ts';
-import { Meter } from '../../parts/bars.tsx';
+import { percent } from '../../attention.ts';
+import { type Bar, Bars, Meter } from '../../parts/bars.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { focusHeading } from '../../parts/dialog.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty, Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Tile } from '../../parts/tile.tsx';
-import { day, fromNow, moment, number } from '../../time.ts';
+import { day, fromNow, moment, number, plural } from '../../time.ts';
+import { reasonWord } from '../../verdict.ts';
 import { type Doing, Front, isAhead, KeyButtons, stateOf } from './keys.tsx';
 
 const DAY_MS = 86_400_000;
@@ -56,7 +58,7 @@ function OneKey({ listed, onChanged }: { listed: ListedKey; onChanged: () => voi
       {note !== null && <p>{note}</p>}
       {state !== 'revoked' && isAhead(previous_until) && (
         <Notice tone="info" title={`The old secret works until ${moment(previous_until)}`}>
-          <p>Bring the new one to every caller before that.</p>
+          <p>Give every caller the new one before then.</p>
         </Notice>
       )}
       <dl class="tiles">
@@ -76,10 +78,44 @@ function OneKey({ listed, onChanged }: { listed: ListedKey; onChanged: () => voi
           tone={used >= quota ? 'confirmed' : used >= 0.9 * quota ? 'warn' : 'accent'}
         />
       )}
+      <VerdictMix listed={listed} />
       <Days listed={listed} />
       <LimitsOf listed={listed} />
       {open && <Front open={open} onOpen={setOpen} onChanged={onChanged} />}
     </>
+  );
+}
+
+const MIX = [
+  { reason: 'safe', tone: 'accept' },
+  { reason: 'disposable', tone: 'confirmed' },
+  { reason: 'undeliverable', tone: 'block' },
+  { reason: 'role_account', tone: 'warn' },
+] as const;
+
+/** What its callers were told: the mix at a glance, and the numbers. */
+function VerdictMix({ listed: { verdicts } }: { listed: ListedKey }) {
+  const { degraded, ...reasons } = verdicts;
+  const total = Object.values(reasons).reduce((sum, count) => sum + count, 0);
+  const barOf = ({ reason, tone }: (typeof MIX)[number]): Bar => ({
+    name: `${reasonWord(reason, false)}, ${percent(reasons[reason], total)}`,
+    value: reasons[reason],
+    tone,
+  });
+  return (
+    <section aria-labelledby="mix-title">
+      <h3 id="mix-title">Verdicts, last 30 days</h3>
+      {total === 0 ? (
+        <p class="hint">No domain was judged for this key yet.</p>
+      ) : (
+        <>
+          <Bars title={`${plural(total, 'domain')} judged, by reason`} bars={MIX.map(barOf)} />
+          {degraded > 0 && (
+            <p class="hint">{number(degraded)} of them without DNS, because it did not answer.</p>
+          )}
+        </>
+      )}
+    </section>
   );
 }
 

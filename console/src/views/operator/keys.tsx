@@ -187,7 +187,7 @@ export function Front({ open, onOpen, onChanged }: FrontProps) {
           {...then}
         >
           <p>It gets a new secret. Its name, limits and counter stay.</p>
-          <Field label="Old secret" hint="Keep it long enough to bring the new one to every caller.">
+          <Field label="Old secret" hint="Keep it until every caller has the new one.">
             {ids => (
               <select {...ids} value={overlap} onChange={event => setOverlap(event.currentTarget.value)}>
                 {OVERLAPS.map(([seconds, words]) => (

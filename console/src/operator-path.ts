@@ -1,0 +1,28 @@
+/** The addresses of the operators' views, known before their code is loaded. */
+
+export const TAB_NAMES = {
+  home: 'Home',
+  keys: 'Keys',
+  overrides: 'Overrides',
+  feeds: 'Feeds',
+  hosts: 'Learned hosts',
+  health: 'Health',
+  decisions: 'Decisions',
+  operators: 'Operators',
+  audit: 'Audit',
+} as const;
+export type TabName = keyof typeof TAB_NAMES;
+export const isTab = (name: string): name is TabName => Object.hasOwn(TAB_NAMES, name);
+
+export const RANGES = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' } as const;
+export type Range = keyof typeof RANGES;
+export const isRange = (text: string): text is Range => Object.hasOwn(RANGES, text);
+
+/** `#/operator`, a tab of it, a range of its home, or `#/keys/<id>`. */
+export function isOperatorPath([first, second, third, ...rest]: readonly string[]): boolean {
+  if (rest.length > 0) return false;
+  if (first === 'keys') return !!second && third === undefined;
+  if (first !== 'operator') return false;
+  if (third !== undefined) return second === 'home' && isRange(third);
+  return second === undefined || isTab(second);
+}
