@@ -13,6 +13,7 @@ import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { actsOnFeeds } from '../src/operate/feeds.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { waitingIn } from '../src/update/what-if.ts';
 import { type UpdateParts, updateFeeds } from '../src/update.ts';
 import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
@@ -490,6 +491,26 @@ describe('what a new version would change for names that were asked here lately'
       subject: 'x',
       detail: null,
     });
+  });
+
+  it("is held back by six domains, not by six names below one: those are one party's", () => {
+    const flips = (name: (at: number) => string) =>
+      Array.from(
+        { length: 6 },
+        (_, at) => ({ domain: name(at), change: 'flagged', isEstablished: true }) as const,
+      );
+    expect(
+      waitingIn(
+        flips(at => `n${at}.burner.com`),
+        undefined,
+      ),
+    ).toEqual([]);
+    expect(
+      waitingIn(
+        flips(at => `n${at}.com`),
+        undefined,
+      ),
+    ).toHaveLength(6);
   });
 
   it('holds it back where many established names would be flagged, until it is approved', async () => {

@@ -11,9 +11,9 @@ export interface AskedNames {
 
 /** Of one server on one day: 200 kB. */
 export const MOST_NAMES = 10_000;
-/** Read for an update: two weeks of four servers, or one day of many. */
-export const MOST_ROWS = 56;
 export const KEPT_DAYS = 14;
+/** So many servers of each day are read for an update: 11 MB. By the newest alone, many servers had nothing established. */
+export const SERVERS_READ = 4;
 
 /**
  * On so many days a name was asked for and safe. Half of those that are kept: most disposable names are listed sooner, and

@@ -147,11 +147,6 @@ export function seenAgain(before: Guest, guest: Guest): Guest {
   };
 }
 
-/** Enough to speak against a name by itself. */
-export function isCorroborated(families: ReadonlySet<Family>): boolean {
-  return families.has('verified') || isByTwoFamilies(families);
-}
-
 /** Enough to speak against others. */
 export function isByTwoFamilies(families: ReadonlySet<Family>): boolean {
   return families.size > 1;

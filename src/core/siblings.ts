@@ -2,7 +2,7 @@
 
 import type { Catalog } from './catalog.ts';
 import { lineage, registrableDomain } from './domain.ts';
-import { isCorroborated, LEARNING } from './guest.ts';
+import { isByTwoFamilies, LEARNING } from './guest.ts';
 import type { Steps } from './steps.ts';
 
 /** By registrable domain, the names below it. */
@@ -22,7 +22,7 @@ export function* siblingsIn(catalog: Catalog): Steps<Siblings> {
   yield* catalog.walkingDeep(name => {
     const registrable = registrableDomain(name);
     if (registrable === undefined || registrable === name || !isBlamable(registrable, catalog)) return;
-    if (!isCorroborated(catalog.listed(lineage(name)).families)) return;
+    if (!isByTwoFamilies(catalog.listed(lineage(name)).families)) return;
     const others = siblings.get(registrable) ?? [];
     if (others.length < LEARNING.neighbours) siblings.set(registrable, [...others, name]);
   });

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { askedIn } from '../core/asked.ts';
 import type { Catalog } from '../core/catalog.ts';
+import { registrableDomain } from '../core/domain.ts';
 import type { Snapshot } from '../core/feed.ts';
 import { makingCatalog } from '../core/folding.ts';
 import type { FeedCheck } from '../core/freshness.ts';
@@ -48,7 +49,9 @@ export function waitingIn(flips: readonly Flip[], check: FeedCheck | undefined):
   const approved = new Set(check?.isApproved ? check.decided : []);
   const flagged = flips.filter(({ change, isEstablished }) => change === 'flagged' && isEstablished);
   const names = flagged.map(({ domain }) => domain).filter(name => !approved.has(name));
-  return names.length > MOST_FLAGGED ? names : [];
+  // Names below one domain are one party's: they cost nothing.
+  const parties = new Set(names.map(name => registrableDomain(name) ?? name));
+  return parties.size > MOST_FLAGGED ? names : [];
 }
 
 /** What is kept of them: an operator looks at a few. */

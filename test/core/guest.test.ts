@@ -4,7 +4,6 @@ import {
   type GuestGroup,
   hashOf,
   isByTwoFamilies,
-  isCorroborated,
   markOf,
   seenAgain,
 } from '../../src/core/guest.ts';
@@ -168,14 +167,6 @@ describe('at the address of own hosts, where anybody can point a host of his,', 
   ])('%s', (_, weight, groups) => {
     expect(own(...groups)).toBeCloseTo(weight);
   });
-});
-
-it('a guest is corroborated by a verified feed or two families', () => {
-  expect(isCorroborated(new Set(['verified']))).toBe(true);
-  expect(isCorroborated(new Set(['broad', 'telemetry']))).toBe(true);
-  expect(isCorroborated(new Set(['broad']))).toBe(false);
-  expect(isCorroborated(new Set(['telemetry']))).toBe(false);
-  expect(isCorroborated(new Set())).toBe(false);
 });
 
 it('a guest speaks against others only where two families name it: one stranger may write a verified feed', () => {

@@ -55,8 +55,9 @@ it('that a registry is protected spares none of its customers', () => {
   });
 });
 
-it('names of one family speak against nobody', () => {
+it('names of one family speak against nobody, nor do those of a verified list alone: two lines of it are soon written', () => {
   expect(siblingsOf([list('broad', ['a.farm.net']), list('other', ['a.farm.net'])])).toEqual({});
+  expect(siblingsOf([list('best', ['a.isp.net', 'b.isp.net'], 'disposable', 'verified')])).toEqual({});
 });
 
 it.each<[string, string[]]>([

@@ -1338,6 +1338,12 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       await other.keepAsked(asked('2026-11-02', 't'), '2026-10-20');
       await other.keepAsked(asked('2026-11-02', 't', 'c.com'), '2026-11-02');
       expect(await one.askedNames()).toEqual([asked('2026-11-02', 's'), asked('2026-11-02', 't', 'c.com')]);
+      // However many servers there are, no day is left out for another.
+      for (const day of ['2026-11-03', '2026-11-04'])
+        for (const server of 'abcdef') await one.keepAsked(asked(day, server), '2026-11-03');
+      const read = (await one.askedNames()).map(({ day, server }) => `${day} ${server}`);
+      const four = (day: string) => [...'abcd'].map(server => `${day} ${server}`);
+      expect(read).toEqual([...four('2026-11-04'), ...four('2026-11-03')]);
     });
   });
 

@@ -1,6 +1,6 @@
 /** What became of each feed when it was last looked at, in the shared store. */
 
-import { type AskedNames, MOST_ROWS } from '../../core/asked.ts';
+import { type AskedNames, SERVERS_READ } from '../../core/asked.ts';
 import type { Act } from '../../core/audit.ts';
 import type { FeedCheck } from '../../core/freshness.ts';
 import { ASKED, FEED_CHECK } from '../columns-of-lists.ts';
@@ -35,8 +35,10 @@ export function createFeedChecks({ run }: Connections) {
       }, BACKGROUND_MS),
     askedNames: () =>
       run(async (session): Promise<AskedNames[]> => {
-        const statement = `SELECT ${ASKED.names} FROM asked ORDER BY day DESC, server LIMIT $1`;
-        return (await session.query(statement, [MOST_ROWS])).rows.map(ASKED.postgres.record);
+        const statement = `SELECT ${ASKED.names} FROM
+          (SELECT *, row_number() OVER (PARTITION BY day ORDER BY server) AS place FROM asked) AS placed
+          WHERE place <= $1 ORDER BY day DESC, server`;
+        return (await session.query(statement, [SERVERS_READ])).rows.map(ASKED.postgres.record);
       }, BACKGROUND_MS),
   };
 }

@@ -1,7 +1,7 @@
 /** What became of each feed when it was last looked at, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import { type AskedNames, MOST_ROWS } from '../../core/asked.ts';
+import { type AskedNames, SERVERS_READ } from '../../core/asked.ts';
 import type { Act } from '../../core/audit.ts';
 import type { FeedCheck } from '../../core/freshness.ts';
 import { ASKED, FEED_CHECK } from '../columns-of-lists.ts';
@@ -33,8 +33,11 @@ export function createFeedChecks(db: DatabaseSync) {
       }),
     askedNames: (): AskedNames[] =>
       db
-        .prepare(`SELECT ${ASKED.names} FROM asked ORDER BY day DESC, server LIMIT ?`)
-        .all(MOST_ROWS)
+        .prepare(`
+          SELECT ${ASKED.names} FROM
+            (SELECT *, row_number() OVER (PARTITION BY day ORDER BY server) AS place FROM asked) AS placed
+          WHERE place <= ? ORDER BY day DESC, server`)
+        .all(SERVERS_READ)
         .map(ASKED.sqlite.record),
   };
 }
