@@ -1,5 +1,6 @@
 /** How much the guests of a host tell about it: every rule with its weight, and the sum of a host. */
 
+import { isIP } from 'node:net';
 import {
   ESTABLISHED_DAYS,
   type GuestGroup,
@@ -17,6 +18,8 @@ const MONTH_DAYS = 30;
 const COLLUDING = 3;
 /** What comes to a host within so many days may be one party's, by whatever keys. */
 const ONE_PARTY_DAYS = 14;
+/** What was not seen at an address for so long has left it: landlords give it to the next, who need not be like the last. */
+const LEFT_DAYS = 30;
 
 /**
  * Every rule by which a guest is weighed, with its weight and reason. One is a listed guest that two families of feeds
@@ -101,11 +104,13 @@ interface Listed {
 export function sumOf({ name, groups }: Pick<HostRecord, 'name' | 'groups'>, today: string): number {
   const listed: Listed = { all: nothing(), witnessed: nothing(), asked: new Map(), earned: new Map() };
   const isOwn = isOwnHosts(name);
+  const isAddress = isOwn || isIP(name) > 0;
   const first = earliest(groups.filter(group => group.listed));
   const resident = earliest(groups.filter(group => !group.listed && isEstablished(group, today)));
   let others = 0;
   for (const group of groups) {
     if (!group.listed) others += group.count * unlistedWeight(group, first, today);
+    else if (isAddress && daysBetween(group.lastDay, today) > LEFT_DAYS) continue;
     else if (!isOwn) weigh(group, listed, true);
     else if (group.sinceDay <= resident && stayOf(group) >= MONTH_DAYS) weigh(group, listed, false);
   }

@@ -32,6 +32,17 @@ describe('a listed guest weighs', () => {
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-01' })).toBe(0);
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-08' })).toBe(0.5);
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-10-01' })).toBe(1);
+    // An address may be another's by now; a name is still whose it was.
+    const since = { sinceDay: '2026-08-01' };
+    const at = (name: string, lastDay: string) =>
+      sumOf({ name, groups: [groupOfGuests(1, { ...since, lastDay })] }, TODAY);
+    for (const [name, weight] of [
+      ['5.61.1.1', 0],
+      ['2a00::1', 0],
+      ['own@5.61.1.1', 0],
+      ['mx.box.net', 1],
+    ] as const)
+      expect([name, at(name, '2026-10-15'), at(name, '2026-10-16')]).toEqual([name, weight, 1]);
     const visitors = groupOfGuests(60, { sinceDay: '2026-09-01', lastDay: '2026-09-02' });
     expect(sumOf({ name: 'own@5.61.1.1', groups: [visitors] }, TODAY)).toBe(0);
   });
