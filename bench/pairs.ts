@@ -107,18 +107,22 @@ async function learnedFrom(
       throw error;
     },
   });
-  let noted = 0;
-  for (const [name, mail] of mails) {
-    const { hits, families } = catalog.listed(lineage(name));
-    const listing = listed.has(name)
-      ? { entry: hits[0]?.entry ?? name, corroborated: isByTwoFamilies(families), since: 0 }
-      : null;
-    for (const by of [{ isFirst: false }, ...CUSTOMERS])
-      learn.note(name, zoneOf(name, catalog), listing, mail, by);
-    if (++noted % CHUNK === 0) await learn.flush();
-  }
-  await learn.flush();
+  const askForAll = async () => {
+    let noted = 0;
+    for (const [name, mail] of mails) {
+      const { hits, families } = catalog.listed(lineage(name));
+      const listing = listed.has(name)
+        ? { entry: hits[0]?.entry ?? name, corroborated: isByTwoFamilies(families), since: 0 }
+        : null;
+      for (const by of [{ isFirst: false }, ...CUSTOMERS])
+        learn.note(name, zoneOf(name, catalog), listing, mail, by);
+      if (++noted % CHUNK === 0) await learn.flush();
+    }
+    await learn.flush();
+  };
+  await askForAll();
   now += 31 * DAY_MS;
+  await askForAll();
   await learn.reload();
   const infra = learn.infra();
   await learn.close();
