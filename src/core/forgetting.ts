@@ -1,5 +1,7 @@
 /** What goes by age, and what a clock that jumped must not make go. */
 
+import { dayOf } from './quota.ts';
+
 const DAY_MS = 86_400_000;
 /** Hardly a service rests for so long, and where one did, old rows go a day later. */
 const JUMP_MS = 3 * DAY_MS;
@@ -8,6 +10,17 @@ const JUMP_MS = 3 * DAY_MS;
 export function forgottenBefore(now: number, keptMs: number, previous: number | null): number {
   const isJump = previous !== null && now - previous > JUMP_MS;
   return (isJump ? previous : now) - keptMs;
+}
+
+/**
+ * The same by days: `sinceDay` is the first that is kept on `day`, `previous` the last one before it that has a row. Where
+ * `sinceDay` is empty nothing goes.
+ */
+export function forgottenDays(day: string, sinceDay: string, previous: unknown): string {
+  if (sinceDay === '') return '';
+  const now = Date.parse(day);
+  const before = typeof previous === 'string' ? Date.parse(previous) : null;
+  return dayOf(forgottenBefore(now, now - Date.parse(sinceDay), before));
 }
 
 /** What `previous` is older than. */

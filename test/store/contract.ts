@@ -1344,6 +1344,12 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       const read = (await one.askedNames()).map(({ day, server }) => `${day} ${server}`);
       const four = (day: string) => [...'abcd'].map(server => `${day} ${server}`);
       expect(read).toEqual([...four('2026-11-04'), ...four('2026-11-03')]);
+      // A clock that jumped takes nothing away until a second day says the same.
+      const days = async () => [...new Set((await one.askedNames()).map(({ day }) => day))];
+      await one.keepAsked(asked('2027-03-01', 'a'), '2027-02-15');
+      expect(await days()).toEqual(['2027-03-01', '2026-11-04', '2026-11-03']);
+      await one.keepAsked(asked('2027-03-02', 'a'), '2027-02-16');
+      expect(await days()).toEqual(['2027-03-02', '2027-03-01']);
     });
   });
 
@@ -1460,6 +1466,12 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect(await other.verdictsSince('2026-11-16')).toEqual([{ ...both[0], safe: 1 }]);
       await other.addVerdicts([of('key_1', '2026-11-16', 1)], '2026-11-16');
       expect(await one.verdictsSince('')).toEqual([{ ...both[0], safe: 2 }]);
+      // A clock that jumped takes nothing away until a second day says the same.
+      const safe = async () => (await one.verdictsSince(''))[0]!.safe;
+      await one.addVerdicts([of('key_1', '2027-03-01', 1)], '2027-01-31');
+      expect(await safe()).toBe(3);
+      await one.addVerdicts([of('key_1', '2027-03-02', 1)], '2027-02-01');
+      expect(await safe()).toBe(2);
     });
   });
 

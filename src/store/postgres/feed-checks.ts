@@ -2,6 +2,7 @@
 
 import { type AskedNames, SERVERS_READ } from '../../core/asked.ts';
 import type { Act } from '../../core/audit.ts';
+import { forgottenDays } from '../../core/forgetting.ts';
 import type { FeedCheck } from '../../core/freshness.ts';
 import { ASKED, FEED_CHECK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
@@ -31,7 +32,10 @@ export function createFeedChecks({ run }: Connections) {
     keepAsked: (asked: AskedNames, sinceDay: string) =>
       run(async session => {
         await session.query(upsert(ASKED, ASKED.postgres.places()), ASKED.postgres.values(asked));
-        await session.query('DELETE FROM asked WHERE day < $1', [sinceDay]);
+        const last = 'SELECT max(day) AS day FROM asked WHERE day < $1';
+        const { rows } = await session.query(last, [asked.day]);
+        const gone = forgottenDays(asked.day, sinceDay, rows[0]?.day);
+        await session.query('DELETE FROM asked WHERE day < $1', [gone]);
       }, BACKGROUND_MS),
     askedNames: () =>
       run(async (session): Promise<AskedNames[]> => {

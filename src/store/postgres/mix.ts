@@ -1,5 +1,6 @@
 /** Verdicts of each key by day, in the shared store: every server adds to the same rows. */
 
+import { forgottenDays } from '../../core/forgetting.ts';
 import { type DayVerdicts, VERDICT_COUNTS } from '../../core/mix.ts';
 import { KEY_VERDICTS, VERDICT_DAY } from '../columns.ts';
 import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
@@ -27,7 +28,10 @@ export function createVerdicts({ run }: Connections) {
         session =>
           inTurn(session, TURN.verdicts, async () => {
             await session.query(ADD, arraysOf(VERDICT_DAY, verdicts));
-            await session.query('DELETE FROM verdict_day WHERE day < $1', [sinceDay]);
+            const { day } = verdicts[0]!;
+            const last = 'SELECT max(day) AS day FROM verdict_day WHERE day < $1';
+            const gone = forgottenDays(day, sinceDay, (await session.query(last, [day])).rows[0]?.day);
+            await session.query('DELETE FROM verdict_day WHERE day < $1', [gone]);
           }),
         BACKGROUND_MS,
       ),

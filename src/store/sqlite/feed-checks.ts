@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type AskedNames, SERVERS_READ } from '../../core/asked.ts';
 import type { Act } from '../../core/audit.ts';
+import { forgottenDays } from '../../core/forgetting.ts';
 import type { FeedCheck } from '../../core/freshness.ts';
 import { ASKED, FEED_CHECK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
@@ -29,7 +30,8 @@ export function createFeedChecks(db: DatabaseSync) {
     keepAsked: (asked: AskedNames, sinceDay: string): void =>
       inTransaction(db, () => {
         db.prepare(upsert(ASKED, ASKED.sqlite.places)).run(...ASKED.sqlite.values(asked));
-        db.prepare('DELETE FROM asked WHERE day < ?').run(sinceDay);
+        const before = db.prepare('SELECT max(day) AS day FROM asked WHERE day < ?').get(asked.day);
+        db.prepare('DELETE FROM asked WHERE day < ?').run(forgottenDays(asked.day, sinceDay, before?.day));
       }),
     askedNames: (): AskedNames[] =>
       db

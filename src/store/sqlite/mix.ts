@@ -1,6 +1,7 @@
 /** Verdicts of each key by day, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { forgottenDays } from '../../core/forgetting.ts';
 import { type DayVerdicts, type KeyVerdicts, VERDICT_COUNTS, VERDICTS_AT_ONCE } from '../../core/mix.ts';
 import { KEY_VERDICTS, VERDICT_DAY } from '../columns.ts';
 import { added } from '../table.ts';
@@ -27,7 +28,9 @@ export function createVerdicts(db: DatabaseSync) {
       inTransaction(db, () => {
         const add = db.prepare(added(VERDICT_DAY, sqlite.places));
         for (const one of verdicts) add.run(...sqlite.values(one));
-        db.prepare(FORGET).run(sinceDay, 2 * VERDICTS_AT_ONCE);
+        const { day } = verdicts[0]!;
+        const before = db.prepare('SELECT max(day) AS day FROM verdict_day WHERE day < ?').get(day);
+        db.prepare(FORGET).run(forgottenDays(day, sinceDay, before?.day), 2 * VERDICTS_AT_ONCE);
       });
     },
     verdictsSince: (day: string): KeyVerdicts[] =>
