@@ -3,7 +3,7 @@
  * deleted or replaced, and all that it counts there is lost with the process.
  */
 
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { StoreUnavailable } from '../../core/ports.ts';
 
 export interface Guard {
@@ -23,7 +23,8 @@ const identityOf = (path: string): string | undefined => {
 /** From the moment at which the connection was opened. The journal (the WAL) may come later, and then stays. */
 export function guardFile(path: string): Guard {
   const file = identityOf(path);
-  const journalPath = `${path}-wal`;
+  // Behind a symbolic link SQLite puts it beside the file itself.
+  const journalPath = `${realpathSync(path)}-wal`;
   let journal: string | undefined;
   let goodUntil = 0;
 
