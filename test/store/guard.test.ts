@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
@@ -40,4 +42,37 @@ test('behind a symbolic link the file and its journal are watched where they are
   await call();
   rmSync(`${real}-wal`);
   await expect(call()).rejects.toThrow(REFUSED);
+});
+
+/** As any command or other server would. */
+function elsewhere(path: string, sql: string): void {
+  const script = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); db.exec(process.argv[2])`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script, path, sql], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+}
+
+function soundAnd<T>(path: string, look: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(path);
+  try {
+    expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+    return look(db);
+  } finally {
+    db.close();
+  }
+}
+
+test('a removed index of the journal (-shm): nothing more is written, and what another process writes stays, also after the end', async () => {
+  const path = join(temporaryFolder(), 'domain-risk.db');
+  const { store, call } = await inUse(path);
+  rmSync(`${path}-shm`);
+  await pause(110);
+  elsewhere(path, "INSERT INTO audit (at, who, via, action, subject) VALUES (1, 'x', 'x', 'x', 'theirs')");
+  await expect(call()).rejects.toThrow(REFUSED);
+  await expect(store.createKey(someKey(), ACT)).rejects.toThrow(REFUSED);
+  await store.close();
+  soundAnd(path, db => {
+    expect(db.prepare("SELECT count(*) AS n FROM audit WHERE subject = 'theirs'").get()).toEqual({ n: 1 });
+    expect(db.prepare('SELECT count(*) AS n FROM key').get()).toEqual({ n: 1 });
+    expect(db.prepare('SELECT used FROM usage').get()).toEqual({ used: 1 });
+  });
 });

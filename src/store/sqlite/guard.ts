@@ -4,13 +4,19 @@
  */
 
 import { realpathSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../../core/ports.ts';
 
 export interface Guard {
-  /** Behind every work, before it is said to be done; throws StoreUnavailable. Two calls of stat(2). */
+  /** Behind every work, before it is said to be done; throws StoreUnavailable. Three calls of stat(2). */
   check(): void;
-  /** The same, at most once in so long: a commit has 13 system calls, and is not to have two more (2026-11-16). */
+  /**
+   * The same, at most once in so long: a commit has 13 system calls, and is not to have more (2026-11-16). Before every work:
+   * what is written beside another process that has other files would destroy the store for both.
+   */
   checkNowAndThen(): void;
+  /** Ends the connection; where the files are no longer its own, without a last word in them. */
+  close(db: DatabaseSync): void;
 }
 
 const NOW_AND_THEN_MS = 100;
@@ -20,23 +26,58 @@ const identityOf = (path: string): string | undefined => {
   return found && `${found.dev} ${found.ino}`;
 };
 
-/** From the moment at which the connection was opened. The journal (the WAL) may come later, and then stays. */
+/** From the moment at which the connection was opened. The journal (the WAL) and its index may come later, and then stay. */
 export function guardFile(path: string): Guard {
   const file = identityOf(path);
-  // Behind a symbolic link SQLite puts it beside the file itself.
-  const journalPath = `${realpathSync(path)}-wal`;
-  let journal: string | undefined;
+  // Behind a symbolic link SQLite puts them beside the file itself.
+  const real = realpathSync(path);
+  const beside: { path: string; was?: string | undefined }[] = ['-wal', '-shm'].map(end => ({
+    path: real + end,
+  }));
   let goodUntil = 0;
 
+  const isThere = () => identityOf(path) === file;
+
+  function areBeside(): boolean {
+    return beside.every(other => {
+      const present = identityOf(other.path);
+      other.was ??= present;
+      return present === other.was;
+    });
+  }
+
   function check(): void {
-    const present = identityOf(journalPath);
-    journal ??= present;
-    if (identityOf(path) !== file || present !== journal)
+    if (!isThere() || !areBeside()) {
+      goodUntil = 0;
       throw new StoreUnavailable(
         `the database ${path} was deleted or replaced while it was in use: put it back, or restart the service to go on with what is there now`,
       );
+    }
     goodUntil = performance.now() + NOW_AND_THEN_MS;
   }
 
-  return { check, checkNowAndThen: () => void (performance.now() > goodUntil && check()) };
+  return {
+    check,
+    checkNowAndThen: () => void (performance.now() > goodUntil && check()),
+    close(db) {
+      if (isThere() && !areBeside()) closeBeside(db, path);
+      else db.close();
+    },
+  };
+}
+
+/**
+ * The last one out empties the journal into the file and removes it: not one that another process may use by now. SQLite
+ * itself sees to this only where the file is another. Whoever reads keeps it from being the last one, and one that only
+ * reads cannot empty anything.
+ */
+function closeBeside(db: DatabaseSync, path: string): void {
+  const reader = new DatabaseSync(path, { readOnly: true });
+  try {
+    reader.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+  } catch {
+    // What cannot be read is not worth it.
+  }
+  db.close();
+  reader.close();
 }

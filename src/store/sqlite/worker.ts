@@ -155,8 +155,8 @@ async function backUp(target: string): Promise<void> {
 }
 
 function serve(db: DatabaseSync): void {
-  const close = () => db.close();
   const guard = guardFile(path);
+  const close = () => guard.close(db);
   const check = role === 'counter' ? guard.checkNowAndThen : guard.check;
   const spender = role === 'counter' ? createSpender(db) : undefined;
   const ops: Counter | Records = { ...(spender ?? recordsOn(db)), close };
@@ -164,6 +164,7 @@ function serve(db: DatabaseSync): void {
   async function answer({ id, op, args }: Question, from: MessagePort): Promise<void> {
     current = { id, from };
     try {
+      if (op !== 'close') guard.checkNowAndThen();
       const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
       if (op !== 'close') check();
       tell({ id, value }, from);
@@ -173,6 +174,7 @@ function serve(db: DatabaseSync): void {
   }
 
   const spend: Spender['spend'] = groups => {
+    guard.checkNowAndThen();
     const results = spender!.spend(groups);
     check();
     return results;
