@@ -1,8 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { canFollowJournal, JOURNAL_BYTES } from '../../src/store/sqlite/heads.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
 import { pause } from '../support/scale.ts';
@@ -75,4 +85,63 @@ test('a removed index of the journal (-shm): nothing more is written, and what a
     expect(db.prepare('SELECT count(*) AS n FROM key').get()).toEqual({ n: 1 });
     expect(db.prepare('SELECT used FROM usage').get()).toEqual({ used: 1 });
   });
+});
+
+test('a file that is cut off, or has a backup copied over it: refused until it is back, and as it is now it stays, also after the end', async () => {
+  const folder = temporaryFolder();
+  // Also where the store has been a backup itself.
+  const [first, path, backup] = ['first.db', 'domain-risk.db', 'backup.db'].map(name => join(folder, name));
+  const before = await inUse(first!);
+  await before.store.backup(path!, () => {});
+  await before.store.close();
+  const { store, call } = await inUse(path!);
+  await store.backup(backup!, () => {});
+  const bytes = readFileSync(path!);
+  for (const size of [8_192, 0]) {
+    truncateSync(path!, size);
+    await expect(call()).rejects.toThrow(REFUSED);
+    writeFileSync(path!, bytes);
+    expect((await call()).outcome).toBe('granted');
+  }
+  copyFileSync(backup!, path!);
+  await expect(call()).rejects.toThrow(REFUSED);
+  await expect(store.createKey(someKey(), ACT)).rejects.toThrow(REFUSED);
+  await store.close();
+  expect(readFileSync(path!).equals(readFileSync(backup!))).toBe(true);
+});
+
+test('an emptied journal: calls are refused, and nothing of it gets into the file', async () => {
+  const path = join(temporaryFolder(), 'domain-risk.db');
+  const { store, call } = await inUse(path);
+  truncateSync(`${path}-wal`);
+  // The first may still be counted, into a journal that nobody can read any more.
+  await call().catch(() => {});
+  await expect(call()).rejects.toThrow(REFUSED);
+  await store.close();
+  soundAnd(path, db => expect(db.prepare('SELECT count(*) AS n FROM revision').get()).toEqual({ n: 1 }));
+});
+
+const JOURNAL = { size: 50_000, isJournal: true, salts: 'a' };
+
+test.each([
+  ['grows', { size: 60_000 }, true],
+  ['begins anew', { size: 4_128, salts: 'b' }, true],
+  ['is cut back to its limit while it begins anew', { size: JOURNAL_BYTES }, true, 2 * JOURNAL_BYTES],
+  ['is cut off', { size: 8_192 }, false],
+  ['has no head any more', { isJournal: false }, false],
+])('a journal that %s', (_, change, isOurs, size = JOURNAL.size) => {
+  expect(canFollowJournal({ ...JOURNAL, ...change }, { ...JOURNAL, size })).toBe(isOurs);
+});
+
+test('a journal that other processes empty again and again, and tables that they change, are nothing to refuse', async () => {
+  const path = join(temporaryFolder(), 'domain-risk.db');
+  const { call } = await inUse(path);
+  for (const sql of [
+    'CREATE TABLE later (a)',
+    'DROP TABLE later',
+    'INSERT INTO audit (at, who, via, action, subject) VALUES (1, 2, 3, 4, 5)',
+  ]) {
+    elsewhere(path, `${sql}; PRAGMA wal_checkpoint(TRUNCATE)`);
+    await call();
+  }
 });

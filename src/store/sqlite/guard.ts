@@ -3,12 +3,13 @@
  * deleted or replaced, and all that it counts there is lost with the process.
  */
 
-import { realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, realpathSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../../core/ports.ts';
+import { canFollow, canFollowJournal, headOf, type JournalHead, journalHeadOf } from './heads.ts';
 
 export interface Guard {
-  /** Behind every work, before it is said to be done; throws StoreUnavailable. Three calls of stat(2). */
+  /** Behind every work, before it is said to be done; throws StoreUnavailable. Ten system calls. */
   check(): void;
   /**
    * The same, at most once in so long: a commit has 13 system calls, and is not to have more (2026-11-16). Before every work:
@@ -26,14 +27,19 @@ const identityOf = (path: string): string | undefined => {
   return found && `${found.dev} ${found.ino}`;
 };
 
-/** From the moment at which the connection was opened. The journal (the WAL) and its index may come later, and then stay. */
-export function guardFile(path: string): Guard {
+/**
+ * From the moment at which the connection was opened; `opened` is a descriptor of the file. The journal (the WAL) and its
+ * index may come later, and then stay.
+ */
+export function guardFile(path: string, opened: number): Guard {
   const file = identityOf(path);
   // Behind a symbolic link SQLite puts them beside the file itself.
   const real = realpathSync(path);
   const beside: { path: string; was?: string | undefined }[] = ['-wal', '-shm'].map(end => ({
     path: real + end,
   }));
+  const journal = watchJournal(`${real}-wal`);
+  let head = headOf(opened);
   let goodUntil = 0;
 
   const isThere = () => identityOf(path) === file;
@@ -46,8 +52,16 @@ export function guardFile(path: string): Guard {
     });
   }
 
+  /** Nobody has written another file over it, or cut it off. */
+  function isOurs(): boolean {
+    const next = headOf(opened);
+    if (!canFollow(next, head) || !journal.isOurs()) return false;
+    head = next;
+    return true;
+  }
+
   function check(): void {
-    if (!isThere() || !areBeside()) {
+    if (!isThere() || !areBeside() || !isOurs()) {
       goodUntil = 0;
       throw new StoreUnavailable(
         `the database ${path} was deleted or replaced while it was in use: put it back, or restart the service to go on with what is there now`,
@@ -60,9 +74,27 @@ export function guardFile(path: string): Guard {
     check,
     checkNowAndThen: () => void (performance.now() > goodUntil && check()),
     close(db) {
-      if (isThere() && !areBeside()) closeBeside(db, path);
+      if (isThere() && !(areBeside() && isOurs())) closeBeside(db, path);
       else db.close();
+      journal.close();
     },
+  };
+}
+
+/** On the journal there are no locks: its descriptor may be closed at any time. */
+function watchJournal(path: string) {
+  let file: number | undefined;
+  let was: JournalHead | undefined;
+  return {
+    isOurs(): boolean {
+      if (!statSync(path, { throwIfNoEntry: false })) return true;
+      file ??= openSync(path, 'r');
+      const next = journalHeadOf(file);
+      const isGood = next === undefined || canFollowJournal(next, was);
+      if (isGood) was = next;
+      return isGood;
+    },
+    close: () => void (file !== undefined && closeSync(file)),
   };
 }
 

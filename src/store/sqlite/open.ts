@@ -6,11 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreRefused } from '../refused.ts';
 import { type BeforeChange, bringUpToDate, checkSchema } from './change.ts';
 import { codeOf, isOfSystem, SQLITE } from './codes.ts';
+import { JOURNAL_BYTES } from './heads.ts';
 import { LOCK_WAIT_MS, OPEN_WAIT_MS, takeLock } from './lock.ts';
 import { APPLICATION_ID, unknownColumnsIn } from './schema.ts';
-
-/** What a thousand pages need, after which SQLite empties the journal (the WAL) by itself: a checkpoint. */
-const JOURNAL_BYTES = 5 * 1024 * 1024;
 
 /** Older versions can corrupt a WAL that two processes write to (sqlite.org, release 3.51.3). */
 const OLDEST_SQLITE = [3, 51, 3];

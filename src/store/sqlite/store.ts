@@ -1,5 +1,6 @@
 /** The embedded store: one SQLite file, written in group commits from a worker thread. */
 
+import { closeSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import type { HostRecord } from '../../core/guest.ts';
 import type { Store } from '../../core/ports.ts';
@@ -39,13 +40,13 @@ export async function openSqliteStore(
   onFormChange: OnFormChange = () => {},
   deadlineMs = DEADLINE_MS,
 ): Promise<SqliteStore> {
-  const start = <T extends { close(): void }>(role: WorkerData['role'], isFirst: boolean) =>
-    new Thread<T>({ path, role, isFirst }, onDeath, onFormChange, deadlineMs);
-  const direct = start<Records>('records', true);
-  await direct.up;
-  const counter = new LateThread(() => start<Counter>('counter', false));
+  const start = <T extends { close(): void }>(data: Omit<WorkerData, 'path'>) =>
+    new Thread<T>({ path, ...data }, onDeath, onFormChange, deadlineMs);
+  const direct = start<Records>({ role: 'records', isFirst: true });
+  const file = await direct.up;
+  const counter = new LateThread(() => start<Counter>({ role: 'counter', isFirst: false, file }));
   // Bulk work goes to a thread of its own: a call that needs its key read never waits behind it.
-  const bulk = new LateThread(() => start<Records>('records', false));
+  const bulk = new LateThread(() => start<Records>({ role: 'records', isFirst: false, file }));
   let closing: Promise<void> | undefined;
 
   return {
@@ -61,7 +62,8 @@ export async function openSqliteStore(
       closing ??= counter
         .stop()
         .then(() => direct.stop())
-        .then(() => bulk.stop());
+        .then(() => bulk.stop())
+        .then(() => closeSync(file));
       return closing;
     },
   };

@@ -8,10 +8,13 @@ import { type Answer, Asking, type Newcomer } from './asking.ts';
 import type { Reply, WorkerData } from './worker.ts';
 
 export class Thread<T extends { close(): void }> {
-  /** Waited for before it is asked anything, so that its start is not taken for a slow answer. */
-  readonly up: Promise<void>;
+  /**
+   * Waited for before it is asked anything, so that its start is not taken for a slow answer. A descriptor of the file, to
+   * be closed when all threads have ended.
+   */
+  readonly up: Promise<number>;
   readonly ask: Asking<T>['ask'];
-  readonly #start = Promise.withResolvers<void>();
+  readonly #start = Promise.withResolvers<number>();
   readonly #onFormChange: OnFormChange;
   readonly #worker: Worker;
   readonly #asking: Asking<T>;
@@ -25,7 +28,7 @@ export class Thread<T extends { close(): void }> {
     const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
     this.up = this.#start.promise;
     this.#onFormChange = onFormChange;
-    this.#worker = new Worker(file, { workerData: data });
+    this.#worker = new Worker(file, { workerData: data, trackUnmanagedFds: false });
     this.#asking = new Asking(this.#worker, deadlineMs);
     this.ask = this.#asking.ask;
     this.#worker.on('message', (reply: Reply) => this.#take(reply));
@@ -41,7 +44,7 @@ export class Thread<T extends { close(): void }> {
   }
 
   #take(reply: Reply): void {
-    if ('isUp' in reply) this.#start.resolve();
+    if ('isUp' in reply) this.#start.resolve(reply.file);
     else if ('change' in reply) this.#onFormChange(reply.change);
     else if ('refused' in reply)
       this.#start.reject(new StoreRefused(reply.refused.problem, reply.refused.fix));

@@ -1,5 +1,7 @@
 /** A thread that owns one connection to the embedded store, so that no lock and no fsync stops the event loop. */
 
+import { randomInt } from 'node:crypto';
+import { openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -39,10 +41,12 @@ export interface WorkerData {
   readonly role: 'counter' | 'records';
   /** It looks the file over and changes its tables where they have to: seconds for a large one. */
   readonly isFirst: boolean;
+  /** A descriptor of the file, which the first one has opened. */
+  readonly file?: number;
 }
 
 export type Reply =
-  | { readonly isUp: true }
+  | { readonly isUp: true; readonly file: number }
   | { readonly change: FormChange }
   | { readonly refused: Pick<StoreRefused, 'problem' | 'fix'> }
   | { readonly failed: Error }
@@ -82,7 +86,7 @@ export interface Records
 }
 
 const port = parentPort!;
-const { path, role, isFirst } = workerData as WorkerData;
+const { path, role, isFirst, file } = workerData as WorkerData;
 const tell = (reply: Reply, to = port) => to.postMessage(reply, handedOver(reply));
 /** The question that is being worked at, and who has asked it. */
 let current = { id: 0, from: port };
@@ -152,10 +156,23 @@ async function backUp(target: string): Promise<void> {
   } finally {
     source.close();
   }
+  markCopy(target);
+}
+
+/** By which it can be told from the store, should it be put in its place while that is in use: as in heads.ts. */
+function markCopy(path: string): void {
+  const copy = new DatabaseSync(path, { defensive: false });
+  try {
+    copy.exec(`PRAGMA schema_version = ${randomInt(1, 2 ** 30)}`);
+  } finally {
+    copy.close();
+  }
 }
 
 function serve(db: DatabaseSync): void {
-  const guard = guardFile(path);
+  // Not closed with the thread: as in heads.ts.
+  const opened = file ?? openSync(path, 'r');
+  const guard = guardFile(path, opened);
   const close = () => guard.close(db);
   const check = role === 'counter' ? guard.checkNowAndThen : guard.check;
   const spender = role === 'counter' ? createSpender(db) : undefined;
@@ -188,7 +205,7 @@ function serve(db: DatabaseSync): void {
       else void answer(question, newcomer);
     });
   });
-  tell({ isUp: true });
+  tell({ isUp: true, file: opened });
 }
 
 const db = open();

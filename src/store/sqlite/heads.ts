@@ -1,0 +1,66 @@
+/**
+ * What the first bytes of a database and of its journal say (https://sqlite.org/fileformat2.html), and whether they can be of
+ * the same file a moment later. A file that was written over keeps its name and its number, but not these.
+ */
+
+import { fstatSync, readSync } from 'node:fs';
+
+/** Of a database. None of these ever goes back: nobody here shrinks the file. */
+export interface Head {
+  readonly size: number;
+  /** Moves on with checkpoints, though not with each. */
+  readonly changes: number;
+  /** Moves on with each statement that changes a table. A backup has one of its own, by chance. */
+  readonly form: number;
+}
+
+const NOTHING: Head = { size: 0, changes: 0, form: 0 };
+
+/** More than an upgrade beside a running server can change; by chance a backup comes this near once in a million times. */
+const MOST_FORMS = 1_000;
+
+/**
+ * `file` must stay open for as long as this process has a connection to it: the system takes all locks of a process on a
+ * file away when it closes one of its descriptors (fcntl(2)).
+ */
+export function headOf(file: number): Head {
+  const bytes = Buffer.alloc(44);
+  if (readSync(file, bytes, 0, 44, 0) < 44) return NOTHING;
+  return { size: fstatSync(file).size, changes: bytes.readUInt32BE(24), form: bytes.readUInt32BE(40) };
+}
+
+export function canFollow(next: Head, was: Head): boolean {
+  const forms = next.form - was.form;
+  return next.size >= was.size && next.changes >= was.changes && forms >= 0 && forms < MOST_FORMS;
+}
+
+/** Of a journal (a WAL). `salts` are new whenever it begins anew. */
+export interface JournalHead {
+  readonly size: number;
+  readonly isJournal: boolean;
+  readonly salts: string;
+}
+
+/** What a thousand pages need, after which SQLite empties the journal by itself: a checkpoint. */
+export const JOURNAL_BYTES = 5 * 1024 * 1024;
+
+/** Undefined while it is empty, or begins anew this very moment. */
+export function journalHeadOf(file: number): JournalHead | undefined {
+  const [bytes, again] = [Buffer.alloc(32), Buffer.alloc(32)];
+  readSync(file, bytes, 0, 32, 0);
+  const { size } = fstatSync(file);
+  readSync(file, again, 0, 32, 0);
+  if (size < 32 || !bytes.equals(again)) return undefined;
+  const magic = bytes.readUInt32BE(0);
+  return {
+    size,
+    isJournal: magic === 0x377f0682 || magic === 0x377f0683,
+    salts: bytes.toString('hex', 16, 24),
+  };
+}
+
+/** It grows until it is emptied; one that had grown beyond its limit is cut back to this when it begins anew. */
+export function canFollowJournal(next: JournalHead, was: JournalHead | undefined): boolean {
+  const isCut = next.salts === was?.salts && next.size < was.size && next.size < JOURNAL_BYTES;
+  return next.isJournal && !isCut;
+}
