@@ -32,7 +32,7 @@ import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrule.ts';
 import { withPresence } from './presence.ts';
 import { createRank } from './rank.ts';
-import { type FormChange, type OnFormChange, toldOf } from './store/form.ts';
+import { type OnFormChange, toldOf } from './store/form.ts';
 import { joinSqliteStore, openSqliteStore, type StorePorts } from './store/sqlite/store.ts';
 import type { UpdateParts } from './update.ts';
 
@@ -126,9 +126,8 @@ export function updateParts(
 }
 
 /** For commands; a server has a log. */
-export function tellFormChange(change: FormChange): void {
-  process.stderr.write(`domain-risk: ${toldOf(change)}\n`);
-}
+export const tellFormChange: OnFormChange = change =>
+  void process.stderr.write(`domain-risk: ${toldOf(change)}\n`);
 
 /** What must never happen, with all that is known of it. */
 function tellFault(error: unknown): void {

@@ -78,7 +78,8 @@ async function serve(options: ServeOptions): Promise<void> {
       service?.reloadWorkers?.(env);
     });
 
-  const onFormChange: OnFormChange = change => log.warn({ copy: change.copy }, toldOf(change));
+  const onFormChange: OnFormChange = change =>
+    log.warn('aside' in change ? { aside: change.aside } : { copy: change.copy }, toldOf(change));
   const parts = { config, log, pass, die, onFormChange };
   service = await (config.workers === 1 ? startAlone(parts) : startTogether(parts));
   if (!ending.isAsked()) await greet(service, config, log);

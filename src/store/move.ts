@@ -18,6 +18,7 @@ import { StoreRefused } from './refused.ts';
 import { copyingBefore } from './sqlite/before.ts';
 import { codeOf, SQLITE } from './sqlite/codes.ts';
 import { examine, explain, isMarked, openDatabase, read, refuseUnknownColumns } from './sqlite/open.ts';
+import { setStrangersAside } from './sqlite/pair.ts';
 import { listServersIn } from './sqlite/servers.ts';
 import { replaced, type Table } from './table.ts';
 
@@ -81,6 +82,8 @@ export async function moveStore(
   onFormChange: OnFormChange,
 ): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new StoreRefused(`${path} does not exist`, 'name the SQLite file to move');
+  const change = setStrangersAside(path);
+  if (change) onFormChange(change);
   examine(path);
   if (!isMarked(path))
     throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');

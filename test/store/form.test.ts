@@ -27,7 +27,7 @@ async function open(path: string): Promise<{ changes: FormChange[]; names: strin
   const fail = (error: Error) => {
     throw error;
   };
-  const store = await openSqliteStore(path, fail, change => changes.push(change));
+  const store = await openSqliteStore(path, fail, change => changes.push(change as FormChange));
   const names = (await store.listKeys()).map(({ name }) => name);
   await store.close();
   return { changes, names };
@@ -230,7 +230,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
 
   async function reopen(): Promise<FormChange[]> {
     const changes: FormChange[] = [];
-    await (await openPostgresStore(url, Date.now, change => changes.push(change))).close();
+    await (await openPostgresStore(url, Date.now, change => changes.push(change as FormChange))).close();
     return changes;
   }
 
@@ -277,7 +277,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       await postgres.newDatabase(),
       () => {},
       ACT,
-      change => changes.push(change),
+      change => changes.push(change as FormChange),
     );
     expect(moved.key).toBe(1);
     expect(changes).toEqual([{ copy: expect.stringContaining(`${path}.before-`), suitsPrevious: true }]);

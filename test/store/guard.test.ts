@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,9 +13,11 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { toldOf } from '../../src/store/form.ts';
 import { canFollowJournal, JOURNAL_BYTES } from '../../src/store/sqlite/heads.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
+import { overrideOf } from '../support/records.ts';
 import { pause } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { spendOne } from '../support/spend.ts';
@@ -23,10 +26,14 @@ import { DAY, someKey } from './contract.ts';
 const REFUSED = /was deleted or replaced while it was in use/;
 
 /** A store with a key, and one call on it that has been counted. */
-async function inUse(path: string) {
-  const store = await openSqliteStore(path, error => {
-    throw error;
-  });
+async function inUse(path: string, told: string[] = []) {
+  const store = await openSqliteStore(
+    path,
+    error => {
+      throw error;
+    },
+    change => void told.push(toldOf(change)),
+  );
   onTestFinished(() => store.close());
   const key = someKey();
   await store.createKey(key, ACT);
@@ -144,4 +151,63 @@ test('a journal that other processes empty again and again, and tables that they
     elsewhere(path, `${sql}; PRAGMA wal_checkpoint(TRUNCATE)`);
     await call();
   }
+});
+
+const EXCHANGES: Record<string, (backup: string, path: string) => void> = {
+  'put in its place': renameSync,
+  'copied over it': copyFileSync,
+};
+test.each(Object.keys(EXCHANGES))(
+  'a backup that was %s under a server is what the next start goes on with, and nothing of the store before gets into it',
+  async way => {
+    const folder = temporaryFolder();
+    const [path, backup, kept] = ['domain-risk.db', 'backup.db', 'kept.db'].map(name =>
+      join(folder, name),
+    ) as [string, string, string];
+    const first = await inUse(path);
+    await first.store.backup(backup, () => {});
+    for (let i = 0; i < 60; i++) await first.store.setOverride(overrideOf(`d${i}.example`), ACT);
+    copyFileSync(path, kept);
+    EXCHANGES[way]!(backup, path);
+    await expect(first.call()).rejects.toThrow(REFUSED);
+    await first.store.close();
+
+    const told: string[] = [];
+    const second = await inUse(path, told);
+    expect(told).toEqual([
+      expect.stringMatching(
+        /is another file than before: the journal of that one was set aside as .*-wal\.aside-\d+ and /,
+      ),
+    ]);
+    expect((await second.store.listOverrides()).overrides).toEqual([]);
+    const ids = (await second.store.listKeys()).map(({ id }) => id);
+    expect(new Set(ids)).toEqual(new Set([first.key.id, second.key.id]));
+    await second.store.close();
+    soundAnd(path, () => {});
+
+    // And back, as it says.
+    renameSync(kept, path);
+    const aside = readdirSync(folder).filter(name => name.includes('.aside-'));
+    expect(aside).toHaveLength(2);
+    for (const name of aside) renameSync(join(folder, name), join(folder, name.replace(/\.aside-\d+$/, '')));
+    soundAnd(path, db => expect(db.prepare('SELECT count(*) AS n FROM override').get()).toEqual({ n: 60 }));
+  },
+);
+
+test('a file that was moved away under a server and is back at the next start has its journal still; the journal of a deleted one is set aside', async () => {
+  const path = join(temporaryFolder(), 'domain-risk.db');
+  const first = await inUse(path);
+  renameSync(path, `${path}.moved`);
+  await expect(first.call()).rejects.toThrow(REFUSED);
+  await first.store.close();
+  renameSync(`${path}.moved`, path);
+  const told: string[] = [];
+  const second = await inUse(path, told);
+  expect(told).toEqual([]);
+  expect(await second.store.listKeys()).toHaveLength(2);
+  rmSync(path);
+  await second.store.close();
+  const third = await inUse(path, told);
+  expect(told).toEqual([expect.stringContaining('set aside')]);
+  expect(await third.store.listKeys()).toEqual([third.key]);
 });

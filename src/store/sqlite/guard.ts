@@ -5,8 +5,10 @@
 
 import { closeSync, openSync, realpathSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { canFollow, canFollowJournal, headOf, type JournalHead, journalHeadOf } from './heads.ts';
+import { notePair } from './pair.ts';
 
 export interface Guard {
   /** Behind every work, before it is said to be done; throws StoreUnavailable. Ten system calls. */
@@ -29,9 +31,9 @@ const identityOf = (path: string): string | undefined => {
 
 /**
  * From the moment at which the connection was opened; `opened` is a descriptor of the file. The journal (the WAL) and its
- * index may come later, and then stay.
+ * index may come later, and then stay. What lies beside the file is noted by the first one, and whenever its head moves on.
  */
-export function guardFile(path: string, opened: number): Guard {
+export function guardFile(path: string, opened: number, isFirst: boolean): Guard {
   const file = identityOf(path);
   // Behind a symbolic link SQLite puts them beside the file itself.
   const real = realpathSync(path);
@@ -41,6 +43,7 @@ export function guardFile(path: string, opened: number): Guard {
   const journal = watchJournal(`${real}-wal`);
   let head = headOf(opened);
   let goodUntil = 0;
+  if (isFirst) notePair(path, head);
 
   const isThere = () => identityOf(path) === file;
 
@@ -56,7 +59,9 @@ export function guardFile(path: string, opened: number): Guard {
   function isOurs(): boolean {
     const next = headOf(opened);
     if (!canFollow(next, head) || !journal.isOurs()) return false;
+    const hasMoved = !isDeepStrictEqual(next, head);
     head = next;
+    if (hasMoved) notePair(path, head);
     return true;
   }
 

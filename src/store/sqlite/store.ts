@@ -10,6 +10,7 @@ import { fromBytes, fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
 import { type Asking, DEADLINE_MS, NO_DEADLINE } from './asking.ts';
 import { createCopies } from './copies.ts';
+import { forgetPair } from './pair.ts';
 import { DistantThread, LateThread, Thread } from './thread.ts';
 import type { Counter, Records, WorkerData } from './worker.ts';
 
@@ -63,7 +64,10 @@ export async function openSqliteStore(
         .stop()
         .then(() => direct.stop())
         .then(() => bulk.stop())
-        .then(() => closeSync(file));
+        .then(() => {
+          closeSync(file);
+          forgetPair(path);
+        });
       return closing;
     },
   };

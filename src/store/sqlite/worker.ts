@@ -5,7 +5,7 @@ import { openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { FormChange } from '../form.ts';
+import type { FormChange, SetAside } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { type AddedFeeds, createAddedFeeds } from './added-feeds.ts';
 import type { Answer, Newcomer, Question } from './asking.ts';
@@ -25,6 +25,7 @@ import { createVerdicts, type KeptVerdicts } from './mix.ts';
 import { examine, openDatabase, openFirst } from './open.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
+import { setStrangersAside } from './pair.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
 import { createServers, type Servers } from './servers.ts';
@@ -47,7 +48,7 @@ export interface WorkerData {
 
 export type Reply =
   | { readonly isUp: true; readonly file: number }
-  | { readonly change: FormChange }
+  | { readonly change: FormChange | SetAside }
   | { readonly refused: Pick<StoreRefused, 'problem' | 'fix'> }
   | { readonly failed: Error }
   | Answer;
@@ -101,6 +102,8 @@ function handedOver(reply: Reply): ArrayBuffer[] {
 function open(): DatabaseSync | undefined {
   if (!isFirst) return openDatabase(path);
   try {
+    const change = setStrangersAside(path);
+    if (change) tell({ change });
     return openFirst(
       path,
       copyingBefore(path, change => tell({ change })),
@@ -172,7 +175,7 @@ function markCopy(path: string): void {
 function serve(db: DatabaseSync): void {
   // Not closed with the thread: as in heads.ts.
   const opened = file ?? openSync(path, 'r');
-  const guard = guardFile(path, opened);
+  const guard = guardFile(path, opened, isFirst);
   const close = () => guard.close(db);
   const check = role === 'counter' ? guard.checkNowAndThen : guard.check;
   const spender = role === 'counter' ? createSpender(db) : undefined;

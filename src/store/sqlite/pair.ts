@@ -1,0 +1,149 @@
+/**
+ * Which file a journal (a WAL) was written for, noted beside both. SQLite empties any journal into any file that lies beside
+ * it: where the file was exchanged meanwhile, such as for a backup, two stores would be mixed.
+ */
+
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { threadId } from 'node:worker_threads';
+import type { SetAside } from '../form.ts';
+import { StoreRefused } from '../refused.ts';
+import { isOfSystem } from './codes.ts';
+import { canFollow, type Head, headOf } from './heads.ts';
+
+interface Identity {
+  readonly dev: number;
+  readonly ino: number;
+  /** A number is given again once its file is gone. Null where the file system does not know. */
+  readonly born: number | null;
+}
+
+interface Note {
+  readonly file: Identity;
+  readonly head: Head;
+  /** The journal and its index. */
+  readonly beside: readonly (Identity | null)[];
+}
+
+const ENDS = ['-wal', '-shm'];
+
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });
+
+/** What does not know gives the time of the last change. */
+function identityOf({ dev, ino, birthtimeMs, ctimeMs }: Stats): Identity {
+  return { dev, ino, born: birthtimeMs > 0 && birthtimeMs !== ctimeMs ? birthtimeMs : null };
+}
+
+function isSame(one: Identity, other: Identity): boolean {
+  const isBornThen = one.born === other.born || one.born === null || other.born === null;
+  return one.dev === other.dev && one.ino === other.ino && isBornThen;
+}
+
+const noteOf = (real: string) => `${real}.pair`;
+
+/** Behind a symbolic link SQLite puts everything beside the file itself. */
+const realOf = (path: string) => (existsSync(path) ? realpathSync(path) : path);
+
+/** For a file that is open here, whenever its head has moved on. What cannot be noted, as on a full disk, is not known. */
+export function notePair(path: string, head: Head): void {
+  const real = realOf(path);
+  const [file, ...beside] = ['', ...ENDS].map(end => statOf(real + end));
+  if (!file) return;
+  const note: Note = {
+    file: identityOf(file),
+    head,
+    beside: beside.map(stat => (stat ? identityOf(stat) : null)),
+  };
+  const partial = `${noteOf(real)}-${process.pid}-${threadId}`;
+  try {
+    writeFileSync(partial, JSON.stringify(note), { mode: 0o600 });
+    renameSync(partial, noteOf(real));
+  } catch (error) {
+    if (!isOfSystem(error)) throw error;
+    rmSync(partial, { force: true });
+  }
+}
+
+/** After a clean end nothing is left to be noted. */
+export function forgetPair(path: string): void {
+  const real = realOf(path);
+  if (!existsSync(`${real}-wal`)) rmSync(noteOf(real), { force: true });
+}
+
+/** Undefined where a version from before left none, or a crash half of one. */
+function readNote(real: string): Note | undefined {
+  try {
+    return JSON.parse(readFileSync(noteOf(real), 'utf8')) as Note;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Before this process has the file open: as in heads.ts. */
+function isFileOf({ file, head }: Note, real: string): boolean {
+  const present = statOf(real);
+  if (!present || !isSame(file, identityOf(present))) return false;
+  const opened = openSync(real, 'r');
+  try {
+    return canFollow(headOf(opened), head);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+/** Those beside the file that were written for another one. */
+function strangersBeside(real: string): string[] {
+  const paths = ENDS.map(end => real + end);
+  const present = paths.map(statOf);
+  if (!present.some(Boolean)) return [];
+  // SQLite removes the journal of an empty file.
+  if (!statOf(real)?.size) return paths.filter((_, at) => present[at]);
+  const note = readNote(real);
+  const noted = paths.filter((_, at) => {
+    const [then, now] = [note?.beside[at], present[at]];
+    return then && now && isSame(then, identityOf(now));
+  });
+  return !note || noted.length === 0 || isFileOf(note, real) ? [] : noted;
+}
+
+/** Nothing is deleted. Several that start together find the same name, which only one of them gives. */
+function setAside(path: string): string {
+  const ino = statOf(path)?.ino;
+  const aside = `${path}.aside-${ino}`;
+  try {
+    linkSync(path, aside);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
+  }
+  if (existsSync(aside) && statOf(path)?.ino === ino) unlinkSync(path);
+  return aside;
+}
+
+/** Before the file is opened for the first time. Undefined where all belongs together, or nothing says that it does not. */
+export function setStrangersAside(path: string): SetAside | undefined {
+  const real = realOf(path);
+  const strangers = strangersBeside(real);
+  if (strangers.length === 0) return undefined;
+  try {
+    return { path, aside: strangers.map(setAside) };
+  } catch (error) {
+    if (!isOfSystem(error)) throw error;
+    throw new StoreRefused(
+      `${strangers.join(' and ')} belong to another file than ${path}, which was exchanged, and cannot be set aside (${error.code})`,
+      'put that file back, or move them away',
+    );
+  }
+}
