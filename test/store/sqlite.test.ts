@@ -617,6 +617,23 @@ describe('a restore', () => {
     expect(await elsewhere.store.listKeys()).toEqual([key]);
   });
 
+  test('into a new store that began with the same secret, as FIRST_KEY_FILE has it: it is one key, with limits and counts', async () => {
+    const { key, target } = await backedUp();
+    const { store } = await newStore();
+    const first = someKey({ name: 'first', digest: key.digest });
+    await store.createFirstKey(first, ACT);
+    await spendOne(store, { keyId: first.id, day: DAY, quota: null }, await store.revision());
+    const planned = await store.compareBackup(target);
+    expect(await store.restore(target, { ...ACT, at: ACT.at + 1 })).toEqual(planned);
+    expect(planned.changes).toMatchObject([{ action: 'key.update', subject: first.id }]);
+    const { name, note, quota } = key;
+    expect(await store.listKeys()).toEqual([{ ...first, name, note, quota }]);
+    expect(await store.used(first.id, '2026-10')).toBe(1);
+    expect(await store.used(first.id, MONTH)).toBe(1);
+    expect((await store.usageDays('2026-10-01', first.id)).map(({ used }) => used)).toEqual([1, 1]);
+    expect((await store.compareBackup(target)).changes).toEqual([]);
+  });
+
   test('of what a newer version has added is refused, changes nothing, and says how to have it all the same', async () => {
     const { path, store, key, target } = await backedUp();
     const newer = new DatabaseSync(target);

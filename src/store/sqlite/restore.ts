@@ -105,6 +105,30 @@ function keepUnknown(db: DatabaseSync, missing: Missing): void {
   }
 }
 
+const OF_KEYS = TABLES.filter(({ columns }) => columns.some(({ name }) => name === 'key_id'));
+
+/**
+ * After a disaster a new store begins with the first key that the settings name: the same secret, under another id. In the
+ * copy of the backup the key and all that is counted for it get the present id, and then it is one key.
+ */
+function uniteKeys(db: DatabaseSync): void {
+  const same = db
+    .prepare(
+      `SELECT old.id AS was, min(present.id) AS id FROM backup.key AS old JOIN main.key AS present ON
+        old.digest IN (present.digest, present.previous_digest)
+        OR old.previous_digest IN (present.digest, present.previous_digest)
+      WHERE old.id NOT IN (SELECT id FROM main.key) GROUP BY old.id`,
+    )
+    .all();
+  // A row and what refers to it change one after the other.
+  db.exec('PRAGMA defer_foreign_keys = ON');
+  for (const { was, id } of same)
+    for (const [table, column] of [[KEY.name, 'id'], ...OF_KEYS.map(({ name }) => [name, 'key_id'])]) {
+      db.prepare(`UPDATE OR IGNORE backup.${table} SET ${column} = ? WHERE ${column} = ?`).run(id!, was!);
+      db.prepare(`DELETE FROM backup.${table} WHERE ${column} = ?`).run(was!);
+    }
+}
+
 function decidedIn(db: DatabaseSync) {
   const bothOf = <R>({ name, key }: Table<object>, { names, sqlite }: Shape<R>) => {
     const rows = (schema: string) =>
@@ -170,6 +194,7 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
       attached(path, () => {
         db.exec('BEGIN');
         try {
+          uniteKeys(db);
           keepUnknown(db, missing);
           return restoredOf(db, decidedIn(db));
         } finally {
@@ -180,6 +205,7 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
     restore: (path: string, missing: Missing, act: Act): Restored =>
       attached(path, () =>
         inTransaction(db, () => {
+          uniteKeys(db);
           keepUnknown(db, missing);
           const decided = decidedIn(db);
           const restored = restoredOf(db, decided);
