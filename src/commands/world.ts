@@ -1,6 +1,6 @@
 /** What most commands need: the configuration and the store, opened once and closed whatever happens. */
 
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { openStore } from '../compose.ts';
@@ -27,17 +27,20 @@ export function readWorld(): Config {
 }
 
 export function hasStore({ database }: Config): boolean {
-  return database.kind === 'postgres' || isFile(database.path);
+  return database.kind === 'postgres' || absenceOf(database.path) === undefined;
 }
 
-/** A file that this user may not see is not taken for one that is missing: the advice would lead astray. */
-function isFile(path: string): boolean {
+/**
+ * What is wrong with a store that is not there. An empty file, as a full disk or a first start that was interrupted leaves,
+ * is none. A file that this user may not see is not taken for one that is missing: the advice would lead astray.
+ */
+function absenceOf(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK);
-    return true;
+    return statSync(path).size === 0 ? 'is empty' : undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
     throw new CommandFailed(`cannot read ${path} (${code}): run it as the user of the service`);
   }
 }
@@ -53,12 +56,14 @@ type Work<T> = (store: Store, config: Config) => Promise<T>;
 export async function withStore<T>(work: Work<T>): Promise<T> {
   const config = readWorld();
   const { database } = config;
-  if (database.kind === 'sqlite' && !isFile(database.path)) {
+  const absence = database.kind === 'sqlite' && absenceOf(database.path);
+  if (absence) {
     const fix =
       process.env.DATABASE_URL || process.env.DATABASE_URL_FILE
         ? 'set DATABASE_URL to sqlite:<path of the file>'
         : 'set DATA_DIR to the directory that holds it';
-    throw new CommandFailed(`there is no store: ${database.path} does not exist; ${fix}`);
+    const restore = absence === 'is empty' ? ', or bring a backup back with "domain-risk restore FILE"' : '';
+    throw new CommandFailed(`there is no store: ${database.path} ${absence}; ${fix}${restore}`);
   }
   return opened(config, work);
 }
@@ -72,14 +77,16 @@ export async function withStoreOrNew<T>(work: Work<T>): Promise<T> {
 
 /** A store in a wrong folder is not made silently, and not at all beside one where an earlier version had it. */
 export function tellNewStore({ database }: Config): void {
-  if (database.kind !== 'sqlite' || isFile(database.path)) return;
+  const absence = database.kind === 'sqlite' && absenceOf(database.path);
+  if (!absence) return;
   const { DATABASE_URL, DATABASE_URL_FILE, DATA_DIR = SETTINGS.DATA_DIR.fallback } = process.env;
   const former = resolve(DATA_DIR, basename(database.path));
-  if (!DATABASE_URL && !DATABASE_URL_FILE && former !== database.path && isFile(former))
+  if (!DATABASE_URL && !DATABASE_URL_FILE && former !== database.path && absenceOf(former) === undefined)
     throw new CommandFailed(
       `there is no store at ${database.path}, but one at ${former}: relative paths are relative to the installation, no longer to the current folder; set DATA_DIR=${dirname(former)} to continue with it`,
     );
-  process.stderr.write(`making a new store: ${database.path}\n`);
+  const instead = absence === 'is empty' ? ' (the file there is empty)' : '';
+  process.stderr.write(`making a new store: ${database.path}${instead}\n`);
 }
 
 async function opened<T>(config: Config, work: Work<T>): Promise<T> {

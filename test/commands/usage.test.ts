@@ -167,6 +167,20 @@ test('where there is no store, commands that need one make none and name the pat
   expect(existsSync(folder)).toBe(false);
 });
 
+test('an empty file is no store: commands say so and leave it, and who makes a store says that too', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'domain-risk.db');
+  writeFileSync(path, '');
+  const { code, stderr } = await run(['keys', 'list'], { folder });
+  expect([code, stderr]).toEqual([
+    1,
+    `domain-risk: there is no store: ${path} is empty; set DATA_DIR to the directory that holds it, or bring a backup back with "domain-risk restore FILE"\n`,
+  ]);
+  expect(readFileSync(path, 'utf8')).toBe('');
+  const made = await run(['keys', 'create', '--name', 'x'], { folder });
+  expect(made.stderr).toContain(`making a new store: ${path} (the file there is empty)\n`);
+});
+
 test.runIf(existsSync('/proc/self'))(
   'where no directory can be made, a command says so at once',
   async () => {

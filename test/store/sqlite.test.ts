@@ -122,9 +122,10 @@ describe('the file', () => {
 
   test('an interrupted first start leaves an empty file, which the next start takes', async () => {
     const path = join(temporaryFolder(), 'domain-risk.db');
-    writeFileSync(path, '');
+    writeFileSync(path, '', { mode: 0o644 });
     const store = await open(path);
     expect(await store.createFirstKey(someKey(), ACT)).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   const damages: Record<string, (bytes: Buffer) => Buffer> = {

@@ -42,7 +42,7 @@ export function openDatabase(
   waitMs = OPEN_WAIT_MS,
 ): DatabaseSync {
   prepareFolder(dirname(path));
-  const isFresh = !existsSync(path);
+  const isFresh = !statSync(path, { throwIfNoEntry: false })?.size;
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { timeout: waitMs });
