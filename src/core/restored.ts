@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AddedFeed, addedInWords } from './added-feed.ts';
 import { type Act, shortDetail } from './audit.ts';
 import type { SnapshotHead } from './feed.ts';
+import type { FeedCheck } from './freshness.ts';
 import { changesIn, type KeyRecord, limitsIn, limitsOf } from './key.ts';
 import type { OperatorRecord } from './operator.ts';
 import { type Override, overrideInWords } from './override.ts';
@@ -58,15 +59,30 @@ export function overridesAgain(present: readonly Override[], old: readonly Overr
     });
 }
 
-/** Lists do not grow old again. */
+/** Lists do not grow old again, and one that an operator went back from does not come again: `present` are all versions. */
 export function listsAgain(
   present: readonly SnapshotHead[],
   old: readonly SnapshotHead[],
 ): Written<SnapshotHead>[] {
-  const byFeed = new Map(present.map(head => [head.feed, head]));
+  const versions = Map.groupBy(present, ({ feed }) => feed);
   return old
-    .filter(({ feed, acceptedAt }) => acceptedAt > (byFeed.get(feed)?.acceptedAt ?? Number.NEGATIVE_INFINITY))
+    .filter(({ feed, acceptedAt }) => versions.get(feed)?.every(one => acceptedAt > one.acceptedAt) ?? true)
     .map(record => ({ record, change: changeOf('feed.update', record.feed, `version ${record.version}`) }));
+}
+
+/**
+ * What was decided about versions that were held back. A check that went well since has settled it. What a server said of
+ * the version that was in use then is left out: another one may be now.
+ */
+export function checksAgain(present: readonly FeedCheck[], old: readonly FeedCheck[]): Written<FeedCheck>[] {
+  const byFeed = new Map(present.map(check => [check.feed, check]));
+  return old.flatMap(({ decided, isApproved, ...check }) => {
+    const was = byFeed.get(check.feed);
+    if (decided === null || (was && (was.problem === null || was.decided !== null))) return [];
+    const record = { ...(was ?? { ...check, tag: null }), waiting: null, decided, isApproved };
+    const action = isApproved ? 'feed.approve' : 'feed.reject';
+    return { record, change: changeOf(action, check.feed, decided.slice(0, 20).join(', ')) };
+  });
 }
 
 /** Only those that are not there: no revoked token comes back to life. */

@@ -745,6 +745,39 @@ describe('a restore', () => {
     expect((await elsewhere.store.usageDays('2026-10-01', key.id)).map(({ used }) => used)).toEqual([1, 2]);
   });
 
+  test('into a new store brings every row of every table but decisions, leases and signs of life', async () => {
+    const { store, path } = await newStore();
+    const backup = join(temporaryFolder(), 'full.db');
+    await store.backup(backup, () => {});
+    const tables = TABLES.filter(({ name }) => !['decision', 'lease'].includes(name));
+    const special: Record<string, string> = {
+      action: 'deny',
+      tag: '',
+      waiting: '',
+      revoked_at: '',
+      forgotten_at: '',
+      innocent: '0',
+    };
+    const valueFor = ({ name, type }: Record<string, unknown>) => {
+      const value = special[String(name)] ?? (type === 'INTEGER' ? '1' : ' []');
+      return value === '' ? null : value.trim();
+    };
+    const full = new DatabaseSync(backup, { enableForeignKeyConstraints: false });
+    for (const { name } of tables) {
+      const columns = full.prepare('SELECT name, type FROM pragma_table_info(?)').all(name);
+      const places = columns.map(() => '?').join(', ');
+      full.prepare(`INSERT OR REPLACE INTO ${name} VALUES (${places})`).run(...columns.map(valueFor));
+    }
+    full.close();
+    const planned = await store.compareBackup(backup);
+    expect(await store.restore(backup, ACT)).toEqual(planned);
+    for (const { name, names } of tables) {
+      const rows = `SELECT ${names} FROM ${name}`;
+      expect([name, read(path, rows)]).toEqual([name, expect.arrayContaining(read(backup, rows))]);
+    }
+    expect((await store.compareBackup(backup)).changes).toEqual([]);
+  });
+
   test('opens no door that was closed since: a revoked key stays revoked', async () => {
     const { store, key, target } = await backedUp();
     await store.updateKey({ ...key, revokedAt: 5 }, key, ACT);

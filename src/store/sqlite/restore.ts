@@ -2,8 +2,10 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type Act, shortDetail } from '../../core/audit.ts';
+import { KEPT_VERSIONS } from '../../core/history.ts';
 import {
   addedAgain,
+  checksAgain,
   keysAgain,
   listsAgain,
   operatorsAgain,
@@ -12,88 +14,14 @@ import {
   restoredInWords,
   type Written,
 } from '../../core/restored.ts';
-import {
-  ACT,
-  AUDIT,
-  FLAG,
-  GUEST,
-  HOST,
-  KEY,
-  OPERATOR,
-  OVERRIDE,
-  SIGNING,
-  SNAPSHOT,
-  SNAPSHOT_HEAD,
-  SWEEP,
-  TABLES,
-  USAGE,
-  USAGE_DAY,
-} from '../columns.ts';
-import { ADDED_FEED } from '../columns-of-lists.ts';
-import { replaced, type Shape, type Table, upsert } from '../table.ts';
+import { KEY, OPERATOR, OVERRIDE, PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD, TABLES } from '../columns.ts';
+import { ADDED_FEED, FEED_CHECK } from '../columns-of-lists.ts';
+import { type Shape, type Table, upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
+import { MERGES, put, sameIn } from './restore-rows.ts';
 import type { Revisions } from './revision.ts';
 import type { Missing } from './schema.ts';
 import { inTransaction } from './transaction.ts';
-
-/** Rows that nobody decided about: what only the backup knows of them. */
-interface Merge {
-  readonly name: string;
-  /** `FROM backup.… AS old WHERE …` */
-  readonly from: string;
-  readonly into: string;
-}
-
-const ofEach = (key: string, table: string) =>
-  key
-    .split(', ')
-    .map(column => `${table}.${column}`)
-    .join(', ');
-
-const sameIn = ({ key }: Table<object>, table = 'old') =>
-  `(${ofEach(key, 'present')}) = (${ofEach(key, table)})`;
-
-/** A count is never lowered. */
-const countsOf = (table: Table<object>): Merge => ({
-  name: table.name,
-  from: `FROM backup.${table.name} AS old WHERE old.used >
-    coalesce((SELECT used FROM main.${table.name} AS present WHERE ${sameIn(table)}), 0)`,
-  into: `INSERT INTO main.${table.name} (${table.names}) SELECT ${table.names}`,
-});
-
-const missingOf = (
-  { name, names }: Pick<Table<object>, 'name' | 'names'>,
-  same: string,
-  more = '',
-): Merge => ({
-  name,
-  from: `FROM backup.${name} AS old WHERE NOT EXISTS (SELECT 1 FROM main.${name} AS present WHERE ${same}) ${more}`,
-  into: `INSERT INTO main.${name} (${names}) SELECT ${names}`,
-});
-
-const SAME_ACT = 'present.at = old.at AND present.action = old.action AND present.subject = old.subject';
-/** The triggers count a host's guests anew. */
-const UNCOUNTED = { name: HOST.name, names: 'name, last_day, shared_day, forgotten_at' };
-const IS_DECIDED = 'AND (old.shared_day IS NOT NULL OR old.forgotten_at IS NOT NULL)';
-const IS_TAKEN_OUT =
-  'SELECT 1 FROM main.host AS present WHERE present.name = old.host AND present.forgotten_at IS NOT NULL';
-
-/** In an order in which every row finds what it refers to. */
-const MERGES: readonly Merge[] = [
-  ...[USAGE, USAGE_DAY].map(countsOf),
-  missingOf(FLAG, sameIn(FLAG)),
-  missingOf(UNCOUNTED, sameIn(HOST), IS_DECIDED),
-  missingOf(GUEST, sameIn(GUEST), `AND NOT EXISTS (${IS_TAKEN_OUT})`),
-  missingOf(SWEEP, sameIn(SWEEP)),
-  // The one in use stays, since clients know its other half.
-  missingOf(SIGNING, sameIn(SIGNING)),
-  missingOf({ name: AUDIT.name, names: ACT.names }, SAME_ACT, 'ORDER BY old.id'),
-];
-
-const isCount = ({ name }: Merge) => name === USAGE.name || name === USAGE_DAY.name;
-const put = (merge: Merge) =>
-  `${merge.into} ${merge.from} ${isCount(merge) ? `ON CONFLICT DO UPDATE SET ${replaced(USED)}` : ''}`;
-const USED = { columns: USAGE.columns.filter(({ name }) => name === 'used') };
 
 /** What the backup could not know stays as it is: written into the copy of it first, so that it goes back too. */
 function keepUnknown(db: DatabaseSync, missing: Missing): void {
@@ -135,12 +63,15 @@ function decidedIn(db: DatabaseSync) {
       db.prepare(`SELECT ${names} FROM ${schema}.${name} ORDER BY ${key}`).all().map(sqlite.record);
     return [rows('main'), rows('backup')] as const;
   };
+  const [present, old] = bothOf(SNAPSHOT, SNAPSHOT_HEAD);
+  const [past] = bothOf(PAST_SNAPSHOT, SNAPSHOT_HEAD);
   return {
     keys: keysAgain(...bothOf(KEY, KEY)),
     overrides: overridesAgain(...bothOf(OVERRIDE, OVERRIDE)),
     operators: operatorsAgain(...bothOf(OPERATOR, OPERATOR)),
     added: addedAgain(...bothOf(ADDED_FEED, ADDED_FEED)),
-    lists: listsAgain(...bothOf(SNAPSHOT, SNAPSHOT_HEAD)),
+    checks: checksAgain(...bothOf(FEED_CHECK, FEED_CHECK)),
+    lists: listsAgain([...present, ...past], old),
   };
 }
 
@@ -158,7 +89,7 @@ function restoredOf(db: DatabaseSync, decided: Decided): Restored {
   };
 }
 
-function write(db: DatabaseSync, { keys, overrides, operators, added, lists }: Decided): void {
+function write(db: DatabaseSync, { keys, overrides, operators, added, checks, lists }: Decided): void {
   const putAll = <R extends object>(table: Table<R>, written: readonly Written<R>[]) => {
     const statement = db.prepare(upsert(table as Table<object>, table.sqlite.places));
     for (const { record } of written) statement.run(...table.sqlite.values(record));
@@ -167,12 +98,21 @@ function write(db: DatabaseSync, { keys, overrides, operators, added, lists }: D
   putAll(OVERRIDE, overrides);
   putAll(OPERATOR, operators);
   putAll(ADDED_FEED, added);
-  const putList = db.prepare(
-    `INSERT OR REPLACE INTO main.snapshot (${SNAPSHOT.names})
-      SELECT ${SNAPSHOT.names} FROM backup.snapshot WHERE feed = ?`,
-  );
-  for (const { record } of lists) putList.run(record.feed);
+  putAll(FEED_CHECK, checks);
   for (const merge of MERGES) db.exec(put(merge));
+  for (const { record } of lists) putList(db, record.feed);
+}
+
+/** The version that was in use becomes one of the past; as many are kept as of any list. */
+function putList(db: DatabaseSync, feed: string): void {
+  const { names } = SNAPSHOT;
+  const moved = `(${names}) SELECT ${names} FROM`;
+  db.prepare(`INSERT OR REPLACE INTO main.past_snapshot ${moved} main.snapshot WHERE feed = ?`).run(feed);
+  db.prepare(`INSERT OR REPLACE INTO main.snapshot ${moved} backup.snapshot WHERE feed = ?`).run(feed);
+  db.prepare(
+    `DELETE FROM main.past_snapshot WHERE feed = ?1 AND accepted_at NOT IN (
+      SELECT accepted_at FROM main.past_snapshot WHERE feed = ?1 ORDER BY accepted_at DESC LIMIT ?2)`,
+  ).run(feed, KEPT_VERSIONS - 1);
 }
 
 export type Restore = ReturnType<typeof createRestore>;

@@ -1,0 +1,112 @@
+/** What `restore` takes over of which nobody decided: counts, flags, what was learned, versions of lists, statistics. */
+
+import {
+  ACT,
+  AUDIT,
+  EVENT,
+  FLAG,
+  GUEST,
+  HOST,
+  PAST_SNAPSHOT,
+  SIGNING,
+  SWEEP,
+  TRAFFIC,
+  USAGE,
+  USAGE_DAY,
+  VERDICT_DAY,
+} from '../columns.ts';
+import { ASKED, CHANGES_MARK, FEED_CHECK, LISTING_CHANGE } from '../columns-of-lists.ts';
+import { replaced, type Table } from '../table.ts';
+
+/** Rows that nobody decided about: what only the backup knows of them. */
+export interface Merge {
+  readonly name: string;
+  /** `FROM backup.… AS old WHERE …` */
+  readonly from: string;
+  readonly into: string;
+}
+
+const ofEach = (key: string, table: string) =>
+  key
+    .split(', ')
+    .map(column => `${table}.${column}`)
+    .join(', ');
+
+export const sameIn = ({ key }: Table<object>, table = 'old') =>
+  `(${ofEach(key, 'present')}) = (${ofEach(key, table)})`;
+
+/** A count is never lowered. */
+const countsOf = (table: Table<object>): Merge => ({
+  name: table.name,
+  from: `FROM backup.${table.name} AS old WHERE old.used >
+    coalesce((SELECT used FROM main.${table.name} AS present WHERE ${sameIn(table)}), 0)`,
+  into: `INSERT INTO main.${table.name} (${table.names}) SELECT ${table.names}`,
+});
+
+const missingOf = (
+  { name, names }: Pick<Table<object>, 'name' | 'names'>,
+  same: string,
+  more = '',
+): Merge => ({
+  name,
+  from: `FROM backup.${name} AS old WHERE NOT EXISTS (SELECT 1 FROM main.${name} AS present WHERE ${same}) ${more}`,
+  into: `INSERT INTO main.${name} (${names}) SELECT ${names}`,
+});
+
+const SAME_ACT = 'present.at = old.at AND present.action = old.action AND present.subject = old.subject';
+/** The triggers count a host's guests anew. */
+const UNCOUNTED = { name: HOST.name, names: 'name, last_day, shared_day, forgotten_at' };
+const IS_DECIDED = 'AND (old.shared_day IS NOT NULL OR old.forgotten_at IS NOT NULL)';
+const IS_TAKEN_OUT =
+  'SELECT 1 FROM main.host AS present WHERE present.name = old.host AND present.forgotten_at IS NOT NULL';
+
+const NEWEST_HERE = `(SELECT max(accepted_at) FROM
+  (SELECT feed, accepted_at FROM main.snapshot UNION ALL SELECT feed, accepted_at FROM main.past_snapshot) AS present
+  WHERE present.feed = old.feed)`;
+const USED_THERE = '(SELECT accepted_at FROM backup.snapshot AS used WHERE used.feed = old.feed)';
+
+/** With a list its other versions, and with these that an operator went back from one of them: `listsAgain` says when. */
+const VERSIONS: Merge = {
+  name: PAST_SNAPSHOT.name,
+  from: `FROM backup.past_snapshot AS old
+    WHERE coalesce(${USED_THERE} > ${NEWEST_HERE}, ${NEWEST_HERE} IS NULL)`,
+  into: `INSERT OR IGNORE INTO main.past_snapshot (${PAST_SNAPSHOT.names}) SELECT ${PAST_SNAPSHOT.names}`,
+};
+
+/** Their numbers are those that callers follow by: only where none was given yet. */
+const IS_UNNUMBERED = 'coalesce((SELECT last FROM main.changes_mark), 0) = 0';
+const CHANGES: readonly Merge[] = [LISTING_CHANGE, CHANGES_MARK].map(({ name, names }) => ({
+  name,
+  from: `FROM backup.${name} AS old WHERE ${IS_UNNUMBERED} AND (SELECT last FROM backup.changes_mark) > 0`,
+  into: `INSERT OR REPLACE INTO main.${name} (${names}) SELECT ${names}`,
+}));
+
+/** Decided ones come with `checksAgain`. */
+const CHECKED = {
+  name: FEED_CHECK.name,
+  names: FEED_CHECK.columns
+    .map(({ name }) => name)
+    .filter(name => name !== 'tag')
+    .join(', '),
+};
+
+/** In an order in which every row finds what it refers to. Decisions are those of the running store. */
+export const MERGES: readonly Merge[] = [
+  VERSIONS,
+  ...[USAGE, USAGE_DAY].map(countsOf),
+  missingOf(FLAG, sameIn(FLAG)),
+  missingOf(UNCOUNTED, sameIn(HOST), IS_DECIDED),
+  missingOf(GUEST, sameIn(GUEST), `AND NOT EXISTS (${IS_TAKEN_OUT})`),
+  missingOf(SWEEP, sameIn(SWEEP)),
+  // The one in use stays, since clients know its other half.
+  missingOf(SIGNING, sameIn(SIGNING)),
+  ...CHANGES,
+  missingOf(CHECKED, sameIn(FEED_CHECK), 'AND old.decided IS NULL'),
+  ...[TRAFFIC, VERDICT_DAY, ASKED, EVENT].map(table => missingOf(table, sameIn(table as Table<object>))),
+  missingOf({ name: AUDIT.name, names: ACT.names }, SAME_ACT, 'ORDER BY old.id'),
+];
+
+const isCount = ({ name }: Merge) => name === USAGE.name || name === USAGE_DAY.name;
+export const put = (merge: Merge) =>
+  `${merge.into} ${merge.from} ${isCount(merge) ? `ON CONFLICT DO UPDATE SET ${replaced(USED)}` : ''}`;
+const USED = { columns: USAGE.columns.filter(({ name }) => name === 'used') };
