@@ -145,8 +145,7 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
       return (await store.createFirstKey(made.key, creation(made.key, actor))) ? made : undefined;
     },
 
-    updateKey: async (id, limits, actor) =>
-      (await nameProblem(store, id, limits.name)) ??
+    updateKey: (id, limits, actor) =>
       change(
         store,
         id,
@@ -185,12 +184,14 @@ async function change(
   actFor: (key: KeyRecord, changed: KeyRecord) => Act,
 ): Promise<KeyRecord | Problem> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const key = (await store.listKeys()).find(one => one.id === id);
+    const keys = await store.listKeys();
+    const key = keys.find(one => one.id === id);
     if (!key) return NO_SUCH_KEY;
     if (key.revokedAt !== null)
       return problem('revoked', `the key ${key.id} is revoked, which cannot be undone: create a new one`);
     const changed = { ...key, ...edit(key) };
     if (isDeepStrictEqual(changed, key)) return key;
+    if (wouldDouble(keys, id, changed.name)) return taken(changed.name);
     if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
   }
   return problem('contended', 'others change this key all the time, and nothing was changed here: try again');
@@ -198,10 +199,6 @@ async function change(
 
 const taken = (name: string) =>
   problem('taken', `there is a key named ${JSON.stringify(name)} already: choose another name`);
-
-async function nameProblem(store: Store, id: string, name: string | undefined): Promise<Problem | undefined> {
-  return name !== undefined && wouldDouble(await store.listKeys(), id, name) ? taken(name) : undefined;
-}
 
 const untilWhen = (until: number | null) =>
   until === null ? 'ends at once' : `stays valid until ${toSecond(until)}`;

@@ -169,8 +169,9 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore {
   /** Only into a store that has no key at all; false when there is one. */
   createFirstKey(key: KeyRecord, act: Act): Promise<boolean>;
   /**
-   * Compare and swap: replaces the record `was`; false when it is not, or no longer, what is stored, and when it is
-   * revoked: that stays as it is. So of two operators at once none undoes what the other did.
+   * Compare and swap: replaces the record `was`; false when it is not, or no longer, what is stored, when it is revoked:
+   * that stays as it is, and when its new name is that of another key that is not. So of two operators at once none undoes
+   * what the other did.
    */
   updateKey(key: KeyRecord, was: KeyRecord, act: Act): Promise<boolean>;
   listKeys(): Promise<KeyRecord[]>;

@@ -8,6 +8,7 @@ import type { FeedCheck } from './freshness.ts';
 import { changesIn, type KeyRecord, limitsIn, limitsOf } from './key.ts';
 import type { OperatorRecord } from './operator.ts';
 import { type Override, overrideInWords } from './override.ts';
+import { MOST_LABEL } from './typed.ts';
 
 /** One line of the audit. */
 export type Change = Pick<Act, 'action' | 'subject' | 'detail'>;
@@ -35,10 +36,15 @@ function keyAgain(present: KeyRecord, old: KeyRecord): KeyRecord {
 
 export function keysAgain(present: readonly KeyRecord[], old: readonly KeyRecord[]): Written<KeyRecord>[] {
   const byId = new Map(present.map(key => [key.id, key]));
+  const nameFor = namesFor(present, old);
   return old.flatMap(key => {
     const was = byId.get(key.id);
-    if (!was) return { record: key, change: changeOf('key.create', key.id, limitsIn(key)) };
-    const record = keyAgain(was, key);
+    if (!was) {
+      const record = { ...key, name: nameFor(key) };
+      return { record, change: changeOf('key.create', key.id, limitsIn(record)) };
+    }
+    const again = keyAgain(was, key);
+    const record = { ...again, name: nameFor(again, was) };
     if (isDeepStrictEqual(record, was)) return [];
     const isRevoked = record.revokedAt !== was.revokedAt;
     const change = isRevoked
@@ -47,6 +53,28 @@ export function keysAgain(present: readonly KeyRecord[], old: readonly KeyRecord
     return { record, change };
   });
 }
+
+/** No key gets the name of another that is not revoked: one that has a name keeps it, one that had none gets a new one. */
+function namesFor(present: readonly KeyRecord[], old: readonly KeyRecord[]) {
+  const live = Map.groupBy(
+    present.filter(({ revokedAt }) => revokedAt === null),
+    ({ name }) => name,
+  );
+  const names = new Set([...live.keys(), ...old.map(({ name }) => name)]);
+  function free(name: string, tries = 1): string {
+    const other = `${name.slice(0, LONGEST_BEGIN)} (restored${tries > 1 ? ` ${tries}` : ''})`;
+    if (names.has(other)) return free(name, tries + 1);
+    names.add(other);
+    return other;
+  }
+  return ({ id, name, revokedAt }: KeyRecord, was?: KeyRecord): string => {
+    const isTaken = revokedAt === null && live.get(name)?.some(other => other.id !== id);
+    return isTaken && name !== was?.name ? (was?.name ?? free(name)) : name;
+  };
+}
+
+/** So that the whole is no longer than a name may be. */
+const LONGEST_BEGIN = MOST_LABEL - ' (restored 99)'.length;
 
 export function overridesAgain(present: readonly Override[], old: readonly Override[]): Written<Override>[] {
   const byDomain = new Map(present.map(override => [override.domain, override]));

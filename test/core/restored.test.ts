@@ -1,6 +1,57 @@
 import { expect, test } from 'vitest';
 import type { FeedCheck } from '../../src/core/freshness.ts';
-import { checksAgain, listsAgain } from '../../src/core/restored.ts';
+import { checksAgain, keysAgain, listsAgain } from '../../src/core/restored.ts';
+import { keyRecord } from '../support/records.ts';
+
+const key = (id: string, name: string, facts = {}) => keyRecord({ id, name, digest: id, ...facts });
+const namesAfter = (...keys: Parameters<typeof keysAgain>) =>
+  keysAgain(...keys).map(({ record }) => [record.id, record.name]);
+
+test.each([
+  ['gets it back', [key('a', 'old')], [key('a', 'web')], [['a', 'web']]],
+  [
+    'keeps its new one where another has the old one now',
+    [key('a', 'old'), key('b', 'web')],
+    [key('a', 'web')],
+    [],
+  ],
+  [
+    'that is in the backup only gets another one where the old one is taken',
+    [key('b', 'web'), key('c', 'web (restored)')],
+    [key('a', 'web'), key('d', 'web')],
+    [
+      ['a', 'web (restored 2)'],
+      ['d', 'web (restored 3)'],
+    ],
+  ],
+  [
+    'has it, though another had it and was revoked',
+    [key('b', 'web', { revokedAt: 1 })],
+    [key('a', 'web')],
+    [['a', 'web']],
+  ],
+  [
+    'and revoked has it again, though another has it',
+    [key('b', 'web')],
+    [key('a', 'web', { revokedAt: 1 })],
+    [['a', 'web']],
+  ],
+  [
+    'shared with another since before stays so',
+    [],
+    [key('a', 'web'), key('b', 'web')],
+    [
+      ['a', 'web'],
+      ['b', 'web'],
+    ],
+  ],
+])('the name of a restored key %s', (_, present, old, names) => {
+  expect(namesAfter(present, old)).toEqual(names);
+  const records = keysAgain(present, old).map(({ record }) => record);
+  const ids = new Set(records.map(({ id }) => id));
+  // Once more there is nothing left to do.
+  expect(namesAfter([...present.filter(({ id }) => !ids.has(id)), ...records], old)).toEqual([]);
+});
 
 const version = (acceptedAt: number) => ({ feed: 'a', version: '', digest: '', names: 1, acceptedAt });
 

@@ -448,10 +448,24 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
         await store.createKey(key, ACT);
         const changed = { ...key, ...edit(key) };
         expect([what, await store.updateKey(changed, key, ACT)]).toEqual([what, true]);
-        expect([what, await store.updateKey({ ...key, name: 'late' }, key, ACT)]).toEqual([what, false]);
+        const name = `late: ${what}`;
+        expect([what, await store.updateKey({ ...key, name }, key, ACT)]).toEqual([what, false]);
         expect(await store.listKeys()).toContainEqual(changed);
-        expect(await store.updateKey({ ...changed, name: 'late' }, changed, ACT)).toBe(true);
+        expect(await store.updateKey({ ...changed, name }, changed, ACT)).toBe(true);
       }
+    });
+
+    test('of two that get the same new name at once one gets it; that of a revoked key is free', async () => {
+      const store = await empty();
+      const keys = ['a', 'b', 'c'].map(name => someKey({ name }));
+      for (const key of keys) await store.createKey(key, ACT);
+      const renamed = keys.map(key => ({ ...key, name: 'same' }));
+      const done = await Promise.all(keys.map((key, at) => store.updateKey(renamed[at]!, key, ACT)));
+      expect(done.filter(Boolean)).toHaveLength(1);
+      const first = done.indexOf(true);
+      const other = (first + 1) % 3;
+      await store.updateKey({ ...renamed[first]!, revokedAt: NOW }, renamed[first]!, ACT);
+      expect(await store.updateKey(renamed[other]!, keys[other]!, ACT)).toBe(true);
     });
 
     test('a revoked key stays revoked, whatever a slower operator writes over it', async () => {

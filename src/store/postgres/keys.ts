@@ -48,6 +48,7 @@ export function createKeys({ run }: Connections, { change }: Revisions) {
       change(act, async session => !(await hasKeys(session)) && (await insertKey(session, key))),
     updateKey: (key: KeyRecord, was: KeyRecord, act: Act) =>
       change(act, async session => {
+        if (key.name !== was.name && (await isTaken(session, key.name))) return false;
         const { count } = await session.query(
           `UPDATE key SET (${names}) = (${postgres.places()})
           WHERE (${names}) IS NOT DISTINCT FROM (${postgres.places(columns.length)}) AND revoked_at IS NULL`,

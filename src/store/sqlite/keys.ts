@@ -37,7 +37,10 @@ export function createKeys(db: DatabaseSync, { revision, change, together }: Rev
     createFirstKey: (key: KeyRecord, act: Act) =>
       !hasKeys() && change(act, () => !hasKeys() && insertKey.run(...sqlite.values(key)).changes === 1),
     updateKey: (key: KeyRecord, was: KeyRecord, act: Act) =>
-      change(act, () => replaceKey.run(...sqlite.values(key), ...sqlite.values(was)).changes === 1),
+      change(act, () => {
+        if (key.name !== was.name && isTaken(key.name)) return false;
+        return replaceKey.run(...sqlite.values(key), ...sqlite.values(was)).changes === 1;
+      }),
     endingKeys: ({ month, share, expiresBy, after }: EndingQuery): EndingKey[] =>
       db
         .prepare(
