@@ -7,11 +7,11 @@ import type { Session } from './session.ts';
 
 const { names, postgres } = ACT;
 
-/** Inside the transaction of the change that it tells of. */
+/** Inside the transaction of the change that it tells of. The first written go, whatever the clock said then. */
 export async function writeAct(session: Session, act: Act): Promise<void> {
   await session.query(`INSERT INTO audit (${names}) VALUES (${postgres.places()})`, postgres.values(act));
   await session.query(
-    'DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY at DESC, id DESC OFFSET $1)',
+    'DELETE FROM audit WHERE id <= (SELECT id FROM audit ORDER BY id DESC LIMIT 1 OFFSET $1)',
     [MOST_ACTS],
   );
 }

@@ -7,12 +7,12 @@ import { inTransaction } from './transaction.ts';
 
 const { names, sqlite } = ACT;
 
-/** Inside the transaction of the change that it tells of. */
+/** Inside the transaction of the change that it tells of. The first written go, whatever the clock said then. */
 export function writeAct(db: DatabaseSync, act: Act): void {
   db.prepare(`INSERT INTO audit (${names}) VALUES (${sqlite.places})`).run(...sqlite.values(act));
-  db.prepare(
-    'DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY at DESC, id DESC LIMIT -1 OFFSET ?)',
-  ).run(MOST_ACTS);
+  db.prepare('DELETE FROM audit WHERE id <= (SELECT id FROM audit ORDER BY id DESC LIMIT 1 OFFSET ?)').run(
+    MOST_ACTS,
+  );
 }
 
 export type Audit = ReturnType<typeof createAudit>;

@@ -81,6 +81,13 @@ const CHANGES: readonly Merge[] = [LISTING_CHANGE, CHANGES_MARK].map(({ name, na
   into: `INSERT OR REPLACE INTO main.${name} (${names}) SELECT ${names}`,
 }));
 
+/** Before those that are here, by their numbers too: by these the first ones go. */
+const ACTS: Merge = {
+  ...missingOf({ name: AUDIT.name, names: ACT.names }, SAME_ACT),
+  into: `INSERT INTO main.audit (id, ${ACT.names}) SELECT
+    (SELECT coalesce(min(id), 1) FROM main.audit) - row_number() OVER (ORDER BY old.id DESC), ${ACT.names}`,
+};
+
 /** Decided ones come with `checksAgain`. */
 const CHECKED = {
   name: FEED_CHECK.name,
@@ -103,7 +110,7 @@ export const MERGES: readonly Merge[] = [
   ...CHANGES,
   missingOf(CHECKED, sameIn(FEED_CHECK), 'AND old.decided IS NULL'),
   ...[TRAFFIC, VERDICT_DAY, ASKED, EVENT].map(table => missingOf(table, sameIn(table as Table<object>))),
-  missingOf({ name: AUDIT.name, names: ACT.names }, SAME_ACT, 'ORDER BY old.id'),
+  ACTS,
 ];
 
 const isCount = ({ name }: Merge) => name === USAGE.name || name === USAGE_DAY.name;
