@@ -4,11 +4,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { parseOverrides, writtenOverrides } from '../core/override-file.ts';
-import { CommandFailed, printJson } from './print.ts';
+import { CommandFailed, printJson, printTable } from './print.ts';
 import { actor, operateOn, whoAmI, withStore, withStoreOrNew } from './world.ts';
 
 interface ImportOptions {
   dryRun?: boolean;
+  replaceAll?: boolean;
   json?: boolean;
 }
 
@@ -25,6 +26,7 @@ export function addOverrideFiles(overrides: Command): void {
       'comma-separated values: a line "domain,action,below,note,author,expires_at", of which domain and action must be there, then one line for each',
     )
     .option('--dry-run', 'show what would happen; change nothing')
+    .option('--replace-all', 'also where more than 1,000 change; the audit has what the first 1,000 were')
     .option('--json', 'one JSON document on stdout')
     .action(importFile);
 
@@ -37,7 +39,8 @@ export function addOverrideFiles(overrides: Command): void {
     });
 }
 
-async function importFile(file: string, { dryRun = false, json }: ImportOptions): Promise<void> {
+async function importFile(file: string, options: ImportOptions): Promise<void> {
+  const { dryRun = false, replaceAll = false, json } = options;
   const { overrides, problems } = parseOverrides(readText(file), whoAmI(), Date.now());
   if (problems.length > 0) {
     const more = problems.length > MOST_TOLD ? [`and ${problems.length - MOST_TOLD} more`] : [];
@@ -45,11 +48,20 @@ async function importFile(file: string, { dryRun = false, json }: ImportOptions)
       [...problems.slice(0, MOST_TOLD), ...more, 'nothing was imported: correct the file first'].join('\n'),
     );
   }
-  const imported = await (dryRun ? withStore : withStoreOrNew)(store =>
-    operateOn(store).importOverrides(overrides, basename(file), actor(), dryRun),
+  const result = await (dryRun ? withStore : withStoreOrNew)(store =>
+    operateOn(store).importOverrides(overrides, basename(file), actor(), { dryRun, replaceAll }),
   );
-  if (json) return printJson({ dry_run: dryRun, ...imported });
-  const { added, changed, unchanged } = imported;
+  if ('problem' in result)
+    throw new CommandFailed(
+      `${result.detail}: "domain-risk overrides export > before.csv", then import with --replace-all; nothing was imported`,
+    );
+  if (json) return printJson({ dry_run: dryRun, ...result });
+  const { added, changed, replaced, unchanged } = result;
+  if (replaced.length > 0)
+    printTable(
+      ['REPLACED', 'WAS', 'NOW'],
+      replaced.map(({ domain, was, now }) => [domain, was, now]),
+    );
   const but = dryRun ? '; a dry run: nothing was changed' : '';
   process.stdout.write(`${added} added, ${changed} changed, ${unchanged} unchanged${but}\n`);
 }

@@ -178,7 +178,7 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore {
 
   setOverride(override: Override, act: Act): Promise<void>;
   /** All of them or none. */
-  setOverrides(overrides: readonly Override[], act: Act): Promise<void>;
+  setOverrides(overrides: readonly Override[], act: Act, more?: readonly Act[]): Promise<void>;
   removeOverride(domain: string, act: Act): Promise<boolean>;
   listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
 

@@ -1,12 +1,21 @@
 /** Many overrides at once: all of them or none. */
 
 import { type Actor, actOf } from '../core/audit.ts';
-import type { Override } from '../core/override.ts';
+import { type Override, overrideInWords } from '../core/override.ts';
 import type { Clock, Store } from '../core/ports.ts';
+import type { Problem } from '../core/problem.ts';
+
+/** What stood in the place of an override before, and what stands there now. */
+export interface Replaced {
+  readonly domain: string;
+  readonly was: string;
+  readonly now: string;
+}
 
 export interface Imported {
   readonly added: number;
   readonly changed: number;
+  readonly replaced: readonly Replaced[];
   /** They stand already, and stay as they are. */
   readonly unchanged: number;
 }
@@ -17,25 +26,46 @@ export interface ActsOfImport {
     wanted: readonly Omit<Override, 'createdAt'>[],
     from: string,
     actor: Actor,
-    dryRun: boolean,
-  ): Promise<Imported>;
+    options: { readonly dryRun: boolean; readonly replaceAll: boolean },
+  ): Promise<Imported | Problem>;
 }
+
+/** More than these lines of one import would push everything else out of the audit in time. */
+const MOST_REPLACED = 1_000;
 
 export function actsOfImport({ store, clock }: { store: Store; clock: Clock }): ActsOfImport {
   return {
-    async importOverrides(wanted, from, actor, dryRun) {
+    async importOverrides(wanted, from, actor, { dryRun, replaceAll }) {
       const now = clock();
       const standing = new Map((await store.listOverrides()).overrides.map(one => [one.domain, one]));
       const fresh = wanted.filter(one => !isSame(standing.get(one.domain), one));
-      const added = fresh.filter(({ domain }) => !standing.has(domain)).length;
-      const imported = { added, changed: fresh.length - added, unchanged: wanted.length - fresh.length };
-      if (dryRun || fresh.length === 0) return imported;
-      const detail = `${imported.added} added, ${imported.changed} changed`;
       const overrides = fresh.map(one => ({ ...one, createdAt: now }));
-      await store.setOverrides(overrides, actOf(now, 'override.import', from, actor, detail));
+      const replaced = overrides.flatMap(one => {
+        const was = standing.get(one.domain);
+        return was ? { domain: one.domain, was: withAuthor(was), now: withAuthor(one) } : [];
+      });
+      const [added, changed] = [fresh.length - replaced.length, replaced.length];
+      const imported = { added, changed, replaced, unchanged: wanted.length - fresh.length };
+      if (dryRun || fresh.length === 0) return imported;
+      if (changed > MOST_REPLACED && !replaceAll) return tooMany(changed);
+      const acts = replaced
+        .slice(0, MOST_REPLACED)
+        .map(one => actOf(now, 'override.set', one.domain, actor, `${one.was} → ${one.now}`));
+      const detail = `${added} added, ${changed} changed`;
+      await store.setOverrides(overrides, actOf(now, 'override.import', from, actor, detail), acts);
       return imported;
     },
   };
+}
+
+function withAuthor(override: Override): string {
+  const { author } = override;
+  return author === null ? overrideInWords(override) : `${overrideInWords(override)}, by ${author}`;
+}
+
+function tooMany(count: number): Problem {
+  const detail = `this replaces ${count} overrides, and the audit has room for what ${MOST_REPLACED} of them were: export them to a file first, then confirm that all may be replaced`;
+  return { problem: 'too_many', detail };
 }
 
 function isSame(standing: Override | undefined, wanted: Omit<Override, 'createdAt'>): boolean {

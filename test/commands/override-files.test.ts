@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ACT } from '../support/act.ts';
 import { run, runJson } from '../support/process.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
 
@@ -19,7 +20,7 @@ test('thousands of overrides are imported at once, and a running server knows th
   const lines = Array.from({ length: 5_000 }, (_, at) => `own-${at}.com,deny,yes,"a, b"\n`);
   const path = file(`domain,action,below,note\n${lines.join('')}`);
   const dry = await runJson(['overrides', 'import', path, '--dry-run'], beside());
-  expect(dry).toEqual({ dry_run: true, added: 5_000, changed: 0, unchanged: 0 });
+  expect(dry).toEqual({ dry_run: true, added: 5_000, changed: 0, replaced: [], unchanged: 0 });
   expect((await store.listOverrides()).overrides).toEqual([]);
 
   const done = await run(['overrides', 'import', path], beside());
@@ -37,6 +38,30 @@ test('thousands of overrides are imported at once, and a running server knows th
     changed: 1,
     unchanged: 4_999,
   });
+});
+
+test('what an import replaces is shown, and the audit keeps what it was; of too many only on your word', async () => {
+  const { store } = shared();
+  const word = { domain: 'kept.com', action: 'allow', below: true, note: 'ask Ann', author: 'ann' } as const;
+  await store.setOverride({ ...word, createdAt: 1, expiresAt: null }, ACT);
+  const [was, now] = ['allow, with subdomains, note "ask Ann", by ann', 'deny, by bob'];
+  const path = file('domain,action,author\nkept.com,deny,bob\n');
+  const dry = await runJson(['overrides', 'import', path, '--dry-run'], beside());
+  expect(dry).toMatchObject({ replaced: [{ domain: 'kept.com', was, now }] });
+  const { stdout } = await run(['overrides', 'import', path], beside());
+  expect(stdout).toMatch(/kept\.com +allow, .*ann +deny, by bob/);
+  const kept = { action: 'override.set', subject: 'kept.com', detail: `${was} → ${now}` };
+  expect(await store.audit(2)).toContainEqual(expect.objectContaining(kept));
+
+  const many = Array.from({ length: 1_001 }, (_, at) => `own-${at}.com,allow,yes\n`);
+  const args = ['overrides', 'import', file(`domain,action,below\n${many.join('')}`)];
+  const refused = await run(args, beside());
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toContain(
+    '"domain-risk overrides export > before.csv", then import with --replace-all',
+  );
+  expect(await store.audit(1)).toMatchObject([{ detail: '0 added, 1 changed' }]);
+  expect(await runJson([...args, '--replace-all'], beside())).toMatchObject({ changed: 1_001 });
 });
 
 test('one bad line, and nothing is imported', async () => {

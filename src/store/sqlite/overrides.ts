@@ -5,6 +5,7 @@ import type { Act } from '../../core/audit.ts';
 import type { Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
 import { upsert } from '../table.ts';
+import { writeAct } from './audit.ts';
 import type { Revisions } from './revision.ts';
 
 export type Overrides = ReturnType<typeof createOverrides>;
@@ -17,8 +18,9 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
         db.prepare(upsert(OVERRIDE, places)).run(...values(override));
         return true;
       }),
-    setOverrides: (overrides: readonly Override[], act: Act) =>
+    setOverrides: (overrides: readonly Override[], act: Act, more: readonly Act[]) =>
       void change(act, () => {
+        for (const one of more) writeAct(db, one);
         const { places, values } = OVERRIDE.sqlite;
         const set = db.prepare(upsert(OVERRIDE, places));
         for (const override of overrides) set.run(...values(override));

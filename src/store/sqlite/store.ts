@@ -120,7 +120,7 @@ function records(direct: Ask, bulk: Ask) {
     endingKeys: query => bulk('endingKeys', [query]),
     listKeys: () => direct('listKeys', []),
     setOverride: (override, act) => direct('setOverride', [override, act]),
-    setOverrides: (overrides, act) => direct('setOverrides', [overrides, act], NO_DEADLINE),
+    setOverrides: (overrides, act, more = []) => direct('setOverrides', [overrides, act, more], NO_DEADLINE),
     removeOverride: (domain, act) => direct('removeOverride', [domain, act]),
     listOverrides: () => direct('listOverrides', []),
     addOperator: (operator, act) => direct('addOperator', [operator, act]),
