@@ -4,6 +4,8 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { tellFormChange } from '../compose.ts';
 import { type Database, parseDatabase } from '../database.ts';
+import { withSecrets } from '../secret-files.ts';
+import { SETTINGS } from '../settings.ts';
 import { printJson, startProgress, UsageProblem } from './print.ts';
 import { actor } from './world.ts';
 
@@ -37,18 +39,26 @@ export function addMigrate(program: Command): void {
     )
     .option(
       '--to <store>',
-      'postgres://user:password@host:port/database; best left out and set as DATABASE_URL, since others on this machine can see what is typed',
+      'postgres://user:password@host:port/database; best left out and set as DATABASE_URL or in DATABASE_URL_FILE, since others on this machine can see what is typed',
       text => databaseValue('--to', 'postgres', text),
     )
     .option('--json', 'one JSON document on stdout')
     .action(migrate);
 }
 
+/** Of DATABASE_URL, or of the file that DATABASE_URL_FILE names. */
+function targetUrl(): string {
+  const problems: string[] = [];
+  const file = SETTINGS.DATABASE_URL_FILE.parse(process.env.DATABASE_URL_FILE ?? '');
+  if (!file.ok) problems.push(`DATABASE_URL_FILE: ${file.problem}`);
+  const { DATABASE_URL = '' } = withSecrets(process.env, problems);
+  if (problems.length > 0) throw new UsageProblem(problems.join('\n'));
+  return DATABASE_URL;
+}
+
 async function migrate(options: { from: Of<'sqlite'>; to?: Of<'postgres'>; json?: boolean }): Promise<void> {
   const { from } = options;
-  const to =
-    options.to ??
-    databaseValue('DATABASE_URL (or --to in its place)', 'postgres', process.env.DATABASE_URL ?? '');
+  const to = options.to ?? databaseValue('DATABASE_URL (or --to in its place)', 'postgres', targetUrl());
   const bar = startProgress('Moving');
   const { moveStore } = await import('../store/move.ts');
   const act = {

@@ -186,7 +186,20 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     const db = new DatabaseSync(file());
     db.prepare('UPDATE server SET seen_at = ?').run(Date.now() - ALIVE_MS - 1);
     db.close();
-    expect((await migrate()).code).toBe(0);
+    const inFile = join(folder, 'url');
+    writeFileSync(inFile, `${url}\n`);
+    const from = ['migrate', '--from', `sqlite:${file()}`];
+    const both = await run(from, { folder, env: { DATABASE_URL: url, DATABASE_URL_FILE: inFile } });
+    expect([both.code, both.stderr]).toEqual([
+      2,
+      expect.stringMatching(/must not be set beside DATABASE_URL/),
+    ]);
+    const none = await run(from, { folder, env: { DATABASE_URL_FILE: `${inFile}-not` } });
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^domain-risk: DATABASE_URL_FILE: must name a file/),
+    ]);
+    expect((await run(from, { folder, env: { DATABASE_URL_FILE: inFile } })).code).toBe(0);
   });
 
   test('says what is missing or wrong, without the password', async () => {

@@ -43,10 +43,14 @@ const FEWEST_RECORD_CONNECTIONS = 2;
 /** Calls near a month's end would be counted in the wrong month. */
 const MOST_SKEW_MS = 2_000;
 
+const WHERE = '--host=HOST --username=USER';
+const PASSWORD =
+  '(with the password in ~/.pgpass or PGPASSWORD: others on this machine can see what is typed)';
+
 async function restoreThere(): Promise<never> {
   throw new StoreRefused(
     'this store is PostgreSQL, which has its own restore',
-    'stop all servers, then pg_restore --clean --if-exists --dbname="$DATABASE_URL" backup.dump',
+    `stop all servers, then pg_restore --clean --if-exists ${WHERE} --dbname=DATABASE backup.dump ${PASSWORD}`,
   );
 }
 
@@ -55,7 +59,7 @@ const NO_COPIES: Pick<Store, 'backup' | 'compareBackup' | 'restore'> = {
   async backup() {
     throw new StoreRefused(
       'this store is PostgreSQL, which has its own backup',
-      `pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
+      `pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump ${WHERE} DATABASE ${PASSWORD}`,
     );
   },
   compareBackup: restoreThere,
