@@ -21,6 +21,7 @@ import type { Actor } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { FreshSource } from './core/feed.ts';
 import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
+import { toSecond } from './core/quota.ts';
 import type { Shelf } from './core/saved.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, DNS_CAPS, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
@@ -33,6 +34,8 @@ import { loadOverrides } from './overrule.ts';
 import { withPresence } from './presence.ts';
 import { createRank } from './rank.ts';
 import { type OnFormChange, toldOf } from './store/form.ts';
+import { StoreRefused } from './store/refused.ts';
+import { movedFrom } from './store/sqlite/moved.ts';
 import { joinSqliteStore, openSqliteStore, type StorePorts } from './store/sqlite/store.ts';
 import type { UpdateParts } from './update.ts';
 
@@ -55,6 +58,13 @@ export async function openStore(
   return openPostgresStore(database.url, Date.now, onFormChange);
 }
 
+/** Whoever counts in a file that was moved counts what nobody else knows of. Undefined where it was not. */
+export function movedStore({ database }: Pick<Config, 'database'>): string | undefined {
+  const moved = database.kind === 'sqlite' ? movedFrom(database.path) : undefined;
+  if (!moved || database.kind !== 'sqlite') return undefined;
+  return `${database.path} was moved to ${moved.target} on ${toSecond(moved.at)}`;
+}
+
 /** For a server: others can tell that it is there. */
 export async function openServedStore(
   config: Config,
@@ -63,6 +73,14 @@ export async function openServedStore(
   onFormChange: OnFormChange,
 ): Promise<OpenedStore> {
   const store = await openStore(config, onDeath, onFormChange);
+  const moved = movedStore(config);
+  if (moved) {
+    await store.close();
+    throw new StoreRefused(
+      moved,
+      'set DATABASE_URL to that one; to go on without it, set DATA_DIR to an empty directory and run "domain-risk restore" with this file',
+    );
+  }
   return withPresence(store, {
     ...{ version: VERSION, host: hostname(), clock: Date.now },
     onOther: ({ version, host }) =>

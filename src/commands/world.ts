@@ -3,7 +3,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
-import { openStore } from '../compose.ts';
+import { movedStore, openStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
@@ -94,6 +94,9 @@ async function opened<T>(config: Config, work: Work<T>): Promise<T> {
     throw error;
   });
   try {
+    const moved = movedStore(config);
+    if (moved)
+      process.stderr.write(`domain-risk: ${moved}: servers there know nothing of what changes here\n`);
     return await work(store, config);
   } finally {
     await store.close();

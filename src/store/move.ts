@@ -17,6 +17,7 @@ import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
 import { copyingBefore } from './sqlite/before.ts';
 import { codeOf, SQLITE } from './sqlite/codes.ts';
+import { markMoved } from './sqlite/moved.ts';
 import { examine, explain, isMarked, openDatabase, read, refuseUnknownColumns } from './sqlite/open.ts';
 import { setStrangersAside } from './sqlite/pair.ts';
 import { listServersIn } from './sqlite/servers.ts';
@@ -73,7 +74,13 @@ function differs(table: string): StoreRefused {
 
 export type MoveProgress = (table: string, done: number, total: number) => void;
 
-/** How many rows of each table were moved. All of it or nothing; the file keeps what it holds. */
+/** Without user, password and parameters. */
+function shownUrl(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `postgres://${host}${pathname}`;
+}
+
+/** How many rows of each table were moved. All of it or nothing; the file keeps what it holds, and a mark that it was moved. */
 export async function moveStore(
   path: string,
   url: string,
@@ -105,7 +112,10 @@ export async function moveStore(
       for (const { name } of [AUDIT, DECISION])
         await session.query(`SELECT setval(pg_get_serial_sequence('${name}', 'id'), max(id)) FROM ${name}`);
       await writeAct(session, act);
+      markMoved(db, { target: shownUrl(url), at: act.at });
       await session.query('COMMIT');
+      // A crash in this very moment leaves a file without the mark, and never a mark without the rows.
+      db.exec('COMMIT');
       return moved;
     });
   } finally {

@@ -2,10 +2,13 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { openServedStore } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { ALIVE_MS } from '../../src/core/server.ts';
 import { newKey } from '../../src/operate.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { StoreRefused } from '../../src/store/refused.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { flagOf, someKey } from '../store/contract.ts';
 import { ACT } from '../support/act.ts';
@@ -137,14 +140,43 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     expect(await contents(sqlite)).toEqual(before);
     expect(await target.audit(100)).toEqual([expect.objectContaining({ action: 'store.move' }), ...acts]);
 
+    // The file can still be read, but nobody serves it without a word.
+    const listed = await run(['keys', 'list', '--json'], { folder });
+    const { host, pathname } = new URL(url);
+    const told = `${file()} was moved to postgres://${host}${pathname} on `;
+    expect([listed.code, JSON.parse(listed.stdout).length, listed.stderr]).toEqual([
+      0,
+      1,
+      expect.stringMatching(/^domain-risk: .*: servers there know nothing of what changes here\n$/),
+    ]);
+    expect(listed.stderr).toContain(told);
+    const config = readConfig({ DATA_DIR: folder });
+    const log = { warn: () => {} };
+    const served = openServedStore(
+      config,
+      log,
+      () => {},
+      () => {},
+    );
+    const refusal: StoreRefused = await served.then(
+      store => store.close(),
+      error => error,
+    );
+    expect(refusal).toBeInstanceOf(StoreRefused);
+    expect(refusal.problem).toContain(told);
+    expect(refusal.fix).toMatch(/^set DATABASE_URL to that one; to go on without it, .*domain-risk restore/);
+    const elsewhere = { folder: temporaryFolder() };
+    expect((await run(['restore', file(), '--yes'], elsewhere)).code).toBe(0);
+    expect((await run(['keys', 'list'], elsewhere)).stderr).toBe('');
+
     const server = await startServer({ env: { DATABASE_URL: url } });
     const response = await server.get('/v1/usage', secret);
     expect(await response.json()).toMatchObject({ monthly_limit: 2_000_000_000, month_count: 2 });
     expect((await server.get('/v1/public/domain/gmail.com', secret)).status).toBe(200);
     expect(await target.used(key.id, new Date().toISOString().slice(0, 7))).toBe(3);
 
-    const served = await migrate();
-    expect([served.code, served.stderr]).toEqual([
+    const beside = await migrate();
+    expect([beside.code, beside.stderr]).toEqual([
       1,
       expect.stringMatching(
         /^domain-risk: the target is served \(version \S+ on \S+\): stop the servers on it first/m,
