@@ -34,7 +34,7 @@ export function addCopies(program: Command): void {
     )
     .argument('<file>', 'made by backup')
     .option('--dry-run', 'only show what would change')
-    .option('--yes', 'do not ask for confirmation')
+    .option('--yes', 'do not ask for confirmation; needed where there is no terminal')
     .option('--json', 'one JSON document on stdout')
     .action(restore);
 }
@@ -56,8 +56,7 @@ async function restore(file: string, { dryRun = false, yes, json }: RestoreOptio
   if (dryRun && json) return printJson({ file: source, dry_run: true, ...planned });
   if (!json) printRestored(planned);
   if (dryRun) return void process.stdout.write('a dry run: nothing was changed\n');
-  if (!yes && process.stdin.isTTY && process.stderr.isTTY && !(await isConfirmed(source)))
-    throw new CommandFailed('nothing was restored');
+  if (!yes && !(await isConfirmed(source))) throw new CommandFailed('nothing was restored');
   const act = { ...actor(), at: Date.now(), action: 'store.restore', subject: basename(source) } as const;
   const { done, keys } = await withStoreOrNew(async store => ({
     done: await store.restore(source, { ...act, detail: null }),
@@ -92,6 +91,8 @@ function printRestored({ changes, rows }: Restored): void {
 }
 
 async function isConfirmed(source: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new CommandFailed('nothing was restored: there is no terminal to ask on; add --yes');
   const answer = await confirm({
     message: `Restore from ${source}?`,
     initialValue: false,

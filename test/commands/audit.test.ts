@@ -43,7 +43,7 @@ test('every change by a command stands in the audit: who, what, and how it was b
   expect(await operate.removeOverride('a.example', actor())).toMatchObject({ problem: 'not_found' });
   const copy = join(temporaryFolder(), 'copy.db');
   await store.backup(copy, () => {});
-  await runJson(['restore', copy], { folder });
+  await runJson(['restore', copy, '--yes'], { folder });
 
   const acts = await runJson<ShownAct[]>(['audit'], { folder });
   expect(acts.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([

@@ -39,7 +39,7 @@ test('a backup while serving, and a restore while serving that rewinds no counte
   const planned = await runJson(['restore', file, '--dry-run'], { folder });
   expect(planned).toEqual({ file, dry_run: true, changes: [change], rows: {} });
   expect(await service.store.listKeys()).toContainEqual({ ...kept.key, quota: 99 });
-  const restored = await runJson(['restore', file], { folder });
+  const restored = await runJson(['restore', file, '--yes'], { folder });
   expect(restored).toEqual({ file, dry_run: false, keys: 2, changes: [change], rows: {} });
   // What came since stays.
   expect([await status(later.secret), await status(kept.secret)]).toEqual([200, 200]);
@@ -57,10 +57,16 @@ test('a backup while serving, and a restore while serving that rewinds no counte
     ),
   ]);
   expect(existsSync(elsewhere)).toBe(false);
-  const people = await run(['restore', file], { folder: elsewhere });
+  const unasked = await run(['restore', file], { folder: elsewhere });
+  expect([unasked.code, unasked.stderr]).toEqual([
+    1,
+    'domain-risk: nothing was restored: there is no terminal to ask on; add --yes\n',
+  ]);
+  expect(existsSync(join(elsewhere, 'domain-risk.db'))).toBe(false);
+  const people = await run(['restore', file, '--yes'], { folder: elsewhere });
   expect([people.code, people.stdout]).toEqual([
     0,
-    expect.stringMatching(/\nrestored from .*: 1 × key.create, 1 in usage, 1 in usage_day, \d in audit\n$/),
+    expect.stringMatching(/\nrestored from .*: 1 × key.create, 1 in usage, 1 in usage_day, .*\d in audit\n$/),
   ]);
   const [key] = await runJson<Record<string, unknown>[]>(['keys', 'list'], { folder: elsewhere });
   expect(key).toMatchObject({ id: kept.key.id, used: 1 });
