@@ -29,6 +29,16 @@ function fail(message) {
   process.exit(1);
 }
 
+/** As in scripts/boot.mjs. */
+function hasFolder() {
+  try {
+    return process.cwd() !== '';
+  } catch {
+    return false;
+  }
+}
+
+if (!hasFolder()) fail('the current folder does not exist any more: change to another one (cd /)');
 const host = { version: process.versions.node, path: process.execPath };
 const runs = path => spawnSync(path, ['--version']).status === 0;
 const chosen = chooseNode(host, bundledNode(), runs);

@@ -22,6 +22,15 @@ function fail(message) {
   process.exit(1);
 }
 
+/** Whoever deletes it under us gets a line and no stack. */
+function hasFolder() {
+  try {
+    return process.cwd() !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** The service needs the runtime packages only; tests and benchmarks need all. */
 function install(wanted) {
   const lock = createHash('sha256')
@@ -72,6 +81,7 @@ function settingNames() {
   return readFileSync(join(root, '.env.example'), 'utf8').match(/^[A-Z_]+(?==)/gm);
 }
 
+if (!hasFolder()) fail('the current folder does not exist any more: change to another one (cd /)');
 const [script, ...args] = process.argv.slice(2);
 install(script.startsWith('src/') ? 'runtime' : 'all');
 const node = ownNode();

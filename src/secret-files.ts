@@ -1,5 +1,8 @@
 /** Secrets that may also be in a file, since others can see the environment of a process. */
 
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { INSTALLATION } from './installation.ts';
 import { parseSecretFile } from './setting-values.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,4 +24,15 @@ export function withSecrets(env: Environment, problems: string[]): Environment {
     else found[name] = held.value;
   }
   return { ...env, ...found };
+}
+
+/** Files that others may write to: whoever does gives himself the secret that it holds. One line for each. */
+export function exposedSecrets(env: Environment): string[] {
+  return [...Object.values(IN_FILES), 'FIRST_KEY_FILE'].flatMap(name => {
+    const path = env[name] && resolve(INSTALLATION, env[name]);
+    const mode = (path && statSync(path, { throwIfNoEntry: false })?.mode) || 0;
+    if ((mode & 0o022) === 0) return [];
+    const shown = (mode & 0o777).toString(8).padStart(4, '0');
+    return `${name}: others can change ${path} (mode ${shown}): chmod 600 ${path}`;
+  });
 }

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigRefused, readConfig } from '../src/config.ts';
 import { shownDatabase } from '../src/database.ts';
 import { INSTALLATION, installationOf } from '../src/installation.ts';
+import { exposedSecrets } from '../src/secret-files.ts';
 import { shownSettings, unknownSettings } from '../src/setting-sources.ts';
 import { SETTINGS } from '../src/settings.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -32,6 +33,21 @@ test.each([
   ]);
   const left = Object.entries(SETTINGS).filter(([name]) => !own.includes(name));
   expect(passed).toEqual(left.map(([name, { fallback }]) => [name, fallback]));
+});
+
+test('a file with a secret that others can write to is named, with its fix', () => {
+  const path = join(temporaryFolder(), 'token');
+  writeFileSync(path, 'x');
+  const told = (mode: number) => {
+    chmodSync(path, mode);
+    return exposedSecrets({ ADMIN_TOKEN_FILE: path, DATABASE_URL_FILE: `${path}-not`, FIRST_KEY_FILE: '' });
+  };
+  // As Docker and Kubernetes mount them.
+  for (const mode of [0o400, 0o600, 0o444, 0o644]) expect(told(mode)).toEqual([]);
+  const line = (mode: string) =>
+    `ADMIN_TOKEN_FILE: others can change ${path} (mode ${mode}): chmod 600 ${path}`;
+  expect(told(0o666)).toEqual([line('0666')]);
+  expect(told(0o620)).toEqual([line('0620')]);
 });
 
 test('every bad value is named with its fix, all at once', () => {

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import { parseDomain } from '../core/domain.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
-import { descriptors } from '../http/sockets.ts';
+import { descriptors } from '../http/descriptors.ts';
 import { settingsFile, unknownSettings } from '../setting-sources.ts';
 import { StoreRefused } from '../store/refused.ts';
 import { CommandFailed, printJson, printTable } from './print.ts';

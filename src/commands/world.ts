@@ -7,7 +7,9 @@ import { movedStore, openStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
+import { descriptors } from '../http/descriptors.ts';
 import { createOperate, type Operate, type Problem } from '../operate.ts';
+import { exposedSecrets } from '../secret-files.ts';
 import { settingsFile, unknownSettings } from '../setting-sources.ts';
 import { SETTINGS } from '../settings.ts';
 import { CommandFailed } from './print.ts';
@@ -15,14 +17,23 @@ import { CommandFailed } from './print.ts';
 /** Everything that this program writes is for its own user only. */
 const PRIVATE = 0o077;
 
+/** Below this a start fails anywhere, with a stack (48 were too few, 2026-11-17). */
+const LEAST_DESCRIPTORS = 64;
+
 let isTold = false;
 
 export function readWorld(): Config {
   process.umask(PRIVATE);
   const config = readConfig(process.env);
-  const unknown = isTold ? [] : unknownSettings(process.env, settingsFile(process.env));
+  if (descriptors() < LEAST_DESCRIPTORS)
+    throw new CommandFailed(
+      `only ${descriptors()} files may be open at a time, and ${LEAST_DESCRIPTORS} are needed, a server needs one more for each connection: raise the limit (ulimit -n, LimitNOFILE of systemd)`,
+    );
+  const told = isTold
+    ? []
+    : [...unknownSettings(process.env, settingsFile(process.env)), ...exposedSecrets(process.env)];
   isTold = true;
-  for (const line of unknown) process.stderr.write(`domain-risk: ${line}\n`);
+  for (const line of told) process.stderr.write(`domain-risk: ${line}\n`);
   return config;
 }
 

@@ -1,11 +1,11 @@
 /** Every socket that the port has: how many there may be, of whom, and which go when they run short. */
 
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { plainAddress } from '../core/origin.ts';
 import { MOST_HEAD } from './bytes.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
+import { descriptors } from './descriptors.ts';
 import { Eviction } from './eviction.ts';
 import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
@@ -30,29 +30,11 @@ const TEND_PARTS = 10;
  */
 const OTHER_DESCRIPTORS = { fewest: 192, share: 0.2, most: 1_200 };
 const MOST_CONNECTIONS = 20_000;
-const OPEN_FILES = 'Max open files';
-/** Where the system does not say. */
-const LIKELY_DESCRIPTORS = 1_024;
 const MOST_TOLD = 64;
 /** Of all connections, for one address. A trusted proxy speaks for many. */
 const LARGE_SHARE = 0.1;
 /** Bytes that were received and not read, of all connections: enough for 5,000 who send no body (2026-11-16). */
 const MOST_HELD = 24 * 1024 * 1024;
-
-/** How many descriptors this process may have. */
-export function descriptors(): number {
-  try {
-    const lines = readFileSync('/proc/self/limits', 'latin1').split('\n');
-    const soft = lines
-      .find(line => line.startsWith(OPEN_FILES))
-      ?.slice(OPEN_FILES.length)
-      .trim()
-      .split(' ', 1)[0];
-    return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft ?? LIKELY_DESCRIPTORS);
-  } catch {
-    return LIKELY_DESCRIPTORS;
-  }
-}
 
 /** How many connections this process may have, with so many workers that ask DNS. */
 export function mostConnections(workers = 1): number {

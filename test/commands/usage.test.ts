@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -18,7 +18,7 @@ import {
 import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { bareEnvironment } from '../support/environment.ts';
-import { CLI, hasTool, openBeside, ROOT, run, runJson } from '../support/process.ts';
+import { CLI, hasTool, NO_DNS, openBeside, ROOT, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** What the documents promise; the help of each must name these words. Others may be added. */
@@ -165,6 +165,27 @@ test('where there is no store, commands that need one make none and name the pat
   const { stderr } = await run(['keys', 'list'], { folder, env });
   expect(stderr).toMatch(/^domain-risk: .*other\.db does not exist; set DATABASE_URL to sqlite:.*\n$/);
   expect(existsSync(folder)).toBe(false);
+});
+
+test('in a folder that was deleted, and where too few files may be open, a command says so in one line', async () => {
+  const folder = temporaryFolder();
+  const said = (script: string) => {
+    const env = bareEnvironment({ DATA_DIR: folder, DNS_SERVERS: NO_DNS });
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { env, encoding: 'utf8' });
+    return [status, stdout, stderr.replace(/^sh: .*getcwd.*\n/m, '')];
+  };
+  const gone = 'the current folder does not exist any more: change to another one (cd /)';
+  for (const launcher of ['scripts/boot.mjs src/cli.ts', 'bin/domain-risk.mjs']) {
+    const at = join(folder, 'gone');
+    const command = `${process.execPath} ${join(ROOT, launcher)} keys list`;
+    const result = said(`mkdir ${at}; cd ${at}; rmdir ${at}; ${command}`);
+    expect(result).toEqual([1, '', `domain-risk: ${gone}\n`]);
+  }
+  const [code, , few] = said(`ulimit -n 40; ${process.execPath} ${CLI} keys create --name x`);
+  expect([code, few]).toEqual([
+    1,
+    expect.stringMatching(/^domain-risk: only 40 files may be open .*: raise the limit \(ulimit -n,.*\)\n$/),
+  ]);
 });
 
 test('an empty file is no store: commands say so and leave it, and who makes a store says that too', async () => {
