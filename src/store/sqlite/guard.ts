@@ -3,7 +3,7 @@
  * deleted or replaced, and all that it counts there is lost with the process.
  */
 
-import { closeSync, openSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { StoreUnavailable } from '../../core/ports.ts';
@@ -11,11 +11,12 @@ import { canFollow, canFollowJournal, headOf, type JournalHead, journalHeadOf } 
 import { notePair } from './pair.ts';
 
 export interface Guard {
-  /** Behind every work, before it is said to be done; throws StoreUnavailable. Ten system calls. */
+  /** Behind every work, before it is said to be done; throws StoreUnavailable. Five system calls. */
   check(): void;
   /**
-   * The same, at most once in so long: a commit has 13 system calls, and is not to have more (2026-11-16). Before every work:
-   * what is written beside another process that has other files would destroy the store for both.
+   * The same, at most once in so long, and its heads more rarely still: a commit has 13 system calls, and is not to have
+   * many more (2026-11-17). Before every work: what is written beside another process that has other files would destroy
+   * the store for both.
    */
   checkNowAndThen(): void;
   /** Ends the connection; where the files are no longer its own, without a last word in them. */
@@ -23,51 +24,64 @@ export interface Guard {
 }
 
 const NOW_AND_THEN_MS = 100;
+const HEADS_MS = 500;
 
-const identityOf = (path: string): string | undefined => {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev} ${found.ino}`;
-};
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });
+const identityOf = (found: Stats | undefined) => found && `${found.dev} ${found.ino}`;
+
+/** What the folder shows: whether the file is at its path, and what lies beside it still the same. */
+interface Seen {
+  readonly isThere: boolean;
+  readonly areBeside: boolean;
+  readonly size: number;
+  readonly journalSize: number;
+}
+
+/** The journal (the WAL) and its index may come later than the connection, and then stay. */
+function watchFolder(path: string, real: string): () => Seen {
+  const file = identityOf(statOf(path));
+  const was: (string | undefined)[] = [];
+  return () => {
+    const present = statOf(path);
+    const beside = [statOf(`${real}-wal`), statOf(`${real}-shm`)];
+    const areBeside = beside.map(identityOf).every((now, at) => {
+      was[at] ??= now;
+      return now === was[at];
+    });
+    const isThere = identityOf(present) === file;
+    return { isThere, areBeside, size: present?.size ?? 0, journalSize: beside[0]?.size ?? 0 };
+  };
+}
 
 /**
- * From the moment at which the connection was opened; `opened` is a descriptor of the file. The journal (the WAL) and its
- * index may come later, and then stay. What lies beside the file is noted by the first one, and whenever its head moves on.
+ * From the moment at which the connection was opened; `opened` is a descriptor of the file. What lies beside the file is
+ * noted by the first one, and whenever its head moves on.
  */
 export function guardFile(path: string, opened: number, isFirst: boolean): Guard {
-  const file = identityOf(path);
-  // Behind a symbolic link SQLite puts them beside the file itself.
+  // Behind a symbolic link SQLite puts everything beside the file itself.
   const real = realpathSync(path);
-  const beside: { path: string; was?: string | undefined }[] = ['-wal', '-shm'].map(end => ({
-    path: real + end,
-  }));
+  const look = watchFolder(path, real);
   const journal = watchJournal(`${real}-wal`);
   let head = headOf(opened);
   let goodUntil = 0;
+  let headsUntil = 0;
   if (isFirst) notePair(path, head);
 
-  const isThere = () => identityOf(path) === file;
-
-  function areBeside(): boolean {
-    return beside.every(other => {
-      const present = identityOf(other.path);
-      other.was ??= present;
-      return present === other.was;
-    });
-  }
-
   /** Nobody has written another file over it, or cut it off. */
-  function isOurs(): boolean {
-    const next = headOf(opened);
-    if (!canFollow(next, head) || !journal.isOurs()) return false;
+  function isOurs({ size, journalSize }: Seen): boolean {
+    const next = headOf(opened, size);
+    if (!canFollow(next, head) || !journal.isOurs(journalSize)) return false;
     const hasMoved = !isDeepStrictEqual(next, head);
     head = next;
     if (hasMoved) notePair(path, head);
+    headsUntil = performance.now() + HEADS_MS;
     return true;
   }
 
-  function check(): void {
-    if (!isThere() || !areBeside() || !isOurs()) {
-      goodUntil = 0;
+  function check(withHeads = true): void {
+    const seen = look();
+    if (!seen.isThere || !seen.areBeside || (withHeads && !isOurs(seen))) {
+      goodUntil = headsUntil = 0;
       throw new StoreUnavailable(
         `the database ${path} was deleted or replaced while it was in use: put it back, or restart the service to go on with what is there now`,
       );
@@ -76,10 +90,14 @@ export function guardFile(path: string, opened: number, isFirst: boolean): Guard
   }
 
   return {
-    check,
-    checkNowAndThen: () => void (performance.now() > goodUntil && check()),
+    check: () => check(),
+    checkNowAndThen() {
+      const now = performance.now();
+      if (now > goodUntil) check(now > headsUntil);
+    },
     close(db) {
-      if (isThere() && !(areBeside() && isOurs())) closeBeside(db, path);
+      const seen = look();
+      if (seen.isThere && !(seen.areBeside && isOurs(seen))) closeBeside(db, path);
       else db.close();
       journal.close();
     },
@@ -91,12 +109,13 @@ function watchJournal(path: string) {
   let file: number | undefined;
   let was: JournalHead | undefined;
   return {
-    isOurs(): boolean {
-      if (!statSync(path, { throwIfNoEntry: false })) return true;
+    isOurs(size: number): boolean {
+      if (size === 0) return true;
       file ??= openSync(path, 'r');
-      const next = journalHeadOf(file);
+      const next = journalHeadOf(file, size);
       const isGood = next === undefined || canFollowJournal(next, was);
-      if (isGood) was = next;
+      // The size may be of a moment before it began anew.
+      if (isGood) was = next && { ...next, size: next.salts === was?.salts ? next.size : 0 };
       return isGood;
     },
     close: () => void (file !== undefined && closeSync(file)),

@@ -23,10 +23,10 @@ const MOST_FORMS = 1_000;
  * `file` must stay open for as long as this process has a connection to it: the system takes all locks of a process on a
  * file away when it closes one of its descriptors (fcntl(2)).
  */
-export function headOf(file: number): Head {
+export function headOf(file: number, size = fstatSync(file).size): Head {
   const bytes = Buffer.alloc(44);
   if (readSync(file, bytes, 0, 44, 0) < 44) return NOTHING;
-  return { size: fstatSync(file).size, changes: bytes.readUInt32BE(24), form: bytes.readUInt32BE(40) };
+  return { size, changes: bytes.readUInt32BE(24), form: bytes.readUInt32BE(40) };
 }
 
 export function canFollow(next: Head, was: Head): boolean {
@@ -44,13 +44,10 @@ export interface JournalHead {
 /** What a thousand pages need, after which SQLite empties the journal by itself: a checkpoint. */
 export const JOURNAL_BYTES = 5 * 1024 * 1024;
 
-/** Undefined while it is empty, or begins anew this very moment. */
-export function journalHeadOf(file: number): JournalHead | undefined {
-  const [bytes, again] = [Buffer.alloc(32), Buffer.alloc(32)];
-  readSync(file, bytes, 0, 32, 0);
-  const { size } = fstatSync(file);
-  readSync(file, again, 0, 32, 0);
-  if (size < 32 || !bytes.equals(again)) return undefined;
+/** `size` is from a moment before. Undefined while it is empty. */
+export function journalHeadOf(file: number, size: number): JournalHead | undefined {
+  const bytes = Buffer.alloc(32);
+  if (readSync(file, bytes, 0, 32, 0) < 32 || size < 32) return undefined;
   const magic = bytes.readUInt32BE(0);
   return {
     size,
