@@ -284,6 +284,22 @@ describe('a host whose addresses nobody can ask for', () => {
   });
 });
 
+it.each(['project.rediris.es', 'home.comcast.net', 'home.sdf.org'])(
+  'one call about a name received at %s takes nothing away of what was learned at its address',
+  async machine => {
+    place(machine, BAD);
+    point('trick.com', machine);
+    place('mx.evil.com', BAD);
+    point('evil.com', 'mx.evil.com');
+    for (let pass = 0; pass < 2; pass++) {
+      await again('trick.com');
+      await world.digest();
+      time.now += DAY_MS;
+    }
+    expect(await again('evil.com')).toMatchObject(FOUND);
+  },
+);
+
 describe('a name below a platform', () => {
   it.each([
     'none.aspmx.l.google.com',
