@@ -26,11 +26,14 @@ export interface DnsCaps extends FlightCaps, MemoryCaps {
  * Half of the places are as many as one key can have, so that two keys are needed to make others wait, and those wait
  * for milliseconds: names that never answer leave after `soonMs`, 64 of them some 430 times a second. The slow room
  * holds almost twice what 100 of them a second need (1.65 s each), and of one key a third more than they need.
+ * Background work is shared in the same way, though none of it waits: one key's names that never answer, however many,
+ * leave three quarters of its places to others.
  */
 export const DNS_CAPS: DnsCaps = Object.freeze({
   places: Object.freeze({ most: 128, perZone: 4, perKey: 64 }),
   slow: Object.freeze({ most: 320, perZone: 16, perKey: 224 }),
-  background: Object.freeze({ most: 32, perZone: 4, perKey: 16 }),
+  background: Object.freeze({ most: 64, perZone: 4, perKey: 16 }),
+  slowBackground: Object.freeze({ most: 96, perZone: 8, perKey: 32 }),
   soonMs: 150,
   budgetMs: 1_800,
   addressesInFlight: 96,
@@ -71,9 +74,8 @@ export function createResolver(options: ResolverOptions): DnsResolver {
   return new CachingResolver(options);
 }
 
-/** The kinds of background work, which have places of their own. */
+/** In whose places names are refreshed that somebody asks for, whoever that is: no key has this id. */
 const REFRESHES = 'refresh';
-const PREFETCHES = 'prefetch';
 
 class CachingResolver implements DnsResolver {
   readonly counters = newCounters();
@@ -133,9 +135,9 @@ class CachingResolver implements DnsResolver {
     return failures !== undefined && this.#servers.haveAnswered(failures.first, failures.last);
   }
 
-  prefetch(domain: Domain): void {
+  prefetch(domain: Domain, keyId: string): void {
     if (isSpecialUse(domain) || this.#memory.isSettled(domain)) return;
-    this.#askInBackground(domain, PREFETCHES);
+    this.#askInBackground(domain, keyId);
   }
 
   async addressesOf(host: string, giveUp?: AbortSignal): ReturnType<Resolver['addressesOf']> {
@@ -177,8 +179,8 @@ class CachingResolver implements DnsResolver {
 
   readonly #refresh = (domain: string): boolean => this.#askInBackground(domain, REFRESHES);
 
-  #askInBackground(domain: string, kind: string): boolean {
-    const outcome = this.#flights.askInBackground(domain, zoneOf(domain), kind);
+  #askInBackground(domain: string, key: string): boolean {
+    const outcome = this.#flights.askInBackground(domain, zoneOf(domain), key);
     if (outcome === 'begun') this.counters.background += 1;
     return outcome !== 'full';
   }
