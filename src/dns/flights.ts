@@ -20,7 +20,8 @@ export interface FlightCaps {
   readonly budgetMs: number;
 }
 
-type Fly = (name: string, withinMs: number) => Inquiry<Mail>;
+/** `key`: whose place it has. */
+type Fly = (name: string, withinMs: number, key: string) => Inquiry<Mail>;
 
 /** Where names are asked from: at first, and when they were not answered soon. */
 interface Room {
@@ -124,7 +125,7 @@ export class Flights {
 
   /** In a place that was taken. */
   #start({ places, slow }: Room, name: string, zone: string, key: string, until: number): Promise<Mail> {
-    const inquiry = this.#begin(name, until);
+    const inquiry = this.#begin(name, key, until);
     const flight: Slow = { zone, key, giveUp: inquiry.cancel };
     let isSlow = false;
     const soon = startDeadline(this.#caps.soonMs, () => {
@@ -140,11 +141,11 @@ export class Flights {
   }
 
   /** For whoever got a place first, and for all who wait for one for this name: each of them has his own time. */
-  #begin(name: string, until: number): Inquiry<Mail> {
+  #begin(name: string, key: string, until: number): Inquiry<Mail> {
     const tickets = this.#tickets.get(name) ?? [];
     this.#tickets.delete(name);
     const latest = tickets.reduce((last, ticket) => Math.max(last, ticket.until), until);
-    const inquiry = this.#fly(name, Math.max(1, latest - performance.now()));
+    const inquiry = this.#fly(name, Math.max(1, latest - performance.now()), key);
     for (const ticket of tickets) {
       this.#callers.places.withdraw(ticket);
       if (ticket.until === latest) ticket.deadline.cancel();

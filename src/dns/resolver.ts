@@ -4,6 +4,7 @@ import { type Domain, isHostName, registrableDomain } from '../core/domain.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
 import type { HostAddresses, Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
 import { isSpecialUse } from '../core/special-use.ts';
+import type { Steps } from '../core/steps.ts';
 import { type Answered, ask } from './ask.ts';
 import { type DnsCounters, newCounters, type QuestionOutcome } from './counters.ts';
 import { type TtlLimits, UNHEARD, UNKNOWN } from './finding.ts';
@@ -66,8 +67,8 @@ export interface ResolverOptions {
 
 export interface DnsResolver extends Resolver {
   readonly counters: DnsCounters;
-  /** Names that callers asked for lately, as far as they are remembered. */
-  recent(most: number): readonly string[];
+  /** Names that callers asked for lately, as far as they are remembered, of each key the same share. */
+  recent(most: number): Steps<readonly string[]>;
 }
 
 export function createResolver(options: ResolverOptions): DnsResolver {
@@ -114,8 +115,8 @@ class CachingResolver implements DnsResolver {
     return this.#memory.last(domain);
   }
 
-  recent(most: number): readonly string[] {
-    return [...Iterator.from(this.#memory.names()).take(most)];
+  recent(most: number): Steps<readonly string[]> {
+    return this.#memory.names(most);
   }
 
   async resolve(domain: Domain, keyId: string): Promise<Mail> {
@@ -185,7 +186,7 @@ class CachingResolver implements DnsResolver {
     return outcome !== 'full';
   }
 
-  readonly #fly = (domain: string, withinMs: number): Inquiry<Mail> => {
+  readonly #fly = (domain: string, withinMs: number, key: string): Inquiry<Mail> => {
     const { result, cancel } = inquire(this.#put, domain, withinMs, this.#caps.ttl);
     const mail = result
       .then(finding => {
@@ -193,7 +194,8 @@ class CachingResolver implements DnsResolver {
         const isHurried = finding === UNKNOWN && withinMs < this.#caps.budgetMs / 2;
         if (finding === UNHEARD || isHurried) return this.#inTrouble(domain);
         if (finding === UNKNOWN) this.#servers.doubt();
-        const kept = this.#memory.keep(domain, finding, this.#servers.troubleAt);
+        const by = key === REFRESHES ? undefined : key;
+        const kept = this.#memory.keep(domain, finding, this.#servers.troubleAt, by);
         if (kept.stale) this.counters.stale += 1;
         return kept;
       })
