@@ -104,6 +104,12 @@ export class Sentinels {
     return this.#watched.some(one => one.troubleAt < since && one.answeredAt > after && !this.#problem(one));
   }
 
+  /** Whether a server was probed since a moment and never answered rightly for the name that nobody has. */
+  isUnheard(server: Server, since: number): boolean {
+    const watched = this.#find(server);
+    return watched !== undefined && watched.troubleAt >= since && watched.answeredAt < since;
+  }
+
   get troubleAt(): number {
     return Math.min(...this.#watched.map(one => one.troubleAt));
   }

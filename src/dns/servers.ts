@@ -12,8 +12,8 @@ const FAILURES_TO_REST = 3;
 const REST_MS = 5_000;
 /**
  * Who was asked in vain to confirm denials so often in a row, for so long at least, is not waited for any more: a server
- * may know its sentinels and fail with everything else. Not sooner, since names that one server denies and another does
- * not answer for cost little to make.
+ * may know its sentinels and fail with everything else. Only where no probe was answered meanwhile for the name that
+ * nobody has: whoever owns names can have one server deny them and another one wait for ever.
  */
 const MUTE_AFTER = 5;
 const MUTE_AFTER_MS = 30_000;
@@ -105,6 +105,8 @@ export class Servers {
    */
   others(than: Server): Others {
     const now = this.#ticks();
+    for (const { isMute, server, unconfirmedSince } of this.#standings)
+      if (isMute && !this.#sentinels.isUnheard(server, unconfirmedSince)) this.confirmed(server);
     const isAwake = ({ failures, restsUntil }: Standing) => failures < FAILURES_TO_REST && restsUntil <= now;
     const isProven = this.#sentinelNames.length > 0;
     const others = this.#standings
@@ -117,7 +119,7 @@ export class Servers {
     return { servers, mustConfirm: confirming.length > 0 };
   }
 
-  /** It answered when a denial was put to it, whatever it said. */
+  /** It answered when a denial was put to it, whatever it said, or for the name that nobody has. */
   confirmed(server: Server): void {
     const one = this.#standing(server);
     one.unconfirmed = 0;
@@ -132,8 +134,9 @@ export class Servers {
     const now = this.#ticks();
     if (one.unconfirmed === 0) one.unconfirmedSince = now;
     one.unconfirmed += 1;
-    const isMute = one.unconfirmed >= MUTE_AFTER && now - one.unconfirmedSince >= MUTE_AFTER_MS;
-    if (one.isMute || !isMute) return;
+    this.#sentinels.doubt();
+    const isLong = one.unconfirmed >= MUTE_AFTER && now - one.unconfirmedSince >= MUTE_AFTER_MS;
+    if (one.isMute || !isLong || !this.#sentinels.isUnheard(server, one.unconfirmedSince)) return;
     one.isMute = true;
     this.#changed();
   }
