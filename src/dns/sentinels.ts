@@ -110,6 +110,12 @@ export class Sentinels {
     return watched !== undefined && watched.troubleAt >= since && watched.answeredAt < since;
   }
 
+  /** Whether the last probe of a server went wrong, since a moment. */
+  isInTrouble(server: Server, since: number): boolean {
+    const watched = this.#find(server);
+    return watched !== undefined && watched.troubleAt >= since && watched.troubleAt > watched.answeredAt;
+  }
+
   get troubleAt(): number {
     return Math.min(...this.#watched.map(one => one.troubleAt));
   }

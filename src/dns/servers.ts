@@ -21,6 +21,8 @@ const MUTE_AFTER_MS = 30_000;
 interface Standing {
   readonly server: Server;
   failures: number;
+  /** Since when these came in a row. */
+  failingSince: number;
   restsUntil: number;
   /** Denials in a row that it did not confirm, and since when. */
   unconfirmed: number;
@@ -69,7 +71,7 @@ export class Servers {
       const server = parseServer(text);
       if (!server) throw new Error(`not a DNS server: ${JSON.stringify(text)}`);
       return {
-        ...{ server, failures: 0, restsUntil: 0 },
+        ...{ server, failures: 0, failingSince: 0, restsUntil: 0 },
         ...{ unconfirmed: 0, unconfirmedSince: 0, isMute: false, triedAt: -Infinity },
       };
     });
@@ -164,16 +166,18 @@ export class Servers {
 
   failed(server: Server): void {
     const one = this.#standing(server);
+    if (one.failures === 0) one.failingSince = this.#ticks();
     one.failures += 1;
     if (one.failures >= FAILURES_TO_REST) one.restsUntil = this.#ticks() + REST_MS;
   }
 
   health(): ResolverHealth['servers'] {
-    return this.#standings.map(({ server, failures, isMute }) => {
+    return this.#standings.map(one => {
+      const { server, isMute } = one;
       const problem = this.#sentinels.problem(server) ?? (isMute ? 'mute' : undefined);
       return {
         address: server.text,
-        healthy: failures < FAILURES_TO_REST,
+        healthy: !this.#isFailing(one),
         problem: problem === undefined ? null : problemText(problem, this.#sentinelNames),
       };
     });
@@ -181,6 +185,12 @@ export class Servers {
 
   close(): void {
     this.#sentinels.close();
+  }
+
+  /** Names that fail by themselves say nothing of a server: where there are sentinels, those must have failed since too. */
+  #isFailing({ server, failures, failingSince }: Standing): boolean {
+    if (failures < FAILURES_TO_REST) return false;
+    return this.#sentinelNames.length === 0 || this.#sentinels.isInTrouble(server, failingSince);
   }
 
   #standing(server: Server): Standing {

@@ -315,6 +315,19 @@ test.each<Fault>(['servfail', 'drop'])(
   },
 );
 
+test('a server is not held to fail for names that do, and is as soon as its sentinels do too', async () => {
+  const world = await watched();
+  const health = () => world.resolver.health().servers[0]?.healthy;
+  const bad = ['a.com', 'b.com', 'c.com', 'd.com'];
+  for (const name of bad) world.dns.zones.set(name, { fault: 'servfail' });
+  expect(await states(world, ['company.com', ...bad])).toContain('unknown');
+  expect(health()).toBe(true);
+  world.dns.fault = 'servfail';
+  world.time.now += 31_000;
+  expect(await states(world, bad)).toEqual(bad.map(() => 'unknown'));
+  await expect.poll(health, { timeout: 5_000 }).toBe(false);
+});
+
 test("a second server is not held to be mute for names whose owner has one server's questions answered only", async () => {
   const [first, honest] = [await serveZones(ZONES), await serveZones(ZONES)];
   first.zones.delete('company.com');
