@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
-import { LEARNING } from '../core/guest.ts';
+import { LEARNING, mostInnocents } from '../core/guest.ts';
 import { dayOf } from '../core/quota.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { FEWEST_SHOWN, MOST_SHOWN, showingHosts } from '../http/shown.ts';
@@ -58,8 +58,8 @@ async function list(options: { json?: boolean }): Promise<void> {
       row.host,
       row.state,
       row.sum.toFixed(1),
-      atMost(row.flagged),
-      atMost(row.innocent),
+      atMost(row.flagged, LEARNING.mostGuests),
+      atMost(row.innocent, mostInnocents(row.flagged)),
       row.last_seen,
       row.neighbours.join(' '),
     ]),
@@ -67,7 +67,7 @@ async function list(options: { json?: boolean }): Promise<void> {
 }
 
 /** Counting ends there. */
-const atMost = (guests: number) => (guests < LEARNING.mostGuests ? guests : `${guests}+`);
+const atMost = (guests: number, most: number) => (guests < most ? guests : `${guests}+`);
 
 async function forget(host: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
   const forgotten = !options.undo;
