@@ -300,6 +300,15 @@ it.each(['project.rediris.es', 'home.comcast.net', 'home.sdf.org'])(
   },
 );
 
+it.each(['0.0.0.0', '0.1.2.3', '127.0.0.1'])(
+  'a host at %s, where nobody receives mail, does not spare what stands behind it',
+  async nowhere => {
+    place('mx.nowhere.net', nowhere);
+    point('evil.com', 'mx.nowhere.net', HOST);
+    expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 84 });
+  },
+);
+
 describe('a name below a platform', () => {
   it.each([
     'none.aspmx.l.google.com',
