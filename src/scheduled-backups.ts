@@ -19,7 +19,7 @@ const LOOK_MS = 30_000;
 const RETRY_MS = 3_600_000;
 
 const NAME = /^domain-risk-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/;
-const PARTIAL = /^domain-risk-\S+Z\.db\.partial(?:-journal)?$/;
+const PARTIAL = /^domain-risk-[\dT-]+Z\.db\.partial(?:-journal)?$/;
 /** Of the file, and of what whoever has looked into it may have left beside it. */
 const ENDS = ['', '-wal', '-shm'];
 const ACTOR = { who: 'domain-risk', via: 'schedule' };

@@ -14,7 +14,8 @@ const NO_FEEDS: readonly RegExp[] = [
   /^(?:co|firm|inc|ltd|ngo|org|plc)\.[a-z]+$/,
   /^(?:(?!js|ts)[a-z]{2}|africa|jpn|mex)\.(?:com|net|org|bz)$/,
   /\.eu\.org$/,
-  /(?:^|\.)(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]+$|\.(?:edu|gov|mil)$|\.(?:gov|leg)\.[a-z]{2}$/,
+  /(?:^|\.)(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]+$/,
+  /\.(?:edu|gov|mil|leg\.[a-z]{2})$/,
 ];
 
 /** Most names need no pattern: whatever these match has a last but one label of at most so many letters ("africa"), */
