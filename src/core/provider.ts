@@ -173,7 +173,7 @@ export const HAVE_MEMBERS: ReadonlySet<string> = new Set([
 const LINES: ReadonlySet<ProviderClass> = new Set<ProviderClass>(['consumer_webmail', 'mailbox_provider']);
 /** Called what nobody gives to a customer, right below the name of whoever rents machines or lines out. */
 const A_MAIL_HOST =
-  /^(?:mx|mail|smtp|inbound)(?:[a-z]|-?in|ext|gw|host|relay|store|backup|srv)?-?\d{0,3}\.(?:(?:mx|mail|smtp)\.)?$/;
+  /^(?:mx|mta|mail|smtp|inbound)(?:[a-z]|-?in|ext|gw|host|relay|store|backup|srv)?-?\d{0,3}\.(?:(?:mx|mail|smtp)\.)?$/;
 
 /** Whether a host is a mail host of whoever has a domain, by its name. */
 export function isMailHostOf(host: string, domain: string): boolean {

@@ -389,6 +389,7 @@ describe("a provider's own mail service is told from a machine that somebody ren
     ['home.comcast.net', false],
     ['mailhome.comcast.net', false],
     ['smtp-in.libero.it', true],
+    ['mta.inet.fi', true],
     ['eur.olc.protection.outlook.com', true],
     ['mx1.rediris.es', true],
     ['project.rediris.es', false],
