@@ -225,6 +225,26 @@ test('where connections run short, nobody in the middle of its calls makes room 
   expect(answers).toEqual(Array(5).fill([20, false]));
 });
 
+test('where strangers hold all connections by asking again and again, whoever comes with a key is let in', async () => {
+  const { port, socket } = await startPort(20);
+  const open = opener(port);
+  const strangers = Array.from({ length: 30 }, (_, at) => open(`127.0.1.${1 + at}`, '/livez'));
+  socket.destroy();
+  const asking = setInterval(() => {
+    for (const { socket: one } of strangers) if (!one.destroyed) one.write(head('/livez'));
+  }, 50);
+  onTestFinished(() => clearInterval(asking));
+  await eventually('all are there', () => strangers.every(one => one.received.length > 0 || one.isClosed));
+  // For so long nobody is looked for who could go.
+  await pause(200);
+  for (let i = 0; i < 10; i++) {
+    const newcomer = open('127.0.0.200', CALL);
+    await eventually('it is answered', () => newcomer.received.length > 0 || newcomer.isClosed);
+    expect(newcomer.received.slice(0, 12)).toBe('HTTP/1.1 200');
+    newcomer.socket.destroy();
+  }
+});
+
 test('the body of a request that looks like a call is never answered, overload or not', async () => {
   const { state, socket, statuses } = await startPort();
   socket.write(call());
