@@ -2,26 +2,34 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { breakAndRepair } from '../support/breaking.ts';
 import { countOf, hasTool, type Running, read, startServer } from '../support/process.ts';
 import { eventually, pause, sized } from '../support/scale.ts';
 import { startTestService } from '../support/service.ts';
 
-const BROKEN_MS = sized(1_500, 10_000);
+const BROKEN_MS = sized(600, 10_000);
 
-function breakStore(server: Running, breakIt: () => void, repair: () => void): Promise<void> {
+/** One server for all of them: it is well again after each. */
+let server: Running;
+const ends: (() => void | Promise<void>)[] = [];
+beforeAll(async () => {
+  server = await startServer({ cleanup: end => void ends.push(end) });
+});
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+function breakStore(breakIt: () => void, repair: () => void): Promise<void> {
   const id = String(read(join(server.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
   const counted = () => countOf(server.folder, id);
   return breakAndRepair({ server, secret: server.firstKey!, counted, ms: BROKEN_MS, breakIt, repair });
 }
 
 test('a store that another process has locked: 500 within a second, alive, not ready, and well again by itself', async () => {
-  const server = await startServer();
   const other = new DatabaseSync(join(server.folder, 'domain-risk.db'), { timeout: 5_000 });
   onTestFinished(() => other.close());
   await breakStore(
-    server,
     () => other.exec('BEGIN IMMEDIATE'),
     () => other.exec('ROLLBACK'),
   );
@@ -30,17 +38,15 @@ test('a store that another process has locked: 500 within a second, alive, not r
 test.skipIf(!hasTool('prlimit'))(
   'a disk that takes no more: 500 within a second, alive, not ready, and well again by itself',
   async () => {
-    const server = await startServer();
     await breakStore(
-      server,
-      () => limitFiles(server, '1'),
-      () => limitFiles(server, 'unlimited'),
+      () => limitFiles('1'),
+      () => limitFiles('unlimited'),
     );
   },
 );
 
 /** For every file alike: what is beyond it cannot be written. */
-function limitFiles(server: Running, size: string): void {
+function limitFiles(size: string): void {
   const { status, stderr } = spawnSync('prlimit', ['--pid', `${server.pid}`, `--fsize=${size}:`], {
     encoding: 'utf8',
   });
@@ -52,7 +58,6 @@ const PATH = '/v1/public/domain/gmail.com';
 test.skipIf(!hasTool('prlimit'))(
   'a journal that grew beside a long reader until nothing more could be written is emptied once the reader is gone',
   async () => {
-    const server = await startServer();
     const path = join(server.folder, 'domain-risk.db');
     // The start says in one line what runs, and on what.
     const start = server
@@ -71,7 +76,7 @@ test.skipIf(!hasTool('prlimit'))(
     const reader = new DatabaseSync(path, { readOnly: true });
     reader.exec('BEGIN; SELECT * FROM revision');
     // Room for the file as it is and for some calls in the journal.
-    limitFiles(server, `${statSync(path).size + 200_000}`);
+    limitFiles(`${statSync(path).size + 200_000}`);
     await eventually('nothing more can be counted', async () => (await status()) === 500);
     expect(await status()).toBe(500);
     reader.close();
