@@ -27,6 +27,7 @@ let store: Store;
 let dns: DnsServer;
 /** The port of the listener for operators. */
 let operators: number;
+let tokenFile: string;
 const ends: (() => void | Promise<void>)[] = [];
 const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
 
@@ -34,7 +35,9 @@ beforeAll(async () => {
   dns = await startDns([['slow.example.com', { fault: 'drop' }]]);
   cleanup(() => dns.close());
   operators = await freePort({ host: '127.0.0.1', port: 0 });
-  const apart = { METRICS_PORT: String(operators), ADMIN_TOKEN: TOKEN };
+  tokenFile = join(temporaryFolder(cleanup), 'token');
+  writeFileSync(tokenFile, TOKEN);
+  const apart = { METRICS_PORT: String(operators), ADMIN_TOKEN_FILE: tokenFile };
   const env = { WORKERS, ACCESS_LOG: 'all', DNS_SERVERS: dns.address, ...apart };
   server = await startServer({ env, cleanup });
   store = await openBeside(server.folder, cleanup);
@@ -169,17 +172,30 @@ test('workers cannot share the port of a server that has one', async () => {
 });
 
 test('workers share the listener of operators as well, which another server cannot have', async () => {
-  const asked = await Promise.all(
-    Array.from({ length: 12 }, () =>
-      fetch(`http://127.0.0.1:${operators}/admin/keys`, {
-        headers: { authorization: `Bearer ${TOKEN}`, connection: 'close' },
-      }),
-    ),
-  );
-  expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200));
+  expect(new Set(await askedAs(TOKEN))).toEqual(new Set([200]));
   expect((await server.get('/metrics')).status).toBe(404);
   const { code, stderr } = await run(['serve'], { env: { METRICS_PORT: String(operators), WORKERS } });
   expect([code, stderr.includes(`port ${operators} on 127.0.0.1 is in use`)]).toEqual([1, true]);
+});
+
+/** As 12 connections of their own are told, which all workers take. */
+async function askedAs(token: string): Promise<number[]> {
+  const ask = async () => {
+    const headers = { authorization: `Bearer ${token}`, connection: 'close' };
+    return (await fetch(`http://127.0.0.1:${operators}/admin/keys`, { headers })).status;
+  };
+  return Promise.all(Array.from({ length: 12 }, ask));
+}
+
+test('SIGHUP reloads the token of operators in all workers', async () => {
+  const after = 'b'.repeat(40);
+  expect(new Set(await askedAs(TOKEN))).toEqual(new Set([200]));
+  writeFileSync(tokenFile, after);
+  server.signal('SIGHUP');
+  await eventually('the new token counts', async () =>
+    (await askedAs(after)).every(status => status === 200),
+  );
+  expect(new Set(await askedAs(TOKEN))).toEqual(new Set([401]));
 });
 
 /** The last of the server for all: it is gone afterwards. */
