@@ -27,7 +27,7 @@ test(`${CONNECTIONS} strangers send any bytes in any order at any speed: the pro
   timeout: sized(180_000, 1_800_000),
 }, async () => {
   process.stdout.write(`SEED=${SEED}\n`);
-  const server = await startServer({ env: ALL_LISTS });
+  const server = await startServer(sized({}, { env: ALL_LISTS }));
   const paths = await pathsOf(server.base);
   const bystander = startBystander(server, {
     secret: server.firstKey!,
