@@ -153,7 +153,7 @@ test('who sends megabytes behind the end of a connection leaves no descriptor be
   const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length;
   const before = descriptors();
   const much = Buffer.alloc(3_000_000, 'x');
-  for (let i = 0; i < sized(40, 100); i++) {
+  for (let i = 0; i < 100; i++) {
     const socket = open(server.port);
     socket.write(i % 2 ? 'GARBAGE\r\n\r\n' : 'GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     socket.write(much);
