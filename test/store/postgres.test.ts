@@ -14,6 +14,37 @@ import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { spendOne } from '../support/spend.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
+/** Three servers on one database that stay open for many tests, each of which finds it empty. */
+async function emptiedDatabase(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const open = () => openPostgresStore(url);
+  const servers = [await open(), await open(), await open()] as const;
+  const { rows } = await client.query(
+    `SELECT relname, relkind FROM pg_class WHERE relnamespace = 'domain_risk'::regnamespace AND relkind IN ('r', 'S')`,
+  );
+  const named = (kind: string) =>
+    rows.filter(({ relkind }) => relkind === kind).map(({ relname }) => relname);
+  const kept = ['schema_version', 'proof', 'revision'];
+  // One without the other's triggers and references, so that their order does not matter.
+  const emptying = [
+    'BEGIN; SET LOCAL session_replication_role = replica; UPDATE domain_risk.revision SET value = 1',
+    ...named('r').flatMap(name => (kept.includes(name) ? [] : `DELETE FROM domain_risk.${name}`)),
+    ...named('S').map(name => `SELECT setval('domain_risk.${name}', 1, false)`),
+    'COMMIT',
+  ].join(';\n');
+  return {
+    async servers() {
+      await client.query(emptying);
+      return servers;
+    },
+    async close() {
+      for (const store of servers) await store.close();
+      await client.end();
+    },
+  };
+}
+
 describe.runIf(hasPostgres())('PostgreSQL', () => {
   let postgres: Postgres;
   let url: string;
@@ -50,16 +81,20 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     return { store, key, revision, spend };
   }
 
-  storeContract(
-    async () => {
-      await empty();
-      return () => open();
-    },
-    async () => {
-      await empty();
-      return open();
-    },
-  );
+  describe('does what every store must:', () => {
+    let emptied: Awaited<ReturnType<typeof emptiedDatabase>>;
+    beforeAll(async () => {
+      emptied = await emptiedDatabase(await postgres.newDatabase());
+    });
+    afterAll(() => emptied?.close());
+    storeContract(
+      async () => {
+        await empty();
+        return () => open();
+      },
+      () => emptied.servers(),
+    );
+  });
 
   describe('the tables', () => {
     test('are made once, however many servers start together', async () => {
@@ -509,8 +544,15 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.flag');
     expect(rows!.n).toBeLessThanOrEqual(MOST_FLAGS);
     expect(rows!.n).toBeGreaterThan(90_000);
-    const top = [...(await store.ranking('2026-10-17', 10, undefined))];
-    expect(top.map(row => row.domain)).toEqual(['two-keys.example', 'listed.example']);
+    const top: string[] = [];
+    // On a busy machine it may take longer than the second that the database gives it.
+    await eventually('it is ranked', () =>
+      store.ranking('2026-10-17', 10, undefined).then(
+        rows => top.push(...[...rows].map(({ domain }) => domain)) > 0,
+        () => false,
+      ),
+    );
+    expect(top).toEqual(['two-keys.example', 'listed.example']);
   });
 
   test('decisions stay within their bound, and the oldest go', async () => {
