@@ -160,13 +160,6 @@ test('the listener of operators has a share of the connections, and never more',
   expect((await ask(port, '/livez')).status).toBe(200);
 });
 
-test('METRICS_PORT=off and DOCS=off: neither is there', async () => {
-  const { port } = await startTestService({ env: { METRICS_PORT: 'off', DOCS: 'off' } });
-  for (const path of ['/metrics', '/docs', '/openapi.json']) {
-    expect((await ask(port, path)).status, path).toBe(404);
-  }
-});
-
 function open(
   port: number,
   from: string,
