@@ -56,7 +56,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
 
   const query = (text: string, values: unknown[] = []) => postgres.query(text, values, url);
   /** Quicker than a new database for each test. */
-  const empty = () => query('DROP SCHEMA IF EXISTS domain_risk CASCADE');
+  const empty = async () => void (await query('DROP SCHEMA IF EXISTS domain_risk CASCADE'));
 
   async function open(at = url, clock?: Clock): Promise<Store> {
     const store = await openPostgresStore(at, clock);
@@ -468,13 +468,13 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
   });
 
   describe('a server is ready', () => {
+    beforeAll(empty);
+
     test.each([0, 1_500, -1_500])('with a clock that is %i ms off', async off => {
-      await empty();
       await (await open(url, () => Date.now() + off)).ready();
     });
 
     test.each([10_000, -10_000])('but not with a clock that is %i ms off', async off => {
-      await empty();
       const store = await open(url, () => Date.now() + off);
       await expect(store.ready()).rejects.toThrow(/clock is \d+ ms off/);
     });
@@ -521,7 +521,6 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
   });
 
   test('a backup is refused with the line that makes one', async () => {
-    await empty();
     const store = await open();
     await expect(store.backup('x', () => {})).rejects.toThrow(/pg_dump --format=custom --schema=domain_risk/);
     await expect(store.restore('x', ACT)).rejects.toThrow(/pg_restore/);
