@@ -7,7 +7,13 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { accessibilityProblems, BY_LAYOUT, hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
+import {
+  accessibilityProblems,
+  BY_LAYOUT,
+  hasBrowser,
+  sharedConsole,
+  type VisitOptions,
+} from '../support/browser.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { button, PATIENT, signIn, signInField, soon } from './steps.ts';
 
