@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { networkOf } from '../core/address.ts';
 import { newLastSecret } from '../core/door.ts';
 import { plainAddress } from '../core/origin.ts';
-import type { Caller } from './accounts.ts';
+import { type Caller, keyIn } from './accounts.ts';
 import type { Call } from './call.ts';
 import type { Fairness } from './fairness.ts';
 import { dropNow, Farewell, type Lingering } from './farewell.ts';
@@ -210,7 +210,7 @@ export class Connection implements OpenLine {
   takeTurns(work: LongWork): void {
     const { row } = this.lastSecret;
     const stranger: Caller = { name: this.network, kind: 'stranger' };
-    takeTurns(this.#fairness, row === undefined ? stranger : { name: row, kind: 'key' }, work);
+    takeTurns(this.#fairness, row === undefined ? stranger : keyIn(row), work);
   }
 
   refuse(answer: string): void {
