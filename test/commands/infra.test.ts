@@ -87,6 +87,7 @@ describe('feeds sweep, infra list and infra forget', () => {
     expect(await runJson(['infra', 'forget', 'MX.box.net.'], options)).toEqual({
       host: 'mx.box.net',
       forgotten: true,
+      also: ['*.box.net', '5.61.1.1'],
     });
     const { stdout } = await run(['infra', 'list'], options);
     expect(stdout).toMatch(/^HOST +STATE +SUM +LISTED DOMAINS/);

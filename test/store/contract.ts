@@ -25,6 +25,7 @@ import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
 import type { Flag } from '../../src/core/ranking.ts';
 import { ALIVE_MS } from '../../src/core/server.ts';
 import { NO_TRAFFIC, slotsAt } from '../../src/core/traffic.ts';
+import { sumOf } from '../../src/core/weights.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
@@ -796,9 +797,20 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       const { store, learn, counts } = await learning();
       const most = LEARNING.mostGuests;
       await learn([...guests(most + 500), ...guests(most + 500, { entry: null }, 'i')]);
-      expect(await counts()).toEqual([['mx.box.net', most, most]]);
+      expect(await counts()).toEqual([['mx.box.net', most, most + 500]]);
       await learn(guests(1, { day: '2026-11-16' }), [], '2026-11-16');
       expect((await store.listHosts(1, 1))[0]).toMatchObject({ flagged: most, lastDay: '2026-11-16' });
+    });
+
+    test('innocent guests beside many listed ones are all counted that can turn the scale', async () => {
+      const { store, learn } = await learning();
+      const innocents = guests(2_100, { entry: null, corroborated: null, keys: null }, 'i');
+      await learn(guests(100, { keys: 0xffff }));
+      await learn(innocents.slice(0, 1_500));
+      await learn(innocents.slice(1_500));
+      const [host] = await store.listHosts(1, 1);
+      expect(host).toMatchObject({ flagged: 100, innocent: 2_000 });
+      expect(sumOf(host!, DAY)).toBeLessThan(0);
     });
 
     test('a forgotten host takes no guests until that is undone', async () => {
