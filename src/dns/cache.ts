@@ -2,10 +2,13 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Mail } from '../core/mail.ts';
+import type { Steps } from '../core/steps.ts';
 import { packMail, unpackMail } from './pack.ts';
 
 /** All times in the resolver's ticks. */
 interface Times {
+  /** Whose lookup brought it, as one number of a few hundred: who fills the memory is told from others by it. */
+  readonly by: number;
   readonly obtainedAt: number;
   /** Until then the answer is fresh. */
   readonly expiresAt: number;
@@ -118,9 +121,21 @@ export class Cache {
     else this.#probation.set(name, pack(entry));
   }
 
-  /** Those asked for again and again first, of each kind the latest first. */
-  *names(): Generator<string> {
-    for (const part of [this.#protected, this.#long, this.#probation]) yield* part.keys();
+  /**
+   * Those asked for again and again first, of each kind the latest first, in the row of whoever brought them. A kind is one
+   * step, since it changes while others are served: 35,000 names take some 10 ms (2026-11-17), once an hour.
+   */
+  *rows(): Steps<Map<number, string[]>> {
+    const rows = new Map<number, string[]>();
+    for (const part of [this.#protected, this.#long, this.#probation]) {
+      for (const [name, { by }] of part.entries()) {
+        const row = rows.get(by);
+        if (row) row.push(name);
+        else rows.set(by, [name]);
+      }
+      yield;
+    }
+    return rows;
   }
 
   get size(): number {
@@ -133,10 +148,10 @@ export class Cache {
   }
 }
 
-function pack({ mail, obtainedAt, expiresAt, lookAt, quietUntil }: Entry): Packed {
-  return { mail: packMail(mail), obtainedAt, expiresAt, lookAt, quietUntil };
+function pack({ mail, by, obtainedAt, expiresAt, lookAt, quietUntil }: Entry): Packed {
+  return { mail: packMail(mail), by, obtainedAt, expiresAt, lookAt, quietUntil };
 }
 
-function unpack({ mail, obtainedAt, expiresAt, lookAt, quietUntil }: Packed): Entry {
-  return { mail: unpackMail(mail), obtainedAt, expiresAt, lookAt, quietUntil };
+function unpack({ mail, by, obtainedAt, expiresAt, lookAt, quietUntil }: Packed): Entry {
+  return { mail: unpackMail(mail), by, obtainedAt, expiresAt, lookAt, quietUntil };
 }
