@@ -21,7 +21,6 @@ import type { Actor } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { FreshSource } from './core/feed.ts';
 import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
-import { toSecond } from './core/quota.ts';
 import type { Shelf } from './core/saved.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, DNS_CAPS, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
@@ -71,9 +70,7 @@ export async function openCommandStore(config: Config, onDeath: (error: Error) =
 
 /** Whoever counts in a file that was moved counts what nobody else knows of. Undefined where it was not. */
 export function movedStore({ database }: Pick<Config, 'database'>): string | undefined {
-  const moved = database.kind === 'sqlite' ? movedFrom(database.path) : undefined;
-  if (!moved || database.kind !== 'sqlite') return undefined;
-  return `${database.path} was moved to ${moved.target} on ${toSecond(moved.at)}`;
+  return database.kind === 'sqlite' ? movedFrom(database.path) : undefined;
 }
 
 /** For a server: others can tell that it is there. */

@@ -1,10 +1,11 @@
 /** The mark that `migrate` leaves in a file: what it holds has been moved, and is counted elsewhere from then on. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { toSecond } from '../../core/quota.ts';
 import { read } from './open.ts';
 
 /** Where everything is now, and since when. */
-export interface Moved {
+interface Moved {
   readonly target: string;
   readonly at: number;
 }
@@ -17,11 +18,11 @@ export function markMoved(db: DatabaseSync, { target, at }: Moved): void {
   db.prepare('INSERT INTO moved (at, target) VALUES (?, ?)').run(at, target);
 }
 
-/** Undefined where it was not. */
-export function movedFrom(path: string): Moved | undefined {
+/** In words, for whoever opens it all the same; undefined where it was not moved. */
+export function movedFrom(path: string): string | undefined {
   return read(path, db => {
     if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'moved'").get()) return undefined;
     const row = db.prepare('SELECT at, target FROM moved').get();
-    return row && { at: Number(row.at), target: String(row.target) };
+    return row && `${path} was moved to ${row.target} on ${toSecond(Number(row.at))}`;
   });
 }
