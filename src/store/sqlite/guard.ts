@@ -25,6 +25,11 @@ export interface Guard {
 
 const NOW_AND_THEN_MS = 100;
 const HEADS_MS = 500;
+/**
+ * A head is noted when it has stood for so long: by then the checkpoint that wrote it is on the disk. One that a power cut
+ * takes back would look like another file's, and the journal that makes it good would be set aside.
+ */
+const SETTLED_MS = 5_000;
 
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });
 const identityOf = (found: Stats | undefined) => found && `${found.dev} ${found.ino}`;
@@ -55,7 +60,7 @@ function watchFolder(path: string, real: string): () => Seen {
 
 /**
  * From the moment at which the connection was opened; `opened` is a descriptor of the file. What lies beside the file is
- * noted by the first one, and whenever its head moves on.
+ * noted by the first one, and when its head has moved on.
  */
 export function guardFile(path: string, opened: number, isFirst: boolean): Guard {
   // Behind a symbolic link SQLite puts everything beside the file itself.
@@ -65,16 +70,21 @@ export function guardFile(path: string, opened: number, isFirst: boolean): Guard
   let head = headOf(opened);
   let goodUntil = 0;
   let headsUntil = 0;
+  let settledAt = Number.POSITIVE_INFINITY;
   if (isFirst) notePair(path, head);
 
   /** Nobody has written another file over it, or cut it off. */
   function isOurs({ size, journalSize }: Seen): boolean {
     const next = headOf(opened, size);
     if (!canFollow(next, head) || !journal.isOurs(journalSize)) return false;
-    const hasMoved = !isDeepStrictEqual(next, head);
+    const now = performance.now();
+    if (!isDeepStrictEqual(next, head)) settledAt = now + SETTLED_MS;
     head = next;
-    if (hasMoved) notePair(path, head);
-    headsUntil = performance.now() + HEADS_MS;
+    if (now > settledAt) {
+      notePair(path, head);
+      settledAt = Number.POSITIVE_INFINITY;
+    }
+    headsUntil = now + HEADS_MS;
     return true;
   }
 

@@ -5,7 +5,7 @@
 
 import { fstatSync, readSync } from 'node:fs';
 
-/** Of a database. None of these ever goes back: nobody here shrinks the file. */
+/** Of a database. None of these ever goes back, but for the size with VACUUM, which moves `form` on. */
 export interface Head {
   readonly size: number;
   /** Moves on with checkpoints, though not with each. */
@@ -31,7 +31,8 @@ export function headOf(file: number, size = fstatSync(file).size): Head {
 
 export function canFollow(next: Head, was: Head): boolean {
   const forms = next.form - was.form;
-  return next.size >= was.size && next.changes >= was.changes && forms >= 0 && forms < MOST_FORMS;
+  if (forms < 0 || forms >= MOST_FORMS || next.changes < was.changes) return false;
+  return forms > 0 || next.size >= was.size;
 }
 
 /** Of a journal (a WAL). `salts` are new whenever it begins anew. */

@@ -56,7 +56,7 @@ const noteOf = (real: string) => `${real}.pair`;
 /** Behind a symbolic link SQLite puts everything beside the file itself. */
 const realOf = (path: string) => (existsSync(path) ? realpathSync(path) : path);
 
-/** For a file that is open here, whenever its head has moved on. What cannot be noted, as on a full disk, is not known. */
+/** For a file that is open here, when its head has moved on. What cannot be noted, as on a full disk, is not known. */
 export function notePair(path: string, head: Head): void {
   const real = realOf(path);
   const [file, ...beside] = ['', ...ENDS].map(end => statOf(real + end));
