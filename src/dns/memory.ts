@@ -52,7 +52,10 @@ export class Memory {
   /** Some of the names; where there are more, whoever brought most gives way. */
   *names(most: number): Steps<readonly string[]> {
     const rows = yield* this.#cache.rows();
-    return fairShare([...rows.values()], most);
+    return fairShare(
+      Array.from(rows.values(), names => [...names]),
+      most,
+    );
   }
 
   get size(): number {
