@@ -201,17 +201,20 @@ test.each(Object.keys(EXCHANGES))(
 );
 
 test('a file that was moved away under a server and is back at the next start has its journal still; the journal of a deleted one is set aside', async () => {
-  const path = join(temporaryFolder(), 'domain-risk.db');
+  const folder = temporaryFolder();
+  // Behind a link, which the file's end leaves pointing at nothing.
+  const [path, real] = [join(folder, 'domain-risk.db'), join(folder, 'real.db')];
+  symlinkSync(real, path);
   const first = await inUse(path);
-  renameSync(path, `${path}.moved`);
+  renameSync(real, `${real}.moved`);
   await expect(first.call(510)).rejects.toThrow(REFUSED);
   await first.store.close();
-  renameSync(`${path}.moved`, path);
+  renameSync(`${real}.moved`, real);
   const told: string[] = [];
   const second = await inUse(path, told);
   expect(told).toEqual([]);
   expect(await second.store.listKeys()).toHaveLength(2);
-  rmSync(path);
+  rmSync(real);
   await second.store.close();
   const third = await inUse(path, told);
   expect(told).toEqual([expect.stringContaining('set aside')]);

@@ -138,12 +138,13 @@ function watchJournal(path: string) {
  * reads cannot empty anything.
  */
 function closeBeside(db: DatabaseSync, path: string): void {
-  const reader = new DatabaseSync(path, { readOnly: true });
+  let reader: DatabaseSync | undefined;
   try {
+    reader = new DatabaseSync(path, { readOnly: true });
     reader.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
   } catch {
-    // What cannot be read is not worth it.
+    // What cannot be read any more has nothing to lose.
   }
   db.close();
-  reader.close();
+  reader?.close();
 }

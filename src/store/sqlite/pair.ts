@@ -7,8 +7,10 @@ import {
   closeSync,
   existsSync,
   linkSync,
+  lstatSync,
   openSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -17,6 +19,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import type { SetAside } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
@@ -53,8 +56,12 @@ function isSame(one: Identity, other: Identity): boolean {
 
 const noteOf = (real: string) => `${real}.pair`;
 
-/** Behind a symbolic link SQLite puts everything beside the file itself. */
-const realOf = (path: string) => (existsSync(path) ? realpathSync(path) : path);
+/** Behind a symbolic link SQLite puts everything beside the file itself, also where that is gone. */
+function realOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+  return isLink ? resolve(dirname(path), readlinkSync(path)) : path;
+}
 
 /** For a file that is open here, when its head has moved on. What cannot be noted, as on a full disk, is not known. */
 export function notePair(path: string, head: Head): void {
