@@ -7,7 +7,6 @@ import {
   closeSync,
   existsSync,
   linkSync,
-  lstatSync,
   openSync,
   readFileSync,
   readlinkSync,
@@ -59,8 +58,12 @@ const noteOf = (real: string) => `${real}.pair`;
 /** Behind a symbolic link SQLite puts everything beside the file itself, also where that is gone. */
 function realOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
-  return isLink ? resolve(dirname(path), readlinkSync(path)) : path;
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    // There is no link.
+    return path;
+  }
 }
 
 /** For a file that is open here, when its head has moved on. What cannot be noted, as on a full disk, is not known. */
