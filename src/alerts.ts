@@ -31,7 +31,7 @@ export function startAlerts(parts: {
   const raising = createRaise({
     ...{ store, health, clock: Date.now },
     isUsed: feed => !config.feedsOff.includes(feed),
-    backups: backups && { folder: backups.folder, lastGood: () => lastGoodBackup(backups.folder) },
+    backups: backups && { ...backups, lastGood: () => lastGoodBackup(backups.folder, Date.now()) },
     tell(event, at) {
       counts.count(event.kind);
       log.warn({ event: event.kind, subject: event.subject }, event.text);

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { actOf } from './core/audit.ts';
-import { type Clock, type Store, StoreUnavailable } from './core/ports.ts';
+import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
 import { StoreRefused } from './store/refused.ts';
 
 export interface BackupSettings {
@@ -27,20 +27,29 @@ const ACTOR = { who: 'domain-risk', via: 'schedule' };
 const nameOf = (slot: number) =>
   `domain-risk-${new Date(slot).toISOString().slice(0, 19).replaceAll(':', '')}Z.db`;
 
-/** Of the names in the folder those of ours, the oldest first. */
-function backupsIn(folder: string): { readonly name: string; readonly slot: number }[] {
+interface Backup {
+  readonly name: string;
+  readonly slot: number;
+}
+
+/**
+ * Of the names in the folder those of ours, the oldest first. What is named after the future was made by a clock that
+ * was ahead: nobody knows how old it is, and it is the first to go.
+ */
+function backupsIn(folder: string, now: number): Backup[] {
+  const age = ({ slot }: Backup) => (slot > now ? Number.POSITIVE_INFINITY : now - slot);
   return readdirSync(folder)
     .flatMap(name => {
       const [, day, hour, minute, second] = NAME.exec(name) ?? [];
       return day ? { name, slot: Date.parse(`${day}T${hour}:${minute}:${second}Z`) } : [];
     })
-    .sort((a, b) => a.slot - b.slot);
+    .sort((a, b) => (age(a) === age(b) ? a.slot - b.slot : age(b) - age(a)));
 }
 
 /** When it was due: nothing has the name of a backup that was not read back whole. 0 where there is none. */
-export function lastGoodBackup(folder: string): number {
+export function lastGoodBackup(folder: string, now: number): number {
   try {
-    return backupsIn(folder).at(-1)?.slot ?? 0;
+    return backupsIn(folder, now).findLast(({ slot }) => slot <= now)?.slot ?? 0;
   } catch {
     return 0;
   }
@@ -48,13 +57,15 @@ export function lastGoodBackup(folder: string): number {
 
 /** Infinite where there is none. */
 export function backupAge(folder: string, now: number): number {
-  const last = lastGoodBackup(folder);
-  return last === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - last) / 1_000;
+  const last = lastGoodBackup(folder, now);
+  return last === 0 ? Number.POSITIVE_INFINITY : (now - last) / 1_000;
 }
 
 interface Parts extends BackupSettings {
   readonly store: Pick<Store, 'backup' | 'recordAct'>;
   readonly clock: Clock;
+  /** Waits are measured by these: a clock that was ahead may have been put right meanwhile. */
+  readonly ticks: Ticks;
   readonly log: Pick<Logger, 'info' | 'error'>;
 }
 
@@ -65,7 +76,7 @@ export interface ScheduledBackups {
 }
 
 export function scheduleBackups(parts: Parts): ScheduledBackups {
-  const { store, folder, everyMs, keep, clock, log } = parts;
+  const { store, folder, everyMs, keep, clock, ticks, log } = parts;
   let isBusy = false;
   let restUntil = Number.NEGATIVE_INFINITY;
 
@@ -87,12 +98,13 @@ export function scheduleBackups(parts: Parts): ScheduledBackups {
       throw error;
     }
     log.info({ file: join(folder, name) }, 'backed up');
-    for (const { name: old } of backupsIn(folder).slice(0, -keep))
+    const others = backupsIn(folder, clock()).filter(one => one.name !== name);
+    for (const { name: old } of others.slice(0, Math.max(0, others.length - keep + 1)))
       for (const end of ENDS) rmSync(join(folder, old + end), { force: true });
   }
 
   async function fail(error: Error): Promise<void> {
-    restUntil = clock() + Math.min(RETRY_MS, everyMs);
+    restUntil = ticks() + Math.min(RETRY_MS, everyMs);
     log.error(
       { err: error },
       'the backup failed: BACKUP_DIR must be writable and have room for the whole store',
@@ -103,7 +115,7 @@ export function scheduleBackups(parts: Parts): ScheduledBackups {
 
   async function look(): Promise<void> {
     const now = clock();
-    if (isBusy || now < restUntil) return;
+    if (isBusy || ticks() < restUntil) return;
     isBusy = true;
     try {
       await make(now - (now % everyMs));

@@ -60,6 +60,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('b', 'too small', 5));
   await store.createKey({ ...key, expiresAt: NOW + DAY }, ACT);
   await store.recordAct({ ...ACT, at: NOW, action: 'backup.fail', subject: '/b', detail: 'ENOSPC' });
+  const lastGood = { at: 3 };
   const told: string[] = [];
   const counts = new RaisedCounts();
   const start = () => {
@@ -68,7 +69,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
       clock: () => NOW,
       health: () => ({ servers: [server('lies')] }) as never,
       isUsed: feed => feed !== 'off',
-      backups: { folder: '/b', lastGood: () => 3 },
+      backups: { folder: '/b', everyMs: DAY, lastGood: () => lastGood.at },
       tell(event) {
         counts.count(event.kind);
         told.push(event.id);
@@ -87,6 +88,16 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('b', 'too small', 6));
   await one.look();
   expect(told.at(-1)).toBe('feed.failing b 6');
+  // One that failed before a good one of the same day, and one that a clock that was ahead has failed.
+  lastGood.at = NOW;
+  await store.recordAct({
+    ...ACT,
+    at: NOW + 366 * DAY,
+    action: 'backup.fail',
+    subject: '/b',
+    detail: 'ENOSPC',
+  });
+  await one.look();
   expect(told).toHaveLength(5);
 });
 

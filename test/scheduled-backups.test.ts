@@ -23,7 +23,7 @@ async function world(folder = join(temporaryFolder(), 'backups')) {
   });
   onTestFinished(() => store.close());
   await store.createKey(keyRecord(), ACT);
-  const time = { now: Date.UTC(2026, 10, 16, 10, 20) };
+  const time = { now: Date.UTC(2026, 10, 16, 10, 20), ticks: 0 };
   const logged: string[] = [];
   const log = pino({}, { write: line => void logged.push(line) });
   const schedule = (with_: Store = store) => {
@@ -33,6 +33,7 @@ async function world(folder = join(temporaryFolder(), 'backups')) {
       everyMs: HOUR,
       keep: 2,
       clock: () => time.now,
+      ticks: () => time.ticks,
       log,
     });
     onTestFinished(made.close);
@@ -87,7 +88,36 @@ test('one that fails is in the log and in the audit, takes no older one away, an
   expect(backupAge(folder, time.now)).toBe(80 * 60);
   await broken.look();
   expect((await store.audit(9)).filter(({ action }) => action === 'backup.fail')).toHaveLength(1);
+  time.ticks += HOUR;
+  await broken.look();
+  expect((await store.audit(9)).filter(({ action }) => action === 'backup.fail')).toHaveLength(2);
+});
+
+test('a clock that was a year ahead: its backups are neither the last good ones nor kept before new ones, and nobody waits for it', async () => {
+  const { folder, time, schedule, store } = await world();
+  const right = time.now;
+  const backups = schedule();
+  const broken = schedule({
+    ...store,
+    backup: (path, progress) => store.backup(join(path, 'none'), progress),
+  });
+  time.now += 366 * 24 * HOUR;
+  await broken.look();
+  for (let hour = 0; hour < 2; hour++) {
+    await backups.look();
+    time.now += HOUR;
+  }
+  expect(readdirSync(folder).map(name => name.slice(12, 16))).toEqual(['2027', '2027']);
+  time.now = right;
+  expect(backupAge(folder, time.now)).toBe(Number.POSITIVE_INFINITY);
+  await backups.look();
+  expect(readdirSync(folder)).toContain('domain-risk-2026-11-16T100000Z.db');
+  expect(backupAge(folder, time.now)).toBe(20 * 60);
   time.now += HOUR;
+  await backups.look();
+  expect(readdirSync(folder).map(name => name.slice(12, 16))).toEqual(['2026', '2026']);
+  time.now += HOUR;
+  time.ticks += HOUR;
   await broken.look();
   expect((await store.audit(9)).filter(({ action }) => action === 'backup.fail')).toHaveLength(2);
 });

@@ -106,7 +106,8 @@ async function greet(service: Serving, config: Config, log: Logger): Promise<voi
 
 /** The timer ends with the process: one that is under way is then given up, and leaves nothing that has its name. */
 function startBackups({ backups }: Config, store: Store, log: Logger): void {
-  if (backups) void scheduleBackups({ ...backups, store, log, clock: Date.now }).look();
+  if (backups)
+    void scheduleBackups({ ...backups, store, log, clock: Date.now, ticks: () => performance.now() }).look();
 }
 
 interface Parts {
