@@ -129,10 +129,12 @@ export function observePorts(metrics: Metrics, ports: readonly Port[]): void {
   );
 }
 
+export const BACKUPS_METRIC = 'domain_risk_backup_age_seconds';
+
 export function observeBackups(metrics: Metrics, age: () => number): void {
   metrics.gauge(
-    'domain_risk_backup_age_seconds',
-    'Age of the last good backup by schedule; +Inf where there is none.',
+    BACKUPS_METRIC,
+    'Age of the last good backup by schedule; +Inf where there is none, NaN until the folder was read.',
     age,
     'max',
   );

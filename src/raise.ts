@@ -24,9 +24,9 @@ interface Parts {
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
-  /** Undefined where none are made by schedule. */
+  /** Undefined where none are made by schedule; the last good one where the folder has not been read yet. */
   readonly backups:
-    | { readonly folder: string; readonly everyMs: number; readonly lastGood: () => number }
+    | { readonly folder: string; readonly everyMs: number; readonly lastGood: () => number | undefined }
     | undefined;
   /** Of one that nobody has raised before. */
   readonly tell: (event: Event, at: number) => void;
@@ -81,6 +81,7 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
     if (!backups) return undefined;
     const { folder, everyMs } = backups;
     const lastGood = backups.lastGood();
+    if (lastGood === undefined) return undefined;
     const isSince = (at: number) => at <= now && at - (at % everyMs) > lastGood;
     const failed = (await store.audit(ACTS)).find(
       ({ action, subject, at }) => action === 'backup.fail' && subject === folder && isSince(at),

@@ -51,6 +51,7 @@ type Room =
   | 'store/postgres';
 const ROOTS = new Set([
   'alerts.ts',
+  'backup-folder.ts',
   'binding.ts',
   'cli.ts',
   'compose.ts',
@@ -243,6 +244,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'copies',
     'guard',
     'lock',
+    'own-copy',
     'restore',
     'shared-commits',
     'thread',
