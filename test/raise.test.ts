@@ -42,6 +42,12 @@ test.each<[string, Partial<Seen>, string[]]>([
   ['more left', unused({ expiresAt: NOW + 7 * DAY + 1 }), []],
   ['a list refused', { checks: [check('a', null), check('b', 'too small', 5)] }, ['feed.failing b 5']],
   ['no way to any list', { checks: [check('a', 'ENOTFOUND'), check('b', 'ENOTFOUND')] }, []],
+  ['no list ever', { checks: [check('a', 'ENOTFOUND', null)] }, ['feed.stale feeds 0']],
+  [
+    'stale lists beside one that a clock which was ahead has checked',
+    { checks: [check('a', 'ENOTFOUND', NOW - 4 * DAY), check('b', 'ENOTFOUND', NOW + 365 * DAY)] },
+    [`feed.stale feeds ${NOW - 4 * DAY}`],
+  ],
   ['stale lists', { checks: [check('a', null, NOW - 4 * DAY)] }, [`feed.stale feeds ${NOW - 4 * DAY}`]],
   ['a backup', { backup: { folder: '/b', problem: 'ENOSPC', lastGood: 3 } }, ['backup.failed /b 3']],
   ['a good resolver', { servers: [server(null)] }, []],
