@@ -10,6 +10,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { settingsFileOf } from '../bin/settings-file.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.installed');
@@ -84,7 +85,8 @@ if (isCommand) env.DOMAIN_RISK_LAUNCHER = String(process.pid);
 // The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
 if (!isCommand) for (const name of settingNames()) delete env[name];
 // From wherever it is called, the same settings: those of the installation, where the current folder has none of its own.
-const file = isCommand ? [resolve('.env'), join(root, '.env')].find(path => existsSync(path)) : undefined;
+const { path: file, problem } = isCommand ? settingsFileOf([resolve('.env'), join(root, '.env')]) : {};
+if (problem) fail(problem);
 const settings = file === undefined ? [] : [`--env-file=${file}`];
 // For the program to tell where a setting came from, and which lines mean nothing to it.
 if (file !== undefined) env.DOMAIN_RISK_ENV_FILE = file;

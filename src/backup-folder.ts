@@ -4,10 +4,10 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from './core/ports.ts';
 
-const SLOT = String.raw`domain-risk-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z`;
 /** Without an id where a version made it that had none. */
-const NAME = new RegExp(`^${SLOT}(?:-([0-9a-f]{8}))?\\.db$`);
-const PARTIAL = new RegExp(`^${SLOT}(?:-([0-9a-f]{8}))?\\.db\\.partial[0-9a-f-]*(?:-journal)?$`);
+const NAME = /^domain-risk-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z(?:-([0-9a-f]{8}))?\.db$/;
+const PARTIAL =
+  /^domain-risk-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z(?:-([0-9a-f]{8}))?\.db\.partial[0-9a-f-]{0,40}(?:-journal)?$/;
 /** Of the file, and of what whoever has looked into it may have left beside it. */
 const ENDS = ['', '-wal', '-shm'];
 

@@ -62,6 +62,7 @@ const ROOTS = new Set([
   'settings.ts',
   'observe.ts',
   'observe-updates.ts',
+  'regular-file.ts',
   'reload.ts',
   'scheduled-backups.ts',
   'secret-files.ts',
