@@ -196,3 +196,11 @@ test('every setting is shown with where it came from, and no secret is', () => {
   });
   expect(JSON.stringify(shown)).not.toContain('canary');
 });
+
+test('the systemd unit promises no reload of what systemd itself reads once, and says how to upgrade below a read-only /opt', () => {
+  const unit = text('deploy/domain-risk.service');
+  expect(unit).toMatch(/^LoadCredential=/m);
+  expect(unit).not.toMatch(/^ExecReload=/m);
+  const steps = 'git pull && npm run build:console && systemctl start domain-risk';
+  for (const file of ['deploy/domain-risk.service', 'docs/operate.md']) expect(text(file)).toContain(steps);
+});
