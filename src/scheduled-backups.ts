@@ -71,7 +71,7 @@ export interface ScheduledBackups {
 }
 
 /** By which the backups of one store are told from those of others in the same folder. */
-async function idOf(store: BackupStore): Promise<string> {
+export async function storeIdOf(store: Pick<Store, 'lease' | 'swapLease'>): Promise<string> {
   const made = { name: STORE_ID, holder: randomBytes(4).toString('hex'), until: 0, dueAt: 0 };
   await store.swapLease(made, undefined);
   return (await store.lease(STORE_ID))!.holder!;
@@ -107,7 +107,7 @@ function makerOf(parts: Parts): (wait: (ms: number) => void) => Promise<void> {
   let known: { readonly id: string; readonly files: BackupFolder } | undefined;
 
   async function open() {
-    const id = await idOf(store);
+    const id = await storeIdOf(store);
     return { id, files: openBackupFolder(folder, id, store) };
   }
 
