@@ -7,6 +7,7 @@ import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chooseNode } from './choose-node.mjs';
+import { takeSignals } from './pass-signals.mjs';
 import { settingsFileOf } from './settings-file.mjs';
 
 /** As in scripts/boot.mjs. */
@@ -29,6 +30,7 @@ function fail(message) {
   process.exit(1);
 }
 
+const signals = takeSignals(process.argv[2] === 'serve');
 const host = { version: process.versions.node, path: process.execPath };
 const runs = path => spawnSync(path, ['--version']).status === 0;
 const chosen = chooseNode(host, bundledNode(), runs);
@@ -44,7 +46,7 @@ const child = spawn(chosen.node, [...NODE_FLAGS, ...settings, CLI, ...process.ar
   stdio: 'inherit',
   env,
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+signals.passTo(child);
 // npx passes a signal to its shell, which ends and tells nobody.
 const { ppid } = process;
 if (process.env.npm_command === 'exec')

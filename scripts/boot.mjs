@@ -10,6 +10,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { takeSignals } from '../bin/pass-signals.mjs';
 import { settingsFileOf } from '../bin/settings-file.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -74,6 +75,7 @@ function settingNames() {
 }
 
 const [script, ...args] = process.argv.slice(2);
+const signals = takeSignals(script === 'src/cli.ts' && args[0] === 'serve');
 install(script.startsWith('src/') ? 'runtime' : 'all');
 const node = ownNode();
 // Every start after the first takes a third less time with it.
@@ -94,6 +96,6 @@ const child = spawn(node, [...NODE_FLAGS, ...settings, join(root, script), ...ar
   stdio: 'inherit',
   env,
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+signals.passTo(child);
 child.on('error', error => fail(error.message));
 child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
