@@ -67,7 +67,8 @@ export interface ScheduledBackups {
    * for what the disk or the store is to blame for.
    */
   look(): Promise<void>;
-  close(): void;
+  /** What is under way is given up, for the next server to begin anew. */
+  close(): Promise<void>;
 }
 
 /** By which the backups of one store are told from those of others in the same folder. */
@@ -101,9 +102,16 @@ function createPatience(): { readonly isOver: Promise<void>; wait(ms: number): v
   };
 }
 
-/** Makes the backup of now where it is missing; `wait` is told how long the next sign of it may take. */
-function makerOf(parts: Parts): (wait: (ms: number) => void) => Promise<void> {
+interface Maker {
+  /** The backup of now where it is missing; `wait` is told how long the next sign of it may take. */
+  make(wait: (ms: number) => void): Promise<void>;
+  /** Others may make it. */
+  leave(): Promise<void>;
+}
+
+function makerOf(parts: Parts): Maker {
   const { store, status, folder, everyMs, keep, clock, log, pageMs = PAGE_MS } = parts;
+  let held: Held | undefined;
   let known: { readonly id: string; readonly files: BackupFolder } | undefined;
 
   async function open() {
@@ -126,8 +134,8 @@ function makerOf(parts: Parts): (wait: (ms: number) => void) => Promise<void> {
     const isMade = async () => (await read(files)).some(one => one.name === name);
     await files.make();
     if (await isMade()) return;
-    const lease = await takeLease(store, clock);
-    if (!lease) return;
+    held = await takeLease(store, clock);
+    if (!held) return;
     try {
       // Whoever had it before may have just made it.
       if (await isMade()) return;
@@ -137,9 +145,13 @@ function makerOf(parts: Parts): (wait: (ms: number) => void) => Promise<void> {
       log.info({ file: join(folder, name) }, 'backed up');
       await prune(files, name);
     } finally {
-      // Where the store does not take it, it runs out by itself.
-      await lease.end(clock()).catch(() => {});
+      await leave();
     }
+  }
+
+  async function leave(): Promise<void> {
+    // Where the store does not take it, it runs out by itself.
+    await held?.end(clock()).catch(() => {});
   }
 
   /** The one just made is a good one, whatever becomes of the others. */
@@ -153,12 +165,12 @@ function makerOf(parts: Parts): (wait: (ms: number) => void) => Promise<void> {
     }
   }
 
-  return make;
+  return { make, leave };
 }
 
 export function scheduleBackups(parts: Parts): ScheduledBackups {
   const { store, folder, everyMs, clock, ticks, log, answerMs = ANSWER_MS } = parts;
-  const make = makerOf(parts);
+  const { make, leave } = makerOf(parts);
   let isBusy = false;
   let restUntil = Number.NEGATIVE_INFINITY;
 
@@ -198,7 +210,13 @@ export function scheduleBackups(parts: Parts): ScheduledBackups {
   }
 
   const timer = setInterval(() => void look(), LOOK_MS).unref();
-  return { look, close: () => clearInterval(timer) };
+  return {
+    look,
+    close() {
+      clearInterval(timer);
+      return leave();
+    },
+  };
 }
 
 function isExpected(error: unknown): error is Error {

@@ -211,6 +211,21 @@ test('what a server that was killed had begun is made by the next one, which wai
   time.now += LEASE_MS;
   await schedule().look();
   expect(readdirSync(folder)).toEqual([whole]);
+  // One that ends in peace leaves it to the next at once.
+  time.now += HOUR;
+  const begun = Promise.withResolvers<void>();
+  const ending = schedule({
+    ...store,
+    backup() {
+      begun.resolve();
+      return new Promise(() => {});
+    },
+  });
+  void ending.look();
+  await begun.promise;
+  await ending.close();
+  await schedule().look();
+  expect(readdirSync(folder)).toHaveLength(2);
 });
 
 test('the age of the last good one is a metric, and PostgreSQL has backups of its own', async () => {

@@ -10,7 +10,7 @@ import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
 import { reloading } from '../reload.ts';
-import { BackupStatus, scheduleBackups } from '../scheduled-backups.ts';
+import { BackupStatus, type ScheduledBackups, scheduleBackups } from '../scheduled-backups.ts';
 import type { Service } from '../service.ts';
 import { type Environment, settingsHelp } from '../setting-sources.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
@@ -82,20 +82,25 @@ async function serve(options: ServeOptions): Promise<void> {
   const backups = config.backups && new BackupStatus();
   const parts = { config, log, pass, die, onFormChange, backups };
   service = await (config.workers === 1 ? startAlone(parts) : startTogether(parts));
-  if (!ending.isAsked()) await greet(service, parts);
-  ending.serve(service);
+  const { close } = service;
+  const made = ending.isAsked() ? undefined : await greet(service, parts);
+  ending.serve({ close: () => Promise.all([made?.close(), close()]) });
 }
 
-async function greet(service: Serving, { config, log, backups }: Parts): Promise<void> {
+async function greet(
+  service: Serving,
+  { config, log, backups }: Parts,
+): Promise<ScheduledBackups | undefined> {
   warnOfPrivateResolvers(config, log);
   const start = { version: VERSION, store: shownDatabase(config.database), snapshot: service.snapshot };
   log.info(
     { ...start, ...(config.workers > 1 && { workers: config.workers }), ...service.address },
     'listening',
   );
-  startBackups(config, service.store, log, backups);
+  const made = startBackups(config, service.store, log, backups);
   try {
     await welcome(service, config);
+    return made;
   } catch (error) {
     await service.close();
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -105,11 +110,13 @@ async function greet(service: Serving, { config, log, backups }: Parts): Promise
   }
 }
 
-/** The timer ends with the process: one that is under way is then given up, and leaves nothing that has its name. */
-function startBackups({ backups }: Config, store: Store, log: Logger, status?: BackupStatus): void {
-  if (!backups || !status) return;
+/** One that is under way at the end is given up, and leaves nothing that has its name. */
+function startBackups({ backups }: Config, store: Store, log: Logger, status?: BackupStatus) {
+  if (!backups || !status) return undefined;
   const ticks = () => performance.now();
-  void scheduleBackups({ ...backups, store, log, status, clock: Date.now, ticks }).look();
+  const made = scheduleBackups({ ...backups, store, log, status, clock: Date.now, ticks });
+  void made.look();
+  return made;
 }
 
 interface Parts {
