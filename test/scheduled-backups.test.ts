@@ -66,13 +66,13 @@ test('one backup in each slot of time, whole and for its own user only, the last
 
   writeFileSync(join(folder, 'domain-risk-mine.db'), 'mine');
   writeFileSync(join(folder, 'domain-risk-2026-11-16T090000Z.db.partial'), 'of one that was killed');
-  mkdirSync(join(folder, 'domain-risk-2026-11-16T080000Z.db'));
+  mkdirSync(path.replace('T10', 'T08'));
   for (let hour = 0; hour < 3; hour++) {
     time.now += HOUR;
     await one.look();
   }
   expect(slotsIn(folder)).toEqual([
-    'domain-risk-2026-11-16T080000Z.db',
+    'domain-risk-2026-11-16T080000Z',
     'domain-risk-2026-11-16T120000Z',
     'domain-risk-2026-11-16T130000Z',
     'domain-risk-mine.db',
