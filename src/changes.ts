@@ -3,6 +3,7 @@
 import type { Catalog } from './core/catalog.ts';
 import { comparing } from './core/comparing.ts';
 import { lineage } from './core/domain.ts';
+import { dayBefore, forgottenBefore } from './core/forgetting.ts';
 import {
   type ChangesMark,
   type ListingChange,
@@ -29,7 +30,10 @@ export interface Recorder {
 }
 
 export interface RecorderParts {
-  readonly store: Pick<Store, 'changesMark' | 'writeChanges' | 'swapChangesMark' | 'changesBefore'>;
+  readonly store: Pick<
+    Store,
+    'changesMark' | 'writeChanges' | 'swapChangesMark' | 'changesBefore' | 'changesAfter'
+  >;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
@@ -52,6 +56,13 @@ export function recordChanges(parts: RecorderParts): Recorder {
     await store.swapChangesMark({ generation, floor: last, last }, was);
   }
 
+  /** After a jump of the clock those who follow still find what they have not read. */
+  async function forgottenAt(now: number): Promise<number> {
+    const last = await store.changesBefore(dayBefore(now));
+    const [previous] = last === 0 ? [] : await store.changesAfter(last - 1, 1);
+    return forgottenBefore(now, KEPT_MS, previous?.at ?? null);
+  }
+
   async function record(before: Catalog, after: Catalog): Promise<void> {
     const was = (await store.changesMark()) ?? NO_CHANGES;
     if (was.generation !== before.generation) return;
@@ -60,7 +71,7 @@ export function recordChanges(parts: RecorderParts): Recorder {
     for (let at = 0; at < changes.length; at += CHUNK)
       await store.writeChanges(numbered(changes.slice(at, at + CHUNK), was.last + at), was.generation);
     const last = was.last + changes.length;
-    const old = await store.changesBefore(now - KEPT_MS);
+    const old = await store.changesBefore(await forgottenAt(now));
     const floor = Math.max(was.floor, last - MOST_KEPT, Math.min(old, was.last));
     await store.swapChangesMark({ generation: after.generation, floor, last }, was);
   }

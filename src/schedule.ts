@@ -95,14 +95,17 @@ async function look(parts: ScheduleParts, chance: () => number, closing: AbortSi
   }
 }
 
-interface Held {
+export interface Held {
   /** Another has taken it over: this server was stopped for too long. */
   readonly lost: AbortSignal;
   end(dueAt: number): Promise<void>;
 }
 
 /** Renews it until it is ended. */
-function holdLease({ store, clock, renewMs = RENEW_MS }: ScheduleParts, first: Lease): Held {
+export function holdLease(
+  { store, clock, renewMs = RENEW_MS }: Pick<ScheduleParts, 'store' | 'clock' | 'renewMs'>,
+  first: Lease,
+): Held {
   const lost = new AbortController();
   let lease = first;
   let hasEnded = false;

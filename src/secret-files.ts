@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { digestOf } from './core/key.ts';
 import { INSTALLATION } from './installation.ts';
 import { parseSecretFile } from './setting-values.ts';
 
@@ -12,6 +13,12 @@ const IN_FILES = {
   DATABASE_URL: 'DATABASE_URL_FILE',
   ALERT_WEBHOOK_SECRET: 'ALERT_WEBHOOK_SECRET_FILE',
 } as const;
+
+/** Digests of what those files hold, by the names of their settings: to see which of them changed. */
+export function secretDigests(env: Environment): ReadonlyMap<string, string> {
+  const held = Object.values(IN_FILES).map(name => [name, parseSecretFile(env[name] ?? '')] as const);
+  return new Map(held.flatMap(([name, it]) => (it.ok && it.value ? [[name, digestOf(it.value)]] : [])));
+}
 
 /** With what those files hold; one that cannot be read is told of where its own setting is read. */
 export function withSecrets(env: Environment, problems: string[]): Environment {

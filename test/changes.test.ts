@@ -11,6 +11,7 @@ import { eventually } from './support/scale.ts';
 import { temporaryFolder } from './support/service.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
+const DAY_MS = 86_400_000;
 const [first, second, third] = [
   await catalogOf(['a.com']),
   await catalogOf(['b.com']),
@@ -25,9 +26,9 @@ async function openStore(): Promise<Store> {
   return store;
 }
 
-function server(store: Store, catalog: Catalog, patienceMs = 3_600_000) {
+function server(store: Store, catalog: Catalog, patienceMs = 3_600_000, clock = () => NOW) {
   const recorder = recordChanges({
-    ...{ store, catalog: () => catalog, clock: () => NOW, patienceMs },
+    ...{ store, catalog: () => catalog, clock, patienceMs },
     inTurns,
     onError(error) {
       throw error;
@@ -74,4 +75,22 @@ test('after changes that no server has seen, whoever follows is told to begin an
   expect(anew).toEqual({ changes: [], cursor: last + 1, more: false });
   await patient.record(third, first);
   expect(await reader(store).list(last + 1, 10)).toMatchObject({ changes: { length: 3 } });
+});
+
+test('after a day of a clock that is far ahead whoever follows still finds what they have not read', async () => {
+  const store = await openStore();
+  const time = { now: NOW };
+  const one = server(store, first, 3_600_000, () => time.now);
+  await eventually('it begins', async () => (await generation(store)) === first.generation);
+  await one.record(first, second);
+  time.now = NOW + 366 * DAY_MS;
+  for (const [before, after] of [
+    [second, third],
+    [third, second],
+  ] as const)
+    await one.record(before, after);
+  expect(await reader(store).list(0, 10)).toMatchObject({ cursor: 4 });
+  time.now += 2 * DAY_MS;
+  await one.record(second, third);
+  expect(await reader(store).list(0, 10)).toBe('gone');
 });

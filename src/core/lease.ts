@@ -12,14 +12,17 @@ export interface Lease {
 /** Renewed several times within it: a holder that was stopped for a moment keeps it. */
 export const LEASE_MS = 120_000;
 
+export function isHeld({ holder, until }: Lease, now: number): boolean {
+  return holder !== null && until > now && until <= now + LEASE_MS;
+}
+
 /**
  * Whether somebody should begin now. A moment that lies further ahead than any that is ever written comes from a clock
  * that was wrong, or from a longer period than is wanted now: it holds nobody up.
  */
 export function isDue(lease: Lease | undefined, now: number, everyMs: number): boolean {
   if (!lease) return true;
-  const isHeld = lease.holder !== null && lease.until > now && lease.until <= now + LEASE_MS;
-  if (isHeld) return false;
+  if (isHeld(lease, now)) return false;
   return lease.dueAt <= now || lease.dueAt > now + MOST_JITTER * everyMs;
 }
 

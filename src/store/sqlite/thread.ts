@@ -10,11 +10,11 @@ import type { Reply, WorkerData } from './worker.ts';
 export class Thread<T extends { close(): void }> {
   /**
    * Waited for before it is asked anything, so that its start is not taken for a slow answer. A descriptor of the file, to
-   * be closed when all threads have ended.
+   * be closed when all threads have ended; a copier has none.
    */
-  readonly up: Promise<number>;
+  readonly up: Promise<number | undefined>;
   readonly ask: Asking<T>['ask'];
-  readonly #start = Promise.withResolvers<number>();
+  readonly #start = Promise.withResolvers<number | undefined>();
   readonly #onFormChange: OnFormChange;
   readonly #worker: Worker;
   readonly #asking: Asking<T>;

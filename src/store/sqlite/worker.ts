@@ -25,6 +25,7 @@ import { createVerdicts, type KeptVerdicts } from './mix.ts';
 import { examine, openDatabase, openFirst } from './open.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
+import { isCopyOf } from './own-copy.ts';
 import { setStrangersAside } from './pair.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
@@ -38,8 +39,8 @@ import { createUsage, type Usage } from './usage.ts';
 
 export interface WorkerData {
   readonly path: string;
-  /** The counter counts calls and does nothing else; one of records does all the rest. */
-  readonly role: 'counter' | 'records';
+  /** The counter counts calls and does nothing else, a copier makes copies; one of records does all the rest. */
+  readonly role: 'counter' | 'records' | 'copier';
   /** It looks the file over and changes its tables where they have to: seconds for a large one. */
   readonly isFirst: boolean;
   /** A descriptor of the file, which the first one has opened. */
@@ -47,7 +48,7 @@ export interface WorkerData {
 }
 
 export type Reply =
-  | { readonly isUp: true; readonly file: number }
+  | { readonly isUp: true; readonly file: number | undefined }
   | { readonly change: FormChange | SetAside }
   | { readonly refused: Pick<StoreRefused, 'problem' | 'fix'> }
   | { readonly failed: Error }
@@ -80,10 +81,13 @@ export interface Records
     Decisions,
     KeptVerdicts,
     Events,
-    Restore {
+    Restore {}
+
+export interface Copier extends Connection {
   backup(path: string): Promise<void>;
   /** Reads every page of a copy: what cannot be read back is none. */
   checkCopy(path: string): void;
+  isOwnCopy(path: string): boolean;
 }
 
 const port = parentPort!;
@@ -138,10 +142,16 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createVerdicts(db),
     ...createEvents(db),
     ...createRestore(db, revisions),
-    backup: backUp,
-    checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
   };
 }
+
+/** On a disk that may not answer; it has no connection of its own in between. */
+const COPIER: Copier = {
+  backup: backUp,
+  checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
+  isOwnCopy: copy => isCopyOf(path, copy),
+  close() {},
+};
 
 /**
  * From a connection of its own that stays in one read transaction: SQLite's online backup starts anew whenever another
@@ -177,16 +187,29 @@ function serve(db: DatabaseSync): void {
   const opened = file ?? openSync(path, 'r');
   const guard = guardFile(path, opened, isFirst);
   const close = () => guard.close(db);
-  const check = role === 'counter' ? guard.checkNowAndThen : guard.check;
-  const spender = role === 'counter' ? createSpender(db) : undefined;
-  const ops: Counter | Records = { ...(spender ?? recordsOn(db)), close };
+  const before = guard.checkNowAndThen;
+  if (role !== 'counter')
+    return answerWith({ ...recordsOn(db), close }, { before, behind: guard.check, opened });
+  const spender = createSpender(db);
+  answerWith({ ...spender, close }, { before, behind: before, opened }, spender);
+}
 
+/** What is looked at before and behind each work, and the descriptor of the file that others are to have. */
+interface Watch {
+  before(): void;
+  behind(): void;
+  readonly opened?: number;
+}
+
+const NOTHING_WATCHED: Watch = { before() {}, behind() {} };
+
+function answerWith(ops: Counter | Records | Copier, watch: Watch, spender?: Spender): void {
   async function answer({ id, op, args }: Question, from: MessagePort): Promise<void> {
     current = { id, from };
     try {
-      if (op !== 'close') guard.checkNowAndThen();
+      if (op !== 'close') watch.before();
       const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
-      if (op !== 'close') check();
+      if (op !== 'close') watch.behind();
       tell({ id, value }, from);
     } catch (error) {
       tell(failureOf(id, error), from);
@@ -194,9 +217,9 @@ function serve(db: DatabaseSync): void {
   }
 
   const spend: Spender['spend'] = groups => {
-    guard.checkNowAndThen();
+    watch.before();
     const results = spender!.spend(groups);
-    check();
+    watch.behind();
     return results;
   };
   const commits = spender && new SharedCommits(spend, tell);
@@ -208,8 +231,11 @@ function serve(db: DatabaseSync): void {
       else void answer(question, newcomer);
     });
   });
-  tell({ isUp: true, file: opened });
+  tell({ isUp: true, file: watch.opened });
 }
 
-const db = open();
-if (db) serve(db);
+if (role === 'copier') answerWith(COPIER, NOTHING_WATCHED);
+else {
+  const db = open();
+  if (db) serve(db);
+}
