@@ -85,16 +85,10 @@ export function changesJson({ changes, cursor, more }: ChangesPage): string {
   });
 }
 
-export function topDomainsJson(domains: readonly TopDomain[], explain = false): string {
-  return JSON.stringify({
-    domains: domains.map(({ domain, riskScore, reason, flags }) => ({
-      domain,
-      risk_score: riskScore,
-      reason,
-      ...(explain ? { flags, source: TOP_SOURCES[flags > 0 ? 0 : 1] } : {}),
-    })),
-    count: domains.length,
-  });
+/** One row, written by hand as the six fields are. */
+export function topDomainJson({ domain, riskScore, reason, flags }: TopDomain, explain = false): string {
+  const more = explain ? `,"flags":${flags},"source":"${TOP_SOURCES[flags > 0 ? 0 : 1]}"` : '';
+  return `{"domain":"${domain}","risk_score":${riskScore},"reason":"${reason}"${more}}`;
 }
 
 export function usageJson(allowance: Allowance, days?: readonly DayCount[]): string {
