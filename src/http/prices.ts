@@ -12,5 +12,7 @@ export const PRICES = {
   /** Counted in the store and judged. */
   call: 100,
   /** Read from the store, and written as JSON. */
-  read: 200,
+  read: 250,
+  /** 250 changes that have to be read from the store. */
+  portion: 1_000,
 } as const;

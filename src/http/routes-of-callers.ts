@@ -175,7 +175,7 @@ function changesRoute(handle: Handle): Route {
     path: '/v1/public/changes',
     name: 'changes',
     door: 'key',
-    price: PRICES.read,
+    price: PRICES.list,
     answer: ChangesSchema,
     handle,
     reference: {
