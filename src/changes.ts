@@ -99,7 +99,7 @@ export function createChanges(
 ): Changes {
   const { store, overrides, clock } = parts;
   const readMark = sharing(async () => (await store.changesMark()) ?? NO_CHANGES);
-  const row = new FairRow(1, 1);
+  const row = new FairRow(1);
   let portions: Portions | undefined;
   return {
     async list(since, limit, asker) {

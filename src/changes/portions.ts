@@ -131,7 +131,7 @@ export class Portions {
 
   #inRow<T>(key: string, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#row.take(key, leave => void work().finally(leave).then(resolve, reject));
+      this.#row.take(key, 1, leave => void work().finally(leave).then(resolve, reject));
     });
   }
 

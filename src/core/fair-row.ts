@@ -1,44 +1,43 @@
-/** A few at a time: round robin over those who wait, so that nobody's row is before another's. */
+/** Who comes next: one at a time of each, few in all, round robin over those who wait, so that nobody's row is before another's. */
 
-/** To be called once, when it is done. */
+/** To be called when it is done; again does nothing. */
 export type Leave = () => void;
-type Begin = (leave: Leave) => void;
+
+interface Waiter {
+  readonly takes: number;
+  readonly begin: (leave: Leave) => void;
+}
 
 interface Row {
-  readonly waiting: Begin[];
-  taken: number;
+  readonly waiting: Waiter[];
+  isBusy: boolean;
 }
 
 export class FairRow {
   readonly #most: number;
-  readonly #mostOfOne: number;
   /** In the order of their turns. */
   readonly #rows = new Map<string, Row>();
   #taken = 0;
 
-  /** So many at a time, and of these so many of one. */
-  constructor(most: number, mostOfOne: number) {
+  /** All who are at it take so much together, or one of them more. */
+  constructor(most: number) {
     this.#most = most;
-    this.#mostOfOne = mostOfOne;
   }
 
   /** Begins at once, or when it is its turn. */
-  take(by: string, begin: Begin): void {
-    const row = this.#rows.get(by) ?? { waiting: [], taken: 0 };
+  take(by: string, takes: number, begin: Waiter['begin']): void {
+    const row = this.#rows.get(by) ?? { waiting: [], isBusy: false };
     this.#rows.set(by, row);
-    row.waiting.push(begin);
+    row.waiting.push({ takes, begin });
     this.#goOn();
-  }
-
-  /** All who wait begin, whatever there is room for: to be told that they need not wait any more. */
-  flush(): void {
-    for (const [by, row] of this.#rows) while (row.waiting.length > 0) this.#begin(by, row);
   }
 
   #goOn(): void {
     for (const [by, row] of this.#rows) {
-      if (this.#taken >= this.#most) return;
-      if (row.waiting.length === 0 || row.taken >= this.#mostOfOne) continue;
+      const [next] = row.waiting;
+      if (row.isBusy || !next) continue;
+      // Nobody overtakes: who takes little would keep who takes much waiting for ever.
+      if (this.#taken > 0 && this.#taken + next.takes > this.#most) return;
       this.#rows.delete(by);
       this.#rows.set(by, row);
       this.#begin(by, row);
@@ -46,12 +45,16 @@ export class FairRow {
   }
 
   #begin(by: string, row: Row): void {
-    row.taken++;
-    this.#taken++;
-    row.waiting.shift()!(() => {
-      row.taken--;
-      this.#taken--;
-      if (row.taken === 0 && row.waiting.length === 0) this.#rows.delete(by);
+    const { takes, begin } = row.waiting.shift()!;
+    let isDone = false;
+    row.isBusy = true;
+    this.#taken += takes;
+    begin(() => {
+      if (isDone) return;
+      isDone = true;
+      row.isBusy = false;
+      this.#taken -= takes;
+      if (row.waiting.length === 0) this.#rows.delete(by);
       this.#goOn();
     });
   }

@@ -13,25 +13,27 @@ function calling(endpoint: (call: Call) => void, authorization: string) {
     },
     end() {},
   });
-  endpoint({
+  const call = {
     ...{ req: { method: 'GET' }, res, head: { authorization }, quota: [], requestId: 'r' },
     ...{ target: { query: '' }, connection: { sends: () => true }, finished() {} },
-  } as never);
-  return res;
+  } as unknown as Call;
+  endpoint(call);
+  return { res, end: () => call.finished(call, 200) };
 }
 
 test('of one caller a few calls are worked on at a time: more are 503 and not counted, others are let in', () => {
   let counted = 0;
   const endpoint = changesEndpoint({ doors: { spend: () => counted++ }, changes: {} } as never);
   const first = calling(endpoint, 'Bearer a');
-  for (let more = 0; more < 31; more++) expect(calling(endpoint, 'Bearer a').status).toBe(0);
+  for (let more = 0; more < 31; more++) expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
   expect(counted).toBe(32);
-  expect(calling(endpoint, 'Bearer a').status).toBe(503);
+  expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
   expect(counted).toBe(32);
-  expect(calling(endpoint, 'Bearer b').status).toBe(0);
-  first.emit('close');
-  expect(calling(endpoint, 'Bearer a').status).toBe(0);
-  expect(calling(endpoint, 'Bearer a').status).toBe(503);
+  expect(calling(endpoint, 'Bearer b').res.status).toBe(0);
+  first.end();
+  first.end();
+  expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
+  expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
 });
 
 test('a page is made of parts of portions, without what is not shown, and its tag tells what it says', () => {

@@ -2,8 +2,8 @@
 
 import type { Changes } from '../../changes.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
-import { AtOnce } from '../at-once.ts';
-import type { Call } from '../call.ts';
+import { AtOnce, shownBy } from '../at-once.ts';
+import { type Call, whenFinished } from '../call.ts';
 import { changesBytes, changesEtag } from '../changes-page.ts';
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
@@ -33,9 +33,9 @@ export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Cha
   }
 
   return (call: Call): void => {
-    const leave = callers.enter(call.head.authorization ?? '');
+    const leave = callers.enter(shownBy(call));
     if (!leave) return sendRefusal(call, BUSY);
-    call.res.once('close', leave);
+    whenFinished(call, leave);
     doors.spend(call, ({ key }) => serve(call, key.id));
   };
 }
