@@ -14,6 +14,7 @@ function world() {
   const counted: string[] = [];
   /** What lookups wait for, where they do. */
   const dns = { answer: undefined as Promise<unknown> | undefined };
+  const service = { isDraining: false };
   const endpoint = domainsEndpoint({
     doors: {
       spend({ requestId }: Call, serve: (admission: unknown) => void, names: number) {
@@ -29,6 +30,7 @@ function world() {
     },
     rank: { note() {} },
     metrics: { verdict() {} },
+    isDraining: () => service.isDraining,
   } as never);
   function call(requestId: string, { key = 'a', names = 1, query = '' } = {}) {
     const res = Object.assign(new EventEmitter(), {
@@ -56,7 +58,7 @@ function world() {
     );
     return one;
   }
-  return { call, looked, counted, dns };
+  return { call, looked, counted, dns, service };
 }
 
 test('names are worked off a millisecond at a time, each at the price of a call, and no more when the caller has left', () => {
@@ -108,6 +110,19 @@ test('who leaves while its call waits is not counted, and who leaves at work or 
   third.leave();
   expect(call('4').finished).toEqual([]);
   expect(counted.at(-1)).toBe('4 1');
+});
+
+test('when the service ends, calls that wait are 503 and not counted; those that were counted are finished', () => {
+  const { call, counted, service } = world();
+  const [first, ...waiting] = Array.from({ length: 5 }, (_, at) => call(`${at}`));
+  service.isDraining = true;
+  // It came over a connection that is still open, and needs to wait for nobody.
+  const late = call('late', { key: 'b' });
+  first!.step();
+  late.step();
+  expect([first!.res.status, late.res.status]).toEqual([200, 200]);
+  expect(waiting.map(({ res }) => res.status)).toEqual(Array(4).fill(503));
+  expect(counted).toEqual(['0 1', 'late 1']);
 });
 
 test('of one key 64 calls are there at a time: one more is 503, and not counted', () => {

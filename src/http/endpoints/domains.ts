@@ -27,6 +27,9 @@ interface Parts {
   readonly metrics: Metrics;
 }
 
+/** For who waits when the service ends: what is left of its time is for calls that were counted. */
+const ENDING = refuse('overloaded', 'the service is shutting down', 1);
+
 /** Of one caller, one at work and the others waiting. */
 const MOST_AT_ONCE = 64;
 const BUSY = refuse('overloaded', `at most ${MOST_AT_ONCE} of these calls at a time`, 1);
@@ -38,7 +41,12 @@ const BUSY = refuse('overloaded', `at most ${MOST_AT_ONCE} of these calls at a t
 const NAME_BYTES = { plain: 512, explained: 8 * 1024 };
 const MOST_BYTES = 24 * 1024 * 1024;
 
-export function domainsEndpoint({ doors, ...parts }: Parts & { doors: Doors }) {
+interface EndpointParts extends Parts {
+  readonly doors: Doors;
+  readonly isDraining: () => boolean;
+}
+
+export function domainsEndpoint({ doors, isDraining, ...parts }: EndpointParts) {
   const callers = new AtOnce(MOST_AT_ONCE);
   const row = new FairRow(MOST_BYTES);
 
@@ -58,10 +66,13 @@ export function domainsEndpoint({ doors, ...parts }: Parts & { doors: Doors }) {
     if (!done) return sendRefusal(call, BUSY);
     whenFinished(call, done);
     const bytes = domains.length * (explain ? NAME_BYTES.explained : NAME_BYTES.plain);
+    let hasWaited = false;
     row.take(caller, bytes, leave => {
       whenFinished(call, leave);
-      serve(call, { domains, explain });
+      if (hasWaited && isDraining()) sendRefusal(call, ENDING);
+      else serve(call, { domains, explain });
     });
+    hasWaited = true;
   };
 }
 
