@@ -1,9 +1,9 @@
 /**
  * Answers that may not have been read. The kernel takes them and keeps them until their peer has: 160 KB each, 0.8 GB for
- * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one. Small ones that a key was
- * counted for are not watched. So few connections of one address get large answers, each of them a few, none idles for
- * long behind one, and where all are too much those go whose last answer is oldest and that wait for no other: not those
- * of a key for what strangers have left unread, and of keys those of the one that has left most.
+ * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one: 300 connections of one key
+ * with 100 of 30 KB each took 1 GB (2026-11-17). So few connections of one address get large answers, each of them a few,
+ * none idles for long behind one, and where all are too much those go whose last answer is oldest and that wait for no
+ * other: not those of a key for what strangers have left unread, and of keys those of the one that has left most.
  */
 
 import { Room } from './room.ts';
@@ -67,6 +67,8 @@ export class Unread {
   #unpaid = 0;
   /** Since the last request that came behind all answers. */
   #paid = 0;
+  /** Small ones that a key was counted for since then: they count when they are as much as a large one. */
+  #small = 0;
   /** Whose key was counted for the last of these. */
   #payer = '';
   #hasPlace = false;
@@ -85,6 +87,7 @@ export class Unread {
 
   /** Whoever asks again has most likely read what was answered; of strangers that is not believed. */
   asked(): void {
+    this.#small = 0;
     if (this.#paid === 0) return;
     this.#bytes -= this.#paid;
     this.#paid = 0;
@@ -94,8 +97,14 @@ export class Unread {
   /** A body of so many bytes, for which this key was counted. False where it is large, and whoever asks has too many of those. */
   sends(body: number, payer: string | undefined): boolean {
     const isPaid = payer !== undefined;
-    if (isPaid && body <= LARGE_BYTES) return true;
-    const more = body + HEAD_BYTES;
+    let more = body + HEAD_BYTES;
+    if (isPaid && body <= LARGE_BYTES) {
+      // Of a caller who reads what it asks for all answers end here.
+      this.#small += more;
+      if (this.#small <= LARGE_BYTES) return true;
+      more = this.#small;
+      this.#small = 0;
+    }
     const bytes = this.#bytes + more;
     this.#hasPlace ||= bytes > LARGE_BYTES && this.#all.take(this.#owner.network, !isPaid);
     const lacksPlace = bytes > LARGE_BYTES && !this.#hasPlace;

@@ -31,7 +31,8 @@ test.each([
   ['large ones', 100_000, undefined, 3],
   ['large ones that a key has paid for', 100_000, 'key', 3],
   ['answers without a body', 0, undefined, 513],
-  ['small ones that a key has paid for', PAGE, 'key', 1_000],
+  ['small ones that a key has paid for, and nobody asks behind them', PAGE, 'key', 12],
+  ['tiny ones of these', 500, 'key', 264],
 ])('one connection gets so many %s, and no more', (_, body, payer, most) => {
   expect(untilSpent(unreadOf(), body, payer)).toBe(most);
 });
@@ -110,6 +111,21 @@ test('who asks again over a connection has read what a key paid for, and it is n
   for (let call = 0; call < 3; call++) unread.sends(100_000, undefined);
   unread.asked();
   expect(unread.isSpent).toBe(true);
+});
+
+test('small answers that a key has paid for count as much as large ones, until somebody asks behind them', () => {
+  const { got, dropped } = crowd();
+  const reader = got('reads', '192.0.2.1', 500, 'reader');
+  for (let call = 0; call < 2_000; call++) {
+    reader.sends(500, 'reader');
+    if (call % 30 === 0) reader.asked();
+  }
+  expect([reader.isSpent, reader.isLarge]).toEqual([false, false]);
+  const greedy = Array.from({ length: 400 }, (_, at) => got(`greedy ${at}`, '192.0.2.2', PAGE, 'greedy'));
+  for (const one of greedy) for (let call = 0; call < 11; call++) one.sends(PAGE, 'greedy');
+  expect(dropped[0]).toBe('greedy 0');
+  expect(dropped.length).toBeGreaterThan(100);
+  expect(dropped).not.toContain('reads');
 });
 
 test('the key that has left most unread gives way, and no other; what waits for an answer behind all that does not', () => {
