@@ -15,8 +15,15 @@ const HEAD_BYTES = 512;
 const MOST_PER_ADDRESS = 64;
 /** Of one connection: whoever wants more comes again, and is known to have read these. */
 const MOST_BYTES = 256 * 1024;
-/** Of all connections, paid for or not: from 90 addresses strangers had the kernel keep 1.3 GB (2026-11-16). */
-const MOST_BYTES_IN_ALL = 64 * 1024 * 1024;
+/** Of all connections that a key was counted for, … */
+const MOST_PAID = 64 * 1024 * 1024;
+/**
+ * … and of strangers: from 90 addresses they had the kernel keep 1.3 GB (2026-11-16). What it takes for an answer is 2.3
+ * times its length (Linux 6, 2026-11-17), so this is 75 MiB of the 128 that they may take.
+ */
+const MOST_UNPAID = 32 * 1024 * 1024;
+/** Strangers who got less than this do not count: 5,000 of them had 467 MiB kept with 30 KB each (2026-11-17). */
+const LITTLE_BYTES = 2 * 1024;
 /** Behind a large answer a connection is kept for so long: whoever reads at 10 KB/s or more gets all of it. */
 export const LARGE_IDLE_MS = 15_000;
 
@@ -33,14 +40,13 @@ const DROPPING = { mayGo: ({ isBusy }: Owner) => !isBusy, giveWay: (one: Owner) 
 
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
-  /** Of whoever got as much as a large answer. */
   readonly unpaid: Room<Owner>;
   readonly paid: Shares<Owner>;
 
   /** A share of what all workers of the process may leave unread. */
   constructor(workers = 1) {
-    this.unpaid = new Room(MOST_BYTES_IN_ALL / workers, DROPPING);
-    this.paid = new Shares(MOST_BYTES_IN_ALL / workers, DROPPING);
+    this.unpaid = new Room(MOST_UNPAID / workers, DROPPING);
+    this.paid = new Shares(MOST_PAID / workers, DROPPING);
   }
 
   /** For one connection. False where there are enough, but not for what a key has paid for. */
@@ -118,7 +124,7 @@ export class Unread {
       this.#all.paid.set(payer, this.#owner, this.#paid);
     } else {
       this.#unpaid += more;
-      if (bytes > LARGE_BYTES) this.#all.unpaid.renew(this.#owner, this.#unpaid);
+      if (this.#unpaid > LITTLE_BYTES) this.#all.unpaid.renew(this.#owner, this.#unpaid);
     }
     return true;
   }

@@ -72,8 +72,8 @@ test('where all have got too much, those go whose last answer is oldest and that
   const few = got('few bytes', '192.0.2.7', 0);
   const reader = got('reads on and on', '192.0.2.8', 100_000);
   const busy = got('busy', '192.0.2.1', 100_000, undefined, true);
-  // 64 MiB are 667 of these.
-  const many = Array.from({ length: 660 }, (_, at) => got(`${at}`, `192.0.3.${at}`, 100_000));
+  // 32 MiB are 333 of these.
+  const many = Array.from({ length: 325 }, (_, at) => got(`${at}`, `192.0.3.${at}`, 100_000));
   expect(dropped).toEqual([]);
   reader.sends(0, undefined);
   const others = Array.from({ length: 320 }, (_, at) => got(`o${at}`, `192.0.4.${at}`, 100_000));
@@ -81,8 +81,16 @@ test('where all have got too much, those go whose last answer is oldest and that
   expect(dropped.length).toBeGreaterThan(310);
   for (const one of [few, reader, busy, ...many, ...others]) one.closed();
   const before = dropped.length;
-  for (let at = 0; at < 600; at++) got(`n${at}`, `192.0.5.${at}`, 100_000);
+  for (let at = 0; at < 300; at++) got(`n${at}`, `192.0.5.${at}`, 100_000);
   expect(dropped).toHaveLength(before);
+});
+
+test('answers that are not large count too, from a few refusals on', () => {
+  const { got, dropped } = crowd();
+  got('a refusal', '192.0.2.1', 600);
+  for (let at = 0; at < 5_000; at++) got(`${at}`, `192.0.3.${at}`, 30_000);
+  // 32 MiB are 1,099 of these.
+  expect(dropped).toEqual(Array.from({ length: 5_000 - 1_099 }, (_, at) => `${at}`));
 });
 
 test('whoever has paid is not pushed out by strangers, nor for what it has read', () => {
