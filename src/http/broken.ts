@@ -10,19 +10,24 @@ import { newRequestId } from './request-id.ts';
 import type { Sockets } from './sockets.ts';
 import { parserRefusal } from './transport.ts';
 
+/** What Node tells of it. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly reason?: string;
+}
+
 export function answerBroken(server: Server, sockets: Sockets, metrics: Metrics): void {
   server.on('connect', (_req, socket) => {
     sockets
       .of(socket as Socket)
       ?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), newRequestId()));
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = sockets.of(socket);
     if (!connection || connection.isEnding) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     // Node counts the time for a head from the first moment on, and knows nothing of one that waits for its turn.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isAheadOfParser) return;
-    const refusal = parserRefusal(error.code);
+    const refusal = parserRefusal(error.code, error.reason);
     if (breakOff(connection, refusal)) metrics.request('none', REFUSALS[refusal.refused].status, 0);
   });
 }

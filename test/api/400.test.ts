@@ -77,11 +77,28 @@ const MALFORMED: readonly (readonly [string, string])[] = [
   ['CONNECT with a path', lines('CONNECT /livez HTTP/1.1', 'Host: x', '')],
 ];
 
-test.each(MALFORMED)('%s is 400 in JSON, and the connection ends', async (_what, bytes) => {
-  const before = performance.now();
-  expectError(await askBytes(shared().port, bytes), 400, 'bad_request');
-  expect(performance.now() - before).toBeLessThan(2_500);
-});
+/** What to fix, where the parser knows. */
+const FIX: Readonly<Record<string, RegExp>> = {
+  'two Content-Length that agree': /Content-Length once/,
+  'Content-Length and Transfer-Encoding': /not both/,
+  'a bare LF in the head': /CR LF/,
+  'a bare LF between headers': /CR LF/,
+  'a bare CR in a value': /CR LF/,
+  'a folded header': /begins with a space/,
+  'NUL in a value': /control character/,
+  'a TLS hello': /TLS/,
+  'a byte above 127 in the target': /percent-encode/,
+};
+
+test.each(MALFORMED)(
+  '%s is 400 in JSON that says what to fix, and the connection ends',
+  async (what, bytes) => {
+    const before = performance.now();
+    const { detail } = expectError(await askBytes(shared().port, bytes), 400, 'bad_request');
+    expect(detail).toMatch(FIX[what] ?? /\w{3}/);
+    expect(performance.now() - before).toBeLessThan(2_500);
+  },
+);
 
 test('no control character in a header passes, and none ends the service', async () => {
   const { port } = shared();
