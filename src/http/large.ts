@@ -15,6 +15,8 @@ const HEAD_BYTES = 512;
 const MOST_PER_ADDRESS = 64;
 /** Of one connection: whoever wants more comes again, and is known to have read these. */
 const MOST_BYTES = 256 * 1024;
+/** Of one connection in small answers that a key was counted for: 1,000 lookups that were sent ahead are less. */
+const MOST_SMALL_BYTES = 1024 * 1024;
 /** Of all connections that a key was counted for, … */
 const MOST_PAID = 64 * 1024 * 1024;
 /**
@@ -116,7 +118,7 @@ export class Unread {
     const lacksPlace = bytes > LARGE_BYTES && !this.#hasPlace;
     if (lacksPlace && body > LARGE_BYTES) return false;
     this.#bytes = bytes;
-    this.isSpent ||= lacksPlace || bytes > MOST_BYTES;
+    this.isSpent ||= lacksPlace || bytes > (isPaid && body <= LARGE_BYTES ? MOST_SMALL_BYTES : MOST_BYTES);
     if (isPaid) {
       if (payer !== this.#payer) this.#all.paid.set(this.#payer, this.#owner, 0);
       this.#payer = payer;

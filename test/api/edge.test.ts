@@ -280,12 +280,12 @@ test('a connection that has had its large answers, or as many small ones, ends b
   const { port, key, used } = await startTestService();
   for (const [limit, fewest, most] of [
     [1_000, 2, 10],
-    [300, 8, 30],
+    [300, 40, 80],
   ] as const) {
     const { secret, key: made } = await key();
     const list = `GET /v1/public/top-domains?limit=${limit} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
     const one = open(port, '127.0.0.2');
-    one.socket.write(list.repeat(40));
+    one.socket.write(list.repeat(100));
     await eventually('it ends', one.isClosed);
     const answers = parseAnswers(one.received());
     expect(answers.at(-1)!.headers.get('connection')).toBe('close');

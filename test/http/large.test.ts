@@ -31,8 +31,8 @@ test.each([
   ['large ones', 100_000, undefined, 3],
   ['large ones that a key has paid for', 100_000, 'key', 3],
   ['answers without a body', 0, undefined, 513],
-  ['small ones that a key has paid for, and nobody asks behind them', PAGE, 'key', 12],
-  ['tiny ones of these', 500, 'key', 264],
+  ['small ones that a key has paid for, and nobody asks behind them', PAGE, 'key', 42],
+  ['tiny ones of these', 500, 'key', 1_000],
 ])('one connection gets so many %s, and no more', (_, body, payer, most) => {
   expect(untilSpent(unreadOf(), body, payer)).toBe(most);
 });
