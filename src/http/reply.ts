@@ -143,12 +143,28 @@ function challenge(head: Head): string {
   return /^bearer[ \t]+\S/i.test(head.authorization ?? '') ? `${realm}, error="invalid_token"` : realm;
 }
 
-/** An answer below the HTTP server: for what its parser refused before there was a request. */
-export function rawRefusal(refusal: Refusal, requestId: string): string {
+/** What can be told of a request that nobody has parsed. */
+export interface Unparsed {
+  readonly isHead: boolean;
+  readonly origin: string | undefined;
+}
+
+const UNKNOWN: Unparsed = { isHead: false, origin: undefined };
+
+/**
+ * An answer below the HTTP server: for what its parser refused before there was a request. It may have been a call of the
+ * API, and so it has what answers of that have.
+ */
+export function rawRefusal(refusal: Refusal, requestId: string, { isHead, origin } = UNKNOWN): string {
   const { status } = REFUSALS[refusal.refused];
   const body = errorJson(refusal, requestId, false);
+  const isAllowed = origin !== undefined && origin.length <= MOST_ORIGIN;
+  const cors = [`Access-Control-Allow-Origin: ${origin}`, `Access-Control-Expose-Headers: ${EXPOSED}`];
   return [
     `HTTP/1.1 ${status} ${STATUS_TEXTS[status] ?? 'Error'}`,
+    'X-Content-Type-Options: nosniff',
+    'Vary: Origin, Authorization',
+    ...(isAllowed ? cors : []),
     `Content-Type: ${JSON_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
@@ -156,7 +172,7 @@ export function rawRefusal(refusal: Refusal, requestId: string): string {
     `X-Request-Id: ${requestId}`,
     'Connection: close',
     '',
-    body,
+    isHead ? '' : body,
   ].join('\r\n');
 }
 

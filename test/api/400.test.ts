@@ -114,6 +114,26 @@ test('no control character in a header passes, and none ends the service', async
   expect((await ask(port, '/livez')).status).toBe(200);
 });
 
+test('what the parser refuses has what every answer of the API has, as far as it can be told', async () => {
+  const { port } = shared();
+  const origin = 'Origin: https://app.example.com';
+  const twice = ['Content-Length: 1', 'Content-Length: 1', ''];
+  const refused = await askBytes(port, lines('GET /v1/usage HTTP/1.1', 'Host: x', origin, ...twice));
+  expectError(refused, 400, 'bad_request');
+  expect(refused.headers.get('vary')).toBe('Origin, Authorization');
+  expect(refused.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(refused.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+  expect(refused.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
+  // Nothing of the request can become another header of the answer.
+  const split = lines('GET /v1/usage HTTP/1.1', 'Host: x', 'Origin: a\nX-Split: b', ...twice);
+  const answer = await askBytes(port, split);
+  expect([answer.status, answer.headers.has('x-split')]).toEqual([400, false]);
+  expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+  const head = lines('HEAD /v1/usage HTTP/1.1', 'Host: x', `X-A: ${'a'.repeat(9_000)}`, '');
+  const [text, body] = (await rawRequest(port, head)).split('\r\n\r\n');
+  expect([text!.slice(0, 12), body]).toEqual(['HTTP/1.1 431', '']);
+});
+
 test('behind a GET with a small body nothing is taken for a request', async () => {
   const inner = lines('GET /v1/usage HTTP/1.1', 'Host: x', '');
   const bytes =
