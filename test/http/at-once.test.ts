@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Call } from '../../src/http/call.ts';
 import { changesBytes, changesEtag } from '../../src/http/changes-page.ts';
 import { changesEndpoint } from '../../src/http/endpoints/changes.ts';
+import { usageEndpoint } from '../../src/http/endpoints/usage.ts';
 
 /** What a caller saw, and what became of its call. */
 function calling(endpoint: (call: Call) => void, authorization: string) {
@@ -34,6 +35,19 @@ test('of one caller a few calls are worked on at a time: more are 503 and not co
   first.end();
   expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
   expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
+});
+
+test('of one caller a few calls for its usage are worked on at a time', () => {
+  let entered = 0;
+  const enter = () => {
+    entered++;
+    return new Promise(() => {});
+  };
+  const endpoint = usageEndpoint({ doors: { enter }, admit: {} } as never);
+  const calls = Array.from({ length: 33 }, () => calling(call => void endpoint(call), 'Bearer a'));
+  expect([entered, calls[31]!.res.status, calls[32]!.res.status]).toEqual([32, 0, 503]);
+  calls[0]!.end();
+  expect(calling(call => void endpoint(call), 'Bearer a').res.status).toBe(0);
 });
 
 test('a page is made of parts of portions, without what is not shown, and its tag tells what it says', () => {
