@@ -120,10 +120,12 @@ export class Portions {
     return { pieces, cursor, more: pieces.length > 0 && cursor < last };
   }
 
-  #portion(at: number, asker: Asker): Promise<Portion> {
+  /** Each in its own turn: nobody waits for that of somebody else who asked for it first. */
+  async #portion(at: number, asker: Asker): Promise<Portion> {
+    if (!this.#kept.has(at)) await asker.turn();
     const kept = this.#kept.get(at);
     if (kept) return kept;
-    const portion = asker.turn().then(() => this.#inRow(asker.key, () => this.#read(at)));
+    const portion = this.#inRow(asker.key, () => this.#read(at));
     portion.catch(() => this.#kept.delete(at));
     this.#kept.set(at, portion);
     return portion;

@@ -293,6 +293,12 @@ test('a connection that has had its large answers, or as many small ones, ends b
     expect(answers.length).toBeGreaterThan(fewest);
     expect(answers.length).toBeLessThan(most);
   }
+  // Lookups that were sent ahead tell nothing of reading either; those of whoever asks behind its answers do.
+  const { secret } = await key();
+  const lookup = `GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+  const ahead = parseAnswers(await rawRequest(port, lookup.repeat(99) + lookup.replace('\r\n\r\n', CLOSE)));
+  expect([ahead.length, ahead[0]!.headers.get('keep-alive')]).toEqual([100, 'timeout=65']);
+  expect(ahead.at(-2)!.headers.get('keep-alive')).toBe('timeout=15');
 });
 
 test('a key whose lists are read keeps all its connections, however many they are', async () => {
