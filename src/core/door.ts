@@ -79,7 +79,7 @@ export function keyRefusal(
 
 /**
  * The key's own; a key of a web page is no secret, and a key of some networks may be one no longer: whoever else sends it
- * must not fill the row of those whom it is for.
+ * must not fill the row of those whom it is for, so each network has a place of its own in the key's row.
  */
 export function rowOf({ id, origins, networks }: KeyRecord, address: string | undefined): string {
   const isBound = origins.length > 0 || networks.length > 0;

@@ -1,8 +1,19 @@
 /** Callers who have to wait: each has its own queue (fair queuing), and knows when it asks for more than there is. */
 
+import { Queue, SharedQueue } from './queue.ts';
+
 export interface Caller {
   readonly name: string;
   readonly kind: 'key' | 'stranger' | 'probe';
+  /** Where many send one key, who of them: they share its turns. */
+  readonly within?: string | undefined;
+}
+
+/** In the row that the door has named: of a key, and where many send it, of whom. */
+export function keyIn(row: string): Caller {
+  const at = row.indexOf(' ');
+  if (at === -1) return { name: row, kind: 'key' };
+  return { name: row.slice(0, at), kind: 'key', within: row.slice(at + 1) };
 }
 
 /** A connection with bytes to be read. */
@@ -36,54 +47,13 @@ const RARE_MS = 100;
 export interface Waiting {
   readonly job: Job;
   readonly since: number;
-}
-
-/** Taken from either end without moving the rest. */
-export class Queue<T> {
-  #items: (T | undefined)[] = [];
-  #head = 0;
-
-  get first(): T | undefined {
-    return this.#items[this.#head];
-  }
-
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  /** What is taken out is kept by nobody: it may be the last that holds on to a connection. */
-  shift(): T | undefined {
-    const item = this.#items[this.#head];
-    if (item === undefined) return undefined;
-    this.#items[this.#head++] = undefined;
-    this.#tidy();
-    return item;
-  }
-
-  /** The newest. */
-  pop(): T | undefined {
-    if (this.size === 0) return undefined;
-    const item = this.#items.pop();
-    this.#tidy();
-    return item;
-  }
-
-  #tidy(): void {
-    if (this.size === 0 || (this.#head > 1_000 && this.#head * 2 > this.#items.length)) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-  }
+  readonly within?: string | undefined;
 }
 
 export class Account {
   readonly name: string;
   readonly kind: Caller['kind'];
-  readonly queue = new Queue<Waiting>();
+  readonly queue: Queue<Waiting> | SharedQueue<Waiting>;
   /** What is left of its turn, in microseconds: the deficit of a deficit round robin. */
   credit = 0;
   /** Milliseconds from one of its requests to the next, while it waits. */
@@ -98,9 +68,10 @@ export class Account {
   #refusedAt = 0;
   #due = 0;
 
-  constructor({ name, kind }: Caller) {
+  constructor({ name, kind, within }: Caller) {
     this.name = name;
     this.kind = kind;
+    this.queue = within === undefined ? new Queue() : new SharedQueue(({ within: who = '' }) => who);
   }
 
   served(now: number): void {

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { networkOf } from '../core/address.ts';
 import { newLastSecret } from '../core/door.ts';
 import { plainAddress } from '../core/origin.ts';
-import type { Caller } from './accounts.ts';
+import { type Caller, keyIn } from './accounts.ts';
 import type { Call } from './call.ts';
 import type { Fairness } from './fairness.ts';
 import { dropNow, Farewell, type Lingering } from './farewell.ts';
@@ -99,8 +99,13 @@ export class Connection implements OpenLine {
     return this.open === 0 && this.isWritten && now - inHeadSince > SLOW_HEAD_MS;
   }
 
+  /** The last call over it was let in. */
+  get hasKey(): boolean {
+    return this.lastSecret.row !== undefined;
+  }
+
   get isStranger(): boolean {
-    if (this.lastSecret.row !== undefined) return false;
+    if (this.hasKey) return false;
     // More than a head that begins with GET is many: nobody does that with its first requests. Looking closer takes 30 µs.
     return this.#reading.intake.held?.[0] === FIRST_OF_GET || this.#reading.caller().kind !== 'key';
   }
@@ -213,7 +218,7 @@ export class Connection implements OpenLine {
   takeTurns(work: LongWork): void {
     const { row } = this.lastSecret;
     const stranger: Caller = { name: this.network, kind: 'stranger' };
-    takeTurns(this.#fairness, row === undefined ? stranger : { name: row, kind: 'key' }, work);
+    takeTurns(this.#fairness, row === undefined ? stranger : keyIn(row), work);
   }
 
   refuse(answer: string): void {

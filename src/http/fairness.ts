@@ -6,7 +6,8 @@
  */
 
 import { Accepting } from './accepting.ts';
-import { Account, FEW, type Job, MOST_WAIT_MS, Queue, Side, type Waiting } from './accounts.ts';
+import { Account, FEW, type Job, MOST_WAIT_MS, Side, type Waiting } from './accounts.ts';
+import { Queue } from './queue.ts';
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
@@ -130,7 +131,7 @@ export class Fairness {
     if (isTooMuch && job.isProxy) return this.#late.push({ job, since: now });
     if (isTooMuch) this.#greedy.add(account);
     this.#sides[account.kind].join(account, now);
-    account.queue.push({ job, since: now });
+    account.queue.push({ job, since: now, within: caller.within });
   }
 
   #forgetCalm(now: number): void {
@@ -210,7 +211,7 @@ export class Fairness {
     while (account.credit > 0) {
       const now = performance.now();
       if (account.queue.size >= FEW) this.#setLateAside(account, now, MOST_WAIT_MS);
-      const next = this.#greedy.has(account) ? account.queue.pop() : account.queue.shift();
+      const next = this.#greedy.has(account) ? account.queue.pop() : account.queue.next();
       if (!next) return;
       account.served(now);
       this.waiting--;

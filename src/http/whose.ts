@@ -3,7 +3,7 @@
 import { networkOf } from '../core/address.ts';
 import type { LastSecret } from '../core/door.ts';
 import { clientAddress } from '../core/origin.ts';
-import type { Caller } from './accounts.ts';
+import { type Caller, keyIn } from './accounts.ts';
 import { copied, fieldIn, fieldsOf, hasSameFields, isProbe } from './bytes.ts';
 
 /** In which row calls with an Authorization header wait, where their key is known from before and would let them in. */
@@ -38,7 +38,7 @@ export class Whose {
     // Behind a proxy the next call may be somebody else's.
     const isSame = sent.authorization === authorization && (!begins || !this.#isTrusted);
     const known = isSame ? row : this.#knownRow(begins!, sent);
-    if (known !== undefined) return { name: known, kind: 'key' };
+    if (known !== undefined) return keyIn(known);
     return { name: networkOf(sent.client), kind: 'stranger' };
   }
 

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Account, type Job, Queue } from '../../src/http/accounts.ts';
+import { Account, type Job } from '../../src/http/accounts.ts';
+import { Queue, SharedQueue } from '../../src/http/queue.ts';
 
 /** A caller with so many waiting, one of whom is served every other millisecond. */
 function waiting(count: number) {
@@ -35,4 +37,40 @@ test('a queue gives back what was put in, from either end', () => {
   expect([queue.size, queue.first]).toEqual([200, 1_400]);
   while (queue.size > 0) queue.pop();
   expect([queue.pop(), queue.shift(), queue.first]).toEqual([undefined, undefined, undefined]);
+});
+
+test('a queue that many share gives to each in turn, and its oldest first where it has to get smaller', () => {
+  const queue = new SharedQueue<string>(item => item[0]!);
+  for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) queue.push(item);
+  expect([queue.next(), queue.next(), queue.pop(), queue.pop()]).toEqual(['a1', 'b1', 'c2', 'a3']);
+  expect([queue.first, queue.size]).toEqual(['a2', 2]);
+  expect([queue.shift(), queue.first, queue.next(), queue.next()]).toEqual(['a2', 'c1', 'c1', undefined]);
+});
+
+test('whatever is put in and taken out, a shared queue loses nothing and gives nothing twice', () => {
+  const acts = fc.array(
+    fc.oneof(fc.constantFrom('shift' as const, 'next' as const, 'pop' as const), fc.nat({ max: 5 })),
+    { maxLength: 200 },
+  );
+  fc.assert(
+    fc.property(acts, done => {
+      const queue = new SharedQueue<{ who: number; at: number }>(({ who }) => `${who}`);
+      let inside: { who: number; at: number }[] = [];
+      for (const [at, act] of done.entries()) {
+        if (typeof act === 'number') {
+          queue.push({ who: act, at });
+          inside.push({ who: act, at });
+          continue;
+        }
+        const taken = queue[act]();
+        expect(taken === undefined).toBe(inside.length === 0);
+        if (act === 'shift') expect(taken).toEqual(inside[0]);
+        const own = inside.filter(({ who }) => who === taken?.who);
+        if (act === 'next') expect(taken).toEqual(own[0]);
+        if (act === 'pop') expect(taken).toEqual(own.at(-1));
+        inside = inside.filter(one => one.at !== taken?.at);
+        expect([queue.size, queue.first]).toEqual([inside.length, inside[0]]);
+      }
+    }),
+  );
 });

@@ -1,9 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type Job, Queue } from '../../src/http/accounts.ts';
+import type { Job } from '../../src/http/accounts.ts';
 import { Fairness } from '../../src/http/fairness.ts';
 import { PRICES } from '../../src/http/prices.ts';
+import { Queue } from '../../src/http/queue.ts';
 import { eventually, pause } from '../support/scale.ts';
 
 function fair(isFull: () => boolean = () => false): Fairness {
@@ -40,10 +41,11 @@ interface Fake extends Job {
 }
 
 /** One request of a caller that takes so long to answer. */
-function job(caller: string, ms = 0, onServed: (one: Fake) => void = () => {}): Fake {
+function job(caller: string, ms = 0, onServed: (one: Fake) => void = () => {}, within?: string): Fake {
   const one: Fake = {
     state: 'new',
     caller: () => ({
+      within,
       name: caller,
       kind: (['key', 'probe'] as const).find(kind => caller.startsWith(kind)) ?? 'stranger',
     }),
@@ -78,6 +80,33 @@ test('who comes once is served before the rest of a thousand requests of somebod
   fairness.arrive(modest);
   await eventually('the modest one is served', () => modest.state === 'served');
   expect(order.indexOf('modest')).toBeLessThan(50);
+});
+
+test('a key that a thousand addresses send has no more turns than any other key', async () => {
+  timeOfWork();
+  const fairness = fair();
+  const order: string[] = [];
+  const ofPage = Array.from({ length: 2_000 }, (_, at) =>
+    job('key of a page', 0.1, () => order.push('page'), `192.0.2.${at % 1_000}`),
+  );
+  for (const one of ofPage) fairness.arrive(one);
+  for (let i = 0; i < 200; i++) fairness.arrive(job('key of another', 0.1, () => order.push('another')));
+  await eventually(
+    'the other one has its answers',
+    () => order.filter(one => one === 'another').length === 200,
+  );
+  expect(order.lastIndexOf('another')).toBeLessThan(600);
+});
+
+test('who sends a key that somebody else floods is served before the rest of the flood', async () => {
+  timeOfWork();
+  const fairness = fair();
+  const order: string[] = [];
+  for (let i = 0; i < 1_000; i++)
+    fairness.arrive(job('key of a page', 0.1, () => order.push('flood'), '192.0.2.1'));
+  fairness.arrive(job('key of a page', 0.1, () => order.push('visitor'), '192.0.2.2'));
+  await eventually('the visitor is served', () => order.includes('visitor'));
+  expect(order.indexOf('visitor')).toBeLessThan(150);
 });
 
 test('callers share by what their requests cost, not by how many they send', async () => {

@@ -69,10 +69,13 @@ test('behind a trusted proxy everybody has a row of its own, by the address that
     address => address.startsWith('10.'),
   );
   const lastSecret = { ...newLastSecret(), authorization: 'Bearer a', row: 'k1 192.0.2.9' };
-  const of = (...lines: string[]) => whose.of(head('/1', ...lines), lastSecret).name;
+  const of = (...lines: string[]) => {
+    const { name, within } = whose.of(head('/1', ...lines), lastSecret);
+    return within === undefined ? name : [name, within];
+  };
   expect(of('X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
   expect(of('X-Forwarded-For: 192.0.2.8, 10.0.0.2')).toBe('192.0.2.8');
-  expect(of('Authorization: Bearer a', 'X-Forwarded-For: 192.0.2.7')).toBe('k1 192.0.2.7');
+  expect(of('Authorization: Bearer a', 'X-Forwarded-For: 192.0.2.7')).toEqual(['k1', '192.0.2.7']);
   expect(of('Authorization: Bearer b', 'X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
   // What a client says itself stands before what the proxy adds, be that in a line of its own.
   expect(of('X-Forwarded-For: 198.51.100.1', 'X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
