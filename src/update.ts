@@ -15,7 +15,6 @@ import {
 } from './core/feed.ts';
 import { checkAfter, type FeedCheck, type Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
-import { historyOf, isHeld } from './core/history.ts';
 import { type Known, knownFrom } from './core/known.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
@@ -24,7 +23,7 @@ import { parseTables, type TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
-import { isGone, readInUse, turnoverIn } from './update/in-use.ts';
+import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
@@ -108,7 +107,7 @@ export interface UpdateOptions {
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const done = new Map<FreshSource, Updated>();
   const checks = new Map((await parts.store.feedChecks()).map(check => [check.feed, check]));
-  const held = options.evenHeld ? [] : await heldFeeds(parts);
+  const named = options.evenHeld ? await heldFeeds(parts.store) : [];
   let catalog: Promise<Catalog> | undefined;
   let known: Promise<Known> | undefined;
   const once: Once = {
@@ -124,22 +123,19 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
     options.progress(id, done.size, parts.sources.length);
-    if (held.includes(id)) {
+    // Whoever goes back with a feed while others are fetched is heard.
+    const unlessHeld = !named.includes(id);
+    if (unlessHeld && (await heldFeeds(parts.store)).includes(id)) {
       done.set(source, leftAlone(id));
       continue;
     }
-    const updated = await update(source, once, { ...parts, check: checks.get(id) }, options);
+    const updated = await update(source, once, { ...parts, check: checks.get(id), unlessHeld }, options);
     done.set(source, updated);
     if (!options.dryRun && !(await isGone(source.feed, parts.store)))
       await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
     if (kind === 'popular') catalog = known = undefined;
   }
   return parts.sources.map(source => done.get(source)!);
-}
-
-async function heldFeeds({ store, sources }: UpdateParts): Promise<string[]> {
-  const [inUse, past] = [await store.snapshots(), await store.pastSnapshots()];
-  return sources.map(({ feed }) => feed.id).filter(id => isHeld(historyOf(id, inUse, past)));
 }
 
 const UNTRIED = { turnover: null, flips: null, waiting: null, fallback: null };
@@ -174,7 +170,7 @@ async function knownNow({ tables }: UpdateParts, catalog: Once['catalog']): Prom
 async function update(
   source: FreshSource,
   { known, catalog }: Once,
-  parts: UpdateParts & { readonly check: FeedCheck | undefined },
+  parts: UpdateParts & { readonly check: FeedCheck | undefined; readonly unlessHeld: boolean },
   { force, dryRun }: UpdateOptions,
 ): Promise<Updated> {
   const { feed } = source;
@@ -211,7 +207,9 @@ async function update(
   if (dryRun) return changed;
   const act = actOf(changed, fallback ?? feed.origin, parts);
   const taken = !(await isGone(feed, parts.store)) && (await accept(next, inUse.digest, act, parts));
-  return taken ? { ...changed, tag: keptTag(read.tag, next, now) } : { ...told, outcome: 'overtaken' };
+  if (taken) return { ...changed, tag: keptTag(read.tag, next, now) };
+  const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);
+  return isHeld ? leftAlone(feed.id) : { ...told, outcome: 'overtaken' };
 }
 
 function versionOf({ version, names }: Snapshot): Version {
@@ -238,10 +236,10 @@ async function accept(
   snapshot: Snapshot,
   was: string | null,
   act: Act,
-  parts: UpdateParts,
+  { packing, store, unlessHeld }: UpdateParts & { readonly unlessHeld: boolean },
 ): Promise<boolean> {
   const { feed, version, digest, names } = snapshot;
-  const body = await parts.packing.pack(textOf(snapshot));
+  const body = await packing.pack(textOf(snapshot));
   const accepted = { feed: feed.id, version, digest, names: names.length, acceptedAt: act.at, body };
-  return parts.store.acceptSnapshot(accepted, was, act);
+  return store.acceptSnapshot(accepted, was, act, unlessHeld);
 }

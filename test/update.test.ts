@@ -591,6 +591,30 @@ it('a feed that was rolled back is left alone, until it is named', async () => {
   expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
 });
 
+it.each([
+  ['before its turn comes', 0],
+  ['while it is fetched', 1],
+])(
+  'what an operator does %s stands: the update leaves the feed at the version gone back to',
+  async (_, at) => {
+    await update(many(101));
+    await update(many(102), { now: FIRST + DAY });
+    const { rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    const rollBack = async () => {
+      await rollBackFeed(feed.id, { who: 'op', via: 'test' });
+      return { version: 'new', names: many(103) };
+    };
+    const other = { ...feed, id: `${feed.id}-slow` };
+    const read = async () => ({ version: 'new', names: many(103) });
+    const sources = [other, feed].map((of, place) => ({ feed: of, read: place === at ? rollBack : read }));
+    for (const evenHeld of [false, true]) {
+      const [, done] = await updateAll(sources, { now: FIRST + 2 * DAY, evenHeld });
+      expect([done!.outcome, (await stored())!.names.length]).toEqual(['held', 101]);
+      await actsOnFeeds({ store, clock: () => FIRST }).returnFeed(feed.id, { who: 'op', via: 'test' });
+    }
+  },
+);
+
 it('where nothing could be read, the lists in use are not even loaded', async () => {
   const catalog = () => Promise.reject(new Error('loaded'));
   expect(await update(new FeedError('no network'), { catalog })).toMatchObject({ outcome: 'failed' });

@@ -12,8 +12,16 @@ export interface ListStore {
   /** Which version of which feed was accepted last; feeds that were never updated are not there. */
   snapshots(): Promise<SnapshotHead[]>;
   snapshot(feed: string): Promise<AcceptedSnapshot | undefined>;
-  /** Takes the place of the snapshot with the digest `was` (null: of none); false when another came between. */
-  acceptSnapshot(snapshot: AcceptedSnapshot, was: string | null, act: Act): Promise<boolean>;
+  /**
+   * Takes the place of the snapshot with the digest `was` (null: of none); false when another came between, and with
+   * `unlessHeld` also where an operator went back from a newer one.
+   */
+  acceptSnapshot(
+    snapshot: AcceptedSnapshot,
+    was: string | null,
+    act: Act,
+    unlessHeld?: boolean,
+  ): Promise<boolean>;
   /** Versions of feeds that were in use, and are kept (core/history.ts). */
   pastSnapshots(): Promise<SnapshotHead[]>;
   /** Puts one of these in the place of the snapshot with the digest `was`; null what is installed. False as above. */

@@ -1254,7 +1254,10 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect(await store.swapSnapshot('castle', version(3), 'd4', ACT)).toBe(true);
       expect(await store.snapshot('castle')).toEqual(version(3));
       expect(await heads()).toEqual([2, 4]);
+      // Between the read and the write of an update an operator went back.
+      expect(await store.acceptSnapshot(version(5), 'd3', ACT, true)).toBe(false);
       expect(await store.swapSnapshot('castle', null, 'd3', ACT)).toBe(true);
+      expect(await store.acceptSnapshot(version(5), null, ACT, true)).toBe(false);
       expect([await store.snapshot('castle'), await heads()]).toEqual([undefined, [2, 3, 4]]);
       expect(await store.swapSnapshot('castle', version(4), null, ACT)).toBe(true);
       expect([await store.snapshot('castle'), await heads()]).toEqual([version(4), [2, 3]]);
