@@ -63,10 +63,15 @@ export function scheduleUpdates(parts: ScheduleParts): Schedule {
   };
 }
 
-/** An operator waits for the next update: who looks next begins. One that is under way is not disturbed. */
+/** Against one who renews it at the same moment. */
+const MOST_TRIES = 5;
+
+/** An operator waits for the next update: who looks next begins, after the one that is under way. */
 export async function hasten({ store, clock }: Pick<ScheduleParts, 'store' | 'clock'>): Promise<void> {
-  const was = await store.lease(NAME);
-  if (was?.holder === null) await store.swapLease({ ...was, dueAt: clock() }, was);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const was = await store.lease(NAME);
+    if (!was || (await store.swapLease({ ...was, dueAt: clock() }, was))) return;
+  }
 }
 
 /** Up to twice as long. */
@@ -107,13 +112,23 @@ function holdLease({ store, clock, renewMs = RENEW_MS }: ScheduleParts, first: L
   let lease = first;
   let hasEnded = false;
   let writing = Promise.resolve();
-  const swap = async (next: Lease) => {
-    if (await store.swapLease(next, lease)) lease = next;
-    else lost.abort();
+  /** `due`: when it is due by what is written now, where somebody hastened it. */
+  const swap = async (next: (due: number | undefined) => Lease) => {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const wanted = next(lease.dueAt === first.dueAt ? undefined : lease.dueAt);
+      if (await store.swapLease(wanted, lease)) {
+        lease = wanted;
+        return;
+      }
+      const now = await store.lease(NAME);
+      if (now?.holder !== first.holder) break;
+      lease = now;
+    }
+    lost.abort();
   };
   const renew = () => {
     // A store that does not answer now may do so before it has run out.
-    writing = writing.then(() => swap({ ...lease, until: clock() + LEASE_MS })).catch(() => {});
+    writing = writing.then(() => swap(() => ({ ...lease, until: clock() + LEASE_MS }))).catch(() => {});
   };
   const renewing = setInterval(renew, renewMs).unref();
   return {
@@ -122,7 +137,7 @@ function holdLease({ store, clock, renewMs = RENEW_MS }: ScheduleParts, first: L
       clearInterval(renewing);
       if (hasEnded) return;
       hasEnded = true;
-      await writing.then(() => swap({ ...lease, holder: null, until: 0, dueAt }));
+      await writing.then(() => swap((due = dueAt) => ({ ...lease, holder: null, until: 0, dueAt: due })));
     },
   };
 }

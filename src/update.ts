@@ -13,7 +13,7 @@ import {
   type Packing,
   type Snapshot,
 } from './core/feed.ts';
-import { checkAfter, type FeedCheck, type Tried } from './core/freshness.ts';
+import { checkOf, type Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import { type Known, knownFrom } from './core/known.ts';
 import { SEED_BYTES } from './core/names.ts';
@@ -24,6 +24,7 @@ import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
+import { note } from './update/note.ts';
 import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
@@ -106,7 +107,6 @@ export interface UpdateOptions {
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const done = new Map<FreshSource, Updated>();
-  const checks = new Map((await parts.store.feedChecks()).map(check => [check.feed, check]));
   const named = options.evenHeld ? await heldFeeds(parts.store) : [];
   let catalog: Promise<Catalog> | undefined;
   let known: Promise<Known> | undefined;
@@ -129,10 +129,9 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
       done.set(source, leftAlone(id));
       continue;
     }
-    const updated = await update(source, once, { ...parts, check: checks.get(id), unlessHeld }, options);
+    const updated = await update(source, once, { ...parts, unlessHeld }, options);
     done.set(source, updated);
-    if (!options.dryRun && !(await isGone(source.feed, parts.store)))
-      await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
+    if (!options.dryRun && !(await isGone(source.feed, parts.store))) await note(triedOf(updated), parts);
     if (kind === 'popular') catalog = known = undefined;
   }
   return parts.sources.map(source => done.get(source)!);
@@ -170,14 +169,15 @@ async function knownNow({ tables }: UpdateParts, catalog: Once['catalog']): Prom
 async function update(
   source: FreshSource,
   { known, catalog }: Once,
-  parts: UpdateParts & { readonly check: FeedCheck | undefined; readonly unlessHeld: boolean },
+  parts: UpdateParts & { readonly unlessHeld: boolean },
   { force, dryRun }: UpdateOptions,
 ): Promise<Updated> {
   const { feed } = source;
   const inUse = await readInUse(feed, parts);
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
   const now = parts.clock();
-  const last = force ? undefined : lastTag(source, inUse, parts.check, now);
+  const tried = await checkOf(feed.id, parts.store);
+  const last = force ? undefined : lastTag(source, inUse, tried, now);
   const read = await readFresh(source, inUse.snapshot, last);
   const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
   if (read instanceof FeedError)
@@ -196,9 +196,10 @@ async function update(
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
   const flips = await tryOut(next, inUse.snapshot, { ...parts, catalog }, now);
-  const names = waitingIn(flips, parts.check);
+  const check = await checkOf(feed.id, parts.store);
+  const names = waitingIn(flips, check);
   if (names.length > 0) {
-    const { problem, outcome, waiting } = problemOf(names, feed, parts.check);
+    const { problem, outcome, waiting } = problemOf(names, feed, check);
     problems.push(problem);
     if (!force) return { ...told, outcome, flips, waiting };
   }

@@ -539,6 +539,32 @@ describe('what a new version would change for names that were asked here lately'
     expect((await acts()).map(({ action }) => action)).toEqual(['feed.approve', 'feed.update']);
   });
 
+  it('hears an operator who decides while it is fetched, and forgets nothing that is decided while it is noted', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 6)];
+    expect((await tryAll(bad)).outcome).toBe('waiting');
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    let decide: () => Promise<unknown> = () => rejectFeed(feed.id, actor);
+    const meanwhile: UpdateParts['store'] = {
+      ...store,
+      async noteCheck(...args) {
+        await decide();
+        return store.noteCheck(...args);
+      },
+    };
+    expect((await tryAll(bad, { store: meanwhile })).outcome).toBe('waiting');
+    expect(await check()).toMatchObject({ waiting: null, decided: bad.slice(100), isApproved: false });
+    decide = async () => {};
+    const slow = {
+      ...source(bad, verified()),
+      read: async () => {
+        await approveFeed(feed.id, actor);
+        return { version: 'new', names: bad };
+      },
+    };
+    const options = { catalog, installed: [source(many(100), verified())] };
+    expect((await updateAll([slow], options))[0]!.outcome).toBe('accepted');
+  });
+
   it('is refused without asking again where an operator rejected it; other names wait, and force takes all', async () => {
     const bad = [...many(100), ...regulars.slice(0, 7)];
     expect((await tryAll(bad)).outcome).toBe('waiting');

@@ -45,9 +45,19 @@ export function checkAfter(
   const checkedAt = problem === null ? now : (was?.checkedAt ?? null);
   // What went well has settled what was decided before.
   const { decided = null, isApproved = null } = problem === null ? {} : (was ?? {});
-  const held = problem === null ? null : (waiting ?? was?.waiting ?? null);
+  // Nor is anybody asked again who decided while this was found.
+  const open = waiting?.filter(name => !decided?.includes(name)) ?? was?.waiting ?? [];
+  const held = problem === null || open.length === 0 ? null : open;
   const last = { feed, triedAt: now, checkedAt, added, removed, problem };
   return { ...last, waiting: held, decided, isApproved, tag, fallback };
+}
+
+/** As it is now: an operator may decide while an update runs. */
+export async function checkOf(
+  feed: string,
+  store: { feedChecks(): Promise<readonly FeedCheck[]> },
+): Promise<FeedCheck | undefined> {
+  return (await store.feedChecks()).find(one => one.feed === feed);
 }
 
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */

@@ -38,9 +38,11 @@ export interface ListStore {
 
   /** What became of each feed when it was last looked at, in the order of their names. */
   feedChecks(): Promise<FeedCheck[]>;
-  noteCheck(check: FeedCheck): Promise<void>;
-  /** The same as an operator's act. */
-  decideCheck(check: FeedCheck, act: Act): Promise<void>;
+  /**
+   * Where `was` is given it takes the place of that (null: of none), and false when another came between: neither does an
+   * update undo what an operator decided meanwhile, nor the other way round. `act`: where it is an operator's.
+   */
+  noteCheck(check: FeedCheck, was?: FeedCheck | null, act?: Act): Promise<boolean>;
   /** What a server was asked on a day, in place of what it said before; what is older than `sinceDay` is forgotten. */
   keepAsked(asked: AskedNames, sinceDay: string): Promise<void>;
   askedNames(): Promise<AskedNames[]>;

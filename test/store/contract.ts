@@ -1327,7 +1327,13 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
       const decided = { ...check, waiting: null, decided: ['a.com', 'b.com'], isApproved: false };
       const tag = { address: 'x', etag: '"1"', modified: null, digest: 'd', wholeAt: 7 };
-      await one.decideCheck({ ...decided, tag }, { ...ACT, action: 'feed.reject', subject: 'b' });
+      const act = { ...ACT, action: 'feed.reject', subject: 'b' } as const;
+      for (const was of [null, { ...check, triedAt: 6 }])
+        expect(await one.noteCheck({ ...decided, tag }, was, act)).toBe(false);
+      expect(await one.noteCheck({ ...decided, tag }, check, act)).toBe(true);
+      const fresh = { ...decided, tag, feed: 'c' };
+      expect([await one.noteCheck(fresh, null), await one.noteCheck(fresh, null)]).toEqual([true, false]);
+      expect(await one.noteCheck(fresh, fresh)).toBe(true);
       expect((await other.feedChecks())[1]).toEqual({ ...decided, tag });
       expect((await other.audit(1))[0]).toMatchObject({ action: 'feed.reject', subject: 'b' });
     });
