@@ -1,84 +1,12 @@
-/** Catalog → next catalog → what changed for callers, kept for 30 days and told to those who follow. */
+/** What updates changed for callers → a page of it, for those who follow. */
 
-import type { Catalog } from './core/catalog.ts';
-import { comparing } from './core/comparing.ts';
 import { lineage } from './core/domain.ts';
-import {
-  type ChangesMark,
-  type ListingChange,
-  NO_CHANGES,
-  type NumberedChange,
-} from './core/listing-change.ts';
+import { type ChangesMark, type ListingChange, NO_CHANGES } from './core/listing-change.ts';
 import { findOverride, type Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Steps } from './core/steps.ts';
 
-/** One message to the store, and one transaction. */
-const CHUNK = 200;
 const DAY_MS = 86_400_000;
-const KEPT_MS = 30 * DAY_MS;
-/** The first update of a new installation brings about 30,000 (November 2026). */
-const MOST_KEPT = 200_000;
-/** Another server may be about to tell what led to the catalog that this one starts with: it follows within a minute. */
-const PATIENCE_MS = 180_000;
-
-export interface Recorder {
-  /** Told once by one server of all, whichever is first. */
-  record(before: Catalog, after: Catalog): Promise<void>;
-  close(): void;
-}
-
-export interface RecorderParts {
-  readonly store: Pick<Store, 'changesMark' | 'writeChanges' | 'swapChangesMark' | 'changesBefore'>;
-  readonly catalog: () => Catalog;
-  readonly clock: Clock;
-  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
-  readonly onError: (error: unknown) => void;
-  readonly patienceMs?: number;
-}
-
-export function recordChanges(parts: RecorderParts): Recorder {
-  const { store, catalog, clock, inTurns, onError, patienceMs = PATIENCE_MS } = parts;
-
-  /**
-   * What led to this catalog nobody has seen: an upgrade, or an update while no server ran. Whoever follows must begin
-   * anew, since no number after this is one that they can have.
-   */
-  async function beginAnew(): Promise<void> {
-    const was = await store.changesMark();
-    const { generation } = catalog();
-    if (was?.generation === generation) return;
-    const last = was ? was.last + 1 : 0;
-    await store.swapChangesMark({ generation, floor: last, last }, was);
-  }
-
-  async function record(before: Catalog, after: Catalog): Promise<void> {
-    const was = (await store.changesMark()) ?? NO_CHANGES;
-    if (was.generation !== before.generation) return;
-    const now = clock();
-    const changes = (await inTurns(comparing(before, after, now))).slice(-MOST_KEPT);
-    for (let at = 0; at < changes.length; at += CHUNK)
-      await store.writeChanges(numbered(changes.slice(at, at + CHUNK), was.last + at), was.generation);
-    const last = was.last + changes.length;
-    const old = await store.changesBefore(now - KEPT_MS);
-    const floor = Math.max(was.floor, last - MOST_KEPT, Math.min(old, was.last));
-    await store.swapChangesMark({ generation: after.generation, floor, last }, was);
-  }
-
-  const first = async () => {
-    // A new store has nobody who follows: what its first update brings is told.
-    if (!(await store.changesMark())) await beginAnew();
-  };
-  first().catch(onError);
-  const timer = setTimeout(() => void beginAnew().catch(onError), patienceMs).unref();
-  return {
-    record: (before, after) => record(before, after).catch(onError),
-    close: () => clearTimeout(timer),
-  };
-}
-
-const numbered = (changes: readonly ListingChange[], after: number): NumberedChange[] =>
-  changes.map((change, at) => ({ id: after + at + 1, ...change }));
 
 export interface ChangesPage {
   readonly changes: readonly ListingChange[];
@@ -96,7 +24,7 @@ export function createChanges(parts: {
   readonly store: Pick<Store, 'changesMark' | 'changesAfter' | 'changesBefore'>;
   readonly overrides: () => ReadonlyMap<string, Override>;
   readonly clock: Clock;
-  readonly inTurns: RecorderParts['inTurns'];
+  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
 }): Changes {
   const { store, overrides, clock, inTurns } = parts;
   return {

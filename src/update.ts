@@ -13,7 +13,7 @@ import {
   type Packing,
   type Snapshot,
 } from './core/feed.ts';
-import { checkOf, type Tried } from './core/freshness.ts';
+import type { Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import { type Known, knownFrom } from './core/known.ts';
 import { SEED_BYTES } from './core/names.ts';
@@ -24,7 +24,7 @@ import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
-import { note } from './update/note.ts';
+import { checkOf, note } from './update/note.ts';
 import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**

@@ -1,10 +1,11 @@
 /** Who tells what updates changed, when several servers follow the same store. */
 
 import { expect, onTestFinished, test } from 'vitest';
-import { createChanges, recordChanges } from '../src/changes.ts';
+import { createChanges } from '../src/changes.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { Store } from '../src/core/ports.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
+import { type RecorderParts, recordChanges } from '../src/record.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { catalogOf } from './support/catalog.ts';
 import { eventually } from './support/scale.ts';
@@ -25,53 +26,121 @@ async function openStore(): Promise<Store> {
   return store;
 }
 
-function server(store: Store, catalog: Catalog, patienceMs = 3_600_000) {
+function server(store: RecorderParts['store'], begins: Catalog, parts: Partial<RecorderParts> = {}) {
+  let catalog = begins;
   const recorder = recordChanges({
-    ...{ store, catalog: () => catalog, clock: () => NOW, patienceMs },
-    inTurns,
+    ...{ store, catalog: () => catalog, clock: () => NOW, patienceMs: 3_600_000, inTurns },
     onError(error) {
       throw error;
     },
+    ...parts,
   });
   onTestFinished(() => recorder.close());
-  return recorder;
+  return {
+    ...recorder,
+    follow(next: Catalog) {
+      catalog = next;
+      return recorder.look();
+    },
+  };
 }
 
 const inTurns = async <T>(steps: Steps<T>) => allAtOnce(steps);
 const reader = (store: Store) =>
   createChanges({ store, overrides: () => new Map(), clock: () => NOW, inTurns });
 const generation = async (store: Store) => (await store.changesMark())?.generation;
+const told = async (store: Store, since: number | undefined) => {
+  const page = await reader(store).list(since, 10);
+  return page === 'gone' ? page : page.changes.map(({ domain, change }) => `${change} ${domain}`);
+};
+const begun = async (store: Store) => (await store.changesMark())!.floor;
 
 test('of servers that follow together one tells, whatever steps each of them took', async () => {
   const store = await openStore();
-  const [one, other] = [server(store, first), server(store, first)];
-  await eventually('it begins', async () => (await generation(store)) === first.generation);
-  await Promise.all([one.record(first, second), other.record(first, second)]);
-  await Promise.all([one.record(second, third), other.record(first, third)]);
-  const page = await reader(store).list(0, 10);
-  expect(page).toMatchObject({ cursor: 3, more: false });
-  expect(page !== 'gone' && page.changes.map(({ domain, change }) => `${change} ${domain}`)).toEqual([
-    'cleared a.com',
-    'flagged b.com',
-    'flagged c.com',
-  ]);
+  const servers = [server(store, first), server(store, first)];
+  const [one, other] = servers as [(typeof servers)[0], (typeof servers)[0]];
+  await Promise.all([one.look(), other.look()]);
+  await Promise.all([one.follow(second), other.follow(second)]);
+  await Promise.all([one.follow(third), other.follow(third)]);
+  await one.look();
+  expect(await generation(store)).toBe(third.generation);
+  const since = await begun(store);
+  expect(await told(store, since)).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
+  expect((await reader(store).list(since, 10)) as object).toMatchObject({ cursor: since + 3, more: false });
+});
+
+test('what could not be written is written later, up to what is served then', async () => {
+  const store = await openStore();
+  const problems: unknown[] = [];
+  let isLocked = false;
+  const locked: RecorderParts['store'] = {
+    ...store,
+    async swapChangesMark(mark, was) {
+      if (isLocked) throw new Error('database is locked');
+      return store.swapChangesMark(mark, was);
+    },
+  };
+  const one = server(locked, first, { lookMs: 5, onError: error => problems.push(error) });
+  await one.look();
+  isLocked = true;
+  await one.follow(second);
+  await one.follow(third);
+  expect([problems.length > 0, await generation(store)]).toEqual([true, first.generation]);
+  isLocked = false;
+  await eventually('it is told', async () => (await generation(store)) === third.generation);
+  expect(await told(store, await begun(store))).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
 });
 
 test('after changes that no server has seen, whoever follows is told to begin anew', async () => {
   const store = await openStore();
-  await server(store, first).record(first, second);
-  await eventually('it begins', async () => (await generation(store)) !== undefined);
-  await server(store, first).record(first, second);
+  const one = server(store, first);
+  await one.look();
+  await one.follow(second);
+  one.close();
   const { last } = (await store.changesMark())!;
   // Another version, or an update while none ran; it waits for those that may tell.
-  const patient = server(store, third);
-  await patient.record(third, second);
-  expect(await reader(store).list(last, 10)).toMatchObject({ cursor: last });
-  server(store, third, 1);
+  const patient = server(store, first);
+  await patient.follow(third);
+  expect(await told(store, last)).toEqual([]);
+  patient.close();
+  const other = server(store, first, { patienceMs: 1 });
+  await other.follow(third);
   await eventually('it begins anew', async () => (await generation(store)) === third.generation);
-  expect(await reader(store).list(last, 10)).toBe('gone');
-  const anew = await reader(store).list(undefined, 10);
-  expect(anew).toEqual({ changes: [], cursor: last + 1, more: false });
-  await patient.record(third, first);
-  expect(await reader(store).list(last + 1, 10)).toMatchObject({ changes: { length: 3 } });
+  expect(await told(store, last)).toBe('gone');
+  expect(await reader(store).list(undefined, 10)).toMatchObject({ changes: [], cursor: await begun(store) });
+  await other.follow(first);
+  expect(await told(store, await begun(store))).toHaveLength(3);
+});
+
+test('servers that differ for good do not have everybody begin anew for ever', async () => {
+  const store = await openStore();
+  const servers = [first, second].map(catalog => server(store, catalog, { patienceMs: 1 }));
+  for (const one of servers) await one.look();
+  const marks = new Set<number>();
+  for (let look = 0; look < 20; look++) {
+    for (const one of servers) await one.look();
+    marks.add(await begun(store));
+  }
+  expect(marks.size).toBeLessThanOrEqual(3);
+  expect(await begun(store)).toBe(NOW * 100 + 2);
+});
+
+test('of more changes than are kept the last are told, and whoever followed is told to begin anew', async () => {
+  const store = await openStore();
+  const one = server(store, first, { mostKept: 3 });
+  await one.look();
+  const since = await begun(store);
+  await one.follow(await catalogOf(['b.com', 'c.com', 'd.com', 'e.com']));
+  expect(await told(store, since)).toBe('gone');
+  expect(await told(store, since + 2)).toEqual(['flagged c.com', 'flagged d.com', 'flagged e.com']);
+});
+
+test('a cursor of an earlier store is none of a new one, however many changes it has', async () => {
+  const [earlier, store] = [await openStore(), await openStore()];
+  await server(earlier, first, { clock: () => NOW - 1 }).look();
+  const cursor = await begun(earlier);
+  const one = server(store, first);
+  await one.look();
+  await one.follow(third);
+  for (const since of [cursor, cursor + 1, 0, 2]) expect(await told(store, since)).toBe('gone');
 });

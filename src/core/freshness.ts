@@ -52,14 +52,6 @@ export function checkAfter(
   return { ...last, waiting: held, decided, isApproved, tag, fallback };
 }
 
-/** As it is now: an operator may decide while an update runs. */
-export async function checkOf(
-  feed: string,
-  store: { feedChecks(): Promise<readonly FeedCheck[]> },
-): Promise<FeedCheck | undefined> {
-  return (await store.feedChecks()).find(one => one.feed === feed);
-}
-
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */
 export const STALE_MS = 3 * 86_400_000;
 

@@ -18,10 +18,12 @@ export const LEASE_MS = 120_000;
  */
 export function isDue(lease: Lease | undefined, now: number, everyMs: number): boolean {
   if (!lease) return true;
-  const isHeld = lease.holder !== null && lease.until > now && lease.until <= now + LEASE_MS;
-  if (isHeld) return false;
+  if (isTaken(lease, now)) return false;
   return lease.dueAt <= now || lease.dueAt > now + MOST_JITTER * everyMs;
 }
+
+export const isTaken = ({ holder, until }: Lease, now: number): boolean =>
+  holder !== null && until > now && until <= now + LEASE_MS;
 
 const LEAST_JITTER = 0.95;
 const MOST_JITTER = 1.05;

@@ -3,7 +3,6 @@
 import { type AddedFeed, addedInWords, MOST_ADDED } from '../core/added-feed.ts';
 import { type Actor, actOf } from '../core/audit.ts';
 import type { SnapshotHead } from '../core/feed.ts';
-import { checkOf } from '../core/freshness.ts';
 import { type History, historyOf, type InUse, isHeld, versionAfter, versionBefore } from '../core/history.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import type { Problem } from '../core/problem.ts';
@@ -51,7 +50,7 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     actor: Actor,
   ): Promise<readonly string[] | Problem> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const check = await checkOf(feed, store);
+      const check = (await store.feedChecks()).find(one => one.feed === feed);
       const names = check?.waiting ?? (isApproved && check?.isApproved === false ? check.decided : null);
       if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
       const some = names.slice(0, 20).join(', ');

@@ -1,11 +1,19 @@
 /** What one try of a feed found, written down beside what operators decided meanwhile. */
 
-import { checkAfter, checkOf, type Tried } from '../core/freshness.ts';
+import { checkAfter, type FeedCheck, type Tried } from '../core/freshness.ts';
 import type { Clock, Store } from '../core/ports.ts';
 
 interface Parts {
   readonly store: Pick<Store, 'feedChecks' | 'noteCheck'>;
   readonly clock: Clock;
+}
+
+/** As it is now: an operator may decide while an update runs. */
+export async function checkOf(
+  feed: string,
+  store: Pick<Store, 'feedChecks'>,
+): Promise<FeedCheck | undefined> {
+  return (await store.feedChecks()).find(one => one.feed === feed);
 }
 
 /** Operators decide by hand: one of these finds nobody between. */
