@@ -22,6 +22,7 @@ import { textOf } from './core/snapshot.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
+import { actOf } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, note } from './update/note.ts';
@@ -150,6 +151,18 @@ function triedOf({ feed, outcome, problems, turnover, waiting, tag, fallback }: 
   return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting, tag, fallback };
 }
 
+/** Of one that could not even be tried to the end. */
+export async function noteFailed(
+  feed: string,
+  problem: string,
+  parts: Pick<UpdateParts, 'store' | 'clock'>,
+): Promise<Updated> {
+  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
+  const failed: Updated = { feed, outcome: 'failed', ...nothing, problems: [problem] };
+  await note(triedOf(failed), parts);
+  return failed;
+}
+
 /** So that the disposable feeds of the same update are held against what it says. */
 function popularFirst(one: FreshSource, other: FreshSource): number {
   return Number(other.feed.kind === 'popular') - Number(one.feed.kind === 'popular');
@@ -206,7 +219,7 @@ async function update(
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
-  const act = actOf(changed, fallback ?? feed.origin, parts);
+  const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
   const taken = !(await isGone(feed, parts.store)) && (await accept(next, inUse.digest, act, parts));
   if (taken) return { ...changed, tag: keptTag(read.tag, next, now) };
   const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);
@@ -215,22 +228,6 @@ async function update(
 
 function versionOf({ version, names }: Snapshot): Version {
   return { version, names: names.length };
-}
-
-function actOf(
-  { feed, outcome, before, after, problems }: Updated,
-  origin: string,
-  { clock, actor }: UpdateParts,
-): Act {
-  const shown = ({ version, names }: Version) => `${version} with ${names} names`;
-  const change = `${before ? shown(before) : 'nothing'} → ${after ? shown(after) : 'nothing'}`;
-  return {
-    ...actor,
-    at: clock(),
-    action: outcome === 'forced' ? 'feed.force' : 'feed.update',
-    subject: feed,
-    detail: shortDetail([`${change} from ${origin}`, ...problems].join('; ')),
-  };
 }
 
 async function accept(

@@ -3,13 +3,14 @@
 import type { AddedFeed, Format } from '../core/added-feed.ts';
 import { parseDomain } from '../core/domain.ts';
 import { FeedError } from '../core/feed.ts';
+import { parseJson, take } from './bounds.ts';
 import { rowsOf } from './csv.ts';
 import { type Names, strings } from './readers.ts';
 import { MOST_RANKED, RANKED_BYTES, readLines, type Shape } from './web.ts';
 
 /** `[name, …]`, `[{"domain": name}, …]`, or either of them as `domains` of an object. */
 function readJson(text: string): Names {
-  const document: unknown = JSON.parse(text);
+  const document = parseJson(text);
   const list = hasDomains(document) ? document.domains : document;
   if (!Array.isArray(list)) throw new FeedError('neither a list nor an object with a list "domains"');
   const nameOf = (one: unknown) =>
@@ -39,7 +40,7 @@ function readCsv(text: string): Names {
     }
     // A separator that nobody quoted has moved the cells behind it: the one here is a stranger's.
     const isMoved = column > 0 && cells.length > width;
-    names.push(isMoved ? '' : (cells[column] ?? ''));
+    take(names, isMoved ? '' : (cells[column] ?? ''));
   }
   if (column === undefined) throw new FeedError(NO_COLUMN);
   return { names };

@@ -12,6 +12,7 @@ const read = (format: Format, text: string) => shapeOf({ kind: 'disposable', for
 
 test.each<[Format, string, readonly string[]]>([
   ['lines', '# mine\na.com\r\n\n// more\n b.com', ['a.com', 'b.com']],
+  ['lines', 'a.com # seen\nb.com\t// seen\nhttps://c.com', ['a.com', 'b.com', 'https://c.com']],
   ['json', '["a.com", "b.com"]', ['a.com', 'b.com']],
   ['json', '[{"domain": "a.com", "note": 1}, "b.com"]', ['a.com', 'b.com']],
   ['json', '{"domains": ["a.com"], "updated": "today"}', ['a.com']],
@@ -47,6 +48,15 @@ test.each<[Format, string]>([
   ['csv', 'domain\n"a".com\nb.com'],
 ])('%s refuses %j', (format, text) => {
   expect(() => read(format, text)).toThrow();
+});
+
+test.each<[Format, string, string]>([
+  ['json', `[${'{},'.repeat(4_000_000)}{}]`, 'more than 4000000 values'],
+  ['json', '['.repeat(4_000_001), 'more than 4000000 values'],
+  ['lines', 'a\n'.repeat(1_500_001), 'more than 1500000 lines'],
+  ['csv', `domain\n${'a\n'.repeat(1_500_001)}`, 'more than 1500000 lines'],
+])('%s: a list with more than any list holds is refused before it takes memory', (format, text, problem) => {
+  expect(() => read(format, text)).toThrow(problem);
 });
 
 test('of a popularity list the first 100,000 names count', () => {
