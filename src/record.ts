@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './core/catalog.ts';
 import { comparing } from './core/comparing.ts';
-import { isTaken, LEASE_MS, type Lease } from './core/lease.ts';
+import { isHeld, LEASE_MS, type Lease } from './core/lease.ts';
 import { type ChangesMark, firstNumber, type ListingChange } from './core/listing-change.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Steps } from './core/steps.ts';
@@ -28,7 +28,7 @@ export interface Recorder {
 export interface RecorderParts {
   readonly store: Pick<
     Store,
-    'changesMark' | 'writeChanges' | 'swapChangesMark' | 'changesBefore' | 'lease' | 'swapLease'
+    'changesMark' | 'writeChanges' | 'swapChangesMark' | 'changesBefore' | 'lease' | 'swapLease' | 'moment'
   >;
   /** That is served. */
   readonly catalog: () => Catalog;
@@ -117,10 +117,10 @@ async function record(
   was: ChangesMark,
   parts: RecorderParts,
 ): Promise<boolean | undefined> {
-  const { store, clock } = parts;
+  const { store } = parts;
   const lease = await store.lease(LEASE);
-  const now = clock();
-  if (lease && isTaken(lease, now)) return undefined;
+  const now = await store.moment();
+  if (lease && isHeld(lease, now)) return undefined;
   const mine: Lease = { name: LEASE, holder: randomUUID(), until: now + LEASE_MS, dueAt: 0 };
   if (!(await store.swapLease(mine, lease))) return undefined;
   try {

@@ -124,7 +124,7 @@ test('an operator who is waited for has the next update begin right after the on
   });
   await eventually(async () => expect((await one.lease('feeds'))?.holder).toBeTypeOf('string'));
   now += 1;
-  await hasten({ store: other, clock: () => now });
+  await hasten(other);
   await eventually(async () => expect((await one.lease('feeds'))?.until).toBe(now + LEASE_MS));
   expect(begun).toBe(1);
   resolve([updated('unchanged')]);

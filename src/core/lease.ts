@@ -12,18 +12,22 @@ export interface Lease {
 /** Renewed several times within it: a holder that was stopped for a moment keeps it. */
 export const LEASE_MS = 120_000;
 
+/** However the clocks of those who share a store differ: one that is further ahead than this was wrong. */
+const TOLERANCE_MS = LEASE_MS;
+
+export function isHeld({ holder, until }: Lease, now: number): boolean {
+  return holder !== null && until > now && until <= now + LEASE_MS + TOLERANCE_MS;
+}
+
 /**
  * Whether somebody should begin now. A moment that lies further ahead than any that is ever written comes from a clock
  * that was wrong, or from a longer period than is wanted now: it holds nobody up.
  */
 export function isDue(lease: Lease | undefined, now: number, everyMs: number): boolean {
   if (!lease) return true;
-  if (isTaken(lease, now)) return false;
-  return lease.dueAt <= now || lease.dueAt > now + MOST_JITTER * everyMs;
+  if (isHeld(lease, now)) return false;
+  return lease.dueAt <= now || lease.dueAt > now + MOST_JITTER * everyMs + TOLERANCE_MS;
 }
-
-export const isTaken = ({ holder, until }: Lease, now: number): boolean =>
-  holder !== null && until > now && until <= now + LEASE_MS;
 
 const LEAST_JITTER = 0.95;
 const MOST_JITTER = 1.05;

@@ -56,6 +56,8 @@ export interface ListStore {
   changesAfter(id: number, most: number): Promise<NumberedChange[]>;
   /** The number of the last one before a moment; 0 where there is none. */
   changesBefore(at: number): Promise<number>;
+  /** Now, by a clock that is one for all who share the store. */
+  moment(): Promise<number>;
   /** Who does a work that only one server of all should do at a time; undefined before the first has. */
   lease(name: string): Promise<Lease | undefined>;
   /** Compare and swap: takes the place of `was`; false when another came between. */

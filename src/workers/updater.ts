@@ -32,7 +32,7 @@ export function keepFresh({ config, log, store }: Parts): Schedule | undefined {
     everyMs: PERIODS[feedsUpdate],
     update: stop => updateInThread(config, store, stop),
     tell: tellOfUpdates(log, Date.now),
-    clock: Date.now,
+    clock: store.moment,
   });
 }
 

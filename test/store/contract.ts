@@ -1490,6 +1490,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       const stores = await Promise.all([open(), open()]);
       const by = (holder: string | null, until = 5): Lease => ({ name: 'feeds', holder, until, dueAt: 7 });
       expect(await stores[0].lease('feeds')).toBeUndefined();
+      expect(Math.abs((await stores[0].moment()) - Date.now())).toBeLessThan(60_000);
       const asked = ['a', 'b', 'c', 'd'].map((name, at) => stores[at % 2]!.swapLease(by(name), undefined));
       const got = await Promise.all(asked);
       expect(got.filter(Boolean)).toHaveLength(1);
