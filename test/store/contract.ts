@@ -1265,6 +1265,10 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       await store.acceptSnapshot(version(100), 'd4', ACT);
       await store.acceptSnapshot(version(5), 'd100', ACT);
       expect(await heads()).toEqual([3, 4]);
+      // What was gone back from is left behind by the next version.
+      expect(await store.swapSnapshot('castle', version(4), 'd5', ACT)).toBe(true);
+      await store.acceptSnapshot(version(6), 'd4', ACT);
+      expect(await heads()).toEqual([3, 4]);
       expect(await store.removeSnapshot('castle', ACT)).toBe(true);
       expect([(await store.snapshots()).map(({ feed }) => feed), await heads()]).toEqual([['another'], []]);
     });

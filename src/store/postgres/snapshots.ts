@@ -59,6 +59,12 @@ export function createSnapshots({ run }: Connections) {
         const { feed, acceptedAt } = snapshot;
         if (!(await isInUse(session, feed, was))) return false;
         if (unlessHeld && (await isHeldIn(session, feed))) return false;
+        // What an operator went back from is no version to go back to.
+        await session.query(
+          `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at >
+            (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = $1)`,
+          [feed],
+        );
         await putAside(session, feed);
         const { places, values } = SNAPSHOT.postgres;
         await session.query(upsert(SNAPSHOT, places()), values(snapshot));

@@ -48,6 +48,11 @@ export function createSnapshots(db: DatabaseSync) {
       inTransaction(db, () => {
         const { feed, acceptedAt } = snapshot;
         if (digestOf(feed) !== was || (unlessHeld && isHeldIn(db, feed))) return false;
+        // What an operator went back from is no version to go back to.
+        db.prepare(
+          `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at >
+            (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = ?)`,
+        ).run(feed, feed);
         putAside(db, feed);
         const { places, values } = SNAPSHOT.sqlite;
         db.prepare(upsert(SNAPSHOT, places)).run(...values(snapshot));
