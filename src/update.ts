@@ -26,7 +26,7 @@ import { actOf } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, note } from './update/note.ts';
-import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
+import { flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
  * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
@@ -201,7 +201,8 @@ async function update(
   const held = { ...(await known()), installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
-  const { moved } = turnoverOf(fresh, inUse.snapshot, today);
+  const lately = flaggedLately(inUse.snapshot, feed, today);
+  const moved = new Map([...turnoverOf(fresh, inUse.snapshot, today).moved, ...lately]);
   const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
   const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
@@ -210,7 +211,7 @@ async function update(
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
   const flips = await tryOut(next, inUse.snapshot, { ...parts, catalog }, now);
   const check = await checkOf(feed.id, parts.store);
-  const names = waitingIn(flips, check);
+  const names = waitingIn(flips, check, lately.keys());
   if (names.length > 0) {
     const { problem, outcome, waiting } = problemOf(names, feed, check);
     problems.push(problem);
@@ -220,8 +221,10 @@ async function update(
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
   const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
-  const taken = !(await isGone(feed, parts.store)) && (await accept(next, inUse.digest, act, parts));
-  if (taken) return { ...changed, tag: keptTag(read.tag, next, now) };
+  const isLookedAt = outcome === 'forced' || check?.isApproved === true;
+  const kept = keepingFlags(next, flips, isLookedAt, today);
+  const taken = !(await isGone(feed, parts.store)) && (await accept(kept, inUse.digest, act, parts));
+  if (taken) return { ...changed, tag: keptTag(read.tag, kept, now) };
   const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);
   return isHeld ? leftAlone(feed.id) : { ...told, outcome: 'overtaken' };
 }

@@ -539,6 +539,22 @@ describe('what a new version would change for names that were asked here lately'
     expect((await acts()).map(({ action }) => action)).toEqual(['feed.approve', 'feed.update']);
   });
 
+  it('holds small steps back that are many within a month, and begins to count anew where an operator looked', async () => {
+    const step = (upTo: number) => [...many(100), ...regulars.slice(0, upTo)];
+    expect((await tryAll(step(3))).outcome).toBe('accepted');
+    // What is in use is flagged by now.
+    const inUse = { feeds: [source(step(3), verified())], tables: () => readTables() };
+    const flagged = await buildCatalog(inUse, () => {});
+    const on = (now: number) => ({ now, catalog: async () => flagged });
+    expect((await tryAll(step(6), { ...on(FIRST + 40 * DAY), dryRun: true })).outcome).toBe('accepted');
+    const waits = await tryAll(step(6), on(FIRST + DAY));
+    expect(waits).toMatchObject({ outcome: 'waiting', waiting: { length: 6 } });
+    const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    await approveFeed(feed.id, actor);
+    expect((await tryAll(step(6), on(FIRST + DAY))).outcome).toBe('accepted');
+    expect((await tryAll(step(7), on(FIRST + 2 * DAY))).outcome).toBe('accepted');
+  });
+
   it('hears an operator who decides while it is fetched, and forgets nothing that is decided while it is noted', async () => {
     const bad = [...many(100), ...regulars.slice(0, 6)];
     expect((await tryAll(bad)).outcome).toBe('waiting');
