@@ -48,6 +48,24 @@ test.each(['HTTPS_PROXY', 'https_proxy'])(
   },
 );
 
+test.each(['op:pw-canary@', 'HTTP://op:pw-canary@', ''])('%slocalhost:port is a proxy too', async before => {
+  vi.stubEnv('HTTPS_PROXY', before + address);
+  expect(String(await problemOf('https://lists.example/list.txt'))).toContain('the proxy answered 403');
+  expect(asked).toEqual(['lists.example:443']);
+});
+
+test.each(['socks5://op:pw-canary@', 'ftp://'])(
+  '%s is told as no way to a proxy, and nothing goes past it',
+  async before => {
+    vi.stubEnv('https_proxy', before + address);
+    const problem = String(await problemOf('https://127.0.0.1:1/list.txt'));
+    expect(problem).toMatch(
+      /HTTPS_PROXY begins with \w+:\/\/, which is not supported: set it to one such as http:/,
+    );
+    expect(problem).not.toContain('canary');
+  },
+);
+
 test.each(['NO_PROXY', 'no_proxy'])('what %s names is asked without it', async name => {
   vi.stubEnv('HTTPS_PROXY', `http://${address}`);
   vi.stubEnv(name, '127.0.0.1');
