@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './core/catalog.ts';
 import { comparing } from './core/comparing.ts';
+import { dayBefore, forgottenBefore } from './core/forgetting.ts';
 import { isHeld, LEASE_MS, type Lease } from './core/lease.ts';
 import { type ChangesMark, firstNumber, type ListingChange } from './core/listing-change.ts';
 import type { Clock, Store } from './core/ports.ts';
@@ -28,7 +29,14 @@ export interface Recorder {
 export interface RecorderParts {
   readonly store: Pick<
     Store,
-    'changesMark' | 'writeChanges' | 'swapChangesMark' | 'changesBefore' | 'lease' | 'swapLease' | 'moment'
+    | 'changesMark'
+    | 'writeChanges'
+    | 'swapChangesMark'
+    | 'changesBefore'
+    | 'changesAfter'
+    | 'lease'
+    | 'swapLease'
+    | 'moment'
   >;
   /** That is served. */
   readonly catalog: () => Catalog;
@@ -139,9 +147,16 @@ async function write(before: Catalog, after: Catalog, was: ChangesMark, parts: R
   // Of more than are kept at all the first are not even written: whoever follows begins anew.
   for (let at = Math.max(0, lowest - was.last); at < changes.length; at += CHUNK)
     await store.writeChanges(numbered(changes.slice(at, at + CHUNK), was.last + at), was.generation);
-  const old = await store.changesBefore(now - KEPT_MS);
+  const old = await store.changesBefore(await forgottenAt(now, store));
   const floor = Math.max(lowest, Math.min(old, was.last));
   return store.swapChangesMark({ generation: after.generation, floor, last }, was);
+}
+
+/** A clock that jumped takes nothing away before a second day says the same. */
+async function forgottenAt(now: number, store: RecorderParts['store']): Promise<number> {
+  const previous = await store.changesBefore(dayBefore(now));
+  const [row] = await store.changesAfter(previous - 1, 1);
+  return forgottenBefore(now, KEPT_MS, row?.id === previous ? row.at : null);
 }
 
 const numbered = (changes: readonly ListingChange[], after: number) =>

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { parseOverrides, writtenOverrides } from '../core/override-file.ts';
+import { MOST_IMPORTED, parseOverrides, writtenOverrides } from '../core/override-file.ts';
 import { CommandFailed, printJson } from './print.ts';
 import { actor, operateOn, whoAmI, withStore, withStoreOrNew } from './world.ts';
 
@@ -45,9 +45,16 @@ async function importFile(file: string, { dryRun = false, json }: ImportOptions)
       [...problems.slice(0, MOST_TOLD), ...more, 'nothing was imported: correct the file first'].join('\n'),
     );
   }
-  const imported = await (dryRun ? withStore : withStoreOrNew)(store =>
-    operateOn(store).importOverrides(overrides, basename(file), actor(), dryRun),
-  );
+  const imported = await (dryRun ? withStore : withStoreOrNew)(async store => {
+    const work = (isTrial: boolean) =>
+      operateOn(store).importOverrides(overrides, basename(file), actor(), isTrial);
+    const { added, changed } = await work(true);
+    if (added + changed > MOST_IMPORTED)
+      throw new CommandFailed(
+        `${added} to add and ${changed} to change, at most ${MOST_IMPORTED} at once: import the file in parts`,
+      );
+    return work(dryRun);
+  });
   if (json) return printJson({ dry_run: dryRun, ...imported });
   const { added, changed, unchanged } = imported;
   const but = dryRun ? '; a dry run: nothing was changed' : '';

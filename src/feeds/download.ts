@@ -58,7 +58,8 @@ export async function download(address: URL, options: DownloadOptions): Promise<
     return { text: asList(await readBody(response, { mostBytes, firstBytes }, signal)), tag };
   } catch (error) {
     const { message } = error as Error;
-    const why = signal.aborted ? `not complete within ${deadlineMs / 1000} s` : message;
+    const told = message === 'aborted' ? 'the connection was cut before the list was complete' : message;
+    const why = signal.aborted ? `not complete within ${deadlineMs / 1000} s` : told;
     throw new FeedError(`${shownAddress(address)}: ${why}`, { cause: error });
   }
 }
@@ -107,6 +108,7 @@ async function answered(
     if (statusCode === 304 && known) return {};
     if (!REDIRECTS.has(statusCode) || headers.location === undefined)
       throw new FeedError(`answered ${statusCode}`);
+    if (!URL.canParse(headers.location, url.href)) throw new FeedError('redirects to what is no address');
     const next = new URL(headers.location, url);
     if (next.protocol !== url.protocol)
       throw new FeedError(`redirects from ${url.protocol} to ${next.protocol}`);
@@ -154,7 +156,9 @@ async function readBody(
   { mostBytes, firstBytes = Number.POSITIVE_INFINITY }: { mostBytes: number; firstBytes: number | undefined },
   signal: AbortSignal,
 ): Promise<string> {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = response.headers;
+  const { 'content-type': type = '', 'content-encoding': coding = 'identity' } = response.headers;
+  // In any case, and by its older name (RFC 9110 8.4.1.3).
+  const encoding = coding.toLowerCase().replace(/^x-gzip$/, 'gzip');
   const chunks: Buffer[] = [];
   let size = 0;
   const collect = async (body: AsyncIterable<Buffer>) => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parseOverrides } from '../../src/core/override-file.ts';
 import { run, runJson } from '../support/process.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
 
@@ -37,6 +38,17 @@ test('thousands of overrides are imported at once, and a running server knows th
     changed: 1,
     unchanged: 4_999,
   });
+});
+
+test('more than 20,000 new ones are imported in parts; those that stand already do not count', async () => {
+  const { store } = shared();
+  const standing = (await store.listOverrides()).overrides;
+  const lines = Array.from({ length: 20_001 }, (_, at) => `more-${at}.com,deny\n`);
+  const ended = await run(['overrides', 'import', file(`domain,action\n${lines.join('')}`)], beside());
+  expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(/20001 to add and 0 to change/)]);
+  expect((await store.listOverrides()).overrides).toHaveLength(standing.length);
+  const { overrides, problems } = parseOverrides(`domain,action\n${lines.join('')}`, null, 0);
+  expect([overrides.length, problems]).toEqual([20_001, []]);
 });
 
 test('one bad line, and nothing is imported', async () => {
