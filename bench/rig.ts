@@ -38,11 +38,14 @@ export interface RigOptions {
   readonly cost: number;
   /** Server on core 0, generators on core 1; the system decides where false. */
   readonly pin: boolean;
+  /** Lists that the server does without. */
+  readonly feedsOff?: readonly string[];
 }
 
-export async function startRig({ cost, pin }: RigOptions): Promise<Rig> {
+export async function startRig({ cost, pin, feedsOff = [] }: RigOptions): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-overload-'));
-  const env = { DATA_DIR: folder, DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '', PORT: '0' };
+  const small = { DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '', FEEDS_OFF: feedsOff.join() };
+  const env = { DATA_DIR: folder, PORT: '0', ...small };
   const [greedy, modest] = (await makeKeys(env, [QUOTA, QUOTA])) as [MadeKey, MadeKey];
   const server = new URL('./overload-server.ts', import.meta.url).pathname;
   const node = [process.execPath, '--max-semi-space-size=8', server, String(cost)];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const seed = process.env.SEED ?? String(Date.now() % 2 ** 31);
 /** With what else has a full form. */
-const ALL = ['test/processes', 'test/api/local-parts.test.ts'];
+const ALL = ['test/processes', 'test/api/local-parts.test.ts', 'test/store/postgres.test.ts'];
 const wanted = process.argv.slice(2);
 process.stdout.write(`SEED=${seed}\n`);
 const { status } = spawnSync(

@@ -23,7 +23,7 @@ export interface Sampling {
 export function sampleAsked(parts: {
   readonly store: Pick<Store, 'keepAsked'>;
   /** Names that are remembered because somebody asked for them. */
-  readonly resolver: { recent(most: number): readonly string[] };
+  readonly resolver: { recent(most: number): Steps<readonly string[]> };
   readonly lookup: Pick<Lookup, 'last'>;
   readonly clock: Clock;
   readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
@@ -35,7 +35,8 @@ export function sampleAsked(parts: {
   /** What nobody knows the mail of tells nothing about what a list would change. */
   function* sampling(): Steps<string> {
     const sample: string[] = [];
-    for (const [at, name] of resolver.recent(MOST_NAMES).entries()) {
+    const names = yield* resolver.recent(MOST_NAMES);
+    for (const [at, name] of names.entries()) {
       if (at % STEP === 0) yield;
       const { verdict, degraded } = lookup.last(name as Domain);
       if (degraded) continue;

@@ -55,6 +55,17 @@ export async function openStore(
   return openPostgresStore(database.url, Date.now, onFormChange);
 }
 
+/** Beyond this it is the disk; no caller waits, and the list of all hosts alone takes more than a second. */
+const COMMAND_MS = 10_000;
+
+/** For a command, which does one thing after the other. */
+export async function openCommandStore(config: Config, onDeath: (error: Error) => void): Promise<Store> {
+  const { database } = config;
+  return database.kind === 'sqlite'
+    ? openSqliteStore(database.path, onDeath, tellFormChange, COMMAND_MS, false)
+    : openStore(config, onDeath);
+}
+
 /** For a server: others can tell that it is there. */
 export async function openServedStore(
   config: Config,

@@ -11,6 +11,7 @@ import { HostsMet } from './core/hosts-met.ts';
 import type { Infra } from './core/infra.ts';
 import { foldingInfra } from './core/infra-folding.ts';
 import { type Exchange, MAIL_NOT_ASKED, type Mail, triedOf } from './core/mail.ts';
+import { Pending } from './core/pending.ts';
 import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 import { guestOf, type ListedAs, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
@@ -58,6 +59,7 @@ const FLUSH_MS = 1_000;
 const RELOAD_MS = 60_000;
 /** Beyond these the rest is dropped: what is worth learning is seen again. */
 const MOST_PENDING = 5_000;
+const MOST_PENDING_OF_A_KEY = 1_250;
 const MOST_LEARNED = 20_000;
 const MOST_BARRED = 5_000;
 /** As many as addresses are kept of; most have some seventy characters, and a key with the longest ones 15 MB of them. */
@@ -86,7 +88,7 @@ class Learner implements Learn {
   readonly #noted = new LRUCache<string, string>({ max: 50_000 });
   readonly #guestBook: GuestBook;
   readonly #timers: readonly NodeJS.Timeout[];
-  #pending: Seen[] = [];
+  readonly #pending = new Pending<Seen>(MOST_PENDING, MOST_PENDING_OF_A_KEY);
   readonly #hostsMet: HostsMet;
   #isSoon = false;
   #isHolding = false;
@@ -121,11 +123,12 @@ class Learner implements Learn {
     const day = dayOf(this.#parts.clock());
     const sighting = sightingOf(domain, zone, listed, by);
     const once = onceOf(sighting);
-    if (this.#noted.get(once) === day || this.#pending.length >= MOST_PENDING) return;
+    const row = typeof by === 'string' ? by : SWEEP;
+    if (this.#noted.get(once) === day || !this.#pending.hasRoom(row)) return;
     this.#noted.set(once, day);
     this.#soon();
     const seen = isOnItsWay ? MAIL_NOT_ASKED : mail;
-    this.#pending.push({ ...sighting, by: typeof by === 'string' ? by : SWEEP, mail: seen, tries: 0 });
+    this.#pending.add({ ...sighting, by: row, mail: seen, tries: 0 });
   }
 
   meet(exchanges: readonly Exchange[], guest: string, by: string): boolean {
@@ -223,13 +226,11 @@ class Learner implements Learn {
 
   /** `tries` are charged to names whose mail is not known yet. */
   #countPending(tries: number): void {
-    const pending = this.#pending;
-    this.#pending = [];
     this.#isSoon = false;
-    for (const seen of pending) {
+    for (const seen of this.#pending.take()) {
       const mail = seen.mail.state === 'not_asked' ? this.#parts.resolver.last(seen.domain) : seen.mail;
       if (mail && !mail.stale) this.#enter(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
-      else if (seen.tries < MOST_TRIES) this.#pending.push({ ...seen, tries: seen.tries + tries });
+      else if (seen.tries < MOST_TRIES) this.#pending.add({ ...seen, tries: seen.tries + tries });
       else this.#noted.delete(onceOf(seen));
     }
     this.#hostsMet.ask();

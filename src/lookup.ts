@@ -103,7 +103,7 @@ export function createLookup(parts: LookupParts): Lookup {
     if (!before) memory.remember(found);
     if (asks === 'never') return answered(found, MAIL_NOT_ASKED, isSilent);
     if (fresh) return noted(found, fresh, keyId);
-    resolver.prefetch(domain);
+    resolver.prefetch(domain, keyId);
     return noted(found, resolver.last(domain) ?? MAIL_NOT_ASKED, keyId);
   }
 

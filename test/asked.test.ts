@@ -19,7 +19,8 @@ test('safe and disposable ones of the day, as many as are wanted; what nobody kn
   const sampling = sampleAsked({
     store: { keepAsked: async (...asked) => void kept.push(asked) },
     resolver: {
-      recent(most) {
+      // biome-ignore lint/correctness/useYield: nothing to wait for.
+      *recent(most) {
         expect(most).toBe(MOST_NAMES);
         return names;
       },

@@ -284,6 +284,31 @@ describe('a host whose addresses nobody can ask for', () => {
   });
 });
 
+it.each(['project.rediris.es', 'home.comcast.net', 'home.sdf.org'])(
+  'one call about a name received at %s takes nothing away of what was learned at its address',
+  async machine => {
+    place(machine, BAD);
+    point('trick.com', machine);
+    place('mx.evil.com', BAD);
+    point('evil.com', 'mx.evil.com');
+    for (let pass = 0; pass < 2; pass++) {
+      await again('trick.com');
+      await world.digest();
+      time.now += DAY_MS;
+    }
+    expect(await again('evil.com')).toMatchObject(FOUND);
+  },
+);
+
+it.each(['0.0.0.0', '0.1.2.3', '127.0.0.1'])(
+  'a host at %s, where nobody receives mail, does not spare what stands behind it',
+  async nowhere => {
+    place('mx.nowhere.net', nowhere);
+    point('evil.com', 'mx.nowhere.net', HOST);
+    expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 84 });
+  },
+);
+
 describe('a name below a platform', () => {
   it.each([
     'none.aspmx.l.google.com',

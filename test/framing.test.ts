@@ -21,7 +21,7 @@ beforeEach(async () => {
   };
 });
 
-const SIZE = sized<HardSize>({ disposable: 200, platforms: 4, framing: [10, 50] }, HARD);
+const SIZE = sized<HardSize>({ disposable: 120, platforms: 3, framing: [10, 50] }, HARD);
 
 /** The rest of them in the full form, and in `npm run accuracy`. */
 const CASES = [

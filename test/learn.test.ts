@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HashedNames } from '../src/core/hashed.ts';
+import { MAIL_NOT_ASKED } from '../src/core/mail.ts';
 import type { Store } from '../src/core/ports.ts';
 import { dayOf } from '../src/core/quota.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
@@ -78,7 +79,7 @@ async function swept(hosts: Readonly<Record<string, string>>, sites: readonly Si
   return world;
 }
 
-const SIZE = sized<Size>({ hosts: 10, onOwn: 250, onShared: 60, innocent: 600 }, FULL);
+const SIZE = sized<Size>({ hosts: 10, onOwn: 250, onShared: 60, innocent: 300 }, FULL);
 
 describe(`the simulated internet: ${SIZE.onOwn} disposable on ${SIZE.hosts} own hosts, ${SIZE.innocent} innocent`, () => {
   it('finds 90 % of the unlisted ones and flags nobody else, also after hosts change their names', async () => {
@@ -111,7 +112,8 @@ describe(`the simulated internet: ${SIZE.onOwn} disposable on ${SIZE.hosts} own 
   });
 
   it('learns from lookups alone, without a sweep', async () => {
-    const internet = simulateInternet({ hosts: 10, onOwn: 500, onShared: 50, innocent: 500 }, 7);
+    const innocent = sized(100, 500);
+    const internet = simulateInternet({ hosts: 10, onOwn: 500, onShared: 50, innocent }, 7);
     for (const [name, records] of internet.zones) dns.zones.set(name, records);
     const world = await enter(internet.sites);
     // Listed names are answered before DNS is: the answers are there soon.
@@ -926,6 +928,20 @@ describe('what was learned', () => {
       await world.digest();
     }
     expect(await innocents()).toBe(before + 1);
+  });
+
+  it('grows beside a key that asks for more listed names than anybody answers for', async () => {
+    zone({ [host]: '5.61.1.1' }, sites);
+    const world = await enter(sites);
+    const listed = { entry: 'mute.com', corroborated: true, since: 0 };
+    for (let at = 0; at < 6_000; at++)
+      world.learn.note(`mute${at}.com` as Site['name'], `mute${at}.com`, listed, MAIL_NOT_ASKED, 'greedy');
+    await ask(world, sites.slice(0, 3), 1);
+    const learned = async () => {
+      await world.digest();
+      return (await store.listHosts(3, 10)).length;
+    };
+    await expect.poll(learned).toBe(3);
   });
 
   it('is shared by all servers on a store, and outlives them', async () => {

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../src/settings.ts';
 import { bareEnvironment } from './support/environment.ts';
 import { ROOT, startChild } from './support/process.ts';
+import { full } from './support/scale.ts';
 import { temporaryFolder } from './support/service.ts';
 
 /** A store that must not be touched: a folder that is not there, and a database that notices whoever comes. */
@@ -49,7 +50,8 @@ test('a test that writes does so beside the store that .env, DATA_DIR and DATABA
   expect(trap.isTouched()).toBe(false);
 });
 
-test('so it is where vitest is started by hand', async () => {
+// In the full form only: what takes the settings out is seen below without another run of vitest.
+test.runIf(full)('so it is where vitest is started by hand', async () => {
   const trap = await startTrap();
   const [program, ...args] = VITEST;
   const command = [process.execPath, join(ROOT, program!), ...args, ...WRITER];

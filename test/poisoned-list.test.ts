@@ -10,15 +10,18 @@ import { readTables } from '../src/feeds/tables.ts';
 import { updateFeeds } from '../src/update.ts';
 import { catalogOf } from './support/catalog.ts';
 import { mx } from './support/dns.ts';
-import { eventually } from './support/scale.ts';
+import { eventually, sized } from './support/scale.ts';
 import { sharedService, temporaryFolder } from './support/service.ts';
 
-/** The whole way at ten times the size of what was tried in November 2026: file → gate → store → server → caller. */
+/**
+ * The whole way: file → gate → store → server → caller. In the full form at ten times the size of what was tried in
+ * November 2026.
+ */
 const many = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, at) => `${prefix}${at}.com`);
-const USED = ['deutsche-bank.de', 'stadt-koeln.de', ...many(98, 'used-company-')];
-const ON_PLATFORM = many(100, 'company-on-platform-');
-const ON_OWN = many(100, 'company-on-own-hosts-');
+const USED = ['deutsche-bank.de', 'stadt-koeln.de', ...many(sized(18, 98), 'used-company-')];
+const ON_PLATFORM = many(sized(20, 100), 'company-on-platform-');
+const ON_OWN = many(sized(20, 100), 'company-on-own-hosts-');
 const SPAM = many(1_000, 'throwaway-');
 
 const time = { now: Date.now() };

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import { openResolver, openStore, VERSION } from '../compose.ts';
+import { openCommandStore, openResolver, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { parseDomain } from '../core/domain.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
@@ -71,7 +71,7 @@ async function lookAtStore(config: Config): Promise<Finding[]> {
     return [failed('store', `there is none at ${where}`, 'set DATA_DIR, or start the service to make one')];
   let store: Store | undefined;
   try {
-    store = await openStore(config, error => {
+    store = await openCommandStore(config, error => {
       throw error;
     });
     await store.ready();

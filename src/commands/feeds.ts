@@ -1,7 +1,7 @@
 /** `domain-risk feeds`: the lists that are followed, how fresh they are, and bringing fresh ones into the store. */
 
 import type { Command } from 'commander';
-import { loadCatalog, openStore, updateParts } from '../compose.ts';
+import { loadCatalog, openCommandStore, updateParts } from '../compose.ts';
 import type { Store } from '../core/ports.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
@@ -65,7 +65,7 @@ function placeValue(text: string, before: ReadonlyMap<string, string> = new Map(
 
 async function status(options: { json?: boolean }): Promise<void> {
   const config = readWorld();
-  const store = hasStore(config) ? await openStore(config, failed) : undefined;
+  const store = hasStore(config) ? await openCommandStore(config, failed) : undefined;
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
     const { feedsOff } = config;

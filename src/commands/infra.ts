@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
-import { LEARNING } from '../core/guest.ts';
+import { type HostRecord, LEARNING, mostInnocents } from '../core/guest.ts';
 import { dayOf } from '../core/quota.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { FEWEST_SHOWN, MOST_SHOWN, showingHosts } from '../http/shown.ts';
@@ -58,8 +58,8 @@ async function list(options: { json?: boolean }): Promise<void> {
       row.host,
       row.state,
       row.sum.toFixed(1),
-      atMost(row.flagged),
-      atMost(row.innocent),
+      atMost(row.flagged, LEARNING.mostGuests),
+      atMost(row.innocent, mostInnocents(row.flagged)),
       row.last_seen,
       row.neighbours.join(' '),
     ]),
@@ -67,17 +67,29 @@ async function list(options: { json?: boolean }): Promise<void> {
 }
 
 /** Counting ends there. */
-const atMost = (guests: number) => (guests < LEARNING.mostGuests ? guests : `${guests}+`);
+const atMost = (guests: number, most: number) => (guests < most ? guests : `${guests}+`);
 
 async function forget(host: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
   const forgotten = !options.undo;
-  const problem = await withStore(store => {
+  const { problem, also } = await withStore(async store => {
     const operate = operateOn(store);
-    return forgotten ? operate.forgetHost(host, actor()) : operate.relearnHost(host, actor());
+    if (!forgotten) return { problem: await operate.relearnHost(host, actor()), also: [] };
+    const also = alsoAt(host, await store.listHosts(FEWEST_SHOWN, MOST_SHOWN));
+    return { problem: await operate.forgetHost(host, actor()), also };
   });
   done(problem, 'infra list');
-  if (options.json) printJson({ host, forgotten });
-  else process.stdout.write(forgotten ? `${host} is ignored from now on\n` : `${host} is watched again\n`);
+  if (options.json) return printJson({ host, forgotten, also });
+  process.stdout.write(forgotten ? `${host} is ignored from now on\n` : `${host} is watched again\n`);
+  if (also.length > 0)
+    process.stdout.write(`other hosts are still judged by ${also.join(', ')}, where the same domains are\n`);
+}
+
+/** One host is up to four rows: its name, the domain that it is below, its address, and own hosts there. */
+function alsoAt(host: string, hosts: readonly HostRecord[]): string[] {
+  const guests = new Set(hosts.find(({ name }) => name === host)?.neighbours);
+  const isSame = ({ name, shared, forgotten, neighbours }: HostRecord) =>
+    name !== host && !shared && !forgotten && neighbours.some(guest => guests.has(guest));
+  return hosts.filter(isSame).map(({ name }) => name);
 }
 
 async function sweepFeeds(options: { limit?: number; rate: number; json?: boolean }): Promise<void> {

@@ -1,7 +1,7 @@
 /** `domain-risk lookup` and `top`: what the service would answer, without calling it. */
 
 import { type Command, Option } from 'commander';
-import { loadCatalog, openResolver, openStore, openVerdicts } from '../compose.ts';
+import { loadCatalog, openCommandStore, openResolver, openVerdicts } from '../compose.ts';
 import { type Domain, parseDomain } from '../core/domain.ts';
 import type { Store } from '../core/ports.ts';
 import type { FlagReason } from '../core/ranking.ts';
@@ -128,7 +128,7 @@ async function withVerdicts(
   const isStored = hasStore(config);
   if (!isStored) tellNoStore(config, 'judged without overrides, updated lists and learned hosts');
   const resolver = options.offline ? OFFLINE : openResolver(config);
-  const store = isStored ? await openStore(config, failed) : (NO_STORE as Store);
+  const store = isStored ? await openCommandStore(config, failed) : (NO_STORE as Store);
   try {
     const catalog = await loadCatalog(config, () => {}, store);
     const clock = Date.now;

@@ -3,7 +3,7 @@
 import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
-import { openStore } from '../compose.ts';
+import { openCommandStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
@@ -83,7 +83,7 @@ export function tellNewStore({ database }: Config): void {
 }
 
 async function opened<T>(config: Config, work: Work<T>): Promise<T> {
-  const store = await openStore(config, error => {
+  const store = await openCommandStore(config, error => {
     throw error;
   });
   try {

@@ -7,7 +7,7 @@ import { type Guest, LEARNING, ownAt, seenAgain } from './guest.ts';
 import { groupOf, isBelow, isLearnable } from './learnable.ts';
 import type { Exchange } from './mail.ts';
 import type { AddressBook } from './ports.ts';
-import { isMailService } from './provider.ts';
+import { isMailHostOf, isMailService } from './provider.ts';
 
 /** A domain that was seen, and the guest that it is wherever its mail is received. */
 export interface Visitor {
@@ -69,9 +69,11 @@ export class GuestBook {
     const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
     const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
-    for (const { host } of others.slice(0, LEARNING.mostExchanges))
-      if (isInnocent || isTheirOwn(host, catalog)) this.#bar(host, by, guest.day);
     const isListed = guest.entry !== null;
+    for (const { host } of others.slice(0, LEARNING.mostExchanges)) {
+      if (isInnocent || isTheirOwn(host, catalog)) this.#bar(host, by, guest.day);
+      else if (!isListed) this.#speakFor(host, visitor);
+    }
     const known = (host: string) => this.#addresses.fresh(host);
     const { may, first } = lookedAt(isListed ? exchanges : learnable, catalog.providers, known);
     const left = may.slice(0, LEARNING.mostDeciding);
@@ -112,6 +114,16 @@ export class GuestBook {
     });
   }
 
+  /**
+   * Where anybody may have a machine below a provider's name, one look spares no address: who is received there counts at
+   * it as one more innocent, and nobody speaks against it.
+   */
+  #speakFor(host: string, { by, guest }: Visitor): void {
+    this.#addresses.want(host, `${PROVIDERS} ${by}`, found => {
+      for (const address of found.slice(0, LEARNING.mostAddresses)) this.#add({ ...guest, host: address });
+    });
+  }
+
   #add(guest: Guest): void {
     const at = `${guest.host} ${guest.domain}`;
     const before = this.#guests.get(at);
@@ -147,10 +159,14 @@ function hasHalf({ host }: Exchange, alike: readonly Exchange[]): boolean {
 }
 
 /**
- * Whether a host that cannot be learned is of whoever it is named after. Below a name that many people use, and below a
- * hosting company's, may be anybody, who could put his host at an address to have it spared.
+ * Whether a host that cannot be learned is of whoever it is named after. Below a name that many people use, and below
+ * that of a hosting company, an internet provider or a research network, may be anybody, who could put his host at an
+ * address to have it spared.
  */
 function isTheirOwn(host: string, catalog: Catalog): boolean {
   const row = catalog.providers.match(host);
-  return row ? isMailService(host, row) : !catalog.isPanel(registrableDomain(host));
+  if (row) return isMailService(host, row);
+  const registrable = registrableDomain(host);
+  if (catalog.isPanel(registrable)) return false;
+  return catalog.isProtected(host) || (registrable !== undefined && isMailHostOf(host, registrable));
 }

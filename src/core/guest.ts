@@ -29,8 +29,13 @@ export const LEARNING = Object.freeze({
   fewestSiblings: 2,
   /** A guest that was not seen for so long is forgotten, and with it what was learned from it. */
   keptDays: 90,
-  /** Of each kind and host: more tell nothing new. */
+  /** Of each kind and host: more tell nothing new, save innocent ones beside many that are listed. */
   mostGuests: 1_000,
+  /**
+   * So many innocent guests are kept for each listed one: seventeen weigh as much as one that weighs most. With a thousand
+   * at most, a hoster of which more than sixty listed ones were seen was learned, whoever else it serves.
+   */
+  innocentsToOne: 20,
   /** Exchanges of one domain and addresses of one host that are looked at: nobody may fill the store with one name. */
   mostExchanges: 4,
   /** The same where more exchanges decide, since one that was not learned spares all. */
@@ -132,6 +137,10 @@ export interface HostRecord {
   readonly lastDay: string | null;
   readonly groups: readonly GuestGroup[];
 }
+
+/** How many innocent guests of a host are kept that has so many listed ones. */
+export const mostInnocents = (flagged: number) =>
+  Math.max(LEARNING.mostGuests, LEARNING.innocentsToOne * flagged);
 
 /** How hosts that receive for their own domain only are called, which say nothing by their names. */
 export const ownAt = (address: string) => `own@${address}`;

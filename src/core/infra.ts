@@ -159,7 +159,8 @@ export class Infra {
   graph(exchanges: readonly Exchange[], catalog: Catalog): GraphHost[] {
     const graph: GraphHost[] = [];
     let left = LEARNING.neighbours;
-    for (const { host } of exchanges.slice(0, LEARNING.mostExchanges)) {
+    for (const { host } of exchanges) {
+      if (graph.length === LEARNING.mostExchanges) break;
       const addresses = this.#addressesOf(host)?.slice(0, LEARNING.mostAddresses) ?? [];
       const names = [host, groupOf(host) ?? host, ...addresses];
       const known = names.map(name => this.#known.get(name)?.record);
@@ -178,7 +179,11 @@ export class Infra {
     if (this.#known.get(host)?.record.forgotten || this.#known.get(group)?.record.forgotten) return undefined;
     const addresses = this.#addressesOf(host);
     if (addresses && areSpared(addresses, address => this.#isShared(address))) return undefined;
-    const byName = this.#learned(host, 'name') ?? this.#learned(group, 'name');
+    const byGroup = () => {
+      const found = this.#learned(group, 'name');
+      return found && { ...found, below: registrableDomain(host) };
+    };
+    const byName = this.#learned(host, 'name') ?? byGroup();
     // While nobody knows where a host is, nobody knows whom else it serves: its name alone does not count against it.
     if (byName && (addresses || this.#isAmongLearned(host, group))) return byName;
     const { hits, families } = catalog.listed(ownLineage(host));

@@ -22,6 +22,8 @@ export interface Learned {
   readonly sum: number | null;
   /** What they must weigh at least. */
   readonly enough: number;
+  /** The domain of hosts whose guests were weighed, where it was not a host by itself. */
+  readonly below?: string | undefined;
   /** Hosts that senders try first, and of which nobody knows yet whether they exist, stand before these. */
   readonly isBehind?: true;
 }
@@ -37,9 +39,11 @@ const RANK: readonly LearnedBy[] = ['siblings', 'address', 'listed', 'name'];
 /** The weakest speaks for all, with the neighbours of each. */
 export function together(found: readonly Found[], deciding: readonly Exchange[], catalog: Catalog): Learned {
   const by = RANK.find(one => found.some(each => each.by === one))!;
+  const least = leastOf(found);
   return {
-    ...leastOf(found),
+    ...least,
     by,
+    below: found.every(({ below }) => below === least.below) ? least.below : undefined,
     hosts: deciding.map(({ host }) => host),
     neighbours: someListed(new Set(found.flatMap(({ neighbours }) => neighbours)), catalog),
     listedGuests: Math.max(...found.map(({ listedGuests }) => listedGuests)),

@@ -49,8 +49,8 @@ export interface Resolver {
   resolve(domain: Domain, keyId: string): Promise<Mail>;
   /** The name was asked at least twice in vain, while others were answered all the time: the fault is its own. */
   isSilent(domain: Domain): boolean;
-  /** Asks in the background, so that a later lookup finds it; drops the question when a cap is reached. */
-  prefetch(domain: Domain): void;
+  /** Asks in the background, so that a later lookup finds it; drops the question when a cap of the key or of all is reached. */
+  prefetch(domain: Domain, keyId: string): void;
   /** The public addresses of a mail host, asked in the background; undefined when nobody answers, or it was given up. */
   addressesOf(host: string, giveUp?: AbortSignal): Promise<HostAddresses | 'distrusted' | undefined>;
   /** Whether addresses that came at a moment, by the process's own time, may be lies of a server. */

@@ -160,27 +160,32 @@ export function isPlatform(row: ProviderRow | undefined): boolean {
   return row?.class === 'business_platform' || row?.class === 'security_gateway';
 }
 
-/** Nobody has a machine of his own below these. */
+/** Nobody has a machine of his own below these, save below some. */
 const MAIL_ONLY: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
   ...(['business_platform', 'security_gateway', 'forwarding'] as const),
 ]);
-/** Internet providers' lines hold an address, as four numbers or run together, or a word for a line. */
-const AN_ADDRESS = /\d[.-]\d{1,3}[.-]\d{1,3}[.-]\d|[\da-f]{8}/;
-const LINE_WORDS: ReadonlySet<string> = new Set([
-  ...['ip', 'static', 'dyn', 'dynamic', 'dhcp', 'pool', 'ppp', 'dsl', 'adsl', 'cable', 'fiber'],
-  ...['customer', 'customers', 'client', 'clients', 'biz', 'business'],
+/** Members of research networks and computing centres, and customers of dynamic DNS, have machines below their names too. */
+export const HAVE_MEMBERS: ReadonlySet<string> = new Set([
+  ...['dfn.de', 'sunet.se', 'rediris.es', 'renater.fr', 'belnet.be', 'heanet.ie', 'cesnet.cz'],
+  ...['lrz.de', 'gwdg.de', 'belwue.de', 'arnes.si', 'carnet.hr', 'dataport.de', 'no-ip.com', 'dynu.com'],
 ]);
-const isACustomers = (below: string) =>
-  AN_ADDRESS.test(below) || below.split(/[.\d-]/).some(word => LINE_WORDS.has(word));
+/** Customers of internet providers have their lines below the provider's name, many under a word of their own. */
 const LINES: ReadonlySet<ProviderClass> = new Set<ProviderClass>(['consumer_webmail', 'mailbox_provider']);
-/** Hosting companies rent machines out below their own name: only what is called a mail host, right below it, is theirs. */
-const A_MAIL_HOST = /^(?:mx|mail|smtp|inbound)[a-z]{0,6}-?\d{0,3}\.(?:(?:mx|mail|smtp)\.)?$/;
+/** Called what nobody gives to a customer, right below the name of whoever rents machines or lines out. */
+const A_MAIL_HOST =
+  /^(?:mx|mta|mail|smtp|inbound)(?:[a-z]|-?in|ext|gw|host|relay|store|backup|srv)?-?\d{0,3}\.(?:(?:mx|mail|smtp)\.)?$/;
 
-/** Whether it is the provider's own mail service, and no machine of somebody who pays for a name below the provider's. */
+/** Whether a host is a mail host of whoever has a domain, by its name. */
+export function isMailHostOf(host: string, domain: string): boolean {
+  const below = host.slice(0, -domain.length);
+  return below === '' || A_MAIL_HOST.test(below);
+}
+
+/** Whether it is the provider's own mail service, and no machine of somebody who has a name below the provider's. */
 export function isMailService(host: string, { class: known, suffix }: ProviderRow): boolean {
-  const below = host.slice(0, -suffix.length);
-  if (MAIL_ONLY.has(known)) return true;
-  return LINES.has(known) ? !isACustomers(below) : below === '' || A_MAIL_HOST.test(below);
+  // A name below the registered one that stands in the table is that of a mail service.
+  const isMailOnly = LINES.has(known) && registrableDomain(suffix) !== suffix;
+  return isMailOnly || (MAIL_ONLY.has(known) && !HAVE_MEMBERS.has(suffix)) || isMailHostOf(host, suffix);
 }
 
 /** Who has names of its customers' machines below its own. */

@@ -166,7 +166,8 @@ const LEARNED_SIGNALS: Readonly<Record<LearnedBy, SignalName>> = {
 };
 
 const LEARNED_DETAILS: Readonly<Record<LearnedBy, (learned: Learned) => string>> = {
-  name: learned => `${someOf(learned.hosts)} ${alsoReceives(learned)}`,
+  name: learned =>
+    `${someOf(learned.hosts)}${learned.below ? ` (all mail hosts below ${learned.below})` : ''} ${alsoReceives(learned)}`,
   address: learned => `the address of ${someOf(learned.hosts)} ${alsoReceives(learned)}`,
   listed: ({ hosts, neighbours }) =>
     `${someOf(hosts)}: ${neighbours.join(', ')} ${neighbours.length > 1 ? 'are listed disposable domains' : 'is a listed disposable domain'}`,

@@ -2,10 +2,16 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Mail } from '../core/mail.ts';
+import type { Steps } from '../core/steps.ts';
 import { packMail, unpackMail } from './pack.ts';
+
+/** Names that are looked at between two turns of the event loop. */
+const STEP = 1_000;
 
 /** All times in the resolver's ticks. */
 interface Times {
+  /** Whose lookup brought it, as one number of a few hundred: who fills the memory is told from others by it. */
+  readonly by: number;
   readonly obtainedAt: number;
   /** Until then the answer is fresh. */
   readonly expiresAt: number;
@@ -118,9 +124,21 @@ export class Cache {
     else this.#probation.set(name, pack(entry));
   }
 
-  /** Those asked for again and again first, of each kind the latest first. */
-  *names(): Generator<string> {
-    for (const part of [this.#protected, this.#long, this.#probation]) yield* part.keys();
+  /**
+   * Those asked for again and again first, of each kind the latest first, in the row of whoever brought them. It changes
+   * between two steps: some may be missed, and some come twice. All at once take some 10 ms (35,000 names, 2026-11-17).
+   */
+  *rows(): Steps<Map<number, Set<string>>> {
+    const rows = new Map<number, Set<string>>();
+    for (const part of [this.#protected, this.#long, this.#probation]) {
+      let left = part.size;
+      for (const [name, { by }] of part.entries()) {
+        if (left-- === 0) break;
+        rows.set(by, (rows.get(by) ?? new Set()).add(name));
+        if (left % STEP === 0) yield;
+      }
+    }
+    return rows;
   }
 
   get size(): number {
@@ -133,10 +151,10 @@ export class Cache {
   }
 }
 
-function pack({ mail, obtainedAt, expiresAt, lookAt, quietUntil }: Entry): Packed {
-  return { mail: packMail(mail), obtainedAt, expiresAt, lookAt, quietUntil };
+function pack({ mail, by, obtainedAt, expiresAt, lookAt, quietUntil }: Entry): Packed {
+  return { mail: packMail(mail), by, obtainedAt, expiresAt, lookAt, quietUntil };
 }
 
-function unpack({ mail, obtainedAt, expiresAt, lookAt, quietUntil }: Packed): Entry {
-  return { mail: unpackMail(mail), obtainedAt, expiresAt, lookAt, quietUntil };
+function unpack({ mail, by, obtainedAt, expiresAt, lookAt, quietUntil }: Packed): Entry {
+  return { mail: unpackMail(mail), by, obtainedAt, expiresAt, lookAt, quietUntil };
 }

@@ -11,15 +11,23 @@ export interface FlightCaps {
   readonly places: PlaceCaps;
   /** Beside them, names that were not answered soon. */
   readonly slow: PlaceCaps;
-  /** Beside both, names asked in the background; its keys are the kinds of such work. */
+  /** Beside both, names asked in the background, and of these those that were not answered soon. */
   readonly background: PlaceCaps;
+  readonly slowBackground: PlaceCaps;
   /** What is not answered by then is slow. */
   readonly soonMs: number;
   /** For the waiting and all questions of one lookup together. */
   readonly budgetMs: number;
 }
 
-type Fly = (name: string, withinMs: number) => Inquiry<Mail>;
+/** `key`: whose place it has. */
+type Fly = (name: string, withinMs: number, key: string) => Inquiry<Mail>;
+
+/** Where names are asked from: at first, and when they were not answered soon. */
+interface Room {
+  readonly places: Places;
+  readonly slow: SlowRoom;
+}
 
 interface Flight {
   readonly mail: Promise<Mail>;
@@ -37,9 +45,8 @@ interface Ticket extends Waiter {
 export class Flights {
   readonly #caps: FlightCaps;
   readonly #fly: Fly;
-  readonly #places: Places;
-  readonly #slow: SlowRoom;
-  readonly #background: Places;
+  readonly #callers: Room;
+  readonly #background: Room;
   readonly #running = new Map<string, Flight>();
   /** By name. */
   readonly #tickets = new Map<string, Ticket[]>();
@@ -48,14 +55,14 @@ export class Flights {
   constructor(caps: FlightCaps, fly: Fly) {
     this.#caps = caps;
     this.#fly = fly;
-    this.#places = new Places(caps.places);
-    this.#slow = new SlowRoom(caps.slow);
-    this.#background = new Places(caps.background);
+    this.#callers = { places: new Places(caps.places), slow: new SlowRoom(caps.slow) };
+    this.#background = { places: new Places(caps.background), slow: new SlowRoom(caps.slowBackground) };
   }
 
   /** Names being asked, of these the slow ones, and lookups that wait for a place. */
   get counts(): { asking: number; slow: number; waiting: number } {
-    return { asking: this.#running.size, slow: this.#slow.size, waiting: this.#places.waiting };
+    const { places, slow } = this.#callers;
+    return { asking: this.#running.size, slow: slow.size, waiting: places.waiting };
   }
 
   /** What others have begun: the flight of this name, or this key's wait for a place for it. */
@@ -66,21 +73,20 @@ export class Flights {
   /** Asks now, or as soon as there is a place; undefined when none came within the budget. */
   ask(name: string, zone: string, key: string): Promise<Mail | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
-    if (this.#places.take(zone, key)) {
-      return this.#start(name, zone, key, performance.now() + this.#caps.budgetMs);
+    if (this.#callers.places.take(zone, key)) {
+      return this.#start(this.#callers, name, zone, key, performance.now() + this.#caps.budgetMs);
     }
     const ticket = this.#ticket(name, zone, key);
     this.#tickets.set(name, [...(this.#tickets.get(name) ?? []), ticket]);
-    this.#places.wait(ticket);
+    this.#callers.places.wait(ticket);
     return ticket.mail;
   }
 
   /** Never waits, and never takes the place of a caller. */
-  askInBackground(name: string, zone: string, kind: string): 'begun' | 'running' | 'full' {
+  askInBackground(name: string, zone: string, key: string): 'begun' | 'running' | 'full' {
     if (this.#running.has(name)) return 'running';
-    if (this.#isClosed || !this.#background.take(zone, kind)) return 'full';
-    const inquiry = this.#begin(name, performance.now() + this.#caps.budgetMs);
-    this.#follow(name, inquiry, () => this.#background.leave(zone, kind));
+    if (this.#isClosed || !this.#background.places.take(zone, key)) return 'full';
+    void this.#start(this.#background, name, zone, key, performance.now() + this.#caps.budgetMs);
     return 'begun';
   }
 
@@ -98,7 +104,7 @@ export class Flights {
     const { budgetMs } = this.#caps;
     const give = (mail: Mail | undefined) => {
       ticket.deadline.cancel();
-      this.#places.withdraw(ticket);
+      this.#callers.places.withdraw(ticket);
       this.#forget(name, ticket);
       resolve(mail);
     };
@@ -106,7 +112,7 @@ export class Flights {
       ...{ zone, key, give, mail: promise },
       until: performance.now() + budgetMs,
       deadline: startDeadline(budgetMs, () => give(undefined)),
-      take: () => void this.#start(name, zone, key, ticket.until),
+      take: () => void this.#start(this.#callers, name, zone, key, ticket.until),
     };
     return ticket;
   }
@@ -118,30 +124,30 @@ export class Flights {
   }
 
   /** In a place that was taken. */
-  #start(name: string, zone: string, key: string, until: number): Promise<Mail> {
-    const inquiry = this.#begin(name, until);
-    const slow: Slow = { zone, key, giveUp: inquiry.cancel };
+  #start({ places, slow }: Room, name: string, zone: string, key: string, until: number): Promise<Mail> {
+    const inquiry = this.#begin(name, key, until);
+    const flight: Slow = { zone, key, giveUp: inquiry.cancel };
     let isSlow = false;
     const soon = startDeadline(this.#caps.soonMs, () => {
       isSlow = true;
-      this.#places.leave(zone, key);
-      this.#slow.enter(slow);
+      places.leave(zone, key);
+      slow.enter(flight);
     });
     return this.#follow(name, inquiry, () => {
       soon.cancel();
-      if (isSlow) this.#slow.leave(slow);
-      else this.#places.leave(zone, key);
+      if (isSlow) slow.leave(flight);
+      else places.leave(zone, key);
     });
   }
 
   /** For whoever got a place first, and for all who wait for one for this name: each of them has his own time. */
-  #begin(name: string, until: number): Inquiry<Mail> {
+  #begin(name: string, key: string, until: number): Inquiry<Mail> {
     const tickets = this.#tickets.get(name) ?? [];
     this.#tickets.delete(name);
     const latest = tickets.reduce((last, ticket) => Math.max(last, ticket.until), until);
-    const inquiry = this.#fly(name, Math.max(1, latest - performance.now()));
+    const inquiry = this.#fly(name, Math.max(1, latest - performance.now()), key);
     for (const ticket of tickets) {
-      this.#places.withdraw(ticket);
+      this.#callers.places.withdraw(ticket);
       if (ticket.until === latest) ticket.deadline.cancel();
       void inquiry.result.then(ticket.give);
     }

@@ -4,6 +4,7 @@ import { type Domain, isHostName, registrableDomain } from '../core/domain.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
 import type { HostAddresses, Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
 import { isSpecialUse } from '../core/special-use.ts';
+import type { Steps } from '../core/steps.ts';
 import { type Answered, ask } from './ask.ts';
 import { type DnsCounters, newCounters, type QuestionOutcome } from './counters.ts';
 import { type TtlLimits, UNHEARD, UNKNOWN } from './finding.ts';
@@ -26,11 +27,14 @@ export interface DnsCaps extends FlightCaps, MemoryCaps {
  * Half of the places are as many as one key can have, so that two keys are needed to make others wait, and those wait
  * for milliseconds: names that never answer leave after `soonMs`, 64 of them some 430 times a second. The slow room
  * holds almost twice what 100 of them a second need (1.65 s each), and of one key a third more than they need.
+ * Background work is shared in the same way, though none of it waits: one key's names that never answer, however many,
+ * leave three quarters of its places to others.
  */
 export const DNS_CAPS: DnsCaps = Object.freeze({
   places: Object.freeze({ most: 128, perZone: 4, perKey: 64 }),
   slow: Object.freeze({ most: 320, perZone: 16, perKey: 224 }),
-  background: Object.freeze({ most: 32, perZone: 4, perKey: 16 }),
+  background: Object.freeze({ most: 64, perZone: 4, perKey: 16 }),
+  slowBackground: Object.freeze({ most: 96, perZone: 8, perKey: 32 }),
   soonMs: 150,
   budgetMs: 1_800,
   addressesInFlight: 96,
@@ -63,17 +67,16 @@ export interface ResolverOptions {
 
 export interface DnsResolver extends Resolver {
   readonly counters: DnsCounters;
-  /** Names that callers asked for lately, as far as they are remembered. */
-  recent(most: number): readonly string[];
+  /** Names that callers asked for lately, as far as they are remembered, of each key the same share. */
+  recent(most: number): Steps<readonly string[]>;
 }
 
 export function createResolver(options: ResolverOptions): DnsResolver {
   return new CachingResolver(options);
 }
 
-/** The kinds of background work, which have places of their own. */
+/** In whose places names are refreshed that somebody asks for, whoever that is: no key has this id. */
 const REFRESHES = 'refresh';
-const PREFETCHES = 'prefetch';
 
 class CachingResolver implements DnsResolver {
   readonly counters = newCounters();
@@ -112,8 +115,8 @@ class CachingResolver implements DnsResolver {
     return this.#memory.last(domain);
   }
 
-  recent(most: number): readonly string[] {
-    return [...Iterator.from(this.#memory.names()).take(most)];
+  recent(most: number): Steps<readonly string[]> {
+    return this.#memory.names(most);
   }
 
   async resolve(domain: Domain, keyId: string): Promise<Mail> {
@@ -133,9 +136,9 @@ class CachingResolver implements DnsResolver {
     return failures !== undefined && this.#servers.haveAnswered(failures.first, failures.last);
   }
 
-  prefetch(domain: Domain): void {
+  prefetch(domain: Domain, keyId: string): void {
     if (isSpecialUse(domain) || this.#memory.isSettled(domain)) return;
-    this.#askInBackground(domain, PREFETCHES);
+    this.#askInBackground(domain, keyId);
   }
 
   async addressesOf(host: string, giveUp?: AbortSignal): ReturnType<Resolver['addressesOf']> {
@@ -177,13 +180,13 @@ class CachingResolver implements DnsResolver {
 
   readonly #refresh = (domain: string): boolean => this.#askInBackground(domain, REFRESHES);
 
-  #askInBackground(domain: string, kind: string): boolean {
-    const outcome = this.#flights.askInBackground(domain, zoneOf(domain), kind);
+  #askInBackground(domain: string, key: string): boolean {
+    const outcome = this.#flights.askInBackground(domain, zoneOf(domain), key);
     if (outcome === 'begun') this.counters.background += 1;
     return outcome !== 'full';
   }
 
-  readonly #fly = (domain: string, withinMs: number): Inquiry<Mail> => {
+  readonly #fly = (domain: string, withinMs: number, key: string): Inquiry<Mail> => {
     const { result, cancel } = inquire(this.#put, domain, withinMs, this.#caps.ttl);
     const mail = result
       .then(finding => {
@@ -191,7 +194,8 @@ class CachingResolver implements DnsResolver {
         const isHurried = finding === UNKNOWN && withinMs < this.#caps.budgetMs / 2;
         if (finding === UNHEARD || isHurried) return this.#inTrouble(domain);
         if (finding === UNKNOWN) this.#servers.doubt();
-        const kept = this.#memory.keep(domain, finding, this.#servers.troubleAt);
+        const by = key === REFRESHES ? undefined : key;
+        const kept = this.#memory.keep(domain, finding, this.#servers.troubleAt, by);
         if (kept.stale) this.counters.stale += 1;
         return kept;
       })

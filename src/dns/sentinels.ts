@@ -104,6 +104,18 @@ export class Sentinels {
     return this.#watched.some(one => one.troubleAt < since && one.answeredAt > after && !this.#problem(one));
   }
 
+  /** Whether a server was probed since a moment and never answered rightly for the name that nobody has. */
+  isUnheard(server: Server, since: number): boolean {
+    const watched = this.#find(server);
+    return watched !== undefined && watched.troubleAt >= since && watched.answeredAt < since;
+  }
+
+  /** Whether the last probe of a server went wrong, since a moment. */
+  isInTrouble(server: Server, since: number): boolean {
+    const watched = this.#find(server);
+    return watched !== undefined && watched.troubleAt >= since && watched.troubleAt > watched.answeredAt;
+  }
+
   get troubleAt(): number {
     return Math.min(...this.#watched.map(one => one.troubleAt));
   }

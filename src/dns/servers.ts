@@ -12,8 +12,8 @@ const FAILURES_TO_REST = 3;
 const REST_MS = 5_000;
 /**
  * Who was asked in vain to confirm denials so often in a row, for so long at least, is not waited for any more: a server
- * may know its sentinels and fail with everything else. Not sooner, since names that one server denies and another does
- * not answer for cost little to make.
+ * may know its sentinels and fail with everything else. Only where no probe was answered meanwhile for the name that
+ * nobody has: whoever owns names can have one server deny them and another one wait for ever.
  */
 const MUTE_AFTER = 5;
 const MUTE_AFTER_MS = 30_000;
@@ -21,6 +21,8 @@ const MUTE_AFTER_MS = 30_000;
 interface Standing {
   readonly server: Server;
   failures: number;
+  /** Since when these came in a row. */
+  failingSince: number;
   restsUntil: number;
   /** Denials in a row that it did not confirm, and since when. */
   unconfirmed: number;
@@ -69,7 +71,7 @@ export class Servers {
       const server = parseServer(text);
       if (!server) throw new Error(`not a DNS server: ${JSON.stringify(text)}`);
       return {
-        ...{ server, failures: 0, restsUntil: 0 },
+        ...{ server, failures: 0, failingSince: 0, restsUntil: 0 },
         ...{ unconfirmed: 0, unconfirmedSince: 0, isMute: false, triedAt: -Infinity },
       };
     });
@@ -105,6 +107,8 @@ export class Servers {
    */
   others(than: Server): Others {
     const now = this.#ticks();
+    for (const { isMute, server, unconfirmedSince } of this.#standings)
+      if (isMute && !this.#sentinels.isUnheard(server, unconfirmedSince)) this.confirmed(server);
     const isAwake = ({ failures, restsUntil }: Standing) => failures < FAILURES_TO_REST && restsUntil <= now;
     const isProven = this.#sentinelNames.length > 0;
     const others = this.#standings
@@ -117,7 +121,7 @@ export class Servers {
     return { servers, mustConfirm: confirming.length > 0 };
   }
 
-  /** It answered when a denial was put to it, whatever it said. */
+  /** It answered when a denial was put to it, whatever it said, or for the name that nobody has. */
   confirmed(server: Server): void {
     const one = this.#standing(server);
     one.unconfirmed = 0;
@@ -132,8 +136,9 @@ export class Servers {
     const now = this.#ticks();
     if (one.unconfirmed === 0) one.unconfirmedSince = now;
     one.unconfirmed += 1;
-    const isMute = one.unconfirmed >= MUTE_AFTER && now - one.unconfirmedSince >= MUTE_AFTER_MS;
-    if (one.isMute || !isMute) return;
+    this.#sentinels.doubt();
+    const isLong = one.unconfirmed >= MUTE_AFTER && now - one.unconfirmedSince >= MUTE_AFTER_MS;
+    if (one.isMute || !isLong || !this.#sentinels.isUnheard(server, one.unconfirmedSince)) return;
     one.isMute = true;
     this.#changed();
   }
@@ -161,16 +166,18 @@ export class Servers {
 
   failed(server: Server): void {
     const one = this.#standing(server);
+    if (one.failures === 0) one.failingSince = this.#ticks();
     one.failures += 1;
     if (one.failures >= FAILURES_TO_REST) one.restsUntil = this.#ticks() + REST_MS;
   }
 
   health(): ResolverHealth['servers'] {
-    return this.#standings.map(({ server, failures, isMute }) => {
+    return this.#standings.map(one => {
+      const { server, isMute } = one;
       const problem = this.#sentinels.problem(server) ?? (isMute ? 'mute' : undefined);
       return {
         address: server.text,
-        healthy: failures < FAILURES_TO_REST,
+        healthy: !this.#isFailing(one),
         problem: problem === undefined ? null : problemText(problem, this.#sentinelNames),
       };
     });
@@ -178,6 +185,12 @@ export class Servers {
 
   close(): void {
     this.#sentinels.close();
+  }
+
+  /** Names that fail by themselves say nothing of a server: where there are sentinels, those must have failed since too. */
+  #isFailing({ server, failures, failingSince }: Standing): boolean {
+    if (failures < FAILURES_TO_REST) return false;
+    return this.#sentinelNames.length === 0 || this.#sentinels.isInTrouble(server, failingSince);
   }
 
   #standing(server: Server): Standing {

@@ -97,8 +97,13 @@ export class Connection implements OpenLine {
     return this.open === 0 && this.isWritten && now - inHeadSince > SLOW_HEAD_MS;
   }
 
+  /** The last call over it was let in. */
+  get hasKey(): boolean {
+    return this.lastSecret.row !== undefined;
+  }
+
   get isStranger(): boolean {
-    if (this.lastSecret.row !== undefined) return false;
+    if (this.hasKey) return false;
     // More than a head that begins with GET is many: nobody does that with its first requests. Looking closer takes 30 µs.
     return this.#reading.intake.held?.[0] === FIRST_OF_GET || this.#reading.caller().kind !== 'key';
   }

@@ -1,6 +1,6 @@
 /**
  * Who makes room where connections run short: those that were idle longest, whose heads are late, or who have their last
- * answer; first of all those of addresses with a large share of all.
+ * answer; first of all those of addresses with a large share of all, then those without a key.
  */
 
 import type { Connection } from './connection.ts';
@@ -10,7 +10,10 @@ const MOST_LOOKED_AT = 2_000;
 const MOST_EVICTED = 16;
 const EVICTED_SHARE = 0.02;
 const SCAN_MS = 100;
-/** Whoever is in the middle of its calls is not idle between two of them. */
+/**
+ * Whoever has a key and is in the middle of its calls is not idle between two of them. Without one it is: strangers who asked
+ * for `/livez` twice a second kept everybody else out (2026-11-17).
+ */
 const CALLING_MS = 1_000;
 
 export class Eviction {
@@ -32,8 +35,9 @@ export class Eviction {
   /** Of all; for whoever has a large share itself only of those who do. */
   fromAll(those: Set<Connection>, isHeavy: (one: Connection) => boolean, forHeavy: boolean): boolean {
     const mayGo = (one: Connection, now: number) =>
-      (!forHeavy || isHeavy(one)) && one.isDispensable(now, CALLING_MS);
-    return this.#close(those, forHeavy ? 'heavy' : 'others', mayGo, one => (isHeavy(one) ? 0 : 1));
+      (!forHeavy || isHeavy(one)) && one.isDispensable(now, one.hasKey ? CALLING_MS : 0);
+    const rankOf = (one: Connection) => (isHeavy(one) ? 0 : one.hasKey ? 2 : 1);
+    return this.#close(those, forHeavy ? 'heavy' : 'others', mayGo, rankOf);
   }
 
   /** Closes a few of those that may go, by their rank and then the longest idle first. False where there are none. */

@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net';
 import type { Caller, Job } from './accounts.ts';
-import { hasHead, headEnd } from './bytes.ts';
+import { hasHead } from './bytes.ts';
 import type { Fairness } from './fairness.ts';
 import { Intake } from './intake.ts';
 import type { OpenLine } from './line.ts';
@@ -113,10 +113,14 @@ export class Reading implements Job {
     const intake = this.intake;
     while (intake.held !== undefined && !this.#isBlocked()) {
       this.#feedOne(intake.held);
-      if (intake.held !== undefined && performance.now() >= until) break;
+      if (this.#parsing.isInChunks || (intake.held !== undefined && performance.now() >= until)) break;
     }
     this.isWorking = false;
-    this.#goOn();
+    if (this.#parsing.isInChunks && intake.held !== undefined) {
+      // Each piece of chunks in a turn of the event loop of its own: it may have taken a millisecond.
+      intake.pause();
+      setImmediate(() => this.#goOn());
+    } else this.#goOn();
     return this.#price;
   }
 
@@ -153,12 +157,8 @@ export class Reading implements Job {
     this.#parts.fairness.polled();
   }
 
-  /** Up to the end of one head or one body, so that at most one request comes of it. */
   #feedOne(bytes: Buffer): void {
-    const { bodyLeft } = this.#parsing;
-    // Behind chunks, which have no known end, thousands of requests could come at once.
-    const isCounted = bodyLeft > 0 && Number.isFinite(bodyLeft);
-    const end = isCounted ? Math.min(bodyLeft, bytes.length) : headEnd(bytes);
+    const end = this.#parsing.endOf(bytes);
     const isLast = end === bytes.length;
     const piece = isLast ? bytes : bytes.subarray(0, end);
     this.intake.held = isLast ? undefined : bytes.subarray(end);

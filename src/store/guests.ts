@@ -94,14 +94,20 @@ export const IS_COUNTED = `(entry IS NULL OR entry = domain OR domain LIKE '*.%'
 /** A host that must not be learned is not forgotten before the last of its guests. */
 export const HAS_NO_GUEST = 'flagged = 0 AND innocent = 0';
 
+/** On how many days a guest was seen, as far as that counts. */
+const SEEN_DAYS = `CASE WHEN guest.days > ${ESTABLISHED_DAYS} THEN ${ESTABLISHED_DAYS} ELSE coalesce(guest.days, 1) END`;
+
 /**
- * For `ORDER BY`, which guests of a full store go first: those of hosts without listed ones, which tell nothing, small
- * hosts before large ones, so that names at hosts of their own cannot push out who speaks for a hoster. Then the longest
- * unseen, of every host the same share of those that are listed and of those that are not.
+ * For `ORDER BY`, which guests of a full store go first: those of hosts without listed ones, which tell nothing yet. Of
+ * these small hosts before large ones, so that names at hosts of their own cannot push out who speaks for a hoster, and
+ * who was seen once before who was seen on several days: many names that somebody asks for on one day must not take away
+ * what speaks for a small host. Then the longest unseen, of every host the same share of those that are listed and of
+ * those that are not, and of the latter who is established last.
  */
 export const LEAST_FIRST = `
   host.flagged > 0,
-  CASE WHEN host.flagged = 0 THEN host.innocent ELSE 0 END,
-  row_number() OVER (PARTITION BY guest.host, guest.entry IS NULL ORDER BY guest.day)
+  CASE WHEN host.flagged = 0 THEN host.innocent * ${SEEN_DAYS} ELSE 0 END,
+  row_number() OVER (PARTITION BY guest.host, guest.entry IS NULL
+      ORDER BY CASE WHEN guest.entry IS NULL THEN ${SEEN_DAYS} ELSE 0 END, guest.day)
     * 1.0 / CASE WHEN guest.entry IS NULL THEN host.innocent ELSE host.flagged END,
   guest.day`;

@@ -1,6 +1,6 @@
 /** The reference: the OpenAPI document, held against what the service really answers, and the page made of it. */
 
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { referenceDocument } from '../../scripts/reference.ts';
@@ -12,6 +12,7 @@ import { allListsCatalog, sharedService, startTestService } from '../support/ser
 
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
 const shared = sharedService({ env: { ADMIN_TOKEN: TOKEN }, clock: () => NOW });
+const withAllLists = sharedService({ clock: () => NOW, catalog: await allListsCatalog() });
 
 interface Header {
   $ref?: string;
@@ -84,8 +85,12 @@ const operation = (id: string) => operations().find(one => one.operationId === i
 const headerOf = (header: Header) =>
   header.$ref ? document.components.headers[header.$ref.replace('#/components/headers/', '')]! : header;
 
+/** By their references: each is compiled once. */
+const validators = new Map<string, ValidateFunction>();
+
 function expectValid({ schema }: Media, value: unknown, what: string): void {
-  const validate = ajv.compile({ $ref: `openapi.json${schema.$ref}` });
+  const validate = validators.get(schema.$ref) ?? ajv.compile({ $ref: `openapi.json${schema.$ref}` });
+  validators.set(schema.$ref, validate);
   expect(validate(value), `${what}: ${JSON.stringify(validate.errors)}`).toBe(true);
 }
 
@@ -430,7 +435,7 @@ describe('real answers are what the document says, and its examples are real', (
   });
 
   test('with the very values for gmail.com and mailinator.com, and the headers of a limited key', async () => {
-    const { key, port } = await startTestService({ clock: () => NOW, catalog: await allListsCatalog() });
+    const { key, port } = withAllLists();
     const { secret } = await key({ quota: 10_000 });
     const examples = Object.values(operation('getDomain').responses['200']!.content![JSON_TYPE]!.examples);
     const [gmail, mailinator] = examples.map(({ value }) => value);
@@ -591,7 +596,7 @@ describe('real answers are what the document says, and its examples are real', (
   });
 
   test('without ADMIN_TOKEN the document is the same, and the paths of operators are not there', async () => {
-    const { port, get } = await startTestService();
+    const { port, get } = withAllLists();
     expect(await (await get('/openapi.json')).json()).toEqual(document);
     expectError(await ask(port, '/admin/keys'), 404, 'not_found');
   });
@@ -648,9 +653,10 @@ test.each(['/docs/', '/docs/index.html', '/docs.html', '/docs/json'])('%s is not
   expectError(await ask(shared().port, path), 404, 'not_found');
 });
 
-test('with DOCS off there is neither the page nor the document', async () => {
-  const { port } = await startTestService({ env: { DOCS: 'off' } });
-  for (const path of ['/docs', '/openapi.json']) expectError(await ask(port, path), 404, 'not_found');
+test('with DOCS off there is neither the page nor the document, and with METRICS_PORT off are no metrics', async () => {
+  const { port } = await startTestService({ env: { DOCS: 'off', METRICS_PORT: 'off' } });
+  for (const path of ['/docs', '/openapi.json', '/metrics'])
+    expectError(await ask(port, path), 404, 'not_found');
   expect((await ask(port, '/')).status).toBe(200);
 });
 

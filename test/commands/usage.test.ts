@@ -79,21 +79,12 @@ function subcommands(help: string): string[] {
   return [...section.matchAll(/^ {2}([a-z]+)/gm)].map(found => found[1]!).filter(name => name !== 'help');
 }
 
-/** Two at a time: as many as there are cores on the smallest machine. */
-async function inPairs<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const rest = [...items];
-  const worker = async () => {
-    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
-  };
-  await Promise.all([worker(), worker()]);
-}
-
 test('every command explains itself on stdout, with exit code 0, and touches nothing', async () => {
   const folder = join(temporaryFolder(), 'var');
   const helps = new Map<string, string>();
   for (let level = ['']; level.length > 0; ) {
     const below: string[] = [];
-    await inPairs(level, async command => {
+    for (const command of level) {
       const { code, stdout, stderr } = await run([...command.split(' ').filter(Boolean), '--help'], {
         folder,
       });
@@ -101,7 +92,7 @@ test('every command explains itself on stdout, with exit code 0, and touches not
       expect(stdout).toContain(`Usage: domain-risk${command && ` ${command}`}`);
       helps.set(command, stdout);
       below.push(...subcommands(stdout).map(name => `${command} ${name}`.trim()));
-    });
+    }
     level = below;
   }
   for (const [command, words] of Object.entries(PROMISED)) {
@@ -155,12 +146,12 @@ const NEEDS_A_STORE = [
 ];
 test('where there is no store, commands that need one make none and name the path and the setting', async () => {
   const folder = join(temporaryFolder(), 'var');
-  await inPairs(NEEDS_A_STORE, async command => {
+  for (const command of NEEDS_A_STORE) {
     const { code, stdout, stderr } = await run(command.split(' '), { folder });
     expect([command, code, stdout]).toEqual([command, 1, '']);
     expect(stderr).toMatch(/^domain-risk: .*DATA_DIR.*\n$/);
     expect(stderr).toContain(join(folder, 'domain-risk.db'));
-  });
+  }
   const env = { DATABASE_URL: `sqlite:${folder}/other.db` };
   const { stderr } = await run(['keys', 'list'], { folder, env });
   expect(stderr).toMatch(/^domain-risk: .*other\.db does not exist; set DATABASE_URL to sqlite:.*\n$/);
@@ -217,12 +208,12 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
 
 test('wrong usage ends with exit code 2, an explanation on stderr, and nothing on stdout', async () => {
   const folder = join(temporaryFolder(), 'var');
-  await inPairs(WRONG, async ([command, words]) => {
+  for (const [command, words] of WRONG) {
     const { code, stdout, stderr } = await run(command.split(' ').filter(Boolean), { folder });
     expect([command, code, stdout]).toEqual([command, 2, '']);
     expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/^\s+at /m);
-  });
+  }
   expect(existsSync(folder)).toBe(false);
 });
 

@@ -3,8 +3,9 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ACT } from '../support/act.ts';
-import { accessibilityProblems, hasBrowser, sharedConsole } from '../support/browser.ts';
+import { accessibilityProblems, BY_LAYOUT, hasBrowser, sharedConsole } from '../support/browser.ts';
 import { mx } from '../support/dns.ts';
+import { sized } from '../support/scale.ts';
 import {
   answerAbout,
   button,
@@ -53,21 +54,24 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await store.setOverride({ domain, action: 'deny', expiresAt: null, ...rest }, ACT);
   });
 
-  /** What is wrong with what is shown now: in light and wide, in dark and narrow. */
+  /** What is wrong with what is shown now: in light and wide, in dark and narrow. Each size is laid out and painted anew. */
   async function problems(page: Page): Promise<string[]> {
     const overflow =
       "document.documentElement.scrollWidth > innerWidth ? ['scrolls sideways at ' + innerWidth] : []";
     const found: string[] = [];
-    for (const [theme, size] of [
-      ['light', WIDE],
-      ['dark', PHONE],
+    for (const [theme, size, rules] of [
+      ['light', WIDE, undefined],
+      ['dark', SMALLEST, BY_LAYOUT],
     ] as const) {
       await page.emulateMedia({ colorScheme: theme });
       await page.setViewportSize(size);
-      const inThis = [...(await accessibilityProblems(page)), ...(await page.evaluate<string[]>(overflow))];
+      const inThis = [
+        ...(await accessibilityProblems(page, rules)),
+        ...(await page.evaluate<string[]>(overflow)),
+      ];
       found.push(...inThis.map(problem => `${theme} ${size.width}: ${problem}`));
     }
-    for (const size of [SMALLEST, ZOOMED]) {
+    for (const size of sized([ZOOMED], [PHONE, ZOOMED])) {
       await page.setViewportSize(size);
       found.push(...(await page.evaluate<string[]>(overflow)));
     }
@@ -339,7 +343,8 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     expect(policy).not.toMatch(/unsafe|\*|https?:/);
   });
 
-  test.each([WIDE, PHONE])(
+  // On a phone everything moves further.
+  test.each(sized([PHONE], [WIDE, PHONE]))(
     'does not jump while it loads and looks up, $width pixels wide',
     async viewport => {
       const { secret } = await service().key();

@@ -11,7 +11,7 @@ export const REFUSED = /the server responded with a status of \d{3}/;
 export const PATIENT = { timeout: 120_000 };
 
 /** Looks again until it is so. */
-export const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { interval: 20 });
+export const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { interval: 50 });
 
 export const namesField = (page: Page) => page.getByRole('textbox', { name: 'Domain or list of domains' });
 export const signInField = (page: Page) => page.getByRole('textbox', { name: 'API key or operator token' });

@@ -174,4 +174,24 @@ describe('what must not be learned', () => {
     expect(wanted).toEqual([]);
     expect(book.turn()).toBeUndefined();
   });
+
+  it.each(['project.rediris.es', 'home.comcast.net', 'vps.your-server.de', 'home.sdf.org', 'x.popular.com'])(
+    'is not told by one look at %s, which may be anybody: who is unlisted there counts at the address',
+    host => {
+      const { book, wanted } = opened({ [host]: ['5.61.1.1'] });
+      const { host: _, ...guest } = guestOf({ host: '', domain: 'firm.com', entry: null, day: DAY });
+      book.enter(visitor('firm.com', { guest }), exchanges(host), catalog);
+      expect(wanted).toEqual([[host, 'providers key_1']]);
+      expect(book.turn()).toMatchObject({ guests: [{ host: '5.61.1.1', domain: 'firm.com' }], shared: [] });
+      // Nor does a listed one speak against whoever else is there.
+      book.enter(visitor('burner.com'), exchanges(host), catalog);
+      expect(book.turn()).toBeUndefined();
+    },
+  );
+
+  it.each(['mx1.rediris.es', 'mx1.comcast.net', 'mx.sdf.org'])('is told by %s, which is theirs', host => {
+    const { book } = opened({ [host]: ['5.61.1.1'] });
+    book.enter(visitor('burner.com'), exchanges(host), catalog);
+    expect(book.turn()).toEqual({ guests: [], shared: ['5.61.1.1', 'own@5.61.1.1'] });
+  });
 });

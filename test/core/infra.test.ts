@@ -514,6 +514,25 @@ describe('what was learned, for lookup', () => {
     expect(graph.map(({ host, guests }) => [host, guests])).toEqual(
       hosts.slice(0, 4).map(host => [host, ['burner.com']]),
     );
+    // Also behind others of which nobody knows anything.
+    const others = ['a', 'b', 'c', 'd'].map(name => ({ host: `mx.${name}.net`, preference: 0 }));
+    const behind = infra.graph([...others, { host: hosts[0]!, preference: 10 }], catalog);
+    expect(behind.map(({ host }) => host)).toEqual([hosts[0]]);
+  });
+
+  it('tells where all hosts below a domain were weighed, and not one by itself', () => {
+    const infra = allAtOnce(
+      foldingInfra([record({ name: '*.box.net' })], catalog, TODAY, () => ['5.61.1.9']),
+    );
+    const at = (...hosts: string[]) =>
+      infra.find(
+        'fresh.com',
+        'fresh.com',
+        hosts.map(host => ({ host, preference: 0 })),
+        catalog,
+      );
+    expect(at('mx7.box.net')).toMatchObject({ by: 'name', hosts: ['mx7.box.net'], below: 'box.net' });
+    expect(find('mx.box.net')?.below).toBeUndefined();
   });
 
   it('names three neighbours at most, each once, and none that is not listed any more', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Mail } from '../../src/core/mail.ts';
-import { isMailService, isRented, Providers } from '../../src/core/provider.ts';
+import { HAVE_MEMBERS, isMailService, isRented, Providers } from '../../src/core/provider.ts';
 import { parseProviders } from '../../src/core/tables.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 
@@ -385,6 +385,16 @@ describe("a provider's own mail service is told from a machine that somebody ren
     ['c-5-6-7-8.hsd1.ma.comcast.net', false],
     ['dsl-cust7.comcast.net', false],
     ['host12.static.comcast.net', false],
+    ['mx.lb.comcast.net', false],
+    ['home.comcast.net', false],
+    ['mailhome.comcast.net', false],
+    ['smtp-in.libero.it', true],
+    ['mta.inet.fi', true],
+    ['eur.olc.protection.outlook.com', true],
+    ['mx1.rediris.es', true],
+    ['project.rediris.es', false],
+    ['mail.project.rediris.es', false],
+    ['me.no-ip.com', false],
     ['static.5.6.7.8.clients.your-server.de', false],
     ['mail.8.7.6.5.clients.your-server.de', false],
     ['ec2-5-6-7-8.eu-west-1.compute.amazonaws.com', false],
@@ -394,6 +404,10 @@ describe("a provider's own mail service is told from a machine that somebody ren
     ['mx.bucket.amazonaws.com', false],
   ])('%s: %s', (host, isTheirs) => {
     expect(isMailService(host, providers.match(host)!)).toBe(isTheirs);
+  });
+
+  it('those that have machines of others below their names stand in the table', () => {
+    for (const name of HAVE_MEMBERS) expect(providers.match(`x.${name}`)?.suffix).toBe(name);
   });
 });
 

@@ -232,6 +232,13 @@ describe('what explains a verdict', () => {
       ],
     ],
     [
+      'that it is all hosts of a domain which receive for them',
+      { learned: { ...learnedBy('name').learned, below: 'host.net' } },
+      [
+        'mx0.host.net (all mail hosts below host.net) also receives mail for 41 listed disposable domains (listed.com …; weighed 12.3, enough from 2.1)',
+      ],
+    ],
+    [
       'so many neighbours that nobody counted further',
       { learned: { ...learnedBy('name').learned, listedGuests: 1_000 } },
       [

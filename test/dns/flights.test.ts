@@ -4,7 +4,10 @@ import { type FlightCaps, Flights } from '../../src/dns/flights.ts';
 
 const MAIL: Mail = { state: 'mx', exchanges: [], stale: false };
 const ONE = { most: 1, perZone: 1, perKey: 1 };
-const CAPS: FlightCaps = { places: ONE, slow: ONE, background: ONE, soonMs: 60_000, budgetMs: 60_000 };
+const CAPS: FlightCaps = {
+  ...{ places: ONE, slow: ONE, background: ONE, slowBackground: ONE },
+  ...{ soonMs: 60_000, budgetMs: 60_000 },
+};
 
 beforeEach(() => {
   vi.useFakeTimers({

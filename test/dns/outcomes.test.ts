@@ -186,7 +186,7 @@ describe('what DNS says, what is concluded, asked and kept', () => {
       '1.0.0.127.in-addr.arpa',
     ]) {
       expect((await resolver.resolve(domain(name), 'key')).state).toBe('not_asked');
-      resolver.prefetch(domain(name));
+      resolver.prefetch(domain(name), 'key');
     }
     expect(dns.questions).toEqual([]);
   });

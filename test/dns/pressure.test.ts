@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAIL_UNKNOWN, type Mail } from '../../src/core/mail.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
 import { Cache, type Entry } from '../../src/dns/cache.ts';
 import { packMail, unpackMail } from '../../src/dns/pack.ts';
 import { mx } from '../support/dns.ts';
@@ -27,10 +28,10 @@ describe('one question per name', () => {
 
   test('background work and callers share the question too', async () => {
     const { dns, resolver } = await resolving({ 'herd.com': { ...zoneOf('herd.com'), fault: { slow: 50 } } });
-    resolver.prefetch(domain('herd.com'));
-    resolver.prefetch(domain('herd.com'));
+    resolver.prefetch(domain('herd.com'), 'key');
+    resolver.prefetch(domain('herd.com'), 'key');
     expect((await resolver.resolve(domain('herd.com'), 'key')).state).toBe('mx');
-    resolver.prefetch(domain('herd.com'));
+    resolver.prefetch(domain('herd.com'), 'key');
     expect(dns.questions.length).toBe(1);
     expect(resolver.counters.background).toBe(1);
   });
@@ -107,16 +108,35 @@ describe('names whose servers never answer', () => {
     await Promise.all(stuck);
   });
 
-  test('background work has 16 places of its own for each kind, and takes none of the callers', async () => {
+  test('background work has 16 places of its own for each key, and takes none of the callers', async () => {
     const { resolver } = await resolving(
       { ...drops(tarpit), 'good.com': zoneOf('good.com') },
       { ...SMALL, budgetMs: 600 },
     );
-    for (const name of tarpit) resolver.prefetch(domain(name));
+    for (const name of tarpit) resolver.prefetch(domain(name), 'key');
     expect(resolver.health()).toMatchObject({ inFlight: 16, waiting: 0 });
     const stuck = tarpit.slice(100, 104).map((name, at) => resolver.resolve(domain(name), `key${at}`));
     expect(resolver.health()).toMatchObject({ inFlight: 20, waiting: 0 });
     await Promise.all(stuck);
+  });
+
+  test("background work of one key's names that never answer holds up nobody's else", async () => {
+    const { resolver } = await resolving({
+      ...drops(tarpit),
+      ...{ 'listed.com': zoneOf('listed.com'), 'late.com': zoneOf('late.com') },
+    });
+    const known = (name: string) => resolver.last(domain(name))?.state;
+    for (const name of tarpit) resolver.prefetch(domain(name), 'greedy');
+    resolver.prefetch(domain('listed.com'), 'key');
+    await expect.poll(() => known('listed.com')).toBe('mx');
+    // Its own neither, as soon as those are known to be slow.
+    const late = () => {
+      resolver.prefetch(domain('late.com'), 'greedy');
+      return known('late.com');
+    };
+    await expect.poll(late).toBe('mx');
+    expect(resolver.health().inFlight).toBe(16);
+    await resolver.close();
   });
 });
 
@@ -170,11 +190,30 @@ describe('who waits for a place', () => {
   test('a name that background work asks meanwhile is not asked twice', async () => {
     const { dns, resolver } = await resolving(answering(50), SMALL);
     const busy = names.slice(0, 8).map(name => resolver.resolve(domain(name), 'key'));
-    resolver.prefetch(domain(names[7]!));
+    resolver.prefetch(domain(names[7]!), 'key');
     expect((await resolver.resolve(domain(names[7]!), 'key')).state).toBe('mx');
     await Promise.all(busy);
     expect(dns.asked(names[7]!)).toBe(1);
   });
+});
+
+test('names that were asked for lately are shown of every key, also beside one that asks for most', async () => {
+  const [many, few] = [30, 3].map(count => Array.from({ length: count }, (_, at) => `n${at}of${count}.com`));
+  const zones = Object.fromEntries([...many!, ...few!].map(name => [name, zoneOf(name)]));
+  const { resolver, time } = await resolving(zones);
+  const ask = (name: string, key: string) => resolver.resolve(domain(name), key);
+  const recent = () => allAtOnce(resolver.recent(10));
+  await Promise.all(few!.map(name => ask(name, 'key')));
+  for (let round = 0; round < 2; round++) await Promise.all(many!.map(name => ask(name, 'greedy')));
+  expect(recent()).toEqual(expect.arrayContaining(few!));
+  expect(recent()).toHaveLength(10);
+  // Also after they were renewed, whoever made that necessary.
+  time.now += 0.95 * HOUR;
+  const asked = resolver.counters.background;
+  for (const name of [...few!, ...many!]) resolver.peek(domain(name));
+  expect(resolver.counters.background).toBeGreaterThan(asked);
+  await expect.poll(() => resolver.health().inFlight).toBe(0);
+  expect(recent()).toEqual(expect.arrayContaining(few!));
 });
 
 describe('hot names never wait', () => {
@@ -234,6 +273,7 @@ describe('memory', () => {
       exchanges: Array.from({ length: hosts }, (_, preference) => ({ host, preference })),
       stale: false,
     } satisfies Mail,
+    by: 0,
     obtainedAt: 0,
     expiresAt: 0,
     lookAt: 0,

@@ -289,7 +289,7 @@ test.each<Fault>(['servfail', 'drop'])(
     const [first, half] = [await serveZones(ZONES), await serveZones(ZONES)];
     for (const name of ['company.com', 'bare.com']) first.zones.delete(name);
     const known = half.zones.get.bind(half.zones);
-    half.zones.get = name => (isSentinel(name) ? known(name) : { fault });
+    half.zones.get = name => (SENTINELS.includes(name) ? known(name) : { fault });
     let changes = 0;
     const changed = () => {
       changes += 1;
@@ -314,6 +314,39 @@ test.each<Fault>(['servfail', 'drop'])(
     expect(await states(world, ['company.com'])).toEqual(['mx']);
   },
 );
+
+test('a server is not held to fail for names that do, and is as soon as its sentinels do too', async () => {
+  const world = await watched();
+  const health = () => world.resolver.health().servers[0]?.healthy;
+  const bad = ['a.com', 'b.com', 'c.com', 'd.com'];
+  for (const name of bad) world.dns.zones.set(name, { fault: 'servfail' });
+  expect(await states(world, ['company.com', ...bad])).toContain('unknown');
+  expect(health()).toBe(true);
+  world.dns.fault = 'servfail';
+  world.time.now += 31_000;
+  expect(await states(world, bad)).toEqual(bad.map(() => 'unknown'));
+  await expect.poll(health, { timeout: 5_000 }).toBe(false);
+});
+
+test("a second server is not held to be mute for names whose owner has one server's questions answered only", async () => {
+  const [first, honest] = [await serveZones(ZONES), await serveZones(ZONES)];
+  first.zones.delete('company.com');
+  const evil = Array.from({ length: 8 }, (_, at) => `evil${at}.com`);
+  for (const name of evil) honest.zones.set(name, { fault: 'servfail' });
+  const caps = { budgetMs: 2_000 };
+  let changes = 0;
+  const changed = () => {
+    changes += 1;
+  };
+  const world = resolverFor([first.address, honest.address], caps, { sentinels: SENTINELS, changed });
+  for (const name of evil) {
+    expect(await states(world, [name])).toEqual(['unknown']);
+    world.time.now += 10_000;
+  }
+  expect(world.resolver.health().servers.map(({ problem }) => problem)).toEqual([null, null]);
+  expect(changes).toBe(0);
+  expect(await states(world, ['company.com'])).toEqual(['mx']);
+});
 
 test('two servers that are far away have time enough to say that a name receives no mail', async () => {
   const far = [await serveZones(ZONES), await serveZones(ZONES)];

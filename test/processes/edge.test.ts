@@ -52,7 +52,7 @@ describe.each([
   ['broken request', 'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n'],
 ])('a %s whose sender resets the connection', (_, bytes) => {
   test('does not end the process', async () => {
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < sized(60, 100); i++) {
       const socket = open(server.port);
       await new Promise<void>(resolve => socket.write(bytes, () => resolve()));
       // The reset must come between the server's reading and its answer: earlier, later and in between.
@@ -123,7 +123,9 @@ test('strangers who leave large pages unread get no more of them, and everybody 
 
 test('strangers who read nothing and send on and on are not read, and cost no memory', async () => {
   const page = await largestPage(server.base);
-  const takenFrom = async (count: number, bytes: string) => {
+  const takenFrom = async (count: number, requests: string) => {
+    // Made once: each of them sends the same.
+    const bytes = Buffer.from(requests, 'latin1');
     const strangers = Array.from({ length: count }, () => {
       const socket = open(server.port).pause();
       socket.write(bytes);
@@ -147,7 +149,7 @@ test('strangers who read nothing and send on and on are not read, and cost no me
 });
 
 test('who sends megabytes behind the end of a connection leaves no descriptor behind', async () => {
-  const server = await startServer();
+  await eventually('all others are gone', () => connectionsFrom(STRANGER, server.port, 'kept') === 0);
   const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length;
   const before = descriptors();
   const much = Buffer.alloc(3_000_000, 'x');
@@ -160,23 +162,9 @@ test('who sends megabytes behind the end of a connection leaves no descriptor be
   await eventually('all are closed', () => descriptors() <= before + 5);
 });
 
-test('an empty line behind a request makes no connection immortal: it goes where others need its place', async () => {
-  const server = await startServer({ env: { CONNECTIONS_PER_ADDRESS: '20' } });
-  const strangers = Array.from({ length: 20 }, () => open(server.port));
-  for (const socket of strangers) socket.write(`${get('/livez')}\r\n`);
-  await eventually('they are there', () => connectionsFrom(STRANGER, server.port) === 20);
-  await pause(1_500);
-  const answer = new Promise<string>(resolve => {
-    open(server.port)
-      .on('data', bytes => resolve(bytes.toString('latin1').slice(0, 12)))
-      .write(get('/livez'));
-  });
-  expect(await answer).toBe('HTTP/1.1 200');
-});
-
 test('64 callers who ask for /metrics or /readyz all the time slow another caller down no more than 64 who ask for the cheapest page', async () => {
   const beside = async (busy: string) => {
-    const span = { startMs: 0, endMs: sized(500, 5_000), goodMs: 1_000 };
+    const span = { startMs: 0, endMs: sized(400, 5_000), goodMs: 1_000 };
     const load = { name: 'load', path: busy, connections: 64, from: STRANGER, ...span };
     const authorization = `Bearer ${server.firstKey}`;
     const other = { name: 'other', path: API_PATH, authorization, perSecond: 50, connections: 150 };
@@ -191,17 +179,40 @@ test('64 callers who ask for /metrics or /readyz all the time slow another calle
   await beside('/livez');
   // In turn, and each at its best: a machine that does other things does not do as many of them all the time.
   const best = new Map<string, number>();
-  for (let round = 0; round < 3; round++)
+  const bound = () => 3 * best.get('/livez')! + 50;
+  const isShown = () => ['/metrics', '/readyz'].every(path => best.get(path)! < bound());
+  for (let round = 0; round < 3 && !isShown(); round++)
     for (const path of ['/livez', '/metrics', '/readyz'])
       best.set(path, Math.min(best.get(path) ?? Number.POSITIVE_INFINITY, await beside(path)));
-  for (const path of ['/metrics', '/readyz'])
-    expect(best.get(path), path).toBeLessThan(3 * best.get('/livez')! + 50);
+  for (const path of ['/metrics', '/readyz']) expect(best.get(path), path).toBeLessThan(bound());
 });
 
-test.skipIf(!hasTool('prlimit'))(
-  'idle connections of one stranger that would use up all descriptors do not keep others out',
-  async () => {
-    const server = await startServer({ through: ['prlimit', '--nofile=256'] });
+/** One server for all of them. */
+describe.skipIf(!hasTool('prlimit'))('a server of few descriptors', () => {
+  let server: Running;
+  beforeAll(async () => {
+    const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
+    server = await startServer({ through: ['prlimit', '--nofile=256'], cleanup });
+  });
+
+  /** One address may have half of the 64 that callers have then. */
+  const SHARE = 32;
+
+  test('an empty line behind a request makes no connection immortal: it goes where others need its place', async () => {
+    await eventually('all others are gone', () => connectionsFrom(STRANGER, server.port) === 0);
+    const strangers = Array.from({ length: SHARE }, () => open(server.port));
+    for (const socket of strangers) socket.write(`${get('/livez')}\r\n`);
+    await eventually('they are there', () => connectionsFrom(STRANGER, server.port) === SHARE);
+    await pause(1_500);
+    const answer = new Promise<string>(resolve => {
+      open(server.port)
+        .on('data', bytes => resolve(bytes.toString('latin1').slice(0, 12)))
+        .write(get('/livez'));
+    });
+    expect(await answer).toBe('HTTP/1.1 200');
+  });
+
+  test('idle connections of one stranger that would use up all descriptors do not keep others out', async () => {
     for (let i = 0; i < 400; i++) {
       const socket = open(server.port);
       // Each of them was good for one call, and then stays.
@@ -214,14 +225,9 @@ test.skipIf(!hasTool('prlimit'))(
       const answer = await rawRequest(server.port, call, 10_000).catch((error: Error) => error.message);
       expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     }
-  },
-  60_000,
-);
+  });
 
-test.skipIf(!hasTool('prlimit'))(
-  'connections of one address beyond its share push nobody else out, however fast they come',
-  async () => {
-    const server = await startServer({ through: ['prlimit', '--nofile=256'] });
+  test('connections of one address beyond its share push nobody else out, however fast they come', async () => {
     const others = Array.from({ length: 10 }, () => open(server.port, '127.0.0.5'));
     const calls = others.map(socket => {
       const seen = { answers: 0, isClosed: false };
@@ -248,9 +254,8 @@ test.skipIf(!hasTool('prlimit'))(
     expect(calls.filter(({ isClosed }) => isClosed)).toEqual([]);
     for (const socket of others) socket.write(get('/livez'));
     await eventually('all are answered again', () => calls.every(({ answers }) => answers === 2));
-  },
-  60_000,
-);
+  });
+});
 
 /** Everything that comes until the other side ends, and how it ended. */
 function readAll(socket: Socket, isEnough: (text: string) => boolean = () => false) {
@@ -273,7 +278,7 @@ function readAll(socket: Socket, isEnough: (text: string) => boolean = () => fal
 const answersIn = (text: string) => text.split('HTTP/1.1 200 OK\r\n').length - 1;
 
 test('a client that has said all it has to say and closed its half gets its answers', async () => {
-  for (const calls of [1, 5, 50, 300]) {
+  for (const calls of sized([1, 300], [1, 5, 50, 300])) {
     const before = counted();
     const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     onTestFinished(() => void socket.destroy());
@@ -309,7 +314,8 @@ async function expectOrderly(calls: number, before: number, reading: ReturnType<
   expect(counted() - before).toBe(answers);
 }
 
-test.each([1_000, 5_000])(
+/** No connection may carry more than a thousand. */
+test.each(sized([5_000], [1_000, 5_000]))(
   '%i calls sent at once on one connection: every answer arrives up to the announced end, nothing is reset',
   async calls => {
     const before = counted();
@@ -323,7 +329,7 @@ test.each([1_000, 5_000])(
 test('calls that keep coming on one connection while their sender reads late: every answer arrives up to the announced end, nothing is reset', async () => {
   const before = counted();
   const socket = open(server.port, '127.0.0.1');
-  const calls = 2_000;
+  const calls = sized(1_200, 2_000);
   const reading = readAll(socket, text => answersIn(text) === calls && text.endsWith('}'));
   for (let sent = 0; sent < calls; sent += 50) {
     socket.pause();

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startServer } from '../support/process.ts';
-import { eventually } from '../support/scale.ts';
+import { eventually, sized } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-test.each(['1', '2'])(
+/** In the short form workers.test.ts has a token reloaded by several workers. */
+test.each(sized(['1'], ['1', '2']))(
   'SIGHUP, as when nohup is left alone, ends no server: it reloads the token and the log level (WORKERS=%s)',
   async WORKERS => {
     const folder = temporaryFolder();

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { API_PATH } from '../support/bystander.ts';
 import { COUNT_PROMISES, METER_SOCKET, type Used } from '../support/meter.ts';
-import { CLI, hasTool, ROOT, type Running, startAs, startChild, startServer } from '../support/process.ts';
+import { CLI, hasTool, ROOT, type Running, startAs, startChild } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -21,6 +21,27 @@ async function call(socket: Socket, secret: string, times: number): Promise<void
     socket.write(request);
     expect((await answered).slice(0, 12)).toBe('HTTP/1.1 200');
   }
+}
+
+/** One for all tests with the lane: started with what counts, which does nothing that it is not asked for. */
+const ends: (() => void | Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+const servers = new Map<string, Promise<{ server: Running; meter: string }>>();
+
+function serverOf(lane: string) {
+  const start = async () => {
+    const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
+    const meter = join(temporaryFolder(cleanup), 'meter');
+    const flags = [`--min-semi-space-size=${ROOM}`, `--max-semi-space-size=${ROOM}`, '--import', METER];
+    const env = { FAST_LANE: lane, [METER_SOCKET]: meter };
+    const server = await startAs([process.execPath, ...flags, CLI, 'serve'], { env, cleanup });
+    return { server, meter };
+  };
+  const started = servers.get(lane) ?? start();
+  servers.set(lane, started);
+  return started;
 }
 
 /** A connection over which enough was asked for the code to be compiled. */
@@ -50,10 +71,7 @@ test.each([
 ])(
   'a counted call makes no more garbage than it did, and no more promises (FAST_LANE=%s)',
   async (lane, mostBytes, mostPromises) => {
-    const meter = join(temporaryFolder(), 'meter');
-    const flags = [`--min-semi-space-size=${ROOM}`, `--max-semi-space-size=${ROOM}`, '--import', METER];
-    const env = { FAST_LANE: lane, [METER_SOCKET]: meter };
-    const server = await startAs([process.execPath, ...flags, CLI, 'serve'], { env });
+    const { server, meter } = await serverOf(lane);
     const socket = await warmUp(server);
     let bytes = Number.POSITIVE_INFINITY;
     // What happens beside the calls adds to them, and what was collected meanwhile says nothing.
@@ -82,7 +100,7 @@ const NOT_COUNTED = [
 ];
 
 test.skipIf(!hasTool('strace'))('a counted call asks no more of the system than it did', async () => {
-  const server = await startServer();
+  const { server } = await serverOf('on');
   const socket = await warmUp(server);
   const file = join(temporaryFolder(), 'trace');
   const command = [

@@ -10,9 +10,10 @@ import { sized } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { isStarved } from '../support/vitals.ts';
 
-const QUOTAS = [0, 1, 100, 1003];
-/** The largest takes longest; in the short form the most servers have it, who disagree most easily. */
-const quotasFor = (processes: number) => sized(processes === 4 ? [0, 1, 303] : [1, 100], QUOTAS);
+/** The most servers disagree most easily: fewer of them are for the full form. */
+const SERVERS = sized(3, 4);
+const TOGETHER = sized([SERVERS], [1, 2, SERVERS]);
+const QUOTAS = sized([0, 1, 150], [0, 1, 100, 1003]);
 const CALLERS = sized(48, 200);
 
 /** What the store took longer for than a call waits. */
@@ -27,7 +28,9 @@ beforeAll(async () => {
   const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
   folder = temporaryFolder(cleanup);
   const first = await startServer({ folder, cleanup });
-  const others = await Promise.all([1, 2, 3].map(() => startServer({ folder, cleanup })));
+  const others = await Promise.all(
+    Array.from({ length: SERVERS - 1 }, () => startServer({ folder, cleanup })),
+  );
   servers = [first, ...others];
   store = await openBeside(folder, cleanup);
 });
@@ -46,8 +49,8 @@ test('several servers that share a store made one first key between them', async
   expect(read(join(folder, 'domain-risk.db'), "SELECT name FROM key WHERE name = 'first'")).toHaveLength(1);
 });
 
-describe.each([1, 2, 4])('with %i servers on one store', processes => {
-  test.each(quotasFor(processes))('a quota of %i admits exactly that many calls', async quota => {
+describe.each(TOGETHER)('with %i servers on one store', processes => {
+  test.each(QUOTAS)('a quota of %i admits exactly that many calls', async quota => {
     const { key, secret } = await makeKey(quota);
     const bases = servers.slice(0, processes).map(server => server.base);
     const seen = await callMany({ bases, secret, callers: CALLERS, calls: 4 * quota + 8 });

@@ -2,57 +2,36 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { breakAndRepair } from '../support/breaking.ts';
 import { countOf, hasTool, type Running, read, startServer } from '../support/process.ts';
 import { eventually, pause, sized } from '../support/scale.ts';
 import { startTestService } from '../support/service.ts';
 
-const BROKEN_MS = sized(1_500, 10_000);
+const BROKEN_MS = sized(600, 10_000);
 
-function breakStore(server: Running, breakIt: () => void, repair: () => void): Promise<void> {
+/** One server for all of them: it is well again after each. */
+let server: Running;
+const ends: (() => void | Promise<void>)[] = [];
+beforeAll(async () => {
+  server = await startServer({ cleanup: end => void ends.push(end) });
+});
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+function breakStore(breakIt: () => void, repair: () => void): Promise<void> {
   const id = String(read(join(server.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
   const counted = () => countOf(server.folder, id);
   return breakAndRepair({ server, secret: server.firstKey!, counted, ms: BROKEN_MS, breakIt, repair });
 }
 
-test('a store that another process has locked: 500 within a second, alive, not ready, and well again by itself', async () => {
-  const server = await startServer();
-  const other = new DatabaseSync(join(server.folder, 'domain-risk.db'), { timeout: 5_000 });
-  onTestFinished(() => other.close());
-  await breakStore(
-    server,
-    () => other.exec('BEGIN IMMEDIATE'),
-    () => other.exec('ROLLBACK'),
-  );
-});
-
-test.skipIf(!hasTool('prlimit'))(
-  'a disk that takes no more: 500 within a second, alive, not ready, and well again by itself',
-  async () => {
-    const server = await startServer();
-    await breakStore(
-      server,
-      () => limitFiles(server, '1'),
-      () => limitFiles(server, 'unlimited'),
-    );
-  },
-);
-
-/** For every file alike: what is beyond it cannot be written. */
-function limitFiles(server: Running, size: string): void {
-  const { status, stderr } = spawnSync('prlimit', ['--pid', `${server.pid}`, `--fsize=${size}:`], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(stderr);
-}
-
 const PATH = '/v1/public/domain/gmail.com';
 
+// The first of them: the journal is as long as it was at its longest.
 test.skipIf(!hasTool('prlimit'))(
   'a journal that grew beside a long reader until nothing more could be written is emptied once the reader is gone',
   async () => {
-    const server = await startServer();
     const path = join(server.folder, 'domain-risk.db');
     // The start says in one line what runs, and on what.
     const start = server
@@ -71,7 +50,8 @@ test.skipIf(!hasTool('prlimit'))(
     const reader = new DatabaseSync(path, { readOnly: true });
     reader.exec('BEGIN; SELECT * FROM revision');
     // Room for the file as it is and for some calls in the journal.
-    limitFiles(server, `${statSync(path).size + 200_000}`);
+    limitFiles(`${statSync(path).size + 200_000}`);
+    onTestFinished(() => limitFiles('unlimited'));
     await eventually('nothing more can be counted', async () => (await status()) === 500);
     expect(await status()).toBe(500);
     reader.close();
@@ -79,6 +59,33 @@ test.skipIf(!hasTool('prlimit'))(
     expect(statSync(`${path}-wal`).size).toBeLessThan(200_000);
   },
 );
+
+test('a store that another process has locked: 500 within a second, alive, not ready, and well again by itself', async () => {
+  const other = new DatabaseSync(join(server.folder, 'domain-risk.db'), { timeout: 5_000 });
+  onTestFinished(() => other.close());
+  await breakStore(
+    () => other.exec('BEGIN IMMEDIATE'),
+    () => other.exec('ROLLBACK'),
+  );
+});
+
+test.skipIf(!hasTool('prlimit'))(
+  'a disk that takes no more: 500 within a second, alive, not ready, and well again by itself',
+  async () => {
+    await breakStore(
+      () => limitFiles('1'),
+      () => limitFiles('unlimited'),
+    );
+  },
+);
+
+/** For every file alike: what is beyond it cannot be written. */
+function limitFiles(size: string): void {
+  const { status, stderr } = spawnSync('prlimit', ['--pid', `${server.pid}`, `--fsize=${size}:`], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+}
 
 test('a database that is deleted, moved or replaced under a server: 500 at once, not ready, nothing counted into the void', async () => {
   const service = await startTestService();

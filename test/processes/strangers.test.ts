@@ -6,7 +6,7 @@ import { eventually, SEED, sized } from '../support/scale.ts';
 import { pathsOf, sendStrangers } from '../support/strangers.ts';
 import { descriptors, megabytes, stretch, watchMemory } from '../support/vitals.ts';
 
-const CONNECTIONS = sized(1_500, 100_000);
+const CONNECTIONS = sized(1_000, 100_000);
 const AT_ONCE = sized(300, 5_000);
 const LONG_MS = sized(3_000, 15_000);
 /** The promise at full size; in the short form other tests run on the same cores, for which `stretch` allows. */
@@ -27,7 +27,7 @@ test(`${CONNECTIONS} strangers send any bytes in any order at any speed: the pro
   timeout: sized(180_000, 1_800_000),
 }, async () => {
   process.stdout.write(`SEED=${SEED}\n`);
-  const server = await startServer({ env: ALL_LISTS });
+  const server = await startServer(sized({}, { env: ALL_LISTS }));
   const paths = await pathsOf(server.base);
   const bystander = startBystander(server, {
     secret: server.firstKey!,

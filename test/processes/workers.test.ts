@@ -2,17 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/binding.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
-import { startDns } from '../support/dns.ts';
-import { call, callMany, type Seen, tally } from '../support/load.ts';
+import { catalogOf } from '../support/catalog.ts';
+import { type DnsServer, startDns } from '../support/dns.ts';
+import { CALM, call, callMany, type Seen, tally } from '../support/load.ts';
 import { callWithLocalParts, everywhere, MARK } from '../support/local-parts.ts';
 import { countOf, openBeside, type Running, read, run, startServer } from '../support/process.ts';
-import { eventually, pause, sized } from '../support/scale.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { eventually, full, pause, sized } from '../support/scale.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
 import { isStarved } from '../support/vitals.ts';
 
 /** The system deals 64 connections out to all of them. */
@@ -20,13 +21,25 @@ const WORKERS = '2';
 const CALLERS = 64;
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
 
+/** A server of several workers costs 2 s of a processor to start: one for all that it can go on after (2026-11-17). */
 let server: Running;
 let store: Store;
+let dns: DnsServer;
+/** The port of the listener for operators. */
+let operators: number;
+let tokenFile: string;
 const ends: (() => void | Promise<void>)[] = [];
+const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
 
 beforeAll(async () => {
-  const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
-  server = await startServer({ env: { WORKERS, ACCESS_LOG: 'all', ADMIN_TOKEN: TOKEN }, cleanup });
+  dns = await startDns([['slow.example.com', { fault: 'drop' }]]);
+  cleanup(() => dns.close());
+  operators = await freePort({ host: '127.0.0.1', port: 0 });
+  tokenFile = join(temporaryFolder(cleanup), 'token');
+  writeFileSync(tokenFile, TOKEN);
+  const apart = { METRICS_PORT: String(operators), ADMIN_TOKEN_FILE: tokenFile };
+  const env = { WORKERS, ACCESS_LOG: 'all', DNS_SERVERS: dns.address, ...apart };
+  server = await startServer({ env, cleanup });
   store = await openBeside(server.folder, cleanup);
 });
 afterAll(async () => {
@@ -40,7 +53,7 @@ async function makeKey(limits: { quota?: number; rate?: number } = {}) {
 }
 
 test('over all workers a quota admits exactly that many calls, each with a count of its own', async () => {
-  const quota = sized(303, 1003);
+  const quota = sized(150, 1003);
   const { key, secret } = await makeKey({ quota });
   const seen = await callMany({ bases: [server.base], secret, callers: CALLERS, calls: 3 * quota });
   // On a machine so busy that the store is late a call may be counted and answered with 500.
@@ -54,27 +67,28 @@ test('over all workers a quota admits exactly that many calls, each with a count
 });
 
 test('over all workers calls with one and with several names fill a quota exactly', async () => {
-  const { key, secret } = await makeKey({ quota: 501 });
-  const load = { bases: [server.base], secret, callers: CALLERS / 2, calls: 100 };
+  const quota = sized(201, 501);
+  const { key, secret } = await makeKey({ quota });
+  const load = { bases: [server.base], secret, callers: CALLERS / 2, calls: sized(40, 100) };
   const [alone, several] = await Promise.all([
-    callMany({ ...load, calls: 600 }),
+    callMany({ ...load, calls: sized(240, 600) }),
     callMany({ ...load, names: 7 }),
   ]);
   const granted = (seen: readonly Seen[]) => seen.filter(({ status }) => status === 200).length;
   const counted = granted(alone) + 7 * granted(several);
   if (!isStarved(server.pid)) {
     expect(Object.keys(tally([...alone, ...several]))).toEqual(['200', '429']);
-    expect(counted).toBe(501);
+    expect(counted).toBe(quota);
   }
-  expect(counted).toBeLessThanOrEqual(501);
+  expect(counted).toBeLessThanOrEqual(quota);
   expect(granted(several)).toBeGreaterThan(0);
-  expect(countOf(server.folder, key.id)).toBe(501);
+  expect(countOf(server.folder, key.id)).toBe(quota);
 });
 
 test('over all workers a key may make no more calls in a second than its rate', async () => {
   const rate = 20;
   const { secret } = await makeKey({ rate });
-  const load = { bases: [server.base], secret, callers: CALLERS, calls: 400 };
+  const load = { bases: [server.base], secret, callers: CALLERS, calls: sized(150, 400) };
   const began = performance.now();
   const seen = await callMany(load);
   const seconds = (performance.now() - began) / 1000;
@@ -96,7 +110,8 @@ test('a revoked key is refused with the next call on every connection', async ()
   expect(tally(await callAll())).toEqual({ 401: 24 });
 });
 
-const CHECKS = sized(2_000, 10_000);
+/** Every spelling with every kind of key. */
+const CHECKS = sized(8 * 16 * 5, 10_000);
 test(`after ${CHECKS} calls no worker has left a local part in the log, a metric, a file, the audit or an answer`, async () => {
   const callers = {
     port: server.port,
@@ -109,7 +124,7 @@ test(`after ${CHECKS} calls no worker has left a local part in the log, a metric
   expect(answers.split('HTTP/1.1 ')).toHaveLength(CHECKS + 1);
   await eventually('all are logged', () => lines() >= before + CHECKS);
   const places = await everywhere({
-    ...{ ...callers, token: TOKEN, folder: server.folder, answers },
+    ...{ ...callers, operators, token: TOKEN, folder: server.folder, answers },
     logged: server.stdout() + server.stderr(),
   });
   expect(Object.keys(places)).toContain('domain-risk.db-wal');
@@ -117,25 +132,26 @@ test(`after ${CHECKS} calls no worker has left a local part in the log, a metric
     expect([place, text.includes(MARK)]).toEqual([place, false]);
 });
 
-async function metric(from: Running, name: string): Promise<number> {
-  const body = await (await from.get('/metrics', undefined, { connection: 'close' })).text();
+async function metric(base: string, name: string): Promise<number> {
+  const body = await (await fetch(`${base}/metrics`, { headers: { connection: 'close' } })).text();
   const line = body.split('\n').find(one => one.startsWith(`${name} `));
   return Number(line?.split(' ').at(-1) ?? 0);
 }
 
 test('whichever worker is asked, the metrics are those of all of them', async () => {
   const { secret } = await makeKey();
+  const base = `http://127.0.0.1:${operators}`;
   const name = 'domain_risk_verdicts_total{reason="disposable"}';
-  const before = await metric(server, name);
+  const before = await metric(base, name);
   const path = '/v1/public/domain/mailinator.com';
-  await callMany({ bases: [server.base], secret, callers: CALLERS, calls: 200, path });
+  await callMany({ bases: [server.base], secret, callers: CALLERS, calls: CALLERS, path });
   // Each keeps for a second what it was told.
   await eventually('all tell the same', async () => {
-    const all = await Promise.all(Array.from({ length: 12 }, () => metric(server, name)));
-    return all.every(one => one === before + 200);
+    const all = await Promise.all(Array.from({ length: 12 }, () => metric(base, name)));
+    return all.every(one => one === before + CALLERS);
   });
-  expect(await metric(server, 'domain_risk_workers')).toBe(2);
-  expect(await metric(server, 'process_resident_memory_bytes')).toBeGreaterThan(2 ** 20);
+  expect(await metric(base, 'domain_risk_workers')).toBe(2);
+  expect(await metric(base, 'process_resident_memory_bytes')).toBeGreaterThan(2 ** 20);
 });
 
 test.each(['1', '2'])(
@@ -150,32 +166,72 @@ test.each(['1', '2'])(
 );
 
 test('workers cannot share the port of a server that has one', async () => {
-  const alone = await startServer();
+  const alone = await startTestService({ catalog: await catalogOf(['other.com']) });
   const { code, stderr } = await run(['serve'], { env: { PORT: String(alone.port), WORKERS } });
   expect([code, stderr.includes(`port ${alone.port} on 127.0.0.1 is in use`)]).toEqual([1, true]);
 });
 
 test('workers share the listener of operators as well, which another server cannot have', async () => {
-  const token = 'a-token-of-at-least-32-characters';
-  const operators = await freePort({ host: '127.0.0.1', port: 0 });
-  const env = { METRICS_PORT: String(operators), WORKERS };
-  const apart = await startServer({ env: { ...env, ADMIN_TOKEN: token } });
-  const asked = await Promise.all(
-    Array.from({ length: 12 }, () =>
-      fetch(`http://127.0.0.1:${operators}/admin/keys`, {
-        headers: { authorization: `Bearer ${token}`, connection: 'close' },
-      }),
-    ),
-  );
-  expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200));
-  expect((await apart.get('/metrics')).status).toBe(404);
-  const { code, stderr } = await run(['serve'], { env });
+  expect(new Set(await askedAs(TOKEN))).toEqual(new Set([200]));
+  expect((await server.get('/metrics')).status).toBe(404);
+  const { code, stderr } = await run(['serve'], { env: { METRICS_PORT: String(operators), WORKERS } });
   expect([code, stderr.includes(`port ${operators} on 127.0.0.1 is in use`)]).toEqual([1, true]);
+});
+
+/** As 12 connections of their own are told, which all workers take. */
+async function askedAs(token: string): Promise<number[]> {
+  const ask = async () => {
+    const headers = { authorization: `Bearer ${token}`, connection: 'close' };
+    return (await fetch(`http://127.0.0.1:${operators}/admin/keys`, { headers })).status;
+  };
+  return Promise.all(Array.from({ length: 12 }, ask));
+}
+
+test('SIGHUP reloads the token of operators in all workers', async () => {
+  const after = 'b'.repeat(40);
+  expect(new Set(await askedAs(TOKEN))).toEqual(new Set([200]));
+  writeFileSync(tokenFile, after);
+  server.signal('SIGHUP');
+  await eventually('the new token counts', async () =>
+    (await askedAs(after)).every(status => status === 200),
+  );
+  expect(new Set(await askedAs(TOKEN))).toEqual(new Set([401]));
+});
+
+/** The last of the server for all: it is gone afterwards. */
+test('told to end under load, all workers answer every call that they took, reset none, and are gone within 10 s', async () => {
+  const { key, secret } = await makeKey();
+  let isOver = false;
+  let answered = 0;
+  const load = {
+    bases: [server.base],
+    secret,
+    calls: 1e9,
+    goOn: () => !isOver,
+    onSeen: ({ status }: Seen) => (answered += Number(status === 200)),
+  };
+  const kept = callMany({ ...load, callers: 32 });
+  const opened = callMany({ ...load, callers: 4, keepAlive: false });
+  await eventually('calls are answered', () => answered > sized(200, 500));
+  const slow = server.get('/v1/public/domain/slow.example.com', secret);
+  await eventually('the question is out', () => dns.asked('slow.example.com') > 0);
+  const told = performance.now();
+  server.signal('SIGTERM');
+  await pause(300);
+  isOver = true;
+  const seen = [...(await kept), ...(await opened)];
+  expect((await slow).status).toBe(200);
+  expect(await server.exited).toEqual({ code: 0, signal: null });
+  expect(performance.now() - told).toBeLessThan(10_000);
+  // As in drain.test.ts: who comes later than a second finds nobody.
+  const taken = seen.filter(({ error, endedAt }) => error !== 'ECONNREFUSED' || endedAt - told < 1_000);
+  expect(tally(taken)).toEqual({ 200: taken.length });
+  expect(countOf(server.folder, key.id)).toBe(taken.length + 1);
 });
 
 /** In the thread of worker 1 the file's text is carried out, once for each time that it is written. */
 function faultHook(): { env: Record<string, string>; cause: (code: string) => void } {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(cleanup);
   const [hook, file] = [join(folder, 'hook.mjs'), join(folder, 'fault')];
   writeFileSync(
     hook,
@@ -202,116 +258,100 @@ function late(seen: readonly Seen[], { pid }: Running): number {
 
 const THROW = "throw new Error('a fault on purpose')";
 
-test('a worker with a fault that nobody caught is replaced while the others answer, and no count is lost', async () => {
-  const { env, cause } = faultHook();
-  const faulty = await startServer({ env });
-  let isOver = false;
-  const load = { bases: [faulty.base], secret: faulty.firstKey!, calls: 1e9, goOn: () => !isOver, restMs: 5 };
-  const kept = callMany({ ...load, callers: 16 });
-  const opened = callMany({ ...load, callers: 4, keepAlive: false });
-  await pause(200);
-  cause(THROW);
-  await eventually('it is replaced', () => faulty.stdout().includes('a worker was replaced'));
-  await eventually('all are there', async () => (await metric(faulty, 'domain_risk_workers')) === 2);
-  expect(await metric(faulty, 'domain_risk_workers_replaced_total')).toBe(1);
-  isOver = true;
-  const seen = [...(await kept), ...(await opened)];
-  const answered = seen.filter(({ status }) => status === 200).length;
-  // Others keep the port busy, so some may be on their way to its listener when that closes: a few, once.
-  const lost = seen.filter(({ status }) => status === 0 || status === 408).length;
-  expect(answered + lost + late(seen, faulty), JSON.stringify(tally(seen))).toBe(seen.length);
-  expect(lost).toBeLessThanOrEqual(20);
-  const id = String(read(join(faulty.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
-  const counted = countOf(faulty.folder, id);
-  expect([counted >= answered, counted <= seen.length]).toEqual([true, true]);
-  const after = await callMany({ ...load, goOn: () => true, callers: 16, calls: 60 });
-  expect(after.filter(({ status }) => status === 200).length + late(after, faulty)).toBe(60);
-  const told = faulty
-    .stdout()
-    .split('\n')
-    .filter(line => line.includes('worker'));
-  expect(told.map(line => [JSON.parse(line).level, JSON.parse(line).msg])).toEqual([
-    [30, 'listening'],
-    [60, 'something that must never happen: a worker ends'],
-    [50, 'a worker died: another one takes its place'],
-    [30, 'a worker was replaced'],
-  ]);
-});
+/** Of the only key that there is. */
+function counted(folder: string): number {
+  const path = join(folder, 'domain-risk.db');
+  return countOf(folder, String(read(path, 'SELECT id FROM key')[0]?.id));
+}
 
-test('of a worker that is gone from one moment to the next no count is lost, and the others go on', async () => {
-  const { env, cause } = faultHook();
-  const faulty = await startServer({ env });
-  let isOver = false;
-  const load = { bases: [faulty.base], secret: faulty.firstKey!, calls: 1e9, goOn: () => !isOver, restMs: 5 };
-  const calling = callMany({ ...load, callers: 32 });
-  await pause(200);
-  cause('process.exit(7)');
-  await eventually('it is replaced', () => faulty.stdout().includes('a worker was replaced'));
-  isOver = true;
-  const seen = await calling;
-  const answered = seen.filter(({ status }) => status === 200).length;
-  // Those that it had under way.
-  const lost = seen.filter(({ status }) => status === 0).length;
-  expect(answered + lost + late(seen, faulty), JSON.stringify(tally(seen))).toBe(seen.length);
-  expect(lost).toBeLessThanOrEqual(2 * 32);
-  const id = String(read(join(faulty.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
-  const counted = countOf(faulty.folder, id);
-  expect(counted).toBeGreaterThanOrEqual(answered);
-  expect(counted).toBeLessThanOrEqual(seen.length);
-});
+describe('one server whose worker has one fault after the other', () => {
+  let faulty: Running;
+  let cause: (code: string) => void;
+  beforeAll(async () => {
+    const hook = faultHook();
+    cause = hook.cause;
+    faulty = await startServer({ env: hook.env, cleanup });
+  });
 
-test('where a worker dies again and again, the process says so and ends with 1', async () => {
-  const { env, cause } = faultHook();
-  const faulty = await startServer({ env });
-  cause('/* always */ process.exit(7)');
-  expect(await faulty.exited).toEqual({ code: 1, signal: null });
-  expect(faulty.stdout()).toContain('workers died 6 times within a minute');
-});
+  /** Callers who go on all the time, over connections that they keep and some over new ones. */
+  function goOnCalling(keeping: number, opening: number) {
+    let isOver = false;
+    const load = { bases: [faulty.base], secret: faulty.firstKey!, calls: 1e9, goOn: () => !isOver };
+    const kept = callMany({ ...load, callers: keeping, restMs: CALM });
+    const opened = callMany({ ...load, callers: opening, restMs: CALM, keepAlive: false });
+    return async () => {
+      isOver = true;
+      return [...(await kept), ...(await opened)];
+    };
+  }
+  const replaced = () => faulty.stdout().split('a worker was replaced').length - 1;
 
-test('told to end under load, all workers answer every call that they took, reset none, and are gone within 10 s', async () => {
-  const dns = await startDns([['slow.example.com', { fault: 'drop' }]]);
-  onTestFinished(() => dns.close());
-  const ending = await startServer({ env: { DNS_SERVERS: dns.address, WORKERS } });
-  const secret = ending.firstKey!;
-  let isOver = false;
-  let answered = 0;
-  const load = {
-    bases: [ending.base],
-    secret,
-    calls: 1e9,
-    goOn: () => !isOver,
-    onSeen: ({ status }: Seen) => (answered += Number(status === 200)),
-  };
-  const kept = callMany({ ...load, callers: 32 });
-  const opened = callMany({ ...load, callers: 4, keepAlive: false });
-  await eventually('calls are answered', () => answered > 500);
-  const slow = ending.get('/v1/public/domain/slow.example.com', secret);
-  await eventually('the question is out', () => dns.asked('slow.example.com') > 0);
-  const told = performance.now();
-  ending.signal('SIGTERM');
-  await pause(300);
-  isOver = true;
-  const seen = [...(await kept), ...(await opened)];
-  expect((await slow).status).toBe(200);
-  expect(await ending.exited).toEqual({ code: 0, signal: null });
-  expect(performance.now() - told).toBeLessThan(10_000);
-  // As in drain.test.ts: who comes later than a second finds nobody.
-  const taken = seen.filter(({ error, endedAt }) => error !== 'ECONNREFUSED' || endedAt - told < 1_000);
-  expect(tally(taken)).toEqual({ 200: taken.length });
-  const id = String(read(join(ending.folder, 'domain-risk.db'), 'SELECT id FROM key')[0]?.id);
-  expect(countOf(ending.folder, id)).toBe(taken.length + 1);
+  test('a worker with a fault that nobody caught is replaced while the others answer, and no count is lost', async () => {
+    const end = goOnCalling(12, 4);
+    await pause(200);
+    cause(THROW);
+    await eventually('it is replaced', () => replaced() === 1);
+    await eventually(
+      'all are there',
+      async () => (await metric(faulty.base, 'domain_risk_workers')) === Number(WORKERS),
+    );
+    expect(await metric(faulty.base, 'domain_risk_workers_replaced_total')).toBe(1);
+    const seen = await end();
+    const answered = seen.filter(({ status }) => status === 200).length;
+    // Others keep the port busy, so some may be on their way to its listener when that closes: a few, once.
+    const lost = seen.filter(({ status }) => status === 0 || status === 408).length;
+    expect(answered + lost + late(seen, faulty), JSON.stringify(tally(seen))).toBe(seen.length);
+    expect(lost).toBeLessThanOrEqual(16);
+    const count = counted(faulty.folder);
+    expect([count >= answered, count <= seen.length]).toEqual([true, true]);
+    const load = { bases: [faulty.base], secret: faulty.firstKey!, callers: 16, calls: 60 };
+    const after = await callMany(load);
+    expect(after.filter(({ status }) => status === 200).length + late(after, faulty)).toBe(60);
+    const told = faulty
+      .stdout()
+      .split('\n')
+      .filter(line => line.includes('worker'));
+    expect(told.map(line => [JSON.parse(line).level, JSON.parse(line).msg])).toEqual([
+      [30, 'listening'],
+      [60, 'something that must never happen: a worker ends'],
+      [50, 'a worker died: another one takes its place'],
+      [30, 'a worker was replaced'],
+    ]);
+  });
+
+  test('of a worker that is gone from one moment to the next no count is lost, and the others go on', async () => {
+    const [before, already] = [counted(faulty.folder), replaced()];
+    const end = goOnCalling(16, 0);
+    await pause(200);
+    cause('process.exit(7)');
+    await eventually('it is replaced', () => replaced() === already + 1);
+    const seen = await end();
+    const answered = seen.filter(({ status }) => status === 200).length;
+    // Those that it had under way.
+    const lost = seen.filter(({ status }) => status === 0).length;
+    expect(answered + lost + late(seen, faulty), JSON.stringify(tally(seen))).toBe(seen.length);
+    expect(lost).toBeLessThanOrEqual(2 * 16);
+    const count = counted(faulty.folder) - before;
+    expect(count).toBeGreaterThanOrEqual(answered);
+    expect(count).toBeLessThanOrEqual(seen.length);
+  });
+
+  test('where a worker dies again and again, the process says so and ends with 1', async () => {
+    cause('/* always */ process.exit(7)');
+    expect(await faulty.exited).toEqual({ code: 1, signal: null });
+    expect(faulty.stdout()).toContain('workers died 6 times within a minute');
+  });
 });
 
 test('a fault in a worker while all of them end is told, and they end with 1', async () => {
   const { env, cause } = faultHook();
   const ending = await startServer({ env });
   // Kept open, so that each worker waits for a second for what they may still bring.
-  await callMany({ bases: [ending.base], secret: ending.firstKey!, callers: 24, calls: 24 });
   const idle = Array.from({ length: 24 }, () => connect(ending.port, '127.0.0.1').on('error', () => {}));
   onTestFinished(() => {
     for (const socket of idle) socket.destroy();
   });
-  await eventually('all are there', async () => (await metric(ending, 'domain_risk_connections')) >= 24);
+  await eventually('all are there', async () => (await metric(ending.base, 'domain_risk_connections')) >= 24);
   ending.signal('SIGTERM');
   await eventually('it ends', () => ending.stdout().includes('shutting down'));
   cause(THROW);
@@ -320,7 +360,8 @@ test('a fault in a worker while all of them end is told, and they end with 1', a
   expect(ending.stdout()).toContain('a worker had a fault while it ended');
 });
 
-test('killed under load, it has counted every call that any worker has answered', async () => {
+// In the short form crash.test.ts has servers of one and of two workers killed in turn.
+test.runIf(full)('killed under load, it has counted every call that any worker has answered', async () => {
   const killed = await startServer({ env: { WORKERS } });
   let isOver = false;
   const load = { bases: [killed.base], secret: killed.firstKey!, calls: 1e9, goOn: () => !isOver };
@@ -330,11 +371,9 @@ test('killed under load, it has counted every call that any worker has answered'
   isOver = true;
   const seen = await calling;
   const answered = seen.filter(({ status }) => status === 200).length;
-  const path = join(killed.folder, 'domain-risk.db');
-  const counted = countOf(killed.folder, String(read(path, 'SELECT id FROM key')[0]?.id));
   expect(answered).toBeGreaterThan(0);
-  expect(counted).toBeGreaterThanOrEqual(answered);
-  expect(counted - answered).toBeLessThanOrEqual(CALLERS);
+  expect(counted(killed.folder)).toBeGreaterThanOrEqual(answered);
+  expect(counted(killed.folder) - answered).toBeLessThanOrEqual(CALLERS);
   const again = await startServer({ folder: killed.folder, env: { WORKERS } });
   expect((await again.get('/readyz')).status).toBe(200);
 });

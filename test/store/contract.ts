@@ -25,8 +25,10 @@ import { MAX_QUOTA, resetAt } from '../../src/core/quota.ts';
 import type { Flag } from '../../src/core/ranking.ts';
 import { ALIVE_MS } from '../../src/core/server.ts';
 import { NO_TRAFFIC, slotsAt } from '../../src/core/traffic.ts';
+import { sumOf } from '../../src/core/weights.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
+import type { Servers } from '../support/emptied.ts';
 import { guestOf } from '../support/guests.ts';
 import { passOne, spendOne } from '../support/spend.ts';
 
@@ -64,8 +66,10 @@ const usedBy = (spent: readonly Spent[], outcome: 'granted' | 'exhausted') =>
 
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-/** `empty` gives a store that has nothing in it and stays open. */
-export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>): void {
+/** `servers` are three on one store that has nothing in it; they stay open. */
+export function storeContract(makePlace: MakePlace, servers: Servers): void {
+  const empty = async () => (await servers())[0];
+
   async function withKey(limits: Partial<KeyRecord> = {}) {
     const store = await empty();
     const key = someKey(limits);
@@ -93,8 +97,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('three servers on one store share one quota exactly, from the first call of the month on', async () => {
-      const open = await makePlace();
-      const stores = await Promise.all([open(), open(), open()]);
+      const stores = await servers();
       const key = someKey({ quota: 401 });
       await stores[0].createKey(key, ACT);
       const revision = await stores[1].revision();
@@ -133,8 +136,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('calls with one and with several names at once, from three servers, fill a quota exactly', async () => {
-      const open = await makePlace();
-      const stores = await Promise.all([open(), open(), open()]);
+      const stores = await servers();
       const key = someKey({ quota: 1_003 });
       await stores[0].createKey(key, ACT);
       const revision = await stores[1].revision();
@@ -227,8 +229,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('a change by one server is seen by the next call of another', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const key = someKey();
       await one.createKey(key, ACT);
       const before = await other.revision();
@@ -796,9 +797,20 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
       const { store, learn, counts } = await learning();
       const most = LEARNING.mostGuests;
       await learn([...guests(most + 500), ...guests(most + 500, { entry: null }, 'i')]);
-      expect(await counts()).toEqual([['mx.box.net', most, most]]);
+      expect(await counts()).toEqual([['mx.box.net', most, most + 500]]);
       await learn(guests(1, { day: '2026-11-16' }), [], '2026-11-16');
       expect((await store.listHosts(1, 1))[0]).toMatchObject({ flagged: most, lastDay: '2026-11-16' });
+    });
+
+    test('innocent guests beside many listed ones are all counted that can turn the scale', async () => {
+      const { store, learn } = await learning();
+      const innocents = guests(2_100, { entry: null, corroborated: null, keys: null }, 'i');
+      await learn(guests(100, { keys: 0xffff }));
+      await learn(innocents.slice(0, 1_500));
+      await learn(innocents.slice(1_500));
+      const [host] = await store.listHosts(1, 1);
+      expect(host).toMatchObject({ flagged: 100, innocent: 2_000 });
+      expect(sumOf(host!, DAY)).toBeLessThan(0);
     });
 
     test('a forgotten host takes no guests until that is undone', async () => {
@@ -880,8 +892,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('several servers learn of one host at a time and its counts are those of its guests', async () => {
-      const open = await makePlace();
-      const stores = await Promise.all([open(), open(), open()]);
+      const stores = await servers();
       await Promise.all(
         stores.map((store, at) =>
           store.learn(
@@ -920,8 +931,8 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
   });
 
   test('the key that filters are signed with is the first one that anybody made, whoever comes at once', async () => {
-    const open = await makePlace();
-    const stores = [await open(), await open()] as const;
+    const [one, other] = await servers();
+    const stores = [one, other] as const;
     const [first, ...rest] = await Promise.all(
       Array.from({ length: 6 }, (_, at) => stores[at % 2]!.signingKey(`key-${at}`)),
     );
@@ -979,7 +990,11 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('days that nobody can ask for any more are forgotten, the count of their month is not', async () => {
-      const { store, key, revision } = await withKey();
+      // A store of its own: one that has forgotten them on this day already does not look again.
+      const store = await (await makePlace())();
+      const key = someKey();
+      await store.createKey(key, ACT);
+      const revision = await store.revision();
       for (const day of ['2026-10-16', '2026-10-17', '2026-11-15'])
         await spendOne(store, { keyId: key.id, day, quota: null }, revision);
       await store.flag([flagOf({})], '2026-10-17');
@@ -1045,8 +1060,8 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('names and last uses of keys', () => {
     test('a name that must be unique is given once, however many ask for it at once, and again after a revocation', async () => {
-      const open = await makePlace();
-      const stores = await Promise.all([open(), open()]);
+      const [one, other] = await servers();
+      const stores = [one, other] as const;
       const keys = Array.from({ length: 6 }, () => someKey({ name: 'web' }));
       const made = await Promise.all(keys.map((key, at) => stores[at % 2]!.createKey(key, ACT, true)));
       expect(made.filter(Boolean)).toHaveLength(1);
@@ -1078,8 +1093,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('operators', () => {
     test('one name is one operator until revoked, every change is audited, and all servers see it', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const ada = { name: 'Ada', digest: 'a', createdAt: 1, revokedAt: null };
       const act = (action: Action) => ({ ...ACT, action, subject: 'Ada' });
       expect(await one.addOperator(ada, act('operator.add'))).toBe(true);
@@ -1101,8 +1115,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('are found by domain, key and time, the newest first and page by page, and go when they are too old', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       await one.writeDecisions([decided(1, 'a.com'), decided(2, 'b.com', 'key_2')], 10, 10);
       await other.writeDecisions([decided(3, 'a.com', 'key_2'), decided(4, 'c.com')], 10, 10);
       await one.writeDecisions([], 10, 10);
@@ -1122,8 +1135,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('of many that are too old some go at a time, and it is told that more have to', async () => {
-      const open = await makePlace();
-      const store = await open();
+      const store = await empty();
       const old = Array.from({ length: FORGOTTEN_AT_ONCE + 1 }, (_, at) => decided(at, 'old.com'));
       for (let at = 0; at < old.length; at += DECISIONS_AT_ONCE)
         expect(await store.writeDecisions(old.slice(at, at + DECISIONS_AT_ONCE), 9_000, 9_000)).toBe(false);
@@ -1133,8 +1145,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('stay when the clock jumps, until a second day says the same', async () => {
-      const open = await makePlace();
-      const store = await open();
+      const store = await empty();
       const month = 30 * 86_400_000;
       const now = Date.UTC(2026, 10, 16);
       await store.writeDecisions([decided(now, 'a.com')], now, month);
@@ -1149,7 +1160,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('events', () => {
     test('are looked for among keys of whose quota or time not much is left, a few at a time', async () => {
-      const store = await (await makePlace())();
+      const store = await empty();
       const key = (id: string, limits: Partial<KeyRecord>) =>
         someKey({ id, digest: id, name: id, ...limits });
       const keys = [
@@ -1177,8 +1188,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('are raised once, by whoever comes first, and once more when they are forgotten', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const event = { id: 'feed.stale a 5', kind: 'feed.stale', subject: 'a', at: 10 } as const;
       const raised = await Promise.all([one, other, one].map(store => store.raiseEvent(event, 0)));
       expect(raised.filter(Boolean)).toHaveLength(1);
@@ -1189,8 +1199,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('signs of life', () => {
     test('every server sees who else is there, by the clock of the store, until it leaves or is silent', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const sign = (id: string) => ({
         id,
         version: '1.2.3',
@@ -1211,8 +1220,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('snapshots of feeds', () => {
     test('the last accepted one of each feed is there, whole, for every server', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       expect(await one.snapshots()).toEqual([]);
       expect(await one.snapshot('castle')).toBeUndefined();
       const first = someSnapshot({ body: 'x'.repeat(2 ** 20) });
@@ -1274,8 +1282,8 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('of two updaters at once one wins, and the other learns of it', async () => {
-      const open = await makePlace();
-      const stores = await Promise.all([open(), open()]);
+      const [one, other] = await servers();
+      const stores = [one, other] as const;
       const first = someSnapshot();
       await stores[0].acceptSnapshot(first, null, ACT);
       const accepted = await Promise.all(
@@ -1314,8 +1322,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('what became of feeds', () => {
     test('the last word about each is there for every server', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const tried = { feed: 'b', triedAt: 7, checkedAt: 6, added: 5, removed: 4, problem: 'no network' };
       const check = {
         ...tried,
@@ -1343,8 +1350,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('what servers were asked is kept day by day, and forgotten in time', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const asked = (day: string, server: string, names = 'a.com !b.com') => ({ day, server, names });
       await one.keepAsked(asked('2026-11-01', 's'), '2026-10-20');
       await one.keepAsked(asked('2026-11-02', 's'), '2026-10-20');
@@ -1372,8 +1378,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
     });
 
     test('are kept under one name each, up to so many, and leave with all that belongs to them', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const add = { ...ACT, action: 'feed.add', subject: 'b' } as const;
       expect(await one.addFeed(own('b'), 2, add)).toBe(true);
       expect(await other.addFeed({ ...own('b'), place: '/other' }, 2, add)).toBe(false);
@@ -1410,8 +1415,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('changes for callers', () => {
     test('are seen by their numbers once a mark reaches them, and forgotten below its floor', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const change = (id: number, domain = `n${id}.com`): NumberedChange => ({
         ...{ id, domain, change: id % 2 ? 'flagged' : 'cleared', at: 10 * id, feeds: ['castle', 'b'] },
       });
@@ -1440,8 +1444,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('traffic', () => {
     test('of all servers is added up, by minute for two hours and by hour for 32 days', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const now = Date.UTC(2026, 10, 16, 12, 30);
       const some = { ...NO_TRAFFIC, calls: 2, flagged: 1, t12: 2 };
       const [minute, hour] = slotsAt(now, some);
@@ -1465,8 +1468,7 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('verdicts of keys', () => {
     test('of all servers are added up by key and day, and those of old days go', async () => {
-      const open = await makePlace();
-      const [one, other] = [await open(), await open()];
+      const [one, other] = await servers();
       const of = (keyId: string, day: string, safe: number) => ({ ...NO_VERDICTS, keyId, day, safe });
       const rows = [of('key_2', '2026-11-15', 1), of('key_1', '2026-11-15', 2)];
       await Promise.all([one.addVerdicts(rows, '2026-10-17'), other.addVerdicts(rows, '2026-10-17')]);
@@ -1490,8 +1492,8 @@ export function storeContract(makePlace: MakePlace, empty: () => Promise<Store>)
 
   describe('leases', () => {
     test('of many servers at once one gets it, and only who knows it as it is can change it', async () => {
-      const open = await makePlace();
-      const stores = await Promise.all([open(), open()]);
+      const [one, other] = await servers();
+      const stores = [one, other] as const;
       const by = (holder: string | null, until = 5): Lease => ({ name: 'feeds', holder, until, dueAt: 7 });
       expect(await stores[0].lease('feeds')).toBeUndefined();
       expect(Math.abs((await stores[0].moment()) - Date.now())).toBeLessThan(60_000);

@@ -81,6 +81,8 @@ describe('guests', () => {
   test('of all hosts are bounded; hosts with listed guests keep theirs, and hosters who speaks for them', async () => {
     await learn(guests(50));
     await learn(guests(100, { host: 'mx.hoster.net', entry: null, day: '2026-11-14' }, 'client'));
+    for (const day of ['2026-11-12', '2026-11-13'])
+      await learn(guests(1, { host: 'mx.small.net', entry: null, day }, 'firm'), [], day);
     const db = new DatabaseSync(path);
     db.prepare(`
       WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
@@ -91,10 +93,11 @@ describe('guests', () => {
     db.close();
     await learn(guests(1, { host: 'mx.last.net', entry: null }, 'last'));
     expect(read(path, 'SELECT count(*) AS n FROM guest')[0]?.n).toBeLessThanOrEqual(BOUND);
-    await learn(guests(2, { host: 'mx.hoster.net' }, 'listed'));
+    for (const host of ['mx.hoster.net', 'mx.small.net']) await learn(guests(2, { host }, 'listed'));
     expect(await counts()).toEqual([
       ['mx.box.net', 50, 0],
       ['mx.hoster.net', 2, 100],
+      ['mx.small.net', 2, 1],
     ]);
   });
 

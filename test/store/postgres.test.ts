@@ -10,9 +10,40 @@ import { StoreRefused } from '../../src/store/refused.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
-import { eventually, hold, pause, turn } from '../support/scale.ts';
+import { eventually, hold, pause, sized, turn } from '../support/scale.ts';
 import { spendOne } from '../support/spend.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
+
+/** Three servers on one database that stay open for many tests, each of which finds it empty. */
+async function emptiedDatabase(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const open = () => openPostgresStore(url);
+  const servers = [await open(), await open(), await open()] as const;
+  const { rows } = await client.query(
+    `SELECT relname, relkind FROM pg_class WHERE relnamespace = 'domain_risk'::regnamespace AND relkind IN ('r', 'S')`,
+  );
+  const named = (kind: string) =>
+    rows.filter(({ relkind }) => relkind === kind).map(({ relname }) => relname);
+  const kept = ['schema_version', 'proof', 'revision'];
+  // One without the other's triggers and references, so that their order does not matter.
+  const emptying = [
+    'BEGIN; SET LOCAL session_replication_role = replica; UPDATE domain_risk.revision SET value = 1',
+    ...named('r').flatMap(name => (kept.includes(name) ? [] : `DELETE FROM domain_risk.${name}`)),
+    ...named('S').map(name => `SELECT setval('domain_risk.${name}', 1, false)`),
+    'COMMIT',
+  ].join(';\n');
+  return {
+    async servers() {
+      await client.query(emptying);
+      return servers;
+    },
+    async close() {
+      for (const store of servers) await store.close();
+      await client.end();
+    },
+  };
+}
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {
   let postgres: Postgres;
@@ -25,7 +56,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
 
   const query = (text: string, values: unknown[] = []) => postgres.query(text, values, url);
   /** Quicker than a new database for each test. */
-  const empty = () => query('DROP SCHEMA IF EXISTS domain_risk CASCADE');
+  const empty = async () => void (await query('DROP SCHEMA IF EXISTS domain_risk CASCADE'));
 
   async function open(at = url, clock?: Clock): Promise<Store> {
     const store = await openPostgresStore(at, clock);
@@ -50,16 +81,20 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     return { store, key, revision, spend };
   }
 
-  storeContract(
-    async () => {
-      await empty();
-      return () => open();
-    },
-    async () => {
-      await empty();
-      return open();
-    },
-  );
+  describe('does what every store must:', () => {
+    let emptied: Awaited<ReturnType<typeof emptiedDatabase>>;
+    beforeAll(async () => {
+      emptied = await emptiedDatabase(await postgres.newDatabase());
+    });
+    afterAll(() => emptied?.close());
+    storeContract(
+      async () => {
+        await empty();
+        return () => open();
+      },
+      () => emptied.servers(),
+    );
+  });
 
   describe('the tables', () => {
     test('are made once, however many servers start together', async () => {
@@ -433,13 +468,13 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
   });
 
   describe('a server is ready', () => {
+    beforeAll(empty);
+
     test.each([0, 1_500, -1_500])('with a clock that is %i ms off', async off => {
-      await empty();
       await (await open(url, () => Date.now() + off)).ready();
     });
 
     test.each([10_000, -10_000])('but not with a clock that is %i ms off', async off => {
-      await empty();
       const store = await open(url, () => Date.now() + off);
       await expect(store.ready()).rejects.toThrow(/clock is \d+ ms off/);
     });
@@ -486,7 +521,6 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
   });
 
   test('a backup is refused with the line that makes one', async () => {
-    await empty();
     const store = await open();
     await expect(store.backup('x', () => {})).rejects.toThrow(/pg_dump --format=custom --schema=domain_risk/);
     await expect(store.restore('x', ACT)).rejects.toThrow(/pg_restore/);
@@ -509,8 +543,15 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.flag');
     expect(rows!.n).toBeLessThanOrEqual(MOST_FLAGS);
     expect(rows!.n).toBeGreaterThan(90_000);
-    const top = [...(await store.ranking('2026-10-17', 10, undefined))];
-    expect(top.map(row => row.domain)).toEqual(['two-keys.example', 'listed.example']);
+    const top: string[] = [];
+    // On a busy machine it may take longer than the second that the database gives it.
+    await eventually('it is ranked', () =>
+      store.ranking('2026-10-17', 10, undefined).then(
+        rows => top.push(...[...rows].map(({ domain }) => domain)) > 0,
+        () => false,
+      ),
+    );
+    expect(top).toEqual(['two-keys.example', 'listed.example']);
   });
 
   test('decisions stay within their bound, and the oldest go', async () => {
@@ -525,32 +566,36 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     expect((await store.decisions({ since: 0, most: 9 })).map(({ at }) => at)).toEqual([2]);
   });
 
-  test('guests stay within their bound, and hosts with listed guests keep theirs', async () => {
-    await empty();
-    const store = await open();
-    const day = '2026-11-15';
-    const guests = Array.from({ length: 50 }, (_, i) => `d${i}.com`);
-    await store.learn(
-      guests.map(domain => guestOf({ host: 'mx.box.net', domain, entry: domain, day })),
-      [],
-      day,
-      '2026-08-17',
-    );
-    await query(`
+  // 200,000 rows: what the file does there is tested with every run (hosts.test.ts), as are flags here.
+  test.runIf(sized(false, true))(
+    'guests stay within their bound, and hosts with listed guests keep theirs',
+    async () => {
+      await empty();
+      const store = await open();
+      const day = '2026-11-15';
+      const guests = Array.from({ length: 50 }, (_, i) => `d${i}.com`);
+      await store.learn(
+        guests.map(domain => guestOf({ host: 'mx.box.net', domain, entry: domain, day })),
+        [],
+        day,
+        '2026-08-17',
+      );
+      await query(`
       INSERT INTO domain_risk.guest (host, domain, entry, day) SELECT 'mx' || n % 5000 || '.flood.net', 'f' || n || '.com', NULL, '2026-11-15'
       FROM generate_series(1, 200000) AS n`);
-    await store.learn(
-      [guestOf({ host: 'mx.last.net', domain: 'last.com', entry: null, day })],
-      [],
-      day,
-      '2026-08-17',
-    );
-    const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.guest');
-    expect(rows!.n).toBeLessThanOrEqual(200_000);
-    expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', flagged: 50 }]);
-    const [wrong] = await query(`
+      await store.learn(
+        [guestOf({ host: 'mx.last.net', domain: 'last.com', entry: null, day })],
+        [],
+        day,
+        '2026-08-17',
+      );
+      const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.guest');
+      expect(rows!.n).toBeLessThanOrEqual(200_000);
+      expect(await store.listHosts(1, 10)).toMatchObject([{ name: 'mx.box.net', flagged: 50 }]);
+      const [wrong] = await query(`
       SELECT count(*)::integer AS n FROM domain_risk.host WHERE innocent + flagged <>
         (SELECT count(*) FROM domain_risk.guest WHERE guest.host = host.name)`);
-    expect(wrong).toEqual({ n: 0 });
-  });
+      expect(wrong).toEqual({ n: 0 });
+    },
+  );
 });

@@ -2,9 +2,12 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'vitest';
-import { CALM, callMany, type Seen, tally } from './load.ts';
+import { callMany, type Seen, tally } from './load.ts';
 import type { Running } from './process.ts';
-import { eventually, pause } from './scale.ts';
+import { eventually, pause, sized } from './scale.ts';
+
+/** Of each caller between two calls, and between two looks whether it lives. */
+const REST = sized({ callMs: 40, lookMs: 30 }, { callMs: 0, lookMs: 10 });
 
 export interface Breaking {
   readonly server: Running;
@@ -26,7 +29,7 @@ export async function breakAndRepair(breaking: Breaking): Promise<void> {
     bases: [server.base],
     secret,
     callers: 6,
-    restMs: CALM,
+    restMs: REST.callMs,
     calls: 1e9,
     goOn: () => state.going,
     onSeen: one => seen.push(one),
@@ -40,7 +43,7 @@ export async function breakAndRepair(breaking: Breaking): Promise<void> {
       const started = performance.now();
       const { status } = await server.get('/livez');
       lively.push({ status, ms: performance.now() - started });
-      await pause(10);
+      await pause(REST.lookMs);
     }
   })();
   await eventually('calls are answered', () => seen.length > 50);

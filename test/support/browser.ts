@@ -95,13 +95,58 @@ interface Violation {
   readonly nodes: readonly { readonly target: unknown }[];
 }
 
-/** What axe finds by WCAG 2.2 AA and its own best practices, in words. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+/**
+ * Contrast takes axe three times as long as all else, and pages say most things in few colours: it looks at the first two
+ * texts of each kind that this page has shown, in whatever view.
+ */
+const NEW_COLORS = `(() => {
+  const seen = (globalThis.seenColors ??= new Map());
+  const hasText = node =>
+    /^(?:INPUT|TEXTAREA|SELECT)$/.test(node.tagName) ||
+    [...node.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.data.trim() !== '');
+  const grounds = new Map();
+  const groundOf = node => {
+    if (!node) return '';
+    if (!grounds.has(node)) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(node);
+      const own = [backgroundColor, backgroundImage, opacity].join();
+      const behind = groundOf(node.parentElement);
+      grounds.set(node, own === 'rgba(0, 0, 0, 0),none,1' ? behind : behind + ';' + own);
+    }
+    return grounds.get(node);
+  };
+  return [...document.body.querySelectorAll('*')].filter(node => {
+    if (!hasText(node) || !node.checkVisibility()) return false;
+    const { color, fontSize, fontWeight, textShadow } = getComputedStyle(node);
+    const kind = [node.tagName, color, fontSize, fontWeight, textShadow, groundOf(node)].join();
+    seen.set(kind, (seen.get(kind) ?? 0) + 1);
+    return seen.get(kind) <= 2;
+  });
+})()`;
+
+/** What may be another thing in another layout: what is hidden there, and what scrolls. */
+export const BY_LAYOUT = [
+  ...['link-in-text-block', 'scrollable-region-focusable', 'aria-hidden-focus', 'heading-order', 'region'],
+  ...['td-has-header', 'td-headers-attr', 'th-has-data-cells', 'empty-table-header', 'list', 'label'],
+  ...['aria-required-children', 'aria-required-parent', 'button-name', 'link-name', 'skip-link'],
+];
+const BUT_COLORS = { rules: { 'color-contrast': { enabled: false } } };
+
+/**
+ * What axe finds by WCAG 2.2 AA and its own best practices, in words; by some rules only where they are named, such as
+ * where another layout of the same was looked at just now. Colours are always looked at.
+ */
+export async function accessibilityProblems(page: Page, runOnly?: readonly string[]): Promise<string[]> {
   // Once in a page it is there for every view. Without `resultTypes` it gathers what is good as well, for three times as
   // long (November 2026).
   if (!(await page.evaluate("typeof axe !== 'undefined'"))) await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
-    "axe.run(document, { resultTypes: ['violations'] })",
-  );
+  const violations = await page.evaluate<readonly Violation[]>(`(async () => {
+    const resultTypes = ['violations'];
+    const { violations } = await axe.run(document, { resultTypes, ...${JSON.stringify(runOnly ? { runOnly } : BUT_COLORS)} });
+    const include = ${NEW_COLORS};
+    if (include.length === 0) return violations;
+    const inColor = await axe.run({ include }, { resultTypes, runOnly: ['color-contrast'] });
+    return [...violations, ...inColor.violations];
+  })()`);
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ target }) => `${id}: ${help} (${target})`));
 }

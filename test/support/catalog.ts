@@ -3,9 +3,10 @@
 import { buildCatalog, type Stored } from '../../src/assemble.ts';
 import type { Catalog } from '../../src/core/catalog.ts';
 import { dayAt, dayText } from '../../src/core/days.ts';
+import { registrableDomain } from '../../src/core/domain.ts';
 import type { Family, FeedKind, FeedSource } from '../../src/core/feed.ts';
 import { takeSnapshot, textOf } from '../../src/core/snapshot.ts';
-import type { Tables, TableTexts } from '../../src/core/tables.ts';
+import { parseTables, type Tables, type TableTexts } from '../../src/core/tables.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 
 interface Also {
@@ -75,13 +76,30 @@ export const NO_TABLES: Tables = {
 /** Innocent names that tests speak of. */
 const SPOKEN_OF = new Set(['gmail.com', 'web.de', 'riseup.net', 'sdf.org', 'eu.org', 'duck.com']);
 
-/** A sweep asks for every innocent name first, which takes longer than all that is tested behind it. */
-async function fewInnocentNames(): Promise<TableTexts> {
+let few: Promise<TableTexts> | undefined;
+
+/**
+ * A sweep asks for every innocent name first, which takes longer than all that is tested behind it. Names that are free
+ * because hosts of mailboxes are below them are taken away one by one: their hosts are known all the same.
+ */
+function fewInnocentNames(): Promise<TableTexts> {
+  few ??= readFewInnocentNames();
+  return few;
+}
+
+async function readFewInnocentNames(): Promise<TableTexts> {
   const texts = await readTables();
-  const few = (file: keyof TableTexts) => {
-    const lines = texts[file].split('\n').filter(line => !line.startsWith('#'));
-    return lines.filter((line, at) => at === 0 || SPOKEN_OF.has(line.split(',')[0]!)).join('\n');
+  const linesOf = (file: keyof TableTexts) => texts[file].split('\n').filter(line => !line.startsWith('#'));
+  const fewOf = (file: keyof TableTexts) =>
+    linesOf(file).filter((line, at) => at === 0 || SPOKEN_OF.has(line.split(',')[0]!));
+  const mailboxes = parseTables(texts)
+    .providers.filter(row => row.class === 'consumer_webmail' || row.class === 'mailbox_provider')
+    .filter(({ suffix }) => registrableDomain(suffix) === suffix && !SPOKEN_OF.has(suffix))
+    .map(({ suffix }) => `${suffix},remove,`);
+  return {
+    ...texts,
+    'mailboxes.csv': fewOf('mailboxes.csv').join('\n'),
+    'protected.csv': fewOf('protected.csv').join('\n'),
+    'free.csv': [...fewOf('free.csv'), ...new Set(mailboxes)].join('\n'),
   };
-  const files = ['mailboxes.csv', 'protected.csv', 'free.csv'] as const;
-  return { ...texts, ...Object.fromEntries(files.map(file => [file, few(file)])) };
 }

@@ -84,6 +84,8 @@ export async function callWithLocalParts(callers: Callers, calls: number): Promi
 const PAGES = ['/metrics', '/readyz', '/admin/audit', '/admin/infra', '/admin/keys', '/admin/overrides'];
 
 export interface Searched extends Callers {
+  /** The listener for operators, where they have one of their own. */
+  readonly operators?: number;
   readonly token: string;
   readonly folder: string;
   readonly logged: string;
@@ -92,10 +94,11 @@ export interface Searched extends Callers {
 
 /** Everything that is written or shown, by where it is. */
 export async function everywhere(searched: Searched): Promise<Record<string, string>> {
-  const { port, folder, secret, token, logged, answers } = searched;
-  const show = async (path: string, key: string) => [path, (await ask(port, path, { key })).body] as const;
-  const pages = await Promise.all(PAGES.map(path => show(path, token)));
-  const top = await show('/v1/public/top-domains?limit=1000', secret);
+  const { port, operators = port, folder, secret, token, logged, answers } = searched;
+  const show = async (at: number, path: string, key: string) =>
+    [path, (await ask(at, path, { key })).body] as const;
+  const pages = await Promise.all(PAGES.map(path => show(operators, path, token)));
+  const top = await show(port, '/v1/public/top-domains?limit=1000', secret);
   const files = readdirSync(folder, { withFileTypes: true })
     .filter(file => file.isFile())
     .map(({ name }) => [name, readFileSync(join(folder, name), 'latin1')] as const);

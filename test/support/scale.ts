@@ -1,7 +1,7 @@
 /** How large the process tests are: a short form for every run, the full form when `CHAOS` is set. */
 
 /** `CHAOS=1` runs the full form of the promises. */
-const full = process.env.CHAOS === '1';
+export const full = process.env.CHAOS === '1';
 
 export function sized<T>(short: T, whole: T): T {
   return full ? whole : short;
@@ -37,15 +37,19 @@ export function hold(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Asks again until it is true, or fails with `what` after `ms`. */
+/** Pauses between two looks: asking all the time costs as much as what it waits for. */
+const LOOK_MS = { least: 20, most: 200, share: 0.05 };
+
+/** Asks again until it is true, which it notices a twentieth late at the most, or fails with `what` after `ms`. */
 export async function eventually(
   what: string,
   isTrue: () => boolean | Promise<boolean>,
   ms = 90_000,
 ): Promise<void> {
-  const until = performance.now() + ms;
+  const began = performance.now();
   while (!(await isTrue())) {
-    if (performance.now() > until) throw new Error(`not within ${ms} ms: ${what}`);
-    await pause(20);
+    const waited = performance.now() - began;
+    if (waited > ms) throw new Error(`not within ${ms} ms: ${what}`);
+    await pause(Math.min(LOOK_MS.most, Math.max(LOOK_MS.least, LOOK_MS.share * waited)));
   }
 }

@@ -104,6 +104,7 @@ const TAKE = `
     ${givenRows(GUEST)}
   ), placed AS (
     SELECT given.*, guest.host IS NOT NULL AS known, forgotten_at,
+      CASE WHEN given.entry IS NULL THEN ${LEARNING.innocentsToOne} * coalesce(flagged, 0) ELSE 0 END AS more,
       coalesce(CASE WHEN given.entry IS NULL THEN innocent ELSE flagged END, 0) + row_number() OVER (
         PARTITION BY given.host, given.entry IS NULL, guest.host IS NULL ORDER BY given.domain) AS place
     FROM given
@@ -111,7 +112,7 @@ const TAKE = `
     LEFT JOIN guest ON guest.host = given.host AND guest.domain = given.domain
   )
   INSERT INTO guest (${GUEST.names})
-  SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR place <= $${GUEST.columns.length + 1})
+  SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR place <= greatest($${GUEST.columns.length + 1}, more))
   ${RETURNED}
     WHERE ${CHANGED}`;
 

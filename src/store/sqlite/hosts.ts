@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import { type Guest, LEARNING } from '../../core/guest.ts';
+import { type Guest, LEARNING, mostInnocents } from '../../core/guest.ts';
 import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
@@ -43,8 +43,12 @@ export function createHosts(db: DatabaseSync) {
   function take(guest: Guest): void {
     const row = selectHost.get(guest.host, guest.domain);
     if (row && row.forgotten_at !== null) return;
-    const ofKind = Number(row?.[guest.entry === null ? 'innocent' : 'flagged'] ?? 0);
-    if (row?.known !== 1 && ofKind >= LEARNING.mostGuests) return;
+    const flagged = Number(row?.flagged ?? 0);
+    const isFull =
+      guest.entry === null
+        ? Number(row?.innocent ?? 0) >= mostInnocents(flagged)
+        : flagged >= LEARNING.mostGuests;
+    if (row?.known !== 1 && isFull) return;
     putGuest.run(...GUEST.sqlite.values(guest));
   }
 
