@@ -12,6 +12,7 @@ import { eventually } from './support/scale.ts';
 import { temporaryFolder } from './support/service.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
+const DAY = 86_400_000;
 const [first, second, third] = [
   await catalogOf(['a.com']),
   await catalogOf(['b.com']),
@@ -143,4 +144,19 @@ test('a cursor of an earlier store is none of a new one, however many changes it
   await one.look();
   await one.follow(third);
   for (const since of [cursor, cursor + 1, 0, 2]) expect(await told(store, since)).toBe('gone');
+});
+
+test('one update by a clock that is a month ahead takes nothing away; what a second day says counts', async () => {
+  const store = await openStore();
+  let now = NOW;
+  const one = server(store, first, { clock: () => now });
+  await one.look();
+  const since = await begun(store);
+  await one.follow(second);
+  now += 31 * DAY;
+  await one.follow(third);
+  expect(await told(store, since)).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
+  now += DAY + 1;
+  await one.follow(first);
+  expect(await told(store, since)).toBe('gone');
 });

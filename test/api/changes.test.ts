@@ -158,7 +158,6 @@ test('410: what is not known, or no longer, is gone, with the way out; 30 days a
   // The three of the first day are older than 30 days now, the others are not.
   now += 28 * 24 * HOUR;
   await accept(['c.com', 'd.com']);
-  // A clock that jumped takes nothing away.
   now += 25 * HOUR;
   expect(await isGone(c(0))).toBe(false);
   await accept(['d.com']);
