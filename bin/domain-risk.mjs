@@ -2,12 +2,13 @@
 /** What npm links as `domain-risk`. Runs on any Node from 20 on and uses nothing but what comes with it. */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chooseNode } from './choose-node.mjs';
+import { takeSignals } from './pass-signals.mjs';
+import { settingsFileOf } from './settings-file.mjs';
 
 /** As in scripts/boot.mjs. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
@@ -29,21 +30,23 @@ function fail(message) {
   process.exit(1);
 }
 
+const signals = takeSignals(process.argv[2] === 'serve');
 const host = { version: process.versions.node, path: process.execPath };
 const runs = path => spawnSync(path, ['--version']).status === 0;
 const chosen = chooseNode(host, bundledNode(), runs);
 if ('problem' in chosen) fail(chosen.problem);
 // By it a server notices that this process was killed and passes no signal on any more.
 const env = { ...process.env, DOMAIN_RISK_LAUNCHER: String(process.pid) };
-const file = resolve('.env');
-const settings = existsSync(file) ? [`--env-file=${file}`] : [];
+const { path: file, problem } = settingsFileOf([resolve('.env')]);
+if (problem) fail(problem);
+const settings = file === undefined ? [] : [`--env-file=${file}`];
 // For the program to tell where a setting came from, and which lines mean nothing to it.
-if (settings.length > 0) env.DOMAIN_RISK_ENV_FILE = file;
+if (file !== undefined) env.DOMAIN_RISK_ENV_FILE = file;
 const child = spawn(chosen.node, [...NODE_FLAGS, ...settings, CLI, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env,
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+signals.passTo(child);
 // npx passes a signal to its shell, which ends and tells nobody.
 const { ppid } = process;
 if (process.env.npm_command === 'exec')

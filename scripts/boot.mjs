@@ -10,6 +10,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { takeSignals } from '../bin/pass-signals.mjs';
+import { settingsFileOf } from '../bin/settings-file.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.installed');
@@ -73,6 +75,7 @@ function settingNames() {
 }
 
 const [script, ...args] = process.argv.slice(2);
+const signals = takeSignals(script === 'src/cli.ts' && args[0] === 'serve');
 install(script.startsWith('src/') ? 'runtime' : 'all');
 const node = ownNode();
 // Every start after the first takes a third less time with it.
@@ -84,7 +87,8 @@ if (isCommand) env.DOMAIN_RISK_LAUNCHER = String(process.pid);
 // The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
 if (!isCommand) for (const name of settingNames()) delete env[name];
 // From wherever it is called, the same settings: those of the installation, where the current folder has none of its own.
-const file = isCommand ? [resolve('.env'), join(root, '.env')].find(path => existsSync(path)) : undefined;
+const { path: file, problem } = isCommand ? settingsFileOf([resolve('.env'), join(root, '.env')]) : {};
+if (problem) fail(problem);
 const settings = file === undefined ? [] : [`--env-file=${file}`];
 // For the program to tell where a setting came from, and which lines mean nothing to it.
 if (file !== undefined) env.DOMAIN_RISK_ENV_FILE = file;
@@ -92,6 +96,6 @@ const child = spawn(node, [...NODE_FLAGS, ...settings, join(root, script), ...ar
   stdio: 'inherit',
   env,
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+signals.passTo(child);
 child.on('error', error => fail(error.message));
 child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));

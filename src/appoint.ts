@@ -35,6 +35,8 @@ const LOOK_MS = 1_000;
 export interface Operators {
   /** Of whose token it is; undefined where it is nobody's, or no longer. */
   nameOf(token: string): string | undefined;
+  /** Whether somebody of this name has, or had, a token: nobody else acts under it. */
+  isAppointed(name: string): boolean;
   /** Knows of a change at once, where this server made it. */
   look(): Promise<void>;
   close(): void;
@@ -43,9 +45,13 @@ export interface Operators {
 /** Where nobody can operate over HTTP. */
 export const NO_OPERATORS: Operators = {
   nameOf: () => undefined,
+  isAppointed: () => false,
   look: async () => {},
   close: () => {},
 };
+
+/** What people take for the same name. */
+const alike = (name: string) => name.normalize('NFKC').toLowerCase();
 
 export async function watchOperators(parts: {
   store: Pick<Store, 'listOperators'>;
@@ -53,10 +59,13 @@ export async function watchOperators(parts: {
 }): Promise<Operators> {
   const { store, everyMs = LOOK_MS } = parts;
   let names = new Map<string, string>();
+  let appointed = new Set<string>();
 
   async function look(): Promise<void> {
-    const live = (await store.listOperators()).filter(({ revokedAt }) => revokedAt === null);
+    const all = await store.listOperators();
+    const live = all.filter(({ revokedAt }) => revokedAt === null);
     names = new Map(live.map(({ digest, name }) => [digest, name]));
+    appointed = new Set(all.map(({ name }) => alike(name)));
   }
 
   // A store that is away is told of by others; nobody is let in for it who was not before.
@@ -64,6 +73,7 @@ export async function watchOperators(parts: {
   const timer = setInterval(() => void look().catch(() => {}), everyMs).unref();
   return {
     nameOf: token => (token.startsWith(TOKEN_PREFIX) ? names.get(digestOf(token)) : undefined),
+    isAppointed: name => appointed.has(alike(name)),
     look,
     close: () => clearInterval(timer),
   };

@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino';
 import type { Catalog } from './core/catalog.ts';
+import { checkedBy, type FeedCheck } from './core/freshness.ts';
 import { type Clock, type ResolverHealth, StoreUnavailable } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import type { Freshening } from './freshness.ts';
@@ -129,10 +130,12 @@ export function observePorts(metrics: Metrics, ports: readonly Port[]): void {
   );
 }
 
+export const BACKUPS_METRIC = 'domain_risk_backup_age_seconds';
+
 export function observeBackups(metrics: Metrics, age: () => number): void {
   metrics.gauge(
-    'domain_risk_backup_age_seconds',
-    'Age of the last good backup by schedule; +Inf where there is none.',
+    BACKUPS_METRIC,
+    'Age of the last good backup by schedule; +Inf where there is none, NaN until the folder was read.',
     age,
     'max',
   );
@@ -179,14 +182,9 @@ export function observeFeeds(
   );
   gauges(
     'domain_risk_feed_checked_age_seconds',
-    'Time since a feed was last fetched and found plausible, with or without news.',
+    'Time since a feed was last fetched and found plausible, with or without news; +Inf where it was tried and never was.',
     'feed',
-    () =>
-      freshness
-        .checks()
-        .flatMap(({ feed, checkedAt }) =>
-          checkedAt === null ? [] : [[feed, Math.max(0, clock() - checkedAt) / 1000]],
-        ),
+    () => freshness.checks().map(check => [check.feed, checkedAge(check, clock())]),
     'max',
   );
   gauges(
@@ -196,6 +194,11 @@ export function observeFeeds(
     () => freshness.checks().map(({ feed, problem }) => [feed, problem === null ? 0 : 1]),
     'max',
   );
+}
+
+function checkedAge(check: FeedCheck, now: number): number {
+  const checkedAt = checkedBy(now, check);
+  return checkedAt === null ? Number.POSITIVE_INFINITY : Math.max(0, now - checkedAt) / 1000;
 }
 
 export function tellOfUnwritten(log: Logger): (error: unknown) => void {

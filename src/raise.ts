@@ -24,8 +24,10 @@ interface Parts {
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
-  /** Undefined where none are made by schedule. */
-  readonly backups: { readonly folder: string; lastGood(): number } | undefined;
+  /** Undefined where none are made by schedule; the last good one where the folder has not been read yet. */
+  readonly backups:
+    | { readonly folder: string; readonly everyMs: number; readonly lastGood: () => number | undefined }
+    | undefined;
   /** Of one that nobody has raised before. */
   readonly tell: (event: Event, at: number) => void;
 }
@@ -60,7 +62,7 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
       distrusted.map(({ address }) => [address, distrustedSince.get(address) ?? dayOf(now)]),
     );
     const checks = (await store.feedChecks()).filter(({ feed }) => isUsed(feed));
-    const backup = await failedBackup();
+    const backup = await failedBackup(now);
     return { now, servers, distrustedSince, checks, backup, keys: await endingKeys(now) };
   }
 
@@ -74,13 +76,15 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
     return all;
   }
 
-  /** By the audit, in which every one stands that failed. */
-  async function failedBackup(): Promise<Seen['backup']> {
+  /** By the audit, in which every one stands that failed. After one there may have been a good one in the same slot. */
+  async function failedBackup(now: number): Promise<Seen['backup']> {
     if (!backups) return undefined;
-    const { folder } = backups;
+    const { folder, everyMs } = backups;
     const lastGood = backups.lastGood();
+    if (lastGood === undefined) return undefined;
+    const isSince = (at: number) => at <= now && at - (at % everyMs) > lastGood;
     const failed = (await store.audit(ACTS)).find(
-      ({ action, subject, at }) => action === 'backup.fail' && subject === folder && at > lastGood,
+      ({ action, subject, at }) => action === 'backup.fail' && subject === folder && isSince(at),
     );
     return failed && { folder, lastGood, problem: failed.detail ?? 'unknown' };
   }

@@ -1,5 +1,6 @@
 /** Secrets that may also be in a file, since others can see the environment of a process. */
 
+import { digestOf } from './core/key.ts';
 import { parseSecretFile } from './setting-values.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -9,6 +10,12 @@ const IN_FILES = {
   DATABASE_URL: 'DATABASE_URL_FILE',
   ALERT_WEBHOOK_SECRET: 'ALERT_WEBHOOK_SECRET_FILE',
 } as const;
+
+/** Digests of what those files hold, by the names of their settings: to see which of them changed. */
+export function secretDigests(env: Environment): ReadonlyMap<string, string> {
+  const held = Object.values(IN_FILES).map(name => [name, parseSecretFile(env[name] ?? '')] as const);
+  return new Map(held.flatMap(([name, it]) => (it.ok && it.value ? [[name, digestOf(it.value)]] : [])));
+}
 
 /** With what those files hold; one that cannot be read is told of where its own setting is read. */
 export function withSecrets(env: Environment, problems: string[]): Environment {

@@ -32,7 +32,7 @@ import {
   tellOfReadiness,
 } from './observe.ts';
 import type { RaisedCounts } from './raise.ts';
-import { backupAge } from './scheduled-backups.ts';
+import type { BackupStatus } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
 
 export interface Service {
@@ -57,6 +57,8 @@ interface Parts {
   readonly ticks?: Ticks | undefined;
   /** Of events, where somebody looks for them. */
   readonly counts?: RaisedCounts | undefined;
+  /** Of backups by schedule, where this process makes them. */
+  readonly backups?: BackupStatus | undefined;
   /** How often to look for feed updates. */
   readonly followMs?: number | undefined;
 }
@@ -142,7 +144,7 @@ function openObservedResolver({ config, log, metrics, ticks, crew }: Starting): 
 
 /** What the metrics show of it, and how fresh its lists are. */
 function observeParts(
-  { config, store, clock, metrics, ports, followMs, counts }: Starting,
+  { config, store, clock, metrics, ports, followMs, counts, backups }: Starting,
   catalog: () => Catalog,
   learn: Pick<Learn, 'infra'>,
 ): Freshening {
@@ -151,9 +153,8 @@ function observeParts(
   observeFeeds(metrics, catalog, freshness, clock);
   observePorts(metrics, [...ports.all]);
   observeLearned(metrics, learn);
-  const { backups } = config;
   if (counts) observeEvents(metrics, counts);
-  if (backups) observeBackups(metrics, () => backupAge(backups.folder, clock()));
+  if (backups) observeBackups(metrics, () => backups.age(clock()));
   return freshness;
 }
 

@@ -1,8 +1,8 @@
 /** Where settings come from, and names among them that mean nothing: those are told, since a slip would go unseen. */
 
-import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { typoOf } from './core/typo.ts';
+import { readRegularFile } from './regular-file.ts';
 import { SETTINGS } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,11 +11,23 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface SettingsFile {
   readonly path: string;
   readonly values: Environment;
+  /** Numbers of lines that set nothing: neither empty nor a remark. */
+  readonly idle: readonly number[];
 }
 
 export function settingsFile(env: Environment): SettingsFile | undefined {
   const path = env.DOMAIN_RISK_ENV_FILE;
-  return path ? { path, values: parseEnv(readFileSync(path, 'utf8')) } : undefined;
+  if (!path) return undefined;
+  const text = readRegularFile(path);
+  return { path, values: parseEnv(text), idle: idleLines(text) };
+}
+
+/** A value in quotes may have lines of its own. */
+const QUOTED = /=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)/g;
+
+function idleLines(text: string): number[] {
+  const lines = text.replace(QUOTED, value => value.replace(/[^\n]+/g, '=')).split('\n');
+  return lines.flatMap((line, at) => (/^\s*(?:#|$)/.test(line) || line.includes('=') ? [] : [at + 1]));
 }
 
 /** As they are now: what was taken from the file is read anew, and the environment still comes first. */
@@ -48,6 +60,8 @@ export function unknownSettings(env: Environment, file: SettingsFile | undefined
     return `${name} in ${where} is no setting and is ignored${meant ? `: did you mean ${meant}?` : ''}`;
   };
   return [
+    // What it says may be a secret.
+    ...(file?.idle ?? []).map(line => `line ${line} of ${file!.path} has no "=" and is ignored`),
     ...inFile.map(name => told(name, file!.path)),
     ...around.map(name => told(name, 'the environment')),
   ];

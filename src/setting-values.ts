@@ -1,7 +1,7 @@
 /** Values of settings, checked. What one must be is told with its name by `config.ts`. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
@@ -9,6 +9,7 @@ import { isWellFormedSecret } from './core/key.ts';
 import { networkMatcher, parseNetwork } from './core/origin.ts';
 import { FEED_IDS } from './feeds/sources.ts';
 import { INSTALLATION } from './installation.ts';
+import { readRegularFile } from './regular-file.ts';
 
 export function oneOf<const T extends readonly string[]>(...values: T) {
   return (text: string): Checked<T[number]> =>
@@ -121,9 +122,14 @@ export function parseNewFile(text: string): Checked<string | undefined> {
 export function parseSecretFile(text: string): Checked<string | undefined> {
   if (text === '') return good(undefined);
   try {
-    return good(readFileSync(resolve(INSTALLATION, text), 'utf8').trim());
+    return good(readRegularFile(resolve(INSTALLATION, text)).trim());
   } catch (error) {
-    return bad(`must name a file that can be read (${(error as NodeJS.ErrnoException).code})`);
+    const { code } = error as NodeJS.ErrnoException;
+    return bad(
+      code === 'ENOTSUP'
+        ? 'must name a regular file, not a pipe, socket or device'
+        : `must name a file that can be read (${code})`,
+    );
   }
 }
 

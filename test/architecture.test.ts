@@ -51,6 +51,7 @@ type Room =
   | 'store/postgres';
 const ROOTS = new Set([
   'alerts.ts',
+  'backup-folder.ts',
   'binding.ts',
   'cli.ts',
   'compose.ts',
@@ -61,6 +62,7 @@ const ROOTS = new Set([
   'settings.ts',
   'observe.ts',
   'observe-updates.ts',
+  'regular-file.ts',
   'reload.ts',
   'scheduled-backups.ts',
   'secret-files.ts',
@@ -243,6 +245,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'copies',
     'guard',
     'lock',
+    'own-copy',
     'restore',
     'shared-commits',
     'thread',

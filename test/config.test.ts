@@ -1,10 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { settingsFileOf } from '../bin/settings-file.mjs';
 import { ConfigRefused, readConfig } from '../src/config.ts';
 import { shownDatabase } from '../src/database.ts';
 import { INSTALLATION, installationOf } from '../src/installation.ts';
-import { shownSettings, unknownSettings } from '../src/setting-sources.ts';
+import { settingsFile, shownSettings, unknownSettings } from '../src/setting-sources.ts';
 import { SETTINGS } from '../src/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -130,12 +132,34 @@ test('secrets may be in files: what is in them is checked alike, and never shown
   expect(refused({ ADMIN_TOKEN_FILE: file('token', token), ADMIN_TOKEN: token })).toThrow(
     /^ADMIN_TOKEN_FILE: must not be set beside ADMIN_TOKEN$/,
   );
+  // Nobody writes to it: whoever read it would wait for ever.
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  expect(refused({ ADMIN_TOKEN_FILE: join(folder, 'pipe') })).toThrow(/must name a regular file, not a pipe/);
+  expect(refused({ ADMIN_TOKEN_FILE: '/dev/zero' })).toThrow(/must name a regular file/);
+  expect(settingsFileOf([join(folder, 'none'), join(folder, 'token')])).toEqual({
+    path: join(folder, 'token'),
+  });
+  for (const path of [folder, join(folder, 'pipe')])
+    expect(settingsFileOf([path, join(folder, 'token')])).toEqual({
+      problem: `${path} must be a file, or not be there`,
+    });
+  expect(() => settingsFile({ DOMAIN_RISK_ENV_FILE: join(folder, 'pipe') })).toThrow(/ENOTSUP/);
+});
+
+test('a line of .env that sets nothing is told by its number, since it may be a secret', () => {
+  const path = join(temporaryFolder(), '.env');
+  writeFileSync(path, '# PORT\nPORT 9001\n\nADMIN_TOKEN="a\nb c\n"\nexport DOCS=off\nDECISION_LOG: all\r\n');
+  expect(unknownSettings({}, settingsFile({ DOMAIN_RISK_ENV_FILE: path }))).toEqual([
+    `line 2 of ${path} has no "=" and is ignored`,
+    `line 8 of ${path} has no "=" and is ignored`,
+  ]);
 });
 
 test('names that mean nothing are told: all of .env, of the environment those near one of ours', () => {
   const file = {
     path: '/srv/.env',
     values: { DNS_SERVER: '1.1.1.1', PORT: '80', COLOUR: 'red', HTTPS_PROXY: 'x' },
+    idle: [],
   };
   const env = {
     ...file.values,
@@ -158,7 +182,7 @@ test('names that mean nothing are told: all of .env, of the environment those ne
 });
 
 test('every setting is shown with where it came from, and no secret is', () => {
-  const file = { path: '/srv/.env', values: { PORT: '81', HOST: '::1' } };
+  const file = { path: '/srv/.env', values: { PORT: '81', HOST: '::1' }, idle: [] };
   const env = { PORT: '81', HOST: '127.0.0.2', ADMIN_TOKEN: 'canary', WORKERS: 'many' };
   const shown = Object.fromEntries(shownSettings(env, file).map(({ name, ...rest }) => [name, rest]));
   expect(Object.keys(shown)).toEqual(Object.keys(SETTINGS));
@@ -171,4 +195,12 @@ test('every setting is shown with where it came from, and no secret is', () => {
     WORKERS: { problem: expect.stringMatching(/^must be auto/) },
   });
   expect(JSON.stringify(shown)).not.toContain('canary');
+});
+
+test('the systemd unit promises no reload of what systemd itself reads once, and says how to upgrade below a read-only /opt', () => {
+  const unit = text('deploy/domain-risk.service');
+  expect(unit).toMatch(/^LoadCredential=/m);
+  expect(unit).not.toMatch(/^ExecReload=/m);
+  const steps = 'git pull && npm run build:console && systemctl start domain-risk';
+  for (const file of ['deploy/domain-risk.service', 'docs/operate.md']) expect(text(file)).toContain(steps);
 });

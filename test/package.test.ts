@@ -1,10 +1,12 @@
 /** What users install: no build tool in it, and a launcher that finds a Node which runs. */
 
 import { execFileSync } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { chooseNode } from '../bin/choose-node.mjs';
+import { takeSignals } from '../bin/pass-signals.mjs';
 import { bareEnvironment } from './support/environment.ts';
 import { ROOT } from './support/process.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -57,4 +59,22 @@ test('the launcher passes arguments, .env and the exit code on, from a path with
       stdout: Buffer.from("[ 'a b', '--json' ] 4711 --max-semi-space-size=8\n"),
     }),
   );
+});
+
+test('a server that is still loading is not ended by SIGHUP: it gets it when it can reload', async () => {
+  const launch = (isServer: boolean, isTTY: boolean) => {
+    const from = Object.assign(new EventEmitter(), { stdin: { isTTY }, stdout: {}, stderr: {} });
+    const got: string[] = [];
+    const signals = takeSignals(isServer, from, 50);
+    if (isServer && !isTTY) from.emit('SIGHUP');
+    signals.passTo({ kill: signal => got.push(signal) });
+    from.emit('SIGHUP');
+    from.emit('SIGTERM');
+    return got;
+  };
+  expect(launch(false, false)).toEqual(['SIGHUP', 'SIGTERM']);
+  expect(launch(true, true)).toEqual(['SIGHUP', 'SIGTERM']);
+  const got = launch(true, false);
+  expect(got).toEqual(['SIGTERM']);
+  await vi.waitFor(() => expect(got).toEqual(['SIGTERM', 'SIGHUP']), 5_000);
 });

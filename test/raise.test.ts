@@ -42,6 +42,12 @@ test.each<[string, Partial<Seen>, string[]]>([
   ['more left', unused({ expiresAt: NOW + 7 * DAY + 1 }), []],
   ['a list refused', { checks: [check('a', null), check('b', 'too small', 5)] }, ['feed.failing b 5']],
   ['no way to any list', { checks: [check('a', 'ENOTFOUND'), check('b', 'ENOTFOUND')] }, []],
+  ['no list ever', { checks: [check('a', 'ENOTFOUND', null)] }, ['feed.stale feeds 0']],
+  [
+    'stale lists beside one that a clock which was ahead has checked',
+    { checks: [check('a', 'ENOTFOUND', NOW - 4 * DAY), check('b', 'ENOTFOUND', NOW + 365 * DAY)] },
+    [`feed.stale feeds ${NOW - 4 * DAY}`],
+  ],
   ['stale lists', { checks: [check('a', null, NOW - 4 * DAY)] }, [`feed.stale feeds ${NOW - 4 * DAY}`]],
   ['a backup', { backup: { folder: '/b', problem: 'ENOSPC', lastGood: 3 } }, ['backup.failed /b 3']],
   ['a good resolver', { servers: [server(null)] }, []],
@@ -60,6 +66,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('b', 'too small', 5));
   await store.createKey({ ...key, expiresAt: NOW + DAY }, ACT);
   await store.recordAct({ ...ACT, at: NOW, action: 'backup.fail', subject: '/b', detail: 'ENOSPC' });
+  const lastGood = { at: 3 };
   const told: string[] = [];
   const counts = new RaisedCounts();
   const start = () => {
@@ -68,7 +75,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
       clock: () => NOW,
       health: () => ({ servers: [server('lies')] }) as never,
       isUsed: feed => feed !== 'off',
-      backups: { folder: '/b', lastGood: () => 3 },
+      backups: { folder: '/b', everyMs: DAY, lastGood: () => lastGood.at },
       tell(event) {
         counts.count(event.kind);
         told.push(event.id);
@@ -87,6 +94,16 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('b', 'too small', 6));
   await one.look();
   expect(told.at(-1)).toBe('feed.failing b 6');
+  // One that failed before a good one of the same day, and one that a clock that was ahead has failed.
+  lastGood.at = NOW;
+  await store.recordAct({
+    ...ACT,
+    at: NOW + 366 * DAY,
+    action: 'backup.fail',
+    subject: '/b',
+    detail: 'ENOSPC',
+  });
+  await one.look();
   expect(told).toHaveLength(5);
 });
 

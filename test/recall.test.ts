@@ -172,6 +172,6 @@ test('the command finds them, and says where none are kept', async () => {
   expect([none.code, none.stdout, none.stderr]).toEqual([
     0,
     '',
-    expect.stringContaining('DECISION_LOG is off'),
+    expect.stringContaining('kept by servers that run with DECISION_LOG=flagged or all'),
   ]);
 });

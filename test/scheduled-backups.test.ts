@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../src/config.ts';
+import { LEASE_MS } from '../src/core/lease.ts';
 import type { Store } from '../src/core/ports.ts';
-import { backupAge, scheduleBackups } from '../src/scheduled-backups.ts';
+import { BackupStatus, scheduleBackups } from '../src/scheduled-backups.ts';
 import { StoreRefused } from '../src/store/refused.ts';
 import { createCopies } from '../src/store/sqlite/copies.ts';
 import { examine } from '../src/store/sqlite/open.ts';
@@ -17,60 +18,70 @@ import { startTestService, temporaryFolder } from './support/service.ts';
 
 const HOUR = 3_600_000;
 
-async function world(folder = join(temporaryFolder(), 'backups')) {
+async function world(folder = join(temporaryFolder(), 'backups'), key = keyRecord()) {
   const store: Store = await openSqliteStore(join(temporaryFolder(), 'store.db'), error => {
     throw error;
   });
   onTestFinished(() => store.close());
-  await store.createKey(keyRecord(), ACT);
-  const time = { now: Date.UTC(2026, 10, 16, 10, 20) };
+  await store.createKey(key, ACT);
+  const time = { now: Date.UTC(2026, 10, 16, 10, 20), ticks: 0 };
   const logged: string[] = [];
   const log = pino({}, { write: line => void logged.push(line) });
-  const schedule = (with_: Store = store) => {
+  const status = new BackupStatus();
+  const schedule = (with_: Store = store, pageMs = 60_000) => {
     const made = scheduleBackups({
-      store: with_,
-      folder,
-      everyMs: HOUR,
-      keep: 2,
-      clock: () => time.now,
-      log,
+      ...{ store: with_, status, folder, everyMs: HOUR, keep: 2, log, answerMs: 60_000, pageMs },
+      ...{ clock: () => time.now, ticks: () => time.ticks },
     });
     onTestFinished(made.close);
     return made;
   };
-  return { store, folder, time, logged, schedule };
+  const age = () => status.age(time.now);
+  return { store, folder, time, logged, schedule, age };
 }
 
+/** Without what makes them one store's own. */
+const slotsIn = (folder: string) =>
+  readdirSync(folder)
+    .map(name => name.replace(/-[0-9a-f]{8}\.db$/, ''))
+    .sort();
+const failures = async (store: Store) =>
+  (await store.audit(9)).filter(({ action }) => action === 'backup.fail').map(({ detail }) => detail);
+
 test('one backup in each slot of time, whole and for its own user only, the last ones kept and nothing else touched', async () => {
-  const { folder, time, schedule, store } = await world();
-  expect(backupAge(folder, time.now)).toBe(Number.POSITIVE_INFINITY);
+  const { folder, time, schedule, store, age } = await world();
+  expect(age()).toBeNaN();
   const [one, other] = [schedule(), schedule()];
   await Promise.all([one.look(), other.look()]);
   await other.look();
-  expect(readdirSync(folder)).toEqual(['domain-risk-2026-11-16T100000Z.db']);
-  const path = join(folder, 'domain-risk-2026-11-16T100000Z.db');
+  expect(readdirSync(folder)).toEqual([
+    expect.stringMatching(/^domain-risk-2026-11-16T100000Z-[0-9a-f]{8}\.db$/),
+  ]);
+  const path = join(folder, readdirSync(folder)[0]!);
   expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
   const db = new DatabaseSync(path, { readOnly: true });
   expect(db.prepare('SELECT name FROM key').all()).toEqual([{ name: 'Shop' }]);
   db.close();
-  expect(backupAge(folder, time.now)).toBe(20 * 60);
+  expect(age()).toBe(20 * 60);
 
   writeFileSync(join(folder, 'domain-risk-mine.db'), 'mine');
   writeFileSync(join(folder, 'domain-risk-2026-11-16T090000Z.db.partial'), 'of one that was killed');
+  mkdirSync(path.replace('T10', 'T08'));
   for (let hour = 0; hour < 3; hour++) {
     time.now += HOUR;
     await one.look();
   }
-  expect(readdirSync(folder).sort()).toEqual([
-    'domain-risk-2026-11-16T120000Z.db',
-    'domain-risk-2026-11-16T130000Z.db',
+  expect(slotsIn(folder)).toEqual([
+    'domain-risk-2026-11-16T080000Z',
+    'domain-risk-2026-11-16T120000Z',
+    'domain-risk-2026-11-16T130000Z',
     'domain-risk-mine.db',
   ]);
   expect(await store.audit(9)).toHaveLength(1);
 });
 
 test('one that fails is in the log and in the audit, takes no older one away, and is tried again', async () => {
-  const { folder, time, schedule, store, logged } = await world();
+  const { folder, time, schedule, store, logged, age } = await world();
   const backups = schedule();
   await backups.look();
   time.now += HOUR;
@@ -79,17 +90,44 @@ test('one that fails is in the log and in the audit, takes no older one away, an
     backup: (path, progress) => store.backup(join(path, 'none'), progress),
   });
   await broken.look();
-  expect(readdirSync(folder)).toContain('domain-risk-2026-11-16T100000Z.db');
-  expect(existsSync(join(folder, 'domain-risk-2026-11-16T110000Z.db'))).toBe(false);
+  expect(slotsIn(folder)).toEqual(['domain-risk-2026-11-16T100000Z']);
   const [act] = await store.audit(1);
   expect(act).toMatchObject({ who: 'domain-risk', via: 'schedule', action: 'backup.fail', subject: folder });
   expect(logged.filter(line => line.includes('the backup failed'))).toHaveLength(1);
-  expect(backupAge(folder, time.now)).toBe(80 * 60);
+  expect(age()).toBe(80 * 60);
   await broken.look();
-  expect((await store.audit(9)).filter(({ action }) => action === 'backup.fail')).toHaveLength(1);
+  expect(await failures(store)).toHaveLength(1);
+  time.ticks += HOUR;
+  await broken.look();
+  expect(await failures(store)).toHaveLength(2);
+});
+
+test('a clock that was a year ahead: its backups are neither the last good ones nor kept before new ones, and nobody waits for it', async () => {
+  const { folder, time, schedule, store, age } = await world();
+  const right = time.now;
+  const backups = schedule();
+  const broken = schedule({
+    ...store,
+    backup: (path, progress) => store.backup(join(path, 'none'), progress),
+  });
+  time.now += 366 * 24 * HOUR;
+  await broken.look();
+  for (let hour = 0; hour < 2; hour++) {
+    await backups.look();
+    time.now += HOUR;
+  }
+  expect(readdirSync(folder).map(name => name.slice(12, 16))).toEqual(['2027', '2027']);
+  time.now = right;
+  await backups.look();
+  expect(slotsIn(folder)).toContain('domain-risk-2026-11-16T100000Z');
+  expect(age()).toBe(20 * 60);
   time.now += HOUR;
+  await backups.look();
+  expect(readdirSync(folder).map(name => name.slice(12, 16))).toEqual(['2026', '2026']);
+  time.now += HOUR;
+  time.ticks += HOUR;
   await broken.look();
-  expect((await store.audit(9)).filter(({ action }) => action === 'backup.fail')).toHaveLength(2);
+  expect(await failures(store)).toHaveLength(2);
 });
 
 test('a copy that cannot be read back whole never has the name of a backup', async () => {
@@ -98,14 +136,103 @@ test('a copy that cannot be read back whole never has the name of a backup', asy
     if (op === 'backup') writeFileSync(String(path), 'no database\n'.repeat(1_000));
     else if (op === 'checkCopy') examine(`${pathToFileURL(String(path)).href}?immutable=1`, String(path));
   };
-  const copies = createCopies(join(temporaryFolder(), 'store.db'), spoiling as never);
+  const copies = createCopies(join(temporaryFolder(), 'store.db'), spoiling as never, work =>
+    work(spoiling as never),
+  );
   await expect(copies.backup(target, () => {})).rejects.toThrow(StoreRefused);
   expect(readdirSync(dirname(target))).toEqual([]);
 });
 
+test('services that share a folder each have their own, those of the version before included', async () => {
+  const { folder, time, schedule, age } = await world();
+  const other = await world(folder, keyRecord({ id: 'key_other' }));
+  await schedule().look();
+  const [own] = readdirSync(folder);
+  await other.schedule().look();
+  expect(slotsIn(folder)).toEqual(Array.from({ length: 2 }, () => 'domain-risk-2026-11-16T100000Z'));
+  renameSync(join(folder, own!), join(folder, 'domain-risk-2026-11-16T090000Z.db'));
+  writeFileSync(join(folder, 'domain-risk-2026-11-16T080000Z.db'), 'nobody knows whose');
+  other.time.now += HOUR;
+  await other.schedule().look();
+  expect(readdirSync(folder)).toHaveLength(4);
+  for (time.now += HOUR; time.now < other.time.now + 2 * HOUR; time.now += HOUR) await schedule().look();
+  time.now -= HOUR;
+  expect(age()).toBe(20 * 60);
+  expect(slotsIn(folder)).toEqual([
+    'domain-risk-2026-11-16T080000Z.db',
+    'domain-risk-2026-11-16T100000Z',
+    'domain-risk-2026-11-16T110000Z',
+    'domain-risk-2026-11-16T110000Z',
+    'domain-risk-2026-11-16T120000Z',
+  ]);
+});
+
+test('a disk that does not answer is told of and waited for by nobody, and one that answers again is used at once', async () => {
+  const { store, folder, time, schedule, logged, age } = await world();
+  const disk = Promise.withResolvers<void>();
+  const backups = schedule(
+    {
+      ...store,
+      async backup(path, progress) {
+        await disk.promise;
+        return store.backup(path, progress);
+      },
+    },
+    20,
+  );
+  await backups.look();
+  expect(await failures(store)).toEqual([`${folder} does not answer`]);
+  expect([age(), logged.length]).toEqual([Number.POSITIVE_INFINITY, 1]);
+  await backups.look();
+  disk.resolve();
+  await vi.waitFor(() => expect(logged.at(-1)).toContain('answers again'), 5_000);
+  expect(slotsIn(folder)).toEqual(['domain-risk-2026-11-16T100000Z']);
+  time.now += HOUR;
+  await schedule().look();
+  expect([age(), (await failures(store)).length]).toEqual([20 * 60, 1]);
+});
+
+test('nothing below BACKUP_DIR is asked for on the event loop', () => {
+  for (const file of ['scheduled-backups.ts', 'backup-folder.ts', 'store/sqlite/copies.ts'])
+    expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).not.toMatch(/\w+Sync\(/);
+});
+
+test('what a server that was killed had begun is made by the next one, which waits for a living one', async () => {
+  const { store, folder, time, schedule } = await world();
+  await schedule().look();
+  const [whole] = readdirSync(folder);
+  const partial = `${whole}.partial-4194304-00000000`;
+  renameSync(join(folder, whole!), join(folder, partial));
+  writeFileSync(join(folder, `${partial}-journal`), '');
+  const killed = { name: 'backup', holder: 'killed', until: time.now + LEASE_MS, dueAt: time.now };
+  await store.swapLease(killed, await store.lease('backup'));
+  await schedule().look();
+  expect(readdirSync(folder)).not.toContain(whole);
+  time.now += LEASE_MS;
+  await schedule().look();
+  expect(readdirSync(folder)).toEqual([whole]);
+  // One that ends in peace leaves it to the next at once.
+  time.now += HOUR;
+  const begun = Promise.withResolvers<void>();
+  const ending = schedule({
+    ...store,
+    backup() {
+      begun.resolve();
+      return new Promise(() => {});
+    },
+  });
+  void ending.look();
+  await begun.promise;
+  await ending.close();
+  await schedule().look();
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
 test('the age of the last good one is a metric, and PostgreSQL has backups of its own', async () => {
   const folder = temporaryFolder();
-  const service = await startTestService({ env: { BACKUP_DIR: folder, BACKUP_EVERY: '6h' } });
+  const backups = new BackupStatus();
+  backups.lastGood = 0;
+  const service = await startTestService({ env: { BACKUP_DIR: folder, BACKUP_EVERY: '6h' }, backups });
   expect(await (await service.get('/metrics')).text()).toMatch(/^domain_risk_backup_age_seconds \+Inf$/m);
   const read = () => readConfig({ BACKUP_DIR: folder, DATABASE_URL: 'postgres://op@db/a' });
   expect(read).toThrow(/^BACKUP_DIR: must be empty with PostgreSQL/);

@@ -51,7 +51,8 @@ async function decisions({ domain, key, since = 0, limit, json }: Options): Prom
   });
   if (json) return printJson(rows);
   if (rows.length === 0) {
-    const why = log === 'off' ? ': DECISION_LOG is off here, so no answers are kept' : '';
+    const why =
+      log === 'off' ? ': answers are kept by servers that run with DECISION_LOG=flagged or all' : '';
     process.stderr.write(`no decision found${why}\n`);
     return;
   }

@@ -3,31 +3,28 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { lastGoodOf, openBackupFolder } from '../backup-folder.ts';
 import { openCommandStore, openResolver, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { parseDomain } from '../core/domain.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
+import { FEED_IDS } from '../feeds/sources.ts';
 import { descriptors } from '../http/sockets.ts';
+import { storeIdOf } from '../scheduled-backups.ts';
 import { settingsFile, unknownSettings } from '../setting-sources.ts';
 import { StoreRefused } from '../store/refused.ts';
+import { backupsFinding, diskFinding, type Finding, failed, feedsFinding, ok, warning } from './findings.ts';
 import { CommandFailed, printJson, printTable } from './print.ts';
 import { hasStore, readWorld } from './world.ts';
-
-export interface Finding {
-  readonly check: string;
-  readonly state: 'ok' | 'warning' | 'failed';
-  readonly detail: string;
-  /** What to do; null where nothing is to be done. */
-  readonly fix: string | null;
-}
 
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'check settings, store, disk, clock, DNS, feeds, descriptors and version, and say what to do; exit code 1 where something must be done',
+      'check settings, store, disk, clock, DNS, feeds, backups, descriptors and version, and say what to do; exit code 1 where something must be done',
     )
     .option('--json', 'one JSON document on stdout')
     .action(doctor);
@@ -43,20 +40,12 @@ async function doctor({ json }: { json?: boolean }): Promise<void> {
       ['CHECK', 'STATE', 'FOUND', 'TO DO'],
       findings.map(({ check, state, detail, fix }) => [check, state, detail, fix]),
     );
-  const failed = findings.filter(({ state }) => state === 'failed');
-  if (failed.length > 0)
+  const ill = findings.filter(({ state }) => state === 'failed');
+  if (ill.length > 0)
     throw new CommandFailed(
-      failed.map(({ check, detail, fix }) => `${check}: ${detail}${fix ? `: ${fix}` : ''}`).join('\n'),
+      ill.map(({ check, detail, fix }) => `${check}: ${detail}${fix ? `: ${fix}` : ''}`).join('\n'),
     );
 }
-
-const ok = (check: string, detail: string): Finding => ({ check, state: 'ok', detail, fix: null });
-const warning = (check: string, detail: string, fix: string): Finding => ({
-  ...{ check, state: 'warning', detail, fix },
-});
-const failed = (check: string, detail: string, fix: string): Finding => ({
-  ...{ check, state: 'failed', detail, fix },
-});
 
 function lookAtSettings(): Finding {
   const unknown = unknownSettings(process.env, settingsFile(process.env));
@@ -76,8 +65,14 @@ async function lookAtStore(config: Config): Promise<Finding[]> {
     });
     await store.ready();
     const keys = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === null).length;
-    const found = ok('store', `${where}: takes writes, ${keys} keys`);
-    return [found, await lookAtClock(store), await lookAtFeeds(store), await lookAtVersions(store)];
+    await proveWrite(store);
+    return [
+      ok('store', `${where}: takes writes, ${keys} keys`),
+      await lookAtClock(store),
+      await lookAtFeeds(store, config),
+      await lookAtVersions(store),
+      ...(await lookAtBackups(store, config)),
+    ];
   } catch (error) {
     if (error instanceof StoreRefused) return [failed('store', error.problem, error.fix)];
     if (error instanceof StoreUnavailable)
@@ -87,6 +82,14 @@ async function lookAtStore(config: Config): Promise<Finding[]> {
     await store?.close();
   }
 }
+
+/** One that is committed: to be ready a store need not have room for one more page. */
+async function proveWrite(store: Store): Promise<void> {
+  const was = await store.lease(PROOF);
+  await store.swapLease({ name: PROOF, holder: null, until: 0, dueAt: Date.now() }, was);
+}
+
+const PROOF = 'doctor';
 
 /** Of the future, by more than clocks of servers differ. PostgreSQL's own clock is compared when it is asked to be ready. */
 const MOST_AHEAD_MS = 60_000;
@@ -104,23 +107,29 @@ async function lookAtClock(store: Store): Promise<Finding> {
     : ok('clock', `${shown}, nothing in the store is of the future`);
 }
 
-const DAY_MS = 86_400_000;
-const STALE_DAYS = 3;
-
-export function feedsFinding(updates: readonly number[], now: number): Finding {
-  const fix =
-    'run "domain-risk feeds update": it says why; a server does it by itself unless FEEDS_UPDATE is off';
-  if (updates.length === 0) return warning('feeds', 'as installed, never updated', fix);
-  const days = (now - Math.max(...updates)) / DAY_MS;
-  const detail = `${updates.length} updated, the last one ${days < 1 ? 'today' : `${Math.floor(days)} days ago`}`;
-  return days > STALE_DAYS ? warning('feeds', detail, fix) : ok('feeds', detail);
+async function lookAtFeeds(store: Store, { feedsOff }: Config): Promise<Finding> {
+  const added = (await store.addedFeeds()).map(({ name }) => name);
+  const used = [...FEED_IDS, ...added].filter(id => !feedsOff.includes(id));
+  return feedsFinding(await store.feedChecks(), used, Date.now());
 }
 
-async function lookAtFeeds(store: Store): Promise<Finding> {
-  return feedsFinding(
-    (await store.snapshots()).map(({ acceptedAt }) => acceptedAt),
-    Date.now(),
-  );
+/** For a disk: a dead network mount never answers. */
+const ANSWER_MS = 5_000;
+
+/** Nothing where none are made by schedule. */
+async function lookAtBackups(store: Store, { backups }: Config): Promise<Finding[]> {
+  if (!backups) return [];
+  const now = Date.now();
+  const read = async () =>
+    lastGoodOf(await openBackupFolder(backups.folder, await storeIdOf(store), store).backups(), now);
+  const lastGood = await Promise.race([
+    read().catch((error: unknown) => {
+      if (!('syscall' in (error as Error))) throw error;
+      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 0 : (error as Error).message;
+    }),
+    pause(ANSWER_MS, 'it does not answer', { ref: false }),
+  ]);
+  return [backupsFinding(backups, lastGood, now)];
 }
 
 async function lookAtVersions(store: Store): Promise<Finding> {
@@ -131,17 +140,6 @@ async function lookAtVersions(store: Store): Promise<Finding> {
   return servers.some(({ version }) => version !== VERSION)
     ? warning('version', detail, 'restart the servers of the other version')
     : ok('version', detail);
-}
-
-/** A store of many guests has 400 MB, and each copy before a change takes as much again. */
-const LOW_BYTES = 2 ** 30;
-const LEAST_BYTES = 64 * 2 ** 20;
-
-export function diskFinding(folder: string, free: number): Finding {
-  const detail = `${Math.floor(free / 2 ** 20)} MiB free in ${folder}`;
-  if (free < LEAST_BYTES)
-    return failed('disk', detail, 'free some space: calls fail when nothing can be counted');
-  return free < LOW_BYTES ? warning('disk', detail, 'free some space soon') : ok('disk', detail);
 }
 
 /** Of the folder, or of what it will be made in. */

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import { ConfigRefused } from '../config.ts';
 import { RELOADED } from '../reload.ts';
+import { secretDigests } from '../secret-files.ts';
 import { type Environment, type SettingsFile, settingsAgain, settingsFile } from '../setting-sources.ts';
 import { SETTINGS } from '../settings.ts';
 
@@ -13,10 +14,10 @@ export function hasTerminal(): boolean {
 
 /** `reload` throws ConfigRefused where the settings cannot be used: all stays as it was. */
 export function reloadOnHangup(log: Logger, reload: (env: Environment) => void): void {
-  let file = settingsFile(process.env);
+  let taken = { file: settingsFile(process.env), secrets: secretDigests(process.env) };
   process.on('SIGHUP', () => {
     try {
-      file = takeOver(file, log, reload);
+      taken = takeOver(taken, log, reload);
     } catch (error) {
       if (!(error instanceof ConfigRefused) && !('syscall' in (error as Error))) throw error;
       log.error({ err: error }, 'the settings could not be reloaded: all stays as it was');
@@ -24,13 +25,18 @@ export function reloadOnHangup(log: Logger, reload: (env: Environment) => void):
   });
 }
 
-function takeOver(
-  before: SettingsFile | undefined,
-  log: Logger,
-  reload: (env: Environment) => void,
-): SettingsFile | undefined {
-  const env = settingsAgain(process.env, before);
-  const changed = Object.keys(SETTINGS).filter(name => env[name] !== process.env[name]);
+/** What was in the files when they were last read. */
+interface Taken {
+  readonly file: SettingsFile | undefined;
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+function takeOver(before: Taken, log: Logger, reload: (env: Environment) => void): Taken {
+  const env = settingsAgain(process.env, before.file);
+  const secrets = secretDigests(env);
+  const changed = Object.keys(SETTINGS).filter(
+    name => env[name] !== process.env[name] || secrets.get(name) !== before.secrets.get(name),
+  );
   reload(env);
   const waiting = changed.filter(name => !RELOADED.includes(name));
   // Threads that start later begin with these; what needs a restart stays as it is for them too.
@@ -40,5 +46,5 @@ function takeOver(
   }
   log.info({ changed }, 'settings reloaded');
   if (waiting.length > 0) log.warn({ settings: waiting }, 'these settings count from the next start on');
-  return settingsFile(process.env);
+  return { file: settingsFile(process.env), secrets };
 }

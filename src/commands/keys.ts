@@ -6,7 +6,7 @@ import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
 import { shownKey, shownUse } from '../http/shown.ts';
 import { newSecret, type Operate, type Problem } from '../operate.ts';
-import { CommandFailed, printFields, printJson, printTable, UsageProblem } from './print.ts';
+import { CommandFailed, printFields, printJson, printTable, showOnce, UsageProblem } from './print.ts';
 import {
   checkedList,
   dateValue,
@@ -57,8 +57,15 @@ function printKey(key: KeyRecord, json: boolean | undefined, secret?: string): v
     origins: origins.join(', ') || 'any',
     networks: networks.join(', ') || 'any',
   });
-  if (secret !== undefined)
-    process.stderr.write('\nKeep the key now: it is not stored and cannot be shown again.\n');
+}
+
+/** With the secret that it has from now on. */
+async function showKey(key: KeyRecord, json: boolean | undefined, secret: string): Promise<void> {
+  await showOnce(
+    () => printKey(key, json, secret),
+    `nobody has the secret of the key ${JSON.stringify(key.name)}: "domain-risk keys rotate ${key.id}" gives it a new one`,
+  );
+  if (!json) process.stderr.write('\nKeep the key now: it is not stored and cannot be shown again.\n');
 }
 
 /** Of the key that was named by its id or its name. */
@@ -137,7 +144,7 @@ export function addKeys(program: Command): void {
     .action(async (wanted: string, options: { overlap: number; json?: boolean }) => {
       const { overlap, json } = options;
       const { key, secret } = await onKey(wanted, (operate, id) => operate.rotateKey(id, overlap, actor()));
-      printKey(key, json, secret);
+      await showKey(key, json, secret);
     });
 
   keys
@@ -162,7 +169,8 @@ async function create(typed: Typed & { name: string; ifMissing?: boolean }): Pro
     return { key: present, secret: undefined };
   });
   if (made.secret === undefined) process.stderr.write('there already: nothing was made\n');
-  printKey(made.key, typed.json, made.secret);
+  if (made.secret === undefined) printKey(made.key, typed.json);
+  else await showKey(made.key, typed.json, made.secret);
 }
 
 interface ListOptions {

@@ -5,7 +5,7 @@ import { createAppoint } from '../appoint.ts';
 import type { OperatorRecord } from '../core/operator.ts';
 import type { Store } from '../core/ports.ts';
 import { shownDate } from '../http/shown.ts';
-import { CommandFailed, printFields, printJson, printTable } from './print.ts';
+import { CommandFailed, printFields, printJson, printTable, showOnce } from './print.ts';
 import { labelValue } from './values.ts';
 import { actor, withStore } from './world.ts';
 
@@ -31,9 +31,11 @@ export function addOperators(program: Command): void {
       const made = await withStore(store => appointOn(store).add(name, actor()));
       if (!made) throw new CommandFailed(`there is an operator named ${JSON.stringify(name)} already`);
       const fields = { ...shown(made.operator), token: made.token };
-      if (json) return printJson(fields);
-      printFields(fields);
-      process.stderr.write('\nKeep the token now: it is not stored and cannot be shown again.\n');
+      await showOnce(
+        () => (json ? printJson(fields) : printFields(fields)),
+        `nobody has the token of ${JSON.stringify(name)}: "domain-risk operators revoke" it, then add it again`,
+      );
+      if (!json) process.stderr.write('\nKeep the token now: it is not stored and cannot be shown again.\n');
     });
 
   operators

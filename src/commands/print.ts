@@ -1,5 +1,6 @@
 /** What commands show: tables for people, one JSON document for programs, progress on the error stream. */
 
+import { fstatSync, statSync } from 'node:fs';
 import { progress as progressBar } from '@clack/prompts';
 import { getBorderCharacters, table } from 'table';
 
@@ -11,6 +12,30 @@ export class UsageProblem extends Error {
 /** Could not be done: exit code 1. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
+}
+
+/** Node opens /dev/null in the place of a stream that was closed. */
+function isNowhere(): boolean {
+  const [out, nothing] = [
+    fstatSync(process.stdout.fd ?? 1),
+    statSync('/dev/null', { throwIfNoEntry: false }),
+  ];
+  return out.isCharacterDevice() && out.rdev === nothing?.rdev;
+}
+
+/** For a secret that nobody can show again; `lost` says what to do where it went nowhere, or only in part to its reader. */
+export async function showOnce(print: () => void, lost: string): Promise<void> {
+  let code: string | undefined;
+  const note = (error: NodeJS.ErrnoException) => {
+    code ??= error.code ?? error.message;
+  };
+  process.stdout.on('error', note);
+  print();
+  // Here an output is written at once, whatever it is; what went wrong is told a moment later.
+  await new Promise(resolve => setImmediate(resolve));
+  process.stdout.off('error', note);
+  if (code !== undefined) throw new CommandFailed(`it could not be shown (${code}): ${lost}`);
+  if (isNowhere()) process.stderr.write(`domain-risk: standard output goes nowhere: ${lost}\n`);
 }
 
 export function printJson(value: unknown): void {

@@ -10,7 +10,7 @@ import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
 import { reloading } from '../reload.ts';
-import { scheduleBackups } from '../scheduled-backups.ts';
+import { BackupStatus, type ScheduledBackups, scheduleBackups } from '../scheduled-backups.ts';
 import type { Service } from '../service.ts';
 import { type Environment, settingsHelp } from '../setting-sources.ts';
 import { type OnFormChange, toldOf } from '../store/form.ts';
@@ -79,22 +79,28 @@ async function serve(options: ServeOptions): Promise<void> {
     });
 
   const onFormChange: OnFormChange = change => log.warn({ copy: change.copy }, toldOf(change));
-  const parts = { config, log, pass, die, onFormChange };
+  const backups = config.backups && new BackupStatus();
+  const parts = { config, log, pass, die, onFormChange, backups };
   service = await (config.workers === 1 ? startAlone(parts) : startTogether(parts));
-  if (!ending.isAsked()) await greet(service, config, log);
-  ending.serve(service);
+  const { close } = service;
+  const made = ending.isAsked() ? undefined : await greet(service, parts);
+  ending.serve({ close: () => Promise.all([made?.close(), close()]) });
 }
 
-async function greet(service: Serving, config: Config, log: Logger): Promise<void> {
+async function greet(
+  service: Serving,
+  { config, log, backups }: Parts,
+): Promise<ScheduledBackups | undefined> {
   warnOfPrivateResolvers(config, log);
   const start = { version: VERSION, store: shownDatabase(config.database), snapshot: service.snapshot };
   log.info(
     { ...start, ...(config.workers > 1 && { workers: config.workers }), ...service.address },
     'listening',
   );
-  startBackups(config, service.store, log);
+  const made = startBackups(config, service.store, log, backups);
   try {
     await welcome(service, config);
+    return made;
   } catch (error) {
     await service.close();
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -104,9 +110,13 @@ async function greet(service: Serving, config: Config, log: Logger): Promise<voi
   }
 }
 
-/** The timer ends with the process: one that is under way is then given up, and leaves nothing that has its name. */
-function startBackups({ backups }: Config, store: Store, log: Logger): void {
-  if (backups) void scheduleBackups({ ...backups, store, log, clock: Date.now }).look();
+/** One that is under way at the end is given up, and leaves nothing that has its name. */
+function startBackups({ backups }: Config, store: Store, log: Logger, status?: BackupStatus) {
+  if (!backups || !status) return undefined;
+  const ticks = () => performance.now();
+  const made = scheduleBackups({ ...backups, store, log, status, clock: Date.now, ticks });
+  void made.look();
+  return made;
 }
 
 interface Parts {
@@ -116,6 +126,7 @@ interface Parts {
   readonly pass: (lines: string) => void;
   readonly die: (error: unknown) => void;
   readonly onFormChange: OnFormChange;
+  readonly backups: BackupStatus | undefined;
 }
 
 interface Serving extends Pick<Service, 'address' | 'store'> {
@@ -127,7 +138,7 @@ interface Serving extends Pick<Service, 'address' | 'store'> {
   readonly reloadWorkers?: (env: Environment) => void;
 }
 
-async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Serving> {
+async function startAlone({ config, log, die, onFormChange, backups }: Parts): Promise<Serving> {
   const [{ bindService }, { startAlerts }, { RaisedCounts }, { tellOfFeeds }, { keepFresh }] =
     await Promise.all([
       import('../service.ts'),
@@ -150,8 +161,11 @@ async function startAlone({ config, log, die, onFormChange }: Parts): Promise<Se
     );
     bar.end(builtOf(catalog.size, catalog.status.length));
     const counts = new RaisedCounts();
-    const service = await binding.start({ store, catalog, clock: Date.now, counts });
-    const alerts = startAlerts({ config, log, store, counts, health: () => service.health() });
+    const service = await binding.start({ store, catalog, clock: Date.now, counts, backups });
+    const alerts = startAlerts({
+      ...{ config, log, store, counts, backups },
+      health: () => service.health(),
+    });
     const fresh = keepFresh({ config, log, store });
     const { address, invite } = service;
     const close = () => {

@@ -5,12 +5,13 @@ import type { Config } from '../config.ts';
 import { isWellFormedSecret } from '../core/key.ts';
 import { newSecret } from '../operate.ts';
 import type { Service } from '../service.ts';
-import { CommandFailed } from './print.ts';
+import { CommandFailed, showOnce } from './print.ts';
 import { operateOn } from './world.ts';
 
 /** Of several workers only one would know the code of a link: they have none. */
 type Serving = Pick<Service, 'address' | 'store'> & { readonly invite?: Service['invite'] | undefined };
 
+const FIRST_LOST = 'nobody has the first API key: "domain-risk keys rotate first" gives it a new secret';
 const ACTOR = { who: 'domain-risk', via: 'first start' };
 
 export async function welcome(
@@ -27,7 +28,11 @@ export async function welcome(
   if (config.firstKeyFile !== undefined) return keepFirstKey(serving, config.firstKeyFile);
   const first = await operateOn(serving.store).createFirstKey('first', ACTOR);
   if (!first) return;
-  showFirstKey(first.secret, base);
+  await showOnce(() => showFirstKey(first.secret, base), FIRST_LOST).catch((error: unknown) => {
+    // The service goes on without.
+    if (!(error instanceof CommandFailed)) throw error;
+    process.stderr.write(`domain-risk: ${error.message}\n`);
+  });
   // Never into a file or a log that others read.
   if (hasTerminal && serving.invite) showLink(serving.invite(first.secret), base);
 }

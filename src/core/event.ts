@@ -114,16 +114,18 @@ function expiryEvents({ id, name, expiresAt }: KeyRecord, now: number): Event[] 
   return [eventOf('key.expiring', id, expiresAt, text)];
 }
 
-/** Where all of them fail it is the way to them: that becomes an event once the lists are stale. */
+/** Where all of them fail it is the way to them: that becomes an event once the lists are stale, or where it never went well. */
 function feedEvents({ checks, now }: Seen): Event[] {
   const { status, checkedAt, failing } = freshnessOf(checks, now);
   const some = failing.length < checks.length ? checks.filter(({ problem }) => problem !== null) : [];
-  const stale = `no list could be checked since ${toSecond(checkedAt ?? 0)}: see "domain-risk feeds status"`;
+  const since = checkedAt === null ? 'ever be fetched' : `be checked since ${toSecond(checkedAt)}`;
+  const stale = `no list could ${since}: see "domain-risk feeds status"`;
+  const isNone = status === 'never' && checks.length > 0 && failing.length === checks.length;
   return [
     ...some.map(({ feed, problem, checkedAt: last }) =>
       eventOf('feed.failing', feed, last ?? 0, `the list ${feed} was not updated: ${problem}`),
     ),
-    ...(status === 'stale' ? [eventOf('feed.stale', 'feeds', checkedAt ?? 0, stale)] : []),
+    ...(status === 'stale' || isNone ? [eventOf('feed.stale', 'feeds', checkedAt ?? 0, stale)] : []),
   ];
 }
 

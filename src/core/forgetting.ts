@@ -1,6 +1,6 @@
 /** What goes by age, and what a clock that jumped must not make go. */
 
-import { dayOf } from './quota.ts';
+import { dayOf, WINDOW_DAYS } from './quota.ts';
 
 const DAY_MS = 86_400_000;
 /** Hardly a service rests for so long, and where one did, old rows go a day later. */
@@ -21,6 +21,11 @@ export function forgottenDays(day: string, sinceDay: string, previous: unknown):
   const now = Date.parse(day);
   const before = typeof previous === 'string' ? Date.parse(previous) : null;
   return dayOf(forgottenBefore(now, now - Date.parse(sinceDay), before));
+}
+
+/** The day whose window begins on `sinceDay`, as `lastDays` makes it; empty where nothing goes. */
+export function dayOfWindow(sinceDay: string): string {
+  return sinceDay === '' ? '' : dayOf(Date.parse(sinceDay) + (WINDOW_DAYS - 1) * DAY_MS);
 }
 
 /** What `previous` is older than. */

@@ -63,12 +63,17 @@ export interface Freshness {
   readonly failing: readonly string[];
 }
 
+/** By more than clocks of servers differ. */
+const AHEAD_MS = 3_600_000;
+
+/** When a feed was last read, by a clock that can have been right; null where that is not known. */
+export function checkedBy(now: number, { checkedAt }: Pick<FeedCheck, 'checkedAt'>): number | null {
+  return checkedAt !== null && checkedAt <= now + AHEAD_MS ? checkedAt : null;
+}
+
 export function freshnessOf(checks: readonly FeedCheck[], now: number): Freshness {
-  const checkedAt = checks.reduce<number | null>(
-    (latest, check) =>
-      check.checkedAt !== null && check.checkedAt > (latest ?? 0) ? check.checkedAt : latest,
-    null,
-  );
+  const known = checks.flatMap(check => checkedBy(now, check) ?? []);
+  const checkedAt = known.length === 0 ? null : Math.max(...known);
   const failing = checks.filter(({ problem }) => problem !== null).map(({ feed }) => feed);
   if (checkedAt === null) return { status: 'never', checkedAt, failing };
   return { status: now - checkedAt > STALE_MS ? 'stale' : 'fresh', checkedAt, failing };

@@ -236,6 +236,8 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore {
 
   /** A consistent copy while serving. */
   backup(path: string, progress: (done: number, total: number) => void): Promise<void>;
+  /** Whether a file holds a backup of this store; false where that cannot be told. */
+  isOwnBackup(path: string): Promise<boolean>;
   /** What `restore` would change now. Nothing is changed. */
   compareBackup(path: string): Promise<Restored>;
   /**

@@ -34,7 +34,7 @@ export interface DoorParts {
   readonly clock: Clock;
   readonly isAdminToken: ((sent: string) => boolean) | undefined;
   /** Those with a token of their own. */
-  readonly operators: Pick<Operators, 'nameOf'>;
+  readonly operators: Pick<Operators, 'nameOf' | 'isAppointed'>;
   readonly isTrustedProxy: (address: string) => boolean;
 }
 
@@ -111,6 +111,14 @@ function operatorsDoor(
     return isAdminToken(authorization.slice(SCHEME_LENGTH)) || nameOf(authorization) !== undefined;
   }
 
+  /** Whoever has the ADMIN_TOKEN may give any name but that of somebody with a token of their own. */
+  function claimed(call: Call): Checked<string> {
+    const who = operatorOf(call.req.rawHeaders);
+    if (!who.ok || !operators.isAppointed(who.value)) return who;
+    const name = JSON.stringify(who.value);
+    return bad(`X-Operator must be another name: ${name} acts with an operator token of their own`);
+  }
+
   return {
     isOperator,
 
@@ -122,7 +130,7 @@ function operatorsDoor(
 
     actorOf(call) {
       const name = nameOf(call.head.authorization ?? '');
-      const who = name === undefined ? operatorOf(call.req.rawHeaders) : good(name);
+      const who = name === undefined ? claimed(call) : good(name);
       return who.ok ? good({ who: who.value, via: addressOf(call) }) : who;
     },
   };

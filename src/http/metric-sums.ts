@@ -33,11 +33,10 @@ export class MetricSums {
     return { type: registry.contentType, body: await registry.metrics() };
   }
 
-  /** Of all that the process tells of itself, what the workers do not. */
-  /** Those of the process itself, and one more that no worker has. */
-  static ofProcess(values: readonly MetricValues[], more?: string): MetricValues[] {
+  /** Those of the process itself, and others that no worker has. */
+  static ofProcess(values: readonly MetricValues[], ...more: readonly string[]): MetricValues[] {
     return values
-      .filter(one => isOfProcess(one) || one.name === more)
+      .filter(one => isOfProcess(one) || more.includes(one.name))
       .map(one => ({ ...one, aggregator: 'first' }));
   }
 }

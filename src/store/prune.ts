@@ -7,8 +7,8 @@ const DAY_MS = 86_400_000;
 const JUMP_DAYS = 30;
 
 /**
- * Guests last seen before this day go. `previous` is the last day before `day` on which any guest was seen, as a row has
- * it: after a clock that jumped nothing goes that would not have gone then, until a second day says the same.
+ * Guests last seen before this day go, and shared hosts. `previous` is the last day before `day` on which any was seen, as
+ * a row has it: after a clock that jumped nothing goes that would not have gone then, until a second day says the same.
  */
 export function goneBefore(day: string, sinceDay: string, previous: unknown): string {
   if (typeof previous !== 'string' || Date.parse(day) - Date.parse(previous) <= JUMP_DAYS * DAY_MS)

@@ -11,9 +11,10 @@ import type { Catalog } from '../core/catalog.ts';
 import type { Store } from '../core/ports.ts';
 import { MetricSums } from '../http/metric-sums.ts';
 import { createMetrics } from '../http/metrics.ts';
-import { tellOfFeeds } from '../observe.ts';
+import { BACKUPS_METRIC, observeBackups, tellOfFeeds } from '../observe.ts';
 import { RaisedCounts } from '../raise.ts';
 import type { Schedule } from '../schedule.ts';
+import type { BackupStatus } from '../scheduled-backups.ts';
 import type { Service } from '../service.ts';
 import type { Environment } from '../setting-sources.ts';
 import type { OnFormChange } from '../store/form.ts';
@@ -30,6 +31,7 @@ interface TogetherParts {
   readonly progress: Progress;
   readonly onFormChange: OnFormChange;
   readonly die: (error: unknown) => void;
+  readonly backups: BackupStatus | undefined;
 }
 
 export interface Together extends Pick<Service, 'address' | 'store' | 'close'> {
@@ -44,12 +46,13 @@ export interface TogetherBinding {
 
 /** Until the workers listen this thread does, so that nobody else takes the port and whoever watches sees that it lives. */
 export async function bindTogether(parts: TogetherParts): Promise<TogetherBinding> {
-  const { log } = parts;
+  const { log, backups } = parts;
   const config = await withFreePorts(parts.config);
   const metrics = createMetrics();
   const ports = new Ports({ config, log, metrics, workers: config.workers });
   const counts = new RaisedCounts();
   observeEvents(metrics, counts);
+  if (backups) observeBackups(metrics, () => backups.age(Date.now()));
   await ports.listen();
   const close = () => ports.drain();
   return {
@@ -64,13 +67,16 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
           ...{ store, log, pass: parts.pass, giveUp: parts.die },
           ...{ workers: config.workers, port: config.port, metricsPort: config.metricsPort },
           catalog: await inTurns(handingOver(catalog)),
-          ownMetrics: async () => MetricSums.ofProcess(await metrics.values(), EVENTS_METRIC),
+          ownMetrics: async () => MetricSums.ofProcess(await metrics.values(), EVENTS_METRIC, BACKUPS_METRIC),
         });
         const following = followFor(supervisor, parts, store, catalog);
         end = endingOf(supervisor, store, following);
         await supervisor.start();
         end = endingOf(supervisor, store, following, keepFresh({ config, log, store }));
-        const alerts = startAlerts({ config, log, store, counts, health: () => supervisor.health() });
+        const alerts = startAlerts({
+          ...{ config, log, store, counts, backups },
+          health: () => supervisor.health(),
+        });
         await close();
         const reloadWorkers = (env: Environment) => supervisor.reload(env);
         const endAll = () => {

@@ -647,6 +647,21 @@ describe('feeds, mail hosts and the audit', () => {
     expect(await appoint.add('Ada', ACT)).toBeDefined();
   });
 
+  test('an operator that was added is known at once, and nobody acts under that name with the ADMIN_TOKEN', async () => {
+    const add = { json: { name: 'Lin' } };
+    const { token: key } = await done<{ token: string }>('POST', '/admin/operators', add);
+    expect((await admin('GET', '/admin/keys', { key })).status).toBe(200);
+    const before = await latest();
+    for (const name of ['Lin', 'LIN']) {
+      const sent = { json: { name: 'by somebody' }, headers: [`X-Operator: ${name}`] };
+      const { detail } = await refused('POST', '/admin/keys', 422, 'validation_error', sent);
+      expect(detail).toMatch(/^X-Operator must be another name: "lin" acts with/i);
+    }
+    expect(await latest()).toEqual(before);
+    expect((await admin('POST', '/admin/operators/Lin/revoke')).status).toBe(204);
+    expect((await admin('GET', '/admin/keys', { key })).status).toBe(401);
+  });
+
   test('who acts is told by X-Operator, from where by the connection', async () => {
     const { id } = await newKey({ name: 'acted on' });
     expect(await latest()).toEqual({
@@ -659,7 +674,7 @@ describe('feeds, mail hosts and the audit', () => {
     });
     const path = `/admin/keys/${id}`;
     for (const [sent, who] of [
-      ['ada', 'ada'],
+      ['grace', 'grace'],
       ['  Ada L.  ', 'Ada L.'],
       ['J\xc3\xb6rg', 'Jörg'],
       [`<script>'"&`, `<script>'"&`],

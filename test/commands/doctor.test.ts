@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { diskFinding, feedsFinding } from '../../src/commands/doctor.ts';
+import { backupsFinding, diskFinding, feedsFinding } from '../../src/commands/findings.ts';
+import type { FeedCheck } from '../../src/core/freshness.ts';
 import { startDns } from '../support/dns.ts';
 import { openBeside, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -15,15 +16,19 @@ test('the doctor finds an installation well, or says what to do', async () => {
   const folder = temporaryFolder();
   const store = await openBeside(folder);
   const dns = await startDns();
-  const well = await runJson<Report>(['doctor'], { folder, env: { DNS_SERVERS: dns.address } });
+  const env = { DNS_SERVERS: dns.address, BACKUP_DIR: join(folder, 'backups') };
+  const well = await runJson<Report>(['doctor'], { folder, env });
   expect(statesIn(well).filter(state => !/^(?:disk|descriptors) /.test(state))).toEqual([
     'settings ok',
     'store ok',
     'clock ok',
     'feeds warning',
     'version ok',
+    'backups warning',
     'dns ok',
   ]);
+  // Committed, since a full disk may still say that it is ready.
+  expect(await store.lease('doctor')).toMatchObject({ dueAt: expect.any(Number) });
 
   // All that can be wrong at once.
   await store.showSign({ id: 'a', version: '0.0.9', host: 'a.example', startedAt: 1 });
@@ -53,12 +58,25 @@ test('space and lists that run short are told before they are a problem', () => 
   ]);
   const now = Date.UTC(2026, 10, 16);
   const daysAgo = (days: number) => now - days * 86_400_000;
-  expect(feedsFinding([], now)).toMatchObject({
+  const checked = (days: number | null, problem: string | null = null) =>
+    (['a', 'b'] as const).map(feed => {
+      const checkedAt = feed === 'a' ? daysAgo(1) : days && daysAgo(days);
+      return { feed, checkedAt, problem: feed === 'a' ? null : problem } as FeedCheck;
+    });
+  const feeds = (checks: FeedCheck[]) => feedsFinding(checks, ['a', 'b'], now);
+  expect(feeds([])).toMatchObject({ state: 'warning', fix: expect.stringContaining('feeds update') });
+  expect(feeds(checked(2)).state).toBe('ok');
+  expect(feeds(checked(2, 'too small'))).toMatchObject({
     state: 'warning',
-    fix: expect.stringContaining('feeds update'),
+    detail: expect.stringMatching(/failing: b$/),
   });
-  expect(feedsFinding([daysAgo(40), daysAgo(1)], now).state).toBe('ok');
-  expect(feedsFinding([daysAgo(40), daysAgo(4)], now).state).toBe('warning');
+  expect(feeds(checked(null)).detail).toMatch(/never fetched: b$/);
+  expect(feeds(checked(2).slice(0, 1)).detail).toMatch(/never fetched: b$/);
+  const later = feedsFinding(checked(2), ['a', 'b'], now + 4 * 86_400_000);
+  expect(later.state).toBe('warning');
+  const backups = (lastGood: number | string) =>
+    backupsFinding({ folder: '/b', everyMs: 86_400_000 }, lastGood, now).state;
+  expect([daysAgo(1), daysAgo(3), 0, 'EACCES'].map(backups)).toEqual(['ok', 'failed', 'warning', 'failed']);
 });
 
 test('operators are added, listed and revoked by the command, each with a token that is shown once', async () => {

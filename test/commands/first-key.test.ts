@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { CommandFailed } from '../../src/commands/print.ts';
+import { CommandFailed, showOnce } from '../../src/commands/print.ts';
 import { welcome } from '../../src/commands/welcome.ts';
 import { readConfig } from '../../src/config.ts';
 import { digestOf } from '../../src/core/key.ts';
@@ -14,12 +14,19 @@ import { temporaryFolder } from '../support/service.ts';
 async function firstStart(
   env: Record<string, string>,
   folder = temporaryFolder(),
-  { invite, hasTerminal }: { invite?: (secret: string) => string; hasTerminal?: boolean } = {},
+  {
+    invite,
+    hasTerminal,
+    onOutput = () => {},
+  }: { invite?: (secret: string) => string; hasTerminal?: boolean; onOutput?: () => void } = {},
 ) {
   const store = await openBeside(folder);
   const said: string[] = [];
   const spies = [process.stdout, process.stderr].map(stream =>
-    vi.spyOn(stream, 'write').mockImplementation(text => said.push(String(text)) > 0),
+    vi.spyOn(stream, 'write').mockImplementation(text => {
+      if (stream === process.stdout) onOutput();
+      return said.push(String(text)) > 0;
+    }),
   );
   onTestFinished(() => spies.forEach(spy => void spy.mockRestore()));
   const address = { host: '127.0.0.1', port: 8080 };
@@ -34,6 +41,22 @@ const opens = async (store: Store, secret: string) => (await store.keyByDigest(d
 test('the first key is printed, once', async () => {
   const { store, said } = await firstStart({});
   expect(await opens(store, SECRET.exec(said)![0])).toBe('first');
+});
+
+test('one that could not be written is told of, with the way to another, and the service goes on', async () => {
+  const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
+  const out = vi.spyOn(process.stdout, 'write').mockImplementation(() => process.stdout.emit('error', full));
+  await expect(showOnce(() => process.stdout.write('secret'), 'rotate it')).rejects.toThrow(
+    /^it could not be shown \(ENOSPC\): rotate it$/,
+  );
+  out.mockRestore();
+  const { store, said } = await firstStart({}, undefined, {
+    onOutput: () => process.stdout.emit('error', full),
+  });
+  expect(said).toContain(
+    'it could not be shown (ENOSPC): nobody has the first API key: "domain-risk keys rotate first"',
+  );
+  expect(await store.listKeys()).toHaveLength(1);
 });
 
 test('on a terminal a link is printed too, that gives this very key away; elsewhere there is none', async () => {

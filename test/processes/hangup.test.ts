@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startServer } from '../support/process.ts';
@@ -26,10 +27,18 @@ test.each(sized(['1'], ['1', '2']))(
     await eventually('it says why not', () => server.stdout().includes('all stays as it was'));
     expect(await status(before)).toBe(200);
 
+    rmSync(token);
+    execFileSync('mkfifo', [token]);
+    server.signal('SIGHUP');
+    await eventually('a pipe holds nobody', () => server.stdout().includes('must name a regular file'));
+    expect(await status(before)).toBe(200);
+
+    rmSync(token);
     writeFileSync(token, after);
     writeFileSync(settings, 'LOG_LEVEL=debug\nDOCS=off\n');
     server.signal('SIGHUP');
     await eventually('reloaded', () => reloads() === 1);
+    expect(server.stdout()).toMatch(/"changed":\[[^\]]*"ADMIN_TOKEN_FILE"/);
     await eventually('the new token counts', async () => (await status(after)) === 200);
     expect(await status(before)).toBe(401);
     expect(server.stdout()).toMatch(

@@ -634,13 +634,16 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const store = await empty();
       const old = listed({ domain: 'old.example', day: '2026-10-16' });
       const edge = listed({ domain: 'edge.example', day: '2026-10-17' });
-      await store.flag([old, edge], '2026-10-16');
+      const late = listed({ domain: 'late.example', day: '2026-11-14' });
+      await store.flag([old, edge, edge, late], '2026-10-16');
       expect([...(await store.ranking(SINCE, 10, undefined))]).toMatchObject([
         { domain: 'edge.example', times: 1 },
+        { domain: 'late.example', times: 1 },
       ]);
       await store.flag([edge], SINCE);
       expect([...(await store.ranking('2000-01-01', 10, undefined))]).toMatchObject([
         { domain: 'edge.example' },
+        { domain: 'late.example' },
       ]);
     });
   });
@@ -867,9 +870,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await on(DAY, SINCE, guests(2, { day: DAY }, 'late'), ['5.61.1.1', 'mx.box.net']);
       expect(await counts()).toEqual([['mx.box.net', 2, 0]]);
       // That it must not be learned lasts as long as there is a guest of it.
-      await on('2027-03-01', '2026-12-01', guests(2, { day: '2027-03-01' }, 'late'));
+      for (const day of ['2027-03-01', '2027-03-02']) await on(day, '2026-12-01', guests(2, { day }, 'late'));
       expect(await store.listHosts(1, 10)).toMatchObject([
-        { flagged: 2, shared: true, lastDay: '2027-03-01' },
+        { flagged: 2, shared: true, lastDay: '2027-03-02' },
       ]);
       expect(await store.forgetHost('5.61.1.1', 1, ACT)).toBe(false);
       const other = (day: string) => guests(1, { host: 'mx.other.net', entry: null, day });
@@ -879,8 +882,8 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
     });
 
     test('one day of a clock that is far ahead makes nobody forgotten', async () => {
-      const { learn, counts } = await learning();
-      await learn(guests(20), ['mx.box.net']);
+      const { store, learn, counts } = await learning();
+      await learn(guests(20), ['mx.box.net', '5.61.1.1']);
       const other = (day: string) => guests(1, { host: 'mx.other.net', day });
       for (let flush = 0; flush < 3; flush++)
         await learn(other('2027-09-11'), [], '2027-09-11', '2027-06-13');
@@ -889,6 +892,14 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         ['mx.box.net', 20, 0],
         ['mx.other.net', 1, 0],
       ]);
+      expect((await store.sharedNames()).split(' ').sort()).toEqual(['5.61.1.1', 'mx.box.net']);
+    });
+
+    test('nor does it where only shared hosts are known', async () => {
+      const { store, learn } = await learning();
+      await learn([], ['5.61.1.1']);
+      await learn([], [], '2027-09-11', '2027-06-13');
+      expect(await store.sharedNames()).toBe('5.61.1.1');
     });
 
     test('several servers learn of one host at a time and its counts are those of its guests', async () => {
@@ -995,14 +1006,28 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const key = someKey();
       await store.createKey(key, ACT);
       const revision = await store.revision();
-      for (const day of ['2026-10-16', '2026-10-17', '2026-11-15'])
+      for (const day of ['2026-10-16', '2026-10-17', '2026-11-14'])
         await spendOne(store, { keyId: key.id, day, quota: null }, revision);
       await store.flag([flagOf({})], '2026-10-17');
       expect((await store.usageDays('2026-01-01', key.id)).map(({ day }) => day)).toEqual([
         '2026-10-17',
-        '2026-11-15',
+        '2026-11-14',
       ]);
       expect(await store.used(key.id, '2026-10')).toBe(2);
+    });
+
+    test('a clock that jumped takes neither days nor flags away until a second day says the same', async () => {
+      const { store, key, revision } = await withKey();
+      const live = async (day: string, sinceDay: string) => {
+        await spendOne(store, { keyId: key.id, day, quota: null }, revision);
+        await store.flag([flagOf({ listed: true, day })], sinceDay);
+        const [ranked] = await store.ranking('2026-01-01', 10, undefined);
+        return [(await store.usageDays('2026-01-01', key.id)).length, ranked!.times];
+      };
+      expect(await live('2026-11-15', '2026-10-17')).toEqual([1, 1]);
+      expect(await live('2027-11-16', '2027-10-18')).toEqual([2, 2]);
+      expect(await live('2026-11-16', '2026-10-18')).toEqual([3, 3]);
+      expect(await live('2027-11-17', '2027-10-19')).toEqual([2, 2]);
     });
   });
 

@@ -579,10 +579,12 @@ describe('a backup', () => {
     const { store } = await emptied();
     const target = join(temporaryFolder(), 'copy.db');
     const failed: unknown = store.backup(target, () => {}).catch(error => error);
+    const folder = join(target, '..');
+    await eventually('it is being written', () => readdirSync(folder).length > 0);
     mkdirSync(target);
     expect(await failed).toBeInstanceOf(StoreUnavailable);
     expect(await failed).toMatchObject({ message: expect.stringContaining('EISDIR') });
-    expect(readdirSync(join(target, '..'))).toEqual(['copy.db']);
+    expect(readdirSync(folder)).toEqual(['copy.db']);
   });
 
   test('into a directory that is not there fails and leaves the store working', async () => {
@@ -610,12 +612,13 @@ describe('a backup', () => {
     renameSync(`${path}.away`, path);
   });
 
-  test('does not write where another one still writes', async () => {
+  test('does not write where another one still writes, and takes away what one that was killed has left', async () => {
     const { store } = await emptied();
-    const target = join(temporaryFolder(), 'copy.db');
-    writeFileSync(`${target}.partial`, 'of another');
-    await expect(store.backup(target, () => {})).rejects.toThrow(/partial exists already/);
-    expect(readFileSync(`${target}.partial`, 'utf8')).toBe('of another');
+    const folder = temporaryFolder();
+    const of = (pid: number) => `copy.db.partial-${pid}-0123abcd`;
+    for (const pid of [process.ppid, 4_194_304]) writeFileSync(join(folder, of(pid)), 'of another');
+    await store.backup(join(folder, 'copy.db'), () => {});
+    expect(readdirSync(folder).sort()).toEqual(['copy.db', of(process.ppid)]);
   });
 });
 

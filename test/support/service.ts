@@ -12,6 +12,7 @@ import type { Catalog } from '../../src/core/catalog.ts';
 import type { KeyRecord } from '../../src/core/key.ts';
 import type { Clock, Store, Ticks } from '../../src/core/ports.ts';
 import { newKey } from '../../src/operate.ts';
+import type { BackupStatus } from '../../src/scheduled-backups.ts';
 import { startService } from '../../src/service.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './act.ts';
@@ -73,6 +74,7 @@ export interface TestServiceOptions {
   /** From installed feeds where left out. */
   readonly catalog?: Catalog;
   readonly followMs?: number;
+  readonly backups?: BackupStatus;
 }
 
 /** One service for all tests of a file: each test makes keys of its own. Call the function it gives inside tests. */
@@ -126,6 +128,7 @@ export async function startTestService(
     ticks: options.ticks ?? options.clock,
     log,
     followMs: options.followMs,
+    backups: options.backups,
   });
   let closing: Promise<void> | undefined;
   const close = () => {

@@ -1,6 +1,6 @@
 /** `/admin/operators`: who may operate with a token of their own. */
 
-import { createAppoint } from '../../appoint.ts';
+import { createAppoint, type Operators } from '../../appoint.ts';
 import { bad, type Checked } from '../../core/checked.ts';
 import type { OperatorRecord } from '../../core/operator.ts';
 import type { Clock, Store } from '../../core/ports.ts';
@@ -17,8 +17,16 @@ const shown = ({ name, createdAt, revokedAt }: OperatorRecord) => ({
   revoked_at: shownDate(revokedAt),
 });
 
-export function appointedEndpoints({ store, clock }: { store: Store; clock: Clock }) {
+export interface AppointedParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly operators: Pick<Operators, 'look'>;
+}
+
+export function appointedEndpoints({ store, clock, operators }: AppointedParts) {
   const appoint = createAppoint({ store, clock });
+  /** Here at once, by others within a second. It is stored: a look that fails now comes again. */
+  const known = () => operators.look().catch(() => {});
 
   const list: Work<typeof NoBody> = async () => ok({ operators: (await store.listOperators()).map(shown) });
 
@@ -27,15 +35,17 @@ export function appointedEndpoints({ store, clock }: { store: Store; clock: Cloc
     if (!name.ok) return invalid(`name ${name.problem}`);
     const made = await appoint.add(name.value, actor);
     if (!made) return invalid(`there is an operator named ${JSON.stringify(name.value)} already`);
+    await known();
     return { status: 201, body: { ...shown(made.operator), token: made.token } };
   };
 
   const revoke: Work<typeof NoBody> = async ({ target }, actor) => {
     const name = nameFrom(target.segment);
     if (!name.ok) return invalid(`name ${name.problem}`);
-    return (await appoint.revoke(name.value, actor))
-      ? { status: 204 }
-      : refuse('not_found', 'there is no live operator of this name');
+    if (!(await appoint.revoke(name.value, actor)))
+      return refuse('not_found', 'there is no live operator of this name');
+    await known();
+    return { status: 204 };
   };
 
   return { list, add, revoke };

@@ -3,7 +3,7 @@
 import type { Doors } from '../doors.ts';
 import type { Route } from '../routes.ts';
 import { operatorRoutes } from '../routes-of-operators.ts';
-import { appointedEndpoints } from './appointed.ts';
+import { type AppointedParts, appointedEndpoints } from './appointed.ts';
 import { auditEndpoints } from './audit.ts';
 import { type DecisionParts, decisionEndpoints } from './decisions.ts';
 import { type FeedParts, feedEndpoints } from './feeds.ts';
@@ -14,7 +14,7 @@ import { type TrafficEndpointParts, trafficEndpoints } from './traffic.ts';
 
 export function operatorEndpoints(
   doors: Doors,
-  parts: FeedParts & TrafficEndpointParts & DecisionParts & KeyParts,
+  parts: FeedParts & TrafficEndpointParts & DecisionParts & KeyParts & AppointedParts,
 ): Route[] {
   return operatorRoutes(doors, {
     keys: keyEndpoints(parts),

@@ -1,5 +1,6 @@
 /** Verdicts that were given, and the ranking made of them, in the shared store. */
 
+import { dayOfWindow, forgottenDays } from '../../core/forgetting.ts';
 import { type Flag, MOST_FLAGS } from '../../core/ranking.ts';
 import { FLAG, RANKED } from '../columns.ts';
 import { rowsToRemove } from '../prune.ts';
@@ -38,9 +39,16 @@ export function createFlags({ run }: Connections) {
   };
 }
 
+/** On the last day before $1 there were calls, or names that were flagged. */
+const LAST_DAY = `
+  SELECT greatest((SELECT max(day) FROM flag WHERE day < $1), (SELECT max(day) FROM usage_day WHERE day < $1)) AS day`;
+
 async function prune(session: Session, sinceDay: string): Promise<void> {
-  await session.query('DELETE FROM flag WHERE day < $1', [sinceDay]);
-  await session.query('DELETE FROM usage_day WHERE day < $1', [sinceDay]);
+  const day = dayOfWindow(sinceDay);
+  const last = await session.query(LAST_DAY, [day]);
+  const gone = forgottenDays(day, sinceDay, last.rows[0]?.day);
+  await session.query('DELETE FROM flag WHERE day < $1', [gone]);
+  await session.query('DELETE FROM usage_day WHERE day < $1', [gone]);
   const { rows } = await session.query('SELECT count(*) AS n FROM flag');
   const excess = rowsToRemove(Number(rows[0]?.n), MOST_FLAGS);
   if (excess > 0) await session.query(REMOVE_LEAST_COUNTED, [excess]);

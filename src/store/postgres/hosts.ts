@@ -35,7 +35,7 @@ export function createHosts(connections: Connections) {
   return {
     learn: (guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string) =>
       run(async session => {
-        const last = await session.query('SELECT max(day) AS day FROM guest WHERE day < $1', [day]);
+        const last = await session.query(LAST_DAY, [day]);
         const gone = goneBefore(day, sinceDay, last.rows[0]?.day);
         for (let i = 0; i < guests.length; i += CHUNK) {
           const values = arraysOf(GUEST, guests.slice(i, i + CHUNK));
@@ -43,7 +43,7 @@ export function createHosts(connections: Connections) {
         }
         await inTurn(session, TURN.hosts, async () => {
           await session.query(SHARE, [shared, day, LEARNING.mostShared]);
-          await prune(session, gone, sinceDay);
+          await prune(session, gone);
         });
       }, BACKGROUND_MS),
 
@@ -87,12 +87,13 @@ export function createHosts(connections: Connections) {
   };
 }
 
+const LAST_DAY = `
+  SELECT greatest((SELECT max(day) FROM guest WHERE day < $1), (SELECT max(shared_day) FROM host WHERE shared_day < $1)) AS day`;
+
 /** Forgets what is out of its time, and what stands beyond the bound. */
-async function prune(session: Session, gone: string, sinceDay: string): Promise<void> {
+async function prune(session: Session, gone: string): Promise<void> {
   await session.query('DELETE FROM guest WHERE day < $1', [gone]);
-  await session.query(`UPDATE host SET shared_day = NULL WHERE shared_day < $1 AND ${HAS_NO_GUEST}`, [
-    sinceDay,
-  ]);
+  await session.query(`UPDATE host SET shared_day = NULL WHERE shared_day < $1 AND ${HAS_NO_GUEST}`, [gone]);
   const { rows } = await session.query('SELECT count(*) AS n FROM guest');
   const excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
   if (excess > 0) await session.query(REMOVE_GUESTS, [excess]);

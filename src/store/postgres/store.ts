@@ -51,13 +51,14 @@ async function restoreThere(): Promise<never> {
 }
 
 /** PostgreSQL has its own. */
-const NO_COPIES: Pick<Store, 'backup' | 'compareBackup' | 'restore'> = {
+const NO_COPIES: Pick<Store, 'backup' | 'isOwnBackup' | 'compareBackup' | 'restore'> = {
   async backup() {
     throw new StoreRefused(
       'this store is PostgreSQL, which has its own backup',
       `pg_dump --format=custom --schema=${SCHEMA} --file=backup.dump "$DATABASE_URL"`,
     );
   },
+  isOwnBackup: async () => false,
   compareBackup: restoreThere,
   restore: restoreThere,
 };

@@ -1,39 +1,48 @@
 /** The files of `backup` and `restore`: none has the name of a backup before it is a whole one, none is left behind. */
 
-import { existsSync, statSync } from 'node:fs';
-import { chmod, copyFile, open, readdir, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, copyFile, lstat, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
 import { type Asking, NO_DEADLINE } from './asking.ts';
 import { isOfSystem, unavailabilityOf } from './codes.ts';
-import { examine, isFull, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
+import { examine, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
 import { type Missing, missingIn } from './schema.ts';
-import type { Records } from './worker.ts';
+import type { Copier, Records } from './worker.ts';
+
+/** What is done in a thread that is started for it. */
+export type InThreadOfItsOwn = <T>(work: (ask: Asking<Copier>['ask']) => Promise<T>) => Promise<T>;
 
 /** For the store at `path`. */
 export function createCopies(
   path: string,
   ask: Asking<Records>['ask'],
-): Pick<Store, 'backup' | 'compareBackup' | 'restore'> {
+  apart: InThreadOfItsOwn,
+): Pick<Store, 'backup' | 'isOwnBackup' | 'compareBackup' | 'restore'> {
   return {
     async backup(target, progress) {
-      if (existsSync(target)) throw new StoreRefused(`${target} exists already`, 'name a new file');
-      // Nothing has the name of a backup before it is a whole one.
-      const partial = `${target}.partial`;
+      if (await isThere(target)) throw new StoreRefused(`${target} exists already`, 'name a new file');
+      await removeLeftovers(`${target}.partial-`);
+      // Nothing has the name of a backup before it is a whole one, and no other process writes what gets it here.
+      const partial = `${target}.partial-${process.pid}-${randomBytes(4).toString('hex')}`;
       await makeFile(partial);
       try {
-        await ask('backup', [partial], NO_DEADLINE, progress);
-        await ask('checkCopy', [partial], NO_DEADLINE);
+        await apart(async askThere => {
+          await askThere('backup', [partial], NO_DEADLINE, progress);
+          await askThere('checkCopy', [partial], NO_DEADLINE);
+        });
+        // The store is still the file that was copied, not one that has been put in its place.
+        await ask('revision', [], NO_DEADLINE);
         await rename(partial, target);
       } catch (error) {
         for (const end of ['', '-journal']) await rm(partial + end, { force: true });
         const unavailable = unavailabilityOf(error);
-        if (unavailable && isFull(dirname(target), statSync(path, { throwIfNoEntry: false })?.size))
-          throw noSpaceFor(target);
+        if (unavailable && (await hasNoRoomFor(path, dirname(target)))) throw noSpaceFor(target);
         throw unavailable ?? error;
       }
     },
+    isOwnBackup: copy => apart(askThere => askThere('isOwnCopy', [copy], NO_DEADLINE)),
     compareBackup: source =>
       withCopy(path, source, (copy, missing) => ask('compareBackup', [copy, missing], NO_DEADLINE)),
     restore: (source, act) =>
@@ -48,7 +57,7 @@ async function withCopy<T>(
   work: (copy: string, missing: Missing) => Promise<T>,
 ): Promise<T> {
   const copy = `${path}.restoring-${process.pid}`;
-  await removeLeftovers(path);
+  await removeLeftovers(`${path}.restoring-`);
   try {
     await copyFile(source, copy).catch((error: unknown) => {
       if (!isOfSystem(error)) throw error;
@@ -75,13 +84,38 @@ function noSpaceFor(path: string): StoreRefused {
   );
 }
 
-/** Of restores that were killed. A journal of one would be taken for that of the next copy with its name. */
-async function removeLeftovers(path: string): Promise<void> {
-  const begin = `${basename(path)}.restoring-`;
-  for (const name of await readdir(dirname(path))) {
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (!isOfSystem(error)) throw error;
+    return false;
+  }
+}
+
+async function hasNoRoomFor(path: string, folder: string): Promise<boolean> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize < (await stat(path)).size;
+  } catch {
+    return false;
+  }
+}
+
+/** Of backups and restores that were killed. A journal of one would be taken for that of the next copy with its name. */
+async function removeLeftovers(begin: string): Promise<void> {
+  const folder = dirname(begin);
+  const first = basename(begin);
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (!isOfSystem(error)) throw error;
+    return [];
+  });
+  for (const name of names) {
     const pid =
-      name.startsWith(begin) && /^(\d+)(?:-wal|-shm|-journal)?$/.exec(name.slice(begin.length))?.[1];
-    if (pid && isGone(Number(pid))) await rm(join(dirname(path), name), { force: true });
+      name.startsWith(first) &&
+      /^(\d+)(?:-[0-9a-f]{8})?(?:-wal|-shm|-journal)?$/.exec(name.slice(first.length))?.[1];
+    if (pid && isGone(Number(pid))) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Verdicts that were given, and the ranking made of them, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { dayOfWindow, forgottenDays } from '../../core/forgetting.ts';
 import { type Flag, MOST_FLAGS } from '../../core/ranking.ts';
 import { FLAG, RANKED } from '../columns.ts';
 import { toLines } from '../lines.ts';
@@ -33,16 +34,24 @@ export function createFlags(db: DatabaseSync) {
   };
 }
 
+/** On the last day before `day` there were calls, or names that were flagged. */
+const LAST_DAY = `
+  SELECT max(day) AS day FROM (
+    SELECT max(day) AS day FROM flag WHERE day < ?1 UNION ALL SELECT max(day) FROM usage_day WHERE day < ?1
+  )`;
+
 function prune(db: DatabaseSync, sinceDay: string): void {
+  const day = dayOfWindow(sinceDay);
+  const gone = forgottenDays(day, sinceDay, db.prepare(LAST_DAY).get(day)?.day);
   removeInChunks(
     db,
     'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE day < ? LIMIT ?)',
-    sinceDay,
+    gone,
   );
   removeInChunks(
     db,
     'DELETE FROM usage_day WHERE (key_id, day) IN (SELECT key_id, day FROM usage_day WHERE day < ? LIMIT ?)',
-    sinceDay,
+    gone,
   );
   const present = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n);
   removeLeastCounted(db, rowsToRemove(present, MOST_FLAGS));

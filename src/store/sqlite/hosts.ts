@@ -37,7 +37,10 @@ export function createHosts(db: DatabaseSync) {
     INSERT INTO host (name, shared_day) VALUES (?1, ?2)
     ON CONFLICT DO UPDATE SET shared_day = excluded.shared_day`);
 
-  const lastDay = db.prepare('SELECT max(day) AS day FROM guest WHERE day < ?');
+  const lastDay = db.prepare(`
+    SELECT max(day) AS day FROM (
+      SELECT max(day) AS day FROM guest WHERE day < ?1 UNION ALL SELECT max(shared_day) FROM host WHERE shared_day < ?1
+    )`);
 
   /** Nothing of a host that an operator took out, and no more of one kind than tell enough. */
   function take(guest: Guest): void {
@@ -62,7 +65,7 @@ export function createHosts(db: DatabaseSync) {
         share.run(name, day);
         places--;
       });
-      prune(db, gone, sinceDay);
+      prune(db, gone);
     },
 
     // Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest.
@@ -113,13 +116,13 @@ function sharedIn(db: DatabaseSync): number {
   return Number(db.prepare('SELECT count(*) AS n FROM host WHERE shared_day IS NOT NULL').get()?.n);
 }
 
-function prune(db: DatabaseSync, gone: string, sinceDay: string): void {
+function prune(db: DatabaseSync, gone: string): void {
   removeInChunks(
     db,
     'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
     gone,
   );
-  const outdated = db.prepare(`SELECT name FROM host WHERE shared_day < ? AND ${HAS_NO_GUEST}`).all(sinceDay);
+  const outdated = db.prepare(`SELECT name FROM host WHERE shared_day < ? AND ${HAS_NO_GUEST}`).all(gone);
   const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
   inChunks(db, outdated, row => void unshare.run(String(row.name)));
   const present = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n);

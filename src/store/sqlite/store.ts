@@ -8,9 +8,9 @@ import type { OnFormChange } from '../form.ts';
 import { fromBytes, fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
 import { type Asking, DEADLINE_MS, NO_DEADLINE } from './asking.ts';
-import { createCopies } from './copies.ts';
+import { createCopies, type InThreadOfItsOwn } from './copies.ts';
 import { DistantThread, LateThread, Thread } from './thread.ts';
-import type { Counter, Records, WorkerData } from './worker.ts';
+import type { Copier, Counter, Records, WorkerData } from './worker.ts';
 
 type Ask = Asking<Records>['ask'];
 
@@ -53,7 +53,8 @@ export async function openSqliteStore(
   let closing: Promise<void> | undefined;
 
   return {
-    ...storeOn(path, { counter: counter.ask, direct: direct.ask, bulk: (bulk ?? direct).ask }, deadlineMs),
+    ...storeOn({ counter: counter.ask, direct: direct.ask, bulk: (bulk ?? direct).ask }, deadlineMs),
+    ...createCopies(path, (bulk ?? direct).ask, apartAt(path, deadlineMs)),
     share: async () => ({
       counter: await counter.connect(),
       direct: direct.connect(),
@@ -77,18 +78,36 @@ export function joinSqliteStore(path: string, ports: StorePorts, deadlineMs = DE
   const direct = new DistantThread<Records>(ports.direct, deadlineMs);
   const bulk = new DistantThread<Records>(ports.bulk, deadlineMs);
   return {
-    ...storeOn(path, { counter: counter.ask, direct: direct.ask, bulk: bulk.ask }, deadlineMs),
+    ...storeOn({ counter: counter.ask, direct: direct.ask, bulk: bulk.ask }, deadlineMs),
+    ...createCopies(path, bulk.ask, apartAt(path, deadlineMs)),
     async close() {
       for (const thread of [counter, direct, bulk]) thread.leave();
     },
   };
 }
 
+/** A disk for backups that does not answer holds up nobody but the thread that asks it. Where that one dies, a backup failed. */
+function apartAt(path: string, deadlineMs: number): InThreadOfItsOwn {
+  return async work => {
+    const thread = new Thread<Copier>(
+      { path, role: 'copier', isFirst: false },
+      () => {},
+      () => {},
+      deadlineMs,
+    );
+    try {
+      await thread.up;
+      return await work(thread.ask);
+    } finally {
+      await thread.stop();
+    }
+  };
+}
+
 function storeOn(
-  path: string,
   ask: { readonly counter: Asking<Counter>['ask']; readonly direct: Ask; readonly bulk: Ask },
   deadlineMs: number,
-): Omit<Store, 'close'> {
+): Omit<Store, 'close' | keyof ReturnType<typeof createCopies>> {
   const batcher = new Batcher({
     count: (groups, ms) => ask.counter('spend', [groups], ms),
     atOnce: 1,
@@ -99,7 +118,6 @@ function storeOn(
     ready: provedOnce(() => ask.counter('prove', [])),
     ...records(ask.direct, ask.bulk),
     ...bulkWork(ask.bulk),
-    ...createCopies(path, ask.bulk),
   };
 }
 

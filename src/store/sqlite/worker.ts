@@ -23,6 +23,7 @@ import { createVerdicts, type KeptVerdicts } from './mix.ts';
 import { examine, openDatabase, openFirst } from './open.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
+import { isCopyOf } from './own-copy.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
 import { createServers, type Servers } from './servers.ts';
@@ -35,8 +36,8 @@ import { createUsage, type Usage } from './usage.ts';
 
 export interface WorkerData {
   readonly path: string;
-  /** The counter counts calls and does nothing else; one of records does all the rest. */
-  readonly role: 'counter' | 'records';
+  /** The counter counts calls and does nothing else, a copier makes copies; one of records does all the rest. */
+  readonly role: 'counter' | 'records' | 'copier';
   /** It looks the file over and changes its tables where they have to: seconds for a large one. */
   readonly isFirst: boolean;
 }
@@ -75,10 +76,13 @@ export interface Records
     Decisions,
     KeptVerdicts,
     Events,
-    Restore {
+    Restore {}
+
+export interface Copier extends Connection {
   backup(path: string): Promise<void>;
   /** Reads every page of a copy: what cannot be read back is none. */
   checkCopy(path: string): void;
+  isOwnCopy(path: string): boolean;
 }
 
 const port = parentPort!;
@@ -131,10 +135,16 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createVerdicts(db),
     ...createEvents(db),
     ...createRestore(db, revisions),
-    backup: backUp,
-    checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
   };
 }
+
+/** On a disk that may not answer; it has no connection of its own in between. */
+const COPIER: Copier = {
+  backup: backUp,
+  checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
+  isOwnCopy: copy => isCopyOf(path, copy),
+  close() {},
+};
 
 /**
  * From a connection of its own that stays in one read transaction: SQLite's online backup starts anew whenever another
@@ -157,10 +167,12 @@ async function backUp(target: string): Promise<void> {
 function serve(db: DatabaseSync): void {
   const close = () => db.close();
   const guard = guardFile(path);
-  const check = role === 'counter' ? guard.checkNowAndThen : guard.check;
-  const spender = role === 'counter' ? createSpender(db) : undefined;
-  const ops: Counter | Records = { ...(spender ?? recordsOn(db)), close };
+  if (role !== 'counter') return answerWith({ ...recordsOn(db), close }, guard.check);
+  const spender = createSpender(db);
+  answerWith({ ...spender, close }, guard.checkNowAndThen, spender);
+}
 
+function answerWith(ops: Counter | Records | Copier, check: () => void, spender?: Spender): void {
   async function answer({ id, op, args }: Question, from: MessagePort): Promise<void> {
     current = { id, from };
     try {
@@ -189,5 +201,8 @@ function serve(db: DatabaseSync): void {
   tell({ isUp: true });
 }
 
-const db = open();
-if (db) serve(db);
+if (role === 'copier') answerWith(COPIER, () => {});
+else {
+  const db = open();
+  if (db) serve(db);
+}

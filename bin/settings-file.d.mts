@@ -1,0 +1,4 @@
+export function settingsFileOf(paths: readonly string[]): {
+  readonly path?: string;
+  readonly problem?: string;
+};
