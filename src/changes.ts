@@ -1,69 +1,64 @@
 /** What updates changed for callers → a page of it, for those who follow. */
 
-import { lineage } from './core/domain.ts';
-import { type ChangesMark, type ListingChange, NO_CHANGES } from './core/listing-change.ts';
-import { findOverride, type Override } from './core/override.ts';
+import {
+  type Asker,
+  type ChangesPage,
+  type Portion,
+  type PortionParts,
+  Portions,
+} from './changes/portions.ts';
+import { FairRow } from './core/fair-row.ts';
+import { NO_CHANGES } from './core/listing-change.ts';
+import type { Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
-import type { Steps } from './core/steps.ts';
-
-const DAY_MS = 86_400_000;
-
-export interface ChangesPage {
-  readonly changes: readonly ListingChange[];
-  /** Of the last one that was looked at. */
-  readonly cursor: number;
-  readonly more: boolean;
-}
 
 export interface Changes {
   /** After this one; of the last day where none is named. `gone` where what came after it is not known any more. */
-  list(since: number | undefined, limit: number): Promise<ChangesPage | 'gone'>;
+  list(since: number | undefined, limit: number, asker: Asker): Promise<ChangesPage | 'gone'>;
 }
 
-export function createChanges(parts: {
-  readonly store: Pick<Store, 'changesMark' | 'changesAfter' | 'changesBefore'>;
-  readonly overrides: () => ReadonlyMap<string, Override>;
-  readonly clock: Clock;
-  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
-}): Changes {
-  const { store, overrides, clock, inTurns } = parts;
+export type { Asker, ChangesPage, Portion };
+
+export function createChanges(
+  parts: PortionParts & {
+    readonly store: Pick<Store, 'changesMark'>;
+    /** The same map for as long as it is true. */
+    readonly overrides: () => ReadonlyMap<string, Override>;
+    readonly clock: Clock;
+  },
+): Changes {
+  const { store, overrides, clock } = parts;
+  const readMark = sharing(async () => (await store.changesMark()) ?? NO_CHANGES);
+  const row = new FairRow(1);
+  let portions: Portions | undefined;
   return {
-    async list(since, limit) {
-      const mark: ChangesMark = (await store.changesMark()) ?? NO_CHANGES;
-      const { floor, last } = mark;
-      if (since !== undefined && (since < floor || since > last)) return 'gone';
-      const after = since ?? Math.max(floor, await store.changesBefore(clock() - DAY_MS));
-      const rows = (await store.changesAfter(after, limit + 1)).filter(({ id }) => id <= last);
-      const shown = rows.slice(0, limit);
-      const changes = await inTurns(leavingOut(shown, overrides(), clock()));
-      return { changes, cursor: shown.at(-1)?.id ?? Math.max(after, floor), more: rows.length > limit };
+    async list(since, limit, asker) {
+      const mark = await readMark();
+      if (since !== undefined && (since < mark.floor || since > mark.last)) return 'gone';
+      const now = clock();
+      const standing = overrides();
+      if (!portions?.standsFor(mark, standing, now))
+        portions = new Portions(parts, row, { mark, overrides: standing, now });
+      const current = portions;
+      return current.page(since ?? (await current.beforeLastDay(now)), limit, asker);
     },
   };
 }
 
-/** Finding the parents of a thousand names takes milliseconds. */
-const STEP = 100;
-
-function* leavingOut(
-  changes: readonly ListingChange[],
-  overrides: ReadonlyMap<string, Override>,
-  now: number,
-): Steps<readonly ListingChange[]> {
-  if (overrides.size === 0) return changes;
-  const left: ListingChange[] = [];
-  for (const [at, change] of changes.entries()) {
-    if (!isOverruled(change, overrides, now)) left.push(change);
-    if (at % STEP === 0) yield;
-  }
-  return left;
-}
-
-/** The operator's word stands, whatever lists do. */
-function isOverruled(
-  { domain, change }: ListingChange,
-  overrides: ReadonlyMap<string, Override>,
-  now: number,
-): boolean {
-  const action = findOverride(overrides, lineage(domain), now)?.action;
-  return change === 'flagged' ? action === 'allow' || action === 'role' : action === 'deny';
+/** Read after it was asked for, and one at a time: all who come while one is under way share the next. */
+function sharing<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const begin = () => {
+    next = undefined;
+    reading = read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  return () => {
+    if (!reading) return begin();
+    next ??= reading.then(begin, begin);
+    return next;
+  };
 }

@@ -18,16 +18,13 @@ import {
 import { allAtOnce, type Steps } from './core/steps.ts';
 import type { Answer } from './lookup.ts';
 
-export type { TopDomain };
+export type { TopDomain, TopList };
 
 export interface Rank {
   /** Costs a map entry; the store hears of it within a second. */
   note(answer: Answer, keyId: string): void;
-  /**
-   * At most `limit` rows, up to a thousand; `isObserved` leaves out what only lists name. While a list stands, everybody
-   * gets the same array for the same limit.
-   */
-  top(limit: number, reason: FlagReason | undefined, isObserved?: boolean): Promise<readonly TopDomain[]>;
+  /** A thousand rows or fewer. While a list stands everybody gets the same one, so that what was made of it can be kept. */
+  top(reason: FlagReason | undefined): Promise<TopList>;
   /** Writes what is still pending. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -70,9 +67,7 @@ export function createRank(parts: RankParts): Rank {
   timer.unref();
   return {
     note: (answer, keyId) => flags.note(answer, keyId),
-    async top(limit, reason, isObserved) {
-      return (await lists.of(reason)).first(limit, isObserved);
-    },
+    top: reason => lists.of(reason),
     flush: () => flags.flush(),
     async close() {
       clearInterval(timer);

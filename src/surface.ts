@@ -41,6 +41,7 @@ interface SurfaceParts {
   readonly rank: Rank;
   readonly filters: Filters;
   readonly metrics: Metrics;
+  readonly isDraining: () => boolean;
   readonly probes: ReturnType<typeof probeEndpoints>;
   readonly store: Store;
   readonly catalog: () => Catalog;
@@ -66,7 +67,7 @@ export async function surfaceOf(
       top: topEndpoint({ doors, rank }),
       usage: usageEndpoint({ doors, admit }),
       check: checkEndpoint({ doors, lookup, rank, metrics }),
-      domains: domainsEndpoint({ doors, lookup, rank, metrics }),
+      domains: domainsEndpoint({ doors, lookup, rank, metrics, isDraining: parts.isDraining }),
       changes: changesEndpoint({ doors, changes: createChanges({ store, overrides, clock, inTurns }) }),
       probes,
     }),

@@ -6,7 +6,7 @@ import { type Domain, parseDomain } from '../core/domain.ts';
 import type { Store } from '../core/ports.ts';
 import type { FlagReason } from '../core/ranking.ts';
 import { OFFLINE } from '../dns/offline.ts';
-import { domainJson, explainedJson, FLAG_REASONS, topDomainsJson } from '../http/wire.ts';
+import { domainJson, explainedJson, FLAG_REASONS, topDomainJson } from '../http/wire.ts';
 import type { Answer } from '../lookup.ts';
 import { type Entry, entryOf, lookUpFile } from './names.ts';
 import { printFields, printJson, printTable, UsageProblem } from './print.ts';
@@ -183,8 +183,11 @@ async function top(options: { limit: number; reason?: FlagReason; json?: boolean
       clock: Date.now,
       onError: failed,
     });
-    const domains = await rank.top(options.limit, options.reason).finally(close);
-    if (options.json) return printJson(JSON.parse(topDomainsJson(domains)));
+    const list = await rank.top(options.reason).finally(close);
+    const domains = list.first(options.limit);
+    const count = domains.length;
+    if (options.json)
+      return printJson({ domains: domains.map(row => JSON.parse(topDomainJson(row))), count });
     printTable(
       ['DOMAIN', 'RISK SCORE', 'REASON'],
       domains.map(row => [row.domain, row.riskScore, row.reason]),

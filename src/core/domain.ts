@@ -15,6 +15,7 @@ const DETAILS = {
   empty: 'The domain is empty: send a name such as gmail.com.',
   encoding:
     'The name is not valid percent-encoded UTF-8: encode it as UTF-8, every percent sign with two hex digits.',
+  surrogate: 'The name holds half of a character (a lone UTF-16 surrogate): send whole characters.',
   double_encoding: 'The name still holds a percent sign after decoding: percent-encode it once, not twice.',
   too_long: 'The name is too long: send at most 253 characters, and at most 1024 as written in the URL.',
   invisible: 'The name holds a space, control or invisible character: remove it.',
@@ -63,7 +64,7 @@ const BLANK = new RegExp(`[${BLANKS}]`, 'u');
 
 /** Refused as typed, first match first: IDNA mapping would drop or rewrite some of these (UTS 46 section 4). */
 const REFUSED_AS_TYPED: readonly (readonly [RegExp, DomainRule])[] = [
-  [/\p{Surrogate}/u, 'encoding'],
+  [/\p{Surrogate}/u, 'surrogate'],
   [INVISIBLE, 'invisible'],
   [/:\/\//, 'url'],
   [/[@\uff20\ufe6b]/, 'email'],

@@ -78,6 +78,14 @@ export function plainAddress(address: string): string {
     : address;
 }
 
+/** Some proxies write the client's port, too (RFC 7239 6 has both forms), and IPv6 in brackets then. */
+const WITH_PORT = /^(?:\[([^[\]]+)\]|([0-9.]+))(?::[0-9]{1,5})?$/;
+
+function hopAddress(hop: string): string {
+  const [, inBrackets, dotted] = WITH_PORT.exec(hop) ?? [];
+  return inBrackets ?? dotted ?? hop;
+}
+
 /** So much of X-Forwarded-For is read, from its end. */
 const MOST_FORWARDED = 1024;
 
@@ -96,7 +104,7 @@ export function clientAddress(
   // The first one may be the end of an address only, which is another address.
   if (forwardedFor.length > MOST_FORWARDED) hops.shift();
   for (const hop of hops.reverse()) {
-    const address = plainAddress(hop.trim());
+    const address = plainAddress(hopAddress(hop.trim()));
     if (isIP(address) === 0) return client;
     client = address;
     if (!isTrusted(client)) return client;

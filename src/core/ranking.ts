@@ -49,8 +49,6 @@ export const MOST_TOP = 1_000;
 
 /** Judging takes 3 to 10 µs a name (2026-11-15), putting them in their order no more than that. */
 const STEP_ROWS = 100;
-/** Callers ask for few lengths; who asks for all of them has each cut anew. */
-const MOST_CUTS = 32;
 
 export interface ListParts {
   /** The most often flagged; of two rows of one name the last one counts. */
@@ -68,30 +66,24 @@ interface Placed {
   readonly shown: TopDomain;
 }
 
-/** One list in full length, of which every caller gets a part. */
+/** One list in full length, of which every caller gets the first rows. */
 export class TopList {
-  readonly #observed: readonly Placed[];
-  readonly #filled: readonly Placed[];
-  readonly #cuts = new Map<number, readonly TopDomain[]>();
+  /** What was flagged here, then what lists name. */
+  readonly rows: readonly TopDomain[];
+  readonly #observed: number;
 
   constructor(observed: readonly Placed[], filled: readonly Placed[]) {
-    this.#observed = observed;
-    this.#filled = filled;
+    this.#observed = observed.length;
+    this.rows = Object.freeze([...observed, ...filled].map(({ shown }) => shown));
   }
 
-  /** The same frozen array for the same length, so that what was made of it can be kept with it. */
+  /** How many rows whoever asks for so many gets; `isObserved` leaves out what only lists name. */
+  length(limit: number, isObserved = false): number {
+    return Math.min(limit, isObserved ? this.#observed : this.rows.length);
+  }
+
   first(limit: number, isObserved = false): readonly TopDomain[] {
-    const length = isObserved ? -limit : limit;
-    const before = this.#cuts.get(length);
-    if (before) return before;
-    const wanted = isObserved ? 0 : limit - this.#observed.length;
-    const rows = this.#observed
-      .slice(0, limit)
-      .concat(wanted > 0 ? this.#filled.filter(({ place }) => place < wanted) : []);
-    const cut = Object.freeze(rows.map(({ shown }) => shown));
-    if (this.#cuts.size === MOST_CUTS) this.#cuts.delete(this.#cuts.keys().next().value!);
-    this.#cuts.set(length, cut);
-    return cut;
+    return this.rows.slice(0, this.length(limit, isObserved));
   }
 }
 

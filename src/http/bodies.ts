@@ -29,7 +29,10 @@ const MUST_BE: Readonly<Record<Member, string>> = {
 };
 
 /** A thousand of the longest, and what stands between them. */
-export const MOST_NAMES_BODY = { bytes: 300_000, values: MOST_NAMES + 2 };
+export const MOST_NAMES_BODY = {
+  bytes: 300_000,
+  values: { most: MOST_NAMES + 2, problem: `domains ${MUST_BE.domains}` },
+};
 export const DomainsBody = Type.Object(
   {
     domains: Type.Array(Type.String(), {

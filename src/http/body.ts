@@ -13,8 +13,8 @@ const UNCOMPRESSED = 'send the body without a Content-Encoding';
 
 export interface BodyLimits {
   readonly bytes: number;
-  /** Signs between values: what it takes to read JSON depends on these more than on its length. */
-  readonly values?: number | undefined;
+  /** Signs between values, and what is said of more: what it takes to read JSON depends on these more than on its length. */
+  readonly values?: { readonly most: number; readonly problem: string } | undefined;
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE] = [...'"\\,:[{'].map(sign => sign.charCodeAt(0));
@@ -56,8 +56,7 @@ export async function readJson(
   const bytes = await readBytes(req, head, limits.bytes);
   if (bytes === undefined || 'refused' in bytes) return bytes;
   const { values } = limits;
-  if (values !== undefined && hasMore(bytes, values))
-    return refuse('validation_error', `the body holds more than ${values} values`);
+  if (values && hasMore(bytes, values.most)) return refuse('validation_error', values.problem);
   await letOthersIn(bytes);
   let sent: unknown = {};
   try {

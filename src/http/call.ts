@@ -28,8 +28,8 @@ export interface Call {
   /** Its body is waited for. */
   isReading: boolean;
   isFinished: boolean;
-  /** Every answer is told here; the first time counts. */
-  readonly finished: (call: Call, status: number) => void;
+  /** Every answer is told here, and that there will be none; the first time counts. */
+  finished: (call: Call, status: number) => void;
   /** What went wrong, which is our fault: the caller gets an opaque 500. */
   readonly failed: (call: Call, error: unknown) => void;
 }
@@ -82,6 +82,18 @@ export interface Line {
   answered(now: number): void;
   /** Work for a call that was counted, in the turns of its caller. */
   takeTurns(work: LongWork): void;
+}
+
+/**
+ * When its answer is made, or nobody waits for one. The end of `res` does not tell: there is none for whoever leaves while
+ * its request waits behind another of the same connection (pipelining).
+ */
+export function whenFinished(call: Call, then: () => void): void {
+  const { finished } = call;
+  call.finished = (one, status) => {
+    finished(one, status);
+    then();
+  };
 }
 
 /** Names and values in turn, as `writeHead` takes them. */

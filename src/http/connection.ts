@@ -50,6 +50,8 @@ export class Connection implements OpenLine {
   open = 0;
   /** The last that came. */
   last: Call | undefined;
+  /** The next request was there before the last answer was (pipelining): it does not tell that anybody has read that. */
+  #isAhead = false;
   /** Of its last answer. */
   activeAt = performance.now();
 
@@ -203,12 +205,13 @@ export class Connection implements OpenLine {
   }
 
   received(): void {
-    if (this.open === 1) this.#unread.asked();
+    if (this.open === 1 && !this.#isAhead) this.#unread.asked();
   }
 
   answered(now: number): void {
     this.open--;
     this.activeAt = now;
+    this.#isAhead = this.#reading.intake.held !== undefined;
     this.#reading.answered();
   }
 

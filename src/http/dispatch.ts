@@ -200,7 +200,7 @@ export class Dispatch {
     const body = await this.#receiving.body(req, call, route);
     call.isReading = false;
     // Whoever sent it broke off, or was refused by the parser: nobody is there to be answered.
-    if (!body || call.isFinished) return this.#finish(call, REFUSALS.bad_request.status);
+    if (!body || call.isFinished) return call.finished(call, REFUSALS.bad_request.status);
     if ('refused' in body) return refuseUnread(call, body);
     call.connection.received();
     return route.handle(call, body.sent);
@@ -227,7 +227,7 @@ export class Dispatch {
     this.#logFailure(error, call.requestId);
     if (!call.res.headersSent) return sendRefusal(call, refuse('internal_error'));
     call.res.destroy();
-    this.#finish(call, REFUSALS.internal_error.status);
+    call.finished(call, REFUSALS.internal_error.status);
   };
 }
 

@@ -1,9 +1,9 @@
 /**
  * Answers that may not have been read. The kernel takes them and keeps them until their peer has: 160 KB each, 0.8 GB for
- * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one. Small ones that a key was
- * counted for are not watched. So few connections of one address get large answers, each of them a few, none idles for
- * long behind one, and where all are too much those go whose last answer is oldest and that wait for no other: not those
- * of a key for what strangers have left unread, and of keys those of the one that has left most.
+ * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one: 300 connections of one key
+ * with 100 of 30 KB each took 1 GB (2026-11-17). So few connections of one address get large answers, each of them a few,
+ * none idles for long behind one, and where all are too much those go whose last answer is oldest and that wait for no
+ * other: not those of a key for what strangers have left unread, and of keys those of the one that has left most.
  */
 
 import { Room } from './room.ts';
@@ -15,8 +15,17 @@ const HEAD_BYTES = 512;
 const MOST_PER_ADDRESS = 64;
 /** Of one connection: whoever wants more comes again, and is known to have read these. */
 const MOST_BYTES = 256 * 1024;
-/** Of all connections, paid for or not: from 90 addresses strangers had the kernel keep 1.3 GB (2026-11-16). */
-const MOST_BYTES_IN_ALL = 64 * 1024 * 1024;
+/** Of one connection in small answers that a key was counted for: 1,000 lookups that were sent ahead are less. */
+const MOST_SMALL_BYTES = 1024 * 1024;
+/** Of all connections that a key was counted for, … */
+const MOST_PAID = 64 * 1024 * 1024;
+/**
+ * … and of strangers: from 90 addresses they had the kernel keep 1.3 GB (2026-11-16). What it takes for an answer is 2.3
+ * times its length (Linux 6, 2026-11-17), so this is 75 MiB of the 128 that they may take.
+ */
+const MOST_UNPAID = 32 * 1024 * 1024;
+/** Strangers who got less than this do not count: 5,000 of them had 467 MiB kept with 30 KB each (2026-11-17). */
+const LITTLE_BYTES = 2 * 1024;
 /** Behind a large answer a connection is kept for so long: whoever reads at 10 KB/s or more gets all of it. */
 export const LARGE_IDLE_MS = 15_000;
 
@@ -33,14 +42,13 @@ const DROPPING = { mayGo: ({ isBusy }: Owner) => !isBusy, giveWay: (one: Owner) 
 
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
-  /** Of whoever got as much as a large answer. */
   readonly unpaid: Room<Owner>;
   readonly paid: Shares<Owner>;
 
   /** A share of what all workers of the process may leave unread. */
   constructor(workers = 1) {
-    this.unpaid = new Room(MOST_BYTES_IN_ALL / workers, DROPPING);
-    this.paid = new Shares(MOST_BYTES_IN_ALL / workers, DROPPING);
+    this.unpaid = new Room(MOST_UNPAID / workers, DROPPING);
+    this.paid = new Shares(MOST_PAID / workers, DROPPING);
   }
 
   /** For one connection. False where there are enough, but not for what a key has paid for. */
@@ -67,6 +75,8 @@ export class Unread {
   #unpaid = 0;
   /** Since the last request that came behind all answers. */
   #paid = 0;
+  /** Small ones that a key was counted for since then: they count when they are as much as a large one. */
+  #small = 0;
   /** Whose key was counted for the last of these. */
   #payer = '';
   #hasPlace = false;
@@ -85,6 +95,7 @@ export class Unread {
 
   /** Whoever asks again has most likely read what was answered; of strangers that is not believed. */
   asked(): void {
+    this.#small = 0;
     if (this.#paid === 0) return;
     this.#bytes -= this.#paid;
     this.#paid = 0;
@@ -94,14 +105,20 @@ export class Unread {
   /** A body of so many bytes, for which this key was counted. False where it is large, and whoever asks has too many of those. */
   sends(body: number, payer: string | undefined): boolean {
     const isPaid = payer !== undefined;
-    if (isPaid && body <= LARGE_BYTES) return true;
-    const more = body + HEAD_BYTES;
+    let more = body + HEAD_BYTES;
+    if (isPaid && body <= LARGE_BYTES) {
+      // Of a caller who reads what it asks for all answers end here.
+      this.#small += more;
+      if (this.#small <= LARGE_BYTES) return true;
+      more = this.#small;
+      this.#small = 0;
+    }
     const bytes = this.#bytes + more;
     this.#hasPlace ||= bytes > LARGE_BYTES && this.#all.take(this.#owner.network, !isPaid);
     const lacksPlace = bytes > LARGE_BYTES && !this.#hasPlace;
     if (lacksPlace && body > LARGE_BYTES) return false;
     this.#bytes = bytes;
-    this.isSpent ||= lacksPlace || bytes > MOST_BYTES;
+    this.isSpent ||= lacksPlace || bytes > (isPaid && body <= LARGE_BYTES ? MOST_SMALL_BYTES : MOST_BYTES);
     if (isPaid) {
       if (payer !== this.#payer) this.#all.paid.set(this.#payer, this.#owner, 0);
       this.#payer = payer;
@@ -109,7 +126,7 @@ export class Unread {
       this.#all.paid.set(payer, this.#owner, this.#paid);
     } else {
       this.#unpaid += more;
-      if (bytes > LARGE_BYTES) this.#all.unpaid.renew(this.#owner, this.#unpaid);
+      if (this.#unpaid > LITTLE_BYTES) this.#all.unpaid.renew(this.#owner, this.#unpaid);
     }
     return true;
   }

@@ -7,8 +7,12 @@ export const PRICES = {
   bytes: 60,
   /** Of 95 KB: most of it is the kernel's, and comes when the turn is over. */
   page: 300,
+  /** A list of up to 95 KB of which the bytes are there, counted in the store (2026-11-17: 1.5 times a call). */
+  list: 150,
   /** Counted in the store and judged. */
   call: 100,
   /** Read from the store, and written as JSON. */
-  read: 200,
+  read: 250,
+  /** 250 changes that have to be read from the store. */
+  portion: 1_000,
 } as const;

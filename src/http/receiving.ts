@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import { MOST_BODY, readJson } from './body.ts';
-import type { Call } from './call.ts';
+import { type Call, whenFinished } from './call.ts';
 import type { Route } from './routes.ts';
 
 /** Of all callers, and of one of them: many slow bodies, or answers to them that are being made. */
@@ -31,26 +31,29 @@ export class Receiving {
     const { bytes = MOST_BODY, values } = route.mostBody ?? {};
     const limits = { bytes, values };
     if (route.door !== 'key') return readJson(req, call.head, route.body!, limits);
-    let give: (() => void) | undefined;
     let isGone = false;
     call.res.once('close', () => {
       isGone = true;
-      give?.();
     });
     const refusal = await this.#callerRefusal(call);
     if (isGone) return undefined;
     if (refusal) return refusal;
-    give = this.#take(call.connection.lastSecret.digest, Math.min(bytes, call.head.bodyLength));
-    return give ? readJson(req, call.head, route.body!, limits) : FULL;
+    const give = this.#take(call.connection.lastSecret.digest, Math.min(bytes, call.head.bodyLength));
+    if (!give) return FULL;
+    whenFinished(call, give);
+    return readJson(req, call.head, route.body!, limits);
   }
 
-  /** Until the answer is on its way. Undefined where there is no room. */
+  /** Until the answer is made. Undefined where there is no room. */
   #take(caller: string, bytes: number): (() => void) | undefined {
     const own = this.#byCaller.get(caller) ?? 0;
     if (this.#bytes + bytes > MOST_BYTES || own + bytes > MOST_PER_CALLER) return undefined;
     this.#bytes += bytes;
     this.#byCaller.set(caller, own + bytes);
+    let isGiven = false;
     return () => {
+      if (isGiven) return;
+      isGiven = true;
       this.#bytes -= bytes;
       const left = this.#byCaller.get(caller)! - bytes;
       if (left > 0) this.#byCaller.set(caller, left);

@@ -48,22 +48,24 @@ export function quotaHeaders({ limit, remaining, month }: Allowance, now: number
   ];
 }
 
+/** `end`: a few letters behind a body of bytes, which others share. */
 export function send(
   call: Call,
   status: number,
   type: string,
   body: string | Buffer,
   extra: Headers = [],
+  end = '',
 ): void {
   const { res } = call;
-  const length = Buffer.byteLength(body);
+  const length = Buffer.byteLength(body) + end.length;
   if (!sends(call, call.req.method === 'HEAD' ? 0 : length)) return sendRefusal(call, UNREAD);
   const headers = headersOf(call, extra);
   headers.push('Content-Type', type, 'Content-Length', `${length}`);
   res.writeHead(status, headers);
   if (call.req.method === 'HEAD') res.end();
   // Node's own: what the lane answers is text.
-  else if (typeof body !== 'string') endInPieces(res as ServerResponse, body, 0);
+  else if (typeof body !== 'string') endInPieces(res as ServerResponse, { body, end }, 0);
   // One byte for each character: nothing needs to be encoded.
   else res.end(body, length === body.length ? 'latin1' : 'utf8');
   call.finished(call, status);
@@ -82,14 +84,26 @@ const UNREAD = refuse('overloaded', 'read the large answers that you have asked 
 /** Each piece when the one before was taken: so it shows whether a peer reads at all, slowly or not. */
 const PIECE = 64 * 1024;
 
-function endInPieces(res: ServerResponse, body: Buffer, from: number): void {
+function endInPieces(res: ServerResponse, bytes: { body: Buffer; end: string }, from: number): void {
+  const { body, end } = bytes;
   const next = from + PIECE;
-  if (next >= body.length) res.end(from === 0 ? body : body.subarray(from));
-  else res.write(body.subarray(from, next), error => error ?? endInPieces(res, body, next));
+  const piece = body.subarray(from, next);
+  if (next < body.length) res.write(piece, error => error ?? endInPieces(res, bytes, next));
+  else if (end === '') res.end(piece);
+  else {
+    res.write(piece);
+    res.end(end, 'latin1');
+  }
 }
 
-export function sendJson(call: Call, status: number, body: string | Buffer, extra: Headers = []): void {
-  send(call, status, JSON_TYPE, body, extra);
+export function sendJson(
+  call: Call,
+  status: number,
+  body: string | Buffer,
+  extra: Headers = [],
+  end = '',
+): void {
+  send(call, status, JSON_TYPE, body, extra, end);
 }
 
 /** An answer without content: 204 and 304. */
@@ -129,12 +143,28 @@ function challenge(head: Head): string {
   return /^bearer[ \t]+\S/i.test(head.authorization ?? '') ? `${realm}, error="invalid_token"` : realm;
 }
 
-/** An answer below the HTTP server: for what its parser refused before there was a request. */
-export function rawRefusal(refusal: Refusal, requestId: string): string {
+/** What can be told of a request that nobody has parsed. */
+export interface Unparsed {
+  readonly isHead: boolean;
+  readonly origin: string | undefined;
+}
+
+const UNKNOWN: Unparsed = { isHead: false, origin: undefined };
+
+/**
+ * An answer below the HTTP server: for what its parser refused before there was a request. It may have been a call of the
+ * API, and so it has what answers of that have.
+ */
+export function rawRefusal(refusal: Refusal, requestId: string, { isHead, origin } = UNKNOWN): string {
   const { status } = REFUSALS[refusal.refused];
   const body = errorJson(refusal, requestId, false);
+  const isAllowed = origin !== undefined && origin.length <= MOST_ORIGIN;
+  const cors = [`Access-Control-Allow-Origin: ${origin}`, `Access-Control-Expose-Headers: ${EXPOSED}`];
   return [
     `HTTP/1.1 ${status} ${STATUS_TEXTS[status] ?? 'Error'}`,
+    'X-Content-Type-Options: nosniff',
+    'Vary: Origin, Authorization',
+    ...(isAllowed ? cors : []),
     `Content-Type: ${JSON_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
@@ -142,7 +172,7 @@ export function rawRefusal(refusal: Refusal, requestId: string): string {
     `X-Request-Id: ${requestId}`,
     'Connection: close',
     '',
-    body,
+    isHead ? '' : body,
   ].join('\r\n');
 }
 

@@ -119,7 +119,7 @@ export function publicRoutes(handlers: Handlers): Route[] {
       path: '/v1/public/top-domains',
       name: 'top_domains',
       door: 'key',
-      price: PRICES.call,
+      price: PRICES.list,
       answer: TopDomainsSchema,
       handle: top,
       reference: {
@@ -175,7 +175,7 @@ function changesRoute(handle: Handle): Route {
     path: '/v1/public/changes',
     name: 'changes',
     door: 'key',
-    price: PRICES.read,
+    price: PRICES.list,
     answer: ChangesSchema,
     handle,
     reference: {

@@ -6,7 +6,7 @@ import type { Head } from './head.ts';
 import { MOST_TARGET, NO_TARGET, type Target } from './target.ts';
 
 export function transportRefusal(req: IncomingMessage, head: Head, target: Target): Refusal | undefined {
-  if (req.httpVersionMajor !== 1) return refuse('bad_request', 'the request must be HTTP/1.0 or HTTP/1.1');
+  if (req.httpVersionMajor !== 1) return refuse('bad_request', OLD_VERSIONS);
   // RFC 9112 3.2: exactly one Host; HTTP/1.0 may have none.
   if (head.hosts === 0 && req.httpVersionMinor > 0)
     return refuse('bad_request', 'the request has no Host header');
@@ -27,9 +27,38 @@ function isChunked({ httpVersionMinor }: IncomingMessage, coding: string): boole
   return httpVersionMinor > 0 && coding.toLowerCase() === 'chunked';
 }
 
+const OLD_VERSIONS = 'the request must be HTTP/1.0 or HTTP/1.1';
+const LINE_ENDS = 'each line of the head must end with CR LF';
+const FOLDED = 'a header line begins with a space: write each header in one line';
+const CHUNKS = 'the chunks of the body are not as long as they say';
+
+/** What is wrong, by what the parser (llhttp) gives as the reason, … */
+const BY_REASON: Readonly<Record<string, string>> = {
+  'Expected CRLF after version': LINE_ENDS,
+  'Unexpected whitespace after header value': FOLDED,
+  'Invalid header value char': 'a header value holds a control character',
+};
+/** … else by its code. */
+const BY_CODE: Readonly<Record<string, string>> = {
+  HPE_INVALID_TRANSFER_ENCODING: 'send Content-Length or Transfer-Encoding: chunked, and not both',
+  HPE_INVALID_CONTENT_LENGTH: 'Content-Length must be one whole number, without Transfer-Encoding',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'send Content-Length once',
+  HPE_CR_EXPECTED: LINE_ENDS,
+  HPE_LF_EXPECTED: LINE_ENDS,
+  HPE_UNEXPECTED_SPACE: FOLDED,
+  HPE_INVALID_HEADER_TOKEN: 'a header line must be a name, a colon without a space before it, and a value',
+  HPE_INVALID_METHOD: 'the request must begin with a method of HTTP; this port does not speak TLS',
+  HPE_INVALID_URL: 'the request target must be a path in ASCII: percent-encode other characters',
+  HPE_INVALID_CONSTANT: 'the first line must be a method, a path and HTTP/1.1, with one space between them',
+  HPE_INVALID_VERSION: OLD_VERSIONS,
+  HPE_PAUSED_H2_UPGRADE: OLD_VERSIONS,
+  HPE_INVALID_CHUNK_SIZE: CHUNKS,
+  HPE_STRICT: CHUNKS,
+};
+
 /** What Node's parser refuses, in the words of everything else. */
-export function parserRefusal(code: string | undefined): Refusal {
+export function parserRefusal(code = '', reason = ''): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return refuse('headers_too_large', 'at most 8 KiB in all');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refuse('request_timeout');
-  return refuse('bad_request');
+  return refuse('bad_request', BY_REASON[reason] ?? BY_CODE[code] ?? null);
 }

@@ -1,8 +1,8 @@
 /** The JSON that callers see: one function for each shape. What the reference says about them is in schemas.ts. */
 
 import type { DayCount } from '../admit.ts';
-import type { ChangesPage } from '../changes.ts';
 import type { EmailCheck } from '../core/check.ts';
+import type { ListingChange } from '../core/listing-change.ts';
 import { type Allowance, resetAt, toSecond } from '../core/quota.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../core/refusal.ts';
 import { REASONS } from '../core/signals.ts';
@@ -77,24 +77,14 @@ export function checkJson(check: EmailCheck): string {
   });
 }
 
-export function changesJson({ changes, cursor, more }: ChangesPage): string {
-  return JSON.stringify({
-    changes: changes.map(({ domain, change, at, feeds }) => ({ domain, change, at: toSecond(at), feeds })),
-    cursor: `c${cursor}`,
-    more,
-  });
+export function changeJson({ domain, change, at, feeds }: ListingChange): string {
+  return JSON.stringify({ domain, change, at: toSecond(at), feeds });
 }
 
-export function topDomainsJson(domains: readonly TopDomain[], explain = false): string {
-  return JSON.stringify({
-    domains: domains.map(({ domain, riskScore, reason, flags }) => ({
-      domain,
-      risk_score: riskScore,
-      reason,
-      ...(explain ? { flags, source: TOP_SOURCES[flags > 0 ? 0 : 1] } : {}),
-    })),
-    count: domains.length,
-  });
+/** One row, written by hand as the six fields are. */
+export function topDomainJson({ domain, riskScore, reason, flags }: TopDomain, explain = false): string {
+  const more = explain ? `,"flags":${flags},"source":"${TOP_SOURCES[flags > 0 ? 0 : 1]}"` : '';
+  return `{"domain":"${domain}","risk_score":${riskScore},"reason":"${reason}"${more}}`;
 }
 
 export function usageJson(allowance: Allowance, days?: readonly DayCount[]): string {

@@ -77,11 +77,28 @@ const MALFORMED: readonly (readonly [string, string])[] = [
   ['CONNECT with a path', lines('CONNECT /livez HTTP/1.1', 'Host: x', '')],
 ];
 
-test.each(MALFORMED)('%s is 400 in JSON, and the connection ends', async (_what, bytes) => {
-  const before = performance.now();
-  expectError(await askBytes(shared().port, bytes), 400, 'bad_request');
-  expect(performance.now() - before).toBeLessThan(2_500);
-});
+/** What to fix, where the parser knows. */
+const FIX: Readonly<Record<string, RegExp>> = {
+  'two Content-Length that agree': /Content-Length once/,
+  'Content-Length and Transfer-Encoding': /not both/,
+  'a bare LF in the head': /CR LF/,
+  'a bare LF between headers': /CR LF/,
+  'a bare CR in a value': /CR LF/,
+  'a folded header': /begins with a space/,
+  'NUL in a value': /control character/,
+  'a TLS hello': /TLS/,
+  'a byte above 127 in the target': /percent-encode/,
+};
+
+test.each(MALFORMED)(
+  '%s is 400 in JSON that says what to fix, and the connection ends',
+  async (what, bytes) => {
+    const before = performance.now();
+    const { detail } = expectError(await askBytes(shared().port, bytes), 400, 'bad_request');
+    expect(detail).toMatch(FIX[what] ?? /\w{3}/);
+    expect(performance.now() - before).toBeLessThan(2_500);
+  },
+);
 
 test('no control character in a header passes, and none ends the service', async () => {
   const { port } = shared();
@@ -95,6 +112,26 @@ test('no control character in a header passes, and none ends the service', async
     expect([400, 401], JSON.stringify(value)).toContain(answer.status);
   }
   expect((await ask(port, '/livez')).status).toBe(200);
+});
+
+test('what the parser refuses has what every answer of the API has, as far as it can be told', async () => {
+  const { port } = shared();
+  const origin = 'Origin: https://app.example.com';
+  const twice = ['Content-Length: 1', 'Content-Length: 1', ''];
+  const refused = await askBytes(port, lines('GET /v1/usage HTTP/1.1', 'Host: x', origin, ...twice));
+  expectError(refused, 400, 'bad_request');
+  expect(refused.headers.get('vary')).toBe('Origin, Authorization');
+  expect(refused.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(refused.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+  expect(refused.headers.get('access-control-expose-headers')).toContain('X-Request-Id');
+  // Nothing of the request can become another header of the answer.
+  const split = lines('GET /v1/usage HTTP/1.1', 'Host: x', 'Origin: a\nX-Split: b', ...twice);
+  const answer = await askBytes(port, split);
+  expect([answer.status, answer.headers.has('x-split')]).toEqual([400, false]);
+  expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+  const head = lines('HEAD /v1/usage HTTP/1.1', 'Host: x', `X-A: ${'a'.repeat(9_000)}`, '');
+  const [text, body] = (await rawRequest(port, head)).split('\r\n\r\n');
+  expect([text!.slice(0, 12), body]).toEqual(['HTTP/1.1 431', '']);
 });
 
 test('behind a GET with a small body nothing is taken for a request', async () => {

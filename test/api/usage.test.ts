@@ -27,6 +27,15 @@ test('the usage tells what was counted and what is left, and asking is not count
   expect(await used(record)).toBe(3);
 });
 
+test('a rate is for calls that are counted: asking for the usage takes none of it, and is answered beyond it', async () => {
+  const { port, key } = shared();
+  const { secret } = await key({ rate: 1 });
+  for (let i = 0; i < 3; i++) await usage(secret);
+  expect((await ask(port, LOOKUP, { key: secret })).status).toBe(200);
+  expect((await ask(port, LOOKUP, { key: secret })).status).toBe(429);
+  await usage(secret);
+});
+
 test('the members stand in the order of the documents', async () => {
   const { secret } = await shared().key({ quota: 3 });
   expect(Object.keys((await usage(secret)) as object)).toEqual([

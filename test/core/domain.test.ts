@@ -128,8 +128,8 @@ const REFUSED: readonly (readonly [typed: string, rule: DomainRule])[] = [
   ['', 'empty'],
   ['.', 'empty'],
   // Not well-formed Unicode, or percent signs left
-  ['a\ud800.com', 'encoding'],
-  ['\udc00a.com', 'encoding'],
+  ['a\ud800.com', 'surrogate'],
+  ['\udc00a.com', 'surrogate'],
   ['gmail%2ecom', 'double_encoding'],
   ['100%.com', 'double_encoding'],
   // Lengths, one beyond the limit

@@ -76,7 +76,7 @@ test('places that traffic has not filled go to what most feeds agree on, in that
   expect(names(list.first(1_000))).toEqual(['a.com', 'f1.com', 'f3.com', 'f2.com']);
   // What only lists name can be left out, and the two kinds do not get mixed up.
   expect(names(list.first(4, true))).toEqual(['a.com']);
-  expect(list.first(4, true)).toBe(list.first(4, true));
+  expect([list.length(4, true), list.length(3), list.length(9)]).toEqual([1, 3, 4]);
   expect(list.first(4)).toHaveLength(4);
 });
 
@@ -122,17 +122,4 @@ test('others are answered while a list is made: after each hundred rows read, an
     return yields;
   };
   expect([0, 99, 100, 199, 200, 1_000].map(steps)).toEqual([0, 0, 2, 2, 4, 20]);
-});
-
-test('the same length is the same frozen array, of the 32 lengths that were asked for first', () => {
-  const list = listOf({ rows: upTo(50).map(at => row(`d${at}.com`, 1)) });
-  const one = list.first(1);
-  expect(Object.isFrozen(one)).toBe(true);
-  for (let limit = 2; limit <= 32; limit++) list.first(limit);
-  const last = list.first(32);
-  expect(list.first(1)).toBe(one);
-  list.first(33);
-  expect(list.first(32)).toBe(last);
-  expect(list.first(1)).not.toBe(one);
-  expect(list.first(1)).toEqual(one);
 });

@@ -1,8 +1,65 @@
+import { EventEmitter } from 'node:events';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Call } from '../../src/http/call.ts';
 import { domainsEndpoint } from '../../src/http/endpoints/domains.ts';
 import { PRICES } from '../../src/http/prices.ts';
 import type { LongWork } from '../../src/http/turns.ts';
+
+const verdict = { domain: 'a.com', riskScore: 5, reason: 'safe', mxProviderLabel: null };
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => `a${at}.com`);
+
+/** An endpoint whose store counts at once, and whose calls do their work when the test says so. */
+function world() {
+  const looked: string[] = [];
+  const counted: string[] = [];
+  /** What lookups wait for, where they do. */
+  const dns = { answer: undefined as Promise<unknown> | undefined };
+  const service = { isDraining: false };
+  const endpoint = domainsEndpoint({
+    doors: {
+      spend({ requestId }: Call, serve: (admission: unknown) => void, names: number) {
+        counted.push(`${requestId} ${names}`);
+        serve({ key: { id: 'k' } });
+      },
+    },
+    lookup: {
+      lookup(domain: string) {
+        looked.push(domain);
+        return dns.answer ?? { verdict, degraded: false };
+      },
+    },
+    rank: { note() {} },
+    metrics: { verdict() {} },
+    isDraining: () => service.isDraining,
+  } as never);
+  function call(requestId: string, { key = 'a', names = 1, query = '' } = {}) {
+    const res = Object.assign(new EventEmitter(), {
+      ...{ destroyed: false, status: 0, end() {}, write: (_: Buffer, then?: () => void) => then?.() },
+      writeHead(status: number) {
+        res.status = status;
+      },
+    });
+    const one = {
+      ...{ requestId, res, target: { query }, finished: [] as number[], work: [] as LongWork[] },
+      step: () => one.work[0]!.step(),
+      leave() {
+        res.destroyed = true;
+        res.emit('close');
+      },
+    };
+    endpoint(
+      {
+        ...{ requestId, res, target: { query }, req: { method: 'POST' }, quota: [] },
+        head: { authorization: `Bearer ${key}` },
+        connection: { sends: () => true, takeTurns: (work: LongWork) => one.work.push(work) },
+        finished: (_: Call, status: number) => one.finished.push(status),
+      } as never,
+      { domains: upTo(names) },
+    );
+    return one;
+  }
+  return { call, looked, counted, dns, service };
+}
 
 test('names are worked off a millisecond at a time, each at the price of a call, and no more when the caller has left', () => {
   let now = 0;
@@ -12,46 +69,79 @@ test('names are worked off a millisecond at a time, each at the price of a call,
     return now;
   });
   onTestFinished(() => clock.mockRestore());
-  const verdict = { domain: 'a.com', riskScore: 5, reason: 'safe', mxProviderLabel: null };
-  const looked: string[] = [];
-  const finished: number[] = [];
-  let work: LongWork | undefined;
-  const call = {
-    target: { query: '' },
-    res: { destroyed: false },
-    connection: {
-      takeTurns(long: LongWork) {
-        work = long;
-      },
-    },
-    finished: (_: Call, status: number) => finished.push(status),
-  };
-  const endpoint = domainsEndpoint({
-    doors: {
-      spend(_: Call, serve: (admission: unknown) => void, names: number) {
-        expect(names).toBe(1_000);
-        serve({ key: { id: 'k' } });
-      },
-    },
-    lookup: {
-      lookup(domain: string) {
-        looked.push(domain);
-        return { verdict, degraded: false };
-      },
-    },
-    rank: { note() {} },
-    metrics: { verdict() {} },
-  } as never);
-  endpoint(call as never, { domains: Array.from({ length: 1_000 }, (_, at) => `a${at}.com`) });
-  const prices = Array.from({ length: 5 }, () => work!.step());
+  const { call, looked, counted } = world();
+  const one = call('1', { names: 1_000 });
+  expect(counted).toEqual(['1 1000']);
+  const prices = Array.from({ length: 5 }, () => one.step());
   for (const price of prices) {
     expect(price).toBeGreaterThan(90 * PRICES.call);
     expect(price).toBeLessThan(110 * PRICES.call);
   }
   expect(prices.reduce((sum, price) => sum + price)).toBe(looked.length * PRICES.call);
-  expect([work!.isDone, finished]).toEqual([false, []]);
-  call.res.destroyed = true;
+  expect([one.work[0]!.isDone, one.finished]).toEqual([false, []]);
+  one.leave();
   const before = looked.length;
-  work!.step();
-  expect([work!.isDone, finished, looked.length]).toEqual([true, [200], before]);
+  expect(one.step()).toBe(0);
+  expect([one.work[0]!.isDone, one.finished, looked.length]).toEqual([true, [200], before]);
+});
+
+test('calls of one key are worked off one after the other, each counted in its turn, and beside those of others', () => {
+  const { call, counted } = world();
+  const [first, second] = [call('1'), call('2')];
+  const other = call('3', { key: 'b' });
+  expect(counted).toEqual(['1 1', '3 1']);
+  first.step();
+  expect([first.res.status, second.res.status, counted]).toEqual([200, 0, ['1 1', '3 1', '2 1']]);
+  other.step();
+  second.step();
+  expect([other.res.status, second.res.status]).toEqual([200, 200]);
+});
+
+test('who leaves while its call waits is not counted, and who leaves at work or while DNS is asked makes room', () => {
+  const { call, counted, dns } = world();
+  dns.answer = new Promise(() => {});
+  const [first, second, third] = [call('1'), call('2'), call('3')];
+  first.step();
+  expect(first.work[0]!.isDone).toBe(true);
+  second.leave();
+  first.leave();
+  expect(counted).toEqual(['1 1', '3 1']);
+  expect([second.finished, first.finished, third.finished]).toEqual([[400], [200], []]);
+  third.leave();
+  expect(call('4').finished).toEqual([]);
+  expect(counted.at(-1)).toBe('4 1');
+});
+
+test('when the service ends, calls that wait are 503 and not counted; those that were counted are finished', () => {
+  const { call, counted, service } = world();
+  const [first, ...waiting] = Array.from({ length: 5 }, (_, at) => call(`${at}`));
+  service.isDraining = true;
+  // It came over a connection that is still open, and needs to wait for nobody.
+  const late = call('late', { key: 'b' });
+  first!.step();
+  late.step();
+  expect([first!.res.status, late.res.status]).toEqual([200, 200]);
+  expect(waiting.map(({ res }) => res.status)).toEqual(Array(4).fill(503));
+  expect(counted).toEqual(['0 1', 'late 1']);
+});
+
+test('of one key 64 calls are there at a time: one more is 503, and not counted', () => {
+  const { call, counted } = world();
+  const calls = Array.from({ length: 64 }, (_, at) => call(`${at}`));
+  expect(call('more').res.status).toBe(503);
+  expect(call('other', { key: 'b' }).res.status).toBe(0);
+  calls[0]!.step();
+  expect(call('again').res.status).toBe(0);
+  expect(counted.filter(one => one.startsWith('more'))).toEqual([]);
+});
+
+test('answers that may be large are made few at a time, of whatever keys, and small ones many', () => {
+  const { call, counted } = world();
+  const keys = Array.from({ length: 10 }, (_, at) => `k${at}`);
+  const large = keys.map(key => call(key, { key, names: 1_000, query: 'explain=true' }));
+  expect(counted).toHaveLength(3);
+  for (const one of large) one.leave();
+  counted.length = 0;
+  for (const key of keys) call(key, { key, names: 1_000 });
+  expect(counted).toHaveLength(10);
 });

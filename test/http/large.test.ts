@@ -31,7 +31,8 @@ test.each([
   ['large ones', 100_000, undefined, 3],
   ['large ones that a key has paid for', 100_000, 'key', 3],
   ['answers without a body', 0, undefined, 513],
-  ['small ones that a key has paid for', PAGE, 'key', 1_000],
+  ['small ones that a key has paid for, and nobody asks behind them', PAGE, 'key', 42],
+  ['tiny ones of these', 500, 'key', 1_000],
 ])('one connection gets so many %s, and no more', (_, body, payer, most) => {
   expect(untilSpent(unreadOf(), body, payer)).toBe(most);
 });
@@ -71,8 +72,8 @@ test('where all have got too much, those go whose last answer is oldest and that
   const few = got('few bytes', '192.0.2.7', 0);
   const reader = got('reads on and on', '192.0.2.8', 100_000);
   const busy = got('busy', '192.0.2.1', 100_000, undefined, true);
-  // 64 MiB are 667 of these.
-  const many = Array.from({ length: 660 }, (_, at) => got(`${at}`, `192.0.3.${at}`, 100_000));
+  // 32 MiB are 333 of these.
+  const many = Array.from({ length: 325 }, (_, at) => got(`${at}`, `192.0.3.${at}`, 100_000));
   expect(dropped).toEqual([]);
   reader.sends(0, undefined);
   const others = Array.from({ length: 320 }, (_, at) => got(`o${at}`, `192.0.4.${at}`, 100_000));
@@ -80,8 +81,16 @@ test('where all have got too much, those go whose last answer is oldest and that
   expect(dropped.length).toBeGreaterThan(310);
   for (const one of [few, reader, busy, ...many, ...others]) one.closed();
   const before = dropped.length;
-  for (let at = 0; at < 600; at++) got(`n${at}`, `192.0.5.${at}`, 100_000);
+  for (let at = 0; at < 300; at++) got(`n${at}`, `192.0.5.${at}`, 100_000);
   expect(dropped).toHaveLength(before);
+});
+
+test('answers that are not large count too, from a few refusals on', () => {
+  const { got, dropped } = crowd();
+  got('a refusal', '192.0.2.1', 600);
+  for (let at = 0; at < 5_000; at++) got(`${at}`, `192.0.3.${at}`, 30_000);
+  // 32 MiB are 1,099 of these.
+  expect(dropped).toEqual(Array.from({ length: 5_000 - 1_099 }, (_, at) => `${at}`));
 });
 
 test('whoever has paid is not pushed out by strangers, nor for what it has read', () => {
@@ -110,6 +119,21 @@ test('who asks again over a connection has read what a key paid for, and it is n
   for (let call = 0; call < 3; call++) unread.sends(100_000, undefined);
   unread.asked();
   expect(unread.isSpent).toBe(true);
+});
+
+test('small answers that a key has paid for count as much as large ones, until somebody asks behind them', () => {
+  const { got, dropped } = crowd();
+  const reader = got('reads', '192.0.2.1', 500, 'reader');
+  for (let call = 0; call < 2_000; call++) {
+    reader.sends(500, 'reader');
+    if (call % 30 === 0) reader.asked();
+  }
+  expect([reader.isSpent, reader.isLarge]).toEqual([false, false]);
+  const greedy = Array.from({ length: 400 }, (_, at) => got(`greedy ${at}`, '192.0.2.2', PAGE, 'greedy'));
+  for (const one of greedy) for (let call = 0; call < 11; call++) one.sends(PAGE, 'greedy');
+  expect(dropped[0]).toBe('greedy 0');
+  expect(dropped.length).toBeGreaterThan(100);
+  expect(dropped).not.toContain('reads');
 });
 
 test('the key that has left most unread gives way, and no other; what waits for an answer behind all that does not', () => {

@@ -33,12 +33,17 @@ function slowCall(receiving: Receiving, key: string, bytes = 300_000) {
   const res = new EventEmitter();
   const req = Object.assign(new Readable({ read() {} }), { headers: { 'content-length': `${bytes}` } });
   const head = readHead(['Content-Type', 'application/json', 'Content-Length', `${bytes}`]);
-  const call = { res, head, connection: { lastSecret: { digest: key } } } as unknown as Call;
+  const connection = { lastSecret: { digest: key } };
+  const call = { res, head, connection, finished() {} } as unknown as Call;
   let outcome: unknown = 'waiting';
   void receiving.body(req as never, call, ROUTE).then(body => {
     outcome = body;
   });
-  return { outcome: () => outcome, close: () => res.emit('close') };
+  const close = () => {
+    res.emit('close');
+    call.finished(call, 400);
+  };
+  return { outcome: () => outcome, close, end: () => call.finished(call, 400) };
 }
 
 const turn = () => new Promise(resolve => setImmediate(resolve));
@@ -75,10 +80,13 @@ test('one key has room for so many bodies, all keys for four times as many, and 
   const others = ['b', 'c', 'd', 'e'].map(of);
   await turn();
   expect(others.map(waiting)).toEqual([20, 20, 20, 3]);
-  for (const { close } of first) close();
+  // Whose request waits behind another of its connection has no end of its own when it leaves.
+  for (const { end } of first) end();
+  for (const { end } of first) end();
   const again = of('a');
   await turn();
   expect(waiting(again)).toBe(20);
+  expect(waiting(others[3]!)).toBe(3);
 });
 
 test('whom the key does not let in has no room, and who has left meanwhile neither', async () => {

@@ -259,6 +259,8 @@ describe('a refusal', () => {
     const [head, body] = rawRefusal({ refused, detail: 'ü' }, 'r1').split('\r\n\r\n') as [string, string];
     expect(head.split('\r\n')).toEqual([
       line,
+      'X-Content-Type-Options: nosniff',
+      'Vary: Origin, Authorization',
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: no-store',

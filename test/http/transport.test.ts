@@ -75,7 +75,8 @@ describe('before there is a route', () => {
   test.each([
     ['HPE_HEADER_OVERFLOW', 'headers_too_large', 'at most 8 KiB in all'],
     ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout', null],
-    ['HPE_INVALID_METHOD', 'bad_request', null],
+    ['HPE_UNEXPECTED_CONTENT_LENGTH', 'bad_request', 'send Content-Length once'],
+    ['HPE_SOMETHING_NEW', 'bad_request', null],
     [undefined, 'bad_request', null],
   ])('what the parser calls %s is %s', (code, refused, detail) => {
     expect(parserRefusal(code)).toEqual({ refused, detail });

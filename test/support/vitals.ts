@@ -57,24 +57,16 @@ const ESTABLISHED = '01';
 /** Ended by the server and not by its peer, who has not read all, or has and does not go. */
 const ENDED = ['04', '05'];
 
-/** The connections of an address to a port, as the kernel shows one side of them. */
-function connectionsOf(address: string, port: number, side: 'server' | 'client') {
+/** The states of an address's connections to a port, as the kernel shows the server's side of them. */
+function statesOf(address: string, port: number): string[] {
   const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
   // The kernel shows addresses in the order of the machine, which is the little-endian one wherever Node runs.
   const parts = address.split('.').reverse();
   const caller = `${parts.map(part => hex(Number(part), 2)).join('')}:`;
   const rows = readFileSync('/proc/net/tcp', 'latin1').split('\n').slice(1, -1);
   return rows.flatMap(row => {
-    const [, local, remote, state, queues] = row.trim().split(/\s+/) as [
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
-    const [from, to] = side === 'server' ? [remote, local] : [local, remote];
-    const [unsent, unread] = queues.split(':').map(digits => Number.parseInt(digits, 16)) as [number, number];
-    return from.startsWith(caller) && to.endsWith(`:${hex(port, 4)}`) ? [{ state, unsent, unread }] : [];
+    const [, local, remote, state] = row.trim().split(/\s+/) as [string, string, string, string];
+    return remote.startsWith(caller) && local.endsWith(`:${hex(port, 4)}`) ? [state] : [];
   });
 }
 
@@ -84,14 +76,7 @@ function connectionsOf(address: string, port: number, side: 'server' | 'client')
  */
 export function connectionsFrom(address: string, port: number, which: 'open' | 'kept' = 'open'): number {
   const isWanted = (state: string) => state === ESTABLISHED || (which === 'kept' && ENDED.includes(state));
-  return connectionsOf(address, port, 'server').filter(({ state }) => isWanted(state)).length;
-}
-
-/** Bytes from an address that the kernel has taken and the server has not, in all. */
-export function unreadFrom(address: string, port: number): number {
-  const here = connectionsOf(address, port, 'server').map(({ unread }) => unread);
-  const onTheWay = connectionsOf(address, port, 'client').map(({ unsent }) => unsent);
-  return [...here, ...onTheWay].reduce((sum, bytes) => sum + bytes, 0);
+  return statesOf(address, port).filter(isWanted).length;
 }
 
 export interface Peak {

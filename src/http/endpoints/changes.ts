@@ -1,32 +1,56 @@
 /** `GET /v1/public/changes`: what the lists flagged and cleared, for callers who keep a copy. */
 
-import { hash } from 'node:crypto';
 import type { Changes } from '../../changes.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
-import type { Call } from '../call.ts';
+import { AtOnce, shownBy } from '../at-once.ts';
+import { type Call, whenFinished } from '../call.ts';
+import { changesBytes, changesEtag } from '../changes-page.ts';
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
+import { PRICES } from '../prices.ts';
 import { readCount } from '../query.ts';
 import { sendEmpty, sendJson, sendRefusal } from '../reply.ts';
-import { changesJson } from '../wire.ts';
 
 const DEFAULT_CHANGES = 100;
 export const MOST_CHANGES = 1_000;
 
+/** Of one caller, who needs one: what they wait for is done in one thread for all. */
+const MOST_AT_ONCE = 32;
+const BUSY = refuse('overloaded', `at most ${MOST_AT_ONCE} of these calls at a time`, 1);
+
 export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Changes }) {
-  async function serve(call: Call): Promise<void> {
+  const callers = new AtOnce(MOST_AT_ONCE);
+
+  async function serve(call: Call, key: string): Promise<void> {
     const wanted = readWanted(call.target.query);
     if ('refused' in wanted) return sendRefusal(call, wanted);
-    const page = await changes.list(wanted.since, wanted.limit);
+    const page = await changes.list(wanted.since, wanted.limit, { key, turn: () => turnOf(call) });
     if (page === 'gone') return sendRefusal(call, refuse('gone', 'leave since out to start anew'));
-    const body = changesJson(page);
-    const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
+    const etag = changesEtag(page);
     const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
     if (isKnown(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
-    sendJson(call, 200, body, headers);
+    sendJson(call, 200, changesBytes(page), headers);
   }
 
-  return (call: Call): void => doors.spend(call, () => serve(call));
+  return (call: Call): void => {
+    const leave = callers.enter(shownBy(call));
+    if (!leave) return sendRefusal(call, BUSY);
+    whenFinished(call, leave);
+    doors.spend(call, ({ key }) => serve(call, key.id));
+  };
+}
+
+/** What has to be read from the store takes time of its caller, as another call would. */
+function turnOf(call: Call): Promise<void> {
+  return new Promise(resolve => {
+    call.connection.takeTurns({
+      isDone: true,
+      step() {
+        resolve();
+        return PRICES.portion;
+      },
+    });
+  });
 }
 
 function readWanted(query: string): { since: number | undefined; limit: number } | Refusal {

@@ -1,22 +1,17 @@
 /** `GET /v1/public/top-domains`: the domains flagged most often. */
 
-import { hash } from 'node:crypto';
 import { type FlagReason, MOST_TOP } from '../../core/ranking.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
-import type { Rank, TopDomain } from '../../rank.ts';
+import type { Rank, TopList } from '../../rank.ts';
 import type { Call } from '../call.ts';
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
 import { readCount, readFlag } from '../query.ts';
 import { sendEmpty, sendJson, sendRefusal } from '../reply.ts';
-import { FLAG_REASONS, topDomainsJson } from '../wire.ts';
+import { TopPage } from '../top-page.ts';
+import { FLAG_REASONS } from '../wire.ts';
 
 const DEFAULT_TOP = 100;
-
-interface Page {
-  readonly body: string;
-  readonly etag: string;
-}
 
 interface Wanted {
   readonly limit: number;
@@ -26,29 +21,27 @@ interface Wanted {
 }
 
 export function topEndpoint({ doors, rank }: { doors: Doors; rank: Rank }) {
-  /** Written once for each list that was made, however many ask for it. */
-  const pages = new WeakMap<readonly TopDomain[], Page>();
-  const explainedPages = new WeakMap<readonly TopDomain[], Page>();
+  /** Written once for each list that was made, however many ask for it and for how much of it. */
+  const pages = new WeakMap<TopList, TopPage>();
+  const explainedPages = new WeakMap<TopList, TopPage>();
 
-  function pageOf(domains: readonly TopDomain[], explain: boolean): Page {
+  function pageOf(list: TopList, explain: boolean): TopPage {
     const kept = explain ? explainedPages : pages;
-    let page = kept.get(domains);
-    if (!page) {
-      const body = topDomainsJson(domains, explain);
-      page = { body, etag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"` };
-      kept.set(domains, page);
-    }
+    const page = kept.get(list) ?? new TopPage(list.rows, explain);
+    kept.set(list, page);
     return page;
   }
 
   async function serve(call: Call): Promise<void> {
     const wanted = readTop(call.target.query);
     if ('refused' in wanted) return sendRefusal(call, wanted);
-    const domains = await rank.top(wanted.limit, wanted.reason, wanted.isObserved);
-    const { body, etag } = pageOf(domains, wanted.explain);
+    const list = await rank.top(wanted.reason);
+    const page = pageOf(list, wanted.explain);
+    const length = list.length(wanted.limit, wanted.isObserved);
+    const etag = page.etag(length);
     const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
     if (isKnown(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
-    sendJson(call, 200, body, headers);
+    sendJson(call, 200, page.begin(length), headers, page.end(length));
   }
 
   return (call: Call): void => doors.spend(call, () => serve(call));

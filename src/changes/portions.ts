@@ -1,0 +1,169 @@
+/**
+ * Changes as they are shown, in portions that are read once and kept until anything changes. Each page read anew took
+ * 5.4 ms of the thread that bulk work is done in, which others had to wait for (2026-11-17).
+ */
+
+import { LRUCache } from 'lru-cache';
+import { lineage } from '../core/domain.ts';
+import type { FairRow } from '../core/fair-row.ts';
+import type { ChangesMark, ListingChange, NumberedChange } from '../core/listing-change.ts';
+import { findOverride, type Override } from '../core/override.ts';
+import type { Store } from '../core/ports.ts';
+import type { Steps } from '../core/steps.ts';
+
+const DAY_MS = 86_400_000;
+/** The last day begins anew so often. */
+const DAY_STEP_MS = 60_000;
+/** Changes in a portion: what is read in one go takes a millisecond. */
+const PORTION = 250;
+/** About 7 MB, 64,000 changes. */
+const MOST_PORTIONS = 256;
+/** Finding the parents of a thousand names takes milliseconds. */
+const STEP = 100;
+
+export interface ShownChange extends NumberedChange {
+  /** No override says otherwise. */
+  readonly isShown: boolean;
+}
+
+/** The same for everybody for as long as nothing changes, so that what was made of it can be kept with it. */
+export interface Portion {
+  readonly rows: readonly ShownChange[];
+}
+
+export interface Piece {
+  readonly portion: Portion;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface ChangesPage {
+  readonly pieces: readonly Piece[];
+  /** Of the last one that was looked at. */
+  readonly cursor: number;
+  readonly more: boolean;
+}
+
+/** Who asks: what was not read yet is read in its turn. */
+export interface Asker {
+  readonly key: string;
+  readonly turn: () => Promise<void>;
+}
+
+export interface PortionParts {
+  readonly store: Pick<Store, 'changesAfter' | 'changesBefore'>;
+  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
+}
+
+/** All that stands under one mark and the same overrides. */
+export class Portions {
+  readonly #parts: PortionParts;
+  readonly #mark: ChangesMark;
+  readonly #overrides: ReadonlyMap<string, Override>;
+  readonly #begun: number;
+  /** When the next override ends. */
+  readonly #until: number;
+  readonly #kept = new LRUCache<number, Promise<Portion>>({ max: MOST_PORTIONS });
+  #lastDay: { readonly begins: number; readonly after: Promise<number> } | undefined;
+  /** One is read at a time: others need that thread too. */
+  readonly #row: FairRow;
+
+  constructor(
+    parts: PortionParts,
+    row: FairRow,
+    of: { mark: ChangesMark; overrides: ReadonlyMap<string, Override>; now: number },
+  ) {
+    this.#parts = parts;
+    this.#row = row;
+    this.#mark = of.mark;
+    this.#overrides = of.overrides;
+    this.#begun = of.now;
+    this.#until = of.overrides
+      .values()
+      .map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY)
+      .filter(expiresAt => expiresAt > of.now)
+      .reduce((first, expiresAt) => Math.min(first, expiresAt), Number.POSITIVE_INFINITY);
+  }
+
+  standsFor(mark: ChangesMark, overrides: ReadonlyMap<string, Override>, now: number): boolean {
+    const { generation, floor, last } = this.#mark;
+    const isSame = mark.generation === generation && mark.floor === floor && mark.last === last;
+    return isSame && overrides === this.#overrides && now >= this.#begun && now < this.#until;
+  }
+
+  /** After which one the last 24 hours begin. Finding it takes a look at all. */
+  async beforeLastDay(now: number): Promise<number> {
+    const begins = Math.floor(now / DAY_STEP_MS) * DAY_STEP_MS - DAY_MS;
+    if (this.#lastDay?.begins !== begins)
+      this.#lastDay = { begins, after: this.#parts.store.changesBefore(begins) };
+    const { after } = this.#lastDay;
+    after.catch(() => {
+      this.#lastDay = undefined;
+    });
+    return Math.max(this.#mark.floor, await after);
+  }
+
+  async page(after: number, limit: number, asker: Asker): Promise<ChangesPage> {
+    const { last } = this.#mark;
+    const pieces: Piece[] = [];
+    let cursor = after;
+    let left = limit;
+    for (let at = Math.floor(after / PORTION); left > 0 && at * PORTION < last; at++) {
+      const portion = await this.#portion(at, asker);
+      const from = portion.rows.findIndex(({ id }) => id > after);
+      if (from < 0) continue;
+      const to = Math.min(portion.rows.length, from + left);
+      pieces.push({ portion, from, to });
+      left -= to - from;
+      cursor = portion.rows[to - 1]!.id;
+    }
+    return { pieces, cursor, more: pieces.length > 0 && cursor < last };
+  }
+
+  /** Each in its own turn: nobody waits for that of somebody else who asked for it first. */
+  async #portion(at: number, asker: Asker): Promise<Portion> {
+    if (!this.#kept.has(at)) await asker.turn();
+    const kept = this.#kept.get(at);
+    if (kept) return kept;
+    const portion = this.#inRow(asker.key, () => this.#read(at));
+    portion.catch(() => this.#kept.delete(at));
+    this.#kept.set(at, portion);
+    return portion;
+  }
+
+  #inRow<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#row.take(key, 1, leave => void work().finally(leave).then(resolve, reject));
+    });
+  }
+
+  async #read(at: number): Promise<Portion> {
+    const { store, inTurns } = this.#parts;
+    const end = Math.min((at + 1) * PORTION, this.#mark.last);
+    const rows = (await store.changesAfter(at * PORTION, PORTION)).filter(({ id }) => id <= end);
+    return { rows: await inTurns(showing(rows, this.#overrides, this.#begun)) };
+  }
+}
+
+function* showing(
+  changes: readonly NumberedChange[],
+  overrides: ReadonlyMap<string, Override>,
+  now: number,
+): Steps<readonly ShownChange[]> {
+  const rows: ShownChange[] = [];
+  for (const change of changes) {
+    rows.push({ ...change, isShown: overrides.size === 0 || !isOverruled(change, overrides, now) });
+    if (rows.length % STEP === 0) yield;
+  }
+  return rows;
+}
+
+/** The operator's word stands, whatever lists do. */
+function isOverruled(
+  { domain, change }: ListingChange,
+  overrides: ReadonlyMap<string, Override>,
+  now: number,
+): boolean {
+  const action = findOverride(overrides, lineage(domain), now)?.action;
+  return change === 'flagged' ? action === 'allow' || action === 'role' : action === 'deny';
+}

@@ -1,0 +1,50 @@
+/** A page of changes as bytes: those of each portion are made once, and every page is made of parts of them. */
+
+import { hash } from 'node:crypto';
+import type { ChangesPage, Portion } from '../changes.ts';
+import { changeJson } from './wire.ts';
+
+const BEGIN = Buffer.from('{"changes":[');
+const TAG_LENGTH = 22;
+
+const tagOf = (bytes: Buffer | string) => hash('sha256', bytes, 'base64url').slice(0, TAG_LENGTH);
+
+class PortionBytes {
+  readonly #bytes: Buffer;
+  /** Where the rows before this one end. Each begins with a comma. */
+  readonly #ends = [0];
+  /** Of what they say, so that all servers and workers give the same. */
+  readonly tag: string;
+
+  constructor({ rows }: Portion) {
+    const texts = rows.map(row => Buffer.from(row.isShown ? `,${changeJson(row)}` : ''));
+    for (const text of texts) this.#ends.push(this.#ends.at(-1)! + text.length);
+    this.#bytes = Buffer.concat(texts);
+    this.tag = tagOf(this.#bytes);
+  }
+
+  part(from: number, to: number): Buffer {
+    return this.#bytes.subarray(this.#ends[from], this.#ends[to]);
+  }
+}
+
+/** For as long as the portions are kept. */
+const made = new WeakMap<Portion, PortionBytes>();
+
+function bytesOf(portion: Portion): PortionBytes {
+  const bytes = made.get(portion) ?? new PortionBytes(portion);
+  made.set(portion, bytes);
+  return bytes;
+}
+
+export function changesEtag({ pieces, cursor, more }: ChangesPage): string {
+  const parts = pieces.map(({ portion, from, to }) => `${bytesOf(portion).tag}.${from}.${to}`);
+  return `"${tagOf(`${parts.join()} ${cursor} ${more}`)}"`;
+}
+
+export function changesBytes({ pieces, cursor, more }: ChangesPage): Buffer {
+  const parts = pieces.map(({ portion, from, to }) => bytesOf(portion).part(from, to));
+  const first = parts.findIndex(part => part.length > 0);
+  if (first >= 0) parts[first] = parts[first]!.subarray(1);
+  return Buffer.concat([BEGIN, ...parts, Buffer.from(`],"cursor":"c${cursor}","more":${more}}`)]);
+}

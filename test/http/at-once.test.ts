@@ -1,0 +1,79 @@
+import { EventEmitter } from 'node:events';
+import { expect, test } from 'vitest';
+import type { Call } from '../../src/http/call.ts';
+import { changesBytes, changesEtag } from '../../src/http/changes-page.ts';
+import { changesEndpoint } from '../../src/http/endpoints/changes.ts';
+import { usageEndpoint } from '../../src/http/endpoints/usage.ts';
+
+/** What a caller saw, and what became of its call. */
+function calling(endpoint: (call: Call) => void, authorization: string) {
+  const res = Object.assign(new EventEmitter(), {
+    status: 0,
+    writeHead(status: number) {
+      res.status = status;
+    },
+    end() {},
+  });
+  const call = {
+    ...{ req: { method: 'GET' }, res, head: { authorization }, quota: [], requestId: 'r' },
+    ...{ target: { query: '' }, connection: { sends: () => true }, finished() {} },
+  } as unknown as Call;
+  endpoint(call);
+  return { res, end: () => call.finished(call, 200) };
+}
+
+test('of one caller a few calls are worked on at a time: more are 503 and not counted, others are let in', () => {
+  let counted = 0;
+  const endpoint = changesEndpoint({ doors: { spend: () => counted++ }, changes: {} } as never);
+  const first = calling(endpoint, 'Bearer a');
+  for (let more = 0; more < 31; more++) expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
+  expect(counted).toBe(32);
+  expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
+  expect(counted).toBe(32);
+  expect(calling(endpoint, 'Bearer b').res.status).toBe(0);
+  first.end();
+  first.end();
+  expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
+  expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
+});
+
+test('of one caller a few calls for its usage are worked on at a time', () => {
+  let entered = 0;
+  const enter = () => {
+    entered++;
+    return new Promise(() => {});
+  };
+  const endpoint = usageEndpoint({ doors: { enter }, admit: {} } as never);
+  const calls = Array.from({ length: 33 }, () => calling(call => void endpoint(call), 'Bearer a'));
+  expect([entered, calls[31]!.res.status, calls[32]!.res.status]).toEqual([32, 0, 503]);
+  calls[0]!.end();
+  expect(calling(call => void endpoint(call), 'Bearer a').res.status).toBe(0);
+});
+
+test('a page is made of parts of portions, without what is not shown, and its tag tells what it says', () => {
+  const row = (id: number, isShown = true) => ({
+    ...{ id, domain: `d${id}.com`, change: 'flagged' as const, at: 0, feeds: ['é'], isShown },
+  });
+  const first = { rows: [row(1), row(2, false), row(3)] };
+  const page = {
+    pieces: [
+      { portion: first, from: 1, to: 3 },
+      { portion: { rows: [row(4)] }, from: 0, to: 1 },
+    ],
+    ...{ cursor: 4, more: true },
+  };
+  const at = '1970-01-01T00:00:00Z';
+  expect(JSON.parse(changesBytes(page).toString())).toEqual({
+    changes: [3, 4].map(id => ({ domain: `d${id}.com`, change: 'flagged', at, feeds: ['é'] })),
+    ...{ cursor: 'c4', more: true },
+  });
+  const none = { pieces: [{ portion: first, from: 1, to: 2 }], cursor: 2, more: false };
+  expect(JSON.parse(changesBytes(none).toString())).toEqual({ changes: [], cursor: 'c2', more: false });
+  // Another server has read the same.
+  expect(changesEtag(structuredClone(page))).toBe(changesEtag(page));
+  const others = [none, { ...page, more: false }, { ...page, pieces: page.pieces.slice(1) }];
+  const changed = structuredClone(page);
+  Object.assign(changed.pieces[0]!.portion.rows[2]!, { change: 'cleared' });
+  const tags = new Set([page, changed, ...others].map(one => changesEtag(one)));
+  expect(tags.size).toBe(5);
+});
