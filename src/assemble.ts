@@ -105,8 +105,8 @@ export interface FollowParts {
   readonly catalog: () => Catalog;
   /** Folds what depends on a catalog; what it gives puts all of it in place, in one go. */
   readonly adopting: (next: Catalog) => Steps<() => void>;
-  /** Told of each that was put in place of another. */
-  readonly followed?: ((before: Catalog, after: Catalog) => Promise<void>) | undefined;
+  /** Told when another was put in place. */
+  readonly followed?: (() => void) | undefined;
   /** How often to look. */
   readonly everyMs?: number | undefined;
 }
@@ -161,11 +161,11 @@ export function followFeeds({
     }
     if (!isOther) return false;
     const snapshots = feeds.flatMap(({ id }) => held.get(id) ?? []);
-    const [before, next] = [catalog(), await fold(snapshots, tables)];
+    const next = await fold(snapshots, tables);
     const put = await inTurns(adopting(next));
     put();
     keep();
-    await followed?.(before, next);
+    followed?.();
     return true;
   }
 

@@ -15,7 +15,6 @@ import {
   type Stored,
   takeOver,
 } from './assemble.ts';
-import { recordChanges } from './changes.ts';
 import type { Config } from './config.ts';
 import type { Actor } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
@@ -32,6 +31,7 @@ import { createLookup } from './lookup.ts';
 import { loadOverrides } from './overrule.ts';
 import { withPresence } from './presence.ts';
 import { createRank } from './rank.ts';
+import { recordChanges } from './record.ts';
 import { type OnFormChange, toldOf } from './store/form.ts';
 import { StoreRefused } from './store/refused.ts';
 import { movedFrom } from './store/sqlite/moved.ts';
@@ -175,7 +175,7 @@ export function followStore(
   const recorder = recordChanges({ store, catalog: rest.catalog, clock, inTurns, onError });
   const following = followFeeds({
     ...{ ...rest, sources: sourcesWithout(feedsOff), stored },
-    followed: recorder.record,
+    followed: () => void recorder.look(),
   });
   return {
     check: following.check,

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { isDue, LEASE_MS, type Lease, nextDue } from './core/lease.ts';
-import type { Clock, Store } from './core/ports.ts';
+import type { Store } from './core/ports.ts';
 import type { Updated } from './update.ts';
 
 export const PERIODS = { hourly: 3_600_000, daily: 86_400_000 } as const;
@@ -24,7 +24,8 @@ export interface ScheduleParts {
     updated(done: readonly Updated[]): void;
     failed(error: unknown): void;
   };
-  readonly clock: Clock;
+  /** One for all servers: each by its own would take the lease from another that is at work. */
+  readonly clock: () => number | Promise<number>;
   /** From 0 to 1. */
   readonly chance?: () => number;
   readonly firstMs?: number;
@@ -63,10 +64,15 @@ export function scheduleUpdates(parts: ScheduleParts): Schedule {
   };
 }
 
-/** An operator waits for the next update: who looks next begins. One that is under way is not disturbed. */
-export async function hasten({ store, clock }: Pick<ScheduleParts, 'store' | 'clock'>): Promise<void> {
-  const was = await store.lease(NAME);
-  if (was?.holder === null) await store.swapLease({ ...was, dueAt: clock() }, was);
+/** Against one who renews it at the same moment. */
+const MOST_TRIES = 5;
+
+/** An operator waits for the next update: who looks next begins, after the one that is under way. */
+export async function hasten(store: ScheduleParts['store']): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const was = await store.lease(NAME);
+    if (!was || (await store.swapLease({ ...was, dueAt: 0 }, was))) return;
+  }
 }
 
 /** Up to twice as long. */
@@ -75,19 +81,19 @@ const jittered = (ms: number, chance: () => number) => ms * (1 + chance());
 async function look(parts: ScheduleParts, chance: () => number, closing: AbortSignal): Promise<void> {
   const { store, everyMs, clock, update, tell } = parts;
   const was = await store.lease(NAME);
-  const now = clock();
+  const now = await clock();
   if (closing.aborted || !isDue(was, now, everyMs)) return;
-  const mine = { name: NAME, holder: randomUUID(), until: now + LEASE_MS, dueAt: was?.dueAt ?? now };
+  const mine = { name: NAME, holder: randomUUID(), until: now + LEASE_MS, dueAt: now };
   if (!(await store.swapLease(mine, was))) return;
   const held = holdLease(parts, mine);
   const stop = AbortSignal.any([closing, held.lost]);
   // At once, while the store is still there: whoever comes next need not wait until it has run out.
-  const giveUp = () => void held.end(clock()).catch(() => {});
+  const giveUp = () => void held.end(0).catch(() => {});
   closing.addEventListener('abort', giveUp);
-  let dueAt = nextDue(clock(), everyMs / SOONER, chance());
+  let dueAt = nextDue(now, everyMs / SOONER, chance());
   try {
     const done = await update(stop);
-    if (done.some(({ after }) => after !== null)) dueAt = nextDue(clock(), everyMs, chance());
+    if (done.some(({ after }) => after !== null)) dueAt = nextDue(await clock(), everyMs, chance());
     tell.updated(done);
   } finally {
     closing.removeEventListener('abort', giveUp);
@@ -110,13 +116,25 @@ export function holdLease(
   let lease = first;
   let hasEnded = false;
   let writing = Promise.resolve();
-  const swap = async (next: Lease) => {
-    if (await store.swapLease(next, lease)) lease = next;
-    else lost.abort();
+  /** `due`: when it is due by what is written now, where somebody hastened it. */
+  const swap = async (next: (due: number | undefined) => Lease | Promise<Lease>) => {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const wanted = await next(lease.dueAt === first.dueAt ? undefined : lease.dueAt);
+      if (await store.swapLease(wanted, lease)) {
+        lease = wanted;
+        return;
+      }
+      const now = await store.lease(first.name);
+      if (now?.holder !== first.holder) break;
+      lease = now;
+    }
+    lost.abort();
   };
   const renew = () => {
     // A store that does not answer now may do so before it has run out.
-    writing = writing.then(() => swap({ ...lease, until: clock() + LEASE_MS })).catch(() => {});
+    writing = writing
+      .then(() => swap(async () => ({ ...lease, until: (await clock()) + LEASE_MS })))
+      .catch(() => {});
   };
   const renewing = setInterval(renew, renewMs).unref();
   return {
@@ -125,7 +143,7 @@ export function holdLease(
       clearInterval(renewing);
       if (hasEnded) return;
       hasEnded = true;
-      await writing.then(() => swap({ ...lease, holder: null, until: 0, dueAt }));
+      await writing.then(() => swap((due = dueAt) => ({ ...lease, holder: null, until: 0, dueAt: due })));
     },
   };
 }

@@ -13,9 +13,8 @@ import {
   type Packing,
   type Snapshot,
 } from './core/feed.ts';
-import { checkAfter, type FeedCheck, type Tried } from './core/freshness.ts';
+import type { Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
-import { historyOf, isHeld } from './core/history.ts';
 import { type Known, knownFrom } from './core/known.ts';
 import { SEED_BYTES } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
@@ -23,9 +22,11 @@ import { textOf } from './core/snapshot.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
+import { actOf } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
-import { isGone, readInUse, turnoverIn } from './update/in-use.ts';
-import { problemOf, tryOut, waitingIn } from './update/what-if.ts';
+import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
+import { checkOf, note } from './update/note.ts';
+import { flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
  * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
@@ -107,8 +108,7 @@ export interface UpdateOptions {
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const done = new Map<FreshSource, Updated>();
-  const checks = new Map((await parts.store.feedChecks()).map(check => [check.feed, check]));
-  const held = options.evenHeld ? [] : await heldFeeds(parts);
+  const named = options.evenHeld ? await heldFeeds(parts.store) : [];
   let catalog: Promise<Catalog> | undefined;
   let known: Promise<Known> | undefined;
   const once: Once = {
@@ -124,22 +124,18 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
     options.progress(id, done.size, parts.sources.length);
-    if (held.includes(id)) {
+    // Whoever goes back with a feed while others are fetched is heard.
+    const unlessHeld = !named.includes(id);
+    if (unlessHeld && (await heldFeeds(parts.store)).includes(id)) {
       done.set(source, leftAlone(id));
       continue;
     }
-    const updated = await update(source, once, { ...parts, check: checks.get(id) }, options);
+    const updated = await update(source, once, { ...parts, unlessHeld }, options);
     done.set(source, updated);
-    if (!options.dryRun && !(await isGone(source.feed, parts.store)))
-      await parts.store.noteCheck(checkAfter(checks.get(id), triedOf(updated), parts.clock()));
+    if (!options.dryRun && !(await isGone(source.feed, parts.store))) await note(triedOf(updated), parts);
     if (kind === 'popular') catalog = known = undefined;
   }
   return parts.sources.map(source => done.get(source)!);
-}
-
-async function heldFeeds({ store, sources }: UpdateParts): Promise<string[]> {
-  const [inUse, past] = [await store.snapshots(), await store.pastSnapshots()];
-  return sources.map(({ feed }) => feed.id).filter(id => isHeld(historyOf(id, inUse, past)));
 }
 
 const UNTRIED = { turnover: null, flips: null, waiting: null, fallback: null };
@@ -153,6 +149,18 @@ function leftAlone(feed: string): Updated {
 function triedOf({ feed, outcome, problems, turnover, waiting, tag, fallback }: Updated): Tried {
   const isBad = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
   return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting, tag, fallback };
+}
+
+/** Of one that could not even be tried to the end. */
+export async function noteFailed(
+  feed: string,
+  problem: string,
+  parts: Pick<UpdateParts, 'store' | 'clock'>,
+): Promise<Updated> {
+  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
+  const failed: Updated = { feed, outcome: 'failed', ...nothing, problems: [problem] };
+  await note(triedOf(failed), parts);
+  return failed;
 }
 
 /** So that the disposable feeds of the same update are held against what it says. */
@@ -174,14 +182,15 @@ async function knownNow({ tables }: UpdateParts, catalog: Once['catalog']): Prom
 async function update(
   source: FreshSource,
   { known, catalog }: Once,
-  parts: UpdateParts & { readonly check: FeedCheck | undefined },
+  parts: UpdateParts & { readonly unlessHeld: boolean },
   { force, dryRun }: UpdateOptions,
 ): Promise<Updated> {
   const { feed } = source;
   const inUse = await readInUse(feed, parts);
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
   const now = parts.clock();
-  const last = force ? undefined : lastTag(source, inUse, parts.check, now);
+  const tried = await checkOf(feed.id, parts.store);
+  const last = force ? undefined : lastTag(source, inUse, tried, now);
   const read = await readFresh(source, inUse.snapshot, last);
   const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
   if (read instanceof FeedError)
@@ -192,7 +201,8 @@ async function update(
   const held = { ...(await known()), installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
-  const { moved } = turnoverOf(fresh, inUse.snapshot, today);
+  const lately = flaggedLately(inUse.snapshot, feed, today);
+  const moved = new Map([...turnoverOf(fresh, inUse.snapshot, today).moved, ...lately]);
   const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
   const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
@@ -200,48 +210,37 @@ async function update(
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
   const flips = await tryOut(next, inUse.snapshot, { ...parts, catalog }, now);
-  const names = waitingIn(flips, parts.check);
+  const check = await checkOf(feed.id, parts.store);
+  const names = waitingIn(flips, check, lately.keys());
   if (names.length > 0) {
-    const { problem, outcome, waiting } = problemOf(names, feed, parts.check);
+    const { problem, outcome, waiting } = problemOf(names, feed, check);
     problems.push(problem);
     if (!force) return { ...told, outcome, flips, waiting };
   }
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
-  const act = actOf(changed, fallback ?? feed.origin, parts);
-  const taken = !(await isGone(feed, parts.store)) && (await accept(next, inUse.digest, act, parts));
-  return taken ? { ...changed, tag: keptTag(read.tag, next, now) } : { ...told, outcome: 'overtaken' };
+  const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
+  const isLookedAt = outcome === 'forced' || check?.isApproved === true;
+  const kept = keepingFlags(next, flips, isLookedAt, today);
+  const taken = !(await isGone(feed, parts.store)) && (await accept(kept, inUse.digest, act, parts));
+  if (taken) return { ...changed, tag: keptTag(read.tag, kept, now) };
+  const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);
+  return isHeld ? leftAlone(feed.id) : { ...told, outcome: 'overtaken' };
 }
 
 function versionOf({ version, names }: Snapshot): Version {
   return { version, names: names.length };
 }
 
-function actOf(
-  { feed, outcome, before, after, problems }: Updated,
-  origin: string,
-  { clock, actor }: UpdateParts,
-): Act {
-  const shown = ({ version, names }: Version) => `${version} with ${names} names`;
-  const change = `${before ? shown(before) : 'nothing'} → ${after ? shown(after) : 'nothing'}`;
-  return {
-    ...actor,
-    at: clock(),
-    action: outcome === 'forced' ? 'feed.force' : 'feed.update',
-    subject: feed,
-    detail: shortDetail([`${change} from ${origin}`, ...problems].join('; ')),
-  };
-}
-
 async function accept(
   snapshot: Snapshot,
   was: string | null,
   act: Act,
-  parts: UpdateParts,
+  { packing, store, unlessHeld }: UpdateParts & { readonly unlessHeld: boolean },
 ): Promise<boolean> {
   const { feed, version, digest, names } = snapshot;
-  const body = await parts.packing.pack(textOf(snapshot));
+  const body = await packing.pack(textOf(snapshot));
   const accepted = { feed: feed.id, version, digest, names: names.length, acceptedAt: act.at, body };
-  return parts.store.acceptSnapshot(accepted, was, act);
+  return store.acceptSnapshot(accepted, was, act, unlessHeld);
 }

@@ -1,46 +1,14 @@
-/** Who tells what updates changed, when several servers follow the same store. */
+/** What updates changed, page by page, for those who follow. */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
-import { type ChangesPage, createChanges, recordChanges } from '../src/changes.ts';
-import type { Catalog } from '../src/core/catalog.ts';
+import { expect, test } from 'vitest';
+import { type ChangesPage, createChanges } from '../src/changes.ts';
 import type { ChangesMark, NumberedChange } from '../src/core/listing-change.ts';
 import type { Override } from '../src/core/override.ts';
 import type { Store } from '../src/core/ports.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
-import { catalogOf } from './support/catalog.ts';
-import { eventually } from './support/scale.ts';
-import { temporaryFolder } from './support/service.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
-const DAY_MS = 86_400_000;
-const [first, second, third] = [
-  await catalogOf(['a.com']),
-  await catalogOf(['b.com']),
-  await catalogOf(['b.com', 'c.com']),
-];
-
-async function openStore(): Promise<Store> {
-  const store = await openSqliteStore(`${temporaryFolder()}/domain-risk.db`, error => {
-    throw error;
-  });
-  onTestFinished(() => store.close());
-  return store;
-}
-
-function server(store: Store, catalog: Catalog, patienceMs = 3_600_000, clock = () => NOW) {
-  const recorder = recordChanges({
-    ...{ store, catalog: () => catalog, clock, patienceMs },
-    inTurns,
-    onError(error) {
-      throw error;
-    },
-  });
-  onTestFinished(() => recorder.close());
-  return recorder;
-}
-
 const inTurns = async <T>(steps: Steps<T>) => allAtOnce(steps);
 const NONE = new Map<string, Override>();
 const ASKER = { key: 'k', turn: async () => {} };
@@ -61,38 +29,6 @@ const told = (page: ChangesPage | 'gone') =>
         .flatMap(({ portion, from, to }) => portion.rows.slice(from, to))
         .filter(({ isShown }) => isShown)
         .map(({ domain, change }) => `${change} ${domain}`);
-const generation = async (store: Store) => (await store.changesMark())?.generation;
-
-test('of servers that follow together one tells, whatever steps each of them took', async () => {
-  const store = await openStore();
-  const [one, other] = [server(store, first), server(store, first)];
-  await eventually('it begins', async () => (await generation(store)) === first.generation);
-  await Promise.all([one.record(first, second), other.record(first, second)]);
-  await Promise.all([one.record(second, third), other.record(first, third)]);
-  const page = await reader(store).list(0, 10);
-  expect(page).toMatchObject({ cursor: 3, more: false });
-  expect(told(page)).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
-});
-
-test('after changes that no server has seen, whoever follows is told to begin anew', async () => {
-  const store = await openStore();
-  await server(store, first).record(first, second);
-  await eventually('it begins', async () => (await generation(store)) !== undefined);
-  await server(store, first).record(first, second);
-  const { last } = (await store.changesMark())!;
-  // Another version, or an update while none ran; it waits for those that may tell.
-  const patient = server(store, third);
-  await patient.record(third, second);
-  expect(await reader(store).list(last, 10)).toMatchObject({ cursor: last });
-  server(store, third, 1);
-  await eventually('it begins anew', async () => (await generation(store)) === third.generation);
-  expect(await reader(store).list(last, 10)).toBe('gone');
-  const anew = await reader(store).list(undefined, 10);
-  expect(anew).toEqual({ pieces: [], cursor: last + 1, more: false });
-  await patient.record(third, first);
-  expect(told(await reader(store).list(last + 1, 10))).toHaveLength(3);
-});
-
 /** A store with so many changes, a minute apart, that counts what it is asked. */
 function counting(last: number) {
   const asked = { marks: 0, reads: [] as number[], days: 0, atOnce: 0, most: 0 };
@@ -191,22 +127,4 @@ test('a portion that could not be read is read again', async () => {
   fails = false;
   expect(told(await changes.list(8, 1))).toEqual(['flagged d9.com']);
   expect(told(await changes.list(undefined, 1))).toEqual(['flagged d1.com']);
-});
-
-test('after a day of a clock that is far ahead whoever follows still finds what they have not read', async () => {
-  const store = await openStore();
-  const time = { now: NOW };
-  const one = server(store, first, 3_600_000, () => time.now);
-  await eventually('it begins', async () => (await generation(store)) === first.generation);
-  await one.record(first, second);
-  time.now = NOW + 366 * DAY_MS;
-  for (const [before, after] of [
-    [second, third],
-    [third, second],
-  ] as const)
-    await one.record(before, after);
-  expect(await reader(store).list(0, 10)).toMatchObject({ cursor: 4 });
-  time.now += 2 * DAY_MS;
-  await one.record(second, third);
-  expect(await reader(store).list(0, 10)).toBe('gone');
 });

@@ -89,7 +89,7 @@ test('what callers asked for on seven days holds a list back that would flag it,
   const approved = { ...rejected, approved: true };
   expect(await admin('POST', 'feeds/ours/approve')).toEqual({ status: 200, body: approved });
   // Whoever looks next begins an update.
-  expect(await store.lease('feeds')).toEqual({ ...due, dueAt: TODAY });
+  expect(await store.lease('feeds')).toEqual({ ...due, dueAt: 0 });
   expect(await update()).toBe('accepted');
   await eventually('the service follows', async () => (await reasonsOf(service, secret)) === 'disposable');
   expect((await store.audit(4)).map(({ action, who }) => [action, who])).toEqual([

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } fro
 import { LEASE_MS } from '../src/core/lease.ts';
 import type { Store } from '../src/core/ports.ts';
 import { tellOfUpdates } from '../src/observe-updates.ts';
-import { PERIODS, type ScheduleParts, scheduleUpdates } from '../src/schedule.ts';
+import { hasten, PERIODS, type ScheduleParts, scheduleUpdates } from '../src/schedule.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import type { Updated } from '../src/update.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -109,6 +109,27 @@ test('while one is at it, however long that takes, no other begins', async () =>
   await eventually(async () => expect((await one.lease('feeds'))?.dueAt).toBe(now + DAY));
   await looked(other);
   expect(begun).toBe(0);
+});
+
+test('an operator who is waited for has the next update begin right after the one that is under way', async () => {
+  const [one, other] = stores as [Store, Store];
+  const { promise, resolve } = Promise.withResolvers<Updated[]>();
+  start(one, {
+    update: async stop => {
+      if (++begun > 1) return [updated('accepted')];
+      const done = await promise;
+      stop.throwIfAborted();
+      return done;
+    },
+  });
+  await eventually(async () => expect((await one.lease('feeds'))?.holder).toBeTypeOf('string'));
+  now += 1;
+  await hasten(other);
+  await eventually(async () => expect((await one.lease('feeds'))?.until).toBe(now + LEASE_MS));
+  expect(begun).toBe(1);
+  resolve([updated('unchanged')]);
+  await eventually(async () => expect((await one.lease('feeds'))?.dueAt).toBe(now + DAY));
+  expect([begun, logged.some(line => line.includes('given up'))]).toEqual([2, false]);
 });
 
 test('whoever dies is taken over, and one that was only stopped gives up when it sees that', async () => {

@@ -539,6 +539,48 @@ describe('what a new version would change for names that were asked here lately'
     expect((await acts()).map(({ action }) => action)).toEqual(['feed.approve', 'feed.update']);
   });
 
+  it('holds small steps back that are many within a month, and begins to count anew where an operator looked', async () => {
+    const step = (upTo: number) => [...many(100), ...regulars.slice(0, upTo)];
+    expect((await tryAll(step(3))).outcome).toBe('accepted');
+    // What is in use is flagged by now.
+    const inUse = { feeds: [source(step(3), verified())], tables: () => readTables() };
+    const flagged = await buildCatalog(inUse, () => {});
+    const on = (now: number) => ({ now, catalog: async () => flagged });
+    expect((await tryAll(step(6), { ...on(FIRST + 40 * DAY), dryRun: true })).outcome).toBe('accepted');
+    const waits = await tryAll(step(6), on(FIRST + DAY));
+    expect(waits).toMatchObject({ outcome: 'waiting', waiting: { length: 6 } });
+    const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    await approveFeed(feed.id, actor);
+    expect((await tryAll(step(6), on(FIRST + DAY))).outcome).toBe('accepted');
+    expect((await tryAll(step(7), on(FIRST + 2 * DAY))).outcome).toBe('accepted');
+  });
+
+  it('hears an operator who decides while it is fetched, and forgets nothing that is decided while it is noted', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 6)];
+    expect((await tryAll(bad)).outcome).toBe('waiting');
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    let decide: () => Promise<unknown> = () => rejectFeed(feed.id, actor);
+    const meanwhile: UpdateParts['store'] = {
+      ...store,
+      async noteCheck(...args) {
+        await decide();
+        return store.noteCheck(...args);
+      },
+    };
+    expect((await tryAll(bad, { store: meanwhile })).outcome).toBe('waiting');
+    expect(await check()).toMatchObject({ waiting: null, decided: bad.slice(100), isApproved: false });
+    decide = async () => {};
+    const slow = {
+      ...source(bad, verified()),
+      read: async () => {
+        await approveFeed(feed.id, actor);
+        return { version: 'new', names: bad };
+      },
+    };
+    const options = { catalog, installed: [source(many(100), verified())] };
+    expect((await updateAll([slow], options))[0]!.outcome).toBe('accepted');
+  });
+
   it('is refused without asking again where an operator rejected it; other names wait, and force takes all', async () => {
     const bad = [...many(100), ...regulars.slice(0, 7)];
     expect((await tryAll(bad)).outcome).toBe('waiting');
@@ -590,6 +632,30 @@ it('a feed that was rolled back is left alone, until it is named', async () => {
   expect(await update(many(103), { ...later, evenHeld: true })).toMatchObject({ outcome: 'accepted' });
   expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
 });
+
+it.each([
+  ['before its turn comes', 0],
+  ['while it is fetched', 1],
+])(
+  'what an operator does %s stands: the update leaves the feed at the version gone back to',
+  async (_, at) => {
+    await update(many(101));
+    await update(many(102), { now: FIRST + DAY });
+    const { rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    const rollBack = async () => {
+      await rollBackFeed(feed.id, { who: 'op', via: 'test' });
+      return { version: 'new', names: many(103) };
+    };
+    const other = { ...feed, id: `${feed.id}-slow` };
+    const read = async () => ({ version: 'new', names: many(103) });
+    const sources = [other, feed].map((of, place) => ({ feed: of, read: place === at ? rollBack : read }));
+    for (const evenHeld of [false, true]) {
+      const [, done] = await updateAll(sources, { now: FIRST + 2 * DAY, evenHeld });
+      expect([done!.outcome, (await stored())!.names.length]).toEqual(['held', 101]);
+      await actsOnFeeds({ store, clock: () => FIRST }).returnFeed(feed.id, { who: 'op', via: 'test' });
+    }
+  },
+);
 
 it('where nothing could be read, the lists in use are not even loaded', async () => {
   const catalog = () => Promise.reject(new Error('loaded'));

@@ -1,5 +1,6 @@
 /** The thread in which a running service updates its lists, behind a proxy that lets nothing through. */
 
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { FeedError } from '../src/core/feed.ts';
 import { download } from '../src/feeds/download.ts';
 import { FEED_IDS } from '../src/feeds/sources.ts';
 import { updateInThread } from '../src/workers/updater.ts';
+import { ACT } from './support/act.ts';
 import { anyPostgres, hasPostgres, type Postgres } from './support/postgres.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -43,6 +45,24 @@ test.each(['HTTPS_PROXY', 'https_proxy'])(
     expect(problem).toBeInstanceOf(FeedError);
     expect(String(problem)).toContain('https://lists.example/list.txt: the proxy answered 403');
     expect(String(problem)).not.toContain('canary');
+  },
+);
+
+test.each(['op:pw-canary@', 'HTTP://op:pw-canary@', ''])('%slocalhost:port is a proxy too', async before => {
+  vi.stubEnv('HTTPS_PROXY', before + address);
+  expect(String(await problemOf('https://lists.example/list.txt'))).toContain('the proxy answered 403');
+  expect(asked).toEqual(['lists.example:443']);
+});
+
+test.each(['socks5://op:pw-canary@', 'ftp://'])(
+  '%s is told as no way to a proxy, and nothing goes past it',
+  async before => {
+    vi.stubEnv('https_proxy', before + address);
+    const problem = String(await problemOf('https://127.0.0.1:1/list.txt'));
+    expect(problem).toMatch(
+      /HTTPS_PROXY begins with \w+:\/\/, which is not supported: set it to one such as http:/,
+    );
+    expect(problem).not.toContain('canary');
   },
 );
 
@@ -87,6 +107,34 @@ describe('in a thread of its own', () => {
     const given = updateInThread(config, store, AbortSignal.abort());
     await expect(given).rejects.toThrow('given up');
   }
+
+  test('a list that there is no memory for is left out, and the service and the other lists go on', async () => {
+    vi.stubEnv('HTTPS_PROXY', `http://${address}`);
+    const folder = temporaryFolder();
+    const config = readConfig({ DATABASE_URL: `sqlite:${join(folder, 'domain-risk.db')}`, FEEDS_OFF: off });
+    const store = await openStore(config, error => {
+      throw error;
+    });
+    onTestFinished(() => store.close());
+    const place = join(folder, 'bomb.json');
+    writeFileSync(place, `[${'{"a":1.5},'.repeat(1_900_000)}1]`);
+    const bomb = {
+      name: 'bomb',
+      place,
+      kind: 'popular',
+      format: 'json',
+      verified: false,
+      addedAt: 1,
+    } as const;
+    await store.addFeed(bomb, 9, ACT);
+    const done = await updateInThread(config, store, new AbortController().signal, 64);
+    expect(done.map(({ feed, outcome }) => [feed, outcome])).toEqual([
+      ['bomb', 'failed'],
+      ['castle', 'failed'],
+    ]);
+    const [noted] = await store.feedChecks();
+    expect(noted).toMatchObject({ feed: 'bomb', problem: expect.stringMatching(/memory than the 64 MiB/) });
+  });
 
   test('it works on the file that the service has open', () =>
     updateOn(`sqlite:${join(temporaryFolder(), 'domain-risk.db')}`));

@@ -130,7 +130,7 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
   acceptSnapshot: async () => false,
   pastSnapshots: async () => [],
   feedChecks: async () => [],
-  noteCheck: async () => {},
+  noteCheck: async () => true,
 };
 
 export async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {

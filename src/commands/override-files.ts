@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { parseOverrides, writtenOverrides } from '../core/override-file.ts';
+import { MOST_IMPORTED, parseOverrides, writtenOverrides } from '../core/override-file.ts';
 import { CommandFailed, printJson, printTable } from './print.ts';
 import { actor, operateOn, whoAmI, withStore, withStoreOrNew } from './world.ts';
 
@@ -48,9 +48,16 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
       [...problems.slice(0, MOST_TOLD), ...more, 'nothing was imported: correct the file first'].join('\n'),
     );
   }
-  const result = await (dryRun ? withStore : withStoreOrNew)(store =>
-    operateOn(store).importOverrides(overrides, basename(file), actor(), { dryRun, replaceAll }),
-  );
+  const result = await (dryRun ? withStore : withStoreOrNew)(async store => {
+    const work = (isTrial: boolean) =>
+      operateOn(store).importOverrides(overrides, basename(file), actor(), { dryRun: isTrial, replaceAll });
+    const tried = await work(true);
+    if (!('problem' in tried) && tried.added + tried.changed > MOST_IMPORTED)
+      throw new CommandFailed(
+        `${tried.added} to add and ${tried.changed} to change, at most ${MOST_IMPORTED} at once: import the file in parts`,
+      );
+    return dryRun || 'problem' in tried ? tried : work(false);
+  });
   if ('problem' in result)
     throw new CommandFailed(
       `${result.detail}: "domain-risk overrides export > before.csv", then import with --replace-all; nothing was imported`,

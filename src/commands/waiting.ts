@@ -1,10 +1,12 @@
 /** `domain-risk feeds approve|reject`: versions of lists that would flag established names, and what they would change. */
 
 import type { Command } from 'commander';
+import type { Store } from '../core/ports.ts';
 import type { Flip } from '../core/what-if.ts';
 import type { Updated } from '../update.ts';
+import { checkKnown } from './own-feeds.ts';
 import { printJson } from './print.ts';
-import { actor, done, operateOn, withStore } from './world.ts';
+import { actor, done, hasStore, operateOn, readWorld, withStore } from './world.ts';
 
 /** `update` fetches the list anew: of names that were not looked at it takes as few as ever. */
 export function addWaiting(feeds: Command, update: (feed: string) => Promise<void>): void {
@@ -31,7 +33,12 @@ export function addWaiting(feeds: Command, update: (feed: string) => Promise<voi
 }
 
 async function decide(feed: string, act: 'approveFeed' | 'rejectFeed'): Promise<readonly string[]> {
-  return done(await withStore(store => operateOn(store)[act](feed, actor())), 'feeds status');
+  const work = async (store: Store) => {
+    checkKnown(feed, await store.addedFeeds());
+    return operateOn(store)[act](feed, actor());
+  };
+  if (!hasStore(readWorld())) checkKnown(feed, []);
+  return done(await withStore(work), 'feeds status');
 }
 
 /** Of each way; an operator looks at a few. */

@@ -21,29 +21,54 @@ export function flaggedBy(catalog: Catalog, name: string, today: Day): readonly 
   return FLAGGING.has(weight) ? [...new Set(listing.hits.map(({ feed }) => feed))] : [];
 }
 
-/** Whether anything is said of a name that may make a difference: most names of a list stay as they are. */
-const saidOf = (catalog: Catalog, name: string) =>
-  `${catalog.listed([name]).hits.map(({ feed }) => feed)} ${catalog.isPanel(name)} ${catalog.isFree(name)}`;
+/** All that may make a difference to its verdict: most names of a list stay as they are. */
+function saidOf(catalog: Catalog, name: string): string {
+  const { namings } = catalog.listed([name]);
+  const words = namings.map(({ feed, since, until }) => `${feed.id} ${feed.family} ${since} ${until}`);
+  return `${words} ${catalog.isPanel(name)} ${catalog.isFree(name)}`;
+}
 
-/** Only names that changed lists hold are looked at, in their order, so that every server finds the same. */
+/** What another list is: one of the same names that was added anew may be of another kind. */
+const versionOf = ({ digest, feed: { kind, family } }: Catalog['snapshots'][number]) =>
+  `${digest} ${kind} ${family}`;
+
+/** Only names that changed lists hold, and listed ones below them, are looked at, in their order. */
 export function* comparing(before: Catalog, after: Catalog, at: number): Steps<ListingChange[]> {
-  const digests = new Map(before.snapshots.map(({ feed, digest }) => [feed.id, digest]));
-  const isOther = (one: Catalog['snapshots'][number], other: Catalog) =>
-    other.snapshots.find(({ feed }) => feed.id === one.feed.id)?.digest !== one.digest;
-  const changed = [
-    ...before.snapshots.filter(one => isOther(one, after)),
-    ...after.snapshots.filter(one => digests.get(one.feed.id) !== one.digest),
-  ];
+  const without = ({ snapshots }: Catalog, other: Catalog) => {
+    const versions = new Map(other.snapshots.map(one => [one.feed.id, versionOf(one)]));
+    return snapshots.filter(one => versions.get(one.feed.id) !== versionOf(one));
+  };
   const today = dayAt(at);
   const found = new Map<string, ListingChange>();
+  const compare = (domain: string) => {
+    if (found.has(domain)) return;
+    const [was, is] = [flaggedBy(before, domain, today), flaggedBy(after, domain, today)];
+    if (was.length === 0 && is.length > 0) found.set(domain, { domain, change: 'flagged', at, feeds: is });
+    if (was.length > 0 && is.length === 0) found.set(domain, { domain, change: 'cleared', at, feeds: was });
+  };
+  const changed = new Set<string>();
   let looked = 0;
-  for (const { names } of changed)
+  for (const { names } of [...without(before, after), ...without(after, before)])
     for (const domain of names) {
       if (++looked % STEP === 0) yield;
-      if (found.has(domain) || saidOf(before, domain) === saidOf(after, domain)) continue;
-      const [was, is] = [flaggedBy(before, domain, today), flaggedBy(after, domain, today)];
-      if (was.length === 0 && is.length > 0) found.set(domain, { domain, change: 'flagged', at, feeds: is });
-      if (was.length > 0 && is.length === 0) found.set(domain, { domain, change: 'cleared', at, feeds: was });
+      if (changed.has(domain) || saidOf(before, domain) === saidOf(after, domain)) continue;
+      changed.add(domain);
+      compare(domain);
     }
+  if (changed.size === 0) return [];
+  for (const { feed, names } of [...before.snapshots, ...after.snapshots]) {
+    if (feed.kind !== 'disposable') continue;
+    for (const domain of names) {
+      if (++looked % STEP === 0) yield;
+      if (isBelow(domain, changed)) compare(domain);
+    }
+  }
   return [...found.values()];
+}
+
+/** Not a name itself: those were looked at. */
+function isBelow(domain: string, names: ReadonlySet<string>): boolean {
+  for (let dot = domain.indexOf('.'); dot !== -1; dot = domain.indexOf('.', dot + 1))
+    if (names.has(domain.slice(dot + 1))) return true;
+  return false;
 }

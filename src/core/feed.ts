@@ -129,6 +129,8 @@ export interface Snapshot extends Content {
   readonly digest: string;
   /** When an update was accepted; null as installed. */
   readonly acceptedAt: number | null;
+  /** One of the lines that are no usable names, as it was read; not kept. */
+  readonly unusable?: string | undefined;
 }
 
 /** What the store knows of a snapshot that an update brought. */

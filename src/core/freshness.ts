@@ -45,7 +45,9 @@ export function checkAfter(
   const checkedAt = problem === null ? now : (was?.checkedAt ?? null);
   // What went well has settled what was decided before.
   const { decided = null, isApproved = null } = problem === null ? {} : (was ?? {});
-  const held = problem === null ? null : (waiting ?? was?.waiting ?? null);
+  // Nor is anybody asked again who decided while this was found.
+  const open = waiting?.filter(name => !decided?.includes(name)) ?? was?.waiting ?? [];
+  const held = problem === null || open.length === 0 ? null : open;
   const last = { feed, triedAt: now, checkedAt, added, removed, problem };
   return { ...last, waiting: held, decided, isApproved, tag, fallback };
 }

@@ -42,7 +42,9 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
   const unusable = dropped.malformed + dropped.suffix + dropped.specialUse;
   const lines = names.length + unusable + dropped.duplicate;
   if (100 * unusable > lines)
-    problems.push(`${unusable} of ${lines} lines are no usable names, more than 1 %`);
+    problems.push(
+      `${unusable} of ${lines} lines are no usable names, more than 1 %: ${quoted(fresh.unusable)} for one`,
+    );
   const canary = feed.kind === 'disposable' ? names.find(name => canaries.has(name)) : undefined;
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
   if (feed.kind === 'disposable') problems.push(...coveringStrangers(names, held));
@@ -73,6 +75,9 @@ function outOfBand(
   if (isAbove(names.length, most)) return [`${names.length} names, more than 50 % more than ${most}`];
   return [];
 }
+
+/** A stranger wrote it: it must not drive a terminal. */
+const quoted = (text = '') => JSON.stringify(text.replace(/[\p{Cc}\p{Cf}]/gu, ' '));
 
 const mostIn = ({ isOwn, kind }: Feed) => (isOwn && kind !== 'disposable' ? MOST_OWN : MOST_NAMES);
 

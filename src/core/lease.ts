@@ -12,8 +12,11 @@ export interface Lease {
 /** Renewed several times within it: a holder that was stopped for a moment keeps it. */
 export const LEASE_MS = 120_000;
 
+/** However the clocks of those who share a store differ: one that is further ahead than this was wrong. */
+const TOLERANCE_MS = LEASE_MS;
+
 export function isHeld({ holder, until }: Lease, now: number): boolean {
-  return holder !== null && until > now && until <= now + LEASE_MS;
+  return holder !== null && until > now && until <= now + LEASE_MS + TOLERANCE_MS;
 }
 
 /**
@@ -23,7 +26,7 @@ export function isHeld({ holder, until }: Lease, now: number): boolean {
 export function isDue(lease: Lease | undefined, now: number, everyMs: number): boolean {
   if (!lease) return true;
   if (isHeld(lease, now)) return false;
-  return lease.dueAt <= now || lease.dueAt > now + MOST_JITTER * everyMs;
+  return lease.dueAt <= now || lease.dueAt > now + MOST_JITTER * everyMs + TOLERANCE_MS;
 }
 
 const LEAST_JITTER = 0.95;

@@ -12,8 +12,16 @@ export interface ListStore {
   /** Which version of which feed was accepted last; feeds that were never updated are not there. */
   snapshots(): Promise<SnapshotHead[]>;
   snapshot(feed: string): Promise<AcceptedSnapshot | undefined>;
-  /** Takes the place of the snapshot with the digest `was` (null: of none); false when another came between. */
-  acceptSnapshot(snapshot: AcceptedSnapshot, was: string | null, act: Act): Promise<boolean>;
+  /**
+   * Takes the place of the snapshot with the digest `was` (null: of none); false when another came between, and with
+   * `unlessHeld` also where an operator went back from a newer one.
+   */
+  acceptSnapshot(
+    snapshot: AcceptedSnapshot,
+    was: string | null,
+    act: Act,
+    unlessHeld?: boolean,
+  ): Promise<boolean>;
   /** Versions of feeds that were in use, and are kept (core/history.ts). */
   pastSnapshots(): Promise<SnapshotHead[]>;
   /** Puts one of these in the place of the snapshot with the digest `was`; null what is installed. False as above. */
@@ -30,9 +38,11 @@ export interface ListStore {
 
   /** What became of each feed when it was last looked at, in the order of their names. */
   feedChecks(): Promise<FeedCheck[]>;
-  noteCheck(check: FeedCheck): Promise<void>;
-  /** The same as an operator's act. */
-  decideCheck(check: FeedCheck, act: Act): Promise<void>;
+  /**
+   * Where `was` is given it takes the place of that (null: of none), and false when another came between: neither does an
+   * update undo what an operator decided meanwhile, nor the other way round. `act`: where it is an operator's.
+   */
+  noteCheck(check: FeedCheck, was?: FeedCheck | null, act?: Act): Promise<boolean>;
   /** What a server was asked on a day, in place of what it said before; what is older than `sinceDay` is forgotten. */
   keepAsked(asked: AskedNames, sinceDay: string): Promise<void>;
   askedNames(): Promise<AskedNames[]>;
@@ -46,6 +56,8 @@ export interface ListStore {
   changesAfter(id: number, most: number): Promise<NumberedChange[]>;
   /** The number of the last one before a moment; 0 where there is none. */
   changesBefore(at: number): Promise<number>;
+  /** Now, by a clock that is one for all who share the store. */
+  moment(): Promise<number>;
   /** Who does a work that only one server of all should do at a time; undefined before the first has. */
   lease(name: string): Promise<Lease | undefined>;
   /** Compare and swap: takes the place of `was`; false when another came between. */

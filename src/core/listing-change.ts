@@ -23,4 +23,11 @@ export interface ChangesMark {
   readonly last: number;
 }
 
+/** In a millisecond hardly so many change: a store that is made anew gives no number that an earlier one has given. */
+const IN_A_MILLISECOND = 100;
+
+/** Where numbers begin whose changes before are not known: above all that were given, also by a store before this one. */
+export const firstNumber = (now: number, was: ChangesMark | undefined): number =>
+  Math.max(now * IN_A_MILLISECOND, (was?.last ?? 0) + 1);
+
 export const NO_CHANGES: ChangesMark = { generation: '', floor: 0, last: 0 };

@@ -59,12 +59,17 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
   const since = new Uint16Array(raw.names.length).fill(dayFrom(raw.dated ?? ''));
   const labels = new Map<string, string>();
   let at = 0;
+  let unusable: string | undefined;
+  const drop = (why: keyof Dropped, text: string) => {
+    dropped[why]++;
+    unusable ??= text.slice(0, MOST_SHOWN);
+  };
   for (const text of raw.names) {
     if (++at % STEP === 0) yield;
     const parsed = parseDomain(text);
-    if (!parsed.ok) dropped[isSuffix(parsed.rule) ? 'suffix' : 'malformed']++;
-    else if (isRegistry(parsed.domain)) dropped.suffix++;
-    else if (isSpecialUse(parsed.domain)) dropped.specialUse++;
+    if (!parsed.ok) drop(isSuffix(parsed.rule) ? 'suffix' : 'malformed', text);
+    else if (isRegistry(parsed.domain)) drop('suffix', text);
+    else if (isSpecialUse(parsed.domain)) drop('specialUse', text);
     else if (!isNew(parsed.domain)) dropped.duplicate++;
     else {
       const day = raw.since?.get(text);
@@ -76,15 +81,8 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
   }
   const version = parseLabel(raw.version, MOST_SHOWN);
   if (!version.ok) throw new FeedError(`${feed.origin}: its version ${version.problem}`);
-  return yield* sealing(feed, {
-    version: version.value,
-    names,
-    since: since.slice(0, names.length),
-    doubtful: new Map(),
-    moved: new Map(),
-    labels,
-    dropped,
-  });
+  const content = { version: version.value, names, since: since.slice(0, names.length), labels, dropped };
+  return { ...(yield* sealing(feed, { ...content, doubtful: new Map(), moved: new Map() })), unusable };
 }
 
 function isSuffix(rule: string): boolean {

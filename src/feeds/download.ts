@@ -11,6 +11,7 @@ import { createGunzip } from 'node:zlib';
 import { isPublicAddress } from '../core/address.ts';
 import { FeedError, MOST_BYTES } from '../core/feed.ts';
 import { type Tag, tagOf } from '../core/tag.ts';
+import { throughProxy, tunnelProblem } from './proxy.ts';
 
 /** Over everything: names, redirects and the last byte of the body. */
 const DEADLINE_MS = 60_000;
@@ -18,7 +19,7 @@ const MOST_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface DownloadOptions {
-  /** An operator named the address. Where it is an IP address, it need not be a public one. */
+  /** An operator named the address, which may be one of their own network. */
   readonly isNamed: boolean;
   readonly deadlineMs?: number;
   /** After decompression. */
@@ -57,7 +58,8 @@ export async function download(address: URL, options: DownloadOptions): Promise<
     return { text: asList(await readBody(response, { mostBytes, firstBytes }, signal)), tag };
   } catch (error) {
     const { message } = error as Error;
-    const why = signal.aborted ? `not complete within ${deadlineMs / 1000} s` : message;
+    const told = message === 'aborted' ? 'the connection was cut before the list was complete' : message;
+    const why = signal.aborted ? `not complete within ${deadlineMs / 1000} s` : told;
     throw new FeedError(`${shownAddress(address)}: ${why}`, { cause: error });
   }
 }
@@ -93,18 +95,20 @@ async function answered(
   let url = address;
   for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
     // The operator's word is for the address that was named and not for where its server points.
-    const problem = addressProblem(url, isNamed && url.host === address.host);
+    const isTheirs = isNamed && url.host === address.host;
+    const problem = addressProblem(url, isTheirs);
     if (problem) throw new FeedError(hop === 0 ? problem : `redirects to where it may not: ${problem}`);
     // Of another address, be it behind a redirect, the same words may mean something else.
     const place = createHash('sha256').update(url.href).digest('hex');
     const known = last?.address === place ? last : undefined;
-    const response = await ask(url, signal, known);
+    const response = await ask(url, signal, known, isTheirs);
     const { statusCode = 0, headers } = response;
     if (statusCode === 200) return { response, tag: tagOf(place, headers) };
     response.destroy();
     if (statusCode === 304 && known) return {};
     if (!REDIRECTS.has(statusCode) || headers.location === undefined)
       throw new FeedError(`answered ${statusCode}`);
+    if (!URL.canParse(headers.location, url.href)) throw new FeedError('redirects to what is no address');
     const next = new URL(headers.location, url);
     if (next.protocol !== url.protocol)
       throw new FeedError(`redirects from ${url.protocol} to ${next.protocol}`);
@@ -113,7 +117,12 @@ async function answered(
   throw new FeedError(`more than ${MOST_REDIRECTS} redirects`);
 }
 
-function ask(url: URL, signal: AbortSignal, known: Tag | undefined): Promise<IncomingMessage> {
+function ask(
+  url: URL,
+  signal: AbortSignal,
+  known: Tag | undefined,
+  isTheirs: boolean,
+): Promise<IncomingMessage> {
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const headers = {
@@ -122,30 +131,11 @@ function ask(url: URL, signal: AbortSignal, known: Tag | undefined): Promise<Inc
       ...(known?.modified ? { 'if-modified-since': known.modified } : {}),
     };
     const agent = url.protocol === 'https:' && throughProxy();
-    const options = { agent, signal, headers, lookup: lookupPublic };
+    const options = { agent, signal, headers, ...(isTheirs ? {} : { lookup: lookupPublic }) };
     const failed = (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ERR_PROXY_TUNNEL' ? new FeedError(tunnelProblem(error)) : error);
     request(url, options, resolve).on('error', failed).end();
   });
-}
-
-/**
- * Where a proxy is named, names are its affair: it is asked for the name itself, may be in a private network, and no
- * address is looked up here. Plain http goes to this machine only, never by a proxy.
- */
-function throughProxy(): https.Agent {
-  const { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy } = process.env;
-  try {
-    return new https.Agent({ proxyEnv: { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy } });
-  } catch {
-    throw new FeedError('HTTPS_PROXY is no address: set it to one such as http://proxy.example:3128');
-  }
-}
-
-/** Without the proxy's address, here and above: it may have a password in it. */
-function tunnelProblem({ message }: Error): string {
-  const status = /HTTP\/1\.[01] (\d{3})/.exec(message)?.[1];
-  return status === undefined ? 'the proxy does not let it through' : `the proxy answered ${status}`;
 }
 
 /** Checks the very addresses that are connected to: asking again would let them change in between. */
@@ -166,7 +156,9 @@ async function readBody(
   { mostBytes, firstBytes = Number.POSITIVE_INFINITY }: { mostBytes: number; firstBytes: number | undefined },
   signal: AbortSignal,
 ): Promise<string> {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = response.headers;
+  const { 'content-type': type = '', 'content-encoding': coding = 'identity' } = response.headers;
+  // In any case, and by its older name (RFC 9110 8.4.1.3).
+  const encoding = coding.toLowerCase().replace(/^x-gzip$/, 'gzip');
   const chunks: Buffer[] = [];
   let size = 0;
   const collect = async (body: AsyncIterable<Buffer>) => {

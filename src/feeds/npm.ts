@@ -15,7 +15,7 @@ const unzip = promisify(gunzip);
 const MOST_UNPACKED = 64 * 2 ** 20;
 const DEADLINE_MS = 120_000;
 const MOST_OUTPUT = 2 ** 20;
-const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|FIRST_KEY|ALERT_WEBHOOK_SECRET)$|^PG/;
+const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|FIRST_KEY|ALERT_WEBHOOK(?:_SECRET)?)$|^PG/;
 /** Lines of npm's that tell where it failed, not why. */
 const UNTOLD = /^npm error (?:code|syscall|errno|path|type) /;
 
@@ -76,5 +76,9 @@ function problemOf(error: unknown): string {
   if (code === 'ENOENT') return 'npm is not installed here: use --from with a file';
   if (killed) return `npm did not end within ${DEADLINE_MS / 1000} s`;
   const said = stderr.split('\n').find(line => line.startsWith('npm error ') && !UNTOLD.test(line));
-  return `npm could not fetch it: ${said?.replace('npm error ', '') ?? `it ended with ${code}`}`;
+  // The path of a registry's address may hold a token.
+  const shown = said?.replace('npm error ', '').replaceAll(/https?:\/\/\S+/g, hostOf);
+  return `npm could not fetch it: ${shown ?? `it ended with ${code}`}`;
 }
+
+const hostOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : 'its registry');

@@ -13,6 +13,7 @@ import {
   MOST_BYTES,
   type RawFeed,
 } from '../core/feed.ts';
+import { parseJson } from './bounds.ts';
 import {
   type Names,
   readBurnerBundle,
@@ -54,7 +55,7 @@ const ROWS: readonly Row[] = [
     licence: 'CC0-1.0',
     atLeast: 4_000,
     released: { version: '1.26.0', day: '2026-09-21' },
-    read: text => ({ names: strings(JSON.parse(text), 'the document') }),
+    read: text => ({ names: strings(parseJson(text), 'the document') }),
   },
   {
     id: 'fakefilter',

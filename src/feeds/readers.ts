@@ -1,18 +1,19 @@
 /** The lists of packages as they are written: one reader for each shape. Nothing of them is executed. */
 
 import { FeedError, type RawFeed } from '../core/feed.ts';
+import { linesOf, parseJson } from './bounds.ts';
 
 export type Names = Omit<RawFeed, 'version'>;
 
 /** `{domains: [name]}`, and what its makers met in their own logs: `{entries: [{domain}]}`. */
 export function readEmailalias(merged: string, observed: string): Names {
-  const entries = member(JSON.parse(observed), 'entries');
+  const entries = member(parseJson(observed), 'entries');
   if (!Array.isArray(entries)) throw new FeedError('entries is not an array');
   const seen = strings(
     entries.map(entry => member(entry, 'domain')),
     'domain of the entries',
   );
-  return { names: [...strings(member(JSON.parse(merged), 'domains'), 'domains'), ...seen] };
+  return { names: [...strings(member(parseJson(merged), 'domains'), 'domains'), ...seen] };
 }
 
 /** In seconds. Of a later day, or of milliseconds taken for seconds, no list tells anything. */
@@ -22,7 +23,7 @@ const YEAR_10000 = 253_402_300_800;
 export function readFakefilter(text: string): Names {
   const names: string[] = [];
   const since = new Map<string, string>();
-  for (const domain of Object.values(record(member(JSON.parse(text), 'domains'), 'domains')))
+  for (const domain of Object.values(record(member(parseJson(text), 'domains'), 'domains')))
     for (const [host, seen] of Object.entries(record(member(domain, 'hosts'), 'hosts'))) {
       names.push(host);
       const first = member(seen, 'firstseen');
@@ -42,14 +43,13 @@ export function readBurnerBundle(text: string): Names {
     text,
   );
   if (typeof literal !== 'string') throw new FeedError('no string literal blacklist_default in it');
-  const lines = literal.split('\n');
-  return { names: lines.map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#')) };
+  return { names: linesOf(literal, line => (line.startsWith('#') ? '' : line)) };
 }
 
 /** `{providers: {label: [name]}}` */
 export function readRelays(text: string): Names {
   const labels = new Map<string, string>();
-  for (const [label, names] of Object.entries(record(member(JSON.parse(text), 'providers'), 'providers')))
+  for (const [label, names] of Object.entries(record(member(parseJson(text), 'providers'), 'providers')))
     for (const name of strings(names, label)) labels.set(name, label);
   return { names: [...labels.keys()], labels };
 }
@@ -65,7 +65,7 @@ export function readFreeModule(text: string): Names {
 export function readFreeTemplate(text: string): Names {
   const literal = /^const free_email_provider_domains = `([^`$\\]*)`/.exec(text)?.[1];
   if (literal === undefined) throw new FeedError('no template literal free_email_provider_domains in it');
-  return { names: literal.split('\n') };
+  return { names: linesOf(literal, line => line) };
 }
 
 /** The value on the first line that begins so and holds nothing but JSON; undefined where there is none. */
@@ -74,7 +74,7 @@ function literalAfter(beginnings: readonly string[], text: string): unknown {
     const beginning = beginnings.find(start => line.startsWith(start));
     if (beginning === undefined || !line.endsWith(';')) continue;
     try {
-      return JSON.parse(line.slice(beginning.length, -1));
+      return parseJson(line.slice(beginning.length, -1));
     } catch {
       // `exports.x = void 0;` may stand before the line that is meant.
     }
@@ -84,7 +84,7 @@ function literalAfter(beginnings: readonly string[], text: string): unknown {
 
 /** `{providers: [{type, domains?: [name]}]}`; only public providers are mailboxes for everybody. */
 export function readProviderLinks(text: string): Names {
-  const providers = member(JSON.parse(text), 'providers');
+  const providers = member(parseJson(text), 'providers');
   if (!Array.isArray(providers)) throw new FeedError('providers is not an array');
   const names = providers.flatMap((provider: unknown) => {
     const domains = member(provider, 'domains');
@@ -99,7 +99,7 @@ export function readProviderLinks(text: string): Names {
 export function readUniversities(text: string): Names {
   const literal = /^module\.exports = (\[.*\]);?\s*$/s.exec(text)?.[1];
   if (literal === undefined) throw new FeedError('no array literal in it');
-  const names = (JSON.parse(literal) as unknown[]).map(entry => member(entry, 'domain'));
+  const names = (parseJson(literal) as unknown[]).map(entry => member(entry, 'domain'));
   return { names: strings(names, 'domain of the entries') };
 }
 

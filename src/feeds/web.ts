@@ -1,6 +1,7 @@
 /** The feeds that come by https: one row each, with the reader for its shape. */
 
 import type { Feed } from '../core/feed.ts';
+import { linesOf } from './bounds.ts';
 import { packageFeeds } from './packages.ts';
 import { type Names, readFakefilter } from './readers.ts';
 
@@ -80,10 +81,15 @@ function installed(id: string): Feed {
   return packageFeeds().find(({ feed }) => feed.id === id)!.feed;
 }
 
-/** One name per line; `#` and `//` begin comments. */
+const COMMENT = /(?:^|\s)(?:#|\/\/)/;
+
+/** One name per line; `#` and `//` begin comments, also behind a name. */
 export function readLines(text: string): Names {
-  const lines = text.split('\n').map(line => line.trim());
-  return { names: lines.filter(line => line !== '' && !line.startsWith('#') && !line.startsWith('//')) };
+  const names = linesOf(text, line => {
+    const at = line.search(COMMENT);
+    return at === -1 ? line : line.slice(0, at).trim();
+  });
+  return { names };
 }
 
 /** No more of a ranked list are used: those further down are used by few. */

@@ -42,23 +42,25 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
       if (await store.swapSnapshot(feed, to, inUse?.digest ?? null, act))
         return { feed, version: to, isHeld: isHeld(swapped(history, to)) };
     }
-    return { problem: 'contended', detail: `${feed} is being updated: try again` };
+    return contended(feed);
   }
   async function decide(
     feed: string,
     isApproved: boolean,
     actor: Actor,
   ): Promise<readonly string[] | Problem> {
-    const check = (await store.feedChecks()).find(one => one.feed === feed);
-    const names = check?.waiting ?? (isApproved && check?.isApproved === false ? check.decided : null);
-    if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
-    const some = names.slice(0, 20).join(', ');
-    const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
-    // Of a version with more than one look shows, one decision after the other adds up.
-    const before = check.isApproved === isApproved ? (check.decided ?? []) : [];
-    const decided = [...new Set([...before, ...names])].slice(-MOST_DECIDED);
-    await store.decideCheck({ ...check, waiting: null, decided, isApproved }, act);
-    return names;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const check = (await store.feedChecks()).find(one => one.feed === feed);
+      const names = check?.waiting ?? (isApproved && check?.isApproved === false ? check.decided : null);
+      if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
+      const some = names.slice(0, 20).join(', ');
+      const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
+      // Of a version with more than one look shows, one decision after the other adds up.
+      const before = check.isApproved === isApproved ? (check.decided ?? []) : [];
+      const decided = [...new Set([...before, ...names])].slice(-MOST_DECIDED);
+      if (await store.noteCheck({ ...check, waiting: null, decided, isApproved }, check, act)) return names;
+    }
+    return contended(feed);
   }
 
   return {
@@ -82,6 +84,11 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     },
   };
 }
+
+const contended = (feed: string): Problem => ({
+  problem: 'contended',
+  detail: `${feed} is being updated: try again`,
+});
 
 const NOTHING = {
   'feed.rollback': (feed: string) => `no update of ${feed} is stored`,

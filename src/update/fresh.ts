@@ -3,7 +3,7 @@
 import { FeedError, type FreshSource, type RawFeed, type Snapshot } from '../core/feed.ts';
 import type { FeedCheck } from '../core/freshness.ts';
 import { cleaning } from '../core/snapshot.ts';
-import { allAtOnce } from '../core/steps.ts';
+import type { Steps } from '../core/steps.ts';
 import { type KeptTag, type Tag, usableTag } from '../core/tag.ts';
 import type { InUse } from './in-use.ts';
 
@@ -26,6 +26,19 @@ export function lastTag(
   return usableTag(check?.tag, snapshot?.digest, now);
 }
 
+/** A million names take 2 s; three million in letters of the world took more than 150 (2026-11-17). */
+const READING_MS = 60_000;
+
+function inTime<T>(steps: Steps<T>): T {
+  const until = performance.now() + READING_MS;
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() > until)
+      throw new FeedError(`its names are not read within ${READING_MS / 1000} s`);
+  }
+}
+
 /** Null where the version in use is still the newest. */
 export async function readFresh(
   source: FreshSource,
@@ -38,7 +51,7 @@ export async function readFresh(
     const fallback = raw.fallback === undefined ? null : oneLine(raw.fallback);
     if (fallback !== null && isOutdated(raw, inUse))
       return new FeedError(`${raw.fallback}; its version ${raw.version} is older than the one in use`);
-    return { snapshot: allAtOnce(cleaning(source.feed, raw)), tag: raw.tag, fallback };
+    return { snapshot: inTime(cleaning(source.feed, raw)), tag: raw.tag, fallback };
   } catch (error) {
     if (error instanceof FeedError) return error;
     throw error;

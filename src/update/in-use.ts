@@ -2,6 +2,7 @@
 
 import type { Feed, FeedSource, Packing, Snapshot } from '../core/feed.ts';
 import type { Tried } from '../core/freshness.ts';
+import { historyOf, isHeld } from '../core/history.ts';
 import type { Store } from '../core/ports.ts';
 import { reading, takeSnapshot } from '../core/snapshot.ts';
 import { allAtOnce } from '../core/steps.ts';
@@ -18,6 +19,12 @@ export interface InUse {
 /** Of an operator's own that was removed while it was fetched: it leaves nothing behind. */
 export const isGone = async ({ id, isOwn }: Feed, store: Pick<Store, 'addedFeeds'>): Promise<boolean> =>
   isOwn === true && !(await store.addedFeeds()).some(({ name }) => name === id);
+
+/** An operator went back with them. */
+export async function heldFeeds(store: Pick<Store, 'snapshots' | 'pastSnapshots'>): Promise<string[]> {
+  const [inUse, past] = [await store.snapshots(), await store.pastSnapshots()];
+  return [...new Set(past.map(({ feed }) => feed))].filter(id => isHeld(historyOf(id, inUse, past)));
+}
 
 interface Parts {
   readonly store: Pick<Store, 'snapshot'>;

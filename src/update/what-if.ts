@@ -3,14 +3,17 @@
 import { randomBytes } from 'node:crypto';
 import { askedIn } from '../core/asked.ts';
 import type { Catalog } from '../core/catalog.ts';
+import type { Day } from '../core/days.ts';
 import { registrableDomain } from '../core/domain.ts';
-import type { Snapshot } from '../core/feed.ts';
+import type { Content, Feed, Snapshot } from '../core/feed.ts';
 import { makingCatalog } from '../core/folding.ts';
 import type { FeedCheck } from '../core/freshness.ts';
 import { SEED_BYTES } from '../core/names.ts';
 import type { Store } from '../core/ports.ts';
+import { sealing } from '../core/snapshot.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { parseTables, type TableTexts } from '../core/tables.ts';
+import { STEP_DAYS } from '../core/turnover.ts';
 import { type Flip, flipsOf, touchedOf } from '../core/what-if.ts';
 
 interface Parts {
@@ -44,11 +47,49 @@ export async function tryOut(
  */
 const MOST_FLAGGED = 5;
 
-/** The names that an operator has to look at; none where they are few, or were approved. */
-export function waitingIn(flips: readonly Flip[], check: FeedCheck | undefined): readonly string[] {
+const establishedIn = (flips: readonly Flip[]) =>
+  flips
+    .filter(({ change, isEstablished }) => change === 'flagged' && isEstablished)
+    .map(({ domain }) => domain);
+
+/**
+ * What versions of the last month flagged: four updates with five names each are twenty (2026-11-17). Kept with the
+ * version in use, so that whoever goes back from it takes it back; a popularity list, which flags nobody, keeps there
+ * what else was moved.
+ */
+export function flaggedLately(inUse: Snapshot | undefined, { kind }: Feed, today: Day): Content['moved'] {
+  const lately = kind === 'popular' ? [] : [...(inUse?.moved ?? [])];
+  return new Map(
+    lately.filter(([, day]) => today - day < STEP_DAYS).map(([name, day]) => [name, Math.min(day, today)]),
+  );
+}
+
+/** With what it flags now. Where an operator looked at it, the count begins anew. */
+export function keepingFlags(
+  next: Snapshot,
+  flips: readonly Flip[],
+  isLookedAt: boolean,
+  today: Day,
+): Snapshot {
+  const flagged = establishedIn(flips);
+  if (next.feed.kind === 'popular' || flagged.length === 0) return next;
+  const moved = isLookedAt
+    ? new Map()
+    : new Map([...next.moved, ...flagged.map(name => [name, today] as const)]);
+  return allAtOnce(sealing(next.feed, { ...next, moved }));
+}
+
+/** The names that an operator has to look at; none where they are few, with those of the last month, or were approved. */
+export function waitingIn(
+  flips: readonly Flip[],
+  check: FeedCheck | undefined,
+  lately: Iterable<string> = [],
+): readonly string[] {
   const approved = new Set(check?.isApproved ? check.decided : []);
-  const flagged = flips.filter(({ change, isEstablished }) => change === 'flagged' && isEstablished);
-  const names = flagged.map(({ domain }) => domain).filter(name => !approved.has(name));
+  const isOpen = (name: string) => !approved.has(name);
+  const flagged = establishedIn(flips).filter(isOpen);
+  if (flagged.length === 0) return [];
+  const names = [...new Set([...flagged, ...[...lately].filter(isOpen)])];
   // Names below one domain are one party's: they cost nothing.
   const parties = new Set(names.map(name => registrableDomain(name) ?? name));
   return parties.size > MOST_FLAGGED ? names : [];

@@ -14,9 +14,8 @@ export interface UpdaterStart {
   readonly store: StorePorts | undefined;
 }
 
-export interface FromUpdater {
-  readonly done: readonly Updated[];
-}
+/** The feed that it begins with, and at last what became of all. */
+export type FromUpdater = { readonly begun: string } | { readonly done: readonly Updated[] };
 
 /** Of the connections of PostgreSQL it needs the fewest. */
 const SHARE = 8;
@@ -29,6 +28,8 @@ const store = await joinStore(config, ports, SHARE);
 const isOff = (id: string) => config.feedsOff.includes(id);
 const sources = freshFeeds(new Map(), await store.addedFeeds()).filter(({ feed }) => !isOff(feed.id));
 const parts = updateParts(config, store, sources, { who: 'domain-risk', via: 'FEEDS_UPDATE' });
-const done = await updateFeeds(parts, { force: false, dryRun: false, progress: () => {} });
+const tell = (message: FromUpdater) => parentPort!.postMessage(message);
+const progress = (begun: string) => tell({ begun });
+const done = await updateFeeds(parts, { force: false, dryRun: false, progress });
 await store.close();
-parentPort!.postMessage({ done } satisfies FromUpdater);
+tell({ done });

@@ -1,6 +1,6 @@
 /** `GET /v1/public/changes`, status by status, on a service that follows its store. */
 
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { takeSnapshot, textOf } from '../../src/core/snapshot.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { SOURCES } from '../../src/feeds/sources.ts';
@@ -23,16 +23,22 @@ const shared = sharedService({
 const PATH = '/v1/public/changes';
 const castle = { ...SOURCES.updated.find(({ id }) => id === 'castle')!, atLeast: 1 };
 
-/** As an update brings it; waits until the service has followed and told. */
-async function accept(names: readonly string[]): Promise<void> {
+/** As an update brings it. */
+async function put(names: readonly string[]): Promise<void> {
   const { store } = shared();
   const snapshot = takeSnapshot(castle, { version: String(now), names });
   const { digest, version } = snapshot;
   const body = await PACKING.pack(textOf(snapshot));
   const was = (await store.snapshot('castle'))?.digest ?? null;
-  const before = (await store.changesMark())?.generation;
   const head = { feed: 'castle', version, digest, names: names.length, acceptedAt: now };
   expect(await store.acceptSnapshot({ ...head, body }, was, ACT)).toBe(true);
+}
+
+/** Waits until the service has followed and told. */
+async function accept(names: readonly string[]): Promise<void> {
+  const { store } = shared();
+  const before = (await store.changesMark())?.generation;
+  await put(names);
   await eventually('the change is told', async () => (await store.changesMark())?.generation !== before);
 }
 
@@ -42,6 +48,9 @@ interface Page {
   readonly more: boolean;
 }
 let secret = '';
+/** Where the numbers of this store begin. */
+let first = 0;
+const c = (number: number) => `c${first + number}`;
 async function page(query = ''): Promise<Page> {
   const { status, body } = await ask(shared().port, PATH + query, { key: secret });
   expect(status, body).toBe(200);
@@ -52,28 +61,29 @@ const told = ({ changes }: Page) => changes.map(({ domain, change }) => `${chang
 beforeAll(async () => {
   secret = (await shared().key()).secret;
   await eventually('it has begun', async () => (await shared().store.changesMark()) !== undefined);
+  first = (await shared().store.changesMark())!.floor;
 });
 
 test('200: what came and went is told once to whoever follows, page by page, and counted', async () => {
   const { port, key, used } = shared();
-  expect(await page()).toEqual({ changes: [], cursor: 'c0', more: false });
+  expect(await page()).toEqual({ changes: [], cursor: c(0), more: false });
   await accept(['a.com', 'b.com', 'c.com']);
-  const first = await page();
-  expect(first).toEqual({
+  const begun = await page();
+  expect(begun).toEqual({
     changes: ['a.com', 'b.com', 'c.com'].map(domain => ({
       ...{ domain, change: 'flagged', at: '2026-11-16T12:00:00Z', feeds: ['castle'] },
     })),
-    cursor: 'c3',
+    cursor: c(3),
     more: false,
   });
   now += 20 * HOUR;
   await accept(['b.com', 'c.com', 'd.com']);
-  expect(told(await page(`?since=${first.cursor}`))).toEqual(['cleared a.com', 'flagged d.com']);
-  const part = await page('?since=c2&limit=2');
-  expect([told(part), part.cursor, part.more]).toEqual([['flagged c.com', 'cleared a.com'], 'c4', true]);
+  expect(told(await page(`?since=${begun.cursor}`))).toEqual(['cleared a.com', 'flagged d.com']);
+  const part = await page(`?since=${c(2)}&limit=2`);
+  expect([told(part), part.cursor, part.more]).toEqual([['flagged c.com', 'cleared a.com'], c(4), true]);
   const rest = await page(`?since=${part.cursor}&limit=2`);
-  expect([told(rest), rest.cursor, rest.more]).toEqual([['flagged d.com'], 'c5', false]);
-  expect(await page('?since=c5')).toEqual({ changes: [], cursor: 'c5', more: false });
+  expect([told(rest), rest.cursor, rest.more]).toEqual([['flagged d.com'], c(5), false]);
+  expect(await page(`?since=${c(5)}`)).toEqual({ changes: [], cursor: c(5), more: false });
   now += 5 * HOUR;
   // The last 24 hours only.
   expect(told(await page())).toEqual(['cleared a.com', 'flagged d.com']);
@@ -93,9 +103,9 @@ test('200: the word of the operator stands whatever lists do', async () => {
     );
   await override('d.com', 'allow');
   await override('a.com', 'deny');
-  expect(await page('?since=c3')).toEqual({ changes: [], cursor: 'c5', more: false });
+  expect(await page(`?since=${c(3)}`)).toEqual({ changes: [], cursor: c(5), more: false });
   for (const domain of ['a.com', 'd.com']) await store.removeOverride(domain, ACT);
-  expect(told(await page('?since=c3'))).toHaveLength(2);
+  expect(told(await page(`?since=${c(3)}`))).toHaveLength(2);
 });
 
 test('304: an unchanged page is counted too', async () => {
@@ -144,10 +154,39 @@ test('410: what is not known, or no longer, is gone, with the way out; 30 days a
     expect(JSON.parse(answer.body).detail).toBe('leave since out to start anew');
     return true;
   };
-  expect([await isGone('c0'), await isGone('c5'), await isGone('c6')]).toEqual([false, false, true]);
+  expect([await isGone(c(0)), await isGone(c(5)), await isGone(c(6))]).toEqual([false, false, true]);
   // The three of the first day are older than 30 days now, the others are not.
-  now += 29 * 24 * HOUR;
+  now += 28 * 24 * HOUR;
   await accept(['c.com', 'd.com']);
-  expect([await isGone('c2'), await isGone('c3')]).toEqual([true, false]);
-  expect(told(await page('?since=c3'))).toEqual(['cleared a.com', 'flagged d.com', 'cleared b.com']);
+  now += 25 * HOUR;
+  expect(await isGone(c(0))).toBe(false);
+  await accept(['d.com']);
+  expect([await isGone(c(2)), await isGone(c(3))]).toEqual([true, false]);
+  const rest = ['cleared a.com', 'flagged d.com', 'cleared b.com', 'cleared c.com'];
+  expect(told(await page(`?since=${c(3)}`))).toEqual(rest);
+});
+
+test('200: lists are followed while what they changed is still written, which is told in the end', async () => {
+  const { store } = shared();
+  const { cursor: since } = await page();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const write = store.writeChanges;
+  const spy = vi.spyOn(store, 'writeChanges').mockImplementation(async (...args) => {
+    await promise;
+    return write(...args);
+  });
+  const isFollowed = async (name: string) => {
+    const { body } = await ask(shared().port, `/v1/public/domain/${name}?explain=true`, { key: secret });
+    return JSON.parse(body).evidence.lists.length > 0;
+  };
+  for (const name of ['e.com', 'f.com']) {
+    await put(['d.com', name]);
+    await eventually('it is followed', () => isFollowed(name));
+  }
+  expect(told(await page(`?since=${since}`))).toEqual([]);
+  resolve();
+  spy.mockRestore();
+  const all = async () => told(await page(`?since=${since}`));
+  await eventually('it is told', async () => (await all()).length === 3);
+  expect(await all()).toEqual(['flagged e.com', 'cleared e.com', 'flagged f.com']);
 });

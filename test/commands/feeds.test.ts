@@ -259,6 +259,7 @@ describe('feeds update', () => {
 
   it.each([
     [['feeds', 'update', 'no-such-feed'], /there is no feed "no-such-feed"; there are disposable-email/],
+    [['feeds', 'approve', 'no-such-feed'], /there is no feed "no-such-feed"; there are disposable-email/],
     [['feeds', 'update', '--from', 'castle'], /--from must be like/],
     [['feeds', 'add', 'Mine', 'x'], /the name "Mine" must be 1 to 40 lower-case/],
     [['feeds', 'add', 'castle', 'x'], /castle is followed already/],

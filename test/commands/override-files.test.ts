@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parseOverrides } from '../../src/core/override-file.ts';
 import { ACT } from '../support/act.ts';
 import { run, runJson } from '../support/process.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
@@ -62,6 +63,17 @@ test('what an import replaces is shown, and the audit keeps what it was; of too 
   );
   expect(await store.audit(1)).toMatchObject([{ detail: '0 added, 1 changed' }]);
   expect(await runJson([...args, '--replace-all'], beside())).toMatchObject({ changed: 1_001 });
+});
+
+test('more than 20,000 new ones are imported in parts; those that stand already do not count', async () => {
+  const { store } = shared();
+  const standing = (await store.listOverrides()).overrides;
+  const lines = Array.from({ length: 20_001 }, (_, at) => `more-${at}.com,deny\n`);
+  const ended = await run(['overrides', 'import', file(`domain,action\n${lines.join('')}`)], beside());
+  expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(/20001 to add and 0 to change/)]);
+  expect((await store.listOverrides()).overrides).toHaveLength(standing.length);
+  const { overrides, problems } = parseOverrides(`domain,action\n${lines.join('')}`, null, 0);
+  expect([overrides.length, problems]).toEqual([20_001, []]);
 });
 
 test('one bad line, and nothing is imported', async () => {

@@ -1,10 +1,20 @@
 import { expect, test } from 'vitest';
 import { comparing } from '../../src/core/comparing.ts';
+import { dayAt } from '../../src/core/days.ts';
+import type { Feed, Snapshot } from '../../src/core/feed.ts';
+import { makingCatalog } from '../../src/core/folding.ts';
+import { SEED_BYTES } from '../../src/core/names.ts';
+import { sealing, takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
+import { parseTables } from '../../src/core/tables.ts';
 import { catalogOf } from '../support/catalog.ts';
+import { FEW_TABLES } from '../support/versions.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
 type Of = Parameters<typeof catalogOf>;
+const RULES = { licence: 'none', origin: 'here', atLeast: 0 } as const;
+const catalogWith = (snapshot: Snapshot) =>
+  allAtOnce(makingCatalog([snapshot], parseTables(FEW_TABLES), snapshot.digest, new Uint8Array(SEED_BYTES)));
 
 async function changes(before: Of, after: Of) {
   const [was, is] = [await catalogOf(...before), await catalogOf(...after)];
@@ -42,4 +52,39 @@ test('a verified list flags also what many people use', async () => {
   expect(await changes([[], { popular }], [[], { popular, verified: popular }])).toEqual([
     ['flagged', 'p.com', 'looked-at'],
   ]);
+});
+
+test('a listed name below one that comes to the panel is cleared, and flagged when that leaves', async () => {
+  const listed = ['x.p.com', 'other.com'];
+  const [out, inside]: [Of, Of] = [[listed], [listed, { popular: ['p.com'] }]];
+  expect(await changes(out, inside)).toEqual([['cleared', 'x.p.com', 'simulated']]);
+  expect(await changes(inside, out)).toEqual([['flagged', 'x.p.com', 'simulated']]);
+});
+
+/** As updates bring a rotating list: names shown on these days, those that are gone with the last of them. */
+async function rotating(shown: Readonly<Record<string, readonly [since: number, last: number]>>) {
+  const feed: Feed = { ...RULES, id: 'castle', kind: 'disposable', family: 'telemetry', rotates: 10 };
+  const names = Object.keys(shown);
+  const days = (at: 0 | 1) => Uint16Array.from(names, name => dayAt(NOW) + shown[name]![at]);
+  const raw = takeSnapshot(feed, { version: '1', names });
+  const since = days(0);
+  const counts = { last: days(1), days: Uint8Array.from(names, () => 5) };
+  const snapshot = allAtOnce(sealing(feed, { ...raw, since, shown: counts }));
+  return catalogWith(snapshot);
+}
+
+test('a name that a rotating list shows no more is cleared when it leaves, as it is 60 then', async () => {
+  const was = await rotating({ 'a.com': [-5, -1], 'b.com': [-5, -1] });
+  const is = await rotating({ 'a.com': [-5, -1], 'b.com': [-5, 0] });
+  const told = allAtOnce(comparing(was, is, NOW)).map(({ domain, change }) => [change, domain]);
+  expect(told).toEqual([['cleared', 'a.com']]);
+});
+
+test('names of a list that was added anew as another kind are cleared, though they are the same', async () => {
+  const feed: Feed = { ...RULES, id: 'ours', kind: 'disposable', family: 'verified' };
+  const [was, is] = [feed, { ...feed, kind: 'protected' } as const].map(of =>
+    catalogWith(takeSnapshot(of, { version: '1', names: ['a.com'] })),
+  );
+  const told = allAtOnce(comparing(was!, is!, NOW)).map(({ domain, change }) => [change, domain]);
+  expect(told).toEqual([['cleared', 'a.com']]);
 });

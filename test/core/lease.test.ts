@@ -24,10 +24,17 @@ describe('an update is due', () => {
     ],
     [
       'when a clock that was ahead holds the lease',
-      lease({ holder: 'a', until: NOW + LEASE_MS + 1, dueAt: NOW }),
+      lease({ holder: 'a', until: NOW + 2 * LEASE_MS + 1, dueAt: NOW }),
       DAY,
       true,
     ],
+    [
+      'not where its holder has a clock that is a minute ahead',
+      lease({ holder: 'a', until: NOW + LEASE_MS + 60_000, dueAt: NOW }),
+      DAY,
+      false,
+    ],
+    ['not where a clock a minute ahead set it', lease({ dueAt: nextDue(NOW + 60_000, DAY, 1) }), DAY, false],
     ['when a clock that was ahead set the time', lease({ dueAt: NOW + 2 * DAY }), DAY, true],
     ['when it is wanted more often than before', lease({ dueAt: NOW + 2 * HOUR }), HOUR, true],
     ['not by the latest time that is ever set', lease({ dueAt: nextDue(NOW, DAY, 1) }), DAY, false],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvLine, parseCsv } from '../../src/core/csv.ts';
-import { MOST_IMPORTED, parseOverrides, writtenOverrides } from '../../src/core/override-file.ts';
+import { MOST_LINES, parseOverrides, writtenOverrides } from '../../src/core/override-file.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
 const HEAD = 'domain,action,below,note,author,expires_at\n';
@@ -43,7 +43,7 @@ describe('what is wrong is told by its line, all of it at once', () => {
     [`${HEAD}a.com,deny,,,,2001-01-01\n`, [/^line 2: expires_at must lie ahead/]],
     [`${HEAD}a.com,deny\nA.com.,allow\n`, [/^line 3: a.com comes twice/]],
     [`${HEAD}a.com,deny,,,,,more\n`, [/^line 2: has too many values/]],
-    [HEAD + 'a.com,deny\n'.repeat(MOST_IMPORTED + 1), [/at most 20000 at once/]],
+    [HEAD + 'a.com,deny\n'.repeat(MOST_LINES + 1), [/at most 200000 at once/]],
   ])('%j', (text, expected) => {
     const { problems } = parse(text);
     expect(problems).toEqual(expected.map(one => expect.stringMatching(one)));

@@ -12,6 +12,7 @@ const read = (format: Format, text: string) => shapeOf({ kind: 'disposable', for
 
 test.each<[Format, string, readonly string[]]>([
   ['lines', '# mine\na.com\r\n\n// more\n b.com', ['a.com', 'b.com']],
+  ['lines', 'a.com # seen\nb.com\t// seen\nhttps://c.com', ['a.com', 'b.com', 'https://c.com']],
   ['json', '["a.com", "b.com"]', ['a.com', 'b.com']],
   ['json', '[{"domain": "a.com", "note": 1}, "b.com"]', ['a.com', 'b.com']],
   ['json', '{"domains": ["a.com"], "updated": "today"}', ['a.com']],
@@ -19,6 +20,17 @@ test.each<[Format, string, readonly string[]]>([
   ['csv', '1,a.com\n2,b.com', ['a.com', 'b.com']],
   ['csv', 'a.com;x\nb.com;y', ['a.com', 'b.com']],
   ['csv', 'name\na.com\nshort,row', ['a.com', 'short']],
+  ['csv', 'name,domain\nbooking.com,a.com\n"slack.com","b.com"', ['a.com', 'b.com']],
+  ['csv', 'id,host,domain\n1,mx.google.com,a.com', ['a.com']],
+  [
+    'csv',
+    'note,domain\n"seen at shop.com, other-shop.com",a.com\n"x\n""y"", b.de" ,b.com',
+    ['a.com', 'b.com'],
+  ],
+  ['csv', '# by us, for us\ndomain;note\r\na.com;"b;c"\r\n"b.com";c.com, d.com\r\n', ['a.com', 'b.com']],
+  ['csv', 'note,domain\nseen at shop.com, other-shop.com,a.com\nx,b.com', ['', 'b.com']],
+  ['csv', 'domain,note\na.com,b.com,c.com\nb.com', ['a.com', 'b.com']],
+  ['csv', '1\t"a.com"\n2\tb.com', ['a.com', 'b.com']],
 ])('%s: %j', (format, text, names) => {
   expect(read(format, text)).toEqual(names);
 });
@@ -30,8 +42,21 @@ test.each<[Format, string]>([
   ['json', 'a.com'],
   ['csv', 'nothing,here\na.com'],
   ['csv', ''],
+  ['csv', 'booking.com,a.com'],
+  ['csv', 'name,host\nbooking.com,a.com'],
+  ['csv', 'domain\n"a.com\nb.com'],
+  ['csv', 'domain\n"a".com\nb.com'],
 ])('%s refuses %j', (format, text) => {
   expect(() => read(format, text)).toThrow();
+});
+
+test.each<[Format, string, string]>([
+  ['json', `[${'{},'.repeat(4_000_000)}{}]`, 'more than 4000000 values'],
+  ['json', '['.repeat(4_000_001), 'more than 4000000 values'],
+  ['lines', 'a\n'.repeat(1_500_001), 'more than 1500000 lines'],
+  ['csv', `domain\n${'a\n'.repeat(1_500_001)}`, 'more than 1500000 lines'],
+])('%s: a list with more than any list holds is refused before it takes memory', (format, text, problem) => {
+  expect(() => read(format, text)).toThrow(problem);
 });
 
 test('of a popularity list the first 100,000 names count', () => {

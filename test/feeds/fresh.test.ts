@@ -170,6 +170,7 @@ describe('the newest release of a package', () => {
     vi.stubEnv('DATABASE_URL', 'postgres://canary-2');
     vi.stubEnv('FIRST_KEY', 'canary-3');
     vi.stubEnv('ALERT_WEBHOOK_SECRET', 'canary-4');
+    vi.stubEnv('ALERT_WEBHOOK', 'https://hooks.example/canary-5');
     const folder = npmThat(packing({ 'dist/index.js': 'var blacklist_default = "a.com";' }));
     const before = left();
     expect(await read('is-burner-email')).toEqual({ version: '2.0.0', names: ['a.com'] });
@@ -181,6 +182,10 @@ describe('the newest release of a package', () => {
 
   it.each([
     ['echo "npm error code E404" >&2; echo "npm error 404 Not Found" >&2; exit 1', '404 Not Found'],
+    [
+      'echo "npm error 404 Not Found - GET https://registry.corp/t0ken/x" >&2; exit 1',
+      '404 Not Found - GET https://registry.corp$',
+    ],
     ['exit 3', 'it ended with 3'],
     ['exit 0', 'npm brought nothing'],
     ['echo "no archive" > packed.tgz', 'incorrect header check'],

@@ -1301,13 +1301,20 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.swapSnapshot('castle', version(3), 'd4', ACT)).toBe(true);
       expect(await store.snapshot('castle')).toEqual(version(3));
       expect(await heads()).toEqual([2, 4]);
+      // Between the read and the write of an update an operator went back.
+      expect(await store.acceptSnapshot(version(5), 'd3', ACT, true)).toBe(false);
       expect(await store.swapSnapshot('castle', null, 'd3', ACT)).toBe(true);
+      expect(await store.acceptSnapshot(version(5), null, ACT, true)).toBe(false);
       expect([await store.snapshot('castle'), await heads()]).toEqual([undefined, [2, 3, 4]]);
       expect(await store.swapSnapshot('castle', version(4), null, ACT)).toBe(true);
       expect([await store.snapshot('castle'), await heads()]).toEqual([version(4), [2, 3]]);
       // After a clock that was ahead.
       await store.acceptSnapshot(version(100), 'd4', ACT);
       await store.acceptSnapshot(version(5), 'd100', ACT);
+      expect(await heads()).toEqual([3, 4]);
+      // What was gone back from is left behind by the next version.
+      expect(await store.swapSnapshot('castle', version(4), 'd5', ACT)).toBe(true);
+      await store.acceptSnapshot(version(6), 'd4', ACT);
       expect(await heads()).toEqual([3, 4]);
       expect(await store.removeSnapshot('castle', ACT)).toBe(true);
       expect([(await store.snapshots()).map(({ feed }) => feed), await heads()]).toEqual([['another'], []]);
@@ -1370,7 +1377,13 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
       const decided = { ...check, waiting: null, decided: ['a.com', 'b.com'], isApproved: false };
       const tag = { address: 'x', etag: '"1"', modified: null, digest: 'd', wholeAt: 7 };
-      await one.decideCheck({ ...decided, tag }, { ...ACT, action: 'feed.reject', subject: 'b' });
+      const act = { ...ACT, action: 'feed.reject', subject: 'b' } as const;
+      for (const was of [null, { ...check, triedAt: 6 }])
+        expect(await one.noteCheck({ ...decided, tag }, was, act)).toBe(false);
+      expect(await one.noteCheck({ ...decided, tag }, check, act)).toBe(true);
+      const fresh = { ...decided, tag, feed: 'c' };
+      expect([await one.noteCheck(fresh, null), await one.noteCheck(fresh, null)]).toEqual([true, false]);
+      expect(await one.noteCheck(fresh, fresh)).toBe(true);
       expect((await other.feedChecks())[1]).toEqual({ ...decided, tag });
       expect((await other.audit(1))[0]).toMatchObject({ action: 'feed.reject', subject: 'b' });
     });
@@ -1522,6 +1535,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const stores = [one, other] as const;
       const by = (holder: string | null, until = 5): Lease => ({ name: 'feeds', holder, until, dueAt: 7 });
       expect(await stores[0].lease('feeds')).toBeUndefined();
+      expect(Math.abs((await stores[0].moment()) - Date.now())).toBeLessThan(60_000);
       const asked = ['a', 'b', 'c', 'd'].map((name, at) => stores[at % 2]!.swapLease(by(name), undefined));
       const got = await Promise.all(asked);
       expect(got.filter(Boolean)).toHaveLength(1);

@@ -48,7 +48,7 @@ export function feedEndpoints({ operate, store, catalog, freshness, clock }: Fee
       const domains = await operate[act](feed, actor);
       if ('problem' in domains) return refusalOf(domains);
       const approved = act === 'approveFeed';
-      if (approved) await hasten({ store, clock });
+      if (approved) await hasten(store);
       return ok({ feed, approved, domains });
     };
 

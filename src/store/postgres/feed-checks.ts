@@ -1,5 +1,6 @@
 /** What became of each feed when it was last looked at, in the shared store. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { type AskedNames, SERVERS_READ } from '../../core/asked.ts';
 import type { Act } from '../../core/audit.ts';
 import { forgottenDays } from '../../core/forgetting.ts';
@@ -8,6 +9,7 @@ import { ASKED, FEED_CHECK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
+import { inTurn, TURN } from './turn.ts';
 
 const { names, postgres } = FEED_CHECK;
 
@@ -18,17 +20,19 @@ export function createFeedChecks({ run }: Connections) {
         const { rows } = await session.query(`SELECT ${names} FROM feed_check ORDER BY feed`);
         return rows.map(postgres.record);
       }),
-    noteCheck: (check: FeedCheck) =>
-      run(async session => {
-        await session.query(upsert(FEED_CHECK, postgres.places()), postgres.values(check));
-      }),
-    decideCheck: (check: FeedCheck, act: Act) =>
-      run(async session => {
-        await session.query('BEGIN');
-        await session.query(upsert(FEED_CHECK, postgres.places()), postgres.values(check));
-        await writeAct(session, act);
-        await session.query('COMMIT');
-      }),
+    noteCheck: (check: FeedCheck, was?: FeedCheck | null, act?: Act) =>
+      run(
+        session =>
+          inTurn(session, TURN.snapshots, async () => {
+            const row = `SELECT ${names} FROM feed_check WHERE feed = $1`;
+            const [now = null] = (await session.query(row, [check.feed])).rows.map(postgres.record);
+            if (was !== undefined && !isDeepStrictEqual(now, was)) return false;
+            await session.query(upsert(FEED_CHECK, postgres.places()), postgres.values(check));
+            if (act) await writeAct(session, act);
+            return true;
+          }),
+        BACKGROUND_MS,
+      ),
     keepAsked: (asked: AskedNames, sinceDay: string) =>
       run(async session => {
         await session.query(upsert(ASKED, ASKED.postgres.places()), ASKED.postgres.values(asked));

@@ -8,6 +8,14 @@ const { names, postgres } = LEASE;
 
 export function createLeases({ run }: Connections) {
   return {
+    /** Of the database: those of machines may differ. */
+    moment: () =>
+      run(async session => {
+        const { rows } = await session.query(
+          'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+        );
+        return Number(rows[0]!.now);
+      }),
     lease: (name: string) =>
       run(async (session): Promise<Lease | undefined> => {
         const { rows } = await session.query(`SELECT ${names} FROM lease WHERE name = $1`, [name]);

@@ -2,7 +2,7 @@
 
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
-import { KEPT_VERSIONS } from '../../core/history.ts';
+import { historyOf, isHeld, KEPT_VERSIONS } from '../../core/history.ts';
 import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -31,28 +31,40 @@ async function isInUse(session: Session, feed: string, digest: string | null): P
   return (rows[0]?.digest ?? null) === digest;
 }
 
+async function headsIn(session: Session, table: string): Promise<SnapshotHead[]> {
+  const statement = `SELECT ${SNAPSHOT_HEAD.names} FROM ${table} ORDER BY feed, accepted_at`;
+  return (await session.query(statement)).rows.map(SNAPSHOT_HEAD.postgres.record);
+}
+
+async function isHeldIn(session: Session, feed: string): Promise<boolean> {
+  const past = await headsIn(session, PAST_SNAPSHOT.name);
+  return isHeld(historyOf(feed, await headsIn(session, SNAPSHOT.name), past));
+}
+
 export function createSnapshots({ run }: Connections) {
   /** One updater at a time: so it is seen whether another came between (compare and swap). */
   const change = (work: (session: Session) => Promise<boolean>) =>
     run(session => inTurn(session, TURN.snapshots, () => work(session)), BACKGROUND_MS);
-  const headsIn = (table: string) =>
-    run(async (session): Promise<SnapshotHead[]> => {
-      const statement = `SELECT ${SNAPSHOT_HEAD.names} FROM ${table} ORDER BY feed, accepted_at`;
-      return (await session.query(statement)).rows.map(SNAPSHOT_HEAD.postgres.record);
-    });
 
   return {
-    snapshots: () => headsIn(SNAPSHOT.name),
-    pastSnapshots: () => headsIn(PAST_SNAPSHOT.name),
+    snapshots: () => run(session => headsIn(session, SNAPSHOT.name)),
+    pastSnapshots: () => run(session => headsIn(session, PAST_SNAPSHOT.name)),
     snapshot: (feed: string) =>
       run(async (session): Promise<AcceptedSnapshot | undefined> => {
         const { rows } = await session.query(`SELECT ${names} FROM snapshot WHERE feed = $1`, [feed]);
         return rows.map(SNAPSHOT.postgres.record)[0];
       }, BACKGROUND_MS),
-    acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act) =>
+    acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act, unlessHeld = false) =>
       change(async session => {
         const { feed, acceptedAt } = snapshot;
         if (!(await isInUse(session, feed, was))) return false;
+        if (unlessHeld && (await isHeldIn(session, feed))) return false;
+        // What an operator went back from is no version to go back to.
+        await session.query(
+          `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at >
+            (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = $1)`,
+          [feed],
+        );
         await putAside(session, feed);
         const { places, values } = SNAPSHOT.postgres;
         await session.query(upsert(SNAPSHOT, places()), values(snapshot));

@@ -1,6 +1,7 @@
 /** What became of each feed when it was last looked at, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import { type AskedNames, SERVERS_READ } from '../../core/asked.ts';
 import type { Act } from '../../core/audit.ts';
 import { forgottenDays } from '../../core/forgetting.ts';
@@ -18,14 +19,13 @@ export function createFeedChecks(db: DatabaseSync) {
   return {
     feedChecks: (): FeedCheck[] =>
       db.prepare(`SELECT ${names} FROM feed_check ORDER BY feed`).all().map(sqlite.record),
-    noteCheck: (check: FeedCheck): void =>
+    noteCheck: (check: FeedCheck, was?: FeedCheck | null, act?: Act): boolean =>
       inTransaction(db, () => {
+        const row = db.prepare(`SELECT ${names} FROM feed_check WHERE feed = ?`).get(check.feed);
+        if (was !== undefined && !isDeepStrictEqual(row ? sqlite.record(row) : null, was)) return false;
         db.prepare(upsert(FEED_CHECK, sqlite.places)).run(...sqlite.values(check));
-      }),
-    decideCheck: (check: FeedCheck, act: Act): void =>
-      inTransaction(db, () => {
-        db.prepare(upsert(FEED_CHECK, sqlite.places)).run(...sqlite.values(check));
-        writeAct(db, act);
+        if (act) writeAct(db, act);
+        return true;
       }),
     keepAsked: (asked: AskedNames, sinceDay: string): void =>
       inTransaction(db, () => {

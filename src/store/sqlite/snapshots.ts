@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
-import { KEPT_VERSIONS } from '../../core/history.ts';
+import { historyOf, isHeld, KEPT_VERSIONS } from '../../core/history.ts';
 import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -13,35 +13,47 @@ export type Snapshots = ReturnType<typeof createSnapshots>;
 
 const { names } = SNAPSHOT;
 
+function headsIn(db: DatabaseSync, table: string): SnapshotHead[] {
+  const statement = `SELECT ${SNAPSHOT_HEAD.names} FROM ${table} ORDER BY feed, accepted_at`;
+  return db.prepare(statement).all().map(SNAPSHOT_HEAD.sqlite.record);
+}
+
+const isHeldIn = (db: DatabaseSync, feed: string) =>
+  isHeld(historyOf(feed, headsIn(db, SNAPSHOT.name), headsIn(db, PAST_SNAPSHOT.name)));
+
+/** What is in use becomes a thing of the past. */
+function putAside(db: DatabaseSync, feed: string): void {
+  db.prepare(
+    `INSERT OR REPLACE INTO past_snapshot (${names}) SELECT ${names} FROM snapshot WHERE feed = ?`,
+  ).run(feed);
+  db.prepare('DELETE FROM snapshot WHERE feed = ?').run(feed);
+}
+
 export function createSnapshots(db: DatabaseSync) {
   const digestOf = (feed: string) =>
     db.prepare('SELECT digest FROM snapshot WHERE feed = ?').get(feed)?.digest ?? null;
-  const headsIn = (table: string): SnapshotHead[] =>
-    db
-      .prepare(`SELECT ${SNAPSHOT_HEAD.names} FROM ${table} ORDER BY feed, accepted_at`)
-      .all()
-      .map(SNAPSHOT_HEAD.sqlite.record);
-
-  /** What is in use becomes a thing of the past. */
-  function putAside(feed: string): void {
-    db.prepare(
-      `INSERT OR REPLACE INTO past_snapshot (${names}) SELECT ${names} FROM snapshot WHERE feed = ?`,
-    ).run(feed);
-    db.prepare('DELETE FROM snapshot WHERE feed = ?').run(feed);
-  }
-
   return {
-    snapshots: () => headsIn(SNAPSHOT.name),
-    pastSnapshots: () => headsIn(PAST_SNAPSHOT.name),
+    snapshots: () => headsIn(db, SNAPSHOT.name),
+    pastSnapshots: () => headsIn(db, PAST_SNAPSHOT.name),
     snapshot(feed: string): AcceptedSnapshot | undefined {
       const row = db.prepare(`SELECT ${names} FROM snapshot WHERE feed = ?`).get(feed);
       return row && SNAPSHOT.sqlite.record(row);
     },
-    acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act): boolean =>
+    acceptSnapshot: (
+      snapshot: AcceptedSnapshot,
+      was: string | null,
+      act: Act,
+      unlessHeld: boolean,
+    ): boolean =>
       inTransaction(db, () => {
         const { feed, acceptedAt } = snapshot;
-        if (digestOf(feed) !== was) return false;
-        putAside(feed);
+        if (digestOf(feed) !== was || (unlessHeld && isHeldIn(db, feed))) return false;
+        // What an operator went back from is no version to go back to.
+        db.prepare(
+          `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at >
+            (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = ?)`,
+        ).run(feed, feed);
+        putAside(db, feed);
         const { places, values } = SNAPSHOT.sqlite;
         db.prepare(upsert(SNAPSHOT, places)).run(...values(snapshot));
         // What a clock that was ahead has dated would look newer than this one for good.
@@ -60,7 +72,7 @@ export function createSnapshots(db: DatabaseSync) {
             .prepare('SELECT 1 FROM past_snapshot WHERE feed = ? AND accepted_at = ? AND digest = ?')
             .get(feed, head.acceptedAt, head.digest) !== undefined;
         if (digestOf(feed) !== was || (to && !isThere(to))) return false;
-        putAside(feed);
+        putAside(db, feed);
         if (to) {
           const place = [feed, to.acceptedAt] as const;
           const where = 'FROM past_snapshot WHERE feed = ? AND accepted_at = ?';

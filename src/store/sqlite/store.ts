@@ -170,7 +170,8 @@ function bulkWork(bulk: Ask) {
     markSweep: mark => bulk('markSweep', [mark], NO_DEADLINE),
     snapshots: () => bulk('snapshots', []),
     snapshot: feed => bulk('snapshot', [feed], NO_DEADLINE),
-    acceptSnapshot: (snapshot, was, act) => bulk('acceptSnapshot', [snapshot, was, act], NO_DEADLINE),
+    acceptSnapshot: (snapshot, was, act, unlessHeld = false) =>
+      bulk('acceptSnapshot', [snapshot, was, act, unlessHeld], NO_DEADLINE),
     pastSnapshots: () => bulk('pastSnapshots', []),
     swapSnapshot: (feed, to, was, act) => bulk('swapSnapshot', [feed, to, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
@@ -184,8 +185,7 @@ function bulkWork(bulk: Ask) {
     addedFeeds: () => bulk('addedFeeds', []),
     addFeed: (feed, most, act) => bulk('addFeed', [feed, most, act]),
     removeFeed: (name, act) => bulk('removeFeed', [name, act], NO_DEADLINE),
-    noteCheck: check => bulk('noteCheck', [check], NO_DEADLINE),
-    decideCheck: (check, act) => bulk('decideCheck', [check, act]),
+    noteCheck: (check, was, act) => bulk('noteCheck', [check, was, act], NO_DEADLINE),
     keepAsked: (asked, sinceDay) => bulk('keepAsked', [asked, sinceDay], NO_DEADLINE),
     askedNames: () => bulk('askedNames', [], NO_DEADLINE),
     changesMark: () => bulk('changesMark', []),
@@ -201,6 +201,8 @@ function bulkWork(bulk: Ask) {
     verdictsSince: day => bulk('verdictsSince', [day]),
     raiseEvent: (event, since) => bulk('raiseEvent', [event, since], NO_DEADLINE),
     lease: name => bulk('lease', [name], NO_DEADLINE),
+    // All who share the file are on one machine.
+    moment: async () => Date.now(),
     swapLease: (lease, was) => bulk('swapLease', [lease, was], NO_DEADLINE),
   } satisfies Partial<Store>;
 }

@@ -1,0 +1,40 @@
+/** Lists as strangers write them, read so that none takes more memory than a list needs: 32 kB on the wire may be 32 MiB. */
+
+import { FeedError } from '../core/feed.ts';
+
+/** Half more than a list may hold names (core/gate.ts): the others come twice, or are none. */
+const MOST_LINES = 1_500_000;
+/** Of JSON: an entry may have members. 11 million empty ones took 600 MB (2026-11-17). */
+const MOST_VALUES = 4_000_000;
+
+/** What `keep` makes of each line, but for those of which it makes nothing. */
+export function linesOf(text: string, keep: (line: string) => string): string[] {
+  const kept: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf('\n', from);
+    const line = keep(text.slice(from, end === -1 ? undefined : end).trim());
+    if (line !== '') take(kept, line);
+    if (end === -1) break;
+    from = end + 1;
+  }
+  return kept;
+}
+
+export function take(names: string[], name: string): void {
+  if (names.push(name) > MOST_LINES) throw new FeedError(`more than ${MOST_LINES} lines`);
+}
+
+const COMMA = 0x2c;
+const BRACKET = 0x5b;
+const BRACE = 0x7b;
+
+/** Counted before it is parsed; what stands inside strings is counted too, and is little. */
+export function parseJson(text: string): unknown {
+  let values = 0;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (sign === COMMA || sign === BRACKET || sign === BRACE) values++;
+  }
+  if (values > MOST_VALUES) throw new FeedError(`more than ${MOST_VALUES} values`);
+  return JSON.parse(text);
+}

@@ -1,0 +1,163 @@
+/** Catalog → next catalog → what changed for callers, kept for 30 days. Tried until it is done, by one server of all. */
+
+import { randomUUID } from 'node:crypto';
+import type { Catalog } from './core/catalog.ts';
+import { comparing } from './core/comparing.ts';
+import { dayBefore, forgottenBefore } from './core/forgetting.ts';
+import { isHeld, LEASE_MS, type Lease } from './core/lease.ts';
+import { type ChangesMark, firstNumber, type ListingChange } from './core/listing-change.ts';
+import type { Clock, Store } from './core/ports.ts';
+import type { Steps } from './core/steps.ts';
+
+/** One message to the store, and one transaction. */
+const CHUNK = 250;
+const KEPT_MS = 30 * 86_400_000;
+/** The first update of a new installation brings about 30,000 (November 2026). */
+const MOST_KEPT = 200_000;
+/** Another server may be about to tell what led to the catalog that this one has: it follows within a minute. */
+const PATIENCE_MS = 180_000;
+/** What could not be written, or another was about to write, is looked at again. */
+const LOOK_MS = 20_000;
+const LEASE = 'changes';
+
+export interface Recorder {
+  /** There is another catalog. Nobody has to wait for what it brings to be written. */
+  look(): Promise<void>;
+  close(): void;
+}
+
+export interface RecorderParts {
+  readonly store: Pick<
+    Store,
+    | 'changesMark'
+    | 'writeChanges'
+    | 'swapChangesMark'
+    | 'changesBefore'
+    | 'changesAfter'
+    | 'lease'
+    | 'swapLease'
+    | 'moment'
+  >;
+  /** That is served. */
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
+  readonly onError: (error: unknown) => void;
+  readonly patienceMs?: number;
+  readonly lookMs?: number;
+  readonly mostKept?: number;
+}
+
+export function recordChanges(parts: RecorderParts): Recorder {
+  const { store, catalog, clock, patienceMs = PATIENCE_MS, lookMs = LOOK_MS } = parts;
+  /** The one that the mark in the store is of, as far as this server has had it. */
+  let recorded: Catalog | undefined;
+  /** Since when the mark is of one that it never had. */
+  let strangeSince: number | undefined;
+  /** The last one of its own that it began anew with: servers that differ for good do so once each. */
+  let begunWith: string | undefined;
+
+  /** What led to this catalog nobody can tell: whoever follows must begin anew, by numbers that nobody has seen. */
+  async function beginAnew({ generation }: Catalog, was: ChangesMark | undefined): Promise<void> {
+    const last = firstNumber(clock(), was);
+    await store.swapChangesMark({ generation, floor: last, last }, was);
+  }
+
+  /** Whether there is nothing left to do now. */
+  async function step(): Promise<boolean> {
+    const was = await store.changesMark();
+    const current = catalog();
+    if (was?.generation === current.generation) {
+      recorded = current;
+      strangeSince = undefined;
+      return true;
+    }
+    // A new store has nobody who follows: what its first update brings is told.
+    if (!was) await beginAnew(current, was);
+    else if (recorded?.generation === was.generation) {
+      const done = await record(recorded, current, was, parts);
+      if (done) recorded = current;
+      return done === undefined;
+    } else {
+      strangeSince ??= performance.now();
+      if (performance.now() - strangeSince < patienceMs || begunWith === current.generation) return true;
+      begunWith = current.generation;
+      await beginAnew(current, was);
+    }
+    return false;
+  }
+
+  let isClosed = false;
+  let looking: Promise<void> | undefined;
+  let isWanted = false;
+  async function lookOn(): Promise<void> {
+    try {
+      while (isWanted && !isClosed) {
+        isWanted = false;
+        while (!isClosed && !(await step()));
+      }
+    } catch (error) {
+      if (!isClosed) parts.onError(error);
+    } finally {
+      looking = undefined;
+    }
+  }
+  function look(): Promise<void> {
+    isWanted = true;
+    looking ??= lookOn();
+    return looking;
+  }
+  void look();
+  const timer = setInterval(() => void look(), Math.min(lookMs, patienceMs)).unref();
+  return {
+    look,
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** False where another server came between, undefined where one is at it. */
+async function record(
+  before: Catalog,
+  after: Catalog,
+  was: ChangesMark,
+  parts: RecorderParts,
+): Promise<boolean | undefined> {
+  const { store } = parts;
+  const lease = await store.lease(LEASE);
+  const now = await store.moment();
+  if (lease && isHeld(lease, now)) return undefined;
+  const mine: Lease = { name: LEASE, holder: randomUUID(), until: now + LEASE_MS, dueAt: 0 };
+  if (!(await store.swapLease(mine, lease))) return undefined;
+  try {
+    return await write(before, after, was, parts);
+  } finally {
+    await store.swapLease({ ...mine, holder: null, until: 0 }, mine).catch(() => {});
+  }
+}
+
+async function write(before: Catalog, after: Catalog, was: ChangesMark, parts: RecorderParts) {
+  const { store, clock, inTurns, mostKept = MOST_KEPT } = parts;
+  const now = clock();
+  const changes = await inTurns(comparing(before, after, now));
+  const last = was.last + changes.length;
+  const lowest = Math.max(was.floor, last - mostKept);
+  // Of more than are kept at all the first are not even written: whoever follows begins anew.
+  for (let at = Math.max(0, lowest - was.last); at < changes.length; at += CHUNK)
+    await store.writeChanges(numbered(changes.slice(at, at + CHUNK), was.last + at), was.generation);
+  const old = await store.changesBefore(await forgottenAt(now, store));
+  const floor = Math.max(lowest, Math.min(old, was.last));
+  return store.swapChangesMark({ generation: after.generation, floor, last }, was);
+}
+
+/** A clock that jumped takes nothing away before a second day says the same. */
+async function forgottenAt(now: number, store: RecorderParts['store']): Promise<number> {
+  const previous = await store.changesBefore(dayBefore(now));
+  const [row] = await store.changesAfter(previous - 1, 1);
+  return forgottenBefore(now, KEPT_MS, row?.id === previous ? row.at : null);
+}
+
+const numbered = (changes: readonly ListingChange[], after: number) =>
+  changes.map((change, at) => ({ id: after + at + 1, ...change }));

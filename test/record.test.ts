@@ -1,0 +1,162 @@
+/** Who writes what updates changed, when several servers follow the same store. */
+
+import { expect, onTestFinished, test } from 'vitest';
+import type { Catalog } from '../src/core/catalog.ts';
+import type { Store } from '../src/core/ports.ts';
+import { allAtOnce, type Steps } from '../src/core/steps.ts';
+import { type RecorderParts, recordChanges } from '../src/record.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { catalogOf } from './support/catalog.ts';
+import { eventually } from './support/scale.ts';
+import { temporaryFolder } from './support/service.ts';
+
+const NOW = Date.UTC(2026, 10, 16);
+const DAY = 86_400_000;
+const [first, second, third] = [
+  await catalogOf(['a.com']),
+  await catalogOf(['b.com']),
+  await catalogOf(['b.com', 'c.com']),
+];
+
+async function openStore(): Promise<Store> {
+  const store = await openSqliteStore(`${temporaryFolder()}/domain-risk.db`, error => {
+    throw error;
+  });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+function server(store: RecorderParts['store'], begins: Catalog, parts: Partial<RecorderParts> = {}) {
+  let catalog = begins;
+  const recorder = recordChanges({
+    ...{ store, catalog: () => catalog, clock: () => NOW, patienceMs: 3_600_000, inTurns },
+    onError(error) {
+      throw error;
+    },
+    ...parts,
+  });
+  onTestFinished(() => recorder.close());
+  return {
+    ...recorder,
+    follow(next: Catalog) {
+      catalog = next;
+      return recorder.look();
+    },
+  };
+}
+
+const inTurns = async <T>(steps: Steps<T>) => allAtOnce(steps);
+const generation = async (store: Store) => (await store.changesMark())?.generation;
+/** As whoever follows from there is told. */
+async function told(store: Store, since: number): Promise<string[] | 'gone'> {
+  const { floor, last } = (await store.changesMark())!;
+  if (since < floor || since > last) return 'gone';
+  const rows = await store.changesAfter(since, 10);
+  return rows.filter(({ id }) => id <= last).map(({ domain, change }) => `${change} ${domain}`);
+}
+const begun = async (store: Store) => (await store.changesMark())!.floor;
+
+test('of servers that follow together one tells, whatever steps each of them took', async () => {
+  const store = await openStore();
+  const servers = [server(store, first), server(store, first)];
+  const [one, other] = servers as [(typeof servers)[0], (typeof servers)[0]];
+  await Promise.all([one.look(), other.look()]);
+  await Promise.all([one.follow(second), other.follow(second)]);
+  await Promise.all([one.follow(third), other.follow(third)]);
+  await one.look();
+  expect(await generation(store)).toBe(third.generation);
+  const since = await begun(store);
+  expect(await told(store, since)).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
+  expect(await store.changesMark()).toMatchObject({ last: since + 3 });
+});
+
+test('what could not be written is written later, up to what is served then', async () => {
+  const store = await openStore();
+  const problems: unknown[] = [];
+  let isLocked = false;
+  const locked: RecorderParts['store'] = {
+    ...store,
+    async swapChangesMark(mark, was) {
+      if (isLocked) throw new Error('database is locked');
+      return store.swapChangesMark(mark, was);
+    },
+  };
+  const one = server(locked, first, { lookMs: 5, onError: error => problems.push(error) });
+  await one.look();
+  isLocked = true;
+  await one.follow(second);
+  await one.follow(third);
+  expect([problems.length > 0, await generation(store)]).toEqual([true, first.generation]);
+  isLocked = false;
+  await eventually('it is told', async () => (await generation(store)) === third.generation);
+  expect(await told(store, await begun(store))).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
+});
+
+test('after changes that no server has seen, whoever follows is told to begin anew', async () => {
+  const store = await openStore();
+  const one = server(store, first);
+  await one.look();
+  await one.follow(second);
+  one.close();
+  const { last } = (await store.changesMark())!;
+  // Another version, or an update while none ran; it waits for those that may tell.
+  const patient = server(store, first);
+  await patient.follow(third);
+  expect(await told(store, last)).toEqual([]);
+  patient.close();
+  const other = server(store, first, { patienceMs: 1 });
+  await other.follow(third);
+  await eventually('it begins anew', async () => (await generation(store)) === third.generation);
+  expect(await told(store, last)).toBe('gone');
+  expect(await told(store, await begun(store))).toEqual([]);
+  await other.follow(first);
+  expect(await told(store, await begun(store))).toHaveLength(3);
+});
+
+test('servers that differ for good do not have everybody begin anew for ever', async () => {
+  const store = await openStore();
+  const servers = [first, second].map(catalog => server(store, catalog, { patienceMs: 1 }));
+  for (const one of servers) await one.look();
+  const marks = new Set<number>();
+  for (let look = 0; look < 20; look++) {
+    for (const one of servers) await one.look();
+    marks.add(await begun(store));
+  }
+  expect(marks.size).toBeLessThanOrEqual(3);
+  expect(await begun(store)).toBe(NOW * 100 + 2);
+});
+
+test('of more changes than are kept the last are told, and whoever followed is told to begin anew', async () => {
+  const store = await openStore();
+  const one = server(store, first, { mostKept: 3 });
+  await one.look();
+  const since = await begun(store);
+  await one.follow(await catalogOf(['b.com', 'c.com', 'd.com', 'e.com']));
+  expect(await told(store, since)).toBe('gone');
+  expect(await told(store, since + 2)).toEqual(['flagged c.com', 'flagged d.com', 'flagged e.com']);
+});
+
+test('a cursor of an earlier store is none of a new one, however many changes it has', async () => {
+  const [earlier, store] = [await openStore(), await openStore()];
+  await server(earlier, first, { clock: () => NOW - 1 }).look();
+  const cursor = await begun(earlier);
+  const one = server(store, first);
+  await one.look();
+  await one.follow(third);
+  for (const since of [cursor, cursor + 1, 0, 2]) expect(await told(store, since)).toBe('gone');
+});
+
+test('one update by a clock that is a month ahead takes nothing away; what a second day says counts', async () => {
+  const store = await openStore();
+  let now = NOW;
+  const one = server(store, first, { clock: () => now });
+  await one.look();
+  const since = await begun(store);
+  await one.follow(second);
+  now += 31 * DAY;
+  await one.follow(third);
+  expect(await told(store, since)).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
+  now += DAY + 1;
+  await one.follow(first);
+  expect(await told(store, since)).toBe('gone');
+});
