@@ -15,6 +15,8 @@ const QUIET_MS = 50;
 const HELD_MS = 500;
 /** Some may just have read an answer that was under way. */
 const QUIET_TURNS = 5;
+/** However long others had the processor meanwhile. */
+const LEAST_TURNS = 20;
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve));
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
@@ -60,7 +62,9 @@ async function untilNobodyComes(sockets: Sockets, fairness: Fairness): Promise<v
   }
   if (performance.now() - quietSince >= QUIET_MS) return;
   fairness.isHeld = true;
-  for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < until + HELD_MS; ) {
+  const heldUntil = performance.now() + HELD_MS;
+  for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; turns++) {
+    if (turns >= LEAST_TURNS && performance.now() > heldUntil) return;
     const before = sockets.accepted;
     await turn();
     quiet = before === sockets.accepted ? quiet + 1 : 0;
