@@ -43,8 +43,7 @@ export default defineConfig({
     // Files share the modules and the catalog of their worker: without that, half of the time went into loading them
     // (November 2026).
     isolate: false,
-    // With 3 a core is idle for a quarter of the time; with 6 no test of a store under load gets its turn within the 0.8 s
-    // that it has: 12 failed for that (2026-11-16).
-    maxWorkers: 4,
+    // 345 s with 5 on two cores that do nothing else, 352 with 7 (2026-11-17): both cores are busy then.
+    maxWorkers: 5,
   },
 });
