@@ -221,9 +221,12 @@ export class Connection implements OpenLine {
     takeTurns(this.#fairness, row === undefined ? stranger : keyIn(row), work);
   }
 
-  refuse(answer: string): void {
+  /** Behind all answers, and whatever it was that came with this key. */
+  refuse(answer: string, payer: string | undefined): void {
     this.activeAt = performance.now();
-    this.sends(0);
+    if (!this.#isAhead) this.#unread.asked();
+    this.#isAhead = false;
+    this.sends(0, payer);
     this.socket.write(answer, 'latin1');
   }
 

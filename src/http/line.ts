@@ -23,5 +23,5 @@ export interface OpenLine extends Line {
   end(words?: string): void;
   overheard(bytes: Buffer): void;
   /** With an answer that was made without a call. */
-  refuse(answer: string): void;
+  refuse(answer: string, payer: string | undefined): void;
 }

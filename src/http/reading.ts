@@ -142,7 +142,7 @@ export class Reading implements Job {
       this.intake.recount();
       this.intake.begun();
       this.#hasPassedParser = true;
-      this.#line.refuse(refusal);
+      this.#line.refuse(refusal, this.#whose.payer);
     }
     this.#goOn();
   }

@@ -31,6 +31,9 @@ export class Whose {
     this.#isTrusted = isTrusted;
   }
 
+  /** The key of the last request that waited, where it is known. */
+  payer: string | undefined;
+
   /** `begins`: bytes that begin a request; what belongs to one that has begun is the turn of whoever sent that. */
   of(begins: Buffer | undefined, { authorization, row }: LastSecret): Caller {
     const sent = begins ? this.#sentIn(begins) : { authorization, client: this.#address };
@@ -38,8 +41,9 @@ export class Whose {
     // Behind a proxy the next call may be somebody else's.
     const isSame = sent.authorization === authorization && (!begins || !this.#isTrusted);
     const known = isSame ? row : this.#knownRow(begins!, sent);
-    if (known !== undefined) return keyIn(known);
-    return { name: networkOf(sent.client), kind: 'stranger' };
+    const caller = known === undefined ? undefined : keyIn(known);
+    this.payer = caller?.name;
+    return caller ?? { name: networkOf(sent.client), kind: 'stranger' };
   }
 
   #knownRow(begins: Buffer, { authorization, client }: Sent): string | undefined {

@@ -228,6 +228,18 @@ test('where connections run short, nobody in the middle of its calls makes room 
   expect(answers()).toEqual(Array(5).fill([20, false]));
 });
 
+test('a key that is refused again and again, and asks for no more than it reads, is not taken for one who reads nothing', async () => {
+  const { port, socket, sockets, statuses } = await startPort();
+  socket.write(call());
+  await eventually('it is answered', () => statuses().length === 1);
+  const connection = port.sockets.of(sockets[0]!)!;
+  // More than anybody may leave unread.
+  for (let i = 0; i < 1_000; i++) connection.refuse('', 'key');
+  expect(connection.isSpent).toBe(false);
+  for (let i = 0; i < 1_000; i++) connection.refuse('', undefined);
+  expect(connection.isSpent).toBe(true);
+});
+
 test('where strangers hold all connections by asking again and again, whoever comes with a key is let in', async () => {
   const { port, socket } = await startPort(20);
   const open = opener(port);

@@ -76,7 +76,9 @@ test('behind a trusted proxy everybody has a row of its own, by the address that
   expect(of('X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
   expect(of('X-Forwarded-For: 192.0.2.8, 10.0.0.2')).toBe('192.0.2.8');
   expect(of('Authorization: Bearer a', 'X-Forwarded-For: 192.0.2.7')).toEqual(['k1', '192.0.2.7']);
+  expect(whose.payer).toBe('k1');
   expect(of('Authorization: Bearer b', 'X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
+  expect(whose.payer).toBeUndefined();
   // What a client says itself stands before what the proxy adds, be that in a line of its own.
   expect(of('X-Forwarded-For: 198.51.100.1', 'X-Forwarded-For: 192.0.2.7')).toBe('192.0.2.7');
   expect(of()).toBe('10.0.0.1');
