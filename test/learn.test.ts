@@ -881,6 +881,8 @@ describe('what was learned', () => {
         isSilent: () => false,
         isDue: () => false,
         holding: nothingToDo,
+        age: () => undefined,
+        recall() {},
         want() {},
         settle: async () => {},
       },
@@ -947,7 +949,7 @@ describe('what was learned', () => {
   it('is shared by all servers on a store, and outlives them', async () => {
     await (await swept({ [host]: '5.61.1.1' }, sites)).close();
     const another = await enter(sites);
-    another.learn.hold();
+    await another.learn.hold();
     await another.learn.settle();
     expect((await another.judge('fresh.com')).riskScore).toBe(84);
   });

@@ -36,6 +36,7 @@ import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createSpender, type Spender } from './spender.ts';
 import { createTraffic, type TrafficSlots } from './traffic.ts';
 import { createUsage, type Usage } from './usage.ts';
+import { createWhereabouts, type KeptWhereabouts } from './whereabouts.ts';
 
 export interface WorkerData {
   readonly path: string;
@@ -81,6 +82,7 @@ export interface Records
     Decisions,
     KeptVerdicts,
     Events,
+    KeptWhereabouts,
     Restore {}
 
 export interface Copier extends Connection {
@@ -141,6 +143,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createDecisions(db),
     ...createVerdicts(db),
     ...createEvents(db),
+    ...createWhereabouts(db),
     ...createRestore(db, revisions),
   };
 }
