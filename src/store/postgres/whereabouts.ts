@@ -18,7 +18,7 @@ export function createWhereabouts({ run }: Connections) {
           inTurn(session, TURN.hosts, async () => {
             await session.query(KEEP, arraysOf(WHEREABOUT, kept));
             await session.query('DELETE FROM whereabouts WHERE day < $1', [sinceDay]);
-            await session.query(BEYOND_BOUNDS);
+            await session.query(`DELETE FROM whereabouts WHERE host IN (${BEYOND_BOUNDS})`);
           }),
         BACKGROUND_MS,
       ),

@@ -5,7 +5,7 @@ import type { Whereabouts } from '../../core/whereabouts.ts';
 import { WHEREABOUT } from '../columns-of-hosts.ts';
 import { toBytes } from '../lines.ts';
 import { BEYOND_BOUNDS, MET_AGAIN } from '../whereabouts.ts';
-import { inChunk, inChunks } from './transaction.ts';
+import { inChunks } from './transaction.ts';
 
 export type KeptWhereabouts = ReturnType<typeof createWhereabouts>;
 
@@ -15,10 +15,12 @@ export function createWhereabouts(db: DatabaseSync) {
     keepWhereabouts(kept: readonly Whereabouts[], sinceDay: string): void {
       const put = db.prepare(`INSERT INTO whereabouts (${names}) VALUES (${sqlite.places}) ${MET_AGAIN}`);
       inChunks(db, kept, one => void put.run(...sqlite.values(one)));
-      inChunk(db, () => {
-        db.prepare('DELETE FROM whereabouts WHERE day < ?').run(sinceDay);
-        db.exec(BEYOND_BOUNDS);
-      });
+      // Found without the lock: that takes 10 ms where 5,000 are kept (2026-11-17), and mostly nothing goes.
+      const gone = db
+        .prepare(`SELECT host FROM whereabouts WHERE day < ? UNION ${BEYOND_BOUNDS}`)
+        .all(sinceDay);
+      const remove = db.prepare('DELETE FROM whereabouts WHERE host = ?');
+      inChunks(db, gone, ({ host }) => void remove.run(String(host)));
     },
     whereabouts: (sinceDay: string): Uint8Array<ArrayBuffer> =>
       toBytes(db.prepare(`SELECT ${names} FROM whereabouts WHERE day >= ?`).all(sinceDay).map(sqlite.record)),
