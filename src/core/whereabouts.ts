@@ -32,7 +32,7 @@ export interface AddressBook {
   settle(): Promise<void>;
 }
 
-/** What one server has found out, for all others and for itself after a restart. Names nobody who is received there. */
+/** What one server has found out, for all others and for itself after a restart. Whose mail it receives is not told. */
 export interface Whereabouts {
   readonly host: string;
   /** The domain that somebody paid for, which it is below. */
