@@ -88,7 +88,9 @@ export class WhereaboutsBook {
     for (const one of all) {
       const { host, day } = one;
       if ((days.size + 1) % ROWS_A_STEP === 0) yield;
-      addresses.recall(host, one.addresses === '' ? [] : one.addresses.split(' '), clock() - Date.parse(day));
+      // By a clock that was ahead it may have been met tomorrow.
+      const ago = Math.max(0, clock() - Date.parse(day));
+      addresses.recall(host, one.addresses === '' ? [] : one.addresses.split(' '), ago);
       const known = this.#known(host) ?? one.addresses;
       // Only what has changed here: where two servers are told different addresses, each would write its own for ever.
       const hasMoved = (this.#knew.get(host) ?? known) !== known && known !== one.addresses;

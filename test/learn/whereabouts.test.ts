@@ -10,6 +10,7 @@ function world() {
   const time = { now: Date.UTC(2026, 10, 15, 12) };
   const rows = new Map<string, Whereabouts>();
   const written: string[] = [];
+  const recalled: [string, readonly string[], number][] = [];
   const store = {
     isAway: false,
     async keepWhereabouts(kept: readonly Whereabouts[]) {
@@ -22,11 +23,11 @@ function world() {
   const server = (told = { addresses: ['5.61.1.1'] }) =>
     new WhereaboutsBook({
       store,
-      addresses: { known: () => told.addresses, age: () => 0, recall() {} },
+      addresses: { known: () => told.addresses, age: () => 0, recall: (...one) => void recalled.push(one) },
       clock: () => time.now,
       inTurns: async steps => allAtOnce(steps),
     });
-  return { time, rows, written, store, server };
+  return { time, rows, written, recalled, store, server };
 }
 
 const many = (from: number, count: number) =>
@@ -86,4 +87,17 @@ it('a host that moved is written again, and not for ever where two servers are t
   told.addresses = ['5.61.1.3'];
   await minutes();
   expect([written.length, rows.get('mx0.box.net')?.addresses]).toEqual([2, '5.61.1.3']);
+});
+
+it('what is read is as old as the day on which it was met, and never younger than now', async () => {
+  const { rows, recalled, server } = world();
+  const met = (host: string, addresses: string, day: string) =>
+    rows.set(host, { host, below: 'box.net', addresses, day });
+  met('mx.box.net', '5.61.1.1 2a00:1::1', '2026-11-14');
+  met('none.box.net', '', '2027-01-01');
+  expect(await server().read()).toEqual(['mx.box.net', 'none.box.net']);
+  expect(recalled).toEqual([
+    ['mx.box.net', ['5.61.1.1', '2a00:1::1'], 1.5 * DAY_MS],
+    ['none.box.net', [], 0],
+  ]);
 });
