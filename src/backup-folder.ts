@@ -1,7 +1,7 @@
 /** The folder of scheduled backups: whose each is, which is the newest, which may go. Its disk may not answer: it is never asked on the event loop. */
 
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Store } from './core/ports.ts';
 
 /** Without an id where a version made it that had none. */
@@ -54,6 +54,33 @@ export interface BackupFolder {
   removePartials(before: number): Promise<void>;
 }
 
+/**
+ * From the top down: of a read-only file system Node's own way says that there is no such folder, and in /proc it never
+ * ends (2026-11-17).
+ */
+async function makeFolder(folder: string): Promise<void> {
+  if (await isThere(folder)) return;
+  await makeFolder(dirname(folder));
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return false;
+  }
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
+
 export function openBackupFolder(
   folder: string,
   id: string,
@@ -75,7 +102,7 @@ export function openBackupFolder(
   }
 
   return {
-    make: async () => void (await mkdir(folder, { recursive: true, mode: 0o700 })),
+    make: () => makeFolder(folder),
     async backups() {
       const own: Backup[] = [];
       for (const file of await files(NAME)) if (await isOwn(file)) own.push(file);

@@ -1,5 +1,6 @@
 /** What the store and the resolver show → events → each told once, by one server of all. Never in the way of calls. */
 
+import { failureSince, lastMade } from './backup-record.ts';
 import {
   ENDING_AT_ONCE,
   type EndingKey,
@@ -16,18 +17,14 @@ import { dayOf } from './core/quota.ts';
 const LOOK_MS = 60_000;
 /** What lasts for longer is told of again. */
 const KEPT_MS = 90 * 86_400_000;
-/** Of the newest acts of the audit: a backup that failed is tried, and fails, again each hour. */
-const ACTS = 100;
 
 interface Parts {
-  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks' | 'audit'>;
+  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks' | 'audit' | 'lease'>;
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
-  /** Undefined where none are made by schedule; the last good one where the folder has not been read yet. */
-  readonly backups:
-    | { readonly folder: string; readonly everyMs: number; readonly lastGood: () => number | undefined }
-    | undefined;
+  /** Undefined where none are made by schedule. */
+  readonly backups: { readonly folder: string } | undefined;
   /** Of one that nobody has raised before. */
   readonly tell: (event: Event, at: number) => void;
 }
@@ -76,17 +73,13 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
     return all;
   }
 
-  /** By the audit, in which every one stands that failed. After one there may have been a good one in the same slot. */
+  /** By the store alone: a folder that cannot be read says nothing, and that is when this matters. */
   async function failedBackup(now: number): Promise<Seen['backup']> {
     if (!backups) return undefined;
-    const { folder, everyMs } = backups;
-    const lastGood = backups.lastGood();
-    if (lastGood === undefined) return undefined;
-    const isSince = (at: number) => at <= now && at - (at % everyMs) > lastGood;
-    const failed = (await store.audit(ACTS)).find(
-      ({ action, subject, at }) => action === 'backup.fail' && subject === folder && isSince(at),
-    );
-    return failed && { folder, lastGood, problem: failed.detail ?? 'unknown' };
+    const { folder } = backups;
+    const made = await lastMade(store, folder);
+    const problem = await failureSince(store, folder, made, now);
+    return problem === undefined ? undefined : { folder, lastGood: made?.slot ?? 0, problem };
   }
 
   async function raiseAll(): Promise<void> {

@@ -11,6 +11,7 @@ import {
   lastGoodOf,
   openBackupFolder,
 } from './backup-folder.ts';
+import { lastMade, noteMade } from './backup-record.ts';
 import { actOf } from './core/audit.ts';
 import { isHeld, LEASE_MS } from './core/lease.ts';
 import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
@@ -38,12 +39,11 @@ const STORE_ID = 'store';
 
 /** What is known of the folder without asking it: its disk may not answer. */
 export class BackupStatus {
-  /** When the last good one was due; 0 where there is none, undefined until the folder has been read. */
-  lastGood: number | undefined;
+  /** When the last good one was due; 0 where none is known of. */
+  lastGood = 0;
 
-  /** In seconds; infinite where there is none. */
+  /** In seconds; infinite where there is none: what is not known to be there is one to be alarmed about. */
   age(now: number): number {
-    if (this.lastGood === undefined) return Number.NaN;
     return this.lastGood === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - this.lastGood) / 1_000;
   }
 }
@@ -116,6 +116,8 @@ function makerOf(parts: Parts): Maker {
 
   async function open() {
     const id = await storeIdOf(store);
+    // Until its disk answers.
+    status.lastGood = (await lastMade(store, folder))?.slot ?? 0;
     return { id, files: openBackupFolder(folder, id, store) };
   }
 
@@ -133,7 +135,11 @@ function makerOf(parts: Parts): Maker {
     const name = backupName(slot, id);
     const isMade = async () => (await read(files)).some(one => one.name === name);
     await files.make();
-    if (await isMade()) return;
+    if (await isMade()) {
+      // By a version that notes none, or by one that was killed before it did.
+      if ((await lastMade(store, folder))?.slot !== slot) await noteMade(store, folder, { slot, at: now });
+      return;
+    }
     held = await takeLease(store, clock);
     if (!held) return;
     try {
@@ -142,6 +148,7 @@ function makerOf(parts: Parts): Maker {
       await files.removePartials(slot - everyMs);
       wait(pageMs);
       await store.backup(join(folder, name), () => wait(pageMs));
+      await noteMade(store, folder, { slot, at: clock() });
       log.info({ file: join(folder, name) }, 'backed up');
       await prune(files, name);
     } finally {

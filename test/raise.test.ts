@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { noteMade } from '../src/backup-record.ts';
 import { readConfig } from '../src/config.ts';
 import { ENDING_AT_ONCE, type Event, eventsIn, type Seen } from '../src/core/event.ts';
 import type { FeedCheck } from '../src/core/freshness.ts';
@@ -66,7 +67,6 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('b', 'too small', 5));
   await store.createKey({ ...key, expiresAt: NOW + DAY }, ACT);
   await store.recordAct({ ...ACT, at: NOW, action: 'backup.fail', subject: '/b', detail: 'ENOSPC' });
-  const lastGood = { at: 3 };
   const told: string[] = [];
   const counts = new RaisedCounts();
   const start = () => {
@@ -75,7 +75,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
       clock: () => NOW,
       health: () => ({ servers: [server('lies')] }) as never,
       isUsed: feed => feed !== 'off',
-      backups: { folder: '/b', everyMs: DAY, lastGood: () => lastGood.at },
+      backups: { folder: '/b' },
       tell(event) {
         counts.count(event.kind);
         told.push(event.id);
@@ -95,7 +95,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await one.look();
   expect(told.at(-1)).toBe('feed.failing b 6');
   // One that failed before a good one of the same day, and one that a clock that was ahead has failed.
-  lastGood.at = NOW;
+  await noteMade(store, '/b', { slot: NOW, at: NOW });
   await store.recordAct({
     ...ACT,
     at: NOW + 366 * DAY,

@@ -1,12 +1,15 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { failureSince, lastMade } from '../src/backup-record.ts';
+import { backupsFinding } from '../src/commands/findings.ts';
 import { readConfig } from '../src/config.ts';
 import { LEASE_MS } from '../src/core/lease.ts';
 import type { Store } from '../src/core/ports.ts';
+import { createRaise } from '../src/raise.ts';
 import { BackupStatus, scheduleBackups } from '../src/scheduled-backups.ts';
 import { StoreRefused } from '../src/store/refused.ts';
 import { createCopies } from '../src/store/sqlite/copies.ts';
@@ -37,7 +40,7 @@ async function world(folder = join(temporaryFolder(), 'backups'), key = keyRecor
     return made;
   };
   const age = () => status.age(time.now);
-  return { store, folder, time, logged, schedule, age };
+  return { store, folder, time, logged, schedule, age, status };
 }
 
 /** Without what makes them one store's own. */
@@ -50,7 +53,7 @@ const failures = async (store: Store) =>
 
 test('one backup in each slot of time, whole and for its own user only, the last ones kept and nothing else touched', async () => {
   const { folder, time, schedule, store, age } = await world();
-  expect(age()).toBeNaN();
+  expect(age()).toBe(Number.POSITIVE_INFINITY);
   const [one, other] = [schedule(), schedule()];
   await Promise.all([one.look(), other.look()]);
   await other.look();
@@ -100,6 +103,57 @@ test('one that fails is in the log and in the audit, takes no older one away, an
   time.ticks += HOUR;
   await broken.look();
   expect(await failures(store)).toHaveLength(2);
+});
+
+/** What an operator sees of it: the metric, the events, and the doctor's state where the folder says nothing of use. */
+async function seenOf({ store, folder, time, age }: Awaited<ReturnType<typeof world>>) {
+  const events: string[] = [];
+  const raising = createRaise({
+    ...{ store, clock: () => time.now, isUsed: () => true, backups: { folder } },
+    health: () => ({ servers: [] }) as never,
+    tell: ({ kind, text }) => events.push(`${kind}: ${text}`),
+  });
+  onTestFinished(raising.close);
+  await raising.look();
+  const failure = await failureSince(store, folder, await lastMade(store, folder), time.now);
+  return {
+    age: age(),
+    events,
+    doctor: backupsFinding({ folder, everyMs: HOUR }, 0, failure, time.now).state,
+  };
+}
+
+test('backups that fail from the first start on: the metric, an event and the doctor all say so, with the reason', async () => {
+  const all = await world('/proc/none/backups');
+  await all.schedule().look();
+  expect(await seenOf(all)).toEqual({
+    age: Number.POSITIVE_INFINITY,
+    events: [expect.stringMatching(/^backup\.failed: .* mkdir '\/proc\/none'$/)],
+    doctor: 'failed',
+  });
+});
+
+test('a restart without the disk of backups: the age goes on from the last good one, and each such time is an event', async () => {
+  const all = await world();
+  const { folder, schedule, time } = all;
+  for (let times = 0; times < 2; times++) {
+    await schedule().look();
+    expect((await seenOf(all)).events).toEqual([]);
+    const gone = `${folder}.${times}`;
+    renameSync(folder, gone);
+    writeFileSync(folder, 'no folder');
+    all.status.lastGood = 0;
+    time.now += 60_000;
+    await schedule().look();
+    expect(await seenOf(all)).toEqual({
+      age: (time.now % HOUR) / 1_000,
+      events: [expect.stringContaining('backup.failed: ')],
+      doctor: 'failed',
+    });
+    rmSync(folder);
+    renameSync(gone, folder);
+    time.now += HOUR;
+  }
 });
 
 test('a clock that was a year ahead: its backups are neither the last good ones nor kept before new ones, and nobody waits for it', async () => {

@@ -57,10 +57,11 @@ export function diskFinding(folder: string, free: number): Finding {
 const FIX_BACKUPS =
   '"domain-risk audit" has backup.fail with the reason; "domain-risk backup FILE" makes one now';
 
-/** `lastGood`: when the last one was due, 0 where there is none; a text where the folder cannot be read. */
+/** `lastGood`: when the last one was due, 0 where there is none; a text where the folder cannot be read. `failure`: of a try since. */
 export function backupsFinding(
   { folder, everyMs }: { readonly folder: string; readonly everyMs: number },
   lastGood: number | string,
+  failure: string | undefined,
   now: number,
 ): Finding {
   if (typeof lastGood === 'string')
@@ -69,8 +70,12 @@ export function backupsFinding(
       `${folder}: ${lastGood}`,
       'see that its disk is there and may be read and written',
     );
-  if (lastGood === 0)
-    return warning('backups', `none of this store in ${folder}`, 'a running server makes the first one');
-  const detail = `the last one in ${folder} is of ${toSecond(lastGood)}`;
+  const detail =
+    lastGood === 0
+      ? `none of this store in ${folder}`
+      : `the last one in ${folder} is of ${toSecond(lastGood)}`;
+  if (failure !== undefined)
+    return failed('backups', `${detail}; the last try failed: ${failure}`, FIX_BACKUPS);
+  if (lastGood === 0) return warning('backups', detail, 'a running server makes the first one');
   return now - lastGood > 2 * everyMs ? failed('backups', detail, FIX_BACKUPS) : ok('backups', detail);
 }

@@ -74,7 +74,7 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
         await supervisor.start();
         end = endingOf(supervisor, store, following, keepFresh({ config, log, store }));
         const alerts = startAlerts({
-          ...{ config, log, store, counts, backups },
+          ...{ config, log, store, counts },
           health: () => supervisor.health(),
         });
         await close();

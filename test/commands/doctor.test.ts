@@ -74,9 +74,16 @@ test('space and lists that run short are told before they are a problem', () => 
   expect(feeds(checked(2).slice(0, 1)).detail).toMatch(/never fetched: b$/);
   const later = feedsFinding(checked(2), ['a', 'b'], now + 4 * 86_400_000);
   expect(later.state).toBe('warning');
-  const backups = (lastGood: number | string) =>
-    backupsFinding({ folder: '/b', everyMs: 86_400_000 }, lastGood, now).state;
-  expect([daysAgo(1), daysAgo(3), 0, 'EACCES'].map(backups)).toEqual(['ok', 'failed', 'warning', 'failed']);
+  const backups = (lastGood: number | string, failure?: string) =>
+    backupsFinding({ folder: '/b', everyMs: 86_400_000 }, lastGood, failure, now);
+  expect([daysAgo(1), daysAgo(3), 0, 'EACCES'].map(one => backups(one).state)).toEqual([
+    ...['ok', 'failed', 'warning', 'failed'],
+  ]);
+  for (const lastGood of [daysAgo(1), 0])
+    expect(backups(lastGood, 'EROFS: read-only file system')).toMatchObject({
+      state: 'failed',
+      detail: expect.stringMatching(/the last try failed: EROFS: read-only file system$/),
+    });
 });
 
 test('operators are added, listed and revoked by the command, each with a token that is shown once', async () => {
