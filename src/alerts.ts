@@ -1,6 +1,7 @@
 /** The events of a running service: in the log, in the metrics, and to `ALERT_WEBHOOK`. One for a process. */
 
 import type { Logger } from 'pino';
+import { failedBackup } from './backup-record.ts';
 import type { Config } from './config.ts';
 import type { ResolverHealth, Store } from './core/ports.ts';
 import type { Metrics } from './http/metrics.ts';
@@ -30,7 +31,7 @@ export function startAlerts(parts: {
   const raising = createRaise({
     ...{ store, health, clock: Date.now },
     isUsed: feed => !config.feedsOff.includes(feed),
-    backups: config.backups,
+    failedBackup: async now => config.backups && failedBackup(store, config.backups.folder, now),
     tell(event, at) {
       counts.count(event.kind);
       log.warn({ event: event.kind, subject: event.subject }, event.text);

@@ -1,5 +1,6 @@
 /** What the store itself knows of its backups by schedule: their folder may be on a disk that is not there. */
 
+import type { Seen } from './core/event.ts';
 import type { Store } from './core/ports.ts';
 
 export interface MadeBackup {
@@ -29,11 +30,22 @@ export async function noteMade(
   await store.swapLease({ name: MADE, holder: folder, until: at, dueAt: slot }, await store.lease(MADE));
 }
 
-/** Why the last try failed, where no good one has come since. What a clock that was ahead has written counts for nothing. */
-export async function failureSince(
-  store: Pick<Store, 'audit'>,
+/** By the store alone: a folder that cannot be read says nothing, and that is when this matters. */
+export async function failedBackup(
+  store: Pick<Store, 'lease' | 'audit'>,
   folder: string,
+  now: number,
+): Promise<Seen['backup']> {
+  const made = await lastMade(store, folder);
+  const problem = await failureSince(store, made, folder, now);
+  return problem === undefined ? undefined : { folder, lastGood: made?.slot ?? 0, problem };
+}
+
+/** Why the last try failed, where no good one has come since. What a clock that was ahead has written counts for nothing. */
+async function failureSince(
+  store: Pick<Store, 'audit'>,
   made: MadeBackup | undefined,
+  folder: string,
   now: number,
 ): Promise<string | undefined> {
   const since = made && made.at <= now ? made.at : 0;

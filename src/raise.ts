@@ -1,6 +1,5 @@
 /** What the store and the resolver show → events → each told once, by one server of all. Never in the way of calls. */
 
-import { failureSince, lastMade } from './backup-record.ts';
 import {
   ENDING_AT_ONCE,
   type EndingKey,
@@ -19,12 +18,12 @@ const LOOK_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
 
 interface Parts {
-  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks' | 'audit' | 'lease'>;
+  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks'>;
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
-  /** Undefined where none are made by schedule. */
-  readonly backups: { readonly folder: string } | undefined;
+  /** Where one by schedule failed and no good one has come since. */
+  readonly failedBackup: (now: number) => Promise<Seen['backup']>;
   /** Of one that nobody has raised before. */
   readonly tell: (event: Event, at: number) => void;
 }
@@ -46,7 +45,7 @@ export class RaisedCounts {
   readonly all = () => [...this.#counts];
 }
 
-export function createRaise({ store, clock, health, isUsed, backups, tell }: Parts): Raising {
+export function createRaise({ store, clock, health, isUsed, failedBackup, tell }: Parts): Raising {
   let distrustedSince = new Map<string, string>();
   /** What the last look has seen is raised: the store is asked for nothing twice on a day. */
   let raised = { day: '', ids: new Set<string>() };
@@ -71,15 +70,6 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
       isMore = some.length === ENDING_AT_ONCE;
     }
     return all;
-  }
-
-  /** By the store alone: a folder that cannot be read says nothing, and that is when this matters. */
-  async function failedBackup(now: number): Promise<Seen['backup']> {
-    if (!backups) return undefined;
-    const { folder } = backups;
-    const made = await lastMade(store, folder);
-    const problem = await failureSince(store, folder, made, now);
-    return problem === undefined ? undefined : { folder, lastGood: made?.slot ?? 0, problem };
   }
 
   async function raiseAll(): Promise<void> {

@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { noteMade } from '../src/backup-record.ts';
+import { failedBackup, noteMade } from '../src/backup-record.ts';
 import { readConfig } from '../src/config.ts';
 import { ENDING_AT_ONCE, type Event, eventsIn, type Seen } from '../src/core/event.ts';
 import type { FeedCheck } from '../src/core/freshness.ts';
@@ -75,7 +75,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
       clock: () => NOW,
       health: () => ({ servers: [server('lies')] }) as never,
       isUsed: feed => feed !== 'off',
-      backups: { folder: '/b' },
+      failedBackup: now => failedBackup(store, '/b', now),
       tell(event) {
         counts.count(event.kind);
         told.push(event.id);
@@ -117,8 +117,9 @@ test('of hundreds of keys at their end each is told of, and the store is asked f
   const told: string[] = [];
   const raiseEvent = vi.fn(store.raiseEvent);
   const raising = createRaise({
-    ...{ store: { ...store, raiseEvent }, clock: () => NOW, isUsed: () => true, backups: undefined },
+    ...{ store: { ...store, raiseEvent }, clock: () => NOW, isUsed: () => true },
     health: () => ({ servers: [] }) as never,
+    failedBackup: async () => undefined,
     tell: ({ subject }) => told.push(subject),
   });
   onTestFinished(raising.close);

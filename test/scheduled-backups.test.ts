@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { failureSince, lastMade } from '../src/backup-record.ts';
+import { failedBackup } from '../src/backup-record.ts';
 import { backupsFinding } from '../src/commands/findings.ts';
 import { readConfig } from '../src/config.ts';
 import { LEASE_MS } from '../src/core/lease.ts';
@@ -109,13 +109,14 @@ test('one that fails is in the log and in the audit, takes no older one away, an
 async function seenOf({ store, folder, time, age }: Awaited<ReturnType<typeof world>>) {
   const events: string[] = [];
   const raising = createRaise({
-    ...{ store, clock: () => time.now, isUsed: () => true, backups: { folder } },
+    ...{ store, clock: () => time.now, isUsed: () => true },
+    failedBackup: now => failedBackup(store, folder, now),
     health: () => ({ servers: [] }) as never,
     tell: ({ kind, text }) => events.push(`${kind}: ${text}`),
   });
   onTestFinished(raising.close);
   await raising.look();
-  const failure = await failureSince(store, folder, await lastMade(store, folder), time.now);
+  const failure = (await failedBackup(store, folder, time.now))?.problem;
   return {
     age: age(),
     events,

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { lastGoodOf, openBackupFolder } from '../backup-folder.ts';
-import { failureSince, lastMade } from '../backup-record.ts';
+import { failedBackup } from '../backup-record.ts';
 import { openCommandStore, openResolver, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { parseDomain } from '../core/domain.ts';
@@ -130,8 +130,8 @@ async function lookAtBackups(store: Store, { backups }: Config): Promise<Finding
     }),
     pause(ANSWER_MS, 'it does not answer', { ref: false }),
   ]);
-  const failure = await failureSince(store, backups.folder, await lastMade(store, backups.folder), now);
-  return [backupsFinding(backups, lastGood, failure, now)];
+  const failure = await failedBackup(store, backups.folder, now);
+  return [backupsFinding(backups, lastGood, failure?.problem, now)];
 }
 
 async function lookAtVersions(store: Store): Promise<Finding> {

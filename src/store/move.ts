@@ -17,9 +17,10 @@ import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
 import { copyingBefore } from './sqlite/before.ts';
 import { codeOf, SQLITE } from './sqlite/codes.ts';
+import { enterUse } from './sqlite/in-use.ts';
 import { markMoved } from './sqlite/moved.ts';
 import { examine, explain, isMarked, openDatabase, read, refuseUnknownColumns } from './sqlite/open.ts';
-import { setStrangersAside } from './sqlite/pair.ts';
+import { realOf, setStrangersAside } from './sqlite/pair.ts';
 import { listServersIn } from './sqlite/servers.ts';
 import { replaced, type Table } from './table.ts';
 
@@ -89,8 +90,22 @@ export async function moveStore(
   onFormChange: OnFormChange,
 ): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new StoreRefused(`${path} does not exist`, 'name the SQLite file to move');
-  const change = setStrangersAside(path);
-  if (change) onFormChange(change);
+  const use = enterUse(realOf(path));
+  try {
+    setStrangersAside(path, use, false);
+    return await moveOpened(path, url, progress, act, onFormChange);
+  } finally {
+    use.end();
+  }
+}
+
+async function moveOpened(
+  path: string,
+  url: string,
+  progress: MoveProgress,
+  act: Act,
+  onFormChange: OnFormChange,
+): Promise<Record<string, number>> {
   examine(path);
   if (!isMarked(path))
     throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');

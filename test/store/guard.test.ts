@@ -26,7 +26,7 @@ import { DAY, someKey } from './contract.ts';
 const REFUSED = /was deleted or replaced while it was in use/;
 
 /** A store with a key, and one call on it that has been counted. */
-async function inUse(path: string, told: string[] = []) {
+async function inUse(path: string, told: string[] = [], isServed = false) {
   const store = await openSqliteStore(
     path,
     error => {
@@ -34,8 +34,7 @@ async function inUse(path: string, told: string[] = []) {
     },
     change => void told.push(toldOf(change)),
     undefined,
-    // One thread less to start.
-    false,
+    isServed,
   );
   onTestFinished(() => store.close());
   const key = someKey();
@@ -179,7 +178,7 @@ test.each(Object.keys(EXCHANGES))(
     await first.store.close();
 
     const told: string[] = [];
-    const second = await inUse(path, told);
+    const second = await inUse(path, told, true);
     expect(told).toEqual([
       expect.stringMatching(
         /is another file than before: the journal of that one was set aside as .*-wal\.aside-\d+ and /,
@@ -200,6 +199,55 @@ test.each(Object.keys(EXCHANGES))(
   },
 );
 
+test('commands leave the journal of a server alone whose file was exchanged: put back, it goes on with all that it has counted', async () => {
+  const folder = temporaryFolder();
+  const [path, backup, kept] = ['domain-risk.db', 'backup.db', 'kept.db'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const live = await inUse(path, [], true);
+  await live.store.backup(backup, () => {});
+  const late = someKey();
+  await live.store.createKey(late, ACT);
+  for (const exchange of [() => copyFileSync(backup, path), () => {}]) {
+    renameSync(path, kept);
+    exchange();
+    await expect(live.call()).rejects.toThrow(REFUSED);
+    for (const isServed of [false, true])
+      await expect(inUse(path, [], isServed)).rejects.toMatchObject({
+        problem: expect.stringContaining('another process still has open'),
+        fix: expect.stringMatching(/^put that file back; or stop all servers and start the service again/),
+      });
+    renameSync(kept, path);
+    await live.call();
+  }
+  expect((await live.store.listKeys()).map(({ id }) => id)).toContain(late.id);
+  // Nor is it a command's to say which of the two is right, once nobody has it open.
+  renameSync(path, kept);
+  await live.store.close();
+  copyFileSync(backup, path);
+  await expect(inUse(path)).rejects.toMatchObject({ fix: expect.stringContaining('start the service') });
+  renameSync(kept, path);
+  expect((await (await inUse(path)).store.listKeys()).map(({ id }) => id)).toContain(late.id);
+});
+
+test('servers that start together on an exchanged file all go on with it, and the last one to end leaves one file', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'domain-risk.db');
+  const first = await inUse(path);
+  rmSync(path);
+  await first.store.close();
+  const told: string[] = [];
+  const all = await Promise.all([1, 2, 3].map(() => inUse(path, told, true)));
+  expect(told).toHaveLength(1);
+  for (const { store } of all) {
+    expect(readdirSync(folder)).toContain('domain-risk.db.in-use');
+    await store.close();
+  }
+  expect(readdirSync(folder).filter(name => !name.includes('.aside-'))).toEqual(['domain-risk.db']);
+});
+
 test('a file that was moved away under a server and is back at the next start has its journal still; the journal of a deleted one is set aside', async () => {
   const folder = temporaryFolder();
   // Behind a link, which the file's end leaves pointing at nothing.
@@ -216,7 +264,7 @@ test('a file that was moved away under a server and is back at the next start ha
   expect(await second.store.listKeys()).toHaveLength(2);
   rmSync(real);
   await second.store.close();
-  const third = await inUse(path, told);
+  const third = await inUse(path, told, true);
   expect(told).toEqual([expect.stringContaining('set aside')]);
   expect(await third.store.listKeys()).toEqual([third.key]);
 });

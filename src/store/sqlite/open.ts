@@ -118,7 +118,8 @@ function makeFolder(folder: string): void {
   }
 }
 
-function prepareFolder(folder: string): void {
+/** Made where it is missing. */
+export function prepareFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (error) {

@@ -24,6 +24,7 @@ import type { SetAside } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { isOfSystem } from './codes.ts';
 import { canFollow, type Head, headOf } from './heads.ts';
+import type { Use } from './in-use.ts';
 
 interface Identity {
   readonly dev: number;
@@ -56,7 +57,7 @@ function isSame(one: Identity, other: Identity): boolean {
 const noteOf = (real: string) => `${real}.pair`;
 
 /** Behind a symbolic link SQLite puts everything beside the file itself, also where that is gone. */
-function realOf(path: string): string {
+export function realOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   try {
     return resolve(dirname(path), readlinkSync(path));
@@ -142,13 +143,39 @@ function setAside(path: string): string {
   return aside;
 }
 
-/** Before the file is opened for the first time. Undefined where all belongs together, or nothing says that it does not. */
-export function setStrangersAside(path: string): SetAside | undefined {
+/** Several servers that start together: one of them sets aside what the others wait for. */
+const ALONE_WAIT_MS = 2_000;
+
+/**
+ * Before the file is opened for the first time. Undefined where all belongs together, or nothing says that it does not.
+ * Only a server sets aside, since it goes on with the file that is there, and only what no process has open: the file may
+ * be put back under a server that still runs, and that one needs its journal then.
+ */
+export function setStrangersAside(path: string, use: Use, isServed: boolean): SetAside | undefined {
   const real = realOf(path);
-  const strangers = strangersBeside(real);
-  if (strangers.length === 0) return undefined;
+  const isNeeded = () => strangersBeside(real).length > 0;
+  if (!isNeeded()) return undefined;
+  let change: SetAside | undefined;
+  const work = () => {
+    change = { path, aside: asideOf(path, strangersBeside(real)) };
+  };
+  const isAlone = use.alone(isServed ? work : () => {}, isNeeded, isServed ? ALONE_WAIT_MS : 0);
+  if (!isNeeded()) return change;
+  const problem = `${path} was exchanged: the journal beside it belongs to the file before`;
+  throw isAlone
+    ? new StoreRefused(
+        problem,
+        'put that file back; or start the service, which sets the journal aside and goes on with this one',
+      )
+    : new StoreRefused(
+        `${problem}, which another process still has open`,
+        'put that file back; or stop all servers and start the service again, which goes on with this one',
+      );
+}
+
+function asideOf(path: string, strangers: readonly string[]): string[] {
   try {
-    return { path, aside: strangers.map(setAside) };
+    return strangers.map(setAside);
   } catch (error) {
     if (!isOfSystem(error)) throw error;
     throw new StoreRefused(

@@ -9,10 +9,11 @@ import type { OnFormChange } from '../form.ts';
 import { fromBytes, fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
 import { type Asking, DEADLINE_MS, NO_DEADLINE } from './asking.ts';
+import type { Copier } from './copier.ts';
 import { createCopies, type InThreadOfItsOwn } from './copies.ts';
 import { forgetPair } from './pair.ts';
 import { DistantThread, LateThread, Thread } from './thread.ts';
-import type { Copier, Counter, Records, WorkerData } from './worker.ts';
+import type { Counter, Records, WorkerData } from './worker.ts';
 
 type Ask = Asking<Records>['ask'];
 
@@ -47,7 +48,7 @@ export async function openSqliteStore(
 ): Promise<SqliteStore> {
   const start = <T extends { close(): void }>(data: Omit<WorkerData, 'path'>) =>
     new Thread<T>({ path, ...data }, onDeath, onFormChange, deadlineMs);
-  const direct = start<Records>({ role: 'records', isFirst: true });
+  const direct = start<Records>({ role: 'records', isFirst: true, isServed });
   const file = (await direct.up)!;
   const counter = new LateThread(() => start<Counter>({ role: 'counter', isFirst: false, file }));
   // Bulk work goes to a thread of its own: a call that needs its key read never waits behind it.
@@ -66,11 +67,11 @@ export async function openSqliteStore(
     }),
     close() {
       // One after the other: the last one out empties the journal (a WAL checkpoint), and two at once each take the
-      // other for it.
+      // other for it. The first one is the last: until then others see that the store is in use.
       closing ??= counter
         .stop()
-        .then(() => direct.stop())
         .then(() => bulk?.stop())
+        .then(() => direct.stop())
         .then(() => {
           closeSync(file);
           forgetPair(path);

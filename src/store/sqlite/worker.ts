@@ -1,9 +1,8 @@
 /** A thread that owns one connection to the embedded store, so that no lock and no fsync stops the event loop. */
 
-import { randomInt } from 'node:crypto';
 import { openSync } from 'node:fs';
-import { backup, DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FormChange, SetAside } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
@@ -12,21 +11,21 @@ import type { Answer, Newcomer, Question } from './asking.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { copyingBefore } from './before.ts';
 import { type Changes, createChanges } from './changes.ts';
+import { type Copier, createCopier } from './copier.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
 import { createEvents, type Events } from './events.ts';
 import { createFeedChecks, type FeedChecks } from './feed-checks.ts';
 import { createFlags, type Flags } from './flags.ts';
 import { guardFile } from './guard.ts';
 import { createHosts, type Hosts } from './hosts.ts';
+import { enterUse, type Use } from './in-use.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLeases, type Leases } from './leases.ts';
-import { LOCK_WAIT_MS } from './lock.ts';
 import { createVerdicts, type KeptVerdicts } from './mix.ts';
-import { examine, openDatabase, openFirst } from './open.ts';
+import { openDatabase, openFirst, prepareFolder } from './open.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
-import { isCopyOf } from './own-copy.ts';
-import { setStrangersAside } from './pair.ts';
+import { realOf, setStrangersAside } from './pair.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
 import { createServers, type Servers } from './servers.ts';
@@ -44,6 +43,8 @@ export interface WorkerData {
   readonly role: 'counter' | 'records' | 'copier';
   /** It looks the file over and changes its tables where they have to: seconds for a large one. */
   readonly isFirst: boolean;
+  /** By a server, which goes on with the file that is there, whatever was there before. */
+  readonly isServed?: boolean;
   /** A descriptor of the file, which the first one has opened. */
   readonly file?: number;
 }
@@ -85,15 +86,8 @@ export interface Records
     KeptWhereabouts,
     Restore {}
 
-export interface Copier extends Connection {
-  backup(path: string): Promise<void>;
-  /** Reads every page of a copy: what cannot be read back is none. */
-  checkCopy(path: string): void;
-  isOwnCopy(path: string): boolean;
-}
-
 const port = parentPort!;
-const { path, role, isFirst, file } = workerData as WorkerData;
+const { path, role, isFirst, isServed = false, file } = workerData as WorkerData;
 const tell = (reply: Reply, to = port) => to.postMessage(reply, handedOver(reply));
 /** The question that is being worked at, and who has asked it. */
 let current = { id: 0, from: port };
@@ -104,17 +98,24 @@ function handedOver(reply: Reply): ArrayBuffer[] {
   return value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : [];
 }
 
+/** Of the first one, which is the last one to leave. */
+let use: Use | undefined;
+
 /** Nothing where the start is refused. It is told in words: on the way an error loses its kind. */
 function open(): DatabaseSync | undefined {
   if (!isFirst) return openDatabase(path);
   try {
-    const change = setStrangersAside(path);
+    const real = realOf(path);
+    prepareFolder(dirname(real));
+    use = enterUse(real);
+    const change = setStrangersAside(path, use, isServed);
     if (change) tell({ change });
     return openFirst(
       path,
       copyingBefore(path, change => tell({ change })),
     );
   } catch (error) {
+    use?.end();
     if (error instanceof StoreRefused) tell({ refused: { problem: error.problem, fix: error.fix } });
     else tell({ failed: error as Error });
     return undefined;
@@ -148,48 +149,20 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
   };
 }
 
-/** On a disk that may not answer; it has no connection of its own in between. */
-const COPIER: Copier = {
-  backup: backUp,
-  checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
-  isOwnCopy: copy => isCopyOf(path, copy),
-  close() {},
-};
-
-/**
- * From a connection of its own that stays in one read transaction: SQLite's online backup starts anew whenever another
- * connection has written, and beside a busy server it would never end.
- */
-async function backUp(target: string): Promise<void> {
+/** For who has asked what is being worked at now. */
+function reporting(): (done: number, total: number) => void {
   const { id, from } = current;
-  const source = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
-  try {
-    source.exec('BEGIN; SELECT value FROM revision');
-    await backup(source, target, {
-      progress: ({ totalPages, remainingPages }) =>
-        tell({ id, done: totalPages - remainingPages, total: totalPages }, from),
-    });
-  } finally {
-    source.close();
-  }
-  markCopy(target);
-}
-
-/** By which it can be told from the store, should it be put in its place while that is in use: as in heads.ts. */
-function markCopy(path: string): void {
-  const copy = new DatabaseSync(path, { defensive: false });
-  try {
-    copy.exec(`PRAGMA schema_version = ${randomInt(1, 2 ** 30)}`);
-  } finally {
-    copy.close();
-  }
+  return (done, total) => tell({ id, done, total }, from);
 }
 
 function serve(db: DatabaseSync): void {
   // Not closed with the thread: as in heads.ts.
   const opened = file ?? openSync(path, 'r');
   const guard = guardFile(path, opened, isFirst);
-  const close = () => guard.close(db);
+  const close = () => {
+    guard.close(db);
+    use?.end();
+  };
   const before = guard.checkNowAndThen;
   if (role !== 'counter')
     return answerWith({ ...recordsOn(db), close }, { before, behind: guard.check, opened });
@@ -237,7 +210,7 @@ function answerWith(ops: Counter | Records | Copier, watch: Watch, spender?: Spe
   tell({ isUp: true, file: watch.opened });
 }
 
-if (role === 'copier') answerWith(COPIER, NOTHING_WATCHED);
+if (role === 'copier') answerWith(createCopier(path, reporting), NOTHING_WATCHED);
 else {
   const db = open();
   if (db) serve(db);
