@@ -1,6 +1,6 @@
 /** Backups of the embedded store by schedule: one in each slot of time, however many servers there are; the last ones are kept. */
 
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import {
@@ -11,7 +11,7 @@ import {
   lastGoodOf,
   openBackupFolder,
 } from './backup-folder.ts';
-import { lastMade, noteMade } from './backup-record.ts';
+import { lastMade, noteMade, storeIdOf } from './backup-record.ts';
 import { actOf } from './core/audit.ts';
 import { isHeld, LEASE_MS } from './core/lease.ts';
 import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
@@ -34,8 +34,6 @@ const PAGE_MS = 600_000;
 
 const ACTOR = { who: 'domain-risk', via: 'schedule' };
 const LEASE = 'backup';
-/** Held for good by the id of the store: who comes first has made it. */
-const STORE_ID = 'store';
 
 /** What is known of the folder without asking it: its disk may not answer. */
 export class BackupStatus {
@@ -52,6 +50,8 @@ type BackupStore = Pick<Store, 'backup' | 'isOwnBackup' | 'recordAct' | 'lease' 
 
 interface Parts extends BackupSettings {
   readonly store: BackupStore;
+  /** The store's own. */
+  readonly file: string;
   readonly status: BackupStatus;
   readonly clock: Clock;
   /** Waits are measured by these: a clock that was ahead may have been put right meanwhile. */
@@ -69,13 +69,6 @@ export interface ScheduledBackups {
   look(): Promise<void>;
   /** What is under way is given up, for the next server to begin anew. */
   close(): Promise<void>;
-}
-
-/** By which the backups of one store are told from those of others in the same folder. */
-export async function storeIdOf(store: Pick<Store, 'lease' | 'swapLease'>): Promise<string> {
-  const made = { name: STORE_ID, holder: randomBytes(4).toString('hex'), until: 0, dueAt: 0 };
-  await store.swapLease(made, undefined);
-  return (await store.lease(STORE_ID))!.holder!;
 }
 
 /** Undefined where another server is at it. One that was killed holds it for two minutes more. */
@@ -110,12 +103,17 @@ interface Maker {
 }
 
 function makerOf(parts: Parts): Maker {
-  const { store, status, folder, everyMs, keep, clock, log, pageMs = PAGE_MS } = parts;
+  const { store, file, status, folder, everyMs, keep, clock, log, pageMs = PAGE_MS } = parts;
   let held: Held | undefined;
   let known: { readonly id: string; readonly files: BackupFolder } | undefined;
 
   async function open() {
-    const id = await storeIdOf(store);
+    const id = await storeIdOf(store, file, () =>
+      log.warn(
+        { folder },
+        'the store is a copy, or was moved: its backups get names of their own, and those from before are left as they are',
+      ),
+    );
     // Until its disk answers.
     status.lastGood = (await lastMade(store, folder))?.slot ?? 0;
     return { id, files: openBackupFolder(folder, id, store) };

@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -21,8 +30,12 @@ import { startTestService, temporaryFolder } from './support/service.ts';
 
 const HOUR = 3_600_000;
 
-async function world(folder = join(temporaryFolder(), 'backups'), key = keyRecord()) {
-  const store: Store = await openSqliteStore(join(temporaryFolder(), 'store.db'), error => {
+async function world(
+  folder = join(temporaryFolder(), 'backups'),
+  key = keyRecord(),
+  file = join(temporaryFolder(), 'store.db'),
+) {
+  const store: Store = await openSqliteStore(file, error => {
     throw error;
   });
   onTestFinished(() => store.close());
@@ -33,14 +46,14 @@ async function world(folder = join(temporaryFolder(), 'backups'), key = keyRecor
   const status = new BackupStatus();
   const schedule = (with_: Store = store, pageMs = 60_000) => {
     const made = scheduleBackups({
-      ...{ store: with_, status, folder, everyMs: HOUR, keep: 2, log, answerMs: 60_000, pageMs },
+      ...{ store: with_, file, status, folder, everyMs: HOUR, keep: 2, log, answerMs: 60_000, pageMs },
       ...{ clock: () => time.now, ticks: () => time.ticks },
     });
     onTestFinished(made.close);
     return made;
   };
   const age = () => status.age(time.now);
-  return { store, folder, time, logged, schedule, age, status };
+  return { store, folder, time, logged, schedule, age, status, file };
 }
 
 /** Without what makes them one store's own. */
@@ -220,6 +233,38 @@ test('services that share a folder each have their own, those of the version bef
     'domain-risk-2026-11-16T110000Z',
     'domain-risk-2026-11-16T120000Z',
   ]);
+});
+
+test('a copy of a store has backups of its own in the same folder, and neither touches those of the other', async () => {
+  const real = await world();
+  const { folder, time } = real;
+  await real.schedule().look();
+  await real.store.close();
+  const copied = join(temporaryFolder(), 'store.db');
+  copyFileSync(real.file, copied);
+  const copy = await world(folder, keyRecord({ id: 'key_copy', digest: 'copy' }), copied);
+  const again = await world(folder, keyRecord({ id: 'key_real', digest: 'real' }), real.file);
+  const keysIn = (name: string) => {
+    const db = new DatabaseSync(join(folder, name), { readOnly: true });
+    const rows = db.prepare("SELECT id FROM key WHERE id IN ('key_copy', 'key_real')").all();
+    db.close();
+    return rows.map(({ id }) => id);
+  };
+  for (let hour = 0; hour < 2; hour++) {
+    // The copy comes first each time, and is told that it is one once.
+    copy.time.now = again.time.now = time.now += HOUR;
+    await copy.schedule().look();
+    await again.schedule().look();
+  }
+  expect(copy.logged.filter(line => line.includes('is a copy'))).toHaveLength(1);
+  expect(again.logged.filter(line => line.includes('is a copy'))).toEqual([]);
+  expect(readdirSync(folder).flatMap(keysIn).sort()).toEqual([
+    'key_copy',
+    'key_copy',
+    'key_real',
+    'key_real',
+  ]);
+  expect([copy.age(), again.age()]).toEqual([20 * 60, 20 * 60]);
 });
 
 test('a disk that does not answer is told of and waited for by nobody, and one that answers again is used at once', async () => {

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { lastGoodOf, openBackupFolder } from '../backup-folder.ts';
-import { failedBackup } from '../backup-record.ts';
+import { failedBackup, storeIdOf } from '../backup-record.ts';
 import { openCommandStore, openResolver, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { parseDomain } from '../core/domain.ts';
@@ -14,7 +14,6 @@ import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
 import { descriptors } from '../http/descriptors.ts';
-import { storeIdOf } from '../scheduled-backups.ts';
 import { settingsFile, unknownSettings } from '../setting-sources.ts';
 import { StoreRefused } from '../store/refused.ts';
 import { backupsFinding, diskFinding, type Finding, failed, feedsFinding, ok, warning } from './findings.ts';
@@ -118,11 +117,14 @@ async function lookAtFeeds(store: Store, { feedsOff }: Config): Promise<Finding>
 const ANSWER_MS = 5_000;
 
 /** Nothing where none are made by schedule. */
-async function lookAtBackups(store: Store, { backups }: Config): Promise<Finding[]> {
-  if (!backups) return [];
+async function lookAtBackups(store: Store, { backups, database }: Config): Promise<Finding[]> {
+  if (!backups || database.kind !== 'sqlite') return [];
   const now = Date.now();
   const read = async () =>
-    lastGoodOf(await openBackupFolder(backups.folder, await storeIdOf(store), store).backups(), now);
+    lastGoodOf(
+      await openBackupFolder(backups.folder, await storeIdOf(store, database.path), store).backups(),
+      now,
+    );
   const lastGood = await Promise.race([
     read().catch((error: unknown) => {
       if (!('syscall' in (error as Error))) throw error;

@@ -112,10 +112,18 @@ async function greet(
 }
 
 /** One that is under way at the end is given up, and leaves nothing that has its name. */
-function startBackups({ backups }: Config, store: Store, log: Logger, status?: BackupStatus) {
-  if (!backups || !status) return undefined;
+function startBackups({ backups, database }: Config, store: Store, log: Logger, status?: BackupStatus) {
+  if (!backups || !status || database.kind !== 'sqlite') return undefined;
   const ticks = () => performance.now();
-  const made = scheduleBackups({ ...backups, store, log, status, clock: Date.now, ticks });
+  const made = scheduleBackups({
+    ...backups,
+    store,
+    file: database.path,
+    log,
+    status,
+    clock: Date.now,
+    ticks,
+  });
   void made.look();
   return made;
 }
