@@ -1,11 +1,13 @@
 /** Counts calls in the embedded store by group commits: many calls, one transaction, one fsync. */
 
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreUnavailable } from '../../core/ports.ts';
+import { StoreUnavailable, type Ticks } from '../../core/ports.ts';
 import { monthOfDay } from '../../core/quota.ts';
 import type { SpendGroup, SpendResult } from '../batch.ts';
 import { codeOf, SQLITE } from './codes.ts';
 import { takeLock } from './lock.ts';
+import { isFull } from './open.ts';
 
 const SYNCHRONOUS_FULL = 2;
 
@@ -15,12 +17,15 @@ export interface Spender {
   prove(): void;
 }
 
-export function createSpender(db: DatabaseSync): Spender {
+export function createSpender(
+  db: DatabaseSync,
+  ticks: Ticks = () => performance.now(),
+  hasRoom = () => !isFull(dirname(db.location()!), LEAST_ROOM),
+): Spender {
   db.exec('PRAGMA busy_timeout = 0');
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const readRevision = db.prepare('SELECT value FROM revision');
-  const change = db.prepare('UPDATE revision SET value = value + ?');
   const readUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
   const count = db.prepare(`
     INSERT INTO usage (key_id, month, used, last_at) VALUES (?, ?, ?, ?)
@@ -28,8 +33,9 @@ export function createSpender(db: DatabaseSync): Spender {
   const countDay = db.prepare(`
     INSERT INTO usage_day (key_id, day, used) VALUES (?, ?, ?)
     ON CONFLICT (key_id, day) DO UPDATE SET used = used + excluded.used`);
+  const changes = changesOn(db);
   let durable = false;
-  const relief = relieving(db);
+  const doubt = doubting({ relieve: relieving(db, ticks), ticks, hasRoom });
 
   function grant(group: SpendGroup, revision: number): SpendResult {
     if (group.revision !== revision) return 'changed';
@@ -57,7 +63,7 @@ export function createSpender(db: DatabaseSync): Spender {
       return result;
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
-      relief(error);
+      doubt.note(error);
       throw error;
     }
   }
@@ -68,27 +74,67 @@ export function createSpender(db: DatabaseSync): Spender {
         const revision = Number(readRevision.get()?.value);
         return groups.map(group => grant(group, revision));
       }),
-    // There and back: SQLite writes nothing for a row that is set to what it is already.
-    prove: () =>
+    prove() {
+      doubt.ask();
+      // There and back: SQLite writes nothing for a row that is set to what it is already.
       transaction(() => {
-        change.run(1);
-        change.run(-1);
-      }),
+        for (const by of [1, -1]) for (const change of changes) change.run(by);
+      });
+      doubt.end();
+    },
   };
 }
 
+/** Of one row of each table that a count writes to: what is proved is that there is room for as many pages. */
+function changesOn(db: DatabaseSync) {
+  return [
+    'UPDATE revision SET value = value + ?',
+    'UPDATE usage SET used = used + ? WHERE (key_id, month) IN (SELECT key_id, month FROM usage LIMIT 1)',
+    'UPDATE usage_day SET used = used + ? WHERE (key_id, day) IN (SELECT key_id, day FROM usage_day LIMIT 1)',
+  ].map(sql => db.prepare(sql));
+}
+
 const RELIEF_MS = 1_000;
+const DOUBT_MS = 2_000;
+/** A quarter of what the journal takes before it is emptied: with less it fills the disk again at once. */
+const LEAST_ROOM = 2 ** 20;
+
+const isOfDisk = (error: unknown) => [SQLITE.full, SQLITE.ioerr].some(code => code === codeOf(error));
+
+/**
+ * Behind a count that the disk did not take. The journal that is emptied then makes room for a few more, and a proof fits
+ * where nearly all calls fail: so nothing is proved for a while, nor for as long as there is no room to go on with.
+ */
+function doubting(parts: { relieve(): void; readonly ticks: Ticks; hasRoom(): boolean }) {
+  const { relieve, ticks, hasRoom } = parts;
+  let why: { readonly error: unknown; readonly at: number } | undefined;
+  return {
+    note(error: unknown): void {
+      if (!isOfDisk(error)) return;
+      why = { error, at: ticks() };
+      relieve();
+    },
+    /** Throws for as long as there is any. Where no calls come, nobody else makes room. */
+    ask(): void {
+      if (!why) return;
+      relieve();
+      if (ticks() - why.at < DOUBT_MS || !hasRoom()) throw why.error;
+    },
+    end(): void {
+      why = undefined;
+    },
+  };
+}
 
 /**
  * SQLite empties the journal (a checkpoint of the WAL) behind a commit that succeeds. One that grew beside a long reader until
  * the disk was full, or its limit reached, would stay as it is for ever: so it is tried behind one that fails too.
  */
-function relieving(db: DatabaseSync): (error: unknown) => void {
+function relieving(db: DatabaseSync, ticks: Ticks): () => void {
   let last = Number.NEGATIVE_INFINITY;
-  return error => {
-    const code = codeOf(error);
-    const now = performance.now();
-    if ((code !== SQLITE.full && code !== SQLITE.ioerr) || now - last < RELIEF_MS) return;
+  return () => {
+    const now = ticks();
+    if (now - last < RELIEF_MS) return;
     last = now;
     try {
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
