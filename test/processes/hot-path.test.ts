@@ -129,6 +129,6 @@ test.skipIf(!hasTool('strace'))('a counted call asks no more of the system than 
   const each = [...counts].map(([name, count]) => `${name} ${(count / CALLS).toFixed(2)}`);
   process.stdout.write(`${each.join(', ')} a call\n`);
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0) / CALLS;
-  // One read, one write, and what SQLite does for a commit: 13 (2026-11-16).
-  expect(all).toBeLessThan(14);
+  // One read, one write, what SQLite does for a commit, and a look at its file behind it: 14 (2026-11-17).
+  expect(all).toBeLessThan(15);
 });

@@ -63,6 +63,35 @@ test('behind a symbolic link the file and its journal are watched where they are
   await expect(call()).rejects.toThrow(REFUSED);
 });
 
+test('not one call is answered that went into a file which was exchanged a moment before', async () => {
+  const folder = join(temporaryFolder(), 'data');
+  mkdirSync(folder);
+  const [path, moved] = [join(folder, 'domain-risk.db'), `${folder}.moved`];
+  const { store, call } = await inUse(path);
+  const backup = `${folder}.backup`;
+  await store.backup(backup, () => {});
+  const exchanges: [string, () => void, () => void][] = [
+    ['moved', () => renameSync(path, moved), () => renameSync(moved, path)],
+    [
+      'replaced',
+      () => {
+        renameSync(path, moved);
+        copyFileSync(backup, path);
+      },
+      () => renameSync(moved, path),
+    ],
+    ['with its folder', () => renameSync(folder, moved), () => renameSync(moved, folder)],
+    ['written over', () => copyFileSync(backup, path), () => {}],
+  ];
+  for (const [how, exchange, back] of exchanges) {
+    // All was well a moment ago.
+    expect((await call(0)).outcome, how).toBe('granted');
+    exchange();
+    for (let calls = 0; calls < 3; calls++) await expect(call(0), how).rejects.toThrow(REFUSED);
+    back();
+  }
+});
+
 /** As any command or other server would. */
 function elsewhere(path: string, sql: string): void {
   const script = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); db.exec(process.argv[2])`;

@@ -167,7 +167,7 @@ function serve(db: DatabaseSync): void {
   if (role !== 'counter')
     return answerWith({ ...recordsOn(db), close }, { before, behind: guard.check, opened });
   const spender = createSpender(db);
-  answerWith({ ...spender, close }, { before, behind: before, opened }, spender);
+  answerWith({ ...spender, close }, { before, behind: guard.checkFile, opened }, spender);
 }
 
 /** What is looked at before and behind each work, and the descriptor of the file that others are to have. */
