@@ -263,6 +263,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'in-use',
     'lock',
     'moved',
+    'one-name',
     'own-copy',
     'pair',
     'restore',

@@ -19,6 +19,7 @@ import { copyingBefore } from './sqlite/before.ts';
 import { codeOf, SQLITE } from './sqlite/codes.ts';
 import { enterUse } from './sqlite/in-use.ts';
 import { markMoved } from './sqlite/moved.ts';
+import { refuseOtherNames } from './sqlite/one-name.ts';
 import { examine, explain, isMarked, openDatabase, read, refuseUnknownColumns } from './sqlite/open.ts';
 import { realOf, setStrangersAside } from './sqlite/pair.ts';
 import { listServersIn } from './sqlite/servers.ts';
@@ -90,7 +91,9 @@ export async function moveStore(
   onFormChange: OnFormChange,
 ): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new StoreRefused(`${path} does not exist`, 'name the SQLite file to move');
-  const use = enterUse(realOf(path));
+  const real = realOf(path);
+  refuseOtherNames(real);
+  const use = enterUse(real);
   try {
     setStrangersAside(path, use, false);
     return await moveOpened(path, url, progress, act, onFormChange);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -15,6 +16,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { toldOf } from '../../src/store/form.ts';
 import { canFollowJournal, JOURNAL_BYTES } from '../../src/store/sqlite/heads.ts';
+import { isMountPoint } from '../../src/store/sqlite/one-name.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
 import { overrideOf } from '../support/records.ts';
@@ -90,6 +92,32 @@ test('not one call is answered that went into a file which was exchanged a momen
     for (let calls = 0; calls < 3; calls++) await expect(call(0), how).rejects.toThrow(REFUSED);
     back();
   }
+});
+
+test('a file with a second name is refused by both, before anything is made beside them, until one of them is gone', async () => {
+  const folder = temporaryFolder();
+  const [path, other] = [join(folder, 'domain-risk.db'), join(folder, 'other.db')];
+  const { store } = await inUse(path);
+  linkSync(path, other);
+  for (const name of [path, other])
+    await expect(inUse(name)).rejects.toMatchObject({
+      problem: expect.stringMatching(/has 2 names \(hard links\)/),
+      fix: expect.stringContaining('remove the others'),
+    });
+  await store.close();
+  expect(readdirSync(folder).sort()).toEqual(['domain-risk.db', 'other.db']);
+  rmSync(other);
+  await inUse(path);
+});
+
+test.each([
+  ['the file alone, from the same disk', '/data/domain risk.db', true],
+  ['its folder', '/data', false],
+  ['another file', '/data/domain', false],
+])('a mount of %s', (_, path, isMounted) => {
+  const mountinfo = String.raw`22 1 0:21 / / rw - tmpfs none rw
+611 22 0:21 /srv/a.db /data/domain\040risk.db rw,relatime - tmpfs none rw`;
+  expect(isMountPoint(path, mountinfo)).toBe(isMounted);
 });
 
 /** As any command or other server would. */

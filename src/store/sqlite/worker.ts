@@ -22,6 +22,7 @@ import { enterUse, type Use } from './in-use.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLeases, type Leases } from './leases.ts';
 import { createVerdicts, type KeptVerdicts } from './mix.ts';
+import { refuseOtherNames } from './one-name.ts';
 import { openDatabase, openFirst, prepareFolder } from './open.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
@@ -107,6 +108,7 @@ function open(): DatabaseSync | undefined {
   try {
     const real = realOf(path);
     prepareFolder(dirname(real));
+    refuseOtherNames(real);
     use = enterUse(real);
     const change = setStrangersAside(path, use, isServed);
     if (change) tell({ change });
