@@ -1,5 +1,6 @@
 /** The folder of scheduled backups: whose each is, which is the newest, which may go. Its disk may not answer: it is never asked on the event loop. */
 
+import type { Stats } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Store } from './core/ports.ts';
@@ -47,6 +48,8 @@ export function lastGoodOf(backups: readonly Backup[], now: number): number {
 export interface BackupFolder {
   /** Made where it is missing. */
   make(): Promise<void>;
+  /** The one that it is on, or would be made on (st_dev). */
+  device(): Promise<number>;
   /** Those of this store. */
   backups(): Promise<Backup[]>;
   remove(backup: Backup): Promise<void>;
@@ -59,7 +62,7 @@ export interface BackupFolder {
  * ends (2026-11-17).
  */
 async function makeFolder(folder: string): Promise<void> {
-  if (await isThere(folder)) return;
+  if (await statOf(folder)) return;
   await makeFolder(dirname(folder));
   try {
     await mkdir(folder, { mode: 0o700 });
@@ -69,13 +72,16 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function deviceOf(folder: string): Promise<number> {
+  return (await statOf(folder))?.dev ?? deviceOf(dirname(folder));
+}
+
+async function statOf(path: string): Promise<Stats | undefined> {
   try {
-    await stat(path);
-    return true;
+    return await stat(path);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    return false;
+    return undefined;
   }
 }
 
@@ -90,7 +96,7 @@ export function openBackupFolder(
   const ownByContent = new Map<string, boolean>();
 
   async function files(pattern: RegExp): Promise<Parsed[]> {
-    const entries = await readdir(folder, { withFileTypes: true });
+    const entries = (await statOf(folder)) ? await readdir(folder, { withFileTypes: true }) : [];
     return entries.flatMap(entry => (entry.isFile() ? (parsed(pattern, entry.name) ?? []) : []));
   }
 
@@ -103,6 +109,7 @@ export function openBackupFolder(
 
   return {
     make: () => makeFolder(folder),
+    device: () => deviceOf(folder),
     async backups() {
       const own: Backup[] = [];
       for (const file of await files(NAME)) if (await isOwn(file)) own.push(file);

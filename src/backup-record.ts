@@ -12,6 +12,8 @@ export interface MadeBackup {
   readonly slot: number;
   /** When it was made. */
   readonly at: number;
+  /** Of the folder at that time (st_dev). */
+  readonly device: number;
 }
 
 /** A row of its own beside the leases, which nobody holds. */
@@ -22,12 +24,15 @@ const ACTS = 100;
 /** The last good one in `folder`. */
 export async function lastMade(store: Pick<Store, 'lease'>, folder: string): Promise<MadeBackup | undefined> {
   const row = await store.lease(MADE);
-  return row?.holder === folder ? { slot: row.dueAt, at: row.until } : undefined;
+  if (!row?.holder) return undefined;
+  const where = JSON.parse(row.holder) as { readonly folder: string; readonly device: number };
+  return where.folder === folder ? { slot: row.dueAt, at: row.until, device: where.device } : undefined;
 }
 
 /** Of several who note the same one, one does. */
-export async function noteMade(store: Leases, folder: string, { slot, at }: MadeBackup): Promise<void> {
-  await store.swapLease({ name: MADE, holder: folder, until: at, dueAt: slot }, await store.lease(MADE));
+export async function noteMade(store: Leases, folder: string, made: MadeBackup): Promise<void> {
+  const holder = JSON.stringify({ folder, device: made.device });
+  await store.swapLease({ name: MADE, holder, until: made.at, dueAt: made.slot }, await store.lease(MADE));
 }
 
 /** Held for good by the id of the store and the file that it was given to. */

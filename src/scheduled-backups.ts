@@ -102,22 +102,22 @@ interface Maker {
   leave(): Promise<void>;
 }
 
-function makerOf(parts: Parts): Maker {
-  const { store, file, status, folder, everyMs, keep, clock, log, pageMs = PAGE_MS } = parts;
-  let held: Held | undefined;
-  let known: { readonly id: string; readonly files: BackupFolder } | undefined;
+async function openFor({ store, file, folder, status, log }: Parts) {
+  const id = await storeIdOf(store, file, () =>
+    log.warn(
+      { folder },
+      'the store is a copy, or was moved: its backups get names of their own, and those from before are left as they are',
+    ),
+  );
+  // Until its disk answers.
+  status.lastGood = (await lastMade(store, folder))?.slot ?? 0;
+  return { id, files: openBackupFolder(folder, id, store) };
+}
 
-  async function open() {
-    const id = await storeIdOf(store, file, () =>
-      log.warn(
-        { folder },
-        'the store is a copy, or was moved: its backups get names of their own, and those from before are left as they are',
-      ),
-    );
-    // Until its disk answers.
-    status.lastGood = (await lastMade(store, folder))?.slot ?? 0;
-    return { id, files: openBackupFolder(folder, id, store) };
-  }
+function makerOf(parts: Parts): Maker {
+  const { store, status, folder, everyMs, keep, clock, log, pageMs = PAGE_MS } = parts;
+  let held: Held | undefined;
+  let known: Awaited<ReturnType<typeof openFor>> | undefined;
 
   async function read(files: BackupFolder): Promise<Backup[]> {
     const backups = await files.backups();
@@ -126,16 +126,20 @@ function makerOf(parts: Parts): Maker {
   }
 
   async function make(wait: (ms: number) => void): Promise<void> {
-    known ??= await open();
+    known ??= await openFor(parts);
     const { id, files } = known;
     const now = clock();
     const slot = now - (now % everyMs);
     const name = backupName(slot, id);
     const isMade = async () => (await read(files)).some(one => one.name === name);
+    const made = await lastMade(store, folder);
+    const device = await files.device();
+    if (made && made.device !== device && (await read(files)).length === 0) throw otherDisk(folder, name);
     await files.make();
     if (await isMade()) {
-      // By a version that notes none, or by one that was killed before it did.
-      if ((await lastMade(store, folder))?.slot !== slot) await noteMade(store, folder, { slot, at: now });
+      // By a version that notes none, by one that was killed before it did, or by hand.
+      if (made?.slot !== slot || made.device !== device)
+        await noteMade(store, folder, { slot, at: now, device });
       return;
     }
     held = await takeLease(store, clock);
@@ -146,7 +150,7 @@ function makerOf(parts: Parts): Maker {
       await files.removePartials(slot - everyMs);
       wait(pageMs);
       await store.backup(join(folder, name), () => wait(pageMs));
-      await noteMade(store, folder, { slot, at: clock() });
+      await noteMade(store, folder, { slot, at: clock(), device });
       log.info({ file: join(folder, name) }, 'backed up');
       await prune(files, name);
     } finally {
@@ -171,6 +175,14 @@ function makerOf(parts: Parts): Maker {
   }
 
   return { make, leave };
+}
+
+/** Its mount is gone: what is written there now would fill the disk below, and not be there when it is needed. */
+function otherDisk(folder: string, name: string): StoreRefused {
+  return new StoreRefused(
+    `${folder} is on another disk than the last backup, and has none of this store`,
+    `mount the disk of before; or, to go on with this one, run "domain-risk backup ${join(folder, name)}"`,
+  );
 }
 
 export function scheduleBackups(parts: Parts): ScheduledBackups {

@@ -95,7 +95,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await one.look();
   expect(told.at(-1)).toBe('feed.failing b 6');
   // One that failed before a good one of the same day, and one that a clock that was ahead has failed.
-  await noteMade(store, '/b', { slot: NOW, at: NOW });
+  await noteMade(store, '/b', { slot: NOW, at: NOW, device: 1 });
   await store.recordAct({
     ...ACT,
     at: NOW + 366 * DAY,

@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -133,7 +134,7 @@ async function seenOf({ store, folder, time, age }: Awaited<ReturnType<typeof wo
   return {
     age: age(),
     events,
-    doctor: backupsFinding({ folder, everyMs: HOUR }, 0, failure, time.now).state,
+    doctor: backupsFinding({ folder, everyMs: HOUR }, 0, { failure }, time.now).state,
   };
 }
 
@@ -168,6 +169,55 @@ test('a restart without the disk of backups: the age goes on from the last good 
     renameSync(gone, folder);
     time.now += HOUR;
   }
+});
+
+/** As if the last one had been made while another disk was mounted there. */
+async function onAnotherDisk(store: Store): Promise<void> {
+  const row = (await store.lease('backup.made'))!;
+  const holder = JSON.stringify({ ...JSON.parse(row.holder!), device: -1 });
+  expect(await store.swapLease({ ...row, holder }, row)).toBe(true);
+}
+
+test('a disk of backups that is no longer mounted: nothing is written to the one below, and what to do is told', async () => {
+  const all = await world();
+  const { store, folder, time, schedule } = all;
+  const next = async () => {
+    time.now += HOUR;
+    time.ticks += HOUR;
+    await schedule().look();
+    return failures(store);
+  };
+  await schedule().look();
+  // The same disk, under another number.
+  await onAnotherDisk(store);
+  expect(await next()).toEqual([]);
+  expect(slotsIn(folder)).toHaveLength(2);
+  await onAnotherDisk(store);
+  const mounted = `${folder}.mounted`;
+  renameSync(folder, mounted);
+  expect(await next()).toEqual([
+    expect.stringMatching(/is on another disk .* mount the disk of before; or, /),
+  ]);
+  expect(existsSync(folder)).toBe(false);
+  mkdirSync(folder);
+  const [problem] = await next();
+  expect(readdirSync(folder)).toEqual([]);
+  expect((await seenOf(all)).events).toEqual([expect.stringContaining('is on another disk')]);
+  // Mounted again, and then another one for good.
+  rmSync(folder, { recursive: true });
+  renameSync(mounted, folder);
+  expect(await next()).toHaveLength(2);
+  expect(slotsIn(folder)).toHaveLength(2);
+  await onAnotherDisk(store);
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  const told = /run "domain-risk backup (.*)"/.exec(problem!)![1]!;
+  await store.backup(told, () => {});
+  expect(await next()).toHaveLength(2);
+  // What was removed by hand is no reason to stop.
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  expect(await next()).toHaveLength(2);
+  expect(slotsIn(folder)).toHaveLength(1);
 });
 
 test('a clock that was a year ahead: its backups are neither the last good ones nor kept before new ones, and nobody waits for it', async () => {

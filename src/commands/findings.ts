@@ -57,11 +57,11 @@ export function diskFinding(folder: string, free: number): Finding {
 const FIX_BACKUPS =
   '"domain-risk audit" has backup.fail with the reason; "domain-risk backup FILE" makes one now';
 
-/** `lastGood`: when the last one was due, 0 where there is none; a text where the folder cannot be read. `failure`: of a try since. */
+/** `lastGood`: when the last one was due, 0 where there is none; a text where the folder cannot be read. `known`: what the store has of it. */
 export function backupsFinding(
   { folder, everyMs }: { readonly folder: string; readonly everyMs: number },
   lastGood: number | string,
-  failure: string | undefined,
+  known: { readonly failure?: string | undefined; readonly lastMade?: number | undefined },
   now: number,
 ): Finding {
   if (typeof lastGood === 'string')
@@ -74,8 +74,15 @@ export function backupsFinding(
     lastGood === 0
       ? `none of this store in ${folder}`
       : `the last one in ${folder} is of ${toSecond(lastGood)}`;
+  const { failure, lastMade } = known;
   if (failure !== undefined)
     return failed('backups', `${detail}; the last try failed: ${failure}`, FIX_BACKUPS);
+  if (lastGood === 0 && lastMade !== undefined)
+    return failed(
+      'backups',
+      `${detail}, though the one of ${toSecond(lastMade)} was made there`,
+      'see that its disk is mounted',
+    );
   if (lastGood === 0) return warning('backups', detail, 'a running server makes the first one');
   return now - lastGood > 2 * everyMs ? failed('backups', detail, FIX_BACKUPS) : ok('backups', detail);
 }

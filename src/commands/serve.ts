@@ -114,16 +114,8 @@ async function greet(
 /** One that is under way at the end is given up, and leaves nothing that has its name. */
 function startBackups({ backups, database }: Config, store: Store, log: Logger, status?: BackupStatus) {
   if (!backups || !status || database.kind !== 'sqlite') return undefined;
-  const ticks = () => performance.now();
-  const made = scheduleBackups({
-    ...backups,
-    store,
-    file: database.path,
-    log,
-    status,
-    clock: Date.now,
-    ticks,
-  });
+  const time = { clock: Date.now, ticks: () => performance.now() };
+  const made = scheduleBackups({ ...backups, ...time, store, file: database.path, log, status });
   void made.look();
   return made;
 }
