@@ -16,7 +16,7 @@ export interface Guard {
   /**
    * Behind a commit of calls, before one of them is answered: whether the file is at its path, and nobody has written to
    * it. Where somebody has, which may have been a checkpoint, all is looked at. One system call: 11 µs beside the 27 of a
-   * commit in memory and the 110 to 2,600 of one on a disk, and nothing that callers can measure (2026-11-17).
+   * commit in memory and the 110 to 2,600 of one on a disk, once for all calls in it (2026-11-17).
    */
   checkFile(): void;
   /**
