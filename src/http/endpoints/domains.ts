@@ -8,7 +8,7 @@ import type { Answer, Lookup } from '../../lookup.ts';
 import type { Rank } from '../../rank.ts';
 import { AtOnce, shownBy } from '../at-once.ts';
 import type { DomainsBody } from '../bodies.ts';
-import { type Call, type Headers, whenFinished } from '../call.ts';
+import { type Call, guarded, type Headers, whenFinished } from '../call.ts';
 import type { Doors } from '../doors.ts';
 import type { Metrics } from '../metrics.ts';
 import { PRICES } from '../prices.ts';
@@ -69,8 +69,10 @@ export function domainsEndpoint({ doors, isDraining, ...parts }: EndpointParts) 
     let hasWaited = false;
     row.take(caller, bytes, leave => {
       whenFinished(call, leave);
-      if (hasWaited && isDraining()) sendRefusal(call, ENDING);
-      else serve(call, { domains, explain });
+      // After a wait it begins at the end of another call, which is not to blame for what goes wrong in it.
+      guarded(call, () =>
+        hasWaited && isDraining() ? sendRefusal(call, ENDING) : serve(call, { domains, explain }),
+      );
     });
     hasWaited = true;
   };
