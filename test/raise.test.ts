@@ -167,10 +167,10 @@ describe('a receiver', () => {
     subject: 'key_1',
     text: 'x',
   };
-  function sender(url: string, waits = [5, 5]) {
+  function sender(url: string, waits = [5, 5], tryMs = 5_000) {
     const logged: string[] = [];
     const log = pino({}, { write: line => void logged.push(line) });
-    const webhook = createWebhook({ url, secret, log, clock: () => NOW, waits, tryMs: 100 });
+    const webhook = createWebhook({ url, secret, log, clock: () => NOW, waits, tryMs });
     onTestFinished(webhook.close);
     return { webhook, logged };
   }
@@ -203,7 +203,7 @@ describe('a receiver', () => {
 
   test('that never answers, or is not there, is given up after the last try, and the log says so', async () => {
     const { got, url } = await receiver(0);
-    const slow = sender(url, [5]);
+    const slow = sender(url, [5], 100);
     const dead = sender(await deadUrl(), [5]);
     slow.webhook.send(event, NOW);
     dead.webhook.send(event, NOW);
