@@ -24,7 +24,7 @@ interface Parts {
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
-  /** Undefined where none are made by schedule; the last good one where the folder has not been read yet. */
+  /** Undefined where none are made by schedule, as is `lastGood` until their folder was read. */
   readonly backups:
     | { readonly folder: string; readonly everyMs: number; readonly lastGood: () => number | undefined }
     | undefined;

@@ -32,7 +32,6 @@ const ENDING = refuse('overloaded', 'the service is shutting down', 1);
 
 /** Of one caller, one at work and the others waiting. */
 const MOST_AT_ONCE = 64;
-const BUSY = refuse('overloaded', `at most ${MOST_AT_ONCE} of these calls at a time`, 1);
 
 /**
  * What answers take while they are made: an explained name has 20 hosts of 253 letters at the most, and lists. All at once,
@@ -61,13 +60,10 @@ export function domainsEndpoint({ doors, isDraining, ...parts }: EndpointParts) 
     const { domains } = body as Type.Static<typeof DomainsBody>;
     const explain = readFlag(call.target.query, 'explain');
     if (typeof explain !== 'boolean') return sendRefusal(call, explain);
-    const caller = shownBy(call);
-    const done = callers.enter(caller);
-    if (!done) return sendRefusal(call, BUSY);
-    whenFinished(call, done);
+    if (!callers.lets(call)) return;
     const bytes = domains.length * (explain ? NAME_BYTES.explained : NAME_BYTES.plain);
     let hasWaited = false;
-    row.take(caller, bytes, leave => {
+    row.take(shownBy(call), bytes, leave => {
       whenFinished(call, leave);
       // After a wait it begins at the end of another call, which is not to blame for what goes wrong in it.
       guarded(call, () =>
