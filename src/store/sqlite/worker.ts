@@ -86,7 +86,7 @@ export interface Records
 export interface Copier extends Connection {
   backup(path: string): Promise<void>;
   /** Reads every page of a copy: what cannot be read back is none. */
-  checkCopy(path: string): void;
+  isWholeCopy(path: string): boolean;
   isOwnCopy(path: string): boolean;
 }
 
@@ -145,10 +145,21 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
   };
 }
 
+/** As a value: of an error the threads hand over no kind of ours. */
+function isWholeCopy(copy: string): boolean {
+  try {
+    examine(`${pathToFileURL(copy).href}?immutable=1`, copy);
+    return true;
+  } catch (error) {
+    if (!(error instanceof StoreRefused)) throw error;
+    return false;
+  }
+}
+
 /** On a disk that may not answer; it has no connection of its own in between. */
 const COPIER: Copier = {
   backup: backUp,
-  checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
+  isWholeCopy,
   isOwnCopy: copy => isCopyOf(path, copy),
   close() {},
 };
