@@ -24,7 +24,7 @@ interface Parts {
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
-  /** Undefined where none are made by schedule, as is `lastGood` until their folder was read. */
+  /** Undefined where none are made by schedule, as is `lastGood` until the first look at their folder. */
   readonly backups:
     | { readonly folder: string; readonly everyMs: number; readonly lastGood: () => number | undefined }
     | undefined;

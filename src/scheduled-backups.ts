@@ -38,7 +38,7 @@ const STORE_ID = 'store';
 
 /** What is known of the folder without asking it: its disk may not answer. */
 export class BackupStatus {
-  /** When the last good one was due; 0 where there is none, undefined until the folder has been read. */
+  /** When the last good one was due; 0 where none is known, undefined until the first look at the folder. */
   lastGood: number | undefined;
 
   /** In seconds; infinite where there is none. */
@@ -169,12 +169,14 @@ function makerOf(parts: Parts): Maker {
 }
 
 export function scheduleBackups(parts: Parts): ScheduledBackups {
-  const { store, folder, everyMs, clock, ticks, log, answerMs = ANSWER_MS } = parts;
+  const { store, status, folder, everyMs, clock, ticks, log, answerMs = ANSWER_MS } = parts;
   const { make, leave } = makerOf(parts);
   let isBusy = false;
   let restUntil = Number.NEGATIVE_INFINITY;
 
   async function fail(error: Error): Promise<void> {
+    // In a folder that could not be read since the start there is none to rely on: whoever watches is to hear of it.
+    if (!(error instanceof StoreUnavailable)) status.lastGood ??= 0;
     restUntil = ticks() + Math.min(RETRY_MS, everyMs);
     log.error(
       { err: error },

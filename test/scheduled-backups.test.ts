@@ -207,6 +207,15 @@ test('a disk that does not answer is told of and waited for by nobody, and one t
   expect([age(), (await failures(store)).length]).toEqual([20 * 60, 1]);
 });
 
+test('a folder that cannot be used from the first start on has no good backup, so that whoever watches is told', async () => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  const { folder, schedule, store, age } = await world(join(file, 'backups'));
+  await schedule().look();
+  expect(await failures(store)).toEqual([expect.stringContaining(`'${folder}'`)]);
+  expect(age()).toBe(Number.POSITIVE_INFINITY);
+});
+
 test('nothing below BACKUP_DIR is asked for on the event loop', () => {
   for (const file of ['scheduled-backups.ts', 'backup-folder.ts', 'store/sqlite/copies.ts'])
     expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).not.toMatch(/\w+Sync\(/);
