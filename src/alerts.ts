@@ -33,7 +33,7 @@ export function startAlerts(parts: {
   const raising = createRaise({
     ...{ store, health, clock: Date.now },
     isUsed: feed => !config.feedsOff.includes(feed),
-    backups: config.backups && { ...config.backups, lastGood: () => backups?.lastGood },
+    backups: config.backups && backups && { folder: config.backups.folder, status: backups },
     tell(event, at) {
       counts.count(event.kind);
       log.warn({ event: event.kind, subject: event.subject }, event.text);

@@ -65,8 +65,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('a', null));
   await store.noteCheck(check('b', 'too small', 5));
   await store.createKey({ ...key, expiresAt: NOW + DAY }, ACT);
-  await store.recordAct({ ...ACT, at: NOW, action: 'backup.fail', subject: '/b', detail: 'ENOSPC' });
-  const lastGood = { at: 3 };
+  const status = { lastGood: 3, problem: 'ENOSPC' as string | undefined };
   const told: string[] = [];
   const counts = new RaisedCounts();
   const start = () => {
@@ -75,7 +74,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
       clock: () => NOW,
       health: () => ({ servers: [server('lies')] }) as never,
       isUsed: feed => feed !== 'off',
-      backups: { folder: '/b', everyMs: DAY, lastGood: () => lastGood.at },
+      backups: { folder: '/b', status },
       tell(event) {
         counts.count(event.kind);
         told.push(event.id);
@@ -94,17 +93,13 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('b', 'too small', 6));
   await one.look();
   expect(told.at(-1)).toBe('feed.failing b 6');
-  // One that failed before a good one of the same day, and one that a clock that was ahead has failed.
-  lastGood.at = NOW;
-  await store.recordAct({
-    ...ACT,
-    at: NOW + 366 * DAY,
-    action: 'backup.fail',
-    subject: '/b',
-    detail: 'ENOSPC',
-  });
+  // One that went well, and the next one that fails.
+  Object.assign(status, { lastGood: NOW, problem: undefined });
   await one.look();
   expect(told).toHaveLength(5);
+  status.problem = 'ENOSPC';
+  await one.look();
+  expect(told.slice(5)).toEqual([`backup.failed /b ${NOW}`]);
 });
 
 test('of hundreds of keys at their end each is told of, and the store is asked for none twice', async () => {

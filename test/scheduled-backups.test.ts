@@ -44,7 +44,7 @@ async function world(folder = join(temporaryFolder(), 'backups'), key = keyRecor
     return made;
   };
   const age = () => status.age(time.now);
-  return { store, path, folder, time, logged, schedule, age };
+  return { store, path, folder, time, logged, schedule, status, age };
 }
 
 /** Without what makes them one store's own. */
@@ -88,10 +88,11 @@ test('one backup in each slot of time, whole and for its own user only, the last
 });
 
 test('one that fails is in the log and in the audit, takes no older one away, and is tried again', async () => {
-  const { folder, time, schedule, store, logged, age } = await world();
+  const { folder, time, schedule, store, logged, status, age } = await world();
   const backups = schedule();
   await backups.look();
   time.now += HOUR;
+  expect(status.problem).toBeUndefined();
   const broken = schedule({
     ...store,
     backup: (path, progress) => store.backup(join(path, 'none'), progress),
@@ -107,6 +108,9 @@ test('one that fails is in the log and in the audit, takes no older one away, an
   time.ticks += HOUR;
   await broken.look();
   expect(await failures(store)).toHaveLength(2);
+  expect(status.problem).toMatch(/^cannot write /);
+  await backups.look();
+  expect(status.problem).toBeUndefined();
 });
 
 test('a clock that was a year ahead: its backups are neither the last good ones nor kept before new ones, and nobody waits for it', async () => {
