@@ -165,7 +165,7 @@ async function start(parts: Starting): Promise<Service> {
   const resolver = openObservedResolver(parts);
   const kept = await openKept({ ...parts, resolver, catalog });
   const { overrides, lookup, rank, learn, filters, traffic, mix } = kept;
-  learn.hold();
+  await learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const operators = config.isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
   const doors = createDoors({ ...config, admit, overrides, clock, operators });

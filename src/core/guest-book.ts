@@ -6,8 +6,8 @@ import { type Domain, registrableDomain } from './domain.ts';
 import { type Guest, LEARNING, ownAt, seenAgain } from './guest.ts';
 import { groupOf, isBelow, isLearnable } from './learnable.ts';
 import type { Exchange } from './mail.ts';
-import type { AddressBook } from './ports.ts';
 import { isMailHostOf, isMailService } from './provider.ts';
+import type { AddressBook } from './whereabouts.ts';
 
 /** A domain that was seen, and the guest that it is wherever its mail is received. */
 export interface Visitor {

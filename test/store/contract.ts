@@ -26,6 +26,7 @@ import type { Flag } from '../../src/core/ranking.ts';
 import { ALIVE_MS } from '../../src/core/server.ts';
 import { NO_TRAFFIC, slotsAt } from '../../src/core/traffic.ts';
 import { sumOf } from '../../src/core/weights.ts';
+import { WHEREABOUTS } from '../../src/core/whereabouts.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import type { Servers } from '../support/emptied.ts';
@@ -929,6 +930,45 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         ),
       );
       expect(await stores[0].listHosts(1, 10)).toMatchObject([{ flagged: 300, innocent: 300 }]);
+    });
+
+    test('where a host is, is what was said last, and when it was met does not go back', async () => {
+      const store = await empty();
+      const all = async (since = SINCE) =>
+        [...(await store.whereabouts(since))].sort((x, y) => (x.host < y.host ? -1 : 1));
+      const box = { host: 'mx.box.net', below: 'box.net', addresses: '5.61.1.1 2a00:1::1', day: DAY };
+      const none = { host: 'none.box.net', below: 'box.net', addresses: '', day: '2026-11-14' };
+      await store.keepWhereabouts([box, none], SINCE);
+      expect([await all(), await all(DAY)]).toEqual([[box, none], [box]]);
+      const moved = { ...box, addresses: '5.61.1.2', day: '2026-11-01' };
+      await store.keepWhereabouts([moved, { ...none, day: '2026-11-16' }], SINCE);
+      expect(await all()).toEqual([
+        { ...moved, day: DAY },
+        { ...none, day: '2026-11-16' },
+      ]);
+      await store.keepWhereabouts([], '2026-11-16');
+      expect(await all()).toEqual([{ ...none, day: '2026-11-16' }]);
+    });
+
+    test('where hosts are is kept of so many below one domain, and in all, that were met last', async () => {
+      const store = await empty();
+      const { most, mostBelowOne } = WHEREABOUTS;
+      const at = (host: string, below: string, day = DAY) => ({ host, below, addresses: '5.61.1.1', day });
+      const hosts = async () => [...(await store.whereabouts(SINCE))].map(({ host }) => host);
+      const old = upTo(10).map(n => at(`old${n}.box.net`, 'box.net', '2026-11-14'));
+      await store.keepWhereabouts(old, SINCE);
+      await store.keepWhereabouts(
+        upTo(mostBelowOne - 1).map(n => at(`mx${n}.box.net`, 'box.net')),
+        SINCE,
+      );
+      const left = await hosts();
+      expect([left.length, left.filter(host => host.startsWith('old')).length]).toEqual([mostBelowOne, 1]);
+      await store.keepWhereabouts(
+        upTo(most).map(n => at(`mx.d${n}.net`, `d${n}.net`, '2026-11-16')),
+        SINCE,
+      );
+      expect((await hosts()).filter(host => !host.startsWith('mx.d'))).toEqual([]);
+      expect(await hosts()).toHaveLength(most);
     });
 
     test('the mark of the sweep is the last one that was set', async () => {

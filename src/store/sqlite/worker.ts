@@ -35,6 +35,7 @@ import { createSnapshots, type Snapshots } from './snapshots.ts';
 import { createSpender, type Spender } from './spender.ts';
 import { createTraffic, type TrafficSlots } from './traffic.ts';
 import { createUsage, type Usage } from './usage.ts';
+import { createWhereabouts, type KeptWhereabouts } from './whereabouts.ts';
 
 export interface WorkerData {
   readonly path: string;
@@ -80,6 +81,7 @@ export interface Records
     Decisions,
     KeptVerdicts,
     Events,
+    KeptWhereabouts,
     Restore {}
 
 export interface Copier extends Connection {
@@ -140,6 +142,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
     ...createDecisions(db),
     ...createVerdicts(db),
     ...createEvents(db),
+    ...createWhereabouts(db),
     ...createRestore(db, revisions),
   };
 }
