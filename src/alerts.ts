@@ -39,6 +39,8 @@ export function startAlerts(parts: {
       log.warn({ event: event.kind, subject: event.subject }, event.text);
       webhook?.send(event, at);
     },
+    onError: error =>
+      log.error({ err: error }, 'whether there is anything to tell of could not be found out'),
   });
   const first = setTimeout(() => void raising.look(), firstMs).unref();
   return {

@@ -10,7 +10,7 @@ import {
   eventsIn,
   type Seen,
 } from './core/event.ts';
-import type { Clock, ResolverHealth, Store } from './core/ports.ts';
+import { type Clock, type ResolverHealth, type Store, StoreUnavailable } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 
 const LOOK_MS = 60_000;
@@ -31,6 +31,8 @@ interface Parts {
     | undefined;
   /** Of one that nobody has raised before. */
   readonly tell: (event: Event, at: number) => void;
+  /** What nobody else tells of: while it lasts, nobody hears of events. */
+  readonly onError: (error: unknown) => void;
 }
 
 export interface Raising {
@@ -50,7 +52,8 @@ export class RaisedCounts {
   readonly all = () => [...this.#counts];
 }
 
-export function createRaise({ store, clock, health, isUsed, backups, tell }: Parts): Raising {
+export function createRaise(parts: Parts): Raising {
+  const { store, clock, health, isUsed, backups, tell, onError } = parts;
   let distrustedSince = new Map<string, string>();
   /** What the last look has seen is raised: the store is asked for nothing twice on a day. */
   let raised = { day: '', ids: new Set<string>() };
@@ -98,7 +101,9 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
   let looking: Promise<void> | undefined;
   function look(): Promise<void> {
     looking ??= raiseAll()
-      .catch(() => {})
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) onError(error);
+      })
       .finally(() => {
         looking = undefined;
       });

@@ -9,6 +9,7 @@ import { readConfig } from '../src/config.ts';
 import { ENDING_AT_ONCE, type Event, eventsIn, type Seen } from '../src/core/event.ts';
 import type { FeedCheck } from '../src/core/freshness.ts';
 import type { KeyRecord } from '../src/core/key.ts';
+import { StoreUnavailable } from '../src/core/ports.ts';
 import { createRaise, RaisedCounts } from '../src/raise.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { createWebhook, MOST_WAITING } from '../src/webhook.ts';
@@ -79,6 +80,9 @@ test('of all servers one raises it, once, also after a restart, and again when i
         counts.count(event.kind);
         told.push(event.id);
       },
+      onError(error) {
+        throw error;
+      },
     });
     onTestFinished(raising.close);
     return raising;
@@ -115,12 +119,34 @@ test('of hundreds of keys at their end each is told of, and the store is asked f
     ...{ store: { ...store, raiseEvent }, clock: () => NOW, isUsed: () => true, backups: undefined },
     health: () => ({ servers: [] }) as never,
     tell: ({ subject }) => told.push(subject),
+    onError(error) {
+      throw error;
+    },
   });
   onTestFinished(raising.close);
   await raising.look();
   await raising.look();
   expect(told.sort()).toEqual(ids.sort());
   expect(raiseEvent).toHaveBeenCalledTimes(ids.length);
+});
+
+test('a look that fails for a fault of ours is told; of a store that is away others tell', async () => {
+  const failures: unknown[] = [];
+  const raisingWith = (error: Error) => {
+    const store = { feedChecks: () => Promise.reject(error) } as never;
+    const raising = createRaise({
+      ...{ store, clock: () => NOW, isUsed: () => true, backups: undefined, tell() {} },
+      health: () => ({ servers: [] }) as never,
+      onError: failure => failures.push(failure),
+    });
+    onTestFinished(raising.close);
+    return raising;
+  };
+  await raisingWith(new StoreUnavailable('locked')).look();
+  expect(failures).toEqual([]);
+  const fault = new TypeError('x is not a function');
+  await raisingWith(fault).look();
+  expect(failures).toEqual([fault]);
 });
 
 describe('a receiver', () => {
