@@ -90,7 +90,7 @@ export class GuestBook {
       };
       for (const one of next.filter(exchange => learnable.includes(exchange))) {
         const { host } = one;
-        if (isListed && !hasHalf(one, next)) {
+        if (isListed && !hasHalf(one, next, known)) {
           this.#addresses.want(host, by, found => void (found.length === 0 && isNowhere()));
           continue;
         }
@@ -156,11 +156,20 @@ const firstIn = (exchanges: readonly Exchange[]) =>
 
 /**
  * Whether an exchange of a listed domain may be blamed for it: not one of many that are tried alike, which is lent a small
- * part of the mail to be blamed for all of it. Where hosts are the domain's own, half of them or more are of one group.
+ * part of the mail to be blamed for all of it. Where hosts are the domain's own, half of them or more are of one group, or
+ * at the very same addresses: else three names for one machine would keep it from being learned.
  */
-function hasHalf({ host }: Exchange, alike: readonly Exchange[]): boolean {
+function hasHalf(
+  { host }: Exchange,
+  alike: readonly Exchange[],
+  known: (host: string) => readonly string[] | undefined,
+): boolean {
   const group = groupOf(host);
-  return 2 * alike.filter(other => groupOf(other.host) === group).length >= alike.length;
+  const addresses = new Set(known(host));
+  const isThere = (others: readonly string[] = []) =>
+    others.length > 0 && others.length === addresses.size && others.every(one => addresses.has(one));
+  const same = alike.filter(other => groupOf(other.host) === group || isThere(known(other.host)));
+  return 2 * same.length >= alike.length;
 }
 
 /**
