@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { buildCatalog, followFeeds } from '../src/assemble.ts';
+import { buildCatalog, followFeeds, makeNext } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { Feed } from '../src/core/feed.ts';
 import type { Shelf } from '../src/core/saved.ts';
@@ -96,6 +96,7 @@ const STAGES = {
     const follow = (shelf: Shelf | undefined) =>
       followFeeds({
         ...{ sources: SOURCES, stored: { ...stored, shelf }, catalog: () => catalog },
+        make: (current, unreadable) => makeNext(SOURCES, stored, current, unreadable),
         *adopting(next) {
           return () => {
             catalog = next;

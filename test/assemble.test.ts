@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { buildCatalog, followFeeds, type Stored } from '../src/assemble.ts';
+import { buildCatalog, followFeeds, makeNext, type Stored } from '../src/assemble.ts';
 import { type AddedFeed, feedOf as feedOfAdded } from '../src/core/added-feed.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { AcceptedSnapshot, Feed, FeedSource } from '../src/core/feed.ts';
@@ -110,6 +110,7 @@ function world() {
       stored,
       catalog: () => catalog,
       everyMs,
+      make: (current, unreadable) => makeNext(sources, stored, current, unreadable),
       *adopting(next) {
         return () => {
           catalog = next;

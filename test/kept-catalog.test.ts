@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { buildCatalog, followFeeds, type Stored } from '../src/assemble.ts';
+import { buildCatalog, followFeeds, makeNext, type Stored } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import { lineage } from '../src/core/domain.ts';
 import type { AcceptedSnapshot, Family, Feed, FeedKind } from '../src/core/feed.ts';
@@ -80,6 +80,7 @@ function world(atLeast = 1) {
     let { catalog } = await start(stored);
     const server = followFeeds({
       ...{ sources: sources(), stored, catalog: () => catalog, everyMs: 3_600_000 },
+      make: (current, unreadable) => makeNext(sources(), stored, current, unreadable),
       *adopting(next) {
         return () => {
           catalog = next;
