@@ -5,10 +5,11 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
-  generateKeyPairSync,
+  generateKeyPair,
   type KeyObject,
   sign,
 } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Catalog } from './core/catalog.ts';
 import { type Confirming, confirming } from './core/confirmed.ts';
 import { fusing, numbering } from './core/fuse.ts';
@@ -135,7 +136,7 @@ function seedOf(key: KeyObject, etag: string): number {
 
 /** The first one that was ever made: clients were given its other half. */
 async function keptSecret(store: FilterParts['store']): Promise<string> {
-  const { privateKey } = generateKeyPairSync('ed25519');
+  const { privateKey } = await promisify(generateKeyPair)('ed25519');
   return store.signingKey(privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'));
 }
 

@@ -5,18 +5,13 @@ import { isVerified } from './corroboration.ts';
 import { dayAt } from './days.ts';
 import { type Domain, registrableDomain } from './domain.ts';
 import { type Facts, factsOf, type Sources } from './facts.ts';
-import { Infra } from './infra.ts';
+import { NOTHING_LEARNED } from './infra-folding.ts';
 import { type NameList, Packer } from './names.ts';
 import type { Override } from './override.ts';
-import { STEP, type Steps } from './steps.ts';
+import { DEEP_STEP, STEP, type Steps } from './steps.ts';
 
 /** Of what lists and operators say alone. */
 export type Confirming = Pick<Sources, 'catalog' | 'overrides'>;
-
-const NOTHING_LEARNED = new Infra(new Map(), new Map(), () => undefined);
-
-/** So many facts are a step: 0.5 ms. */
-const FACTS_A_STEP = STEP / 5;
 
 /** Distinct, in the order of the catalog; those that only an override denies come last. */
 export function* confirming({ catalog, overrides }: Confirming, now: number): Steps<NameList> {
@@ -25,7 +20,7 @@ export function* confirming({ catalog, overrides }: Confirming, now: number): St
   const names = new Packer();
   let at = 0;
   for (const name of listedThenDenied(catalog, overrides)) {
-    if (++at % FACTS_A_STEP === 0) yield;
+    if (++at % DEEP_STEP === 0) yield;
     if (!exceptions.has(name) && !isSuffix(name) && isConfirmed(factsOf(name as Domain, sources, now)))
       names.push(name);
   }

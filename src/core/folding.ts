@@ -37,6 +37,7 @@ export function* makingCatalog(
 export function* restoringCatalog(restored: Restored, tables: Tables, generation: string): Steps<Catalog> {
   const protectedNames = yield* protectedOf(tables, restored.relays, restored.snapshots);
   const folded = { ...restored, protected: protectedNames, canaries: canariesOf(tables) };
+  yield;
   return new Catalog(folded, tables, generation);
 }
 

@@ -121,7 +121,9 @@ function daysHead(days: PackedDays): DaysHead {
 /** Throws for what `saving` did not make of a catalog of these feeds. */
 export function* restoring(saved: Saved, feeds: ReadonlyMap<string, Feed>): Steps<Restored> {
   const disposable = Names.from(saved.disposable);
+  yield;
   const panel = Names.from(saved.panel);
+  yield;
   if (!disposable || !panel) throw new FeedError('there is no table');
   const { buffer, byteOffset, length } = saved.text;
   const text = Buffer.from(buffer, byteOffset, length);
