@@ -209,6 +209,16 @@ it('that it cannot be written is told, and the server goes on', async () => {
   expect(catalog().size).toBe(8);
 });
 
+it('on its way to another thread all of it is in shared memory, and is read there', async () => {
+  const { start } = world();
+  const saved = allAtOnce(saving((await start()).catalog.folded));
+  for (const { buffer } of [saved.text, saved.days]) expect(buffer).toBeInstanceOf(SharedArrayBuffer);
+  const feeds = new Map([...LISTS.map(([feed]) => feed), INSTALLED].map(feed => [feed.id, feed]));
+  const { snapshots } = allAtOnce(restoring(saved, feeds));
+  for (const { since, last = since } of snapshots)
+    expect([since.buffer, last.buffer]).toEqual([saved.days.buffer, saved.days.buffer]);
+});
+
 it.each<[string, string | RegExp, string]>([
   ['a feed that is none', '"id":"seen"', '"id":"other"'],
   ['more names than fit', '"names":4,', '"names":4000,'],

@@ -18,6 +18,8 @@ const LARGE = 50_000;
 /** Of the thread's heap, for what it just made: as that of updates. */
 const YOUNG_MIB = 3;
 
+const GIVEN_UP = 'what was to be made of the lists was given up';
+
 /** What a thread is asked for, and what it gives. */
 export interface Jobs {
   next: {
@@ -71,10 +73,12 @@ export interface Maker extends Make {
 export function createMaker({ config, store, onError, large = LARGE }: MakerParts): Maker {
   const here = makeHere({ feedsOff: config.feedsOff, store, onError });
   const threads = new Set<Worker>();
+  let isClosed = false;
 
   async function inThread<J extends keyof Jobs>(kind: J, asked: Jobs[J]['asked']): Promise<Jobs[J]['made']> {
     const { database, feedsOff } = config;
     const ports = kind === 'filter' ? undefined : await store.share?.();
+    if (isClosed) throw new Error(GIVEN_UP);
     const job = { kind, asked } as MakingStart['job'];
     const start: MakingStart = { config: { database, feedsOff }, store: ports, job };
     const file = new URL(import.meta.url.endsWith('.ts') ? './making.ts' : './making.js', import.meta.url);
@@ -92,7 +96,7 @@ export function createMaker({ config, store, onError, large = LARGE }: MakerPart
     thread.on('error', reject);
     thread.on('exit', () => {
       threads.delete(thread);
-      reject(new Error('what was being made of the lists was given up'));
+      reject(new Error(GIVEN_UP));
     });
     return promise;
   }
@@ -118,6 +122,7 @@ export function createMaker({ config, store, onError, large = LARGE }: MakerPart
       return { ...file, bytes: Buffer.from(bytes.buffer) };
     },
     close() {
+      isClosed = true;
       for (const thread of threads) void thread.terminate();
     },
   };
