@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { buildCatalog, followFeeds, makeNext, type Stored } from '../src/assemble.ts';
+import { buildCatalog, followFeeds, inTurns, makeNext, type Stored } from '../src/assemble.ts';
 import { type AddedFeed, feedOf as feedOfAdded } from '../src/core/added-feed.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { AcceptedSnapshot, Feed, FeedSource } from '../src/core/feed.ts';
 import { cleaning, textOf } from '../src/core/snapshot.ts';
-import { allAtOnce } from '../src/core/steps.ts';
+import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { eventually } from './support/scale.ts';
@@ -324,4 +324,17 @@ describe('a running server', () => {
     // Folding it in one go would be most of it.
     expect(longest).toBeLessThan(took / 2);
   });
+});
+
+it('long work leaves the loop before what is done with its result', async () => {
+  let isLater = false;
+  const all = inTurns(
+    (function* (): Steps<boolean> {
+      setImmediate(() => {
+        isLater = true;
+      });
+      return true;
+    })(),
+  );
+  expect([await all, isLater]).toEqual([true, true]);
 });

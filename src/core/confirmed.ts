@@ -3,11 +3,11 @@
 import type { Catalog } from './catalog.ts';
 import { isVerified } from './corroboration.ts';
 import { dayAt } from './days.ts';
-import { type Domain, registrableDomain } from './domain.ts';
-import { type Facts, factsOf, type Sources } from './facts.ts';
-import { NOTHING_LEARNED } from './infra-folding.ts';
+import { lineage, registrableDomain } from './domain.ts';
+import { listedOf, type Sources } from './facts.ts';
 import { type NameList, Packer } from './names.ts';
-import type { Override } from './override.ts';
+import { findOverride, type Override } from './override.ts';
+import { isSpecialUse } from './special-use.ts';
 import { DEEP_STEP, STEP, type Steps } from './steps.ts';
 
 /** Of what lists and operators say alone. */
@@ -15,14 +15,13 @@ export type Confirming = Pick<Sources, 'catalog' | 'overrides'>;
 
 /** Distinct, in the order of the catalog; those that only an override denies come last. */
 export function* confirming({ catalog, overrides }: Confirming, now: number): Steps<NameList> {
-  const sources: Sources = { catalog, overrides, infra: NOTHING_LEARNED, today: dayAt(now) };
+  const isConfirmed = confirmedBy({ catalog, overrides }, now);
   const exceptions = yield* above([...catalog.innocentNames(), ...undenied(overrides)]);
   const names = new Packer();
   let at = 0;
   for (const name of listedThenDenied(catalog, overrides)) {
     if (++at % DEEP_STEP === 0) yield;
-    if (!exceptions.has(name) && !isSuffix(name) && isConfirmed(factsOf(name as Domain, sources, now)))
-      names.push(name);
+    if (!exceptions.has(name) && !isSuffix(name) && isConfirmed(name)) names.push(name);
   }
   return yield* names.packing();
 }
@@ -34,10 +33,16 @@ function* listedThenDenied(catalog: Catalog, overrides: ReadonlyMap<string, Over
 }
 
 /** As the verdict weighs it; what is below a name is on the same lists, and may be on more. */
-function isConfirmed({ override, listing, specialUse, ...listed }: Facts): boolean {
-  if (override) return override.action === 'deny' && override.below;
-  if (specialUse || listing.hits.length === 0) return false;
-  return isVerified(listed) || (!listed.popular && listed.families.size > 1);
+function confirmedBy({ catalog, overrides }: Confirming, now: number): (name: string) => boolean {
+  const today = dayAt(now);
+  return name => {
+    const names = lineage(name);
+    const override = findOverride(overrides, names.length > 0 ? names : [name], now);
+    if (override) return override.action === 'deny' && override.below;
+    const { listing, listed } = listedOf(catalog, names, registrableDomain(name), today);
+    if (listing.hits.length === 0 || isSpecialUse(name)) return false;
+    return isVerified(listed) || (!listed.popular && listed.families.size > 1);
+  };
 }
 
 /** Strangers register below it, and what many of them use is innocent there. */
