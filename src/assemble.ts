@@ -18,6 +18,7 @@ import type { Feed, Sources } from './core/feed.ts';
 import { restoringCatalog } from './core/folding.ts';
 import type { Kept } from './core/kept.ts';
 import { restoring, type Saved, type Shelf, saving } from './core/saved.ts';
+import { siblingsIn } from './core/siblings.ts';
 import type { Steps } from './core/steps.ts';
 
 export type { Stored, Unreadable };
@@ -81,9 +82,10 @@ export interface Handed {
   readonly feeds: readonly Feed[];
 }
 
-export function* handingOver({ generation, folded }: Catalog): Steps<Handed> {
+export function* handingOver(catalog: Catalog): Steps<Handed> {
+  const { generation, folded } = catalog;
   const feeds = folded.snapshots.map(({ feed }) => feed);
-  return { generation, saved: yield* saving(folded), feeds };
+  return { generation, saved: yield* saving(folded, yield* siblingsIn(catalog)), feeds };
 }
 
 export async function takeOver(sources: Sources, { generation, saved, feeds }: Handed): Promise<Catalog> {

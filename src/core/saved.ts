@@ -5,7 +5,8 @@ import { dayText, type PackedDays } from './days.ts';
 import { type Feed, FeedError } from './feed.ts';
 import type { Kept } from './kept.ts';
 import { NameList, Names, HEAD as SHORTEST } from './names.ts';
-import { STEP, type Steps } from './steps.ts';
+import type { Siblings } from './siblings.ts';
+import { DEEP_STEP, STEP, type Steps } from './steps.ts';
 
 /** All of it in shared memory: another thread has it without a copy, which of 20 MB would take 10 ms. */
 export interface Saved {
@@ -18,7 +19,9 @@ export interface Saved {
 }
 
 /** What follows from the tables is made anew. */
-export type Restored = Omit<Folded, 'protected' | 'canaries'>;
+export interface Restored extends Omit<Folded, 'protected' | 'canaries'> {
+  readonly siblings: Siblings;
+}
 
 /** Where one is kept from one start to the next. */
 export interface Shelf {
@@ -56,12 +59,13 @@ interface Line {
   readonly set?: (typeof SETS)[number];
   readonly names?: readonly string[];
   readonly namings?: readonly (readonly (readonly [feed: number, since: number, until: number | null])[])[];
+  readonly siblings?: readonly (readonly [string, readonly string[]])[];
 }
 
-export function* saving(folded: Folded): Steps<Saved> {
+export function* saving(folded: Folded, siblings: Siblings): Steps<Saved> {
   const { snapshots, disposable, panel } = folded;
   const texts: Uint8Array[] = [];
-  for (const line of linesOf(folded)) {
+  for (const line of linesOf(folded, siblings)) {
     texts.push(Buffer.from(`${JSON.stringify(line)}\n`));
     yield;
   }
@@ -89,7 +93,7 @@ function* joining(parts: readonly Uint8Array[], aligned: number): Steps<Uint8Arr
   return all;
 }
 
-function* linesOf(folded: Folded): Generator<Line> {
+function* linesOf(folded: Folded, siblings: Siblings): Generator<Line> {
   const { snapshots, status, relays, namings } = folded;
   yield { feeds: snapshots.map((snapshot, at) => headOf(snapshot, status[at]!)), relays: [...relays] };
   const places = new Map(snapshots.map(({ feed }, at) => [feed, at]));
@@ -102,6 +106,8 @@ function* linesOf(folded: Folded): Generator<Line> {
     const names = [...folded[set]];
     for (let at = 0; at < names.length; at += STEP) yield { set, names: names.slice(at, at + STEP) };
   }
+  const all = [...siblings];
+  for (let at = 0; at < all.length; at += DEEP_STEP) yield { siblings: all.slice(at, at + DEEP_STEP) };
 }
 
 function headOf(kept: Kept, { dropped: { protected: vetoed } }: FeedStatus): FeedHead {
@@ -133,8 +139,9 @@ export function* restoring(saved: Saved, feeds: ReadonlyMap<string, Feed>): Step
     read.line(JSON.parse(text.toString('utf8', from, end)) as Line);
     yield;
   }
-  const { snapshots, status, relays, namings, sets } = read;
-  return { snapshots, status, relays, namings, disposable, panel, ...sets, agreed: [...sets.agreed] };
+  const { snapshots, status, relays, namings, siblings, sets } = read;
+  const lists = { snapshots, status, relays, namings, disposable, panel };
+  return { ...lists, ...sets, agreed: [...sets.agreed], siblings };
 }
 
 /** Whatever a line holds, what is made of it has the types that it should have. */
@@ -143,6 +150,7 @@ class Reading {
   readonly status: FeedStatus[] = [];
   readonly relays = new Map<string, string>();
   readonly namings: (readonly Naming[])[] = [];
+  readonly siblings = new Map<string, readonly string[]>();
   readonly sets = {
     guarded: new Set<string>(),
     free: new Set<string>(),
@@ -161,10 +169,11 @@ class Reading {
     this.#days = days;
   }
 
-  line({ feeds = [], relays = [], namings = [], set, names = [] }: Line): void {
+  line({ feeds = [], relays = [], namings = [], siblings = [], set, names = [] }: Line): void {
     for (const head of feeds) this.#add(head);
     for (const [name, label] of relays) this.relays.set(String(name), String(label));
     for (const some of namings) this.namings.push(some.map(row => this.#naming(...row)));
+    for (const [name, below] of siblings) this.siblings.set(String(name), below.map(String));
     if (set !== undefined) for (const name of names) this.sets[set].add(String(name));
   }
 
