@@ -38,6 +38,9 @@ const PIECE = 2 ** 18;
 /** So that days are read where they lie, whichever of the two forms they have. */
 const ALIGNED = Uint32Array.BYTES_PER_ELEMENT;
 
+/** On one line, each of which may be the words of ten feeds: 0.2 ms. */
+const NAMINGS = 100;
+
 const SETS = ['guarded', 'free', 'surelyFree', 'agreed'] as const;
 
 /** Of a feed's days: how many bytes, and whether these are runs. */
@@ -97,8 +100,8 @@ function* linesOf(folded: Folded, siblings: Siblings): Generator<Line> {
   const { snapshots, status, relays, namings } = folded;
   yield { feeds: snapshots.map((snapshot, at) => headOf(snapshot, status[at]!)), relays: [...relays] };
   const places = new Map(snapshots.map(({ feed }, at) => [feed, at]));
-  for (let at = 0; at < namings.length; at += STEP) {
-    const some = namings.slice(at, at + STEP);
+  for (let at = 0; at < namings.length; at += NAMINGS) {
+    const some = namings.slice(at, at + NAMINGS);
     const rowOf = ({ feed, since, until }: Naming) => [places.get(feed)!, since, until ?? null] as const;
     yield { namings: some.map(all => all.map(rowOf)) };
   }
