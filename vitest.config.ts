@@ -30,6 +30,8 @@ class InTurn extends BaseSequencer {
 export default defineConfig({
   // Vite would take `VITE_…` of the operator's `.env` over.
   envDir: false,
+  // As a caller's own code imports it.
+  resolve: { alias: { '@domain-risk/client': `${import.meta.dirname}/client/dist/esm/index.js` } },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/program.ts'],

@@ -13,6 +13,7 @@ export default defineConfig({
       'test/dns/{finding,flights,memory,places,sentinel-rules}.test.ts',
       'test/http/{accounts,answer-headers,bytes,console,domains,etag,farewell,flood,head,lane,large,log,parsing,probes,query,receiving,reply,room,router,shedding,shown,target,transport,turns,whose,wire}.test.ts',
       'test/store/session.test.ts',
+      'test/learn/*.test.ts',
       'test/feeds/tar.test.ts',
     ],
     isolate: false,

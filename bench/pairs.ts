@@ -97,6 +97,8 @@ async function learnedFrom(
       fresh: host => addresses.get(host),
       isDue: () => false,
       *holding(): Steps<undefined> {},
+      age: () => undefined,
+      recall() {},
       want: (host, _by, take) => take(addresses.get(host) ?? []),
       settle: async () => {},
     },

@@ -1,6 +1,6 @@
-/** `npm run test:runtimes`: what the client promises, checked in every runtime that it is for; and clients that generators make. */
+/** `npm run test:runtimes`: what the client promises, checked in every runtime that it is for; clients that generators make; the recipes. */
 
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -142,4 +142,11 @@ await withService(async real => {
   await server.close();
   for await (const [name, outcome] of testGenerators(real)) report(name, outcome);
 });
-process.exit(isGood ? 0 : 1);
+process.stdout.write('Recipes, each with its library\n');
+process.env.RECIPES = 'all';
+const { status } = spawnSync(
+  process.execPath,
+  [join(CLIENT, '../node_modules/vitest/vitest.mjs'), 'run', 'test/client/package.test.ts'],
+  { cwd: join(CLIENT, '..'), stdio: 'inherit' },
+);
+process.exit(isGood && status === 0 ? 0 : 1);

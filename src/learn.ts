@@ -12,11 +12,13 @@ import type { Infra } from './core/infra.ts';
 import { foldingInfra, NOTHING_LEARNED } from './core/infra-folding.ts';
 import { type Exchange, MAIL_NOT_ASKED, type Mail, triedOf } from './core/mail.ts';
 import { Pending } from './core/pending.ts';
-import type { AddressBook, Clock, Resolver, Store } from './core/ports.ts';
+import type { Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
-import { guestOf, type ListedAs, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
+import { guestOf, type ListedAs, onceOf, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
 import type { Steps } from './core/steps.ts';
 import { SweptNames } from './core/swept.ts';
+import type { AddressBook } from './core/whereabouts.ts';
+import { WhereaboutsBook, type WhereaboutsParts } from './learn/whereabouts.ts';
 
 export interface Learn {
   /** What was learned by all servers on this store, at most a minute old. */
@@ -28,8 +30,8 @@ export interface Learn {
    * Whether all are known and have some.
    */
   meet(exchanges: readonly Exchange[], guest: string, by: string): boolean;
-  /** From now on the addresses of learned hosts are always known, also behind a restart: for servers. */
-  hold(): void;
+  /** From now on the addresses that verdicts hang on are always known, also behind a restart: for servers. */
+  hold(): Promise<void>;
   /** Waits for the addresses that are being asked. */
   settle(): Promise<void>;
   /** Writes what is pending; rejects when the store cannot, and keeps it then. */
@@ -41,14 +43,12 @@ export interface Learn {
   close(): Promise<void>;
 }
 
-export interface LearnParts {
-  readonly store: Pick<Store, 'learn' | 'readHosts' | 'sharedNames' | 'sweepMark'>;
+export interface LearnParts extends WhereaboutsParts {
+  readonly store: WhereaboutsParts['store'] &
+    Pick<Store, 'learn' | 'readHosts' | 'sharedNames' | 'sweepMark'>;
   readonly resolver: Pick<Resolver, 'last'>;
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
-  readonly clock: Clock;
-  /** Lets everybody else have a turn between steps. */
-  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -61,6 +61,7 @@ const RELOAD_MS = 60_000;
 const MOST_PENDING = 5_000;
 const MOST_PENDING_OF_A_KEY = 1_250;
 const MOST_LEARNED = 20_000;
+const MOST_HELD_BY_NAME = 5_000;
 const MOST_BARRED = 5_000;
 /** As many as addresses are kept of; most have some seventy characters, and a key with the longest ones 15 MB of them. */
 const MOST_LAST_HOSTS = 20_000;
@@ -90,6 +91,7 @@ class Learner implements Learn {
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #pending = new Pending<Seen>(MOST_PENDING, MOST_PENDING_OF_A_KEY);
   readonly #hostsMet: HostsMet;
+  readonly #whereabouts: WhereaboutsBook;
   #isSoon = false;
   #isHolding = false;
   #writing: Promise<void> = Promise.resolve();
@@ -104,6 +106,7 @@ class Learner implements Learn {
     this.#parts = parts;
     this.#guestBook = new GuestBook(parts.addresses, new LRUCache({ max: MOST_BARRED }));
     this.#hostsMet = new HostsMet(parts.addresses, new FairCache(MOST_LAST_HOSTS, ''));
+    this.#whereabouts = new WhereaboutsBook(parts);
     const every = (ms: number, work: () => Promise<void>) =>
       setInterval(() => void work().catch(parts.onError), ms).unref();
     this.#timers = [every(FLUSH_MS, () => this.flush()), every(RELOAD_MS, () => this.reload())];
@@ -131,19 +134,22 @@ class Learner implements Learn {
   }
 
   meet(exchanges: readonly Exchange[], guest: string, by: string): boolean {
-    const areKnown = this.#hostsMet.meet(exchanges, guest, by, this.#parts.catalog());
+    const catalog = this.#parts.catalog();
+    const areKnown = this.#hostsMet.meet(exchanges, guest, by, catalog);
     if (this.#hostsMet.size > 0) this.#soon();
+    if (this.#infra.hangsOnAddresses(exchanges, catalog)) this.#whereabouts.note(exchanges, by);
     return areKnown;
   }
 
-  hold(): void {
+  hold(): Promise<void> {
     this.#isHolding = true;
-    void this.#holdLearned().catch(this.#parts.onError);
+    return this.#hold();
   }
 
-  #holdLearned(): Promise<undefined> {
+  async #hold(): Promise<void> {
     const { addresses, inTurns } = this.#parts;
-    return inTurns(addresses.holding(this.#infra.learnedHosts));
+    const met = await this.#whereabouts.read();
+    await inTurns(addresses.holding([...this.#infra.learnedHosts.slice(0, MOST_HELD_BY_NAME), ...met]));
   }
 
   #soon(): void {
@@ -178,7 +184,7 @@ class Learner implements Learn {
     this.#spared = spared;
     this.#sharedNames = shared;
     this.#infra = infra;
-    if (this.#isHolding) await this.#holdLearned();
+    if (this.#isHolding) await this.#hold();
   }
 
   *adopting(next: Catalog): Steps<() => void> {
@@ -212,15 +218,15 @@ class Learner implements Learn {
   async #write(): Promise<void> {
     this.#countPending(1);
     const page = this.#guestBook.turn();
-    if (!page) return;
     const now = this.#parts.clock();
     const sinceDay = dayOf(now - LEARNING.keptDays * DAY_MS);
     try {
-      await this.#parts.store.learn(page.guests, page.shared, dayOf(now), sinceDay);
+      if (page) await this.#parts.store.learn(page.guests, page.shared, dayOf(now), sinceDay);
     } catch (error) {
-      this.#guestBook.putBack(page);
+      this.#guestBook.putBack(page!);
       throw error;
     }
+    await this.#whereabouts.write();
   }
 
   /** `tries` are charged to names whose mail is not known yet. */
@@ -241,6 +247,3 @@ class Learner implements Learn {
     this.#guestBook.enter({ ...seen, guest }, exchanges, catalog);
   }
 }
-
-/** By the very name: by its domain, whoever asks first for another name below it would hide it for a day. */
-const onceOf = ({ domain, mark }: Sighting) => (mark === 0 ? domain : `${domain} ${mark}`);

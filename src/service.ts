@@ -167,7 +167,7 @@ async function start(parts: Starting): Promise<Service> {
   const maker = createMaker({ config, store, onError: tellOfFeeds(log).unfollowed });
   const kept = await openKept({ ...parts, resolver, catalog, makeFilter: maker.filter });
   const { overrides, lookup, rank, learn, filters, traffic, mix } = kept;
-  learn.hold();
+  await learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
   const operators = config.isAdminToken ? await watchOperators({ store }) : NO_OPERATORS;
   const doors = createDoors({ ...config, admit, overrides, clock, operators });

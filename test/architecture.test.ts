@@ -27,13 +27,13 @@ function importsOf(from: string): Import[] {
   const add = (specifier: string, clause: string, isType: boolean) => {
     const to = specifier.startsWith('.') ? normalize(join(dirname(from), specifier)) : specifier;
     const names = [...clause.matchAll(/\b(?!type\b|as\b)\w+/g)].map(match => match[0]);
-    const onlyTypes = /\{/.test(clause) && [...clause.matchAll(/[{,]\s*(\w+)/g)].every(m => m[1] === 'type');
+    const onlyTypes = /^\{/.test(clause) && [...clause.matchAll(/[{,]\s*(\w+)/g)].every(m => m[1] === 'type');
     found.push({ from, to, names, isType: isType || onlyTypes });
   };
   for (const match of text.matchAll(/^(?:import|export)(\s+type)?\s+([^;'"]*?)\s*from\s+'([^']+)'/gms)) {
     add(match[3]!, match[2]!, match[1] !== undefined);
   }
-  for (const match of text.matchAll(/\bimport\s*\(?\s*'([^']+)'/g)) add(match[1]!, '', false);
+  for (const match of text.matchAll(/(?:^import\s|\bimport\()\s*'([^'\n]+)'/gm)) add(match[1]!, '', false);
   return found;
 }
 
@@ -193,6 +193,19 @@ test('builtins are imported by their full name', () => {
   expect(
     IMPORTS.filter(({ to }) => !to.startsWith('node:') && builtinModules.includes(to)).map(shown),
   ).toEqual([]);
+});
+
+test('a thread of the store loads no table of names: each one starts several, and every test more', () => {
+  const loaded = new Set(['store/sqlite/worker.ts']);
+  for (const file of loaded)
+    for (const { to } of IMPORTS.filter(({ from, isType }) => from === file && !isType)) loaded.add(to);
+  expect([...loaded].filter(to => !FILES.includes(to) && !to.startsWith('node:'))).toEqual([]);
+});
+
+test("a server does not import Node's http, which loads a client with it that nobody uses; updates do", () => {
+  expect(IMPORTS.filter(({ to, isType }) => to === 'node:http' && !isType).map(shown)).toEqual([
+    'feeds/download.ts → node:http',
+  ]);
 });
 
 test('there are no cycles', () => {

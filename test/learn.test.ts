@@ -888,6 +888,8 @@ describe('what was learned', () => {
         isSilent: () => false,
         isDue: () => false,
         holding: nothingToDo,
+        age: () => undefined,
+        recall() {},
         want() {},
         settle: async () => {},
       },
@@ -957,7 +959,7 @@ describe('what was learned', () => {
   it('is shared by all servers on a store, and outlives them', async () => {
     await (await swept({ [host]: '5.61.1.1' }, sites)).close();
     const another = await enter(sites);
-    another.learn.hold();
+    await another.learn.hold();
     await another.learn.settle();
     expect((await another.judge('fresh.com')).riskScore).toBe(84);
   });
@@ -972,11 +974,22 @@ describe('what was learned', () => {
       catalog: await catalogOf(listed, { telemetry: listed }),
     };
     const before = await startTestService(options);
-    const guests = listed.map(domain => guestOf({ host, domain, entry: domain, day }));
+    const guests = [host, '5.61.1.1'].flatMap(at =>
+      listed.map(domain => guestOf({ host: at, domain, entry: domain, day })),
+    );
     await before.store.learn(guests, [], day, '2026-01-01');
+    // What others know, and nobody says any more.
+    const met = { host: 'mx.met.net', below: 'met.net', addresses: '5.61.1.1', day };
+    await before.store.keepWhereabouts([met], '2026-01-01');
+    zone({}, [one('met.com', 'mx.met.net')]);
+    dns.zones.set('mx.met.net', { fault: 'drop' });
     await before.close();
     expect(dns.asked(host)).toBe(0);
-    await startTestService(options);
+    const after = await startTestService(options);
+    const { secret } = await after.key();
+    expect(await (await after.get('/v1/public/domain/met.com', secret)).json()).toMatchObject({
+      risk_score: 80,
+    });
     await expect.poll(() => dns.asked(host, 'A'), { timeout: 10_000 }).toBe(1);
   });
 

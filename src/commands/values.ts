@@ -2,9 +2,10 @@
 
 import type { Checked } from '../core/checked.ts';
 import { type Domain, parseDomain } from '../core/domain.ts';
+import { parseLabel } from '../core/label.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
-import { parseHost, parseLabel, parseMoment } from '../core/typed.ts';
+import { parseHost, parseMoment } from '../core/typed.ts';
 import { UsageProblem } from './print.ts';
 
 /** For commander, which passes what it has collected so far as the second argument. */

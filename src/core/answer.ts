@@ -3,8 +3,7 @@
 import { waitsForDns } from './corroboration.ts';
 import { type Domain, lineage } from './domain.ts';
 import type { Facts } from './facts.ts';
-import type { GraphHost } from './infra.ts';
-import type { Learned } from './learned.ts';
+import type { GraphHost, Learned } from './learned.ts';
 import { type Mail, triedOf } from './mail.ts';
 import { isRented, LANDLORDS, type Receiver, type ReceiverKind } from './provider.ts';
 import { roleWord } from './role.ts';

@@ -5,8 +5,8 @@ import { allBelow, decidingOf, lookedAt } from './deciding.ts';
 import { paidDomain, registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
-import type { AddressBook } from './ports.ts';
 import { isPlatform, type Providers } from './provider.ts';
+import type { AddressBook } from './whereabouts.ts';
 
 /** What a key met: the exchanges of a name. */
 interface Meeting {

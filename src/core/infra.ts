@@ -3,11 +3,13 @@
 import type { Catalog } from './catalog.ts';
 import { allBelow, areSpared, decidingOf, NO_OTHERS, type OtherHosts } from './deciding.ts';
 import { lineage, registrableDomain } from './domain.ts';
-import { type HostRecord, isByTwoFamilies, LEARNING, ownAt } from './guest.ts';
+import { isByTwoFamilies, LEARNING, ownAt } from './guest.ts';
 import { enoughFor, groupOf, isBelow, isEnough, isLearnable } from './learnable.ts';
 import {
   type Found,
+  type GraphHost,
   isListed,
+  type Known,
   type Learned,
   type LearnedBy,
   leastOf,
@@ -17,22 +19,6 @@ import {
 } from './learned.ts';
 import { type Exchange, firstOf } from './mail.ts';
 import type { Siblings } from './siblings.ts';
-
-/** One host of a domain and the listed domains that share it. */
-export interface GraphHost {
-  readonly host: string;
-  readonly addresses: readonly string[];
-  readonly listedGuests: number;
-  readonly guests: readonly string[];
-}
-
-/** What is known of a host, an address or a domain of hosts. */
-export interface Known {
-  /** As today's lists know its guests, without these: what stays in memory is what each reading has to move there. */
-  readonly record: Omit<HostRecord, 'groups'>;
-  /** Null where it cannot be learned, whatever its guests weigh. */
-  readonly sum: number | null;
-}
 
 /** Up to the domain that somebody registered: a suffix that others are customers of (`duckdns.org`) says nothing of them. */
 function ownLineage(host: string): string[] {
@@ -153,6 +139,18 @@ export class Infra {
     const hostOf = (host: string) => (isSilent(host) ? host : this.#knownFor(host, guest));
     const deciding = decidingOf(exchanges, catalog.providers, host => this.#addressesOf(hostOf(host)));
     return deciding.some(({ host }) => isSilent(hostOf(host)));
+  }
+
+  /** Whether it matters where these hosts are: one of them, of their addresses or of what they are below is learned or listed. */
+  hangsOnAddresses(exchanges: readonly Exchange[], catalog: Catalog): boolean {
+    return exchanges.some(({ host }) => {
+      const addresses = this.#addressesOf(host)?.slice(0, LEARNING.mostAddresses) ?? [];
+      const names = [host, groupOf(host) ?? host, ...addresses, ...addresses.map(ownAt)];
+      return (
+        names.some(name => this.#isLearned(name)) ||
+        isByTwoFamilies(catalog.listed(ownLineage(host)).families)
+      );
+    });
   }
 
   /** Hosts that listed guests share, learned or not, with at most so many names in all. */

@@ -2,7 +2,24 @@
 
 import type { Catalog } from './catalog.ts';
 import { lineage } from './domain.ts';
+import type { HostRecord } from './guest.ts';
 import type { Exchange } from './mail.ts';
+
+/** One host of a domain and the listed domains that share it. */
+export interface GraphHost {
+  readonly host: string;
+  readonly addresses: readonly string[];
+  readonly listedGuests: number;
+  readonly guests: readonly string[];
+}
+
+/** What is known of a host, an address or a domain of hosts. */
+export interface Known {
+  /** As today's lists know its guests, without these: what stays in memory is what each reading has to move there. */
+  readonly record: Omit<HostRecord, 'groups'>;
+  /** Null where it cannot be learned, whatever its guests weigh. */
+  readonly sum: number | null;
+}
 
 /**
  * Why an unlisted domain looks disposable. `name`: by its hosts, or the domain they are below. `listed`: the domain of

@@ -3,9 +3,10 @@
 import { bad, type Checked, good } from './checked.ts';
 import { csvLine, parseCsv } from './csv.ts';
 import { parseDomain } from './domain.ts';
+import { parseLabel } from './label.ts';
 import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from './override.ts';
 import { toSecond } from './quota.ts';
-import { parseLabel, parseMoment } from './typed.ts';
+import { parseMoment } from './typed.ts';
 
 const COLUMNS = ['domain', 'action', 'below', 'note', 'author', 'expires_at'] as const;
 type Column = (typeof COLUMNS)[number];

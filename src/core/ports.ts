@@ -14,8 +14,8 @@ import type { Override } from './override.ts';
 import type { Flag, Ranked } from './ranking.ts';
 import type { Restored } from './restored.ts';
 import type { ServerSign } from './server.ts';
-import type { Steps } from './steps.ts';
 import type { TrafficSlot } from './traffic.ts';
+import type { WhereaboutsStore } from './whereabouts.ts';
 
 /** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
 export type Clock = () => number;
@@ -65,29 +65,6 @@ export interface HostAddresses {
   readonly isWhole: boolean;
   /** For how many seconds they may be kept, by their owner's word. */
   readonly ttl: number;
-}
-
-/** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
-export interface AddressBook {
-  /** IPv4 first. Empty where there are none, one more than are looked at where there are many; undefined if unknown. */
-  known(host: string): readonly string[] | undefined;
-  /** The same, and undefined too where there were none and that is to be asked again. */
-  fresh(host: string): readonly string[] | undefined;
-  /** The hosts below the same registrable domain that had addresses when they were asked last, a few of them. */
-  beside(host: string): readonly string[];
-  /** Asked for, and nobody has answered so far. */
-  isSilent(host: string): boolean;
-  /** Not known yet, or so old that it is to be asked again. */
-  isDue(host: string): boolean;
-  /** These are always to be known, in place of those before: asked now and in time, and pushed out by nobody. */
-  holding(hosts: readonly string[]): Steps<undefined>;
-  /**
-   * Hands the addresses over, at once or when they are known. Who waits for whom goes round robin over `by`, and when
-   * too many wait the one with the longest row loses its last question.
-   */
-  want(host: string, by: string, take: (addresses: readonly string[]) => void): void;
-  /** Waits until nothing is asked any more. */
-  settle(): Promise<void>;
 }
 
 /** One call that wants to be counted: which key, on which day, within which monthly quota (null: unlimited). */
@@ -144,7 +121,7 @@ export interface SweepMark {
   readonly dead: string | null;
 }
 
-export interface Store extends ListStore, DecisionStore, EventStore, MixStore {
+export interface Store extends ListStore, DecisionStore, EventStore, MixStore, WhereaboutsStore {
   /**
    * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with

@@ -6,9 +6,9 @@ import { type Act, shortDetail } from './audit.ts';
 import type { SnapshotHead } from './feed.ts';
 import type { FeedCheck } from './freshness.ts';
 import { changesIn, type KeyRecord, limitsIn, limitsOf } from './key.ts';
+import { MOST_LABEL } from './label.ts';
 import type { OperatorRecord } from './operator.ts';
 import { type Override, overrideInWords } from './override.ts';
-import { MOST_LABEL } from './typed.ts';
 
 /** One line of the audit. */
 export type Change = Pick<Act, 'action' | 'subject' | 'detail'>;

@@ -46,6 +46,9 @@ export function sightingOf(
   return { domain, zone, listed, mark, sweeping: typeof by === 'string' ? undefined : by };
 }
 
+/** By the very name: by its domain, whoever asks first for another name below it would hide it for a day. */
+export const onceOf = ({ domain, mark }: Sighting) => (mark === 0 ? domain : `${domain} ${mark}`);
+
 export function guestOf(
   { zone, listed, mark, sweeping }: Sighting,
   swept: SweptNames,

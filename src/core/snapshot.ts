@@ -13,12 +13,12 @@ import {
   type Snapshot,
 } from './feed.ts';
 import { type Kept, keepingOf } from './kept.ts';
+import { parseLabel } from './label.ts';
 import { daysOf, earlierDays, type Into, type Part } from './line.ts';
 import { Packer } from './names.ts';
 import { isRegistry } from './registry.ts';
 import { isSpecialUse } from './special-use.ts';
 import { allAtOnce, STEP, type Steps } from './steps.ts';
-import { parseLabel } from './typed.ts';
 
 /** Versions and labels come from strangers and are shown to everybody. */
 const MOST_SHOWN = 100;

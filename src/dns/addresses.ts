@@ -4,8 +4,9 @@ import { LRUCache } from 'lru-cache';
 import { registrableDomain } from '../core/domain.ts';
 import { FairCache } from '../core/fair-cache.ts';
 import { LEARNING } from '../core/guest.ts';
-import type { AddressBook, HostAddresses, Resolver, Ticks } from '../core/ports.ts';
+import type { HostAddresses, Resolver, Ticks } from '../core/ports.ts';
 import { STEP, type Steps } from '../core/steps.ts';
+import type { AddressBook } from '../core/whereabouts.ts';
 import { startDeadline } from './deadline.ts';
 import type { PlaceCaps } from './places.ts';
 import { type Slow, SlowRoom } from './slow-room.ts';
@@ -15,14 +16,15 @@ type Take = (addresses: readonly string[]) => void;
 const HOUR_MS = 3_600_000;
 /** Less than a day, so that what is met every day is always asked before anybody wants it. */
 const RENEWED_AFTER_MS = 20 * HOUR_MS;
-/** Sooner where the owner says so, who may have another for everybody else by then. Held hosts are 1.4 a second so. */
+/** Sooner where the owner says so, who may have another for everybody else by then. Held hosts are 2.8 a second so. */
 const RENEWED_EARLIEST_MS = HOUR_MS;
 /** A host without any may have one soon, and where asking failed an answer may come. */
 const SOON_MS = HOUR_MS / 6;
 /** Where asking again fails, what was known counts for so long (as RFC 8767 has it for other answers). */
 const STALE_MS = 72 * HOUR_MS;
 const MOST_KEPT = 20_000;
-const MOST_HELD = 5_000;
+/** Learned hosts, and those that others have met at learned addresses. */
+const MOST_HELD = 10_000;
 /** Of so many domains so many hosts are found beside each other, those that were asked for last. */
 const MOST_DOMAINS = 5_000;
 const MOST_BESIDE = 8;
@@ -85,6 +87,11 @@ export class Addresses implements AddressBook {
     return known?.length === 0 && this.isDue(host) ? undefined : known;
   }
 
+  age(host: string): number | undefined {
+    const known = this.#entry(host);
+    return known?.addresses && this.#ticks() - known.answeredAt;
+  }
+
   /** What was said while servers lied is asked again. */
   #entry(host: string): Known | undefined {
     const known = this.#known.get(host);
@@ -117,6 +124,14 @@ export class Addresses implements AddressBook {
       this.#known.give(host, isHeld ? HELD : '');
       if (isHeld && this.isDue(host)) this.want(host, HELD, () => {});
     }
+  }
+
+  recall(host: string, addresses: readonly string[], agoMs: number): void {
+    // Not in place of what was said while servers lied, either: they may have told all servers the same.
+    if (this.#known.get(host)) return;
+    const now = this.#ticks();
+    this.#known.set(host, { addresses, answeredAt: now - agoMs, askAgainAt: now }, '');
+    if (addresses.length > 0) this.#standBeside(host);
   }
 
   want(host: string, by: string, take: Take): void {
@@ -194,13 +209,15 @@ export class Addresses implements AddressBook {
     // That no server is believed says nothing of a host.
     if (known.addresses || told !== 'distrusted')
       this.#known.set(host, known, this.#held.has(host) ? HELD : by);
-    if (found && found.addresses.length > 0) {
-      const others = this.beside(host).filter(other => other !== host);
-      this.#below.set(registrableDomain(host) ?? host, [host, ...others.slice(0, MOST_BESIDE - 1)]);
-    }
+    if (found && found.addresses.length > 0) this.#standBeside(host);
     const takers = this.#waiting.get(host) ?? [];
     this.#waiting.delete(host);
     for (const take of takers) take(known.addresses ?? []);
+  }
+
+  #standBeside(host: string): void {
+    const others = this.beside(host).filter(other => other !== host);
+    this.#below.set(registrableDomain(host) ?? host, [host, ...others.slice(0, MOST_BESIDE - 1)]);
   }
 
   /**

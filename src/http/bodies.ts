@@ -3,8 +3,8 @@
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { bad, type Checked, good } from '../core/checked.ts';
+import { MOST_LABEL, parseLabel } from '../core/label.ts';
 import { OVERRIDE_ACTIONS, type Override } from '../core/override.ts';
-import { MOST_LABEL, parseLabel } from '../core/typed.ts';
 import { KEY_MUST_BE, type NewKeyBody, type RotationBody } from './key.ts';
 import { Ending, momentOrNull, orNull, strict } from './members.ts';
 import { words } from './schemas.ts';

@@ -3,11 +3,11 @@
 import { Type } from 'typebox';
 import { bad, type Checked, good } from '../core/checked.ts';
 import { givenOf, type Limits } from '../core/key.ts';
+import { MOST_LABEL, parseLabel } from '../core/label.ts';
 import type { VerdictCounts } from '../core/mix.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
-import { MOST_LABEL, parseLabel } from '../core/typed.ts';
 import { Ending, momentOrNull, orNull, strict } from './members.ts';
 import { Moment, nullable } from './schemas.ts';
 

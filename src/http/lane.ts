@@ -3,11 +3,11 @@
  * It takes one shape of request only, and everything behind it (doors, limits, metrics, log, errors) is the same.
  */
 
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Asked, Headers, Reply } from './call.ts';
 import { dateText } from './date.ts';
 import { type Head, readHead } from './head.ts';
+import { STATUS_CODES } from './node-http.ts';
 import { DOMAIN_PREFIX } from './target.ts';
 
 const BEGIN = `GET ${DOMAIN_PREFIX}`;

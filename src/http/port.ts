@@ -1,13 +1,14 @@
 /** The port: bounded sizes and waits, JSON for every error, and an end that loses no request. */
 
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { refuse } from '../core/refusal.ts';
 import { answerBroken, breakOff } from './broken.ts';
 import type { Connection } from './connection.ts';
 import { Dispatch, type DispatchParts } from './dispatch.ts';
 import { drainServer } from './drain.ts';
 import { Fairness } from './fairness.ts';
+import { createServer } from './node-http.ts';
 import { rawRefusal } from './reply.ts';
 import { newRequestId } from './request-id.ts';
 import type { Route } from './routes.ts';

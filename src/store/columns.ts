@@ -18,6 +18,7 @@ import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
 import type { ServerSign } from '../core/server.ts';
 import { COUNTS, LATENCIES, type Traffic, type TrafficSlot } from '../core/traffic.ts';
 import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
+import { WHEREABOUT } from './columns-of-hosts.ts';
 import { ADDED_FEED, ASKED, CHANGES_MARK, FEED_CHECK, LISTING_CHANGE } from './columns-of-lists.ts';
 import { type Codecs, shape, type Table, table, without } from './table.ts';
 
@@ -238,4 +239,5 @@ export const TABLES: readonly Table<object>[] = [
   ...[LEASE, FEED_CHECK, PAST_SNAPSHOT, LISTING_CHANGE, CHANGES_MARK, SIGNING, TRAFFIC],
   ...[DECISION, EVENT, ADDED_FEED, ASKED],
   VERDICT_DAY,
+  WHEREABOUT,
 ];

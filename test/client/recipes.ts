@@ -1,4 +1,7 @@
-/** Every recipe, run with the library that it is for and against the service: refused, accepted, and failing open. */
+/**
+ * Every recipe, run with the library that it is for and against the service: refused, accepted, and failing open. Those that
+ * need a library are run by `npm run test:runtimes`, which installs them (20 s of a core, 2026-11-17).
+ */
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -158,39 +161,45 @@ async function htmlForm({ url, key }: Access): Promise<SignUp> {
   };
 }
 
-const RECIPES: Readonly<Record<string, Recipe>> = {
+const ALONE: Readonly<Record<string, Recipe>> = { 'Next.js route handler': nextRoute };
+const WITH_LIBRARIES: Readonly<Record<string, Recipe>> = {
   Express: express,
   Fastify: fastify,
-  'Next.js route handler': nextRoute,
   'Zod refinement': zod,
   'React Hook Form': reactHookForm,
   'Better Auth': betterAuth,
   'plain HTML form': htmlForm,
 };
 
+function runRecipes(recipes: typeof ALONE): void {
+  const service = sharedService();
+  for (const [name, recipe] of Object.entries(recipes)) {
+    it(`${name}: refuses a disposable domain and nothing else`, async () => {
+      const { secret } = await service().key();
+      const signUp = await recipe({ url: service().base, key: secret });
+      expect(await signUp('somebody@mailinator.com')).toBe(MESSAGE);
+      expect(await signUp('somebody@gmail.com')).toBeUndefined();
+    });
+
+    it(`${name}: lets everybody in while the service cannot be reached`, async () => {
+      const signUp = await recipe({ url: await nobodysBase(), key: 'drk_some' });
+      expect(await signUp('somebody@mailinator.com')).toBeUndefined();
+    });
+  }
+}
+
 export function describeRecipes(): void {
-  describe('the recipes', () => {
-    const service = sharedService();
+  describe('the recipes that need no library', () => runRecipes(ALONE));
+  if (!process.env.RECIPES) return;
+
+  describe('the recipes with their libraries', () => {
     beforeAll(() => installIn(EXAMPLES), 300_000);
+    runRecipes(WITH_LIBRARIES);
 
     it('agree with the types of the package', () => {
       const tsc = join(CLIENT, '../node_modules/typescript/bin/tsc');
       const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', EXAMPLES], { encoding: 'utf8' });
       expect([status, stdout]).toEqual([0, '']);
     });
-
-    for (const [name, recipe] of Object.entries(RECIPES)) {
-      it(`${name}: refuses a disposable domain and nothing else`, async () => {
-        const { secret } = await service().key();
-        const signUp = await recipe({ url: service().base, key: secret });
-        expect(await signUp('somebody@mailinator.com')).toBe(MESSAGE);
-        expect(await signUp('somebody@gmail.com')).toBeUndefined();
-      });
-
-      it(`${name}: lets everybody in while the service cannot be reached`, async () => {
-        const signUp = await recipe({ url: await nobodysBase(), key: 'drk_some' });
-        expect(await signUp('somebody@mailinator.com')).toBeUndefined();
-      });
-    }
   });
 }

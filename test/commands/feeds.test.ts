@@ -7,6 +7,7 @@ import { parseTables } from '../../src/core/tables.ts';
 import { packageFeeds } from '../../src/feeds/packages.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 import { catalogOf } from '../support/catalog.ts';
+import { LONG_LISTS } from '../support/environment.ts';
 import { openBeside, read, run, runJson } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
@@ -17,7 +18,9 @@ interface Report {
 
 const FEED = 'disposable-email-domains';
 const shared = sharedService({ catalog: await catalogOf(['other.com']), followMs: 50 });
-const beside = () => ({ folder: shared().folder });
+/** With a second list that updates bring. */
+const OFF = LONG_LISTS.filter(feed => feed !== 'fakefilter').join();
+const beside = () => ({ folder: shared().folder, env: { FEEDS_OFF: OFF } });
 const storedRows = () =>
   read(join(shared().folder, 'domain-risk.db'), 'SELECT * FROM snapshot ORDER BY feed');
 

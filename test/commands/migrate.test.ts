@@ -66,6 +66,7 @@ async function fill(store: Store) {
   const body = 'x'.repeat(100_000);
   const list = { feed: 'castle', version: '2', digest: 'b', names: 1, acceptedAt: 9, body };
   await store.acceptSnapshot(list, null, { ...ACT, action: 'feed.update', detail: '<b>' });
+  await store.keepWhereabouts([{ host: 'mx.a.net', below: 'a.net', addresses: '5.61.1.1', day: DAY }], SINCE);
   await store.signingKey('the first');
   const decision = { keyId: key.id, domain: 'a.com', score: 5, reason: 'safe', snapshot: 'abc' } as const;
   await store.writeDecisions([{ ...decision, at: 7, degraded: true }], 10, 10);
@@ -92,6 +93,7 @@ async function contents(store: Store) {
     ranking: [...(await store.ranking('2026-10-17', 5_000, undefined))],
     hosts: await store.listHosts(0, 100),
     mark: await store.sweepMark(),
+    whereabouts: [...(await store.whereabouts(SINCE))],
     signing: await store.signingKey('another'),
     decisions: await store.decisions({ since: 0, most: 9 }),
   };

@@ -201,8 +201,9 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
     await operation(page, 'Look up a domain').getByRole('tab', { name: 'client' }).click();
     for (const name of ['Look up a domain', 'List top domains', 'Get the usage of your key']) {
       const text = await copied(page, `client sample: ${name}`);
-      const { given } = await run(`${text.replace(/^if .*$/m, '')}\nexport const given = result;`);
-      expect(given, name).toMatchObject({ ok: true });
+      const code = `${text.replace(/^if .*$/m, '')}\nexport const given = result;`;
+      // The client waits for no more than its timeout, which a machine with much else to do may not keep.
+      await soon(async () => (await run(code)).given).toMatchObject({ ok: true });
     }
     // The client has nothing for operators.
     const tabs = operation(page, 'List keys').getByRole('tablist', { name: 'Request: List keys' });

@@ -103,6 +103,29 @@ it.each<[string, string[] | undefined, boolean]>([
   else expect(found).toBeUndefined();
 });
 
+it.each<[string, string, string[] | undefined, boolean]>([
+  ['that was learned', 'mx.box.net', undefined, true],
+  ['below a learned domain', 'mx7.rotating.net', undefined, true],
+  ['at a learned address', 'mx.firm.net', ['5.61.9.9', '5.61.1.1'], true],
+  ['at one that would not do for own hosts', 'mx.firm.net', ['5.61.1.4'], true],
+  ['where own hosts were learned', 'mx.firm.net', ['5.61.1.2'], true],
+  ['below a domain that two families list', 'mx.burner.com', undefined, true],
+  ['below a domain that one family lists', 'mx.broad-host.net', undefined, false],
+  ['where too little speaks against anybody', 'mx.firm.net', ['5.61.1.3'], false],
+  ['of which nothing is known', 'mx.firm.net', undefined, false],
+])('verdicts hang on where a host is, behind another one: %s', (_, host, addresses, hangs) => {
+  const learned = ['mx.box.net', '*.rotating.net', '5.61.1.1', 'own@5.61.1.2'].map(name => record({ name }));
+  const records = [
+    ...learned,
+    record({ name: '5.61.1.3', groups: [groupOfGuests(2)] }),
+    record({ name: '5.61.1.4', groups: [groupOfGuests(3), unlisted(9)] }),
+  ];
+  const known = (name: string) => (name === host ? addresses : undefined);
+  const infra = allAtOnce(foldingInfra(records, catalog, TODAY, known));
+  const exchanges = ['mx.elsewhere.net', host].map(name => ({ host: name, preference: 10 }));
+  expect(infra.hangsOnAddresses(exchanges, catalog)).toBe(hangs);
+});
+
 it.each<[string, (readonly [string, number])[], string[] | undefined]>([
   [
     'before another decides nothing',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseHost, parseLabel, parseMoment } from '../../src/core/typed.ts';
+import { parseLabel } from '../../src/core/label.ts';
+import { parseHost, parseMoment } from '../../src/core/typed.ts';
 
 describe('a name or a note that an operator types', () => {
   test.each([

@@ -332,3 +332,33 @@ test('what came while a server lied is not known any more, nor that nobody answe
   await want('mx.example.net');
   expect(book.known('mx.example.net')).toEqual([]);
 });
+
+test('what others found out counts where nothing was ever known, is asked for at once, and as old as it is', async () => {
+  const { time, asked, answer, lies, book, want } = prompt();
+  time.now = 10 * HOUR_MS;
+  await want('mx.known.net');
+  for (const host of ['mx.known.net', 'mx.new.net', 'mx.silent.net', 'mx.old.net'])
+    book.recall(host, ['5.61.1.1'], host === 'mx.old.net' ? 70 * HOUR_MS : HOUR_MS);
+  book.recall('none.new.net', [], HOUR_MS);
+  expect(book.known('mx.known.net')).toEqual(['93.184.215.1']);
+  expect([book.known('mx.new.net'), book.isDue('mx.new.net')]).toEqual([['5.61.1.1'], true]);
+  expect([book.known('none.new.net'), book.beside('x.new.net')]).toEqual([[], ['mx.new.net']]);
+  expect(['mx.known.net', 'mx.new.net', 'mx.never.net'].map(host => book.age(host))).toEqual([
+    0,
+    HOUR_MS,
+    undefined,
+  ]);
+  await want('mx.new.net');
+  expect([book.known('mx.new.net'), book.age('mx.new.net')]).toEqual([['93.184.215.1'], 0]);
+  expect(asked).toEqual(['mx.known.net', 'mx.new.net']);
+
+  answer.now = undefined;
+  time.now += 3 * HOUR_MS;
+  for (const host of ['mx.silent.net', 'mx.old.net']) await want(host);
+  expect([book.known('mx.silent.net'), book.known('mx.old.net')]).toEqual([['5.61.1.1'], undefined]);
+
+  // Nor does it come back in place of what was said while a server lied.
+  lies.until = 10 * HOUR_MS;
+  book.recall('mx.known.net', ['5.61.1.1'], HOUR_MS);
+  expect(book.known('mx.known.net')).toBeUndefined();
+});

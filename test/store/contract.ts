@@ -26,6 +26,7 @@ import type { Flag } from '../../src/core/ranking.ts';
 import { ALIVE_MS } from '../../src/core/server.ts';
 import { NO_TRAFFIC, slotsAt } from '../../src/core/traffic.ts';
 import { sumOf } from '../../src/core/weights.ts';
+import { WHEREABOUTS } from '../../src/core/whereabouts.ts';
 import { newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import type { Servers } from '../support/emptied.ts';
@@ -931,6 +932,45 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await stores[0].listHosts(1, 10)).toMatchObject([{ flagged: 300, innocent: 300 }]);
     });
 
+    test('where a host is, is what was said last, and when it was met does not go back', async () => {
+      const store = await empty();
+      const all = async (since = SINCE) =>
+        [...(await store.whereabouts(since))].sort((x, y) => (x.host < y.host ? -1 : 1));
+      const box = { host: 'mx.box.net', below: 'box.net', addresses: '5.61.1.1 2a00:1::1', day: DAY };
+      const none = { host: 'none.box.net', below: 'box.net', addresses: '', day: '2026-11-14' };
+      await store.keepWhereabouts([box, none], SINCE);
+      expect([await all(), await all(DAY)]).toEqual([[box, none], [box]]);
+      const moved = { ...box, addresses: '5.61.1.2', day: '2026-11-01' };
+      await store.keepWhereabouts([moved, { ...none, day: '2026-11-16' }], SINCE);
+      expect(await all()).toEqual([
+        { ...moved, day: DAY },
+        { ...none, day: '2026-11-16' },
+      ]);
+      await store.keepWhereabouts([], '2026-11-16');
+      expect(await all()).toEqual([{ ...none, day: '2026-11-16' }]);
+    });
+
+    test('where hosts are is kept of so many below one domain, and in all, that were met last', async () => {
+      const store = await empty();
+      const { most, mostBelowOne } = WHEREABOUTS;
+      const at = (host: string, below: string, day = DAY) => ({ host, below, addresses: '5.61.1.1', day });
+      const hosts = async () => [...(await store.whereabouts(SINCE))].map(({ host }) => host);
+      const old = upTo(10).map(n => at(`old${n}.box.net`, 'box.net', '2026-11-14'));
+      await store.keepWhereabouts(old, SINCE);
+      await store.keepWhereabouts(
+        upTo(mostBelowOne - 1).map(n => at(`mx${n}.box.net`, 'box.net')),
+        SINCE,
+      );
+      const left = await hosts();
+      expect([left.length, left.filter(host => host.startsWith('old')).length]).toEqual([mostBelowOne, 1]);
+      await store.keepWhereabouts(
+        upTo(most).map(n => at(`mx.d${n}.net`, `d${n}.net`, '2026-11-16')),
+        SINCE,
+      );
+      expect((await hosts()).filter(host => !host.startsWith('mx.d'))).toEqual([]);
+      expect(await hosts()).toHaveLength(most);
+    });
+
     test('the mark of the sweep is the last one that was set', async () => {
       const store = await empty();
       expect(await store.sweepMark()).toBeUndefined();
@@ -1336,7 +1376,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
   });
 
   describe('many overrides at once', () => {
-    test('take the place of those of the same names, with one act, and raise the revision', async () => {
+    test('take the place of those of the same names, with one act and those of what they replaced, and raise the revision', async () => {
       const store = await empty();
       const of = (at: number, action: Override['action'] = 'deny'): Override => ({
         ...{ domain: `n${at}.com`, action, below: at % 2 === 0, note: at % 3 ? null : 'a, "b"' },
@@ -1345,12 +1385,15 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await store.setOverrides([of(3, 'allow'), of(9999, 'role')], ACT);
       const before = await store.revision();
       const acts = (await store.audit(100)).length;
+      const replaced = ['n3.com', 'n9999.com'].map(subject => ({ ...ACT, subject, detail: 'was allow' }));
       await store.setOverrides(
         upTo(2_500).map(at => of(at)),
         ACT,
+        replaced,
       );
       expect(await store.revision()).toBeGreaterThan(before);
-      expect(await store.audit(100)).toHaveLength(acts + 1);
+      expect(await store.audit(100)).toHaveLength(acts + 3);
+      expect((await store.audit(3)).toReversed()).toEqual([...replaced, ACT]);
       const { overrides } = await store.listOverrides();
       const byName = new Map(overrides.map(one => [one.domain, one]));
       expect(byName.size).toBe(2_501);

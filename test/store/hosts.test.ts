@@ -143,7 +143,10 @@ test('a backup carries all of it, and a restore brings back what is missing and 
     dead: 'AQIDBA==',
   };
   await store.markSweep(mark);
-  const tables = (file: string) => ['host', 'guest'].map(table => read(file, `SELECT * FROM ${table}`));
+  const place = { host: 'mx.box.net', below: 'box.net', addresses: '5.61.1.1', day: DAY };
+  await store.keepWhereabouts([place], SINCE);
+  const tables = (file: string) =>
+    ['host', 'guest', 'whereabouts'].map(table => read(file, `SELECT * FROM ${table}`));
   const before = tables(path);
   const copy = join(temporaryFolder(), 'copy.db');
   await store.backup(copy, () => {});
@@ -157,6 +160,7 @@ test('a backup carries all of it, and a restore brings back what is missing and 
 
   await learn(guests(40, {}, 'later'), ['mx.box.net']);
   await store.forgetHost('mx.later.net', 6, ACT);
+  await store.keepWhereabouts([{ ...place, addresses: '5.61.1.2' }], SINCE);
   await store.markSweep({ ...mark, last: '1 y.com', endedAt: 7 });
   const after = tables(path);
   expect(await store.restore(copy, ACT)).toEqual({ changes: [], rows: {} });

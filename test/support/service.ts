@@ -167,6 +167,7 @@ export async function startTestService(
 const BY_ITSELF: readonly (keyof Store)[] = [
   ...(['flag', 'learn', 'readHosts', 'sharedNames', 'snapshots', 'feedChecks', 'listOperators'] as const),
   ...(['changesMark', 'swapChangesMark', 'addTraffic', 'addVerdicts', 'writeDecisions'] as const),
+  ...(['keepWhereabouts', 'whereabouts'] as const),
 ];
 
 /** From now until the test ends: how often calls made the service ask its store. */

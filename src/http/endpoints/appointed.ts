@@ -2,10 +2,10 @@
 
 import { createAppoint, type Operators } from '../../appoint.ts';
 import { bad, type Checked } from '../../core/checked.ts';
+import { parseLabel } from '../../core/label.ts';
 import type { OperatorRecord } from '../../core/operator.ts';
 import type { Clock, Store } from '../../core/ports.ts';
 import { refuse } from '../../core/refusal.ts';
-import { parseLabel } from '../../core/typed.ts';
 import type { NewOperatorBody, NoBody } from '../bodies.ts';
 import { invalid, ok, type Work } from '../operators.ts';
 import { shownDate } from '../shown.ts';

@@ -2,8 +2,8 @@
 
 import type { Changes } from '../../changes.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
-import { AtOnce, shownBy } from '../at-once.ts';
-import { type Call, whenFinished } from '../call.ts';
+import { AtOnce } from '../at-once.ts';
+import type { Call } from '../call.ts';
 import { changesBytes, changesEtag, prepare } from '../changes-page.ts';
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
@@ -16,7 +16,6 @@ export const MOST_CHANGES = 1_000;
 
 /** Of one caller, who needs one: what they wait for is done in one thread for all. */
 const MOST_AT_ONCE = 32;
-const BUSY = refuse('overloaded', `at most ${MOST_AT_ONCE} of these calls at a time`, 1);
 
 export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Changes }) {
   const callers = new AtOnce(MOST_AT_ONCE);
@@ -34,9 +33,7 @@ export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Cha
   }
 
   return (call: Call): void => {
-    const leave = callers.enter(shownBy(call));
-    if (!leave) return sendRefusal(call, BUSY);
-    whenFinished(call, leave);
+    if (!callers.lets(call)) return;
     doors.spend(call, ({ key }) => serve(call, key.id));
   };
 }

@@ -1,4 +1,4 @@
-/** Tables of what belongs to the lists, that came later: as in schema.ts. */
+/** Tables of what belongs to the lists, and of where hosts are, that came later: as in schema.ts. */
 
 import { SCHEMA } from './session.ts';
 
@@ -16,5 +16,11 @@ export const LIST_TABLES: Readonly<Record<string, string>> = {
     server text COLLATE "C" NOT NULL,
     names text NOT NULL,
     PRIMARY KEY (day, server)
+  )`,
+  whereabouts: `CREATE TABLE ${SCHEMA}.whereabouts (
+    host text COLLATE "C" PRIMARY KEY,
+    below text COLLATE "C" NOT NULL,
+    addresses text NOT NULL,
+    day text COLLATE "C" NOT NULL
   )`,
 };

@@ -30,6 +30,7 @@ import { createSnapshots } from './snapshots.ts';
 import { count, prove } from './spender.ts';
 import { createTraffic } from './traffic.ts';
 import { createUsage } from './usage.ts';
+import { createWhereabouts } from './whereabouts.ts';
 
 /**
  * Batches under way at a time. For speed one would do (measured alike, November 2026); with two, a batch that waits for
@@ -115,6 +116,7 @@ export async function openPostgresStore(
   const traffic = createTraffic(records);
   const decided = createDecisions(records);
   const verdicts = createVerdicts(records);
+  const placed = createWhereabouts(records);
   let closing: Promise<void> | undefined;
   let isClockRight = true;
   /** By a wrong clock nothing is too old to be kept. */
@@ -138,10 +140,12 @@ export async function openPostgresStore(
     ...traffic,
     ...decided,
     ...verdicts,
+    ...placed,
     writeDecisions: (decisions, now, keptMs) =>
       decided.writeDecisions(decisions, now, isClockRight ? keptMs : now),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
     learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
+    keepWhereabouts: (given, sinceDay) => placed.keepWhereabouts(given, keptSince(sinceDay)),
     addVerdicts: (given, sinceDay) => verdicts.addVerdicts(given, keptSince(sinceDay)),
     addTraffic: (slots, now) => traffic.addTraffic(slots, isClockRight ? now : 0),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),

@@ -1,4 +1,4 @@
-/** Tables of what belongs to the lists, that came later: as in schema.ts. */
+/** Tables of what belongs to the lists, and of where hosts are, that came later: as in schema.ts. */
 
 export const LIST_TABLES: Readonly<Record<string, string>> = {
   added_feed: `CREATE TABLE added_feed (
@@ -15,4 +15,10 @@ export const LIST_TABLES: Readonly<Record<string, string>> = {
     names TEXT NOT NULL,
     PRIMARY KEY (day, server)
   ) STRICT`,
+  whereabouts: `CREATE TABLE whereabouts (
+    host TEXT PRIMARY KEY,
+    below TEXT NOT NULL,
+    addresses TEXT NOT NULL,
+    day TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID`,
 };

@@ -15,6 +15,7 @@ import {
   USAGE_DAY,
   VERDICT_DAY,
 } from '../columns.ts';
+import { WHEREABOUT } from '../columns-of-hosts.ts';
 import { ASKED, CHANGES_MARK, FEED_CHECK, LISTING_CHANGE } from '../columns-of-lists.ts';
 import { replaced, type Table } from '../table.ts';
 
@@ -105,6 +106,7 @@ export const MERGES: readonly Merge[] = [
   missingOf(UNCOUNTED, sameIn(HOST), IS_DECIDED),
   missingOf(GUEST, sameIn(GUEST), `AND NOT EXISTS (${IS_TAKEN_OUT})`),
   missingOf(SWEEP, sameIn(SWEEP)),
+  missingOf(WHEREABOUT, sameIn(WHEREABOUT)),
   // The one in use stays, since clients know its other half.
   missingOf(SIGNING, sameIn(SIGNING)),
   ...CHANGES,

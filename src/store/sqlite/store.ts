@@ -165,6 +165,8 @@ function bulkWork(bulk: Ask) {
     listHosts: async (fewestFlagged, most) => [...(await readHosts(fewestFlagged, most))],
     readHosts,
     sharedNames: () => bulk('sharedNames', [], HOSTS_MS),
+    keepWhereabouts: (kept, sinceDay) => bulk('keepWhereabouts', [kept, sinceDay], NO_DEADLINE),
+    whereabouts: async sinceDay => fromBytes(await bulk('whereabouts', [sinceDay], HOSTS_MS)),
     forgetHost: (name, at, act) => bulk('forgetHost', [name, at, act]),
     sweepMark: () => bulk('sweepMark', [], NO_DEADLINE),
     markSweep: mark => bulk('markSweep', [mark], NO_DEADLINE),

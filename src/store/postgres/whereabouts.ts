@@ -1,0 +1,32 @@
+/** Where mail hosts are, in the shared store. */
+
+import type { Whereabouts } from '../../core/whereabouts.ts';
+import { WHEREABOUT } from '../columns-of-hosts.ts';
+import { BEYOND_BOUNDS, MET_AGAIN } from '../whereabouts.ts';
+import { BACKGROUND_MS, type Connections } from './connect.ts';
+import { arraysOf, givenRows } from './rows.ts';
+import { inTurn, TURN } from './turn.ts';
+
+const { names, postgres } = WHEREABOUT;
+const KEEP = `INSERT INTO whereabouts (${names}) ${givenRows(WHEREABOUT)} ${MET_AGAIN}`;
+
+export function createWhereabouts({ run }: Connections) {
+  return {
+    keepWhereabouts: (kept: readonly Whereabouts[], sinceDay: string) =>
+      run(
+        session =>
+          inTurn(session, TURN.hosts, async () => {
+            await session.query(KEEP, arraysOf(WHEREABOUT, kept));
+            await session.query('DELETE FROM whereabouts WHERE day < $1', [sinceDay]);
+            await session.query(`DELETE FROM whereabouts WHERE host IN (${BEYOND_BOUNDS})`);
+          }),
+        BACKGROUND_MS,
+      ),
+    whereabouts: (sinceDay: string): Promise<Iterable<Whereabouts>> =>
+      run(async session => {
+        const found = `SELECT ${names} FROM whereabouts WHERE day >= $1`;
+        const { rows } = await session.query(found, [sinceDay]);
+        return { [Symbol.iterator]: () => rows.values().map(postgres.record) };
+      }, BACKGROUND_MS),
+  };
+}
