@@ -12,6 +12,7 @@ import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts'
 import { createMaker } from '../src/workers/maker.ts';
 import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
+import { eventually } from './support/scale.ts';
 import { temporaryFolder } from './support/service.ts';
 
 const NOW = Date.UTC(2026, 10, 17);
@@ -97,7 +98,7 @@ test('a filter is the same that would be made here, of which no name is looked a
 test('what is under way when a service ends is given up, and nothing begins any more', async () => {
   const { maker, shared } = await world(1);
   const next = expect(maker.next(before, new Map(), 1)).rejects.toThrow('given up');
-  await vi.waitFor(() => expect(shared).toHaveResolved());
+  await eventually('a thread begins', () => shared.mock.settledResults[0]?.type === 'fulfilled');
   maker.close();
   await next;
   await expect(maker.next(before, new Map(), 1)).rejects.toThrow('given up');
