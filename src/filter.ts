@@ -93,7 +93,7 @@ export function createFilters({ store, sources, clock, make }: FilterParts): Fil
   };
 }
 
-/** Of ten million names it takes half a minute. */
+/** Of ten million names it takes one to three minutes. */
 export async function makeFilter(
   of: Confirming,
   now: number,
