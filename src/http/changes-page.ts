@@ -1,5 +1,6 @@
 /** A page of changes as bytes: those of each portion are made once, and every page is made of parts of them. */
 
+import { setImmediate as turn } from 'node:timers/promises';
 import type { ChangesPage, Portion } from '../changes.ts';
 import { contentTag } from './etag.ts';
 import { changeJson } from './wire.ts';
@@ -31,6 +32,15 @@ function bytesOf(portion: Portion): PortionBytes {
   const bytes = made.get(portion) ?? new PortionBytes(portion);
   made.set(portion, bytes);
   return bytes;
+}
+
+/** Of one portion in a turn: of four it would take 3 ms (2026-11-17). */
+export async function prepare({ pieces }: ChangesPage): Promise<void> {
+  for (const { portion } of pieces) {
+    if (made.has(portion)) continue;
+    bytesOf(portion);
+    await turn();
+  }
 }
 
 export function changesEtag({ pieces, cursor, more }: ChangesPage): string {

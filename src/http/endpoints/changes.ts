@@ -4,7 +4,7 @@ import type { Changes } from '../../changes.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
 import { AtOnce } from '../at-once.ts';
 import type { Call } from '../call.ts';
-import { changesBytes, changesEtag } from '../changes-page.ts';
+import { changesBytes, changesEtag, prepare } from '../changes-page.ts';
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
 import { PRICES } from '../prices.ts';
@@ -25,6 +25,7 @@ export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Cha
     if ('refused' in wanted) return sendRefusal(call, wanted);
     const page = await changes.list(wanted.since, wanted.limit, { key, turn: () => turnOf(call) });
     if (page === 'gone') return sendRefusal(call, refuse('gone', 'leave since out to start anew'));
+    await prepare(page);
     const etag = changesEtag(page);
     const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
     if (isKnown(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
