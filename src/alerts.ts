@@ -1,11 +1,11 @@
 /** The events of a running service: in the log, in the metrics, and to `ALERT_WEBHOOK`. One for a process. */
 
 import type { Logger } from 'pino';
-import { failedBackup } from './backup-record.ts';
 import type { Config } from './config.ts';
 import type { ResolverHealth, Store } from './core/ports.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createRaise, type RaisedCounts } from './raise.ts';
+import type { BackupStatus } from './scheduled-backups.ts';
 import { createWebhook } from './webhook.ts';
 
 export const EVENTS_METRIC = 'domain_risk_events_total';
@@ -23,20 +23,24 @@ export function startAlerts(parts: {
   readonly store: Store;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly counts: RaisedCounts;
+  /** Where backups are made by schedule. */
+  readonly backups: BackupStatus | undefined;
   readonly firstMs?: number;
 }): { close(): void } {
-  const { config, log, store, health, counts, firstMs = FIRST_MS } = parts;
+  const { config, log, store, health, counts, backups, firstMs = FIRST_MS } = parts;
   const { webhook: settings } = config;
   const webhook = settings && createWebhook({ ...settings, log, clock: Date.now });
   const raising = createRaise({
     ...{ store, health, clock: Date.now },
     isUsed: feed => !config.feedsOff.includes(feed),
-    failedBackup: async now => config.backups && failedBackup(store, config.backups.folder, now),
+    backups: config.backups && backups && { folder: config.backups.folder, status: backups },
     tell(event, at) {
       counts.count(event.kind);
       log.warn({ event: event.kind, subject: event.subject }, event.text);
       webhook?.send(event, at);
     },
+    onError: error =>
+      log.error({ err: error }, 'whether there is anything to tell of could not be found out'),
   });
   const first = setTimeout(() => void raising.look(), firstMs).unref();
   return {

@@ -2,38 +2,42 @@
 
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import type { Seen } from './core/event.ts';
 import type { Store } from './core/ports.ts';
 
 type Leases = Pick<Store, 'lease' | 'swapLease'>;
 
-export interface MadeBackup {
-  /** When it was due. */
+export interface BackupRecord {
+  /** When the last good one was due; 0 where there was none. */
   readonly slot: number;
-  /** When it was made. */
-  readonly at: number;
-  /** Of the folder at that time (st_dev). */
+  /** Of the folder when it was made (st_dev). */
   readonly device: number;
+  /** Why one that was tried since has failed; null where none has. */
+  readonly problem: string | null;
 }
 
+const NONE: BackupRecord = { slot: 0, device: 0, problem: null };
 /** A row of its own beside the leases, which nobody holds. */
-const MADE = 'backup.made';
-/** Of the newest acts of the audit: a backup that failed is tried, and fails, again each hour. */
-const ACTS = 100;
+const RECORD = 'backup.made';
 
-/** The last good one in `folder`. */
-export async function lastMade(store: Pick<Store, 'lease'>, folder: string): Promise<MadeBackup | undefined> {
-  const row = await store.lease(MADE);
-  if (!row?.holder) return undefined;
-  const where = JSON.parse(row.holder) as { readonly folder: string; readonly device: number };
-  return where.folder === folder ? { slot: row.dueAt, at: row.until, device: where.device } : undefined;
+/** Of those in `folder`. */
+export async function backupRecord(store: Pick<Store, 'lease'>, folder: string): Promise<BackupRecord> {
+  const row = await store.lease(RECORD);
+  if (!row?.holder) return NONE;
+  const { folder: where, ...rest } = JSON.parse(row.holder) as BackupRecord & { readonly folder: string };
+  return where === folder ? { ...rest, slot: row.dueAt } : NONE;
 }
 
-/** Of several who note the same one, one does. */
-export async function noteMade(store: Leases, folder: string, made: MadeBackup): Promise<void> {
-  const holder = JSON.stringify({ folder, device: made.device });
-  await store.swapLease({ name: MADE, holder, until: made.at, dueAt: made.slot }, await store.lease(MADE));
+/** Of several who note the same, one does. */
+async function note(store: Leases, folder: string, { slot, ...rest }: BackupRecord): Promise<void> {
+  const holder = JSON.stringify({ folder, ...rest });
+  await store.swapLease({ name: RECORD, holder, until: 0, dueAt: slot }, await store.lease(RECORD));
 }
+
+export const noteMade = (store: Leases, folder: string, slot: number, device: number) =>
+  note(store, folder, { slot, device, problem: null });
+
+export const noteFailed = async (store: Leases, folder: string, problem: string) =>
+  note(store, folder, { ...(await backupRecord(store, folder)), problem });
 
 /** Held for good by the id of the store and the file that it was given to. */
 const IDENTITY = 'store.file';
@@ -64,7 +68,7 @@ export async function storeIdOf(store: Leases, file: string, onCopy = () => {}):
     const isSame = known?.ino === ino && (known.born === born || known.born === null || born === null);
     if (isSame && (known.born !== null || born === null)) return known.id;
     if (known && !isSame) {
-      await forgetMade(store);
+      await forgetRecord(store);
       onCopy();
     }
     const kept = isSame ? known.id : known ? undefined : (await store.lease(FORMER))?.holder;
@@ -73,32 +77,7 @@ export async function storeIdOf(store: Leases, file: string, onCopy = () => {}):
   }
 }
 
-async function forgetMade(store: Leases): Promise<void> {
-  const was = await store.lease(MADE);
+async function forgetRecord(store: Leases): Promise<void> {
+  const was = await store.lease(RECORD);
   if (was) await store.swapLease({ ...was, holder: null }, was);
-}
-
-/** By the store alone: a folder that cannot be read says nothing, and that is when this matters. */
-export async function failedBackup(
-  store: Pick<Store, 'lease' | 'audit'>,
-  folder: string,
-  now: number,
-): Promise<Seen['backup']> {
-  const made = await lastMade(store, folder);
-  const problem = await failureSince(store, made, folder, now);
-  return problem === undefined ? undefined : { folder, lastGood: made?.slot ?? 0, problem };
-}
-
-/** Why the last try failed, where no good one has come since. What a clock that was ahead has written counts for nothing. */
-async function failureSince(
-  store: Pick<Store, 'audit'>,
-  made: MadeBackup | undefined,
-  folder: string,
-  now: number,
-): Promise<string | undefined> {
-  const since = made && made.at <= now ? made.at : 0;
-  const failed = (await store.audit(ACTS)).find(
-    ({ action, subject, at }) => action === 'backup.fail' && subject === folder && at > since && at <= now,
-  );
-  return failed && (failed.detail ?? 'unknown');
 }

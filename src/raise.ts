@@ -10,7 +10,7 @@ import {
   eventsIn,
   type Seen,
 } from './core/event.ts';
-import type { Clock, ResolverHealth, Store } from './core/ports.ts';
+import { type Clock, type ResolverHealth, type Store, StoreUnavailable } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 
 const LOOK_MS = 60_000;
@@ -22,10 +22,17 @@ interface Parts {
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
-  /** Where one by schedule failed and no good one has come since. */
-  readonly failedBackup: (now: number) => Promise<Seen['backup']>;
+  /** Undefined where this process makes none by schedule; `problem` is why the last one failed. */
+  readonly backups:
+    | {
+        readonly folder: string;
+        readonly status: { readonly lastGood: number; readonly problem: string | undefined };
+      }
+    | undefined;
   /** Of one that nobody has raised before. */
   readonly tell: (event: Event, at: number) => void;
+  /** What nobody else tells of: while it lasts, nobody hears of events. */
+  readonly onError: (error: unknown) => void;
 }
 
 export interface Raising {
@@ -45,7 +52,8 @@ export class RaisedCounts {
   readonly all = () => [...this.#counts];
 }
 
-export function createRaise({ store, clock, health, isUsed, failedBackup, tell }: Parts): Raising {
+export function createRaise(parts: Parts): Raising {
+  const { store, clock, health, isUsed, backups, tell, onError } = parts;
   let distrustedSince = new Map<string, string>();
   /** What the last look has seen is raised: the store is asked for nothing twice on a day. */
   let raised = { day: '', ids: new Set<string>() };
@@ -58,8 +66,7 @@ export function createRaise({ store, clock, health, isUsed, failedBackup, tell }
       distrusted.map(({ address }) => [address, distrustedSince.get(address) ?? dayOf(now)]),
     );
     const checks = (await store.feedChecks()).filter(({ feed }) => isUsed(feed));
-    const backup = await failedBackup(now);
-    return { now, servers, distrustedSince, checks, backup, keys: await endingKeys(now) };
+    return { now, servers, distrustedSince, checks, backup: failedBackup(), keys: await endingKeys(now) };
   }
 
   async function endingKeys(now: number): Promise<EndingKey[]> {
@@ -70,6 +77,12 @@ export function createRaise({ store, clock, health, isUsed, failedBackup, tell }
       isMore = some.length === ENDING_AT_ONCE;
     }
     return all;
+  }
+
+  function failedBackup(): Seen['backup'] {
+    if (!backups) return undefined;
+    const { lastGood, problem } = backups.status;
+    return problem === undefined ? undefined : { folder: backups.folder, lastGood, problem };
   }
 
   async function raiseAll(): Promise<void> {
@@ -88,7 +101,9 @@ export function createRaise({ store, clock, health, isUsed, failedBackup, tell }
   let looking: Promise<void> | undefined;
   function look(): Promise<void> {
     looking ??= raiseAll()
-      .catch(() => {})
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) onError(error);
+      })
       .finally(() => {
         looking = undefined;
       });

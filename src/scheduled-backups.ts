@@ -11,8 +11,8 @@ import {
   lastGoodOf,
   openBackupFolder,
 } from './backup-folder.ts';
-import { lastMade, noteMade, storeIdOf } from './backup-record.ts';
-import { actOf } from './core/audit.ts';
+import { backupRecord, noteFailed, noteMade, storeIdOf } from './backup-record.ts';
+import { actOf, shortDetail } from './core/audit.ts';
 import { isHeld, LEASE_MS } from './core/lease.ts';
 import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
 import { type Held, holdLease } from './schedule.ts';
@@ -39,6 +39,8 @@ const LEASE = 'backup';
 export class BackupStatus {
   /** When the last good one was due; 0 where none is known of. */
   lastGood = 0;
+  /** Why the last one that was tried here failed. */
+  problem: string | undefined;
 
   /** In seconds; infinite where there is none: what is not known to be there is one to be alarmed about. */
   age(now: number): number {
@@ -110,7 +112,7 @@ async function openFor({ store, file, folder, status, log }: Parts) {
     ),
   );
   // Until its disk answers.
-  status.lastGood = (await lastMade(store, folder))?.slot ?? 0;
+  status.lastGood = (await backupRecord(store, folder)).slot;
   return { id, files: openBackupFolder(folder, id, store) };
 }
 
@@ -132,14 +134,18 @@ function makerOf(parts: Parts): Maker {
     const slot = now - (now % everyMs);
     const name = backupName(slot, id);
     const isMade = async () => (await read(files)).some(one => one.name === name);
-    const made = await lastMade(store, folder);
+    const was = await backupRecord(store, folder);
     const device = await files.device();
-    if (made && made.device !== device && (await read(files)).length === 0) throw otherDisk(folder, name);
+    const isElsewhere = was.slot > 0 && was.device !== device;
+    if (isElsewhere && (await read(files)).length === 0) throw otherDisk(folder, name);
+    const noteThis = () => {
+      status.problem = undefined;
+      return noteMade(store, folder, slot, device);
+    };
     await files.make();
     if (await isMade()) {
-      // By a version that notes none, by one that was killed before it did, or by hand.
-      if (made?.slot !== slot || made.device !== device)
-        await noteMade(store, folder, { slot, at: now, device });
+      // By another server, by one that was killed before it noted it, or by hand; or its disk answers again.
+      if (isElsewhere || was.slot !== slot || was.problem !== null || status.problem) await noteThis();
       return;
     }
     held = await takeLease(store, clock);
@@ -150,7 +156,7 @@ function makerOf(parts: Parts): Maker {
       await files.removePartials(slot - everyMs);
       wait(pageMs);
       await store.backup(join(folder, name), () => wait(pageMs));
-      await noteMade(store, folder, { slot, at: clock(), device });
+      await noteThis();
       log.info({ file: join(folder, name) }, 'backed up');
       await prune(files, name);
     } finally {
@@ -186,12 +192,13 @@ function otherDisk(folder: string, name: string): StoreRefused {
 }
 
 export function scheduleBackups(parts: Parts): ScheduledBackups {
-  const { store, folder, everyMs, clock, ticks, log, answerMs = ANSWER_MS } = parts;
+  const { store, status, folder, everyMs, clock, ticks, log, answerMs = ANSWER_MS } = parts;
   const { make, leave } = makerOf(parts);
   let isBusy = false;
   let restUntil = Number.NEGATIVE_INFINITY;
 
   async function fail(error: Error): Promise<void> {
+    status.problem = shortDetail(error.message);
     restUntil = ticks() + Math.min(RETRY_MS, everyMs);
     log.error(
       { err: error },
@@ -199,6 +206,7 @@ export function scheduleBackups(parts: Parts): ScheduledBackups {
     );
     const act = actOf(clock(), 'backup.fail', folder, ACTOR, error.message);
     await store.recordAct(act).catch(() => {});
+    await noteFailed(store, folder, status.problem).catch(() => {});
   }
 
   async function look(): Promise<void> {

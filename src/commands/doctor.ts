@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { lastGoodOf, openBackupFolder } from '../backup-folder.ts';
-import { failedBackup, lastMade, storeIdOf } from '../backup-record.ts';
+import { backupRecord, storeIdOf } from '../backup-record.ts';
 import { openCommandStore, openResolver, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { parseDomain } from '../core/domain.ts';
@@ -132,9 +132,7 @@ async function lookAtBackups(store: Store, { backups, database }: Config): Promi
     }),
     pause(ANSWER_MS, 'it does not answer', { ref: false }),
   ]);
-  const failure = await failedBackup(store, backups.folder, now);
-  const made = await lastMade(store, backups.folder);
-  return [backupsFinding(backups, lastGood, { failure: failure?.problem, lastMade: made?.slot }, now)];
+  return [backupsFinding(backups, lastGood, await backupRecord(store, backups.folder), now)];
 }
 
 async function lookAtVersions(store: Store): Promise<Finding> {

@@ -1,6 +1,7 @@
 /** What the doctor says of disk, lists and backups, from what it has seen of them. */
 
-import { type FeedCheck, freshnessOf } from '../core/freshness.ts';
+import type { BackupRecord } from '../backup-record.ts';
+import { checkedBy, type FeedCheck, freshnessOf } from '../core/freshness.ts';
 import { toSecond } from '../core/quota.ts';
 
 export interface Finding {
@@ -28,13 +29,8 @@ export function feedsFinding(checks: readonly FeedCheck[], used: readonly string
   const { status, checkedAt, failing } = freshnessOf(ofUsed, now);
   if (checkedAt === null) return warning('feeds', 'as installed, none was ever fetched', FIX_FEEDS);
   const detail = `${used.length} lists, last checked ${toSecond(checkedAt)}`;
-  const never = used.filter(
-    id =>
-      freshnessOf(
-        ofUsed.filter(({ feed }) => feed === id),
-        now,
-      ).checkedAt === null,
-  );
+  const fetched = new Set(ofUsed.filter(check => checkedBy(now, check) !== null).map(({ feed }) => feed));
+  const never = used.filter(id => !fetched.has(id));
   const wrong = [
     ...(never.length > 0 ? [`never fetched: ${never.join(', ')}`] : []),
     ...(failing.length > 0 ? [`failing: ${failing.join(', ')}`] : []),
@@ -61,7 +57,7 @@ const FIX_BACKUPS =
 export function backupsFinding(
   { folder, everyMs }: { readonly folder: string; readonly everyMs: number },
   lastGood: number | string,
-  known: { readonly failure?: string | undefined; readonly lastMade?: number | undefined },
+  known: Pick<BackupRecord, 'slot' | 'problem'>,
   now: number,
 ): Finding {
   if (typeof lastGood === 'string')
@@ -74,13 +70,12 @@ export function backupsFinding(
     lastGood === 0
       ? `none of this store in ${folder}`
       : `the last one in ${folder} is of ${toSecond(lastGood)}`;
-  const { failure, lastMade } = known;
-  if (failure !== undefined)
-    return failed('backups', `${detail}; the last try failed: ${failure}`, FIX_BACKUPS);
-  if (lastGood === 0 && lastMade !== undefined)
+  const { slot, problem } = known;
+  if (problem !== null) return failed('backups', `${detail}; the last try failed: ${problem}`, FIX_BACKUPS);
+  if (lastGood === 0 && slot > 0)
     return failed(
       'backups',
-      `${detail}, though the one of ${toSecond(lastMade)} was made there`,
+      `${detail}, though the one of ${toSecond(slot)} was made there`,
       'see that its disk is mounted',
     );
   if (lastGood === 0) return warning('backups', detail, 'a running server makes the first one');

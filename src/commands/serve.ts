@@ -164,7 +164,7 @@ async function startAlone({ config, log, die, onFormChange, backups }: Parts): P
     const counts = new RaisedCounts();
     const service = await binding.start({ store, catalog, clock: Date.now, counts, backups });
     const alerts = startAlerts({
-      ...{ config, log, store, counts },
+      ...{ config, log, store, counts, backups },
       health: () => service.health(),
     });
     const fresh = keepFresh({ config, log, store });

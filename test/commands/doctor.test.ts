@@ -74,12 +74,12 @@ test('space and lists that run short are told before they are a problem', () => 
   expect(feeds(checked(2).slice(0, 1)).detail).toMatch(/never fetched: b$/);
   const later = feedsFinding(checked(2), ['a', 'b'], now + 4 * 86_400_000);
   expect(later.state).toBe('warning');
-  const backups = (lastGood: number | string, failure?: string, lastMade?: number) =>
-    backupsFinding({ folder: '/b', everyMs: 86_400_000 }, lastGood, { failure, lastMade }, now);
+  const backups = (lastGood: number | string, problem: string | null = null, slot = 0) =>
+    backupsFinding({ folder: '/b', everyMs: 86_400_000 }, lastGood, { slot, problem }, now);
   expect([daysAgo(1), daysAgo(3), 0, 'EACCES'].map(one => backups(one).state)).toEqual([
     ...['ok', 'failed', 'warning', 'failed'],
   ]);
-  expect(backups(0, undefined, daysAgo(1))).toMatchObject({
+  expect(backups(0, null, daysAgo(1))).toMatchObject({
     state: 'failed',
     fix: expect.stringContaining('mounted'),
   });

@@ -2,15 +2,13 @@
 
 import { randomInt } from 'node:crypto';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import { LOCK_WAIT_MS } from './lock.ts';
-import { examine } from './open.ts';
-import { isCopyOf } from './own-copy.ts';
+import { isCopyOf, isWholeCopy } from './own-copy.ts';
 
 export interface Copier {
   backup(path: string): Promise<void>;
   /** Reads every page of a copy: what cannot be read back is none. */
-  checkCopy(path: string): void;
+  isWholeCopy(path: string): boolean;
   isOwnCopy(path: string): boolean;
   close(): void;
 }
@@ -19,7 +17,7 @@ export interface Copier {
 export function createCopier(path: string, reporting: () => (done: number, total: number) => void): Copier {
   return {
     backup: target => backUp(path, target, reporting()),
-    checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
+    isWholeCopy,
     isOwnCopy: copy => isCopyOf(path, copy),
     close() {},
   };
