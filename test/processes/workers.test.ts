@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -247,7 +247,11 @@ function faultHook(): { env: Record<string, string>; cause: (code: string) => vo
   );
   return {
     env: { NODE_OPTIONS: `--import ${hook}`, WORKERS },
-    cause: code => writeFileSync(file, code),
+    // Whole at once: one that is looked for every 20 ms would be taken while it is empty.
+    cause(code) {
+      writeFileSync(`${file}.partial`, code);
+      renameSync(`${file}.partial`, file);
+    },
   };
 }
 
