@@ -78,6 +78,7 @@ export function newKey(limits: WantedKey, now: number, secret = newSecret()): Ma
     ...shownParts(secret),
     previousDigest: null,
     previousUntil: null,
+    former: null,
     ...NO_LIMITS,
     ...limits,
     createdAt: now,

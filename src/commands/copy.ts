@@ -30,7 +30,7 @@ export function addCopies(program: Command): void {
   program
     .command('restore')
     .description(
-      'restore key limits and overrides from a backup, also while servers run, after showing what changes; keys, overrides and lists made since stay, no counter goes back, keys keep their present secrets, and a revoked key stays revoked',
+      'restore key limits and overrides from a backup, also while servers run, after showing what changes; keys, overrides and lists made since stay, no counter goes back, keys keep their present secrets unless the backup knows them as rotated away, and a revoked key stays revoked',
     )
     .argument('<file>', 'made by backup')
     .option('--dry-run', 'only show what would change')
@@ -79,7 +79,7 @@ async function comparedWithNothing(source: string): Promise<Restored> {
   }
 }
 
-function printRestored({ changes, rows }: Restored): void {
+function printRestored({ changes, rows, warnings }: Restored): void {
   if (changes.length > 0)
     printTable(
       ['CHANGE', 'OF', 'WHAT'],
@@ -88,6 +88,7 @@ function printRestored({ changes, rows }: Restored): void {
   const counts = Object.entries(rows).map(([table, count]) => `${count} in ${table}`);
   if (counts.length > 0) process.stdout.write(`rows that only the backup has: ${counts.join(', ')}\n`);
   if (changes.length + counts.length === 0) process.stdout.write('nothing to change\n');
+  for (const { detail } of warnings) process.stderr.write(`domain-risk: ${detail}\n`);
 }
 
 async function isConfirmed(source: string): Promise<boolean> {

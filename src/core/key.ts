@@ -17,6 +17,8 @@ export interface KeyRecord {
   /** After a rotation with overlap, the digest of the old secret and the moment it stops to be valid. */
   readonly previousDigest: string | null;
   readonly previousUntil: number | null;
+  /** Digests of all its secrets that were rotated away, the oldest first; null where none was since this is noted. */
+  readonly former: readonly string[] | null;
   /** Calls per calendar month in UTC; null is unlimited, 0 is none. */
   readonly quota: number | null;
   /** Calls per second; null is no limit. */
@@ -98,11 +100,48 @@ export function shownParts(secret: string): { prefix: string; last4: string } {
   return { prefix: secret.slice(0, SECRET_PREFIX.length + 4), last4: secret.slice(-4) };
 }
 
+/** What a key has of its secrets. */
+export type Secrets = Pick<
+  KeyRecord,
+  'digest' | 'prefix' | 'last4' | 'previousDigest' | 'previousUntil' | 'former'
+>;
+
+export function secretsOf({
+  digest,
+  prefix,
+  last4,
+  previousDigest,
+  previousUntil,
+  former,
+}: KeyRecord): Secrets {
+  return { digest, prefix, last4, previousDigest, previousUntil, former };
+}
+
 /** With the secret of a fresh key in place of its own. The old secret stays valid until then; null: not at all. */
-export function rotated(before: KeyRecord, fresh: KeyRecord, until: number | null): Partial<KeyRecord> {
+export function rotated(before: KeyRecord, fresh: KeyRecord, until: number | null): Secrets {
   const { digest, prefix, last4 } = fresh;
+  const former = mostFormer([...formerOf(before), before.digest]);
   const previousDigest = until === null ? null : before.digest;
-  return { digest, prefix, last4, previousDigest, previousUntil: until };
+  return { digest, prefix, last4, previousDigest, previousUntil: until, former };
+}
+
+/** A version that does not note them keeps the last one, where it had an overlap. */
+function formerOf({ former, previousDigest }: KeyRecord): readonly string[] {
+  return [...(former ?? []), ...(previousDigest === null ? [] : [previousDigest])];
+}
+
+/** Kept of each key, so that a restore knows them. */
+const MOST_FORMER = 32;
+
+/** Each once. The first one always stays: it is what FIRST_KEY names, wherever that is still set. */
+export function mostFormer(digests: readonly string[]): readonly string[] {
+  const [first, ...others] = new Set(digests);
+  return first === undefined ? [] : [first, ...others.slice(1 - MOST_FORMER)];
+}
+
+/** Whether this was the key's secret until it was given another one, with an overlap or not. */
+export function hadBefore(key: KeyRecord, digest: string): boolean {
+  return formerOf(key).includes(digest);
 }
 
 /**

@@ -37,10 +37,10 @@ test('a backup while serving, and a restore while serving that rewinds no counte
   await service.store.updateKey({ ...kept.key, quota: 99 }, kept.key, ACT);
   const change = { action: 'key.update', subject: kept.key.id, detail: 'quota 99 → 3' };
   const planned = await runJson(['restore', file, '--dry-run'], { folder });
-  expect(planned).toEqual({ file, dry_run: true, changes: [change], rows: {} });
+  expect(planned).toEqual({ file, dry_run: true, changes: [change], rows: {}, warnings: [] });
   expect(await service.store.listKeys()).toContainEqual({ ...kept.key, quota: 99 });
   const restored = await runJson(['restore', file, '--yes'], { folder });
-  expect(restored).toEqual({ file, dry_run: false, keys: 2, changes: [change], rows: {} });
+  expect(restored).toEqual({ file, dry_run: false, keys: 2, changes: [change], rows: {}, warnings: [] });
   // What came since stays.
   expect([await status(later.secret), await status(kept.secret)]).toEqual([200, 200]);
   expect(await status(kept.secret)).toBe(429);

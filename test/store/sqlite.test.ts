@@ -15,9 +15,9 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MOST_ACTS } from '../../src/core/audit.ts';
+import { FIRST_START, MOST_ACTS } from '../../src/core/audit.ts';
 import { MOST_DECISIONS } from '../../src/core/decision.ts';
-import { digestOf } from '../../src/core/key.ts';
+import { digestOf, rotated } from '../../src/core/key.ts';
 import type { Override } from '../../src/core/override.ts';
 import { type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
@@ -667,6 +667,41 @@ describe('a restore', () => {
     expect((await store.compareBackup(target)).changes).toEqual([]);
   });
 
+  test('into a new store that began with a secret that was rotated away: the one of the backup is valid, and that is told', async () => {
+    const { store: before, key, spend } = await backedUp();
+    const live = { ...key, ...rotated(key, someKey({ last4: 'live' }), null) };
+    await before.updateKey(live, key, ACT);
+    await spend(DAY);
+    const target = join(temporaryFolder(), 'rotated.db');
+    await before.backup(target, () => {});
+    const { store } = await newStore();
+    const first = someKey({ name: 'first', digest: key.digest });
+    await store.createFirstKey(first, { ...ACT, via: FIRST_START });
+    const planned = await store.compareBackup(target);
+    expect(await store.restore(target, { ...ACT, at: ACT.at + 1 })).toEqual(planned);
+    expect(planned).toMatchObject({
+      changes: [
+        { action: 'key.rotate', subject: first.id, detail: expect.stringContaining('…live (rotated') },
+      ],
+      warnings: [],
+    });
+    expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
+    expect((await store.keyByDigest(live.digest)).key).toMatchObject({ id: first.id, quota: 10 });
+    expect(await store.used(first.id, MONTH)).toBe(2);
+    expect((await store.audit(9)).map(({ action }) => action)).toContain('key.rotate');
+  });
+
+  test('beside a first key of which the backup cannot tell says so, and in the audit', async () => {
+    const { target } = await backedUp();
+    const { store } = await newStore();
+    const first = someKey({ name: 'first' });
+    await store.createFirstKey(first, { ...ACT, action: 'key.create', subject: first.id, via: FIRST_START });
+    const doubt = { action: 'store.restore', subject: first.id };
+    expect((await store.compareBackup(target)).warnings).toMatchObject([doubt]);
+    await store.restore(target, { ...ACT, at: ACT.at + 1 });
+    expect(await store.audit(9)).toContainEqual(expect.objectContaining(doubt));
+  });
+
   test('of what a newer version has added is refused, changes nothing, and says how to have it all the same', async () => {
     const { path, store, key, target } = await backedUp(newStore);
     const newer = new DatabaseSync(target);
@@ -724,6 +759,7 @@ describe('a restore', () => {
         { action: 'override.set', subject: 'removed.example', detail: 'deny, with subdomains' },
       ],
       rows: {},
+      warnings: [],
     });
     expect((await store.audit(4)).reverse()).toMatchObject([
       ...planned.changes,
@@ -738,7 +774,7 @@ describe('a restore', () => {
       'new.example',
     ]);
     // Once more there is nothing left to do.
-    expect(await store.compareBackup(target)).toEqual({ changes: [], rows: {} });
+    expect(await store.compareBackup(target)).toEqual({ changes: [], rows: {}, warnings: [] });
   });
 
   test('takes no day, no act and no newer list away, and adds what only the backup knows', async () => {
