@@ -10,6 +10,7 @@ import { type Restored, restoredInWords } from '../core/restored.ts';
 import { StoreRefused } from '../store/refused.ts';
 import { examine, isMarked } from '../store/sqlite/open.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
+import { journalsOf } from '../store/sqlite/whole-copy.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
 import { actor, hasStore, readWorld, withStore, withStoreOrNew } from './world.ts';
 
@@ -106,6 +107,8 @@ const WANTED = 'name a file made by backup, of this version or an older one';
 
 function checkBackup(path: string): void {
   checkReadable(path);
+  // What belongs to it is copied with it, and then looked at as a whole.
+  if (journalsOf(path).length > 0) return;
   // Immutable, so that no journal is made beside it: a backup may be on a medium that is only read.
   const url = `${pathToFileURL(path).href}?immutable=1`;
   try {

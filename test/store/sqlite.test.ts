@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   copyFileSync,
   existsSync,
@@ -27,6 +28,7 @@ import { SQLITE } from '../../src/store/sqlite/codes.ts';
 import { explain, openFirst } from '../../src/store/sqlite/open.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { copyWhole } from '../../src/store/sqlite/whole-copy.ts';
 import { ACT } from '../support/act.ts';
 import { emptiedFile, emptiedServers } from '../support/emptied.ts';
 import { guestOf } from '../support/guests.ts';
@@ -700,6 +702,49 @@ describe('a restore', () => {
     expect((await store.compareBackup(target)).warnings).toMatchObject([doubt]);
     await store.restore(target, { ...ACT, at: ACT.at + 1 });
     expect(await store.audit(9)).toContainEqual(expect.objectContaining(doubt));
+  });
+
+  test('of the file of a server that was killed takes along what is only in the journal beside it', async () => {
+    const { path, store, key } = await backedUp(newStore);
+    const last = someKey();
+    await store.createKey(last, ACT);
+    const saved = join(temporaryFolder(), 'saved.db');
+    for (const end of ['', '-wal']) copyFileSync(path + end, saved + end);
+    for (const end of ['', '-wal']) chmodSync(saved + end, 0o400);
+    const changed = watchBytes(saved);
+    const elsewhere = await newStore();
+    expect((await elsewhere.store.compareBackup(saved)).changes).toHaveLength(2);
+    await elsewhere.store.restore(saved, ACT);
+    expect((await elsewhere.store.listKeys()).map(({ id }) => id).sort()).toEqual([key.id, last.id].sort());
+    expect([changed(), readdirSync(join(saved, '..'))]).toEqual([[], ['saved.db', 'saved.db-wal']]);
+    for (const end of ['', '-wal']) rmSync(saved + end);
+    writeFileSync(`${saved}-wal`, Buffer.alloc(100));
+    writeFileSync(saved, '');
+    await expect(elsewhere.store.restore(saved, ACT)).rejects.toThrow(
+      'saved.db is empty: name a file made by',
+    );
+  });
+
+  test('of a file beside which the journal of another one lies is that of the file', async () => {
+    const { path, store, key, target } = await backedUp(newStore);
+    await store.createKey(someKey(), ACT);
+    renameSync(target, path);
+    const elsewhere = await newStore();
+    await elsewhere.store.restore(path, ACT);
+    expect(await elsewhere.store.listKeys()).toEqual([key]);
+  });
+
+  test('of a file that a server is writing to is refused with what to do', async () => {
+    const source = join(temporaryFolder(), 'served.db');
+    for (const end of ['', '-wal']) writeFileSync(source + end, 'x');
+    const put = async (from: string, to: string) => {
+      copyFileSync(from, to);
+      appendFileSync(`${source}-wal`, 'y');
+    };
+    const copied = copyWhole(source, `${source}.copy`, put);
+    await expect(copied).rejects.toThrow('make a backup of it with "domain-risk backup"');
+    await copyWhole(source, `${source}.copy`);
+    expect(readFileSync(`${source}.copy-wal`)).toEqual(readFileSync(`${source}-wal`));
   });
 
   test('of what a newer version has added is refused, changes nothing, and says how to have it all the same', async () => {

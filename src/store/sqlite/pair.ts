@@ -56,7 +56,7 @@ function isSame(one: Identity, other: Identity): boolean {
 const noteOf = (real: string) => `${real}.pair`;
 
 /** Behind a symbolic link SQLite puts everything beside the file itself, also where that is gone. */
-function realOf(path: string): string {
+export function realOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   try {
     return resolve(dirname(path), readlinkSync(path));
@@ -114,7 +114,7 @@ function isFileOf({ file, head }: Note, real: string): boolean {
 }
 
 /** Those beside the file that were written for another one. */
-function strangersBeside(real: string): string[] {
+export function strangersBeside(real: string): string[] {
   const paths = ENDS.map(end => real + end);
   const present = paths.map(statOf);
   if (!present.some(Boolean)) return [];
