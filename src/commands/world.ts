@@ -52,8 +52,23 @@ function absenceOf(path: string): string | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
-    throw new CommandFailed(`cannot read ${path} (${code}): run it as the user of the service`);
+    throw new CommandFailed(`cannot read ${path} (${code}): ${accessTo(path)}`);
   }
+}
+
+/** A version before left what root restored to root: then it is the file that is wrong, not the user. */
+function accessTo(path: string): string {
+  const [file, folder] = [path, dirname(path)].map(one => {
+    try {
+      return statSync(one).uid;
+    } catch {
+      return undefined;
+    }
+  });
+  const isOurs = folder === process.geteuid?.() && file !== undefined && file !== folder;
+  return isOurs
+    ? `it belongs to another user than its folder; as root: chown --reference="${dirname(path)}" "${path}"*`
+    : 'run it as the user of the service';
 }
 
 /** For commands that can do without a store: whoever is in a wrong folder must see it. */

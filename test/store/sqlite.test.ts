@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -105,6 +106,38 @@ describe('the file', () => {
     expect(files).toContain('domain-risk.db-wal');
     for (const file of files) expect(mode(join(path, '..', file))).toBe('600');
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'made or changed by root belongs to the user whose folder it is in, with all beside it',
+    async () => {
+      const home = join(temporaryFolder(), 'home');
+      mkdirSync(home);
+      chownSync(home, 65_534, 65_534);
+      const path = join(home, 'data', 'domain-risk.db');
+      const owners = () =>
+        readdirSync(home, { recursive: true, encoding: 'utf8' }).map(name => [
+          name,
+          statSync(join(home, name)).uid,
+        ]);
+      const store = await open(path);
+      await store.createKey(someKey(), ACT);
+      await store.backup(join(home, 'copy.db'), () => {});
+      const elsewhere = join(temporaryFolder(), 'copy.db');
+      await store.backup(elsewhere, () => {});
+      expect(statSync(elsewhere).uid).toBe(0);
+      const beside = ['', '-shm', '-wal', '.pair'].map(end => [`data/domain-risk.db${end}`, 65_534]);
+      expect(owners().sort()).toEqual([['copy.db', 65_534], ['data', 65_534], ...beside]);
+      await store.close();
+      // The copy before the tables change too.
+      const db = new DatabaseSync(path);
+      db.exec('ALTER TABLE key DROP COLUMN former');
+      db.close();
+      await (await open(path)).close();
+      expect(owners().filter(([name]) => String(name).includes('.before-'))).toEqual([
+        [expect.anything(), 65_534],
+      ]);
+    },
+  );
 
   test('is one file again after a clean end, the journal emptied into it', async () => {
     const { path, store } = await newStore();

@@ -1,13 +1,14 @@
 /** The files of `backup` and `restore`: none has the name of a backup before it is a whole one, none is left behind. */
 
 import { randomBytes } from 'node:crypto';
-import { lstat, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
 import { type Asking, NO_DEADLINE } from './asking.ts';
 import { isOfSystem, unavailabilityOf } from './codes.ts';
 import { examine, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
+import { giveBackup } from './owner.ts';
 import { type Missing, missingIn } from './schema.ts';
 import { copyWhole } from './whole-copy.ts';
 import type { Copier, Records } from './worker.ts';
@@ -27,7 +28,7 @@ export function createCopies(
       await removeLeftovers(`${target}.partial-`);
       // Nothing has the name of a backup before it is a whole one, and no other process writes what gets it here.
       const partial = `${target}.partial-${process.pid}-${randomBytes(4).toString('hex')}`;
-      await makeFile(partial);
+      await makeFile(partial, path);
       try {
         await apart(async askThere => {
           await askThere('backup', [partial], NO_DEADLINE, progress);
@@ -155,9 +156,11 @@ function bringUpToDate(copy: string, source: string, path: string): void {
 }
 
 /** Made here and not by SQLite, so that nobody else can read it while it is being written. */
-async function makeFile(path: string): Promise<void> {
+async function makeFile(path: string, store: string): Promise<void> {
+  let file: FileHandle | undefined;
   try {
-    await (await open(path, 'wx', 0o600)).close();
+    file = await open(path, 'wx', 0o600);
+    await giveBackup(file, path, store);
   } catch (error) {
     if (!isOfSystem(error)) throw error;
     const { code } = error;
@@ -167,5 +170,7 @@ async function makeFile(path: string): Promise<void> {
       `cannot write ${path} (${code})`,
       'name a file in a directory that exists and that this user can write to',
     );
+  } finally {
+    await file?.close();
   }
 }

@@ -16,7 +16,6 @@ import {
   type Stats,
   statSync,
   unlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -24,6 +23,7 @@ import type { SetAside } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { isOfSystem } from './codes.ts';
 import { canFollow, type Head, headOf } from './heads.ts';
+import { makeOwnFile } from './owner.ts';
 
 interface Identity {
   readonly dev: number;
@@ -78,7 +78,8 @@ export function notePair(path: string, head: Head): void {
   };
   const partial = `${noteOf(real)}-${process.pid}-${threadId}`;
   try {
-    writeFileSync(partial, JSON.stringify(note), { mode: 0o600 });
+    rmSync(partial, { force: true });
+    makeOwnFile(partial, JSON.stringify(note));
     renameSync(partial, noteOf(real));
   } catch (error) {
     if (!isOfSystem(error)) throw error;

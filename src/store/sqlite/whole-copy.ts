@@ -3,8 +3,8 @@
  * what it wrote last, and without it the file is an older one, or none at all.
  */
 
-import { realpathSync, statSync } from 'node:fs';
-import { chmod, copyFile } from 'node:fs/promises';
+import { constants, realpathSync, statSync } from 'node:fs';
+import { chmod, copyFile, rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { StoreRefused } from '../refused.ts';
@@ -28,9 +28,10 @@ export function journalsOf(source: string): string[] {
 
 type Put = (from: string, to: string) => Promise<void>;
 
-/** For this user only, who may write to it. */
+/** For this user only, who may write to it; and nowhere else, where somebody has put a link in its place. */
 const putCopy: Put = async (from, to) => {
-  await copyFile(from, to);
+  await rm(to, { force: true });
+  await copyFile(from, to, constants.COPYFILE_EXCL);
   await chmod(to, 0o600);
 };
 
