@@ -6,6 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { confirm } from '@clack/prompts';
 import type { Command } from 'commander';
+import { refuseRestore } from '../command-store.ts';
 import { type Restored, restoredInWords } from '../core/restored.ts';
 import { StoreRefused } from '../store/refused.ts';
 import { examine, isMarked } from '../store/sqlite/open.ts';
@@ -49,9 +50,10 @@ interface RestoreOptions {
 async function restore(file: string, { dryRun = false, yes, json }: RestoreOptions): Promise<void> {
   const source = resolve(file);
   const config = readWorld();
+  if (config.database.kind === 'postgres') return refuseRestore();
   // Before the store is opened: a wrong argument must not leave a new, empty store behind.
-  if (config.database.kind === 'sqlite') checkBackup(source);
-  const planned = await (hasStore(config)
+  checkBackup(source);
+  const planned = await ((await hasStore(config))
     ? withStore(store => store.compareBackup(source))
     : comparedWithNothing(source));
   if (dryRun && json) return printJson({ file: source, dry_run: true, ...planned });
