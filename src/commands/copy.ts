@@ -71,7 +71,7 @@ async function restore(file: string, { dryRun = false, yes, json }: RestoreOptio
 
 /** Where there is no store yet, and a look must not make one. */
 async function comparedWithNothing(source: string): Promise<Restored> {
-  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
+  const folder = temporaryFolder();
   try {
     const store = await openSqliteStore(join(folder, 'empty.db'), error => {
       throw error;
@@ -79,6 +79,17 @@ async function comparedWithNothing(source: string): Promise<Restored> {
     return await store.compareBackup(source).finally(() => store.close());
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'domain-risk-'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandFailed(
+      `the backup cannot be looked at in ${tmpdir()} (${code}): set TMPDIR to a folder that can be written to`,
+    );
   }
 }
 

@@ -57,6 +57,14 @@ test('a backup while serving, and a restore while serving that rewinds no counte
     ),
   ]);
   expect(existsSync(elsewhere)).toBe(false);
+  const TMPDIR = join(elsewhere, 'none');
+  // In a process of its own: Node asks the system for this one.
+  const alone = { folder: elsewhere, env: { TMPDIR }, through: ['env'] };
+  const homeless = await run(['restore', file, '--dry-run'], alone);
+  expect([homeless.code, homeless.stderr]).toEqual([
+    1,
+    `domain-risk: the backup cannot be looked at in ${TMPDIR} (ENOENT): set TMPDIR to a folder that can be written to\n`,
+  ]);
   const unasked = await run(['restore', file], { folder: elsewhere });
   expect([unasked.code, unasked.stderr]).toEqual([
     1,
