@@ -69,6 +69,13 @@ test.each<[string, KeyRecord, KeyRecord, string, number]>([
     'c',
     1,
   ],
+  [
+    'in an overlap that an earlier restore has ended',
+    { ...next(again, 'b', RUNNING), previousDigest: null, previousUntil: null },
+    next(old, 'b', RUNNING),
+    'b',
+    1,
+  ],
   ['ahead of the file that was put in place', again, next(old, 'b', OVER), 'b', 1],
   ['two rotations ahead of that file', again, next(next(old, 'b'), 'c', RUNNING), 'b c', 1],
   ['ahead, revoked here', revoked(again), next(old, 'b', RUNNING), '', 1],
@@ -118,6 +125,7 @@ describe('what the backup cannot tell is told', () => {
     ['a first key that is revoked', revoked(first), forgotten, undefined],
     ['any other key', made('other', 'y'), forgotten, undefined],
     ['a key with another secret here', unnoted(next(again, 'x')), forgotten, 'drk_b…b, which it has in'],
+    ['a key with another secret here that is revoked there', next(again, 'x'), revoked(forgotten), undefined],
     ['a key that was rotated here since', next(again, 'x'), old, undefined],
   ])('%s', (_, present, backup, words) => {
     expect(doubts(present, backup)).toEqual(words === undefined ? [] : [expect.stringContaining(words)]);
@@ -127,4 +135,5 @@ describe('what the backup cannot tell is told', () => {
 test('two keys of a backup that had one secret after the other do not become one', () => {
   const keys = [next(made('one', 'a'), 'b'), made('two', 'a')];
   expect([...oneKeys([first], keys)]).toEqual([['two', 'new']]);
+  expect([...oneKeys([made('one', 'a')], keys)]).toEqual([]);
 });
