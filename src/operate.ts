@@ -6,14 +6,10 @@ import { type Act, type Actor, actOf } from './core/audit.ts';
 import {
   changesIn,
   digestOf,
-  endedBy,
   type KeyRecord,
   type Limits,
   limitsIn,
   NO_LIMITS,
-  type Rotation,
-  rotation,
-  rotationInWords,
   secretFrom,
   shownParts,
   wouldDouble,
@@ -22,6 +18,7 @@ import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Problem } from './core/problem.ts';
 import { lastDays, monthOf, WINDOW_DAYS } from './core/quota.ts';
+import { endedBy, type Rotation, rotation, rotationInWords } from './core/rotation.ts';
 import { type ActsOnFeeds, actsOnFeeds } from './operate/feeds.ts';
 import { type ActsOnHosts, actsOnHosts } from './operate/hosts.ts';
 import { type ActsOfImport, actsOfImport } from './operate/imports.ts';
@@ -47,7 +44,7 @@ export interface KeyUse {
 
 type WantedKey = Partial<Limits> & Pick<Limits, 'name'>;
 
-export interface Operate extends ActsOnFeeds, ActsOfImport, ActsOnHosts {
+export interface Operate extends ActsOnFeeds, ActsOnHosts, ActsOfImport {
   /** No two keys that are not revoked get the same name. */
   createKey(limits: WantedKey, actor: Actor): Promise<MadeKey | Problem>;
   /** Nothing where there is a key already. */

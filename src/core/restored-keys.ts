@@ -1,19 +1,11 @@
 /** What becomes of keys when a backup is restored: limits go back, and of two secrets of a key the later one is valid. */
 
 import { isDeepStrictEqual } from 'node:util';
-import {
-  changesIn,
-  hadBefore,
-  type KeyRecord,
-  limitsIn,
-  limitsOf,
-  mostFormer,
-  type Secrets,
-  secretsOf,
-} from './key.ts';
+import { changesIn, type KeyRecord, limitsIn, limitsOf } from './key.ts';
 import { MOST_LABEL } from './label.ts';
 import { toSecond } from './quota.ts';
 import { type Change, changeOf, type Written } from './restored.ts';
+import { hadBefore, mostFormer, type Secrets, secretsOf } from './rotation.ts';
 
 type Keys = readonly KeyRecord[];
 

@@ -1,4 +1,4 @@
-/** What an operator may do about mail hosts that were learned. */
+/** What an operator may do to mail hosts that were learned. */
 
 import { type Actor, actOf } from '../core/audit.ts';
 import { isHostName } from '../core/domain.ts';
@@ -12,12 +12,7 @@ export interface ActsOnHosts {
   relearnHost(host: string, actor: Actor): Promise<Problem | undefined>;
 }
 
-interface Parts {
-  readonly store: Pick<Store, 'forgetHost'>;
-  readonly clock: Clock;
-}
-
-export function actsOnHosts({ store, clock }: Parts): ActsOnHosts {
+export function actsOnHosts({ store, clock }: { store: Store; clock: Clock }): ActsOnHosts {
   return {
     async forgetHost(host, actor) {
       const now = clock();

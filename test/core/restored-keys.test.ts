@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isLive, type KeyRecord, rotated } from '../../src/core/key.ts';
+import { isLive, type KeyRecord } from '../../src/core/key.ts';
 import { doubtsAbout, keysAgain, oneKeys } from '../../src/core/restored-keys.ts';
+import { rotated } from '../../src/core/rotation.ts';
 import { keyRecord } from '../support/records.ts';
 
 const NOW = 1_000;
