@@ -1,6 +1,5 @@
 /** A feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
-import { randomBytes } from 'node:crypto';
 import { type Act, type Actor, shortDetail } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
@@ -15,17 +14,16 @@ import {
 } from './core/feed.ts';
 import type { Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
-import { type Known, knownFrom } from './core/known.ts';
-import { SEED_BYTES } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { textOf } from './core/snapshot.ts';
-import { parseTables, type TableTexts } from './core/tables.ts';
+import type { TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
 import { actOf } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, note } from './update/note.ts';
+import { type Once, onceFrom } from './update/once.ts';
 import { flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
@@ -94,6 +92,8 @@ export interface UpdateParts {
   readonly packing: Packing;
   readonly clock: Clock;
   readonly actor: Actor;
+  /** How long a list may take to come. */
+  readonly comingMs?: number;
 }
 
 export interface UpdateOptions {
@@ -104,23 +104,14 @@ export interface UpdateOptions {
   /** Feeds that an operator went back with are updated too. */
   readonly evenHeld?: boolean;
   readonly progress: (feed: string, done: number, total: number) => void;
+  /** Each as soon as it has come to its end. */
+  readonly ended?: (updated: Updated) => void;
 }
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const done = new Map<FreshSource, Updated>();
   const named = options.evenHeld ? await heldFeeds(parts.store) : [];
-  let catalog: Promise<Catalog> | undefined;
-  let known: Promise<Known> | undefined;
-  const once: Once = {
-    catalog() {
-      catalog ??= parts.catalog();
-      return catalog;
-    },
-    known() {
-      known ??= knownNow(parts, once.catalog);
-      return known;
-    },
-  };
+  const once = onceFrom(parts);
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
     options.progress(id, done.size, parts.sources.length);
@@ -128,12 +119,14 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     const unlessHeld = !named.includes(id);
     if (unlessHeld && (await heldFeeds(parts.store)).includes(id)) {
       done.set(source, leftAlone(id));
+      options.ended?.(leftAlone(id));
       continue;
     }
     const updated = await update(source, once, { ...parts, unlessHeld }, options);
     done.set(source, updated);
     if (!options.dryRun && !(await isGone(source.feed, parts.store))) await note(triedOf(updated), parts);
-    if (kind === 'popular') catalog = known = undefined;
+    options.ended?.(updated);
+    if (kind === 'popular') once.forget();
   }
   return parts.sources.map(source => done.get(source)!);
 }
@@ -168,17 +161,6 @@ function popularFirst(one: FreshSource, other: FreshSource): number {
   return Number(other.feed.kind === 'popular') - Number(one.feed.kind === 'popular');
 }
 
-/** Only for what could be read: it takes all lists in use. */
-interface Once {
-  readonly catalog: () => Promise<Catalog>;
-  readonly known: () => Promise<Known>;
-}
-
-async function knownNow({ tables }: UpdateParts, catalog: Once['catalog']): Promise<Known> {
-  const { snapshots } = await catalog();
-  return knownFrom(snapshots, parseTables(await tables()), randomBytes(SEED_BYTES));
-}
-
 async function update(
   source: FreshSource,
   { known, catalog }: Once,
@@ -191,7 +173,7 @@ async function update(
   const now = parts.clock();
   const tried = await checkOf(feed.id, parts.store);
   const last = force ? undefined : lastTag(source, inUse, tried, now);
-  const read = await readFresh(source, inUse.snapshot, last);
+  const read = await readFresh(source, inUse.snapshot, last, parts.comingMs);
   const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
   if (read instanceof FeedError)
     return { ...nothing, after: null, outcome: 'failed', problems: [oneLine(read.message)] };

@@ -64,6 +64,7 @@ interface Options {
   /** What the popularity list in use names. */
   popular?: readonly string[];
   catalog?: UpdateParts['catalog'];
+  comingMs?: number;
 }
 
 function updateAll(sources: readonly FeedSource[], options: Options = {}) {
@@ -84,6 +85,7 @@ function updateAll(sources: readonly FeedSource[], options: Options = {}) {
       packing: PACKING,
       clock: () => now,
       actor: { who: 'op', via: 'test' },
+      ...(options.comingMs === undefined ? {} : { comingMs: options.comingMs }),
     },
     { force, dryRun, evenHeld, progress: () => {} },
   );
@@ -305,6 +307,16 @@ describe('an update of a feed', () => {
     ]);
     expect(done.map(({ outcome }) => outcome)).toEqual(['refused', 'accepted', 'failed', 'accepted']);
     for (const other of others) expect(await stored(other)).toBeDefined();
+  });
+
+  it('that never comes stops no other', async () => {
+    const held = { feed, read: () => new Promise<never>(() => {}) };
+    const behind = { ...feed, id: `${feed.id}-behind` };
+    const done = await updateAll([held, source(many(110), behind)], { comingMs: 20 });
+    expect(done.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted']);
+    expect(done[0]!.problems).toEqual(['it did not come within 0.02 s']);
+    const noted = (await store.feedChecks()).find(check => check.feed === feed.id);
+    expect(noted?.problem).toBe('it did not come within 0.02 s');
   });
 
   it('by force takes what is implausible and says so in the audit, never what cannot be read', async () => {

@@ -108,32 +108,48 @@ describe('in a thread of its own', () => {
     await expect(given).rejects.toThrow('given up');
   }
 
-  test('a list that there is no memory for is left out, and the service and the other lists go on', async () => {
+  const ownList = (name: string, place: string, format: 'json' | 'lines' | 'csv' = 'lines') =>
+    ({ name, place, kind: 'popular', format, verified: false, addedAt: 1 }) as const;
+
+  /** On a file of its own: popular ones come first, then the one by https. */
+  async function withLists(...lists: readonly ReturnType<typeof ownList>[]) {
     vi.stubEnv('HTTPS_PROXY', `http://${address}`);
-    const folder = temporaryFolder();
-    const config = readConfig({ DATABASE_URL: `sqlite:${join(folder, 'domain-risk.db')}`, FEEDS_OFF: off });
+    const url = `sqlite:${join(temporaryFolder(), 'domain-risk.db')}`;
+    const config = readConfig({ DATABASE_URL: url, FEEDS_OFF: off });
     const store = await openStore(config, error => {
       throw error;
     });
     onTestFinished(() => store.close());
-    const place = join(folder, 'bomb.json');
+    for (const list of lists) await store.addFeed(list, 9, ACT);
+    return { config, store };
+  }
+
+  test('a list that there is no memory for is left out, and the service and the other lists go on', async () => {
+    const place = join(temporaryFolder(), 'bomb.json');
     writeFileSync(place, `[${'{"a":1.5},'.repeat(700_000)}1]`);
-    const bomb = {
-      name: 'bomb',
-      place,
-      kind: 'popular',
-      format: 'json',
-      verified: false,
-      addedAt: 1,
-    } as const;
-    await store.addFeed(bomb, 9, ACT);
-    const done = await updateInThread(config, store, new AbortController().signal, 32);
+    const { config, store } = await withLists(ownList('bomb', place, 'json'));
+    const done = await updateInThread(config, store, new AbortController().signal, { mib: 32 });
     expect(done.map(({ feed, outcome }) => [feed, outcome])).toEqual([
       ['bomb', 'failed'],
       ['castle', 'failed'],
     ]);
     const [noted] = await store.feedChecks();
     expect(noted).toMatchObject({ feed: 'bomb', problem: expect.stringMatching(/memory than the 32 MiB/) });
+  });
+
+  test('a list that does not come to its end is left out, and the other lists go on', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close().closeAllConnections());
+    const { port } = silent.address() as AddressInfo;
+    const { config, store } = await withLists(ownList('held', `http://127.0.0.1:${port}/`));
+    const done = await updateInThread(config, store, new AbortController().signal, { listMs: 2_000 });
+    expect(done.map(({ feed, outcome }) => [feed, outcome])).toEqual([
+      ['held', 'failed'],
+      ['castle', 'failed'],
+    ]);
+    const noted = (await store.feedChecks()).find(({ feed }) => feed === 'held');
+    expect(noted?.problem).toBe('it did not come to its end within 2 s');
   });
 
   test('it works on the file that the service has open', () =>

@@ -134,7 +134,11 @@ function ask(
     const options = { agent, signal, headers, ...(isTheirs ? {} : { lookup: lookupPublic }) };
     const failed = (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ERR_PROXY_TUNNEL' ? new FeedError(tunnelProblem(error)) : error);
-    request(url, options, resolve).on('error', failed).end();
+    request(url, options, resolve)
+      .on('error', failed)
+      // After a 101 there is neither an answer nor an error, and no deadline finds anything to end (2026-11-17).
+      .on('close', () => reject(new FeedError('the connection ended without an answer')))
+      .end();
   });
 }
 

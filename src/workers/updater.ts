@@ -42,60 +42,80 @@ export function keepFresh({ config, log, store }: Parts): Schedule | undefined {
  */
 const OLD_MIB = 1_024;
 
-const MOST_OUTGROWN = 3;
+/** More than a list may take to come (update/fresh.ts), be cleaned, tried out and written. */
+const LIST_MS = 600_000;
 
-/** A list that its thread had no room for is left out, and the others are updated all the same. */
+export interface Limits {
+  readonly mib?: number;
+  /** Of one list as a whole. */
+  readonly listMs?: number;
+}
+
+/** A list that its thread had no room or no end for is left out, and the others are updated all the same. */
 export async function updateInThread(
   config: UpdaterStart['config'],
   store: OpenedStore,
   stop: AbortSignal,
-  mib = Math.min(OLD_MIB, getHeapStatistics().heap_size_limit / 2 ** 20),
+  limits: Limits = {},
 ): Promise<readonly Updated[]> {
-  const failed: Updated[] = [];
+  const { mib = Math.min(OLD_MIB, getHeapStatistics().heap_size_limit / 2 ** 20), listMs = LIST_MS } = limits;
+  const ended: Updated[] = [];
   for (;;) {
-    const feedsOff = [...config.feedsOff, ...failed.map(({ feed }) => feed)];
-    const done = await updateOnce({ ...config, feedsOff }, store, stop, mib);
-    if (!('outgrown' in done)) return [...failed, ...done];
-    // It is not one list, then.
-    if (failed.length === MOST_OUTGROWN)
-      throw new Error('the feeds need more memory than an update may have');
-    const problem = `reading it takes more memory than the ${Math.floor(mib)} MiB that an update may have`;
-    failed.push(await noteFailed(done.outgrown, problem, { store, clock: Date.now }));
+    const { database, feedsOff, dataDir } = config;
+    const start = { config: { database, feedsOff, dataDir }, without: ended.map(({ feed }) => feed) };
+    const lost = await updateOnce(start, store, stop, { mib, listMs }, one => void ended.push(one));
+    if (!lost) return ended;
+    ended.push(await noteFailed(lost.feed, lost.problem, { store, clock: Date.now }));
   }
 }
 
+/** The list that its thread did not survive. */
+interface Lost {
+  readonly feed: string;
+  readonly problem: string;
+}
+
+/** What holds the thread itself, no deadline in it can end: its parent keeps this one. */
 async function updateOnce(
-  { database, feedsOff, dataDir }: UpdaterStart['config'],
+  start: Omit<UpdaterStart, 'store'>,
   store: OpenedStore,
   stop: AbortSignal,
-  mib: number,
-): Promise<readonly Updated[] | { readonly outgrown: string }> {
+  { mib, listMs }: Required<Limits>,
+  ended: (updated: Updated) => void,
+): Promise<Lost | undefined> {
   const ports = await store.share?.();
-  const start: UpdaterStart = { config: { database, feedsOff, dataDir }, store: ports };
   const file = new URL(import.meta.url.endsWith('.ts') ? './updating.ts' : './updating.js', import.meta.url);
+  const workerData: UpdaterStart = { ...start, store: ports };
   const thread = new Worker(file, {
-    workerData: start,
+    workerData,
     transferList: ports ? Object.values(ports) : [],
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB, maxOldGenerationSizeMb: mib },
   });
-  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof updateOnce>>>();
+  const { promise, resolve, reject } = Promise.withResolvers<Lost | undefined>();
   let begun: string | undefined;
+  const lose = (problem: string, error = new Error(`the feeds could not be updated: ${problem}`)) =>
+    begun === undefined ? reject(error) : resolve({ feed: begun, problem });
+  const isLate = (ms: number) => lose(`it did not come to its end within ${ms / 1000} s`);
+  let timer = setTimeout(isLate, LIST_MS, LIST_MS);
   const giveUp = () => void thread.terminate();
   stop.addEventListener('abort', giveUp);
   if (stop.aborted) giveUp();
   thread.on('message', (message: FromUpdater) => {
-    if ('done' in message) resolve(message.done);
-    else begun = message.begun;
+    if ('done' in message) return resolve(undefined);
+    begun = 'begun' in message ? message.begun : undefined;
+    if ('ended' in message) return ended(message.ended);
+    clearTimeout(timer);
+    timer = setTimeout(isLate, listMs, listMs);
   });
-  thread.on('error', error => {
-    const isOutgrown = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-    if (isOutgrown && begun !== undefined) resolve({ outgrown: begun });
-    else reject(error);
+  thread.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return reject(error);
+    lose(`reading it takes more memory than the ${Math.floor(mib)} MiB that an update may have`, error);
   });
   thread.on('exit', () => reject(new Error('the update of the feeds was given up')));
   try {
     return await promise;
   } finally {
+    clearTimeout(timer);
     stop.removeEventListener('abort', giveUp);
     await thread.terminate();
   }

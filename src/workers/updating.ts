@@ -10,12 +10,14 @@ import { type Updated, updateFeeds } from '../update.ts';
 
 export interface UpdaterStart {
   readonly config: Pick<Config, 'database' | 'feedsOff' | 'dataDir'>;
+  /** What became of them is known already. */
+  readonly without: readonly string[];
   /** Of the embedded store. */
   readonly store: StorePorts | undefined;
 }
 
-/** The feed that it begins with, and at last what became of all. */
-export type FromUpdater = { readonly begun: string } | { readonly done: readonly Updated[] };
+/** The feed that it begins with, what became of it, and at last that this was all. */
+export type FromUpdater = { readonly begun: string } | { readonly ended: Updated } | { readonly done: true };
 
 /** Of the connections of PostgreSQL it needs the fewest. */
 const SHARE = 8;
@@ -23,13 +25,16 @@ const SHARE = 8;
 const HAS_OWN_PRIORITY = process.platform === 'linux';
 
 if (HAS_OWN_PRIORITY) setPriority(10);
-const { config, store: ports } = workerData as UpdaterStart;
+const { config, without, store: ports } = workerData as UpdaterStart;
 const store = await joinStore(config, ports, SHARE);
-const isOff = (id: string) => config.feedsOff.includes(id);
+const isOff = (id: string) => config.feedsOff.includes(id) || without.includes(id);
 const sources = freshFeeds(new Map(), await store.addedFeeds()).filter(({ feed }) => !isOff(feed.id));
 const parts = updateParts(config, store, sources, { who: 'domain-risk', via: 'FEEDS_UPDATE' });
 const tell = (message: FromUpdater) => parentPort!.postMessage(message);
-const progress = (begun: string) => tell({ begun });
-const done = await updateFeeds(parts, { force: false, dryRun: false, progress });
+await updateFeeds(parts, {
+  ...{ force: false, dryRun: false },
+  progress: begun => tell({ begun }),
+  ended: ended => tell({ ended }),
+});
 await store.close();
-tell({ done });
+tell({ done: true });

@@ -54,6 +54,8 @@ const MODES: Record<string, Answer> = {
     res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('a.com\nb.com\n'),
   'login page as text': (_, res) =>
     res.writeHead(200, { 'content-type': 'text/plain' }).end('\n <!doctype html><title>Log in</title>'),
+  'another protocol': ({ socket }) =>
+    void socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
   gone: (_, res) => res.writeHead(404).end('a.com\n'),
   broken: (_, res) => res.writeHead(500).end('a.com\n'),
 };
@@ -106,6 +108,7 @@ describe('a download', () => {
     ['to no address', 'redirects to what is no address'],
     ['web page', 'a web page, not a list'],
     ['login page as text', 'a web page, not a list'],
+    ['another protocol', 'the connection ended without an answer'],
     ['gone', 'answered 404'],
     ['broken', 'answered 500'],
   ])('%s is refused', async (mode, why) => {

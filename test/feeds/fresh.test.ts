@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -124,6 +125,13 @@ describe('a feed from a place that an operator names', () => {
     const path = written('a.com\n');
     truncateSync(path, 33 * 2 ** 20);
     await expect(readFrom('castle', path)).rejects.toThrow('larger than 32 MiB');
+  });
+
+  it('is refused at once where a pipe that nobody writes to lies in its place', async () => {
+    const folder = temporaryFolder();
+    execFileSync('mkfifo', [join(folder, 'package.json')]);
+    await expect(readFrom('castle', join(folder, 'package.json'))).rejects.toThrow('neither a file nor');
+    await expect(readFrom('is-burner-email', folder)).rejects.toThrow('neither a file nor');
   });
 
   it.each([
