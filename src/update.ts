@@ -103,7 +103,8 @@ export interface UpdateOptions {
   readonly dryRun: boolean;
   /** Feeds that an operator went back with are updated too. */
   readonly evenHeld?: boolean;
-  readonly progress: (feed: string, done: number, total: number) => void;
+  /** Before each; it waits for it. */
+  readonly progress: (feed: string, done: number, total: number) => void | Promise<void>;
   /** Each as soon as it has come to its end. */
   readonly ended?: (updated: Updated) => void;
 }
@@ -114,7 +115,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
   const once = onceFrom(parts);
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
-    options.progress(id, done.size, parts.sources.length);
+    await options.progress(id, done.size, parts.sources.length);
     // Whoever goes back with a feed while others are fetched is heard.
     const unlessHeld = !named.includes(id);
     if (unlessHeld && (await heldFeeds(parts.store)).includes(id)) {

@@ -10,7 +10,8 @@ import { readConfig } from '../src/config.ts';
 import { FeedError } from '../src/core/feed.ts';
 import { download } from '../src/feeds/download.ts';
 import { FEED_IDS } from '../src/feeds/sources.ts';
-import { updateInThread } from '../src/workers/updater.ts';
+import { begunIn, markBegun } from '../src/workers/begun.ts';
+import { type Memory, roomIn, updateInThread } from '../src/workers/updater.ts';
 import { ACT } from './support/act.ts';
 import { anyPostgres, hasPostgres, type Postgres } from './support/postgres.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -137,19 +138,56 @@ describe('in a thread of its own', () => {
     expect(noted).toMatchObject({ feed: 'bomb', problem: expect.stringMatching(/memory than the 32 MiB/) });
   });
 
-  test('a list that does not come to its end is left out, and the other lists go on', async () => {
-    const silent = createServer(() => {});
+  async function silentServer() {
+    const heard = vi.fn();
+    const silent = createServer(heard);
     await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void silent.close().closeAllConnections());
-    const { port } = silent.address() as AddressInfo;
-    const { config, store } = await withLists(ownList('held', `http://127.0.0.1:${port}/`));
-    const done = await updateInThread(config, store, new AbortController().signal, { listMs: 2_000 });
+    return { heard, place: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/` };
+  }
+
+  test('a list that does not come to its end is left out, and the other lists go on', async () => {
+    const { heard, place } = await silentServer();
+    const { config, store } = await withLists(ownList('held', place));
+    const updating = updateInThread(config, store, new AbortController().signal, { listMs: 2_000 });
+    await vi.waitFor(() => expect(heard).toHaveBeenCalled(), { timeout: 60_000 });
+    expect(await begunIn(store)).toEqual(['held']);
+    const done = await updating;
+    expect(await begunIn(store)).toEqual([]);
     expect(done.map(({ feed, outcome }) => [feed, outcome])).toEqual([
       ['held', 'failed'],
       ['castle', 'failed'],
     ]);
     const noted = (await store.feedChecks()).find(({ feed }) => feed === 'held');
     expect(noted?.problem).toBe('it did not come to its end within 2 s');
+  });
+
+  test('a list of which the program died is told of and left out, once', async () => {
+    const { heard, place } = await silentServer();
+    const lists = [ownList('first', place), ownList('second', place)];
+    const { config, store } = await withLists(...lists);
+    // Of one it had died before.
+    await markBegun(store, 'an-update', ['first', 'second']);
+    const done = await updateInThread(config, store, new AbortController().signal);
+    expect(done.map(({ feed, outcome }) => [feed, outcome])).toEqual([
+      ['second', 'failed'],
+      ['castle', 'failed'],
+    ]);
+    expect(heard).not.toHaveBeenCalled();
+    const noted = (await store.feedChecks()).find(({ feed }) => feed === 'second');
+    expect(noted?.problem).toContain('the service ended while it was read');
+    expect(await begunIn(store)).toEqual([]);
+  });
+
+  const MIB = 2 ** 20;
+  test.each([
+    ['a large machine', { limit: 4_096, used: 100, container: 0, resident: 200 }, 1_024],
+    ['a small heap', { limit: 256, used: 80, container: 0, resident: 200 }, 88],
+    ['a small container', { limit: 2_096, used: 100, container: 512, resident: 200 }, 156],
+    ['no room at all', { limit: 256, used: 80, container: 200, resident: 210 }, 32],
+  ])('it may have half of what is left, on %s', (_, memory, mib) => {
+    const bytes = Object.fromEntries(Object.entries(memory).map(([name, count]) => [name, count * MIB]));
+    expect(roomIn(bytes as unknown as Memory)).toBe(mib);
   });
 
   test('it works on the file that the service has open', () =>

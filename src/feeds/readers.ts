@@ -1,7 +1,7 @@
 /** The lists of packages as they are written: one reader for each shape. Nothing of them is executed. */
 
 import { FeedError, type RawFeed } from '../core/feed.ts';
-import { linesOf, parseJson } from './bounds.ts';
+import { eachLine, linesOf, parseJson } from './bounds.ts';
 
 export type Names = Omit<RawFeed, 'version'>;
 
@@ -70,7 +70,8 @@ export function readFreeTemplate(text: string): Names {
 
 /** The value on the first line that begins so and holds nothing but JSON; undefined where there is none. */
 function literalAfter(beginnings: readonly string[], text: string): unknown {
-  for (const line of text.split(/\r?\n/)) {
+  for (const written of eachLine(text)) {
+    const line = written.replace(/\r$/, '');
     const beginning = beginnings.find(start => line.startsWith(start));
     if (beginning === undefined || !line.endsWith(';')) continue;
     try {

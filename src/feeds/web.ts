@@ -1,7 +1,7 @@
 /** The feeds that come by https: one row each, with the reader for its shape. */
 
-import type { Feed } from '../core/feed.ts';
-import { linesOf } from './bounds.ts';
+import { type Feed, FeedError } from '../core/feed.ts';
+import { linesOf, MOST_CELLS } from './bounds.ts';
 import { packageFeeds } from './packages.ts';
 import { type Names, readFakefilter } from './readers.ts';
 
@@ -98,8 +98,8 @@ export const MOST_RANKED = 100_000;
 /** The most used first: a table whose header names the column `Domain`, or lines of a rank and a name, or of a name. */
 function readRanked(text: string): Names {
   const [header = '', ...rows] = text.split('\n', MOST_RANKED + 2).map(line => line.trim());
-  const column = header.split(',').indexOf('Domain');
-  const nameOf = (line: string) => line.split(',').at(column) ?? '';
+  const column = cellsOf(header).indexOf('Domain');
+  const nameOf = (line: string) => cellsOf(line).at(column) ?? '';
   const lines = column === -1 ? [header, ...rows] : rows;
   return {
     names: lines
@@ -107,4 +107,10 @@ function readRanked(text: string): Names {
       .slice(0, MOST_RANKED)
       .map(nameOf),
   };
+}
+
+function cellsOf(line: string): string[] {
+  const cells = line.split(',', MOST_CELLS + 1);
+  if (cells.length > MOST_CELLS) throw new FeedError(`a row has more than ${MOST_CELLS} cells`);
+  return cells;
 }

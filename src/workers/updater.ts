@@ -1,13 +1,16 @@
 /** Keeps the lists of a running service fresh, by itself. */
 
+import { randomUUID } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { OpenedStore } from '../compose.ts';
 import type { Config } from '../config.ts';
+import { FEED_IDS } from '../feeds/sources.ts';
 import { tellOfUpdates } from '../observe-updates.ts';
 import { PERIODS, type Schedule, scheduleUpdates } from '../schedule.ts';
 import { noteFailed, type Updated } from '../update.ts';
+import { begunIn, markEnded } from './begun.ts';
 import type { FromUpdater, UpdaterStart } from './updating.ts';
 
 /**
@@ -40,7 +43,30 @@ export function keepFresh({ config, log, store }: Parts): Schedule | undefined {
  * Of what it keeps. Where a list takes more, its own thread ends and not the service: 32 kB on the wire ended it
  * (2026-11-17). A list of a million names takes less than half.
  */
-const OLD_MIB = 1_024;
+const MOST_MIB = 1_024;
+/** Enough to begin with, and to tell what there is no room for. With all lists installed, 200,000 names came in 64. */
+const LEAST_MIB = 32;
+
+/** In bytes. */
+export interface Memory {
+  /** Of V8, for this program alone. */
+  readonly limit: number;
+  readonly used: number;
+  /** Of the container; 0 where there is no limit. */
+  readonly container: number;
+  readonly resident: number;
+}
+
+/** Half of what is left, since what is read lies outside of its heap at first, and the service goes on meanwhile. */
+export function roomIn({ limit, used, container, resident }: Memory): number {
+  const left = Math.min(limit - used, container > 0 ? container - resident : Number.POSITIVE_INFINITY);
+  return Math.max(LEAST_MIB, Math.min(MOST_MIB, Math.floor(left / 2 / 2 ** 20)));
+}
+
+function memoryNow(): Memory {
+  const { heap_size_limit: limit, used_heap_size: used } = getHeapStatistics();
+  return { limit, used, container: process.constrainedMemory(), resident: process.memoryUsage.rss() };
+}
 
 /** More than a list may take to come (update/fresh.ts), be cleaned, tried out and written. */
 const LIST_MS = 600_000;
@@ -58,16 +84,39 @@ export async function updateInThread(
   stop: AbortSignal,
   limits: Limits = {},
 ): Promise<readonly Updated[]> {
-  const { mib = Math.min(OLD_MIB, getHeapStatistics().heap_size_limit / 2 ** 20), listMs = LIST_MS } = limits;
+  const { mib = roomIn(memoryNow()), listMs = LIST_MS } = limits;
+  const { database, feedsOff, dataDir } = config;
+  const id = randomUUID();
   const ended: Updated[] = [];
-  for (;;) {
-    const { database, feedsOff, dataDir } = config;
-    const start = { config: { database, feedsOff, dataDir }, without: ended.map(({ feed }) => feed) };
-    const lost = await updateOnce(start, store, stop, { mib, listMs }, one => void ended.push(one));
-    if (!lost) return ended;
-    ended.push(await noteFailed(lost.feed, lost.problem, { store, clock: Date.now }));
+  const lost: string[] = [];
+  const lose = async (feed: string, problem: string) => {
+    lost.push(feed);
+    ended.push(await noteFailed(feed, problem, { store, clock: Date.now }));
+  };
+  try {
+    // Those before it were told of when they were lost.
+    const [last, ...earlier] = (await begunIn(store)).toReversed();
+    lost.push(...earlier);
+    if (last !== undefined && (await isFollowed(last, config, store))) await lose(last, DIED);
+    for (;;) {
+      const without = [...lost, ...ended.map(({ feed }) => feed)];
+      const start = { config: { database, feedsOff, dataDir }, id, without, lost };
+      const one = await updateOnce(start, store, stop, { mib, listMs }, updated => void ended.push(updated));
+      if (!one) return ended;
+      await lose(one.feed, one.problem);
+    }
+  } finally {
+    // Where the store is away, the list that was tried last counts as failed until it is tried again.
+    await markEnded(store, id).catch(() => {});
   }
 }
+
+const DIED =
+  'the service ended while it was read, perhaps for lack of memory; the next update tries it again';
+
+const isFollowed = async (feed: string, { feedsOff }: UpdaterStart['config'], store: OpenedStore) =>
+  !feedsOff.includes(feed) &&
+  [...FEED_IDS, ...(await store.addedFeeds()).map(({ name }) => name)].includes(feed);
 
 /** The list that its thread did not survive. */
 interface Lost {
@@ -93,9 +142,9 @@ async function updateOnce(
   });
   const { promise, resolve, reject } = Promise.withResolvers<Lost | undefined>();
   let begun: string | undefined;
-  const lose = (problem: string, error = new Error(`the feeds could not be updated: ${problem}`)) =>
+  const fail = (problem: string, error = new Error(`the feeds could not be updated: ${problem}`)) =>
     begun === undefined ? reject(error) : resolve({ feed: begun, problem });
-  const isLate = (ms: number) => lose(`it did not come to its end within ${ms / 1000} s`);
+  const isLate = (ms: number) => fail(`it did not come to its end within ${ms / 1000} s`);
   let timer = setTimeout(isLate, LIST_MS, LIST_MS);
   const giveUp = () => void thread.terminate();
   stop.addEventListener('abort', giveUp);
@@ -109,7 +158,7 @@ async function updateOnce(
   });
   thread.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return reject(error);
-    lose(`reading it takes more memory than the ${Math.floor(mib)} MiB that an update may have`, error);
+    fail(`reading it takes more memory than the ${Math.floor(mib)} MiB that an update may have`, error);
   });
   thread.on('exit', () => reject(new Error('the update of the feeds was given up')));
   try {

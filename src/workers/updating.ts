@@ -7,11 +7,16 @@ import type { Config } from '../config.ts';
 import { freshFeeds } from '../feeds/fresh.ts';
 import type { StorePorts } from '../store/sqlite/store.ts';
 import { type Updated, updateFeeds } from '../update.ts';
+import { markBegun } from './begun.ts';
 
 export interface UpdaterStart {
   readonly config: Pick<Config, 'database' | 'feedsOff' | 'dataDir'>;
+  /** Of the update, which may take several such threads. */
+  readonly id: string;
   /** What became of them is known already. */
   readonly without: readonly string[];
+  /** Those of them that no thread, or not even the program, has survived. */
+  readonly lost: readonly string[];
   /** Of the embedded store. */
   readonly store: StorePorts | undefined;
 }
@@ -25,7 +30,7 @@ const SHARE = 8;
 const HAS_OWN_PRIORITY = process.platform === 'linux';
 
 if (HAS_OWN_PRIORITY) setPriority(10);
-const { config, without, store: ports } = workerData as UpdaterStart;
+const { config, id, without, lost, store: ports } = workerData as UpdaterStart;
 const store = await joinStore(config, ports, SHARE);
 const isOff = (id: string) => config.feedsOff.includes(id) || without.includes(id);
 const sources = freshFeeds(new Map(), await store.addedFeeds()).filter(({ feed }) => !isOff(feed.id));
@@ -33,7 +38,10 @@ const parts = updateParts(config, store, sources, { who: 'domain-risk', via: 'FE
 const tell = (message: FromUpdater) => parentPort!.postMessage(message);
 await updateFeeds(parts, {
   ...{ force: false, dryRun: false },
-  progress: begun => tell({ begun }),
+  async progress(begun) {
+    tell({ begun });
+    await markBegun(store, id, [...lost, begun]);
+  },
   ended: ended => tell({ ended }),
 });
 await store.close();

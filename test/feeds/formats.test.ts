@@ -55,6 +55,9 @@ test.each<[Format, string, string]>([
   ['json', '['.repeat(4_000_001), 'more than 4000000 values'],
   ['lines', 'a\n'.repeat(1_500_001), 'more than 1500000 lines'],
   ['csv', `domain\n${'a\n'.repeat(1_500_001)}`, 'more than 1500000 lines'],
+  ['csv', ','.repeat(1_001), 'a row has more than 1000 cells'],
+  ['csv', `domain\n${'ü.de,'.repeat(1_001)}`, 'a row has more than 1000 cells'],
+  ['csv', `domain\n"${'a'.repeat(100_000)}"`, 'a cell has more than 100000 letters'],
 ])('%s: a list with more than any list holds is refused before it takes memory', (format, text, problem) => {
   expect(() => read(format, text)).toThrow(problem);
 });
