@@ -168,6 +168,8 @@ export async function update(feeds: readonly string[] | undefined, options: Upda
     if (fallback !== null) process.stderr.write(`feed ${feed} came from ${fallback}\n`);
   for (const one of results)
     if (one.outcome === 'forced' || isHeld(one)) process.stderr.write(`${told(one)}\n`);
+  for (const { fault } of results)
+    if (fault instanceof Error) process.stderr.write(`domain-risk: ${fault.stack}\n`);
   const bad = results.filter(isKept);
   if (bad.length > 0) throw new CommandFailed([...bad.map(told), ...fixes(bad, from)].join('\n'));
 }

@@ -40,7 +40,8 @@ await updateFeeds(parts, {
   ...{ force: false, dryRun: false },
   async progress(begun) {
     tell({ begun });
-    await markBegun(store, id, [...lost, begun]);
+    // What the store does not take now it may take of the list.
+    await markBegun(store, id, [...lost, begun]).catch(() => {});
   },
   ended: ended => tell({ ended }),
 });
