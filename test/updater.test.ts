@@ -1,6 +1,6 @@
 /** The thread in which a running service updates its lists, behind a proxy that lets nothing through. */
 
-import { writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -34,6 +34,16 @@ beforeEach(() => {
   for (const name of ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
 });
+
+/** Whoever has ended and is waited for by nobody is still listed. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
 
 const problemOf = (list: string) => download(new URL(list), { isNamed: true }).catch((error: Error) => error);
 
@@ -177,6 +187,37 @@ describe('in a thread of its own', () => {
     const noted = (await store.feedChecks()).find(({ feed }) => feed === 'second');
     expect(noted?.problem).toContain('the service ended while it was read');
     expect(await begunIn(store)).toEqual([]);
+  });
+
+  test('an update that is given up takes npm, and what that has started and fetched, with it', async () => {
+    const folder = temporaryFolder();
+    const own = join(folder, 'own');
+    // As a version manager's: a shim that waits for the real one.
+    writeFileSync(
+      join(folder, 'npm'),
+      `#!/bin/sh\npwd > ${own}\nsleep 60 & echo $! >> ${own}\nwait\necho ok >> ${own}\n`,
+    );
+    chmodSync(join(folder, 'npm'), 0o755);
+    vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
+    vi.stubEnv('TMPDIR', temporaryFolder());
+    const { store } = await withLists();
+    const feedsOff = FEED_IDS.filter(id => id !== 'is-burner-email');
+    const config = { ...readConfig({ DATABASE_URL: 'sqlite:unused' }), feedsOff };
+    const stop = new AbortController();
+    const updating = updateInThread(config, store, stop.signal);
+    const told = async () => {
+      const [cwd, pid] = readFileSync(own, 'utf8').split('\n');
+      expect(pid).toMatch(/^\d+$/);
+      return { cwd: cwd!, pid: Number(pid) };
+    };
+    const { cwd, pid } = await vi.waitFor(told, { timeout: 60_000 });
+    stop.abort();
+    await expect(updating).rejects.toThrow('given up');
+    expect(existsSync(cwd)).toBe(false);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000 });
+    expect(readFileSync(own, 'utf8')).not.toContain('ok');
+    // Which was no failure of the list.
+    expect([await begunIn(store), await store.feedChecks()]).toEqual([[], []]);
   });
 
   const MIB = 2 ** 20;

@@ -1,6 +1,7 @@
 /** Keeps the lists of a running service fresh, by itself. */
 
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -146,7 +147,7 @@ async function updateOnce(
     begun === undefined ? reject(error) : resolve({ feed: begun, problem });
   const isLate = (ms: number) => fail(`it did not come to its end within ${ms / 1000} s`);
   let timer = setTimeout(isLate, LIST_MS, LIST_MS);
-  const giveUp = () => void thread.terminate();
+  const giveUp = () => reject(new Error('the update of the feeds was given up'));
   stop.addEventListener('abort', giveUp);
   if (stop.aborted) giveUp();
   thread.on('message', (message: FromUpdater) => {
@@ -160,12 +161,22 @@ async function updateOnce(
     if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return reject(error);
     fail(`reading it takes more memory than the ${Math.floor(mib)} MiB that an update may have`, error);
   });
-  thread.on('exit', () => reject(new Error('the update of the feeds was given up')));
+  thread.on('exit', code => reject(new Error(`the update of the feeds ended with ${code}`)));
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
     stop.removeEventListener('abort', giveUp);
+    // Between lists it has started nothing, and what has ended has no number.
+    if (begun !== undefined && thread.threadId !== -1) await endBySelf(thread);
     await thread.terminate();
   }
+}
+
+/** Where something holds it, it has not started npm: that is waited for. */
+const ENDING_MS = 2_000;
+
+async function endBySelf(thread: Worker): Promise<void> {
+  thread.postMessage('end');
+  await once(thread, 'exit', { signal: AbortSignal.timeout(ENDING_MS) }).catch(() => {});
 }

@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { joinStore, updateParts } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { freshFeeds } from '../feeds/fresh.ts';
+import { endNpm } from '../feeds/npm.ts';
 import type { StorePorts } from '../store/sqlite/store.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { markBegun } from './begun.ts';
@@ -30,6 +31,11 @@ const SHARE = 8;
 const HAS_OWN_PRIORITY = process.platform === 'linux';
 
 if (HAS_OWN_PRIORITY) setPriority(10);
+// Told to end in the middle, whatever it says: from outside nobody could end npm with it.
+parentPort!.on('message', () => {
+  endNpm();
+  process.exit();
+});
 const { config, id, without, lost, store: ports } = workerData as UpdaterStart;
 const store = await joinStore(config, ports, SHARE);
 const isOff = (id: string) => config.feedsOff.includes(id) || without.includes(id);

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { endingNpm } from '../../src/commands/ending-npm.ts';
 import { freshFeeds, placeProblem } from '../../src/feeds/fresh.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { SOURCES } from '../../src/feeds/sources.ts';
@@ -265,6 +266,25 @@ describe('the newest release of a package', () => {
     vi.stubEnv('npm_config_fetch_retry_mintimeout', '1');
     vi.stubEnv('npm_config_fetch_retry_maxtimeout', '1');
     await expect(read('is-burner-email')).rejects.toThrow('sha512-AAAA');
+  });
+
+  it('ends with the command that a signal ends, and what it has fetched goes with it', async () => {
+    const folder = npmThat('sleep 60');
+    const before = left();
+    const reading = endingNpm(() => read('is-burner-email')).catch((error: Error) => error);
+    await vi.waitFor(() => expect(existsSync(join(folder, 'env'))).toBe(true), { timeout: 60_000 });
+    const { kill } = process;
+    const ended: unknown[] = [];
+    vi.spyOn(process, 'kill').mockImplementation((pid, signal) => {
+      if (pid < 0) return kill.call(process, pid, signal);
+      ended.push([pid, signal]);
+      return true;
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    process.emit('SIGHUP', 'SIGHUP');
+    expect(left()).toEqual(before);
+    expect(ended).toEqual([[process.pid, 'SIGHUP']]);
+    expect(String(await reading)).toContain('it ended with SIGKILL');
   });
 
   it('needs a folder to unpack it in, and says which', async () => {
