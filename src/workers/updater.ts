@@ -1,7 +1,7 @@
 /** Keeps the lists of a running service fresh, by itself. */
 
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { once as onceOf } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
@@ -78,12 +78,13 @@ export interface Limits {
   readonly listMs?: number;
 }
 
-/** A list that its thread had no room or no end for is left out, and the others are updated all the same. */
+/** A list that its thread had no room or no end for is left out, however many they are, and the others are updated. */
 export async function updateInThread(
   config: UpdaterStart['config'],
   store: OpenedStore,
   stop: AbortSignal,
   limits: Limits = {},
+  once = updateOnce,
 ): Promise<readonly Updated[]> {
   const { mib = roomIn(memoryNow()), listMs = LIST_MS } = limits;
   const { database, feedsOff, dataDir } = config;
@@ -102,7 +103,7 @@ export async function updateInThread(
     for (;;) {
       const without = [...lost, ...ended.map(({ feed }) => feed)];
       const start = { config: { database, feedsOff, dataDir }, id, without, lost };
-      const one = await updateOnce(start, store, stop, { mib, listMs }, updated => void ended.push(updated));
+      const one = await once(start, store, stop, { mib, listMs }, updated => void ended.push(updated));
       if (!one) return ended;
       await lose(one.feed, one.problem);
     }
@@ -178,5 +179,5 @@ const ENDING_MS = 2_000;
 
 async function endBySelf(thread: Worker): Promise<void> {
   thread.postMessage('end');
-  await once(thread, 'exit', { signal: AbortSignal.timeout(ENDING_MS) }).catch(() => {});
+  await onceOf(thread, 'exit', { signal: AbortSignal.timeout(ENDING_MS) }).catch(() => {});
 }
