@@ -16,7 +16,7 @@ import { readFileText } from './files.ts';
 import { shapeOf } from './formats.ts';
 import { newestFiles, publishedAt } from './npm.ts';
 import { filesIn, type PackageSource, packageFeeds } from './packages.ts';
-import { readLines, type Shape, WEB_FEEDS } from './web.ts';
+import { LINES, type Shape, WEB_FEEDS } from './web.ts';
 
 type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes' | 'last'>;
 
@@ -52,7 +52,7 @@ export function freshFeeds(
   }
   for (const [id, place] of from) {
     const origin = isAddress(place) ? shownAddress(new URL(place)) : place;
-    const shape = shapes.get(id) ?? { read: readLines };
+    const shape = shapes.get(id) ?? LINES;
     byId.set(id, {
       feed: { ...byId.get(id)!.feed, origin },
       read: last => readPlace(id, place, shape, { ...limits, last }),
@@ -124,9 +124,9 @@ function problemOf(error: unknown): string {
 async function readAddress(
   url: URL,
   options: DownloadOptions,
-  { read, firstBytes }: Shape,
+  { read, firstBytes, byLines }: Shape,
 ): Promise<RawFeed | null> {
-  const downloaded = await download(url, { ...options, firstBytes });
+  const downloaded = await download(url, { ...options, firstBytes, byLines });
   if (!downloaded) return null;
   try {
     return { version: thisMinute(), ...read(downloaded.text), tag: downloaded.tag };
