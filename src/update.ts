@@ -19,7 +19,7 @@ import type { TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
 import { accept } from './update/accept.ts';
-import { actOf } from './update/act.ts';
+import { actOf, type Version } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, isNoted, note } from './update/note.ts';
@@ -41,11 +41,6 @@ export type Outcome =
   | 'failed'
   | 'overtaken'
   | 'held';
-
-export interface Version {
-  readonly version: string;
-  readonly names: number;
-}
 
 export interface Updated {
   readonly feed: string;

@@ -26,8 +26,8 @@ export function* rowsOf(text: string): Generator<readonly string[]> {
     end.lastIndex = behind;
     const stop = end.exec(text)?.index ?? text.length;
     if (stop - from > MOST_LETTERS)
-      throw new FeedError(`a cell has more than ${MOST_LETTERS} letters: ${shown(text, from)}`);
-    if (cells.length === MOST_CELLS) throw new FeedError(`a row has more than ${MOST_CELLS} cells`);
+      throw new FeedError(`more than ${MOST_LETTERS} letters in a cell: ${shown(text, from)}`);
+    if (cells.length === MOST_CELLS) throw new FeedError(`more than ${MOST_CELLS} cells in a row`);
     const rest = text.slice(behind, stop).trim();
     if (isQuoted && rest !== '') throw new FeedError(`something stands behind a quote: ${shown(text, from)}`);
     cells.push(

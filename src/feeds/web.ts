@@ -117,6 +117,6 @@ function readRanked(text: string): Names {
 
 function cellsOf(line: string): string[] {
   const cells = line.split(',', MOST_CELLS + 1);
-  if (cells.length > MOST_CELLS) throw new FeedError(`a row has more than ${MOST_CELLS} cells`);
+  if (cells.length > MOST_CELLS) throw new FeedError(`more than ${MOST_CELLS} cells in a row`);
   return cells;
 }

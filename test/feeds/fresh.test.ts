@@ -115,7 +115,7 @@ describe('a feed from a place that an operator names', () => {
     ['castle', '<html>', 'a web page, not a list'],
     ['fakefilter', 'a.com', 'is not valid JSON'],
     ['fakefilter', '[]', 'is not an object'],
-    ['majestic-million', '1,a.com,'.repeat(501), 'a row has more than 1000 cells'],
+    ['majestic-million', '1,a.com,'.repeat(501), 'more than 1000 cells in a row'],
   ])('%s is refused when it holds %s', async (id, text, why) => {
     const path = written(text);
     await expect(readFrom(id, path)).rejects.toThrow(new RegExp(`^${path}: .*${why}`));
