@@ -110,7 +110,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
   const done = new Map<FreshSource, Updated>();
   const named = options.evenHeld ? await heldFeeds(parts.store) : [];
   const once = onceFrom(parts);
-  const unnoted: Updated[] = [];
+  const unnoted: FreshSource[] = [];
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
     await options.progress(id, done.size, parts.sources.length);
@@ -118,11 +118,11 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     done.set(source, updated);
     const isDone =
       options.dryRun || updated.outcome === 'held' || (await isNoted(source.feed, triedOf(updated), parts));
-    if (!isDone) unnoted.push(updated);
+    if (!isDone) unnoted.push(source);
     options.ended?.(updated);
     if (kind === 'popular') once.forget();
   }
-  for (const updated of unnoted) await note(triedOf(updated), parts).catch(() => {});
+  for (const source of unnoted) await isNoted(source.feed, triedOf(done.get(source)!), parts);
   return parts.sources.map(source => done.get(source)!);
 }
 
@@ -140,8 +140,9 @@ async function tried(
     return isHeld ? leftAlone(id) : await update(source, once, parts, options);
   } catch (error) {
     once.forget();
-    const fault = error instanceof StoreUnavailable ? {} : { fault: error };
-    return { ...failed(id, `it could not be compared or stored: ${(error as Error).message}`), ...fault };
+    const isTheirs = error instanceof StoreUnavailable || error instanceof FeedError;
+    const told = failed(id, `it could not be compared or stored: ${(error as Error).message}`);
+    return isTheirs ? told : { ...told, fault: error };
   }
 }
 
