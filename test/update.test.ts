@@ -708,4 +708,10 @@ it('where nothing could be read, the lists in use are not even loaded', async ()
     outcome: 'failed',
     fault: new Error('loaded'),
   });
+  // The next list may find them there.
+  let loaded = 0;
+  const soon = () => (loaded++ === 0 ? catalog() : catalogOf([]));
+  const behind = { ...feed, id: `${feed.id}-behind` };
+  const done = await updateAll([source(many(101)), source(many(101), behind)], { catalog: soon });
+  expect(done.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted']);
 });
