@@ -65,6 +65,15 @@ export function openDatabase(
   }
 }
 
+function makeMissing(path: string): void {
+  try {
+    makeOwnFile(path);
+  } catch (error) {
+    // An interrupted start leaves an empty one; of all else SQLite tells.
+    if (!isOfSystem(error)) throw error;
+  }
+}
+
 /**
  * Reads every page once. For start-up only: a damaged file must be found before it is written to. Opened for
  * reading, because closing a connection that may write would move a crash's journal into the damaged file (a checkpoint).
@@ -117,15 +126,6 @@ function makeFolder(folder: string): void {
   } catch (error) {
     // Another process may have been faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-function makeMissing(path: string): void {
-  try {
-    makeOwnFile(path);
-  } catch (error) {
-    // An interrupted start leaves an empty one; of all else SQLite tells.
-    if (!isOfSystem(error)) throw error;
   }
 }
 
