@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Act, type Actor, actOf } from './core/audit.ts';
-import { isHostName } from './core/domain.ts';
 import {
   changesIn,
   digestOf,
@@ -11,7 +10,6 @@ import {
   type Limits,
   limitsIn,
   NO_LIMITS,
-  rotated,
   secretFrom,
   shownParts,
   wouldDouble,
@@ -19,8 +17,10 @@ import {
 import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Problem } from './core/problem.ts';
-import { lastDays, monthOf, toSecond, WINDOW_DAYS } from './core/quota.ts';
+import { lastDays, monthOf, WINDOW_DAYS } from './core/quota.ts';
+import { endedBy, type Rotation, rotation, rotationInWords } from './core/rotation.ts';
 import { type ActsOnFeeds, actsOnFeeds } from './operate/feeds.ts';
+import { type ActsOnHosts, actsOnHosts } from './operate/hosts.ts';
 import { type ActsOfImport, actsOfImport } from './operate/imports.ts';
 
 export type { Problem };
@@ -28,6 +28,8 @@ export interface MadeKey {
   readonly key: KeyRecord;
   /** Shown once, kept nowhere. */
   readonly secret: string;
+  /** Of a rotation that ended an overlap: until when that would have run. */
+  readonly ended?: number | null;
 }
 
 export interface KeyUse {
@@ -42,7 +44,7 @@ export interface KeyUse {
 
 type WantedKey = Partial<Limits> & Pick<Limits, 'name'>;
 
-export interface Operate extends ActsOnFeeds, ActsOfImport {
+export interface Operate extends ActsOnFeeds, ActsOnHosts, ActsOfImport {
   /** No two keys that are not revoked get the same name. */
   createKey(limits: WantedKey, actor: Actor): Promise<MadeKey | Problem>;
   /** Nothing where there is a key already. */
@@ -53,17 +55,11 @@ export interface Operate extends ActsOnFeeds, ActsOfImport {
   usedBy(key: KeyRecord): Promise<number>;
   /** What is not named stays as it is. */
   updateKey(id: string, limits: Partial<Limits>, actor: Actor): Promise<KeyRecord | Problem>;
-  /** The old secret stays valid for so many milliseconds. */
-  rotateKey(id: string, overlap: number, actor: Actor): Promise<MadeKey | Problem>;
+  rotateKey(id: string, wanted: Rotation, actor: Actor): Promise<MadeKey | Problem>;
   revokeKey(id: string, actor: Actor): Promise<KeyRecord | Problem>;
 
   setOverride(override: Omit<Override, 'createdAt'>, actor: Actor): Promise<Override>;
   removeOverride(domain: string, actor: Actor): Promise<Problem | undefined>;
-
-  /** Takes a mail host out for good. */
-  forgetHost(host: string, actor: Actor): Promise<Problem | undefined>;
-  /** Lets it be learned again: from nothing where it was forgotten, from its guests where it was shared. */
-  relearnHost(host: string, actor: Actor): Promise<Problem | undefined>;
 }
 
 /** Of an act that others get in the way of. */
@@ -78,6 +74,7 @@ export function newKey(limits: WantedKey, now: number, secret = newSecret()): Ma
     ...shownParts(secret),
     previousDigest: null,
     previousUntil: null,
+    former: null,
     ...NO_LIMITS,
     ...limits,
     createdAt: now,
@@ -153,17 +150,20 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
         (key, changed) => actOf(clock(), 'key.update', id, actor, changesIn(key, changed)),
       ),
 
-    async rotateKey(id, overlap, actor) {
+    async rotateKey(id, wanted, actor) {
       const now = clock();
       const { key: fresh, secret } = newKey({ name: id }, now);
+      let ended: number | null = null;
       const key = await change(
         store,
         id,
-        before => rotated(before, fresh, overlap > 0 ? now + overlap : null),
-        (_before, { previousUntil }) =>
-          actOf(clock(), 'key.rotate', id, actor, `the old secret ${untilWhen(previousUntil)}`),
+        before => rotation(before, fresh, wanted, now),
+        (before, after) => {
+          ended = endedBy(before, now);
+          return actOf(clock(), 'key.rotate', id, actor, rotationInWords(before, after, now));
+        },
       );
-      return 'problem' in key ? key : { key, secret };
+      return 'problem' in key ? key : { key, secret, ended };
     },
 
     revokeKey: (id, actor) =>
@@ -180,7 +180,7 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
 async function change(
   store: Store,
   id: string,
-  edit: (key: KeyRecord) => Partial<KeyRecord>,
+  edit: (key: KeyRecord) => Partial<KeyRecord> | Problem,
   actFor: (key: KeyRecord, changed: KeyRecord) => Act,
 ): Promise<KeyRecord | Problem> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -189,7 +189,9 @@ async function change(
     if (!key) return NO_SUCH_KEY;
     if (key.revokedAt !== null)
       return problem('revoked', `the key ${key.id} is revoked, which cannot be undone: create a new one`);
-    const changed = { ...key, ...edit(key) };
+    const edited = edit(key);
+    if ('problem' in edited) return edited;
+    const changed = { ...key, ...edited };
     if (isDeepStrictEqual(changed, key)) return key;
     if (wouldDouble(keys, id, changed.name)) return taken(changed.name);
     if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
@@ -199,9 +201,6 @@ async function change(
 
 const taken = (name: string) =>
   problem('taken', `there is a key named ${JSON.stringify(name)} already: choose another name`);
-
-const untilWhen = (until: number | null) =>
-  until === null ? 'ends at once' : `stays valid until ${toSecond(until)}`;
 
 function actsOnOverrides({ store, clock }: Parts): Pick<Operate, 'setOverride' | 'removeOverride'> {
   return {
@@ -219,29 +218,8 @@ function actsOnOverrides({ store, clock }: Parts): Pick<Operate, 'setOverride' |
   };
 }
 
-function actsOnHosts({ store, clock }: Parts): Pick<Operate, 'forgetHost' | 'relearnHost'> {
-  return {
-    async forgetHost(host, actor) {
-      const now = clock();
-      const known = await store.forgetHost(host, now, actOf(now, 'host.forget', host, actor));
-      return known ? undefined : unknownHost(host);
-    },
-
-    async relearnHost(host, actor) {
-      const known = await store.forgetHost(host, null, actOf(clock(), 'host.relearn', host, actor));
-      return known ? undefined : unknownHost(host);
-    },
-  };
-}
-
 function problem(kind: Problem['problem'], detail: string): Problem {
   return { problem: kind, detail };
-}
-
-/** Evidence names the host of a domain that was judged by that host's address. */
-function unknownHost(host: string): Problem {
-  const hint = isHostName(host) ? '; a host that only its own domain has is known by its address' : '';
-  return problem('not_found', `nothing is known of ${host}${hint}`);
 }
 
 const NO_SUCH_KEY = problem('not_found', 'there is no such key');

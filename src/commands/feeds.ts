@@ -1,7 +1,8 @@
 /** `domain-risk feeds`: the lists that are followed, how fresh they are, and bringing fresh ones into the store. */
 
 import type { Command } from 'commander';
-import { loadCatalog, openCommandStore, updateParts } from '../compose.ts';
+import { openCommandStore } from '../command-store.ts';
+import { loadCatalog, updateParts } from '../compose.ts';
 import type { Store } from '../core/ports.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
@@ -65,7 +66,7 @@ function placeValue(text: string, before: ReadonlyMap<string, string> = new Map(
 
 async function status(options: { json?: boolean }): Promise<void> {
   const config = readWorld();
-  const store = hasStore(config) ? await openCommandStore(config, failed) : undefined;
+  const store = (await hasStore(config)) ? await openCommandStore(config, failed) : undefined;
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
     const { feedsOff } = config;
@@ -135,6 +136,7 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
 
 export async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
   const { freshFeeds, placeProblem } = await import('../feeds/fresh.ts');
+  const { endingNpm } = await import('./ending-npm.ts');
   const { from = new Map(), force = false, dryRun = false } = options;
   for (const [feed, place] of from) {
     const problem = placeProblem(place);
@@ -153,14 +155,16 @@ export async function update(feeds: readonly string[] | undefined, options: Upda
     const bar = startProgress('Updating the feeds');
     const progress = (feed: string, done: number, total: number) => bar.at(feed, done, total);
     const parts = updateParts(config, store, sources, actor());
-    return updateFeeds(parts, { force, dryRun, evenHeld: wanted.size > 0, progress }).then(done => {
+    const how = { force, dryRun, evenHeld: wanted.size > 0, progress };
+    return endingNpm(() => updateFeeds(parts, how)).then(done => {
       const taken = `${done.filter(isTaken).length} of ${done.length} feeds have a new version`;
       bar.end(dryRun ? `${taken}; a dry run: nothing was changed` : taken);
       return done;
     });
   };
-  if (!hasStore(config)) for (const id of wanted) checkKnown(id, []);
-  const results = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStore(work));
+  const isStored = await hasStore(config);
+  if (!isStored) for (const id of wanted) checkKnown(id, []);
+  const results = await (dryRun && !isStored ? work(NO_STORE) : withStore(work));
   if (options.json) printJson({ dry_run: dryRun, feeds: results.map(shownUpdate) });
   else printUpdates(results);
   if (!options.json) printFlips(results);
@@ -168,6 +172,8 @@ export async function update(feeds: readonly string[] | undefined, options: Upda
     if (fallback !== null) process.stderr.write(`feed ${feed} came from ${fallback}\n`);
   for (const one of results)
     if (one.outcome === 'forced' || isHeld(one)) process.stderr.write(`${told(one)}\n`);
+  for (const { fault } of results)
+    if (fault instanceof Error) process.stderr.write(`domain-risk: ${fault.stack}\n`);
   const bad = results.filter(isKept);
   if (bad.length > 0) throw new CommandFailed([...bad.map(told), ...fixes(bad, from)].join('\n'));
 }

@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import type { Config } from '../config.ts';
+import { FIRST_START } from '../core/audit.ts';
 import { isWellFormedSecret } from '../core/key.ts';
 import { newSecret } from '../operate.ts';
 import type { Service } from '../service.ts';
@@ -12,7 +13,7 @@ import { operateOn } from './world.ts';
 type Serving = Pick<Service, 'address' | 'store'> & { readonly invite?: Service['invite'] | undefined };
 
 const FIRST_LOST = 'nobody has the first API key: "domain-risk keys rotate first" gives it a new secret';
-const ACTOR = { who: 'domain-risk', via: 'first start' };
+const ACTOR = { who: 'domain-risk', via: FIRST_START };
 
 export async function welcome(
   serving: Serving,

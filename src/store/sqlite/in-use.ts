@@ -3,12 +3,11 @@
  * takes it back from whoever dies, and sees it in other containers too, of which /proc/locks says nothing.
  */
 
-import { chmodSync, chownSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, SQLITE } from './codes.ts';
 import { OPEN_WAIT_MS, takeLock } from './lock.ts';
-import { explain } from './open.ts';
+import { explain, makeMissing } from './open.ts';
 
 export interface Use {
   /** Does it while nobody else has the store open, where it is still needed by then; false where somebody has. */
@@ -60,9 +59,9 @@ export function enterUse(real: string): Use {
 function lockOn(lock: string, sql: string, waitMs: number, isNeeded = () => true): DatabaseSync {
   for (;;) {
     const before = inoOf(lock);
+    if (before === undefined) makeMissing(lock);
     const db = open(lock);
     try {
-      if (before === undefined) makePrivate(lock);
       takeLock(() => {
         if (isNeeded()) db.exec(sql);
       }, waitMs);
@@ -84,10 +83,3 @@ function open(lock: string): DatabaseSync {
 }
 
 const inoOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
-
-/** Not by a descriptor: as in heads.ts. What root makes is for whoever the folder belongs to. */
-function makePrivate(lock: string): void {
-  chmodSync(lock, 0o600);
-  const { uid, gid } = statSync(dirname(lock));
-  if (process.getuid?.() === 0 && uid !== 0) chownSync(lock, uid, gid);
-}

@@ -16,7 +16,6 @@ import {
   type Stats,
   statSync,
   unlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -25,6 +24,7 @@ import { StoreRefused } from '../refused.ts';
 import { isOfSystem } from './codes.ts';
 import { canFollow, type Head, headOf } from './heads.ts';
 import type { Use } from './in-use.ts';
+import { makeOwnFile } from './owner.ts';
 
 interface Identity {
   readonly dev: number;
@@ -79,7 +79,8 @@ export function notePair(path: string, head: Head): void {
   };
   const partial = `${noteOf(real)}-${process.pid}-${threadId}`;
   try {
-    writeFileSync(partial, JSON.stringify(note), { mode: 0o600 });
+    rmSync(partial, { force: true });
+    makeOwnFile(partial, JSON.stringify(note));
     renameSync(partial, noteOf(real));
   } catch (error) {
     if (!isOfSystem(error)) throw error;
@@ -115,7 +116,7 @@ function isFileOf({ file, head }: Note, real: string): boolean {
 }
 
 /** Those beside the file that were written for another one. */
-function strangersBeside(real: string): string[] {
+export function strangersBeside(real: string): string[] {
   const paths = ENDS.map(end => real + end);
   const present = paths.map(statOf);
   if (!present.some(Boolean)) return [];
