@@ -209,8 +209,8 @@ async function update(
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
   if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
-  const flips = await tryOut(next, inUse.snapshot, { ...parts, catalog }, now);
   const check = await checkOf(feed.id, parts.store);
+  const flips = await tryOut(next, inUse.snapshot, check, { ...parts, catalog }, now);
   const names = waitingIn(flips, check, lately.keys());
   if (names.length > 0) {
     const { problem, outcome, waiting } = problemOf(names, feed, check);

@@ -581,13 +581,19 @@ describe('what a new version would change for names that were asked here lately'
     expect((await updateAll([slow], options))[0]!.outcome).toBe('accepted');
   });
 
-  it('is refused without asking again where an operator rejected it; other names wait, and force takes all', async () => {
+  it('is refused without asking again where an operator rejected any name of it, asked for or not; force takes all', async () => {
     const bad = [...many(100), ...regulars.slice(0, 7)];
     expect((await tryAll(bad)).outcome).toBe('waiting');
     const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
     expect(await rejectFeed(feed.id, actor)).toEqual(bad.slice(100));
-    expect(await tryAll(bad.slice(0, -1))).toMatchObject({ outcome: 'refused', waiting: null });
-    expect((await tryAll([...bad, 'regular7.com'], { dryRun: true })).outcome).toBe('waiting');
+    for (const names of [bad.slice(0, -1), [...many(100), regulars[3]!], [...bad, 'regular7.com']])
+      expect(await tryAll(names)).toMatchObject({ outcome: 'refused', waiting: [] });
+    const forgotten = { ...store, askedNames: async () => [] };
+    expect(await tryAll(bad.slice(0, -4), { store: forgotten })).toMatchObject({
+      outcome: 'refused',
+      problems: [expect.stringMatching(/flag 3 names that an operator rejected: "feeds approve list-/)],
+    });
+    expect((await tryAll([...many(100), 'regular7.com'], { dryRun: true })).outcome).toBe('accepted');
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
     expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
     expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');

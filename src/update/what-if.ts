@@ -1,7 +1,7 @@
 /** A new version before it counts: what it would change for names that this service was really asked lately. */
 
 import { randomBytes } from 'node:crypto';
-import { askedIn } from '../core/asked.ts';
+import { type Asked, askedIn } from '../core/asked.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Day } from '../core/days.ts';
 import { registrableDomain } from '../core/domain.ts';
@@ -22,15 +22,24 @@ interface Parts {
   readonly catalog: () => Promise<Catalog>;
 }
 
+/** What an operator rejected once is tried for good, whether or not it is still asked for. */
+const REJECTED: Asked = { isFlagged: false, isEstablished: false };
+
+const rejectedIn = (check: FeedCheck | undefined): readonly string[] =>
+  (check?.isApproved === false && check.decided) || [];
+
 /** Only where a name that was asked for is touched: folding a catalog takes half a second. */
 export async function tryOut(
   next: Snapshot,
   inUse: Snapshot | undefined,
+  check: FeedCheck | undefined,
   parts: Parts,
   now: number,
 ): Promise<readonly Flip[]> {
   const changed = new Set(next.names).symmetricDifference(new Set(inUse?.names));
-  const asked = touchedOf(askedIn(await parts.store.askedNames()), changed);
+  const names = askedIn(await parts.store.askedNames());
+  for (const name of rejectedIn(check)) names.set(name, names.get(name) ?? REJECTED);
+  const asked = touchedOf(names, changed);
   if (asked.size === 0) return [];
   const before = await parts.catalog();
   const isOther = ({ feed }: Pick<Snapshot, 'feed'>) => feed.id !== next.feed.id;
@@ -79,12 +88,17 @@ export function keepingFlags(
   return allAtOnce(sealing(next.feed, { ...next, moved }));
 }
 
-/** The names that an operator has to look at; none where they are few, with those of the last month, or were approved. */
+/**
+ * The names that an operator has to look at; none where they are few, with those of the last month, or were approved.
+ * One that was rejected is never few: whoever brings them five at a time has them all.
+ */
 export function waitingIn(
   flips: readonly Flip[],
   check: FeedCheck | undefined,
   lately: Iterable<string> = [],
 ): readonly string[] {
+  const again = rejectedAgain(flips, check);
+  if (again.length > 0) return again;
   const approved = new Set(check?.isApproved ? check.decided : []);
   const isOpen = (name: string) => !approved.has(name);
   const flagged = establishedIn(flips).filter(isOpen);
@@ -95,21 +109,32 @@ export function waitingIn(
   return parties.size > MOST_FLAGGED ? names : [];
 }
 
+function rejectedAgain(flips: readonly Flip[], check: FeedCheck | undefined): readonly string[] {
+  const rejected = new Set(rejectedIn(check));
+  return flips
+    .filter(({ change, domain }) => change === 'flagged' && rejected.has(domain))
+    .map(({ domain }) => domain);
+}
+
 /** What is kept of them: an operator looks at a few. */
 const MOST_KEPT = 1_000;
 
-/** What becomes of such a version: it waits, or is refused where an operator rejected these names before. */
+/** What becomes of such a version: it waits, or is refused where it flags what an operator rejected before. */
 export function problemOf(waiting: readonly string[], { id }: { id: string }, check: FeedCheck | undefined) {
-  const rejected = new Set(check?.isApproved === false ? check.decided : []);
-  const isRejected = waiting.every(name => rejected.has(name));
+  const rejected = new Set(rejectedIn(check));
   // Without the names, which are callers': this text goes into the log and to whoever is alerted.
-  const what = `it would flag ${waiting.length} established names that were asked here lately`;
-  const fix = isRejected
-    ? `an operator rejected that; "feeds approve ${id}" takes it all the same`
-    : `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;
+  const what = `it would flag ${waiting.length}`;
+  if (waiting.some(name => rejected.has(name)))
+    return {
+      outcome: 'refused',
+      problem: `${what} names that an operator rejected: "feeds approve ${id}" takes it all the same`,
+      // Nobody is asked about it, nor any more about one that waited before it.
+      waiting: [],
+    } as const;
+  const fix = `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;
   return {
-    outcome: isRejected ? 'refused' : 'waiting',
-    problem: `${what}: ${fix}`,
-    waiting: isRejected ? null : waiting.slice(0, MOST_KEPT),
+    outcome: 'waiting',
+    problem: `${what} established names that were asked here lately: ${fix}`,
+    waiting: waiting.slice(0, MOST_KEPT),
   } as const;
 }
