@@ -22,23 +22,40 @@ export const SERVERS_READ = 4;
 const ESTABLISHED_DAYS = 7;
 
 export interface Asked {
+  /** On the newest day on which it was asked for, wherever it was. */
   readonly isFlagged: boolean;
+  /** One day on which it was flagged, by a version that an operator went back from, takes none of the others away. */
   readonly isEstablished: boolean;
 }
 
-export function askedIn(rows: readonly AskedNames[]): Map<string, Asked> {
-  const days = new Map<string, Set<string>>();
-  const flagged = new Set<string>();
-  for (const { day, names } of rows)
+/** By name one bit for each day, the newest first: those on which it was safe, and `KEPT_DAYS` further those it was flagged on. */
+function daysIn(rows: readonly AskedNames[]): Map<string, number> {
+  const days = [...new Set(rows.map(({ day }) => day))].sort().reverse().slice(0, KEPT_DAYS);
+  const seen = new Map<string, number>();
+  for (const { day, names } of rows) {
+    const at = days.indexOf(day);
+    if (at === -1) continue;
     for (const text of names.split(' ')) {
       const name = text.replace('!', '');
       if (name === '') continue;
-      if (text !== name) flagged.add(name);
-      else days.set(name, (days.get(name) ?? new Set()).add(day));
+      const bit = 1 << (text === name ? at : KEPT_DAYS + at);
+      seen.set(name, (seen.get(name) ?? 0) | bit);
     }
+  }
+  return seen;
+}
+
+const ALL_DAYS = 2 ** KEPT_DAYS - 1;
+
+export function askedIn(rows: readonly AskedNames[]): Map<string, Asked> {
   const asked = new Map<string, Asked>();
-  for (const [name, on] of days)
-    asked.set(name, { isFlagged: false, isEstablished: on.size >= ESTABLISHED_DAYS });
-  for (const name of flagged) asked.set(name, { isFlagged: true, isEstablished: false });
+  for (const [name, bits] of daysIn(rows)) {
+    const safe = bits & ALL_DAYS;
+    const any = safe | (bits >>> KEPT_DAYS);
+    const newest = any & -any;
+    let days = 0;
+    for (let left = safe; left !== 0; left &= left - 1) days++;
+    asked.set(name, { isFlagged: (safe & newest) === 0, isEstablished: days >= ESTABLISHED_DAYS });
+  }
   return asked;
 }

@@ -23,7 +23,10 @@ export function touchedOf(
   return new Map([...asked].filter(([name]) => lineage(name as Domain).some(one => changed.has(one))));
 }
 
-/** What an operator decided stays as it is. What a learned mail host flags is flagged already. */
+/**
+ * What an operator decided stays as it is. What a learned mail host flags is flagged already, unless it was safe on so
+ * many days that only lists may have flagged it since.
+ */
 export function flipsOf(
   before: Catalog,
   after: Catalog,
@@ -37,7 +40,7 @@ export function flipsOf(
     if (findOverride(overrides, lineage(domain as Domain), now)) continue;
     const was = flaggedBy(before, domain, today).length > 0;
     const is = flaggedBy(after, domain, today).length > 0;
-    if (!was && is && !isFlagged) flips.push({ domain, change: 'flagged', isEstablished });
+    if (!was && is && (isEstablished || !isFlagged)) flips.push({ domain, change: 'flagged', isEstablished });
     if (was && !is) flips.push({ domain, change: 'cleared', isEstablished: false });
   }
   return flips;

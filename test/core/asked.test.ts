@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { askedIn } from '../../src/core/asked.ts';
+
+/** What was said of x.com on each day up to today, the oldest first: `s`afe, `!` flagged, `-` not asked; two servers. */
+const days = (one: string, other = '') =>
+  [one, other].flatMap((said, server) =>
+    [...said].flatMap((word, at) => ({
+      day: `2026-11-${10 + at}`,
+      server: `${server}`,
+      names: { s: 'x.com', '!': '!x.com' }[word] ?? 'other.com',
+    })),
+  );
+
+test.each<[string, string, string, boolean, boolean]>([
+  ['safe on seven days', 'sssssss', '', false, true],
+  ['safe on six', 'ssssss-', '', false, false],
+  ['safe on nine of ten days, and flagged on one', 's!ssssssss', '', false, true],
+  ['safe on seven days, and flagged today', 'sssssss!', '', true, true],
+  ['safe on few days, and flagged since', 'ss!!', '', true, false],
+  ['flagged on few days, and safe since', '!!s', '', false, false],
+  ['flagged on all days', '!!!!!!!', '', true, false],
+  ['flagged here and safe there on the newest day', '!!!!!!!', '------s', false, false],
+  ['safe on seven days by two servers together', 's-s-s-s', '-s-s-s-', false, true],
+])('a name that was %s', (_, one, other, isFlagged, isEstablished) => {
+  const rows = days(one, other);
+  expect(askedIn(rows).get('x.com')).toEqual({ isFlagged, isEstablished });
+  expect(askedIn(rows.toReversed()).get('x.com')).toEqual({ isFlagged, isEstablished });
+});
+
+test('only the newest fourteen days count', () => {
+  const then = (more: number) => askedIn(days(`sssssss${'-'.repeat(more)}`)).get('x.com')!.isEstablished;
+  expect([then(7), then(8)]).toEqual([true, false]);
+});
