@@ -14,7 +14,7 @@ import { sealing } from '../core/snapshot.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { parseTables, type TableTexts } from '../core/tables.ts';
 import { STEP_DAYS } from '../core/turnover.ts';
-import { type Flip, flipsOf, touchedOf } from '../core/what-if.ts';
+import { changedIn, type Flip, flipsOf, touchedOf } from '../core/what-if.ts';
 
 interface Parts {
   readonly store: Pick<Store, 'askedNames' | 'listOverrides'>;
@@ -36,10 +36,9 @@ export async function tryOut(
   parts: Parts,
   now: number,
 ): Promise<readonly Flip[]> {
-  const changed = new Set(next.names).symmetricDifference(new Set(inUse?.names));
   const names = askedIn(await parts.store.askedNames());
   for (const name of rejectedIn(check)) names.set(name, names.get(name) ?? REJECTED);
-  const asked = touchedOf(names, changed);
+  const asked = touchedOf(names, changedIn(next, inUse));
   if (asked.size === 0) return [];
   const before = await parts.catalog();
   const isOther = ({ feed }: Pick<Snapshot, 'feed'>) => feed.id !== next.feed.id;
