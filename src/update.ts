@@ -26,7 +26,7 @@ import { actOf } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, note } from './update/note.ts';
-import { flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
+import { flaggedIn, flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
  * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
@@ -146,9 +146,11 @@ function leftAlone(feed: string): Updated {
 }
 
 /** What had to be forced was looked at by an operator. */
-function triedOf({ feed, outcome, problems, turnover, waiting, tag, fallback }: Updated): Tried {
+function triedOf({ feed, outcome, problems, turnover, waiting, flips, tag, fallback }: Updated): Tried {
   const isBad = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
-  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting, tag, fallback };
+  const problem = isBad ? shortDetail(problems.join('; ')) : null;
+  const isTaken = outcome === 'accepted' || outcome === 'forced';
+  return { feed, problem, turnover, waiting, flagged: isTaken ? flaggedIn(flips ?? []) : [], tag, fallback };
 }
 
 /** Of one that could not even be tried to the end. */
@@ -221,8 +223,7 @@ async function update(
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
   const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
-  const isLookedAt = outcome === 'forced' || check?.isApproved === true;
-  const kept = keepingFlags(next, flips, isLookedAt, today);
+  const kept = keepingFlags(next, flips, check, outcome === 'forced', today);
   const taken = !(await isGone(feed, parts.store)) && (await accept(kept, inUse.digest, act, parts));
   if (taken) return { ...changed, tag: keptTag(read.tag, kept, now) };
   const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);

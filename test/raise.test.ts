@@ -20,7 +20,7 @@ const NOW = Date.UTC(2026, 10, 15);
 const DAY = 86_400_000;
 const check = (feed: string, problem: string | null, checkedAt: number | null = NOW): FeedCheck => ({
   ...{ feed, problem, checkedAt, triedAt: NOW, added: 0, removed: 0 },
-  ...{ waiting: null, decided: null, isApproved: null, tag: null, fallback: null },
+  ...{ waiting: null, approved: null, rejected: null, tag: null, fallback: null },
 });
 const NOTHING: Seen = {
   ...{ now: NOW, keys: [], checks: [], backup: undefined, servers: [] },

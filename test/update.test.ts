@@ -535,7 +535,7 @@ describe('what a new version would change for names that were asked here lately'
     expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
     expect(await approveFeed(feed.id, actor)).toMatchObject({ problem: 'not_found' });
     expect((await tryAll(bad)).outcome).toBe('accepted');
-    expect(await check()).toMatchObject({ waiting: null, decided: null, isApproved: null });
+    expect(await check()).toMatchObject({ waiting: null, approved: null, rejected: null });
     expect((await acts()).map(({ action }) => action)).toEqual(['feed.approve', 'feed.update']);
   });
 
@@ -568,7 +568,7 @@ describe('what a new version would change for names that were asked here lately'
       },
     };
     expect((await tryAll(bad, { store: meanwhile })).outcome).toBe('waiting');
-    expect(await check()).toMatchObject({ waiting: null, decided: bad.slice(100), isApproved: false });
+    expect(await check()).toMatchObject({ waiting: null, approved: null, rejected: bad.slice(100) });
     decide = async () => {};
     const slow = {
       ...source(bad, verified()),
@@ -597,6 +597,29 @@ describe('what a new version would change for names that were asked here lately'
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
     expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
     expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
+  });
+
+  it('stays decided while its server has a good version again, and what was rejected also where others are approved', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 6)];
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    expect((await tryAll(bad)).outcome).toBe('waiting');
+    await approveFeed(feed.id, actor);
+    expect((await tryAll(many(100))).outcome).toBe('unchanged');
+    expect((await tryAll(many(101))).outcome).toBe('accepted');
+    expect((await tryAll(bad, { dryRun: true })).outcome).toBe('accepted');
+    // Nobody has used it: it can be taken back.
+    expect(await rejectFeed(feed.id, actor)).toEqual(bad.slice(100));
+    expect((await tryAll(many(101))).outcome).toBe('unchanged');
+    expect((await tryAll(bad)).outcome).toBe('refused');
+
+    const others = many(6, 'others');
+    const rows = await store.askedNames();
+    const asked = rows.map(row => ({ ...row, names: `${row.names} ${others.join(' ')}` }));
+    const options = { store: { ...store, askedNames: async () => asked } };
+    expect((await tryAll([...many(101), ...others], options)).outcome).toBe('waiting');
+    await approveFeed(feed.id, actor);
+    expect((await tryAll([...many(101), ...others], options)).outcome).toBe('accepted');
+    expect((await tryAll([...many(101), ...others, 'regular0.com'], options)).outcome).toBe('refused');
   });
 
   it('counts one decision after the other where a version has more names than one look shows', async () => {

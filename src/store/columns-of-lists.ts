@@ -16,8 +16,8 @@ export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
   removed: whole,
   problem: orNull(text),
   waiting: later(orNull(texts)),
-  decided: later(orNull(texts)),
-  isApproved: later(orNull(yesNo)),
+  approved: later(orNull(texts)),
+  rejected: later(orNull(texts)),
   tag: later(orNull(record<KeptTag>())),
   fallback: later(orNull(text)),
 });

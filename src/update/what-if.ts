@@ -25,9 +25,6 @@ interface Parts {
 /** What an operator rejected once is tried for good, whether or not it is still asked for. */
 const REJECTED: Asked = { isFlagged: false, isEstablished: false };
 
-const rejectedIn = (check: FeedCheck | undefined): readonly string[] =>
-  (check?.isApproved === false && check.decided) || [];
-
 /** Only where a name that was asked for is touched: folding a catalog takes half a second. */
 export async function tryOut(
   next: Snapshot,
@@ -37,7 +34,7 @@ export async function tryOut(
   now: number,
 ): Promise<readonly Flip[]> {
   const names = askedIn(await parts.store.askedNames());
-  for (const name of rejectedIn(check)) names.set(name, names.get(name) ?? REJECTED);
+  for (const name of check?.rejected ?? []) names.set(name, names.get(name) ?? REJECTED);
   const asked = touchedOf(names, changedIn(next, inUse));
   if (asked.size === 0) return [];
   const before = await parts.catalog();
@@ -55,10 +52,11 @@ export async function tryOut(
  */
 const MOST_FLAGGED = 5;
 
+export const flaggedIn = (flips: readonly Flip[]) =>
+  flips.filter(({ change }) => change === 'flagged').map(({ domain }) => domain);
+
 const establishedIn = (flips: readonly Flip[]) =>
-  flips
-    .filter(({ change, isEstablished }) => change === 'flagged' && isEstablished)
-    .map(({ domain }) => domain);
+  flaggedIn(flips.filter(({ isEstablished }) => isEstablished));
 
 /**
  * What versions of the last month flagged: four updates with five names each are twenty (2026-11-17). Kept with the
@@ -72,18 +70,19 @@ export function flaggedLately(inUse: Snapshot | undefined, { kind }: Feed, today
   );
 }
 
-/** With what it flags now. Where an operator looked at it, the count begins anew. */
+/** With what it flags now. What an operator approved or forced in is not counted. */
 export function keepingFlags(
   next: Snapshot,
   flips: readonly Flip[],
-  isLookedAt: boolean,
+  check: FeedCheck | undefined,
+  isForced: boolean,
   today: Day,
 ): Snapshot {
   const flagged = establishedIn(flips);
   if (next.feed.kind === 'popular' || flagged.length === 0) return next;
-  const moved = isLookedAt
-    ? new Map()
-    : new Map([...next.moved, ...flagged.map(name => [name, today] as const)]);
+  const approved = new Set(check?.approved);
+  const all = isForced ? [] : [...next.moved, ...flagged.map(name => [name, today] as const)];
+  const moved = new Map(all.filter(([name]) => !approved.has(name)));
   return allAtOnce(sealing(next.feed, { ...next, moved }));
 }
 
@@ -98,7 +97,7 @@ export function waitingIn(
 ): readonly string[] {
   const again = rejectedAgain(flips, check);
   if (again.length > 0) return again;
-  const approved = new Set(check?.isApproved ? check.decided : []);
+  const approved = new Set(check?.approved);
   const isOpen = (name: string) => !approved.has(name);
   const flagged = establishedIn(flips).filter(isOpen);
   if (flagged.length === 0) return [];
@@ -109,10 +108,8 @@ export function waitingIn(
 }
 
 function rejectedAgain(flips: readonly Flip[], check: FeedCheck | undefined): readonly string[] {
-  const rejected = new Set(rejectedIn(check));
-  return flips
-    .filter(({ change, domain }) => change === 'flagged' && rejected.has(domain))
-    .map(({ domain }) => domain);
+  const rejected = new Set(check?.rejected);
+  return flaggedIn(flips).filter(name => rejected.has(name));
 }
 
 /** What is kept of them: an operator looks at a few. */
@@ -120,7 +117,7 @@ const MOST_KEPT = 1_000;
 
 /** What becomes of such a version: it waits, or is refused where it flags what an operator rejected before. */
 export function problemOf(waiting: readonly string[], { id }: { id: string }, check: FeedCheck | undefined) {
-  const rejected = new Set(rejectedIn(check));
+  const rejected = new Set(check?.rejected);
   // Without the names, which are callers': this text goes into the log and to whoever is alerted.
   const what = `it would flag ${waiting.length}`;
   if (waiting.some(name => rejected.has(name)))

@@ -1406,8 +1406,8 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const check = {
         ...tried,
         waiting: ['a.com', 'b.com'],
-        decided: null,
-        isApproved: null,
+        approved: null,
+        rejected: null,
         tag: null,
         fallback: null,
       };
@@ -1415,7 +1415,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await one.noteCheck({ ...check, feed: 'a', problem: null });
       await other.noteCheck(check);
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
-      const decided = { ...check, waiting: null, decided: ['a.com', 'b.com'], isApproved: false };
+      const decided = { ...check, waiting: null, approved: ['a.com', 'b.com'], rejected: ['c.com'] };
       const tag = { address: 'x', etag: '"1"', modified: null, digest: 'd', wholeAt: 7 };
       const act = { ...ACT, action: 'feed.reject', subject: 'b' } as const;
       for (const was of [null, { ...check, triedAt: 6 }])
@@ -1470,8 +1470,8 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const untouched = {
         problem: null,
         waiting: null,
-        decided: null,
-        isApproved: null,
+        approved: null,
+        rejected: null,
         tag: null,
         fallback: null,
       };
