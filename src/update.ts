@@ -203,9 +203,9 @@ async function update(
   const held = { ...(await known()), installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
-  const lately = flaggedLately(inUse.snapshot, feed, today);
-  const moved = new Map([...turnoverOf(fresh, inUse.snapshot, today).moved, ...lately]);
-  const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
+  const { moved } = turnoverOf(fresh, inUse.snapshot, today);
+  const lately = flaggedLately(inUse.snapshot, today);
+  const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved, lately);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
   const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };

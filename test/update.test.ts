@@ -555,6 +555,23 @@ describe('what a new version would change for names that were asked here lately'
     expect((await tryAll(step(7), on(FIRST + 2 * DAY))).outcome).toBe('accepted');
   });
 
+  it('holds a popularity list back too that leaves names out in small steps', async () => {
+    const popular: Feed = { ...feed, kind: 'popular' };
+    const largest = [...canariesOf(parseTables(await readTables()))];
+    const without = (count: number) => [...largest, ...many(400, 'used'), ...regulars.slice(count)];
+    const listed = source(regulars, { ...feed, id: 'listed', atLeast: 1 });
+    const leaveOut = async (count: number, day: number, inUse: number, force = false) => {
+      const feeds = [listed, source(without(inUse), popular)];
+      const before = () => buildCatalog({ feeds, tables: () => readTables() }, () => {});
+      const options = { installed: [], now: FIRST + day * DAY, force, catalog: before };
+      return (await updateAll([source(without(count), popular)], options))[0]!;
+    };
+    expect((await leaveOut(0, 0, 0, true)).outcome).toBe('forced');
+    expect((await leaveOut(4, 1, 0)).outcome).toBe('accepted');
+    expect(await leaveOut(6, 2, 4)).toMatchObject({ outcome: 'waiting', waiting: { length: 6 } });
+    expect((await leaveOut(6, 32, 4)).outcome).toBe('accepted');
+  });
+
   it('hears an operator who decides while it is fetched, and forgets nothing that is decided while it is noted', async () => {
     const bad = [...many(100), ...regulars.slice(0, 6)];
     expect((await tryAll(bad)).outcome).toBe('waiting');

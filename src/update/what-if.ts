@@ -5,7 +5,7 @@ import { type Asked, askedIn } from '../core/asked.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Day } from '../core/days.ts';
 import { registrableDomain } from '../core/domain.ts';
-import type { Content, Feed, Snapshot } from '../core/feed.ts';
+import type { Content, Snapshot } from '../core/feed.ts';
 import { makingCatalog } from '../core/folding.ts';
 import type { FeedCheck } from '../core/freshness.ts';
 import { SEED_BYTES } from '../core/names.ts';
@@ -59,14 +59,15 @@ const establishedIn = (flips: readonly Flip[]) =>
   flaggedIn(flips.filter(({ isEstablished }) => isEstablished));
 
 /**
- * What versions of the last month flagged: four updates with five names each are twenty (2026-11-17). Kept with the
- * version in use, so that whoever goes back from it takes it back; a popularity list, which flags nobody, keeps there
- * what else was moved.
+ * What versions of the last month flagged: four updates with five names each are twenty, and so are four of a popularity
+ * list that leave five out each (2026-11-17). Kept with the version in use, so that whoever goes back from it takes it
+ * back.
  */
-export function flaggedLately(inUse: Snapshot | undefined, { kind }: Feed, today: Day): Content['moved'] {
-  const lately = kind === 'popular' ? [] : [...(inUse?.moved ?? [])];
+export function flaggedLately(inUse: Snapshot | undefined, today: Day): Content['flagged'] {
   return new Map(
-    lately.filter(([, day]) => today - day < STEP_DAYS).map(([name, day]) => [name, Math.min(day, today)]),
+    [...(inUse?.flagged ?? [])]
+      .filter(([, day]) => today - day < STEP_DAYS)
+      .map(([name, day]) => [name, Math.min(day, today)]),
   );
 }
 
@@ -78,12 +79,12 @@ export function keepingFlags(
   isForced: boolean,
   today: Day,
 ): Snapshot {
-  const flagged = establishedIn(flips);
-  if (next.feed.kind === 'popular' || flagged.length === 0) return next;
+  const names = establishedIn(flips);
+  if (names.length === 0) return next;
   const approved = new Set(check?.approved);
-  const all = isForced ? [] : [...next.moved, ...flagged.map(name => [name, today] as const)];
-  const moved = new Map(all.filter(([name]) => !approved.has(name)));
-  return allAtOnce(sealing(next.feed, { ...next, moved }));
+  const all = isForced ? [] : [...next.flagged, ...names.map(name => [name, today] as const)];
+  const flagged = new Map(all.filter(([name]) => !approved.has(name)));
+  return allAtOnce(sealing(next.feed, { ...next, flagged }));
 }
 
 /**
