@@ -1,5 +1,7 @@
 /** Names that callers asked for lately: what a new version of a list is tried on. Never shown to callers. */
 
+import { hashOf } from './guest.ts';
+
 export interface AskedNames {
   /** `YYYY-MM-DD` */
   readonly day: string;
@@ -12,14 +14,32 @@ export interface AskedNames {
 /** Of one server on one day: 200 kB. */
 export const MOST_NAMES = 10_000;
 export const KEPT_DAYS = 14;
-/** So many servers of each day are read for an update: 11 MB. By the newest alone, many servers had nothing established. */
-export const SERVERS_READ = 4;
+/**
+ * So many characters of each day are read for an update, of all servers and workers the same share: ten whole ones, 28 MB
+ * in all. With four whole ones and none of the others, half of what eight workers were asked was tried by nobody
+ * (2026-11-17).
+ */
+export const MOST_READ = 2_000_000;
+/** Of all days together, those of the newest first. */
+const MOST_TRIED = 200_000;
 
 /**
  * On so many days a name was asked for and safe. Half of those that are kept: most disposable names are listed sooner, and
  * with three days whoever has six of them asked for could hold back the list that is about to name them.
  */
 const ESTABLISHED_DAYS = 7;
+
+/** Names of which a share is read, a space behind each: the last one of a text that was cut is not whole. */
+export const wholeOf = (text: string): string => text.slice(0, Math.max(0, text.lastIndexOf(' ')));
+
+/** So many places in a row of names. */
+export const ORDERS = 256;
+
+/**
+ * The place of a name, the same for all servers on all days: where only a share of each row is read, those are the same
+ * names every day, and what is asked for on seven of them is known to be.
+ */
+export const orderOf = (name: string): number => hashOf(name) % ORDERS;
 
 export interface Asked {
   /** On the newest day on which it was asked for, wherever it was. */
@@ -38,8 +58,10 @@ function daysIn(rows: readonly AskedNames[]): Map<string, number> {
     for (const text of names.split(' ')) {
       const name = text.replace('!', '');
       if (name === '') continue;
+      const before = seen.get(name);
+      if (before === undefined && seen.size === MOST_TRIED) continue;
       const bit = 1 << (text === name ? at : KEPT_DAYS + at);
-      seen.set(name, (seen.get(name) ?? 0) | bit);
+      seen.set(name, (before ?? 0) | bit);
     }
   }
   return seen;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askedIn } from '../../src/core/asked.ts';
+import { askedIn, orderOf } from '../../src/core/asked.ts';
 
 /** What was said of x.com on each day up to today, the oldest first: `s`afe, `!` flagged, `-` not asked; two servers. */
 const days = (one: string, other = '') =>
@@ -30,4 +30,15 @@ test.each<[string, string, string, boolean, boolean]>([
 test('only the newest fourteen days count', () => {
   const then = (more: number) => askedIn(days(`sssssss${'-'.repeat(more)}`)).get('x.com')!.isEstablished;
   expect([then(7), then(8)]).toEqual([true, false]);
+});
+
+test('of two servers that were asked for some of the same, a share has the same of them', () => {
+  const namesOf = (prefix: string) => Array.from({ length: 1_000 }, (_, at) => `${prefix}${at}.com`);
+  const [both, one, other] = [namesOf('both'), namesOf('one'), namesOf('other')];
+  const inOrder = (names: readonly string[]) => names.toSorted((a, b) => orderOf(a) - orderOf(b));
+  const shareOf = (names: readonly string[]) => new Set(inOrder(names).slice(0, 1_000));
+  const [here, there] = [shareOf([...both, ...one]), shareOf([...other, ...both.toReversed()])];
+  const known = both.filter(name => here.has(name) && there.has(name));
+  // By chance it would be a quarter.
+  expect(known.length).toBeGreaterThan(430);
 });

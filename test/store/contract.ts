@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
 import type { AddedFeed } from '../../src/core/added-feed.ts';
+import { MOST_READ } from '../../src/core/asked.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
 import {
   DECISIONS_AT_ONCE,
@@ -1436,12 +1437,17 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await other.keepAsked(asked('2026-11-02', 't'), '2026-10-20');
       await other.keepAsked(asked('2026-11-02', 't', 'c.com'), '2026-11-02');
       expect(await one.askedNames()).toEqual([asked('2026-11-02', 's'), asked('2026-11-02', 't', 'c.com')]);
-      // However many servers there are, no day is left out for another.
+      // However many servers there are, neither a day nor one of them is left out for another.
       for (const day of ['2026-11-03', '2026-11-04'])
-        for (const server of 'abcdef') await one.keepAsked(asked(day, server), '2026-11-03');
-      const read = (await one.askedNames()).map(({ day, server }) => `${day} ${server}`);
-      const four = (day: string) => [...'abcd'].map(server => `${day} ${server}`);
-      expect(read).toEqual([...four('2026-11-04'), ...four('2026-11-03')]);
+        for (const server of 'abcdefghij') await one.keepAsked(asked(day, server), '2026-11-03');
+      const all = (day: string) => [...'abcdefghij'].map(server => asked(day, server));
+      expect(await one.askedNames()).toEqual([...all('2026-11-04'), ...all('2026-11-03')]);
+      // What is more than can be read is cut between names, of each the same share.
+      for (const server of 'ab')
+        await one.keepAsked(asked('2026-11-04', server, 'abc.com '.repeat(MOST_READ / 40)), '2026-11-03');
+      const shares = (await one.askedNames()).slice(0, 3).map(({ names }) => names.split(' '));
+      expect(shares.map(names => names.length)).toEqual([MOST_READ / 80, MOST_READ / 80, 2]);
+      expect(shares.map(names => names.at(-1))).toEqual(['abc.com', 'abc.com', '!b.com']);
       // A clock that jumped takes nothing away until a second day says the same.
       const days = async () => [...new Set((await one.askedNames()).map(({ day }) => day))];
       await one.keepAsked(asked('2027-03-01', 'a'), '2027-02-15');
