@@ -192,7 +192,9 @@ async function update(
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
   const now = parts.clock();
   const tried = await checkOf(feed.id, parts.store);
-  const last = force ? undefined : lastTag(source, inUse, tried, now);
+  // Whoever names a feed after going back with it goes on with what its server has, be it what is in use.
+  const goesOn = !parts.unlessHeld;
+  const last = force || goesOn ? undefined : lastTag(source, inUse, tried, now);
   const read = await readFresh(source, inUse.snapshot, last);
   const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
   if (read instanceof FeedError)
@@ -209,7 +211,7 @@ async function update(
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
   const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
-  if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
+  if (inUse.snapshot && inUse.isWhole && !goesOn && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
   const check = await checkOf(feed.id, parts.store);
   const flips = await tryOut(next, inUse.snapshot, check, { ...parts, catalog }, now);

@@ -679,6 +679,27 @@ it('a feed that was rolled back is left alone, until it is named', async () => {
   expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
 });
 
+it('a feed that was rolled back is updated again where it is named while its server has the same version', async () => {
+  await update(many(101));
+  await update(many(102), { now: FIRST + DAY });
+  const { rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+  const versions = async () => {
+    const all = [...(await store.snapshots()), ...(await store.pastSnapshots())];
+    return all.filter(head => head.feed === feed.id).map(({ names }) => names);
+  };
+  await rollBackFeed(feed.id, { who: 'op', via: 'test' });
+  const on = (day: number, evenHeld = false) => ({ now: FIRST + day * DAY, evenHeld });
+  const same = { outcome: 'accepted', turnover: { added: 0, removed: 0 } };
+  expect(await update(many(101), on(2))).toMatchObject({ outcome: 'held' });
+  expect(await update(many(101), on(2, true))).toMatchObject(same);
+  expect(await versions()).toEqual([101]);
+  expect(await update(many(103), on(3))).toMatchObject({ outcome: 'accepted' });
+  // Down to the installed one, which is what its server has now.
+  for (let times = 0; times < 2; times++) await rollBackFeed(feed.id, { who: 'op', via: 'test' });
+  expect(await update(many(100), on(4, true))).toMatchObject(same);
+  expect(await update(many(104), on(5))).toMatchObject({ outcome: 'accepted' });
+});
+
 it.each([
   ['before its turn comes', 0],
   ['while it is fetched', 1],

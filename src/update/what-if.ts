@@ -102,7 +102,7 @@ export function waitingIn(
   const isOpen = (name: string) => !approved.has(name);
   const flagged = establishedIn(flips).filter(isOpen);
   if (flagged.length === 0) return [];
-  const names = [...new Set([...flagged, ...[...lately].filter(isOpen)])];
+  const names = [...new Set([...flagged, ...[...lately].filter(isOpen)])].sort();
   // Names below one domain are one party's: they cost nothing.
   const parties = new Set(names.map(name => registrableDomain(name) ?? name));
   return parties.size > MOST_FLAGGED ? names : [];

@@ -1357,6 +1357,10 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.swapSnapshot('castle', version(4), 'd5', ACT)).toBe(true);
       await store.acceptSnapshot(version(6), 'd4', ACT);
       expect(await heads()).toEqual([3, 4]);
+      // The same once more is the newest then, and none to go back to.
+      expect(await store.swapSnapshot('castle', version(4), 'd6', ACT)).toBe(true);
+      await store.acceptSnapshot({ ...version(7), digest: 'd4' }, 'd4', ACT);
+      expect([(await store.snapshot('castle'))?.acceptedAt, await heads()]).toEqual([7, [3]]);
       expect(await store.removeSnapshot('castle', ACT)).toBe(true);
       expect([(await store.snapshots()).map(({ feed }) => feed), await heads()]).toEqual([['another'], []]);
     });
