@@ -147,10 +147,10 @@ function leftAlone(feed: string): Updated {
 
 /** What had to be forced was looked at by an operator. */
 function triedOf({ feed, outcome, problems, turnover, waiting, flips, tag, fallback }: Updated): Tried {
-  const isBad = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
-  const problem = isBad ? shortDetail(problems.join('; ')) : null;
-  const isTaken = outcome === 'accepted' || outcome === 'forced';
-  return { feed, problem, turnover, waiting, flagged: isTaken ? flaggedIn(flips ?? []) : [], tag, fallback };
+  const trouble = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting' ? outcome : null;
+  const problem = trouble && shortDetail(problems.join('; '));
+  const flagged = outcome === 'accepted' || outcome === 'forced' ? flaggedIn(flips ?? []) : [];
+  return { feed, problem, trouble, turnover, waiting, flagged, tag, fallback };
 }
 
 /** Of one that could not even be tried to the end. */

@@ -2,6 +2,9 @@
 
 import type { KeptTag } from './tag.ts';
 
+/** `failed`: it could not be read. `refused`: it is not plausible, or was rejected. `waiting`: for an operator to look at it. */
+export type Trouble = 'failed' | 'refused' | 'waiting';
+
 export interface FeedCheck {
   /** Id of the feed. */
   readonly feed: string;
@@ -14,6 +17,8 @@ export interface FeedCheck {
   readonly removed: number;
   /** Why the last try failed or was refused; null where it went well. */
   readonly problem: string | null;
+  /** What kind of problem that is. */
+  readonly trouble: Trouble | null;
   /** Established names that the version which was held back would flag: an operator has to look at them. */
   readonly waiting: readonly string[] | null;
   /** Names that an operator lets the next version flag which has them. */
@@ -30,6 +35,7 @@ export interface FeedCheck {
 export interface Tried {
   readonly feed: string;
   readonly problem: string | null;
+  readonly trouble: Trouble | null;
   readonly turnover: { readonly added: number; readonly removed: number } | null;
   readonly waiting: readonly string[] | null;
   /** Names that the version flags which was taken. */
@@ -41,7 +47,7 @@ export interface Tried {
 
 export function checkAfter(
   was: FeedCheck | undefined,
-  { feed, problem, turnover, waiting, flagged = [], tag = was?.tag ?? null, fallback }: Tried,
+  { feed, problem, trouble, turnover, waiting, flagged = [], tag = was?.tag ?? null, fallback }: Tried,
   now: number,
 ): FeedCheck {
   const { added, removed } = turnover ?? was ?? { added: 0, removed: 0 };
@@ -51,7 +57,7 @@ export function checkAfter(
   const decided = new Set([...(approved ?? []), ...(rejected ?? [])]);
   const open = waiting?.filter(name => !decided.has(name)) ?? was?.waiting ?? [];
   const held = problem === null ? null : someOf(open);
-  const last = { feed, triedAt: now, checkedAt, added, removed, problem };
+  const last = { feed, triedAt: now, checkedAt, added, removed, problem, trouble };
   return { ...last, waiting: held, approved, rejected, tag, fallback };
 }
 

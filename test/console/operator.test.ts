@@ -479,7 +479,14 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     ] as const) {
       await service().store.noteCheck({
         ...{ feed: 'fakefilter', triedAt: 1, checkedAt: 1, added: 0, removed: 0, problem: 'it waits' },
-        ...{ waiting: ['regular.com'], approved: null, rejected: null, tag: null, fallback: null },
+        ...{
+          waiting: ['regular.com'],
+          trouble: 'waiting',
+          approved: null,
+          rejected: null,
+          tag: null,
+          fallback: null,
+        },
       });
       await feeds.getByRole('button', { name: 'Refresh' }).click();
       await feeds.getByText(/1 established domain that .*: regular\.com/).waitFor();

@@ -66,7 +66,7 @@ test.each([
 
 const check = (facts: Partial<FeedCheck>): FeedCheck => ({
   ...{ feed: 'a', triedAt: 1, checkedAt: null, added: 0, removed: 0, problem: 'refused', waiting: null },
-  ...{ approved: null, rejected: null, tag: null, fallback: null, ...facts },
+  ...{ trouble: null, approved: null, rejected: null, tag: null, fallback: null, ...facts },
 });
 const REJECTED = check({ rejected: ['gmail.com'] });
 

@@ -1411,6 +1411,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const check = {
         ...tried,
         waiting: ['a.com', 'b.com'],
+        trouble: 'waiting' as const,
         approved: null,
         rejected: null,
         tag: null,
@@ -1480,6 +1481,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const untouched = {
         problem: null,
         waiting: null,
+        trouble: 'waiting' as const,
         approved: null,
         rejected: null,
         tag: null,
