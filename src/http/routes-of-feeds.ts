@@ -33,7 +33,7 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       says: [
         'rollBackFeed',
         'Roll back a list',
-        'To the version before the one in use. The last three are kept; before them comes the installed one. Updates leave the list alone until this is undone. Servers follow within a minute.',
+        'To the version before the one in use. The last three are kept; before them comes the installed one, or none. Updates leave the list alone until this is undone. Servers follow within a minute.',
       ],
       answer: FeedVersionSchema,
       parameters: [FEED],

@@ -93,7 +93,7 @@ const NOTHING = {
 } as const;
 
 const worded = (head: SnapshotHead | null | undefined) =>
-  head ? `${head.version} with ${head.names} names` : 'as installed';
+  head ? `${head.version} with ${head.names} names` : 'no update';
 
 function swapped({ inUse, past }: History, to: SnapshotHead | null): History {
   const rest = past.filter(head => head !== to);
