@@ -18,7 +18,7 @@ import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Lease } from '../../src/core/lease.ts';
-import type { NumberedChange } from '../../src/core/listing-change.ts';
+import { CHANGES_LEASE, type NumberedChange } from '../../src/core/listing-change.ts';
 import { NO_VERDICTS } from '../../src/core/mix.ts';
 import type { Override } from '../../src/core/override.ts';
 import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.ts';
@@ -1517,13 +1517,18 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         ...{ id, domain, change: id % 2 ? 'flagged' : 'cleared', at: 10 * id, feeds: ['castle', 'b'] },
       });
       expect([await one.changesMark(), await one.changesBefore(99)]).toEqual([undefined, 0]);
-      await one.writeChanges([change(1), change(2, 'half.com')], '');
-      await one.writeChanges([change(9)], 'another');
+      // Nobody writes who has not got the lease.
+      expect(await one.writeChanges([change(9)], '', 'me')).toBe(false);
+      const lease = { name: CHANGES_LEASE, holder: 'me', until: 1, dueAt: 0 };
+      await one.swapLease(lease, undefined);
+      expect(await one.writeChanges([change(1), change(2, 'half.com')], '', 'me')).toBe(true);
+      expect(await one.writeChanges([change(9)], '', 'other')).toBe(false);
+      expect(await one.writeChanges([change(9)], 'another', 'me')).toBe(false);
       const first = { generation: 'g1', floor: 0, last: 2 };
       const swapped = [one, other].map(store => store.swapChangesMark(first, undefined));
       expect((await Promise.all(swapped)).sort()).toEqual([false, true]);
-      await other.writeChanges([change(2), change(3)], '');
-      await other.writeChanges([change(2), change(3), change(4)], 'g1');
+      expect(await other.writeChanges([change(2), change(3)], '', 'me')).toBe(false);
+      expect(await other.writeChanges([change(2), change(3), change(4)], 'g1', 'me')).toBe(true);
       expect(await one.changesMark()).toEqual(first);
       expect(await one.changesAfter(0, 10)).toEqual([1, 2, 3, 4].map(id => change(id)));
       expect(await one.changesAfter(1, 2)).toEqual([change(2), change(3)]);
@@ -1531,7 +1536,8 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const next = { generation: 'g2', floor: 2, last: 4 };
       for (const was of [undefined, { ...first, generation: 'g' }, { ...first, last: 1 }])
         expect(await other.swapChangesMark(next, was)).toBe(false);
-      expect(await other.swapChangesMark(next, first)).toBe(true);
+      expect(await other.swapChangesMark(next, first, 'other')).toBe(false);
+      expect(await other.swapChangesMark(next, first, 'me')).toBe(true);
       expect([await one.changesMark(), await one.changesAfter(0, 10)]).toEqual([
         next,
         [change(3), change(4)],
