@@ -30,6 +30,7 @@ test.each<[string, string, string, boolean, boolean]>([
 test('only the newest fourteen days count', () => {
   const then = (more: number) => askedIn(days(`sssssss${'-'.repeat(more)}`)).get('x.com')!.isEstablished;
   expect([then(7), then(8)]).toEqual([true, false]);
+  expect(askedIn(days(`s${'-'.repeat(14)}`)).has('x.com')).toBe(false);
 });
 
 test('of two servers that were asked for some of the same, a share has the same of them', () => {
@@ -41,4 +42,12 @@ test('of two servers that were asked for some of the same, a share has the same 
   const known = both.filter(name => here.has(name) && there.has(name));
   // By chance it would be a quarter.
   expect(known.length).toBeGreaterThan(430);
+});
+
+test('of very many names those of the newest days are tried', () => {
+  const row = (day: string, prefix: string, count: number) => ({
+    ...{ day, server: 's', names: Array.from({ length: count }, (_, at) => `${prefix}${at}`).join(' ') },
+  });
+  const asked = askedIn([row('2026-11-16', 'n', 199_999), row('2026-11-15', 'm', 2)]);
+  expect([asked.size, asked.has('m0'), asked.has('m1')]).toEqual([200_000, true, false]);
 });
