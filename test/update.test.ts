@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCatalog } from '../src/assemble.ts';
 import type { Act } from '../src/core/audit.ts';
 import { dayText } from '../src/core/days.ts';
-import { type Feed, FeedError, type FeedSource, type RawFeed } from '../src/core/feed.ts';
+import { type Feed, FeedError, type FeedSource, type FreshSource, type RawFeed } from '../src/core/feed.ts';
 import { canariesOf } from '../src/core/folding.ts';
 import { type Store, StoreUnavailable } from '../src/core/ports.ts';
 import { reading } from '../src/core/snapshot.ts';
@@ -67,7 +67,7 @@ interface Options {
   comingMs?: number;
 }
 
-function updateAll(sources: readonly FeedSource[], options: Options = {}) {
+function updateAll(sources: readonly FreshSource[], options: Options = {}) {
   const {
     force = false,
     dryRun = false,
