@@ -57,7 +57,11 @@ function itemsOf(text: string): string[] {
 export function parseFeeds(text: string): Checked<readonly string[]> {
   const feeds = itemsOf(text);
   const isKnown = feeds.every(id => FEED_IDS.includes(id));
-  return isKnown ? good(feeds) : bad(`must be comma-separated names of ${FEED_IDS.join(', ')}`);
+  return isKnown
+    ? good(feeds)
+    : bad(
+        `must be comma-separated names of ${FEED_IDS.join(', ')}; a list of your own leaves with "feeds remove"`,
+      );
 }
 
 const MOST_WORKERS = 8;

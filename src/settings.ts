@@ -66,7 +66,7 @@ export const SETTINGS = {
   },
   FEEDS_OFF: {
     fallback: '',
-    help: 'Lists to leave out and not update, comma-separated, as named by `feeds status`; empty uses all.',
+    help: 'Lists to leave out and not update, comma-separated, as named by `feeds status`; empty uses all. A list of your own leaves with `feeds remove`.',
     parse: parseFeeds,
   },
   TRUST_PROXY: {

@@ -607,8 +607,8 @@ describe('feeds, mail hosts and the audit', () => {
     expect(detail).toBe('no newer version of castle is kept');
     expect((await store.audit(4)).map(act => [act.action, act.subject, act.detail])).toEqual([
       ['feed.return', 'castle', 'v1000 with 1000 names → v2000 with 2000 names'],
-      ['feed.return', 'castle', 'as installed → v1000 with 1000 names'],
-      ['feed.rollback', 'castle', 'v1000 with 1000 names → as installed'],
+      ['feed.return', 'castle', 'no update → v1000 with 1000 names'],
+      ['feed.rollback', 'castle', 'v1000 with 1000 names → no update'],
       ['feed.rollback', 'castle', 'v2000 with 2000 names → v1000 with 1000 names'],
     ]);
     await store.removeSnapshot('castle', ACT);
