@@ -4,34 +4,17 @@
  * Runs on any Node from 20 on and uses nothing but what comes with it.
  */
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkFolder, fail, launch, settingsFrom } from '../bin/launch.mjs';
 import { takeSignals } from '../bin/pass-signals.mjs';
-import { settingsFileOf } from '../bin/settings-file.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.installed');
 const OLDEST = [24, 15];
-/** Without it the young generation alone takes 100 MB more under a flood of names (measured 2026-11-15). */
-const NODE_FLAGS = ['--max-semi-space-size=8'];
-
-function fail(message) {
-  process.stderr.write(`domain-risk: ${message}\n`);
-  process.exit(1);
-}
-
-/** Whoever deletes it under us gets a line and no stack. */
-function hasFolder() {
-  try {
-    return process.cwd() !== '';
-  } catch {
-    return false;
-  }
-}
 
 /** The service needs the runtime packages only; tests and benchmarks need all. */
 function install(wanted) {
@@ -83,7 +66,7 @@ function settingNames() {
   return readFileSync(join(root, '.env.example'), 'utf8').match(/^[A-Z_]+(?==)/gm);
 }
 
-if (!hasFolder()) fail('the current folder does not exist any more: change to another one (cd /)');
+checkFolder();
 const [script, ...args] = process.argv.slice(2);
 const signals = takeSignals(script === 'src/cli.ts' && args[0] === 'serve');
 install(script.startsWith('src/') ? 'runtime' : 'all');
@@ -97,15 +80,5 @@ if (isCommand) env.DOMAIN_RISK_LAUNCHER = String(process.pid);
 // The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
 if (!isCommand) for (const name of settingNames()) delete env[name];
 // From wherever it is called, the same settings: those of the installation, where the current folder has none of its own.
-const { path: file, problem } = isCommand ? settingsFileOf([resolve('.env'), join(root, '.env')]) : {};
-if (problem) fail(problem);
-const settings = file === undefined ? [] : [`--env-file=${file}`];
-// For the program to tell where a setting came from, and which lines mean nothing to it.
-if (file !== undefined) env.DOMAIN_RISK_ENV_FILE = file;
-const child = spawn(node, [...NODE_FLAGS, ...settings, join(root, script), ...args], {
-  stdio: 'inherit',
-  env,
-});
-signals.passTo(child);
-child.on('error', error => fail(error.message));
-child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
+const settings = isCommand ? settingsFrom([resolve('.env'), join(root, '.env')], env) : [];
+launch(node, [...settings, join(root, script), ...args], env, signals);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settingsFileOf } from '../bin/settings-file.mjs';
@@ -160,6 +160,15 @@ test('secrets may be in files: what is in them is checked alike, and never shown
       problem: `${path} must be a file, or not be there`,
     });
   expect(() => settingsFile({ DOMAIN_RISK_ENV_FILE: join(folder, 'pipe') })).toThrow(/ENOTSUP/);
+});
+
+test('where the current folder may not be looked into, the settings of the installation count', () => {
+  const folder = temporaryFolder();
+  const installed = join(folder, '.env');
+  writeFileSync(installed, '');
+  // Also for root, who may look everywhere.
+  symlinkSync('loop', join(folder, 'loop'));
+  expect(settingsFileOf([join(folder, 'loop', '.env'), installed])).toEqual({ path: installed });
 });
 
 test('a line of .env that sets nothing is told by its number, since it may be a secret', () => {

@@ -1376,7 +1376,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
   });
 
   describe('many overrides at once', () => {
-    test('take the place of those of the same names, with one act, and raise the revision', async () => {
+    test('take the place of those of the same names, with one act and those of what they replaced, and raise the revision', async () => {
       const store = await empty();
       const of = (at: number, action: Override['action'] = 'deny'): Override => ({
         ...{ domain: `n${at}.com`, action, below: at % 2 === 0, note: at % 3 ? null : 'a, "b"' },
@@ -1385,12 +1385,15 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await store.setOverrides([of(3, 'allow'), of(9999, 'role')], ACT);
       const before = await store.revision();
       const acts = (await store.audit(100)).length;
+      const replaced = ['n3.com', 'n9999.com'].map(subject => ({ ...ACT, subject, detail: 'was allow' }));
       await store.setOverrides(
         upTo(2_500).map(at => of(at)),
         ACT,
+        replaced,
       );
       expect(await store.revision()).toBeGreaterThan(before);
-      expect(await store.audit(100)).toHaveLength(acts + 1);
+      expect(await store.audit(100)).toHaveLength(acts + 3);
+      expect((await store.audit(3)).toReversed()).toEqual([...replaced, ACT]);
       const { overrides } = await store.listOverrides();
       const byName = new Map(overrides.map(one => [one.domain, one]));
       expect(byName.size).toBe(2_501);

@@ -4,7 +4,7 @@ import type { Act } from '../../core/audit.ts';
 import type { Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
 import { replaced, upsert } from '../table.ts';
-import { writeAct } from './audit.ts';
+import { writeActs } from './audit.ts';
 import type { Connections } from './connect.ts';
 import type { Revisions } from './revision.ts';
 import { arraysOf, givenRows } from './rows.ts';
@@ -26,7 +26,7 @@ export function createOverrides({ run }: Connections, { change }: Revisions) {
     },
     setOverrides: async (overrides: readonly Override[], act: Act, more: readonly Act[] = []) => {
       await change(act, async session => {
-        for (const one of more) await writeAct(session, one);
+        if (more.length > 0) await writeActs(session, more);
         for (let at = 0; at < overrides.length; at += CHUNK)
           await session.query(PUT_OVERRIDES, arraysOf(OVERRIDE, overrides.slice(at, at + CHUNK)));
         return true;

@@ -2,16 +2,16 @@
 
 import type { Shape, Table } from '../table.ts';
 
-/**
- * The rows given as `$1, $2, …`, which `arraysOf` makes. Of equal keys the last one counts: a statement may touch a row
- * only once.
- */
-export function givenRows({ columns, names, key }: Table<object>): string {
+/** The rows given as `$1, $2, …`, which `arraysOf` makes, and `n`, their place among these. */
+export function unnested({ columns, names }: Pick<Shape<object>, 'columns' | 'names'>): string {
   const arrays = columns.map(({ types }, at) => `$${at + 1}::${types.postgres}[]`);
-  return `
-    SELECT DISTINCT ON (${key}) ${names}
-    FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS given (${names}, n)
-    ORDER BY ${key}, n DESC`;
+  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS given (${names}, n)`;
+}
+
+/** The same, of equal keys the last one: a statement may touch a row only once. */
+export function givenRows(table: Table<object>): string {
+  const { names, key } = table;
+  return `SELECT DISTINCT ON (${key}) ${names} FROM ${unnested(table)} ORDER BY ${key}, n DESC`;
 }
 
 /** Column by column. */
