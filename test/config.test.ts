@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lchownSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settingsFileOf } from '../bin/settings-file.mjs';
@@ -7,7 +7,15 @@ import { ConfigRefused, readConfig } from '../src/config.ts';
 import { shownDatabase } from '../src/database.ts';
 import { INSTALLATION, installationOf } from '../src/installation.ts';
 import { exposedSecrets } from '../src/secret-files.ts';
-import { settingsFile, shownSettings, unknownSettings } from '../src/setting-sources.ts';
+import {
+  distrustOf,
+  heldSettings,
+  settingsAgain,
+  settingsFile,
+  shownSettings,
+  takeSettings,
+  unknownSettings,
+} from '../src/setting-sources.ts';
 import { SETTINGS } from '../src/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -152,14 +160,80 @@ test('secrets may be in files: what is in them is checked alike, and never shown
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   expect(refused({ ADMIN_TOKEN_FILE: join(folder, 'pipe') })).toThrow(/must name a regular file, not a pipe/);
   expect(refused({ ADMIN_TOKEN_FILE: '/dev/zero' })).toThrow(/must name a regular file/);
-  expect(settingsFileOf([join(folder, 'none'), join(folder, 'token')])).toEqual({
-    path: join(folder, 'token'),
+});
+
+const settingsIn = (path: string, env = {}) => settingsFile({ DOMAIN_RISK_ENV_FILE: path, ...env });
+
+test('what is no file in place of .env is named, and one that cannot be read: nothing stands in for it', () => {
+  const folder = temporaryFolder();
+  const [pipe, gone] = [join(folder, 'pipe'), join(folder, 'gone')];
+  execFileSync('mkfifo', [pipe]);
+  for (const path of [folder, pipe]) {
+    expect(settingsFileOf([gone, path, join(folder, 'later')])).toBe(path);
+    expect(() => settingsIn(path)).toThrow(new ConfigRefused(`${path} must be a file, or not be there`));
+  }
+  expect(() => settingsIn(gone)).toThrow(`${gone} cannot be read (ENOENT): run it as the user of that file`);
+});
+
+test.each<[string, number, number, string | undefined]>([
+  ["this user's own", 1000, 0o600, undefined],
+  ["root's", 0, 0o644, undefined],
+  ['of whoever installed the program', 1001, 0o640, undefined],
+  ["a stranger's", 65534, 0o600, 'belongs to another user (uid 65534): '],
+  ['one that its group can write', 1000, 0o664, 'can be changed by others (mode 0664): chmod go-w it'],
+  ['one that all can write', 0, 0o606, 'can be changed by others (mode 0606): chmod go-w it'],
+])('settings in a file are taken or refused by who can write it: %s', (_, uid, mode, problem) => {
+  const found = distrustOf({ uid, mode }, [0, 1000, 1001]);
+  expect(found).toEqual(problem && expect.stringContaining(problem));
+});
+
+test('a .env that others can write, or that leads to one, is refused; NODE_OPTIONS in it is nothing but a name', () => {
+  const path = join(temporaryFolder(), '.env');
+  writeFileSync(path, 'NODE_OPTIONS=--require=/x.cjs\nPORT=9\nHOST=::1\nPOSTGRES_PASSWORD=x\n', {
+    mode: 0o600,
   });
-  for (const path of [folder, join(folder, 'pipe')])
-    expect(settingsFileOf([path, join(folder, 'token')])).toEqual({
-      problem: `${path} must be a file, or not be there`,
-    });
-  expect(() => settingsFile({ DOMAIN_RISK_ENV_FILE: join(folder, 'pipe') })).toThrow(/ENOTSUP/);
+  const env: Record<string, string | undefined> = { DOMAIN_RISK_ENV_FILE: path, HOST: '::2' };
+  takeSettings(env);
+  expect(env).toEqual({ DOMAIN_RISK_ENV_FILE: path, HOST: '::2', PORT: '9' });
+  expect(unknownSettings(env, heldSettings())).toEqual([
+    `NODE_OPTIONS in ${path} is no setting and is ignored: set it in the environment`,
+  ]);
+  takeSettings({});
+  chmodSync(path, 0o660);
+  symlinkSync(path, `${path}-link`);
+  for (const one of [path, `${path}-link`])
+    expect(() => settingsIn(one)).toThrow(`${one} can be changed by others (mode 0660)`);
+  chmodSync(path, 0o600);
+  expect(settingsIn(`${path}-link`)).toMatchObject({ values: { PORT: '9' } });
+});
+
+// Nobody else can give a file away.
+test.runIf(process.getuid?.() === 0)('what another user put there for root is refused, a link too', () => {
+  const folder = temporaryFolder();
+  const [own, stolen, link] = ['own', 'stolen', 'link'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const path of [own, stolen]) writeFileSync(path, 'PORT=9\n');
+  symlinkSync(own, link);
+  for (const path of [stolen, link]) {
+    lchownSync(path, 65534, 65534);
+    expect(() => settingsIn(path)).toThrow(`${path} belongs to another user (uid 65534)`);
+  }
+});
+
+test('what the environment says stays, also where the file says the same today and another thing tomorrow', () => {
+  const path = join(temporaryFolder(), '.env');
+  const env: Record<string, string | undefined> = { DOMAIN_RISK_ENV_FILE: path, HOST: '::1' };
+  writeFileSync(path, 'HOST=::1\nPORT=9\nDOCS=off\n');
+  takeSettings(env);
+  const before = heldSettings();
+  takeSettings({});
+  // As by --port.
+  env.PORT = '10';
+  writeFileSync(path, 'HOST=::2\nPORT=11\nDOCS=on\nWORKERS=2\n');
+  expect(settingsAgain(env, before).env).toMatchObject({ HOST: '::1', PORT: '10', DOCS: 'on', WORKERS: '2' });
 });
 
 test('where the current folder may not be looked into, the settings of the installation count', () => {
@@ -168,13 +242,13 @@ test('where the current folder may not be looked into, the settings of the insta
   writeFileSync(installed, '');
   // Also for root, who may look everywhere.
   symlinkSync('loop', join(folder, 'loop'));
-  expect(settingsFileOf([join(folder, 'loop', '.env'), installed])).toEqual({ path: installed });
+  expect(settingsFileOf([join(folder, 'loop', '.env'), installed])).toBe(installed);
 });
 
 test('a line of .env that sets nothing is told by its number, since it may be a secret', () => {
   const path = join(temporaryFolder(), '.env');
   writeFileSync(path, '# PORT\nPORT 9001\n\nADMIN_TOKEN="a\nb c\n"\nexport DOCS=off\nDECISION_LOG: all\r\n');
-  expect(unknownSettings({}, settingsFile({ DOMAIN_RISK_ENV_FILE: path }))).toEqual([
+  expect(unknownSettings({}, settingsIn(path))).toEqual([
     `line 2 of ${path} has no "=" and is ignored`,
     `line 8 of ${path} has no "=" and is ignored`,
   ]);
@@ -184,10 +258,12 @@ test('names that mean nothing are told: all of .env, of the environment those ne
   const file = {
     path: '/srv/.env',
     values: { DNS_SERVER: '1.1.1.1', PORT: '80', COLOUR: 'red', HTTPS_PROXY: 'x' },
+    taken: new Set(['PORT']),
     idle: [],
   };
   const env = {
-    ...file.values,
+    PORT: '80',
+    NO_PROXY: 'x',
     LOGLEVEL: 'warn',
     HOME: '/',
     PATH: '/bin',
@@ -197,6 +273,7 @@ test('names that mean nothing are told: all of .env, of the environment those ne
   expect(unknownSettings(env, file)).toEqual([
     'DNS_SERVER in /srv/.env is no setting and is ignored: did you mean DNS_SERVERS?',
     'COLOUR in /srv/.env is no setting and is ignored',
+    'HTTPS_PROXY in /srv/.env is no setting and is ignored: set it in the environment',
     'LOGLEVEL in the environment is no setting and is ignored: did you mean LOG_LEVEL?',
     'DOMAIN_RISK_WORKERS in the environment is no setting and is ignored: did you mean WORKERS?',
     'dns_servers in the environment is no setting and is ignored: did you mean DNS_SERVERS?',
@@ -207,13 +284,19 @@ test('names that mean nothing are told: all of .env, of the environment those ne
 });
 
 test('every setting is shown with where it came from, and no secret is', () => {
-  const file = { path: '/srv/.env', values: { PORT: '81', HOST: '::1' }, idle: [] };
-  const env = { PORT: '81', HOST: '127.0.0.2', ADMIN_TOKEN: 'canary', WORKERS: 'many' };
+  const file = {
+    path: '/srv/.env',
+    values: { PORT: '81', HOST: '::1', DOCS: 'on' },
+    taken: new Set(['PORT']),
+    idle: [],
+  };
+  const env = { PORT: '81', HOST: '127.0.0.2', DOCS: 'on', ADMIN_TOKEN: 'canary', WORKERS: 'many' };
   const shown = Object.fromEntries(shownSettings(env, file).map(({ name, ...rest }) => [name, rest]));
   expect(Object.keys(shown)).toEqual(Object.keys(SETTINGS));
   expect(shown).toMatchObject({
     PORT: { value: '81', from: '/srv/.env', problem: null },
     HOST: { value: '127.0.0.2', from: 'environment', problem: null },
+    DOCS: { value: 'on', from: 'environment', problem: null },
     DATA_DIR: { value: './var', from: 'default', problem: null },
     ADMIN_TOKEN: { value: '(hidden)', from: 'environment', problem: expect.stringMatching(/^must be 32/) },
     DATABASE_URL: { value: '', from: 'default' },

@@ -14,7 +14,7 @@ import { shownDatabase } from '../database.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
 import { descriptors } from '../http/descriptors.ts';
 import { storeIdOf } from '../scheduled-backups.ts';
-import { settingsFile, unknownSettings } from '../setting-sources.ts';
+import { heldSettings, unknownSettings } from '../setting-sources.ts';
 import { StoreRefused } from '../store/refused.ts';
 import { backupsFinding, diskFinding, type Finding, failed, feedsFinding, ok, warning } from './findings.ts';
 import { CommandFailed, printJson, printTable } from './print.ts';
@@ -48,7 +48,7 @@ async function doctor({ json }: { json?: boolean }): Promise<void> {
 }
 
 function lookAtSettings(): Finding {
-  const unknown = unknownSettings(process.env, settingsFile(process.env));
+  const unknown = unknownSettings(process.env, heldSettings());
   return unknown.length === 0
     ? ok('settings', 'all valid ("domain-risk config" shows them)')
     : warning('settings', unknown.join('; '), 'correct or remove them');

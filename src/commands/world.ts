@@ -10,7 +10,7 @@ import type { Store } from '../core/ports.ts';
 import { descriptors } from '../http/descriptors.ts';
 import { createOperate, type Operate, type Problem } from '../operate.ts';
 import { exposedSecrets } from '../secret-files.ts';
-import { settingsFile, unknownSettings } from '../setting-sources.ts';
+import { heldSettings, unknownSettings } from '../setting-sources.ts';
 import { SETTINGS } from '../settings.ts';
 import { CommandFailed } from './print.ts';
 
@@ -31,7 +31,7 @@ export function readWorld(): Config {
     );
   const told = isTold
     ? []
-    : [...unknownSettings(process.env, settingsFile(process.env)), ...exposedSecrets(process.env)];
+    : [...unknownSettings(process.env, heldSettings()), ...exposedSecrets(process.env)];
   isTold = true;
   for (const line of told) process.stderr.write(`domain-risk: ${line}\n`);
   return config;

@@ -1,7 +1,7 @@
 /** The newest release of a package, from the npm registry that this machine is configured for. */
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -45,13 +45,16 @@ export function publishedAt(name: string, version: string): Promise<number | nul
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-')).catch((error: NodeJS.ErrnoException) => {
+  const unusable = (error: NodeJS.ErrnoException) => {
     throw new FeedError(
       `nothing can be unpacked in ${tmpdir()} (${error.code}): set TMPDIR to a folder that can be written to`,
       { cause: error },
     );
-  });
+  };
+  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-')).catch(unusable);
   try {
+    // By it this folder is npm's project: else one above is, with its settings (.npmrc), and anybody may have made that.
+    await writeFile(join(folder, 'package.json'), '{}').catch(unusable);
     return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });

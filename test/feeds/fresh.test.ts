@@ -238,6 +238,17 @@ describe('the newest release of a package', () => {
     });
   });
 
+  it('comes from the registry of this machine, whatever settings of npm lie in the temporary folder', async () => {
+    const shared = temporaryFolder();
+    writeFileSync(join(shared, 'package.json'), '{}');
+    writeFileSync(join(shared, '.npmrc'), 'registry=http://stranger.example/\n');
+    vi.stubEnv('TMPDIR', shared);
+    // npm's project is the nearest folder that has one of these.
+    const nearest = 'test -e package.json || test -e node_modules || cat ../.npmrc >&2';
+    npmThat(`${nearest}; echo "npm error asked" >&2; exit 1`);
+    await expect(read('is-burner-email')).rejects.toThrow(/npm could not fetch it: asked$/);
+  });
+
   it('that is not what its registry says it is fails: npm itself checks the hash', async () => {
     const registry = createServer((req, res) => {
       if (req.url!.endsWith('.tgz')) return void res.end(gzipSync('another archive'));
