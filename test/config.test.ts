@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, lchownSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lchownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { settingsFileOf } from '../bin/settings-file.mjs';
+import { tellNewStore } from '../src/commands/world.ts';
 import { ConfigRefused, readConfig } from '../src/config.ts';
 import { shownDatabase } from '../src/database.ts';
 import { INSTALLATION, installationOf } from '../src/installation.ts';
@@ -99,6 +100,25 @@ test('relative paths are relative to the installation, from whatever folder it i
   expect(readConfig({}).database).toEqual({ kind: 'sqlite', path: `${root}/var/domain-risk.db` });
   expect(readConfig({ DATABASE_URL: 'sqlite:a/b.db' }).database).toMatchObject({ path: `${root}/a/b.db` });
   expect(readConfig({ DATA_DIR: '/srv/data' }).dataDir).toBe('/srv/data');
+});
+
+test('a new store is not made beside one below the current folder, where earlier versions had it; who cannot look there has none', () => {
+  const folder = temporaryFolder();
+  vi.stubEnv('DATA_DIR', undefined);
+  vi.stubEnv('DATABASE_URL', undefined);
+  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  onTestFinished(() => [said, cwd].forEach(spy => void spy.mockRestore()));
+  const config = readConfig({ DATA_DIR: join(folder, 'new') });
+  mkdirSync(join(folder, 'var'));
+  writeFileSync(join(folder, 'var', 'domain-risk.db'), 'x');
+  expect(() => tellNewStore(config)).toThrow(`but one at ${folder}/var/domain-risk.db`);
+  // Also for root, who may look everywhere.
+  symlinkSync('loop', join(folder, 'loop'));
+  cwd.mockReturnValue(join(folder, 'loop'));
+  tellNewStore(config);
+  expect(said.mock.calls).toEqual([[`making a new store: ${folder}/new/domain-risk.db\n`]]);
 });
 
 test.each([
@@ -234,6 +254,19 @@ test('what the environment says stays, also where the file says the same today a
   env.PORT = '10';
   writeFileSync(path, 'HOST=::2\nPORT=11\nDOCS=on\nWORKERS=2\n');
   expect(settingsAgain(env, before).env).toMatchObject({ HOST: '::1', PORT: '10', DOCS: 'on', WORKERS: '2' });
+});
+
+test('a path that this user cannot reach is a bad value as any other', () => {
+  const loop = join(temporaryFolder(), 'loop');
+  // Also for root, who may look everywhere.
+  symlinkSync('loop', loop);
+  for (const [name, kind] of [
+    ['BACKUP_DIR', 'directory'],
+    ['FIRST_KEY_FILE', 'file'],
+  ] as const)
+    expect(() => readConfig({ [name]: join(loop, 'x') })).toThrow(
+      `must name a ${kind} that this user can reach (ELOOP)`,
+    );
 });
 
 test('where the current folder may not be looked into, the settings of the installation count', () => {

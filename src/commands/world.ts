@@ -56,6 +56,15 @@ function absenceOf(path: string): string | undefined {
   }
 }
 
+/** The current folder may be one that this user cannot look into. */
+function isStore(path: string): boolean {
+  try {
+    return absenceOf(path) === undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** For commands that can do without a store: whoever is in a wrong folder must see it. */
 export function tellNoStore({ database }: Config, without: string): void {
   if (database.kind === 'sqlite') process.stderr.write(`no store at ${database.path}: ${without}\n`);
@@ -92,7 +101,7 @@ export function tellNewStore({ database }: Config): void {
   if (!absence) return;
   const { DATABASE_URL, DATABASE_URL_FILE, DATA_DIR = SETTINGS.DATA_DIR.fallback } = process.env;
   const former = resolve(DATA_DIR, basename(database.path));
-  if (!DATABASE_URL && !DATABASE_URL_FILE && former !== database.path && absenceOf(former) === undefined)
+  if (!DATABASE_URL && !DATABASE_URL_FILE && former !== database.path && isStore(former))
     throw new CommandFailed(
       `there is no store at ${database.path}, but one at ${former}: relative paths are relative to the installation, no longer to the current folder; set DATA_DIR=${dirname(former)} to continue with it`,
     );
