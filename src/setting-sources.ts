@@ -132,7 +132,7 @@ export function shownSettings(env: Environment, file: SettingsFile | undefined):
   return Object.entries(SETTINGS).map(([name, setting]) => {
     const given = env[name];
     const checked = setting.parse(given ?? setting.fallback);
-    const isHidden = 'secret' in setting && Boolean(given);
+    const isHidden = Boolean(given) && ('secret' in setting || ('path' in setting && !checked.ok));
     return {
       name,
       value: isHidden ? '(hidden)' : (given ?? setting.fallback),

@@ -95,6 +95,15 @@ export function parseKept(text: string): Checked<number> {
   return /^[1-9]\d{0,2}$/.test(text) ? good(Number(text)) : bad('must be a number from 1 to 999');
 }
 
+/** What people paste where a path belongs: a key, a token, a signing secret, an address with a password. */
+const NO_PATH = /^(?:drk_|dro_|whsec_|[a-z][0-9a-z+.-]*:\/\/)/i;
+
+const isPath = (text: string) => !NO_PATH.test(text);
+
+export function parseDataDir(text: string): Checked<string> {
+  return text !== '' && isPath(text) ? good(resolve(INSTALLATION, text)) : bad('must name a directory');
+}
+
 /** Of what may not be there yet: there it must be of this kind. */
 function parseNewPath(
   text: string,
@@ -102,6 +111,7 @@ function parseNewPath(
   isKind: (it: Stats) => boolean,
 ): Checked<string | undefined> {
   if (text === '') return good(undefined);
+  if (!isPath(text)) return bad(`must name a ${kind}`);
   const path = resolve(INSTALLATION, text);
   try {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -131,7 +141,7 @@ export function parseSecretFile(text: string): Checked<string | undefined> {
     return bad(
       code === 'ENOTSUP'
         ? 'must name a regular file, not a pipe, socket or device'
-        : `must name a file that can be read (${code})`,
+        : `must name a file that can be read (${code}); its value is not shown, as it may be the secret itself`,
     );
   }
 }

@@ -338,6 +338,47 @@ test('every setting is shown with where it came from, and no secret is', () => {
   expect(JSON.stringify(shown)).not.toContain('canary');
 });
 
+test.each([
+  ['ADMIN_TOKEN_FILE', 'canary0123456789canary0123456789'],
+  ['DATABASE_URL_FILE', 'postgres://u:canary@127.0.0.1/db'],
+  ['ALERT_WEBHOOK_SECRET_FILE', 'whsec_canary0123456789'],
+  ['FIRST_KEY_FILE', 'drk_canary'],
+  ['FIRST_KEY_FILE', 'dro_canary'],
+  ['BACKUP_DIR', 's3://key:canary@bucket'],
+  ['DATA_DIR', 'postgres://u:canary@127.0.0.1/db'],
+  ['DATABASE_URL', 'sqlite:postgres://u:canary@127.0.0.1/db'],
+])('a secret that was typed where a path belongs (%s=%s) is refused and not shown', (name, value) => {
+  const read = () => readConfig({ [name]: value });
+  expect(read).toThrow(new RegExp(`^${name}: must `));
+  expect(read).not.toThrow(/canary/);
+  const shown = shownSettings({ [name]: value }, undefined);
+  expect(shown.find(one => one.name === name)).toMatchObject({
+    value: '(hidden)',
+    problem: expect.stringMatching(/^must /),
+  });
+  expect(JSON.stringify(shown)).not.toContain('canary');
+});
+
+test('a path that can be used is shown', () => {
+  const folder = temporaryFolder();
+  const env = {
+    BACKUP_DIR: folder,
+    DATA_DIR: join(folder, 'new'),
+    FIRST_KEY_FILE: 'first',
+    DATABASE_URL: '',
+  };
+  expect(shownSettings(env, undefined)).toEqual(
+    expect.arrayContaining(
+      ['BACKUP_DIR', 'DATA_DIR', 'FIRST_KEY_FILE'].map(name =>
+        expect.objectContaining({ name, value: env[name as keyof typeof env], problem: null }),
+      ),
+    ),
+  );
+  expect(readConfig({ DATABASE_URL: `sqlite://${folder}/a.db` }).database).toMatchObject({
+    path: `${folder}/a.db`,
+  });
+});
+
 test('the systemd unit promises no reload of what systemd itself reads once, and says how to upgrade below a read-only /opt', () => {
   const unit = text('deploy/domain-risk.service');
   expect(unit).toMatch(/^LoadCredential=/m);

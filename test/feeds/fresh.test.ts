@@ -169,6 +169,8 @@ describe('the newest release of a package', () => {
     vi.stubEnv('ADMIN_TOKEN', 'canary-1');
     vi.stubEnv('DATABASE_URL', 'postgres://canary-2');
     vi.stubEnv('FIRST_KEY', 'canary-3');
+    vi.stubEnv('FIRST_KEY_FILE', 'canary-6');
+    vi.stubEnv('ADMIN_TOKEN_FILE', 'canary-7');
     vi.stubEnv('ALERT_WEBHOOK_SECRET', 'canary-4');
     vi.stubEnv('ALERT_WEBHOOK', 'https://hooks.example/canary-5');
     const folder = npmThat(packing({ 'dist/index.js': 'var blacklist_default = "a.com";' }));
