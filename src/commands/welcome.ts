@@ -1,10 +1,9 @@
 /** What `serve` says when it is ready, and how the first key of an empty store reaches its owner. */
 
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import type { Config } from '../config.ts';
-import { isWellFormedSecret } from '../core/key.ts';
 import { newSecret } from '../operate.ts';
 import type { Service } from '../service.ts';
+import { keepKey, keyIn } from './key-file.ts';
 import { CommandFailed, showOnce } from './print.ts';
 import { operateOn } from './world.ts';
 
@@ -69,36 +68,6 @@ async function takeFirstKey({ store }: Serving, secret: string, from: string): P
 /** Where the file holds one, that is it: several servers that start at once may share it. Else it is written there. */
 async function keepFirstKey(serving: Serving, path: string): Promise<void> {
   if ((await serving.store.listKeys()).length > 0) return;
-  const isThere = existsSync(path);
-  const secret = isThere ? readFileSync(path, 'utf8').trim() : newSecret();
-  if (!isWellFormedSecret(secret))
-    throw new CommandFailed(
-      `FIRST_KEY_FILE: ${path} holds no API key: remove it, or put one there that "domain-risk keys generate" prints`,
-    );
   // On the disk before the store has it: a key that nobody can read any more would be the first one for good.
-  if (!isThere) writeSecret(path, secret);
-  try {
-    await takeFirstKey(serving, secret, path);
-  } catch (error) {
-    if (!isThere) rmSync(path, { force: true });
-    throw error;
-  }
-}
-
-function writeSecret(path: string, secret: string): void {
-  let file: number;
-  try {
-    file = openSync(path, 'wx', 0o600);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandFailed(
-      `FIRST_KEY_FILE: cannot write ${path} (${code}): name a file in a directory that exists and that this user can write to`,
-    );
-  }
-  try {
-    writeSync(file, `${secret}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  await takeFirstKey(serving, keyIn(path) ?? keepKey(path, newSecret()), path);
 }

@@ -1,6 +1,15 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { keepKey } from '../../src/commands/key-file.ts';
 import { CommandFailed, showOnce } from '../../src/commands/print.ts';
 import { welcome } from '../../src/commands/welcome.ts';
 import { readConfig } from '../../src/config.ts';
@@ -87,6 +96,37 @@ test('with FIRST_KEY_FILE it is written there, for its user only; what the file 
   expect(written.said).not.toMatch(SECRET);
   const taken = await firstStart({ FIRST_KEY_FILE: file });
   expect(await opens(taken.store, secret)).toBe('first');
+});
+
+test('a file that was left empty, as by a disk that was full, is written as if it were not there', async () => {
+  const file = join(temporaryFolder(), 'first');
+  writeFileSync(file, '', { mode: 0o644 });
+  symlinkSync(file, `${file}-link`);
+  const { store } = await firstStart({ FIRST_KEY_FILE: `${file}-link` });
+  expect(await opens(store, readFileSync(file, 'utf8').trim())).toBe('first');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dirname(file)).sort()).toEqual(['first', 'first-link']);
+});
+
+test('a key that could be written by half only leaves no file, and the next start is free', () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'first');
+  const write = ((file: number, text: string) => {
+    writeSync(file, text.slice(0, 20));
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  }) as typeof writeFileSync;
+  expect(() => keepKey(path, newSecret(), write)).toThrow(
+    new CommandFailed(`FIRST_KEY_FILE: cannot write ${path} (ENOSPC): free some space`),
+  );
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('of two servers that share the file and start at once, both go on with the key that was there first', () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'first');
+  const [one, other] = [newSecret(), newSecret()];
+  expect([keepKey(path, one), keepKey(path, other)]).toEqual([one, one]);
+  expect(readdirSync(folder)).toEqual(['first']);
 });
 
 test('a file that cannot be written or holds no key stops the start, and no key is made', async () => {
