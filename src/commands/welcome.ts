@@ -1,6 +1,8 @@
 /** What `serve` says when it is ready, and how the first key of an empty store reaches its owner. */
 
 import type { Config } from '../config.ts';
+import { digestOf, isLive } from '../core/key.ts';
+import type { Store } from '../core/ports.ts';
 import { newSecret } from '../operate.ts';
 import type { Service } from '../service.ts';
 import { keepKey, keyIn } from './key-file.ts';
@@ -63,11 +65,36 @@ function showLink(code: string, base: string): void {
 async function takeFirstKey({ store }: Serving, secret: string, from: string): Promise<void> {
   const first = await operateOn(store).createFirstKey('first', ACTOR, secret);
   if (first) process.stderr.write(`the first API key is the one of ${from}\n`);
+  else if (!(await opens(store, secret))) tellUnused(from);
+}
+
+async function opens(store: Store, secret: string): Promise<boolean> {
+  const digest = digestOf(secret);
+  const { key } = await store.keyByDigest(digest);
+  return key !== undefined && isLive(key, digest, Date.now());
+}
+
+function tellUnused(from: string): void {
+  process.stderr.write(
+    `domain-risk: the key of ${from} is not used: this store has keys already, and none that is valid is this one; "domain-risk keys create" makes another\n`,
+  );
 }
 
 /** Where the file holds one, that is it: several servers that start at once may share it. Else it is written there. */
 async function keepFirstKey(serving: Serving, path: string): Promise<void> {
-  if ((await serving.store.listKeys()).length > 0) return;
+  const { store } = serving;
+  if ((await store.listKeys()).length > 0) return tellOther(store, path);
   // On the disk before the store has it: a key that nobody can read any more would be the first one for good.
   await takeFirstKey(serving, keyIn(path) ?? keepKey(path, newSecret()), path);
+}
+
+/** Where there are keys nobody needs the file, whatever it holds. */
+async function tellOther(store: Store, path: string): Promise<void> {
+  let secret: string | undefined;
+  try {
+    secret = keyIn(path);
+  } catch {
+    return;
+  }
+  if (secret !== undefined && !(await opens(store, secret))) tellUnused(path);
 }

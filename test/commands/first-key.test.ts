@@ -15,7 +15,7 @@ import { welcome } from '../../src/commands/welcome.ts';
 import { readConfig } from '../../src/config.ts';
 import { digestOf } from '../../src/core/key.ts';
 import type { Store } from '../../src/core/ports.ts';
-import { newSecret } from '../../src/operate.ts';
+import { createOperate, newSecret } from '../../src/operate.ts';
 import { openBeside, SECRET } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -24,12 +24,18 @@ async function firstStart(
   env: Record<string, string>,
   folder = temporaryFolder(),
   {
+    store: given,
     invite,
     hasTerminal,
     onOutput = () => {},
-  }: { invite?: (secret: string) => string; hasTerminal?: boolean; onOutput?: () => void } = {},
+  }: {
+    store?: Store;
+    invite?: (secret: string) => string;
+    hasTerminal?: boolean;
+    onOutput?: () => void;
+  } = {},
 ) {
-  const store = await openBeside(folder);
+  const store = given ?? (await openBeside(folder));
   const said: string[] = [];
   const spies = [process.stdout, process.stderr].map(stream =>
     vi.spyOn(stream, 'write').mockImplementation(text => {
@@ -96,6 +102,29 @@ test('with FIRST_KEY_FILE it is written there, for its user only; what the file 
   expect(written.said).not.toMatch(SECRET);
   const taken = await firstStart({ FIRST_KEY_FILE: file });
   expect(await opens(taken.store, secret)).toBe('first');
+});
+
+test('a key that is none of those in the store already is told of, and not one that is', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'first');
+  const [FIRST_KEY, another] = [newSecret(), newSecret()];
+  const store = await openBeside(folder);
+  const start = async (env: Record<string, string>) => (await firstStart(env, folder, { store })).said;
+  const unused = (from: string) => `the key of ${from} is not used: this store has keys already`;
+  await start({ FIRST_KEY });
+  expect(await start({ FIRST_KEY })).not.toContain('not used');
+  expect(await start({ FIRST_KEY: another })).toContain(unused('FIRST_KEY'));
+  writeFileSync(file, FIRST_KEY);
+  expect(await start({ FIRST_KEY_FILE: file })).not.toContain('not used');
+  writeFileSync(file, another);
+  expect(await start({ FIRST_KEY_FILE: file })).toContain(unused(file));
+  for (const text of ['', 'no key']) {
+    writeFileSync(file, text);
+    expect(await start({ FIRST_KEY_FILE: file })).not.toContain(file);
+  }
+  const operate = createOperate({ store, clock: Date.now });
+  await operate.rotateKey((await store.listKeys())[0]!.id, 0, { who: 'op', via: 'test' });
+  expect(await start({ FIRST_KEY })).toContain(unused('FIRST_KEY'));
 });
 
 test('a file that was left empty, as by a disk that was full, is written as if it were not there', async () => {
