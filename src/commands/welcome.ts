@@ -1,5 +1,6 @@
 /** What `serve` says when it is ready, and how the first key of an empty store reaches its owner. */
 
+import { rmSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { digestOf, isLive } from '../core/key.ts';
 import type { Store } from '../core/ports.ts';
@@ -25,7 +26,7 @@ export async function welcome(
   const base = `http://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${port}`;
   const reference = config.docs ? `, API reference at ${base}/docs` : '';
   process.stderr.write(`ready: ${base} in a browser${reference}\n`);
-  if (config.firstKey !== undefined) return takeFirstKey(serving, config.firstKey, 'FIRST_KEY');
+  if (config.firstKey !== undefined) return useFirstKey(serving, config.firstKey);
   if (config.firstKeyFile !== undefined) return keepFirstKey(serving, config.firstKeyFile);
   const first = await operateOn(serving.store).createFirstKey('first', ACTOR);
   if (!first) return;
@@ -62,10 +63,15 @@ function showLink(code: string, base: string): void {
 `);
 }
 
-async function takeFirstKey({ store }: Serving, secret: string, from: string): Promise<void> {
+async function useFirstKey(serving: Serving, secret: string): Promise<void> {
+  if (!(await takeFirstKey(serving, secret, 'FIRST_KEY'))) tellUnused('FIRST_KEY');
+}
+
+/** Whether it is one of the store's then. */
+async function takeFirstKey({ store }: Serving, secret: string, from: string): Promise<boolean> {
   const first = await operateOn(store).createFirstKey('first', ACTOR, secret);
   if (first) process.stderr.write(`the first API key is the one of ${from}\n`);
-  else if (!(await opens(store, secret))) tellUnused(from);
+  return first !== undefined || opens(store, secret);
 }
 
 async function opens(store: Store, secret: string): Promise<boolean> {
@@ -85,7 +91,14 @@ async function keepFirstKey(serving: Serving, path: string): Promise<void> {
   const { store } = serving;
   if ((await store.listKeys()).length > 0) return tellOther(store, path);
   // On the disk before the store has it: a key that nobody can read any more would be the first one for good.
-  await takeFirstKey(serving, keyIn(path) ?? keepKey(path, newSecret()), path);
+  const given = keyIn(path);
+  if (await takeFirstKey(serving, given ?? keepKey(path, newSecret()), path)) return;
+  if (given !== undefined) return tellUnused(path);
+  // Nobody can use what is in it.
+  rmSync(path, { force: true });
+  process.stderr.write(
+    `domain-risk: another server has just made the first API key: it is not in ${path}, but where that one was told to put it\n`,
+  );
 }
 
 /** Where there are keys nobody needs the file, whatever it holds. */

@@ -158,6 +158,20 @@ test('of two servers that share the file and start at once, both go on with the 
   expect(readdirSync(folder)).toEqual(['first']);
 });
 
+test('where another server made the first key meanwhile, no file stays with a key that opens nothing', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'first');
+  const { store } = await firstStart({ FIRST_KEY: newSecret() }, folder);
+  const late = { ...store, listKeys: async () => [] };
+  const { said } = await firstStart({ FIRST_KEY_FILE: file }, folder, { store: late });
+  expect(said).toContain(`another server has just made the first API key: it is not in ${file}`);
+  expect(existsSync(file)).toBe(false);
+  const given = newSecret();
+  writeFileSync(file, given);
+  await firstStart({ FIRST_KEY_FILE: file }, folder, { store: late });
+  expect(readFileSync(file, 'utf8')).toBe(given);
+});
+
 test('a file that cannot be written or holds no key stops the start, and no key is made', async () => {
   const folder = temporaryFolder();
   const file = join(temporaryFolder(), 'first');
