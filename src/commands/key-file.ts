@@ -70,6 +70,17 @@ function place(aside: string, path: string): void {
   } catch (error) {
     const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
     if (isThere && keyIn(path) !== undefined) return;
-    renameSync(aside, isThere ? realpathSync(path) : path);
+    renameSync(aside, isThere ? behindLinks(path) : path);
+  }
+}
+
+function behindLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandFailed(
+      `FIRST_KEY_FILE: ${path} is a link to a file that is not there (${code}): make that file, an empty one will do, or remove the link`,
+    );
   }
 }

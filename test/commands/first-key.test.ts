@@ -150,6 +150,16 @@ test('a key that could be written by half only leaves no file, and the next star
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('a link that leads nowhere is named as such, with what to do', () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'first');
+  symlinkSync(join(folder, 'target'), path);
+  expect(() => keepKey(path, newSecret())).toThrow(
+    `FIRST_KEY_FILE: ${path} is a link to a file that is not there (ENOENT): make that file`,
+  );
+  expect(readdirSync(folder)).toEqual(['first']);
+});
+
 test('of two servers that share the file and start at once, both go on with the key that was there first', () => {
   const folder = temporaryFolder();
   const path = join(folder, 'first');
