@@ -6,8 +6,8 @@ import { settingsFileOf } from '../bin/settings-file.mjs';
 import { tellNewStore } from '../src/commands/world.ts';
 import { ConfigRefused, readConfig } from '../src/config.ts';
 import { shownDatabase } from '../src/database.ts';
+import { exposedSecrets, exposedStore } from '../src/exposed.ts';
 import { INSTALLATION, installationOf } from '../src/installation.ts';
-import { exposedSecrets } from '../src/secret-files.ts';
 import {
   distrustOf,
   heldSettings,
@@ -59,6 +59,29 @@ test('a file with a secret that others can write to is named, with its fix', () 
     `ADMIN_TOKEN_FILE: others can change ${path} (mode ${mode}): chmod 600 ${path}`;
   expect(told(0o666)).toEqual([line('0666')]);
   expect(told(0o620)).toEqual([line('0620')]);
+});
+
+test('a store that other users can read or change is named, with its fix; not behind a door that is closed to them', () => {
+  const folder = join(temporaryFolder(), 'data');
+  const path = join(folder, 'domain-risk.db');
+  mkdirSync(folder);
+  writeFileSync(path, '');
+  const told = (ofFolder: number, ofFile: number) => {
+    chmodSync(folder, ofFolder);
+    chmodSync(path, ofFile);
+    return exposedStore({ kind: 'sqlite', path });
+  };
+  expect(told(0o700, 0o600)).toEqual([]);
+  expect(told(0o700, 0o666)).toEqual([]);
+  expect(told(0o755, 0o600)).toEqual([]);
+  expect(told(0o775, 0o660)).toEqual([]);
+  expect(told(0o755, 0o644)).toEqual([`others can read the store (mode 0644): chmod 600 ${path}`]);
+  expect(told(0o1777, 0o666)).toEqual([
+    `others can write to ${folder}, where the store is (mode 1777): chmod 700 it, or set DATA_DIR to a directory of its own`,
+    `others can change the store (mode 0666): chmod 600 ${path}`,
+  ]);
+  expect(exposedStore({ kind: 'sqlite', path: join(path, 'none', 'x.db') })).toEqual([]);
+  expect(exposedStore({ kind: 'postgres', url: 'postgres://db/a' })).toEqual([]);
 });
 
 test('every bad value is named with its fix, all at once', () => {

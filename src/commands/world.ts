@@ -7,9 +7,9 @@ import { movedStore, openCommandStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
+import { exposedSecrets, exposedStore } from '../exposed.ts';
 import { descriptors } from '../http/descriptors.ts';
 import { createOperate, type Operate, type Problem } from '../operate.ts';
-import { exposedSecrets } from '../secret-files.ts';
 import { heldSettings, unknownSettings } from '../setting-sources.ts';
 import { SETTINGS } from '../settings.ts';
 import { CommandFailed } from './print.ts';
@@ -29,13 +29,16 @@ export function readWorld(): Config {
     throw new CommandFailed(
       `only ${descriptors()} files may be open at a time, and ${LEAST_DESCRIPTORS} are needed, a server needs one more for each connection: raise the limit (ulimit -n, LimitNOFILE of systemd)`,
     );
-  const told = isTold
-    ? []
-    : [...unknownSettings(process.env, heldSettings()), ...exposedSecrets(process.env)];
+  const told = isTold ? [] : [...unknownSettings(process.env, heldSettings()), ...exposedIn(config)];
   isTold = true;
   for (const line of told) process.stderr.write(`domain-risk: ${line}\n`);
   return config;
 }
+
+export const exposedIn = ({ database }: Config): string[] => [
+  ...exposedSecrets(process.env),
+  ...exposedStore(database),
+];
 
 export function hasStore({ database }: Config): boolean {
   return database.kind === 'postgres' || absenceOf(database.path) === undefined;
