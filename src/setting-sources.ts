@@ -18,6 +18,8 @@ export interface SettingsFile {
   readonly taken: ReadonlySet<string>;
   /** Numbers of lines that set nothing: neither empty nor a remark. */
   readonly idle: readonly number[];
+  /** Settings whose values end at a # that no space stands before: it may have been meant as part of a secret. */
+  readonly cut: readonly string[];
 }
 
 /** Throws ConfigRefused where it cannot be used: with other settings than meant a command changes another store. */
@@ -27,7 +29,7 @@ export function settingsFile(env: Environment): SettingsFile | undefined {
   const text = readTrusted(path);
   const values = parseEnv(text);
   const taken = NAMES.filter(name => values[name] !== undefined && env[name] === undefined);
-  return { path, values, taken: new Set(taken), idle: idleLines(text) };
+  return { path, values, taken: new Set(taken), idle: idleLines(text), cut: cutValues(text) };
 }
 
 function readTrusted(path: string): string {
@@ -79,6 +81,18 @@ function idleLines(text: string): number[] {
   return lines.flatMap((line, at) => (/^\s*(?:#|$)/.test(line) || line.includes('=') ? [] : [at + 1]));
 }
 
+/** Others that read such files (Docker Compose) want a space before a remark. */
+function cutValues(text: string): string[] {
+  const lines = text.replace(QUOTED, '= ').split('\n');
+  return lines.flatMap(line => {
+    const equals = line.indexOf('=');
+    const name = line.slice(0, equals).trim().replace('export ', '').trim();
+    const value = line.slice(equals + 1);
+    const end = value.indexOf('#');
+    return isSetting(name) && end >= 0 && value[end - 1]?.trim() !== '' ? [name] : [];
+  });
+}
+
 /** As they are now: what was taken from the file is read anew, and the environment still comes first. */
 export function settingsAgain(env: Environment, before: SettingsFile | undefined) {
   const isOwn = (name: string) => !before?.taken.has(name) || before.values[name] !== env[name];
@@ -89,6 +103,7 @@ export function settingsAgain(env: Environment, before: SettingsFile | undefined
 }
 
 const NAMES = Object.keys(SETTINGS);
+const isSetting = (name: string) => NAMES.includes(name);
 /** Of Node, npm, the driver of PostgreSQL and proxies: they count in the environment, where nobody but us reads the file. */
 const OTHERS = /^(?:NODE_|npm_|PG[A-Z]|(?:HTTPS?|NO|ALL)_PROXY$|TZ$|LANG$|LC_|SSL_CERT_|UV_)/i;
 /** Of `compose.yaml`, which reads the same file. */
@@ -103,9 +118,9 @@ function meantBy(name: string): string | undefined {
 
 /** One line for each. Of the environment only what is near one of ours: all else belongs to others. */
 export function unknownSettings(env: Environment, file: SettingsFile | undefined): string[] {
-  const inFile = Object.keys(file?.values ?? {}).filter(name => !NAMES.includes(name) && name !== OF_COMPOSE);
+  const inFile = Object.keys(file?.values ?? {}).filter(name => !isSetting(name) && name !== OF_COMPOSE);
   const around = Object.keys(env).filter(
-    name => !NAMES.includes(name) && !OTHERS.test(name) && !inFile.includes(name) && meantBy(name),
+    name => !isSetting(name) && !OTHERS.test(name) && !inFile.includes(name) && meantBy(name),
   );
   const told = (name: string, where: string) => {
     const meant = OTHERS.test(name) ? undefined : meantBy(name);
@@ -115,6 +130,10 @@ export function unknownSettings(env: Environment, file: SettingsFile | undefined
   return [
     // What it says may be a secret.
     ...(file?.idle ?? []).map(line => `line ${line} of ${file!.path} has no "=" and is ignored`),
+    ...(file?.cut ?? []).map(
+      name =>
+        `${name} in ${file!.path} ends before a "#": put the whole value in quotes, or a space before the remark`,
+    ),
     ...inFile.map(name => told(name, file!.path)),
     ...around.map(name => told(name, 'the environment')),
   ];

@@ -310,12 +310,31 @@ test('a line of .env that sets nothing is told by its number, since it may be a 
   ]);
 });
 
+test.each([
+  ['ADMIN_TOKEN=0123456789abcdef0123456789abcdef#rest', true],
+  [' export ADMIN_TOKEN = 0123#4567 # remark', true],
+  ['ADMIN_TOKEN=#0123', true],
+  ['ADMIN_TOKEN="0123#4567', true],
+  ['ADMIN_TOKEN=0123 # remark', false],
+  ['ADMIN_TOKEN= # remark', false],
+  ['ADMIN_TOKEN="0123#4567"#remark', false],
+  ["ADMIN_TOKEN='0123\n4567=a#b'", false],
+  ['# ADMIN_TOKEN=0123#4567', false],
+  ['OTHER=0123#4567', false],
+])('of a value that a # has cut short the name is told: %j (%s)', (line, isCut) => {
+  const path = join(temporaryFolder(), '.env');
+  writeFileSync(path, `PORT=9\n${line}\nDOCS=on\n`);
+  const told = unknownSettings({}, settingsIn(path)).filter(one => !one.startsWith('OTHER'));
+  expect(told).toEqual(isCut ? [expect.stringContaining(`ADMIN_TOKEN in ${path} ends before a "#"`)] : []);
+});
+
 test('names that mean nothing are told: all of .env, of the environment those near one of ours', () => {
   const file = {
     path: '/srv/.env',
     values: { DNS_SERVER: '1.1.1.1', PORT: '80', COLOUR: 'red', HTTPS_PROXY: 'x' },
     taken: new Set(['PORT']),
     idle: [],
+    cut: [],
   };
   const env = {
     PORT: '80',
@@ -345,6 +364,7 @@ test('every setting is shown with where it came from, and no secret is', () => {
     values: { PORT: '81', HOST: '::1', DOCS: 'on' },
     taken: new Set(['PORT']),
     idle: [],
+    cut: [],
   };
   const env = { PORT: '81', HOST: '127.0.0.2', DOCS: 'on', ADMIN_TOKEN: 'canary', WORKERS: 'many' };
   const shown = Object.fromEntries(shownSettings(env, file).map(({ name, ...rest }) => [name, rest]));
