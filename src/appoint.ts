@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Actor, actOf } from './core/audit.ts';
 import { digestOf } from './core/key.ts';
+import { alike } from './core/label.ts';
 import { type OperatorRecord, TOKEN_PREFIX } from './core/operator.ts';
 import type { Clock, Store } from './core/ports.ts';
 
@@ -16,8 +17,10 @@ type Kept = Pick<Store, 'addOperator' | 'revokeOperator' | 'listOperators'>;
 
 export function createAppoint({ store, clock }: { store: Kept; clock: Clock }) {
   return {
-    /** Undefined where one who is not revoked has this name. */
+    /** Undefined where one who is not revoked has this name, or one like it. */
     async add(name: string, actor: Actor): Promise<Appointed | undefined> {
+      const isDouble = (one: OperatorRecord) => one.revokedAt === null && alike(one.name) === alike(name);
+      if ((await store.listOperators()).some(isDouble)) return undefined;
       const token = TOKEN_PREFIX + randomBytes(32).toString('hex');
       const operator = { name, digest: digestOf(token), createdAt: clock(), revokedAt: null };
       const act = actOf(clock(), 'operator.add', name, actor);
@@ -49,9 +52,6 @@ export const NO_OPERATORS: Operators = {
   look: async () => {},
   close: () => {},
 };
-
-/** What people take for the same name. */
-const alike = (name: string) => name.normalize('NFKC').toLowerCase();
 
 export async function watchOperators(parts: {
   store: Pick<Store, 'listOperators'>;

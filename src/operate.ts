@@ -3,24 +3,25 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Act, type Actor, actOf } from './core/audit.ts';
-import { isHostName } from './core/domain.ts';
 import {
   changesIn,
   digestOf,
+  doubleOf,
   type KeyRecord,
   type Limits,
   limitsIn,
   NO_LIMITS,
+  namedOf,
   rotated,
   secretFrom,
   shownParts,
-  wouldDouble,
 } from './core/key.ts';
 import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Problem } from './core/problem.ts';
 import { lastDays, monthOf, toSecond, WINDOW_DAYS } from './core/quota.ts';
 import { type ActsOnFeeds, actsOnFeeds } from './operate/feeds.ts';
+import { type ActsOnHosts, actsOnHosts } from './operate/hosts.ts';
 import { type ActsOfImport, actsOfImport } from './operate/imports.ts';
 
 export type { Problem };
@@ -42,12 +43,12 @@ export interface KeyUse {
 
 type WantedKey = Partial<Limits> & Pick<Limits, 'name'>;
 
-export interface Operate extends ActsOnFeeds, ActsOfImport {
-  /** No two keys that are not revoked get the same name. */
+export interface Operate extends ActsOnFeeds, ActsOnHosts, ActsOfImport {
+  /** No two keys that are not revoked get the same name, or one that differs in case only. */
   createKey(limits: WantedKey, actor: Actor): Promise<MadeKey | Problem>;
   /** Nothing where there is a key already. */
   createFirstKey(name: string, actor: Actor, secret?: string): Promise<MadeKey | undefined>;
-  /** By id, or by name where only one key that is not revoked has it. */
+  /** By id, or by name where only one key that is not revoked has it, or else one that differs in case only. */
   findKey(idOrName: string): Promise<KeyRecord | Problem>;
   listKeys(): Promise<KeyUse[]>;
   usedBy(key: KeyRecord): Promise<number>;
@@ -59,11 +60,6 @@ export interface Operate extends ActsOnFeeds, ActsOfImport {
 
   setOverride(override: Omit<Override, 'createdAt'>, actor: Actor): Promise<Override>;
   removeOverride(domain: string, actor: Actor): Promise<Problem | undefined>;
-
-  /** Takes a mail host out for good. */
-  forgetHost(host: string, actor: Actor): Promise<Problem | undefined>;
-  /** Lets it be learned again: from nothing where it was forgotten, from its guests where it was shared. */
-  relearnHost(host: string, actor: Actor): Promise<Problem | undefined>;
 }
 
 /** Of an act that others get in the way of. */
@@ -105,7 +101,7 @@ function keysKept({ store, clock }: Parts): Pick<Operate, 'findKey' | 'listKeys'
       const keys = await store.listKeys();
       const byId = keys.find(key => key.id === idOrName);
       if (byId) return byId;
-      const byName = keys.filter(key => key.name === idOrName && key.revokedAt === null);
+      const byName = namedOf(keys, idOrName);
       if (byName.length > 1) return problem('ambiguous', 'several keys have this name: use the id');
       return byName[0] ?? NO_SUCH_KEY;
     },
@@ -136,6 +132,8 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
 
   return {
     async createKey(limits, actor) {
+      const double = doubleOf(await store.listKeys(), undefined, limits.name);
+      if (double) return taken(double.name);
       const made = newKey(limits, clock());
       return (await store.createKey(made.key, creation(made.key, actor), true)) ? made : taken(limits.name);
     },
@@ -191,7 +189,8 @@ async function change(
       return problem('revoked', `the key ${key.id} is revoked, which cannot be undone: create a new one`);
     const changed = { ...key, ...edit(key) };
     if (isDeepStrictEqual(changed, key)) return key;
-    if (wouldDouble(keys, id, changed.name)) return taken(changed.name);
+    const double = doubleOf(keys, id, changed.name);
+    if (double) return taken(double.name);
     if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
   }
   return problem('contended', 'others change this key all the time, and nothing was changed here: try again');
@@ -219,29 +218,8 @@ function actsOnOverrides({ store, clock }: Parts): Pick<Operate, 'setOverride' |
   };
 }
 
-function actsOnHosts({ store, clock }: Parts): Pick<Operate, 'forgetHost' | 'relearnHost'> {
-  return {
-    async forgetHost(host, actor) {
-      const now = clock();
-      const known = await store.forgetHost(host, now, actOf(now, 'host.forget', host, actor));
-      return known ? undefined : unknownHost(host);
-    },
-
-    async relearnHost(host, actor) {
-      const known = await store.forgetHost(host, null, actOf(clock(), 'host.relearn', host, actor));
-      return known ? undefined : unknownHost(host);
-    },
-  };
-}
-
 function problem(kind: Problem['problem'], detail: string): Problem {
   return { problem: kind, detail };
-}
-
-/** Evidence names the host of a domain that was judged by that host's address. */
-function unknownHost(host: string): Problem {
-  const hint = isHostName(host) ? '; a host that only its own domain has is known by its address' : '';
-  return problem('not_found', `nothing is known of ${host}${hint}`);
 }
 
 const NO_SUCH_KEY = problem('not_found', 'there is no such key');
