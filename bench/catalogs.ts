@@ -1,25 +1,32 @@
 /**
  * Catalogs of ten long lists, each measured in processes of its own: what the first start takes, which reads the lists,
- * and the next one, which has the file; memory, lookups, and how long others wait while one more list is adopted.
+ * and the next one, which has the file; memory, lookups, and how long a service's loop is held in one piece while it
+ * starts, follows an update, tells what that changed, and makes the first filter.
  */
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { pino } from 'pino';
 import { buildCatalog, followFeeds } from '../src/assemble.ts';
+import { readConfig } from '../src/config.ts';
+import { type AddedFeed, feedOf } from '../src/core/added-feed.ts';
 import type { Catalog } from '../src/core/catalog.ts';
-import type { Feed } from '../src/core/feed.ts';
-import type { Shelf } from '../src/core/saved.ts';
 import { sealing, textOf } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import { PACKING } from '../src/feeds/pack.ts';
 import { openShelf } from '../src/feeds/shelf.ts';
-import { readTables } from '../src/feeds/tables.ts';
+import { FEED_IDS, sourcesWithout } from '../src/feeds/sources.ts';
+import { newKey } from '../src/operate.ts';
+import { startService } from '../src/service.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { ACT } from '../test/support/act.ts';
+import { Aside } from './aside.ts';
+import { type Hold, HoldWatch } from './holds.ts';
 import { median } from './serving.ts';
 
 const FEEDS = 10;
@@ -27,12 +34,16 @@ const LOOKUPS = 200_000;
 const ROUNDS = 5;
 const FIRST_DAY = 20_700;
 
-const feedOf = (at: number): Feed => ({
-  ...{ id: `list-${at}`, kind: 'disposable', family: at % 2 ? 'broad' : 'verified', licence: 'none' },
-  ...{ origin: 'here', atLeast: 1 },
+const addedOf = (at: number): AddedFeed => ({
+  ...{ name: `list-${at}`, place: '/list', kind: 'disposable', format: 'lines', verified: at % 2 === 0 },
+  addedAt: 0,
 });
-const UPDATED = Array.from({ length: FEEDS }, (_, at) => feedOf(at));
-const SOURCES = { feeds: [], tables: () => readTables(), updated: UPDATED };
+const SOURCES = sourcesWithout(FEED_IDS);
+const configIn = (folder: string) =>
+  readConfig({
+    ...{ PORT: '0', DATA_DIR: folder, FEEDS_OFF: FEED_IDS.join(), FEEDS_UPDATE: 'off' },
+    ...{ DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '' },
+  });
 
 const TOPS = ['com', 'net', 'org', 'xyz', 'info', 'site', 'co.uk', 'com'];
 
@@ -60,8 +71,11 @@ const storedIn = (store: Awaited<ReturnType<typeof open>>, folder: string) => ({
   },
 });
 
-async function accept(folder: string, feed: Feed, names: readonly string[]): Promise<void> {
+async function accept(folder: string, at: number, names: readonly string[]): Promise<void> {
   const store = await open(folder);
+  const added = addedOf(at);
+  await store.addFeed(added, FEEDS, ACT);
+  const feed = feedOf(added);
   const since = Uint16Array.from(names, (_, at) => FIRST_DAY + Math.floor((10 * at) / names.length));
   const dropped = { malformed: 0, suffix: 0, specialUse: 0, duplicate: 0 };
   const more = { doubtful: new Map(), moved: new Map(), labels: new Map(), dropped };
@@ -73,45 +87,39 @@ async function accept(folder: string, feed: Feed, names: readonly string[]): Pro
   await store.close();
 }
 
+/** One in fifty of a list. */
+const newIn = (names: number) => Array.from({ length: names / FEEDS / 50 }, (_, at) => nameOf(names + at));
+
 const STAGES = {
   /** Ten lists into a store. */
   async fill(folder: string, names: number) {
-    for (const [at, feed] of UPDATED.entries()) await accept(folder, feed, listOf(at, names));
+    for (let at = 0; at < FEEDS; at++) await accept(folder, at, listOf(at, names));
     return {};
   },
 
-  /** One name more on one of them. */
+  /** Some names more on one of them. */
   async change(folder: string, names: number) {
-    await accept(folder, feedOf(0), [...listOf(0, names), nameOf(names)]);
+    await accept(folder, 0, [...listOf(0, names), ...newIn(names)]);
     return {};
   },
 
-  /** The lists as texts; then a server's life with them: one of them changes, the file is kept. */
-  async first(folder: string, names: number) {
+  /** The lists as texts; then a server that keeps the file. */
+  async first(folder: string) {
     const store = await open(folder);
     const stored = storedIn(store, folder);
     const startedAt = performance.now();
-    let catalog: Catalog = await buildCatalog(SOURCES, () => {}, { ...stored, shelf: undefined });
+    const catalog = await buildCatalog(SOURCES, () => {}, { ...stored, shelf: undefined });
     const seconds = (performance.now() - startedAt) / 1_000;
-    const follow = (shelf: Shelf | undefined) =>
-      followFeeds({
-        ...{ sources: SOURCES, stored: { ...stored, shelf }, catalog: () => catalog },
-        *adopting(next) {
-          return () => {
-            catalog = next;
-          };
-        },
-      });
-    const following = follow(undefined);
-    await run('change', folder, names);
-    const turns = await turnsOf(() => following.check());
-    await following.close();
-    const keeping = follow(stored.shelf);
-    while ((await stored.shelf.read(catalog.generation)) === undefined)
-      await new Promise(resolve => setTimeout(resolve, 500));
+    const keeping = followFeeds({
+      ...{ sources: SOURCES, stored, catalog: () => catalog, make: async () => undefined },
+      *adopting() {
+        return () => {};
+      },
+    });
+    while ((await stored.shelf.read(catalog.generation)) === undefined) await pause(500);
     await keeping.close();
     await store.close();
-    return { seconds, ...turns };
+    return { seconds };
   },
 
   /** What is in the file. */
@@ -128,25 +136,47 @@ const STAGES = {
     await store.close();
     return { seconds, bytes, names: catalog.size, micros: lookupMicros(catalog, names) };
   },
-};
 
-/** How long each turn of the event loop takes meanwhile, in milliseconds; others on the machine make them longer. */
-async function turnsOf(work: () => Promise<unknown>): Promise<{ p99: number; longest: number }> {
-  const turns: number[] = [];
-  let last = performance.now();
-  let isDone = false;
-  const turn = () => {
-    const now = performance.now();
-    turns.push(now - last);
-    last = now;
-    if (!isDone) setImmediate(turn);
-  };
-  setImmediate(turn);
-  await work();
-  isDone = true;
-  turns.sort((one, other) => one - other);
-  return { p99: turns[Math.floor(turns.length * 0.99)]!, longest: turns.at(-1)! };
-}
+  /** A service, from its start on. */
+  async served(folder: string, names: number) {
+    const store = await open(folder);
+    const catalog = await buildCatalog(SOURCES, () => {}, storedIn(store, folder));
+    const watch = new HoldWatch();
+    let isUpdated = false;
+    const write = (line: string) => {
+      isUpdated ||= line.includes('feeds were updated');
+    };
+    const log = pino({}, { write });
+    const config = configIn(folder);
+    const service = await startService({ config, store, catalog, clock: Date.now, log, followMs: 200 });
+    const { key, secret } = newKey({ name: 'bench' }, Date.now());
+    await store.createKey(key, ACT);
+    const aside = new Aside();
+    const call = async (path: string) => {
+      const url = `http://127.0.0.1:${service.address.port}${path}`;
+      const status = await aside.ask({ url, authorization: `Bearer ${secret}` });
+      if (status !== 200) throw new Error(`${path}: ${status}`);
+    };
+    for (const path of ['top-domains', 'changes', 'domain/mailinator.com']) await call(`/v1/public/${path}`);
+    const started = await watch.longest();
+    const was = (await store.changesMark())?.last;
+    await aside.ask({ run: [fileURLToPath(import.meta.url), 'change', folder, `${names}`] });
+    while (!isUpdated) await pause(50);
+    await call('/v1/public/top-domains');
+    const followed = await watch.longest();
+    while ((await store.changesMark())?.last === was) await pause(50);
+    await call('/v1/public/changes?limit=1000');
+    const told = await watch.longest();
+    const startedAt = performance.now();
+    await call('/v1/public/filter');
+    const filterSeconds = (performance.now() - startedAt) / 1_000;
+    const filtered = await watch.longest();
+    watch.close();
+    await aside.close();
+    await service.close();
+    return { started, followed, told, filtered, filterSeconds };
+  },
+};
 
 /** Half of them are listed. Parsed, as names of requests are one piece of text. */
 function lookupMicros(catalog: Catalog, names: number): number {
@@ -179,9 +209,12 @@ async function run<K extends keyof typeof STAGES>(
 }
 
 export const CATALOG_COLUMNS = [
-  ...['CATALOG', 'MB', 'BYTES A NAME', 'FIRST START S', 'µS A NAME', 'NEXT START S'],
-  ...['LOOKUP µS', 'TURN P99 MS', 'LONGEST'],
+  ...['CATALOG', 'MB', 'BYTES A NAME', 'FIRST START S', 'µS A NAME', 'NEXT START S', 'LOOKUP µS'],
+  ...['START MS', 'UPDATE MS', 'CHANGES MS', 'FILTER MS', 'FILTER S'],
 ];
+
+const shown = ({ held, worked, collected }: Hold) =>
+  `${Math.min(held, worked).toFixed(1)} of ${held.toFixed(1)}${collected > 0 ? ' gc' : ''}`;
 
 export async function catalogRow(names: number): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-catalog-'));
@@ -189,10 +222,12 @@ export async function catalogRow(names: number): Promise<string[]> {
     await run('fill', folder, names);
     const first = await run('first', folder, names);
     const next = await run('next', folder, names);
+    const { started, followed, told, filtered, filterSeconds } = await run('served', folder, names);
     return [
       ...[`${names} names`, (next.bytes / 1e6).toFixed(0), (next.bytes / next.names).toFixed(1)],
       ...[first.seconds.toFixed(2), ((first.seconds * 1e6) / names).toFixed(2), next.seconds.toFixed(2)],
-      ...[next.micros.toFixed(2), first.p99.toFixed(1), first.longest.toFixed(1)],
+      ...[next.micros.toFixed(2), ...[started, followed, told, filtered].map(shown)],
+      filterSeconds.toFixed(0),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -28,7 +28,8 @@ function install(wanted) {
   const more = installed.startsWith(lock) ? ['install', '--no-save'] : ['ci'];
   const most = wanted === 'all' ? [] : ['--omit=dev'];
   // No package needs its install script, and some would start a compiler. Not in .npmrc: that would turn prepack off too.
-  const quiet = ['--ignore-scripts', '--loglevel=error'];
+  // Nobody sees what an audit finds here, and whoever installs would wait for it.
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   // What npm prints goes to the error stream: stdout belongs to the command that follows.
   const npm = spawnSync('npm', [...more, ...most, ...quiet], {
     cwd: root,

@@ -12,7 +12,10 @@ export function installIn(folder: string): void {
     .digest('hex');
   const stamp = join(folder, 'node_modules', '.installed');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
-  const npm = spawnSync('npm', ['ci', '--loglevel=error'], { cwd: folder, encoding: 'utf8' });
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   if (npm.status !== 0) throw new Error(`npm could not install in ${folder}:\n${npm.stderr}`);
   writeFileSync(stamp, lock);
 }

@@ -54,12 +54,14 @@ async function runAll(steps: readonly Step[]): Promise<void> {
   }
 }
 
+/** Several would each find out the same about what they share: 8 in place of 19 s of processor time (2026-11-17). */
+const ONE_AT_A_TIME = ['--checkers', '1'];
 // Meanwhile the rest is done; the tests that need these come last.
 const installed = installSystemParts(SYSTEM_PARTS);
 await runAll([
   { name: 'Console', args: [join(root, 'scripts/build-console.ts')] },
-  { name: 'Types', args: [bin('typescript/bin/tsc'), '--noEmit'] },
-  { name: 'Types of the console', args: [bin('typescript/bin/tsc'), '-p', 'console'] },
+  { name: 'Types', args: [bin('typescript/bin/tsc'), '--noEmit', ...ONE_AT_A_TIME] },
+  { name: 'Types of the console', args: [bin('typescript/bin/tsc'), '-p', 'console', ...ONE_AT_A_TIME] },
   { name: 'Style', args: [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'] },
 ]);
 

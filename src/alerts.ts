@@ -33,12 +33,14 @@ export function startAlerts(parts: {
   const raising = createRaise({
     ...{ store, health, clock: Date.now },
     isUsed: feed => !config.feedsOff.includes(feed),
-    backups: config.backups && { ...config.backups, lastGood: () => backups?.lastGood },
+    backups: config.backups && backups && { folder: config.backups.folder, status: backups },
     tell(event, at) {
       counts.count(event.kind);
       log.warn({ event: event.kind, subject: event.subject }, event.text);
       webhook?.send(event, at);
     },
+    onError: error =>
+      log.error({ err: error }, 'whether there is anything to tell of could not be found out'),
   });
   const first = setTimeout(() => void raising.look(), firstMs).unref();
   return {

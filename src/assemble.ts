@@ -1,31 +1,31 @@
 /** From feeds to a catalog, and to the next one when an update was accepted. Whole or not at all. */
 
-import { createHash, randomBytes } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import {
+  fold,
+  generationOf,
+  makeNext,
+  readInstalled,
+  readStored,
+  type Stored,
+  type Unreadable,
+  whatChanged,
+} from './assemble/lists.ts';
 import type { Wanted } from './assemble/shelf.ts';
-import { feedsOf, type Read, readTables } from './assemble/tables.ts';
+import { feedsOf, readTables } from './assemble/tables.ts';
+import { inTurns } from './assemble/turns.ts';
 import type { Catalog } from './core/catalog.ts';
-import { type Feed, FeedError, type Packing, type SnapshotHead, type Sources } from './core/feed.ts';
-import { canariesOf, makingCatalog, restoringCatalog } from './core/folding.ts';
-import { type Kept, keeping } from './core/kept.ts';
-import { SEED_BYTES } from './core/names.ts';
-import type { Store } from './core/ports.ts';
+import type { Feed, Sources } from './core/feed.ts';
+import { restoringCatalog } from './core/folding.ts';
+import type { Kept } from './core/kept.ts';
 import { restoring, type Saved, type Shelf, saving } from './core/saved.ts';
-import { readingKept, takingSnapshot } from './core/snapshot.ts';
+import { siblingsIn } from './core/siblings.ts';
 import type { Steps } from './core/steps.ts';
+
+export type { Stored, Unreadable };
+export { inTurns, makeNext };
 
 /** Told before each feed is read, and once at the end with `done` equal to `total`. */
 export type Progress = (feed: string, done: number, total: number) => void;
-
-/** Snapshots that updates brought. They take the place of what is installed. */
-export interface Stored {
-  readonly store: Pick<Store, 'snapshots' | 'snapshot' | 'addedFeeds'>;
-  readonly unpack: Packing['unpack'];
-  /** Told of a snapshot that cannot be read: the list in use stays, or the installed one. */
-  readonly onError: (error: unknown) => void;
-  /** Where a server keeps a large catalog, for whoever starts next. */
-  readonly shelf?: Shelf | undefined;
-}
 
 export async function buildCatalog(sources: Sources, progress: Progress, stored?: Stored): Promise<Catalog> {
   const tables = await readTables(sources);
@@ -82,9 +82,10 @@ export interface Handed {
   readonly feeds: readonly Feed[];
 }
 
-export function* handingOver({ generation, folded }: Catalog): Steps<Handed> {
+export function* handingOver(catalog: Catalog): Steps<Handed> {
+  const { generation, folded } = catalog;
   const feeds = folded.snapshots.map(({ feed }) => feed);
-  return { generation, saved: yield* saving(folded), feeds };
+  return { generation, saved: yield* saving(folded, yield* siblingsIn(catalog)), feeds };
 }
 
 export async function takeOver(sources: Sources, { generation, saved, feeds }: Handed): Promise<Catalog> {
@@ -109,6 +110,8 @@ export interface FollowParts {
   readonly followed?: (() => void) | undefined;
   /** How often to look. */
   readonly everyMs?: number | undefined;
+  /** `makeNext`, here or in a thread of its own; so many names are to be read for it. */
+  readonly make: (current: Catalog, unreadable: Unreadable, names: number) => Promise<Catalog | undefined>;
 }
 
 /** A server follows within a minute, also while its catalog is being built and the store is slow. */
@@ -122,9 +125,9 @@ export function followFeeds({
   adopting,
   followed,
   everyMs = EVERY_MS,
+  make,
 }: FollowParts): Following {
-  /** Feed to the version of a snapshot that cannot be read: telling of it once is enough. */
-  const unreadable = new Map<string, string>();
+  const unreadable: Unreadable = new Map();
   let checking: Promise<boolean> | undefined;
   const stop = new AbortController();
   let shelving = Promise.resolve();
@@ -134,34 +137,10 @@ export function followFeeds({
   keep();
 
   async function follow(): Promise<boolean> {
-    const heads = new Map((await stored.store.snapshots()).map(head => [head.feed, head]));
-    const held = new Map(catalog().snapshots.map(snapshot => [snapshot.feed.id, snapshot]));
-    const feeds = feedsOf(sources, await stored.store.addedFeeds());
-    const isHeld = ({ id, kind, family }: Feed) => {
-      const snapshot = held.get(id);
-      if (!snapshot || snapshot.acceptedAt === null) return !heads.has(id);
-      // One that was added anew may be of another kind.
-      const isOfKind = snapshot.feed.kind === kind && snapshot.feed.family === family;
-      return isOfKind && heads.get(id)?.digest === snapshot.digest;
-    };
-    const changed = feeds.filter(feed => {
-      const head = heads.get(feed.id);
-      return !isHeld(feed) && (!head || versionOf(head) !== unreadable.get(feed.id));
-    });
-    let isOther = [...held.keys()].some(id => !feeds.some(feed => feed.id === id));
-    if (changed.length === 0 && !isOther) return false;
-    const tables = await readTables(sources);
-    for (const feed of changed) {
-      const head = heads.get(feed.id);
-      const next = await (head ? readStored(feed, stored) : readInstalled(feed.id, sources, tables));
-      if (next) held.set(feed.id, next);
-      else if (head) unreadable.set(feed.id, versionOf(head));
-      else held.delete(feed.id);
-      isOther ||= next !== undefined || !head;
-    }
-    if (!isOther) return false;
-    const snapshots = feeds.flatMap(({ id }) => held.get(id) ?? []);
-    const next = await fold(snapshots, tables);
+    const found = await whatChanged(sources, stored, catalog(), unreadable);
+    if (!found) return false;
+    const next = await make(catalog(), unreadable, found.names);
+    if (!next) return false;
     const put = await inTurns(adopting(next));
     put();
     keep();
@@ -186,65 +165,4 @@ export function followFeeds({
       await shelving;
     },
   };
-}
-
-/** The same names that are stored again are another version: they may be readable now. */
-function versionOf({ digest, acceptedAt }: SnapshotHead): string {
-  return `${digest} ${acceptedAt}`;
-}
-
-/** Undefined when it is gone, or is not what was accepted. Trouble of the store itself is the caller's. */
-async function readStored(feed: Feed, { store, unpack, onError }: Stored): Promise<Kept | undefined> {
-  const accepted = await store.snapshot(feed.id);
-  if (!accepted) return undefined;
-  try {
-    const text = await unpack(accepted.body);
-    return await inTurns(readingKept(feed, text, accepted.digest, accepted.acceptedAt));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    onError(new FeedError(`the stored snapshot of ${feed.id} cannot be used: ${why}`, { cause: error }));
-    return undefined;
-  }
-}
-
-async function readInstalled(id: string, sources: Sources, { tables }: Read): Promise<Kept | undefined> {
-  const source = sources.feeds.find(({ feed }) => feed.id === id);
-  if (!source) return undefined;
-  await turn();
-  const snapshot = await inTurns(takingSnapshot(source.feed, await source.read()));
-  const canaries = canariesOf(tables);
-  const canary = source.feed.kind === 'disposable' && snapshot.names.find(name => canaries.has(name));
-  if (canary)
-    throw new FeedError(
-      `${source.feed.origin} names ${canary}, which is no disposable domain: install another version`,
-    );
-  return inTurns(keeping(snapshot));
-}
-
-function fold(snapshots: readonly Kept[], read: Read): Promise<Catalog> {
-  const generation = generationOf(read, snapshots);
-  return inTurns(makingCatalog(snapshots, read.tables, generation, randomBytes(SEED_BYTES)));
-}
-
-/** The same feeds and tables give the same one on every machine. */
-function generationOf({ digest: tables }: Read, snapshots: readonly Pick<Kept, 'feed' | 'digest'>[]): string {
-  const sum = createHash('sha256').update(tables);
-  for (const { feed, digest } of snapshots)
-    sum.update(`\n${feed.id} ${digest}${feed.isOwn ? ` ${feed.kind} ${feed.family}` : ''}`);
-  return sum.digest('hex').slice(0, 12);
-}
-
-/** With the step that goes beyond it still no wait that anybody notices; a catalog takes no longer for it (2026-11-15). */
-const TURN_MS = 1;
-
-/** Lets everybody else have a turn between steps (cooperative multitasking). */
-export async function inTurns<T>(steps: Steps<T>): Promise<T> {
-  for (;;) {
-    const until = performance.now() + TURN_MS;
-    do {
-      const { done, value } = steps.next();
-      if (done) return value;
-    } while (performance.now() < until);
-    await turn();
-  }
 }

@@ -28,6 +28,7 @@ import { SOURCES, sourcesWithout } from './feeds/sources.ts';
 import { createFilters } from './filter.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
+import { filterHere, type Make } from './make.ts';
 import { loadOverrides } from './overrule.ts';
 import { withPresence } from './presence.ts';
 import { createRank } from './rank.ts';
@@ -62,10 +63,8 @@ const COMMAND_MS = 10_000;
 
 /** For a command, which does one thing after the other. */
 export async function openCommandStore(config: Config, onDeath: (error: Error) => void): Promise<Store> {
-  const { database } = config;
-  return database.kind === 'sqlite'
-    ? openSqliteStore(database.path, onDeath, tellFormChange, COMMAND_MS, false)
-    : openStore(config, onDeath);
+  if (config.database.kind !== 'sqlite') return openStore(config, onDeath);
+  return openSqliteStore(config.database.path, onDeath, tellFormChange, COMMAND_MS, false);
 }
 
 /** Whoever counts in a file that was moved counts what nobody else knows of. Undefined where it was not. */
@@ -168,13 +167,13 @@ function tellOnStderr(error: unknown): void {
 export function followStore(
   { feedsOff, dataDir }: FeedsConfig,
   parts: Pick<FollowParts, 'catalog' | 'adopting' | 'everyMs'> &
-    Pick<Stored, 'onError'> & { store: Store; clock: Clock },
+    Pick<Stored, 'onError'> & { store: Store; clock: Clock; make: Make },
 ): Following {
-  const { store, onError, clock, ...rest } = parts;
+  const { store, onError, clock, make, ...rest } = parts;
   const stored = { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
-  const recorder = recordChanges({ store, catalog: rest.catalog, clock, inTurns, onError });
+  const recorder = recordChanges({ store, catalog: rest.catalog, clock, write: make.tell, onError });
   const following = followFeeds({
-    ...{ ...rest, sources: sourcesWithout(feedsOff), stored },
+    ...{ ...rest, sources: sourcesWithout(feedsOff), stored, make: make.next },
     followed: () => void recorder.look(),
   });
   return {
@@ -209,8 +208,9 @@ export async function openVerdicts(parts: {
   /** The process's own where left out. */
   ticks?: Ticks | undefined;
   onError: (error: unknown) => void;
+  makeFilter?: Make['filter'] | undefined;
 }) {
-  const { store, resolver, catalog, clock, ticks, onError } = parts;
+  const { store, resolver, catalog, clock, ticks, onError, makeFilter = filterHere } = parts;
   const overrides = await loadOverrides(store);
   const learn = await createLearn({
     store,
@@ -242,7 +242,7 @@ export async function openVerdicts(parts: {
     onError,
   });
   const sources = () => ({ catalog: catalog(), overrides: overrides.current() });
-  const filters = createFilters({ store, sources, clock, inTurns });
+  const filters = createFilters({ store, sources, clock, make: makeFilter });
   /** With what is still to be written. */
   const close = async (): Promise<void> => void (await Promise.all([rank.close(), learn.close()]));
   return { overrides, lookup, rank, learn, filters, close };

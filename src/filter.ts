@@ -1,20 +1,22 @@
 /** Confirmed names → a signed filter, from which clients tell them without a call. Made once for each state of things. */
 
 import {
+  createHash,
   createHmac,
   createPrivateKey,
   createPublicKey,
-  generateKeyPairSync,
-  hash,
+  generateKeyPair,
   type KeyObject,
   sign,
 } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Catalog } from './core/catalog.ts';
 import { type Confirming, confirming } from './core/confirmed.ts';
-import { fusing } from './core/fuse.ts';
+import { fusing, numbering } from './core/fuse.ts';
+import type { NameList } from './core/names.ts';
 import type { Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
-import type { Steps } from './core/steps.ts';
+import { STEP, type Steps } from './core/steps.ts';
 
 export interface FilterFile {
   /** With its signature. */
@@ -31,11 +33,14 @@ export interface Filters {
   publicKey(): Promise<string>;
 }
 
-interface FilterParts {
+type InTurns = <T>(steps: Steps<T>) => Promise<T>;
+
+export interface FilterParts {
   readonly store: Pick<Store, 'signingKey'>;
   readonly sources: () => Confirming;
   readonly clock: Clock;
-  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
+  /** `makeFilter`, here or in a thread of its own. */
+  readonly make: (of: Confirming, now: number, secret: string) => Promise<FilterFile>;
 }
 
 /** Clients take none that is older than a week, and ask for one that was signed anew once a day. */
@@ -43,28 +48,20 @@ const RENEW_MS = 12 * 3_600_000;
 /** Of a public key's DER form, SubjectPublicKeyInfo (RFC 8410): the key itself is at its end. */
 const KEY_BYTES = 32;
 
-export function createFilters({ store, sources, clock, inTurns }: FilterParts): Filters {
+export function createFilters({ store, sources, clock, make }: FilterParts): Filters {
   let made:
     | { of: Catalog; under: string; since: number; until: number; file: Promise<FilterFile> }
     | undefined;
   /** Reading them again after a change of a key changes nothing here. */
   let read: { overrides: Confirming['overrides']; text: string } | undefined;
-  let key: Promise<KeyObject> | undefined;
+  let secret: Promise<string> | undefined;
 
-  function signer(): Promise<KeyObject> {
-    key ??= keptKey(store).catch(error => {
-      key = undefined;
+  function signer(): Promise<string> {
+    secret ??= keptSecret(store).catch(error => {
+      secret = undefined;
       throw error;
     });
-    return key;
-  }
-
-  async function make(of: Confirming, now: number): Promise<FilterFile> {
-    const names = await inTurns(confirming(of, now));
-    const etag = `"${hash('sha256', names.join('\n'), 'base64url').slice(0, 22)}"`;
-    const key = await signer();
-    const body = Buffer.from((await inTurns(fusing(names, now, seedOf(key, etag)))).buffer);
-    return { bytes: Buffer.concat([body, sign(null, body, key)]), etag, names: names.length };
+    return secret;
   }
 
   return {
@@ -75,7 +72,7 @@ export function createFilters({ store, sources, clock, inTurns }: FilterParts): 
         read = { overrides: of.overrides, text: JSON.stringify([...of.overrides.values()]) };
       if (made?.of === of.catalog && made.under === read.text && made.since <= now && now < made.until)
         return made.file;
-      const file = make(of, now);
+      const file = signer().then(key => make(of, now, key));
       made = {
         of: of.catalog,
         under: read.text,
@@ -90,10 +87,42 @@ export function createFilters({ store, sources, clock, inTurns }: FilterParts): 
       return file;
     },
     async publicKey() {
-      const der = createPublicKey(await signer()).export({ format: 'der', type: 'spki' });
+      const der = createPublicKey(keyOf(await signer())).export({ format: 'der', type: 'spki' });
       return der.subarray(-KEY_BYTES).toString('base64');
     },
   };
+}
+
+/** Of ten million names it takes one to three minutes. */
+export async function makeFilter(
+  of: Confirming,
+  now: number,
+  secret: string,
+  inTurns: InTurns,
+): Promise<FilterFile> {
+  const names = await inTurns(confirming(of, now));
+  const etag = `"${(await inTurns(summing(names))).slice(0, 22)}"`;
+  const key = keyOf(secret);
+  const numbered = await inTurns(numbering(names));
+  const body = await inTurns(fusing(numbered, now, seedOf(key, etag)));
+  return { bytes: Buffer.concat([body, sign(null, body, key)]), etag, names: names.length };
+}
+
+/** A name on each line. */
+function* summing(names: NameList): Steps<string> {
+  const sum = createHash('sha256');
+  let some: string[] = [];
+  let before = '';
+  for (const name of names) {
+    some.push(name);
+    if (some.length < STEP) continue;
+    sum.update(before + some.join('\n'));
+    before = '\n';
+    some = [];
+    yield;
+  }
+  if (some.length > 0) sum.update(before + some.join('\n'));
+  return sum.digest('base64url');
 }
 
 /**
@@ -106,11 +135,13 @@ function seedOf(key: KeyObject, etag: string): number {
 }
 
 /** The first one that was ever made: clients were given its other half. */
-async function keptKey(store: FilterParts['store']): Promise<KeyObject> {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const candidate = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
-  const kept = await store.signingKey(candidate);
-  return createPrivateKey({ key: Buffer.from(kept, 'base64'), format: 'der', type: 'pkcs8' });
+async function keptSecret(store: FilterParts['store']): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('ed25519');
+  return store.signingKey(privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'));
+}
+
+function keyOf(secret: string): KeyObject {
+  return createPrivateKey({ key: Buffer.from(secret, 'base64'), format: 'der', type: 'pkcs8' });
 }
 
 /** The moment at which an override of these ends next. */

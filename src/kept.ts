@@ -9,6 +9,7 @@ import type { Catalog } from './core/catalog.ts';
 import type { Clock, Store, Ticks } from './core/ports.ts';
 import type { DnsResolver } from './dns/resolver.ts';
 import type { Metrics } from './http/metrics.ts';
+import type { Make } from './make.ts';
 import { countingBeside, createMix } from './mix.ts';
 import { observeDecisions, tellOfUnwritten } from './observe.ts';
 import { createRecall, recallingBeside } from './recall.ts';
@@ -23,6 +24,7 @@ interface KeptParts {
   readonly ticks?: Ticks | undefined;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly makeFilter: Make['filter'];
 }
 
 export async function openKept({ config, log, metrics, ...parts }: KeptParts) {

@@ -9,13 +9,13 @@ import { type HostRecord, LEARNING } from './core/guest.ts';
 import { GuestBook } from './core/guest-book.ts';
 import { HostsMet } from './core/hosts-met.ts';
 import type { Infra } from './core/infra.ts';
-import { foldingInfra } from './core/infra-folding.ts';
+import { foldingInfra, NOTHING_LEARNED } from './core/infra-folding.ts';
 import { type Exchange, MAIL_NOT_ASKED, type Mail, triedOf } from './core/mail.ts';
 import { Pending } from './core/pending.ts';
 import type { Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 import { guestOf, type ListedAs, onceOf, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
-import { allAtOnce, type Steps } from './core/steps.ts';
+import type { Steps } from './core/steps.ts';
 import { SweptNames } from './core/swept.ts';
 import type { AddressBook } from './core/whereabouts.ts';
 import { WhereaboutsBook, type WhereaboutsParts } from './learn/whereabouts.ts';
@@ -99,7 +99,7 @@ class Learner implements Learn {
   /** What innocents share, as of the last reading; up to 3 MB of names, which are not the same only when others were seen. */
   #sharedNames = '';
   #spared: ReadonlySet<string> = new Set();
-  #infra: Infra;
+  #infra: Infra = NOTHING_LEARNED;
   #swept = new SweptNames(undefined);
 
   constructor(parts: LearnParts) {
@@ -107,7 +107,6 @@ class Learner implements Learn {
     this.#guestBook = new GuestBook(parts.addresses, new LRUCache({ max: MOST_BARRED }));
     this.#hostsMet = new HostsMet(parts.addresses, new FairCache(MOST_LAST_HOSTS, ''));
     this.#whereabouts = new WhereaboutsBook(parts);
-    this.#infra = allAtOnce(this.#folding([], parts.catalog()));
     const every = (ms: number, work: () => Promise<void>) =>
       setInterval(() => void work().catch(parts.onError), ms).unref();
     this.#timers = [every(FLUSH_MS, () => this.flush()), every(RELOAD_MS, () => this.reload())];

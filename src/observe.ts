@@ -135,7 +135,7 @@ export const BACKUPS_METRIC = 'domain_risk_backup_age_seconds';
 export function observeBackups(metrics: Metrics, age: () => number): void {
   metrics.gauge(
     BACKUPS_METRIC,
-    'Age of the last good backup by schedule; +Inf where there is none, NaN until the folder was read.',
+    'Age of the last good backup by schedule; +Inf where none is known, NaN until the first look.',
     age,
     'max',
   );

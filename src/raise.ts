@@ -10,26 +10,29 @@ import {
   eventsIn,
   type Seen,
 } from './core/event.ts';
-import type { Clock, ResolverHealth, Store } from './core/ports.ts';
+import { type Clock, type ResolverHealth, type Store, StoreUnavailable } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 
 const LOOK_MS = 60_000;
 /** What lasts for longer is told of again. */
 const KEPT_MS = 90 * 86_400_000;
-/** Of the newest acts of the audit: a backup that failed is tried, and fails, again each hour. */
-const ACTS = 100;
 
 interface Parts {
-  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks' | 'audit'>;
+  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks'>;
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
   readonly isUsed: (feed: string) => boolean;
-  /** Undefined where none are made by schedule; the last good one where the folder has not been read yet. */
+  /** Undefined where this process makes none by schedule; `problem` is why the last one failed. */
   readonly backups:
-    | { readonly folder: string; readonly everyMs: number; readonly lastGood: () => number | undefined }
+    | {
+        readonly folder: string;
+        readonly status: { readonly lastGood: number | undefined; readonly problem: string | undefined };
+      }
     | undefined;
   /** Of one that nobody has raised before. */
   readonly tell: (event: Event, at: number) => void;
+  /** What nobody else tells of: while it lasts, nobody hears of events. */
+  readonly onError: (error: unknown) => void;
 }
 
 export interface Raising {
@@ -49,7 +52,8 @@ export class RaisedCounts {
   readonly all = () => [...this.#counts];
 }
 
-export function createRaise({ store, clock, health, isUsed, backups, tell }: Parts): Raising {
+export function createRaise(parts: Parts): Raising {
+  const { store, clock, health, isUsed, backups, tell, onError } = parts;
   let distrustedSince = new Map<string, string>();
   /** What the last look has seen is raised: the store is asked for nothing twice on a day. */
   let raised = { day: '', ids: new Set<string>() };
@@ -62,8 +66,7 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
       distrusted.map(({ address }) => [address, distrustedSince.get(address) ?? dayOf(now)]),
     );
     const checks = (await store.feedChecks()).filter(({ feed }) => isUsed(feed));
-    const backup = await failedBackup(now);
-    return { now, servers, distrustedSince, checks, backup, keys: await endingKeys(now) };
+    return { now, servers, distrustedSince, checks, backup: failedBackup(), keys: await endingKeys(now) };
   }
 
   async function endingKeys(now: number): Promise<EndingKey[]> {
@@ -76,17 +79,10 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
     return all;
   }
 
-  /** By the audit, in which every one stands that failed. After one there may have been a good one in the same slot. */
-  async function failedBackup(now: number): Promise<Seen['backup']> {
+  function failedBackup(): Seen['backup'] {
     if (!backups) return undefined;
-    const { folder, everyMs } = backups;
-    const lastGood = backups.lastGood();
-    if (lastGood === undefined) return undefined;
-    const isSince = (at: number) => at <= now && at - (at % everyMs) > lastGood;
-    const failed = (await store.audit(ACTS)).find(
-      ({ action, subject, at }) => action === 'backup.fail' && subject === folder && isSince(at),
-    );
-    return failed && { folder, lastGood, problem: failed.detail ?? 'unknown' };
+    const { lastGood = 0, problem } = backups.status;
+    return problem === undefined ? undefined : { folder: backups.folder, lastGood, problem };
   }
 
   async function raiseAll(): Promise<void> {
@@ -105,7 +101,9 @@ export function createRaise({ store, clock, health, isUsed, backups, tell }: Par
   let looking: Promise<void> | undefined;
   function look(): Promise<void> {
     looking ??= raiseAll()
-      .catch(() => {})
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) onError(error);
+      })
       .finally(() => {
         looking = undefined;
       });

@@ -26,26 +26,28 @@ export interface Recorder {
   close(): void;
 }
 
+/** What is to be told. */
+export interface Told {
+  readonly before: Catalog;
+  readonly after: Catalog;
+  /** Up to `before`. */
+  readonly was: ChangesMark;
+  readonly now: number;
+}
+
+/** What writing takes of a store. */
+export type WrittenTo = Pick<Store, 'writeChanges' | 'swapChangesMark' | 'changesBefore' | 'changesAfter'>;
+
 export interface RecorderParts {
-  readonly store: Pick<
-    Store,
-    | 'changesMark'
-    | 'writeChanges'
-    | 'swapChangesMark'
-    | 'changesBefore'
-    | 'changesAfter'
-    | 'lease'
-    | 'swapLease'
-    | 'moment'
-  >;
+  readonly store: WrittenTo & Pick<Store, 'changesMark' | 'lease' | 'swapLease' | 'moment'>;
   /** That is served. */
   readonly catalog: () => Catalog;
   readonly clock: Clock;
-  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
+  /** `writeChanges`, here or in a thread of its own. */
+  readonly write: (told: Told) => Promise<boolean>;
   readonly onError: (error: unknown) => void;
   readonly patienceMs?: number;
   readonly lookMs?: number;
-  readonly mostKept?: number;
 }
 
 export function recordChanges(parts: RecorderParts): Recorder {
@@ -132,15 +134,19 @@ async function record(
   const mine: Lease = { name: LEASE, holder: randomUUID(), until: now + LEASE_MS, dueAt: 0 };
   if (!(await store.swapLease(mine, lease))) return undefined;
   try {
-    return await write(before, after, was, parts);
+    return await parts.write({ before, after, was, now: parts.clock() });
   } finally {
     await store.swapLease({ ...mine, holder: null, until: 0 }, mine).catch(() => {});
   }
 }
 
-async function write(before: Catalog, after: Catalog, was: ChangesMark, parts: RecorderParts) {
-  const { store, clock, inTurns, mostKept = MOST_KEPT } = parts;
-  const now = clock();
+/** False where another server came between. */
+export async function writeChanges(
+  { before, after, was, now }: Told,
+  store: WrittenTo,
+  inTurns: <T>(steps: Steps<T>) => Promise<T>,
+  mostKept = MOST_KEPT,
+): Promise<boolean> {
   const changes = await inTurns(comparing(before, after, now));
   const last = was.last + changes.length;
   const lowest = Math.max(was.floor, last - mostKept);
@@ -153,7 +159,7 @@ async function write(before: Catalog, after: Catalog, was: ChangesMark, parts: R
 }
 
 /** A clock that jumped takes nothing away before a second day says the same. */
-async function forgottenAt(now: number, store: RecorderParts['store']): Promise<number> {
+async function forgottenAt(now: number, store: WrittenTo): Promise<number> {
   const previous = await store.changesBefore(dayBefore(now));
   const [row] = await store.changesAfter(previous - 1, 1);
   return forgottenBefore(now, KEPT_MS, row?.id === previous ? row.at : null);

@@ -11,7 +11,7 @@ import {
   lastGoodOf,
   openBackupFolder,
 } from './backup-folder.ts';
-import { actOf } from './core/audit.ts';
+import { actOf, shortDetail } from './core/audit.ts';
 import { isHeld, LEASE_MS } from './core/lease.ts';
 import { type Clock, type Store, StoreUnavailable, type Ticks } from './core/ports.ts';
 import { type Held, holdLease } from './schedule.ts';
@@ -38,8 +38,10 @@ const STORE_ID = 'store';
 
 /** What is known of the folder without asking it: its disk may not answer. */
 export class BackupStatus {
-  /** When the last good one was due; 0 where there is none, undefined until the folder has been read. */
+  /** When the last good one was due; 0 where none is known, undefined until the first look at the folder. */
   lastGood: number | undefined;
+  /** Why the last one that was tried here failed. */
+  problem: string | undefined;
 
   /** In seconds; infinite where there is none. */
   age(now: number): number {
@@ -131,7 +133,11 @@ function makerOf(parts: Parts): Maker {
     const now = clock();
     const slot = now - (now % everyMs);
     const name = backupName(slot, id);
-    const isMade = async () => (await read(files)).some(one => one.name === name);
+    const isMade = async () => {
+      const isThere = (await read(files)).some(one => one.name === name);
+      if (isThere) status.problem = undefined;
+      return isThere;
+    };
     await files.make();
     if (await isMade()) return;
     held = await takeLease(store, clock);
@@ -142,6 +148,7 @@ function makerOf(parts: Parts): Maker {
       await files.removePartials(slot - everyMs);
       wait(pageMs);
       await store.backup(join(folder, name), () => wait(pageMs));
+      status.problem = undefined;
       log.info({ file: join(folder, name) }, 'backed up');
       await prune(files, name);
     } finally {
@@ -169,12 +176,15 @@ function makerOf(parts: Parts): Maker {
 }
 
 export function scheduleBackups(parts: Parts): ScheduledBackups {
-  const { store, folder, everyMs, clock, ticks, log, answerMs = ANSWER_MS } = parts;
+  const { store, status, folder, everyMs, clock, ticks, log, answerMs = ANSWER_MS } = parts;
   const { make, leave } = makerOf(parts);
   let isBusy = false;
   let restUntil = Number.NEGATIVE_INFINITY;
 
   async function fail(error: Error): Promise<void> {
+    // In a folder that could not be read since the start there is none to rely on: whoever watches is to hear of it.
+    if (!(error instanceof StoreUnavailable)) status.lastGood ??= 0;
+    status.problem = shortDetail(error.message);
     restUntil = ticks() + Math.min(RETRY_MS, everyMs);
     log.error(
       { err: error },

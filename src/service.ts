@@ -7,7 +7,7 @@ import { observeEvents } from './alerts.ts';
 import { NO_OPERATORS, watchOperators } from './appoint.ts';
 import { inTurns } from './assemble.ts';
 import { type Bound, Ports } from './binding.ts';
-import { followStore, openResolver } from './compose.ts';
+import { followStore, type OpenedStore, openResolver } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Catalog } from './core/catalog.ts';
 import type { Clock, ResolverHealth, Store, Ticks } from './core/ports.ts';
@@ -34,6 +34,7 @@ import {
 import type { RaisedCounts } from './raise.ts';
 import type { BackupStatus } from './scheduled-backups.ts';
 import { surfaceOf } from './surface.ts';
+import { createMaker } from './workers/maker.ts';
 
 export interface Service {
   readonly address: Bound;
@@ -50,7 +51,7 @@ export interface Service {
 }
 
 interface Parts {
-  readonly store: Store;
+  readonly store: OpenedStore;
   readonly catalog: Catalog;
   readonly clock: Clock;
   /** The process's own where left out. */
@@ -163,7 +164,8 @@ async function start(parts: Starting): Promise<Service> {
   let current = parts.catalog;
   const catalog = () => current;
   const resolver = openObservedResolver(parts);
-  const kept = await openKept({ ...parts, resolver, catalog });
+  const maker = createMaker({ config, store, onError: tellOfFeeds(log).unfollowed });
+  const kept = await openKept({ ...parts, resolver, catalog, makeFilter: maker.filter });
   const { overrides, lookup, rank, learn, filters, traffic, mix } = kept;
   await learn.hold();
   const admit = createAdmit({ store, clock, ticks, buckets: crew?.buckets });
@@ -186,7 +188,7 @@ async function start(parts: Starting): Promise<Service> {
   const following = crew
     ? undefined
     : followStore(config, {
-        ...{ store, catalog, adopting, clock, everyMs: parts.followMs },
+        ...{ store, catalog, adopting, clock, everyMs: parts.followMs, make: maker },
         onError: tellOfFeeds(log).unfollowed,
       });
   // Whatever it says: the thread that counts is up before the first call comes.
@@ -209,7 +211,7 @@ async function start(parts: Starting): Promise<Service> {
     async close() {
       invite.close();
       await ports.drain();
-      for (const one of [watchdog, freshness, operators]) one.close();
+      for (const one of [watchdog, freshness, operators, maker]) one.close();
       // Every count is in the store already. What a silent store does not take now are flags, guests and figures.
       await atMost(LAST_WORDS_MS, Promise.all([following?.close(), kept.close()]));
       await resolver.close();

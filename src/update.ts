@@ -22,7 +22,7 @@ import { textOf } from './core/snapshot.ts';
 import { parseTables, type TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
-import { actOf } from './update/act.ts';
+import { actOf, type Version } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, note } from './update/note.ts';
@@ -43,11 +43,6 @@ export type Outcome =
   | 'failed'
   | 'overtaken'
   | 'held';
-
-export interface Version {
-  readonly version: string;
-  readonly names: number;
-}
 
 export interface Updated {
   readonly feed: string;

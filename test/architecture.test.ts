@@ -59,6 +59,7 @@ const ROOTS = new Set([
   'database.ts',
   'installation.ts',
   'kept.ts',
+  'make.ts',
   'settings.ts',
   'observe.ts',
   'observe-updates.ts',

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { buildCatalog, followFeeds, type Stored } from '../src/assemble.ts';
+import { buildCatalog, followFeeds, inTurns, makeNext, type Stored } from '../src/assemble.ts';
 import { type AddedFeed, feedOf as feedOfAdded } from '../src/core/added-feed.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { AcceptedSnapshot, Feed, FeedSource } from '../src/core/feed.ts';
 import { cleaning, textOf } from '../src/core/snapshot.ts';
-import { allAtOnce } from '../src/core/steps.ts';
+import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { PACKING } from '../src/feeds/pack.ts';
 import { readTables } from '../src/feeds/tables.ts';
 import { eventually } from './support/scale.ts';
@@ -110,6 +110,7 @@ function world() {
       stored,
       catalog: () => catalog,
       everyMs,
+      make: (current, unreadable) => makeNext(sources, stored, current, unreadable),
       *adopting(next) {
         return () => {
           catalog = next;
@@ -323,4 +324,15 @@ describe('a running server', () => {
     // Folding it in one go would be most of it.
     expect(longest).toBeLessThan(took / 2);
   });
+});
+
+it('what is done with the result of long work begins in a turn of its own', async () => {
+  let turns = 0;
+  const work = inTurns(
+    (function* (): Steps<number> {
+      setImmediate(() => turns++);
+      return turns;
+    })(),
+  );
+  expect([await work, turns]).toEqual([0, 1]);
 });

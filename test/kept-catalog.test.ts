@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
-import { buildCatalog, followFeeds, type Stored } from '../src/assemble.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { buildCatalog, followFeeds, makeNext, type Stored } from '../src/assemble.ts';
 import type { Catalog } from '../src/core/catalog.ts';
 import { lineage } from '../src/core/domain.ts';
 import type { AcceptedSnapshot, Family, Feed, FeedKind } from '../src/core/feed.ts';
 import { restoringCatalog } from '../src/core/folding.ts';
 import { keepingNames } from '../src/core/gate.ts';
 import { restoring, type Saved, saving } from '../src/core/saved.ts';
+import { siblingsIn } from '../src/core/siblings.ts';
 import { takeSnapshot, textOf } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import { parseTables } from '../src/core/tables.ts';
@@ -80,6 +81,7 @@ function world(atLeast = 1) {
     let { catalog } = await start(stored);
     const server = followFeeds({
       ...{ sources: sources(), stored, catalog: () => catalog, everyMs: 3_600_000 },
+      make: (current, unreadable) => makeNext(sources(), stored, current, unreadable),
       *adopting(next) {
         return () => {
           catalog = next;
@@ -103,6 +105,9 @@ function world(atLeast = 1) {
   return { folder, told, accept, start, serve, keepOne, files, fileOf, storedAt, shelfOf, edit };
 }
 
+const siblingsOf = (catalog: Catalog) => allAtOnce(siblingsIn(catalog));
+const savedOf = (catalog: Catalog) => allAtOnce(saving(catalog.folded, siblingsOf(catalog)));
+
 const ASKED = LISTS.flatMap(([, names]) => [...names, ...names.map(name => `x.${name}`)]);
 
 /** All that a catalog says. */
@@ -117,6 +122,7 @@ const said = (catalog: Catalog) => ({
   panel: [...catalog.panelNames()],
   free: ASKED.map(name => [catalog.isFree(name), catalog.isSurelyFree(name), catalog.isGuarded(name)]),
   relay: catalog.relay(['forward.me']),
+  siblings: [...siblingsOf(catalog)],
   protected: ASKED.map(name => [catalog.isProtected(name), catalog.typoOf(name)]),
   snapshots: catalog.snapshots.map(({ names, ...rest }) => ({ ...rest, names: [...names] })),
 });
@@ -128,7 +134,11 @@ it('what a server kept is what the next start has, which reads no list for it', 
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const next = await start();
   expect([made.read, next.read]).toEqual([LISTS.length, 0]);
+  // A registered name of which two families name one below it; found in the lists once.
+  expect([...siblingsOf(made.catalog)]).toEqual([['farm.net', ['a.farm.net']]]);
+  const walked = vi.spyOn(next.catalog, 'walkingDeep');
   expect(said(next.catalog)).toEqual(said(made.catalog));
+  expect(walked).not.toHaveBeenCalled();
 });
 
 it('a server follows from what was kept, and keeps the next one in its place', async () => {
@@ -208,6 +218,16 @@ it('that it cannot be written is told, and the server goes on', async () => {
   expect(catalog().size).toBe(8);
 });
 
+it('on its way to another thread all of it is in shared memory, and is read there', async () => {
+  const { start } = world();
+  const saved = savedOf((await start()).catalog);
+  for (const { buffer } of [saved.text, saved.days]) expect(buffer).toBeInstanceOf(SharedArrayBuffer);
+  const feeds = new Map([...LISTS.map(([feed]) => feed), INSTALLED].map(feed => [feed.id, feed]));
+  const { snapshots } = allAtOnce(restoring(saved, feeds));
+  for (const { since, last = since } of snapshots)
+    expect([since.buffer, last.buffer]).toEqual([saved.days.buffer, saved.days.buffer]);
+});
+
 it.each<[string, string | RegExp, string]>([
   ['a feed that is none', '"id":"seen"', '"id":"other"'],
   ['more names than fit', '"names":4,', '"names":4000,'],
@@ -218,10 +238,15 @@ it.each<[string, string | RegExp, string]>([
   ['a word of a feed that is none', /"namings":\[\[\],\[\[\d+/, '"namings":[[],[[99'],
   ['a day that is none', /"namings":\[\[\],\[\[(\d+),\d+/, '"namings":[[],[[$1,1e12'],
   ['a set that is none', '"set":"free"', '"set":"other"'],
+  [
+    'a domain with no names below it',
+    '"siblings":[["farm.net",["a.farm.net"]]]',
+    '"siblings":[["farm.net"]]',
+  ],
   ['no JSON', '{"set":"free"', '{"set":"free'],
 ])('a whole file with %s is refused', async (_, from, to) => {
   const { start } = world();
-  const saved = allAtOnce(saving((await start()).catalog.folded));
+  const saved = savedOf((await start()).catalog);
   const feeds = new Map([...LISTS.map(([feed]) => feed), INSTALLED].map(feed => [feed.id, feed]));
   const text = Buffer.from(saved.text).toString('utf8');
   expect(text.replace(from, to)).not.toBe(text);
@@ -233,7 +258,7 @@ it.each<[string, string | RegExp, string]>([
 it('whatever a whole file holds, it is refused or answers are given', async () => {
   const tables = parseTables(await readTables());
   const { start } = world();
-  const saved = allAtOnce(saving((await start()).catalog.folded));
+  const saved = savedOf((await start()).catalog);
   const feeds = new Map([...LISTS.map(([feed]) => feed), INSTALLED].map(feed => [feed.id, feed]));
   const spoilt = (bytes: Uint8Array, changes: readonly (readonly [number, number])[]) => {
     const shared = new SharedArrayBuffer(bytes.length);

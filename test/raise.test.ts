@@ -9,6 +9,7 @@ import { readConfig } from '../src/config.ts';
 import { ENDING_AT_ONCE, type Event, eventsIn, type Seen } from '../src/core/event.ts';
 import type { FeedCheck } from '../src/core/freshness.ts';
 import type { KeyRecord } from '../src/core/key.ts';
+import { StoreUnavailable } from '../src/core/ports.ts';
 import { createRaise, RaisedCounts } from '../src/raise.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { createWebhook, MOST_WAITING } from '../src/webhook.ts';
@@ -65,8 +66,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('a', null));
   await store.noteCheck(check('b', 'too small', 5));
   await store.createKey({ ...key, expiresAt: NOW + DAY }, ACT);
-  await store.recordAct({ ...ACT, at: NOW, action: 'backup.fail', subject: '/b', detail: 'ENOSPC' });
-  const lastGood = { at: 3 };
+  const status = { lastGood: 3, problem: 'ENOSPC' as string | undefined };
   const told: string[] = [];
   const counts = new RaisedCounts();
   const start = () => {
@@ -75,10 +75,13 @@ test('of all servers one raises it, once, also after a restart, and again when i
       clock: () => NOW,
       health: () => ({ servers: [server('lies')] }) as never,
       isUsed: feed => feed !== 'off',
-      backups: { folder: '/b', everyMs: DAY, lastGood: () => lastGood.at },
+      backups: { folder: '/b', status },
       tell(event) {
         counts.count(event.kind);
         told.push(event.id);
+      },
+      onError(error) {
+        throw error;
       },
     });
     onTestFinished(raising.close);
@@ -94,17 +97,13 @@ test('of all servers one raises it, once, also after a restart, and again when i
   await store.noteCheck(check('b', 'too small', 6));
   await one.look();
   expect(told.at(-1)).toBe('feed.failing b 6');
-  // One that failed before a good one of the same day, and one that a clock that was ahead has failed.
-  lastGood.at = NOW;
-  await store.recordAct({
-    ...ACT,
-    at: NOW + 366 * DAY,
-    action: 'backup.fail',
-    subject: '/b',
-    detail: 'ENOSPC',
-  });
+  // One that went well, and the next one that fails.
+  Object.assign(status, { lastGood: NOW, problem: undefined });
   await one.look();
   expect(told).toHaveLength(5);
+  status.problem = 'ENOSPC';
+  await one.look();
+  expect(told.slice(5)).toEqual([`backup.failed /b ${NOW}`]);
 });
 
 test('of hundreds of keys at their end each is told of, and the store is asked for none twice', async () => {
@@ -120,12 +119,34 @@ test('of hundreds of keys at their end each is told of, and the store is asked f
     ...{ store: { ...store, raiseEvent }, clock: () => NOW, isUsed: () => true, backups: undefined },
     health: () => ({ servers: [] }) as never,
     tell: ({ subject }) => told.push(subject),
+    onError(error) {
+      throw error;
+    },
   });
   onTestFinished(raising.close);
   await raising.look();
   await raising.look();
   expect(told.sort()).toEqual(ids.sort());
   expect(raiseEvent).toHaveBeenCalledTimes(ids.length);
+});
+
+test('a look that fails for a fault of ours is told; of a store that is away others tell', async () => {
+  const failures: unknown[] = [];
+  const raisingWith = (error: Error) => {
+    const store = { feedChecks: () => Promise.reject(error) } as never;
+    const raising = createRaise({
+      ...{ store, clock: () => NOW, isUsed: () => true, backups: undefined, tell() {} },
+      health: () => ({ servers: [] }) as never,
+      onError: failure => failures.push(failure),
+    });
+    onTestFinished(raising.close);
+    return raising;
+  };
+  await raisingWith(new StoreUnavailable('locked')).look();
+  expect(failures).toEqual([]);
+  const fault = new TypeError('x is not a function');
+  await raisingWith(fault).look();
+  expect(failures).toEqual([fault]);
 });
 
 describe('a receiver', () => {
@@ -167,10 +188,10 @@ describe('a receiver', () => {
     subject: 'key_1',
     text: 'x',
   };
-  function sender(url: string, waits = [5, 5]) {
+  function sender(url: string, waits = [5, 5], tryMs = 5_000) {
     const logged: string[] = [];
     const log = pino({}, { write: line => void logged.push(line) });
-    const webhook = createWebhook({ url, secret, log, clock: () => NOW, waits, tryMs: 100 });
+    const webhook = createWebhook({ url, secret, log, clock: () => NOW, waits, tryMs });
     onTestFinished(webhook.close);
     return { webhook, logged };
   }
@@ -203,7 +224,7 @@ describe('a receiver', () => {
 
   test('that never answers, or is not there, is given up after the last try, and the log says so', async () => {
     const { got, url } = await receiver(0);
-    const slow = sender(url, [5]);
+    const slow = sender(url, [5], 100);
     const dead = sender(await deadUrl(), [5]);
     slow.webhook.send(event, NOW);
     dead.webhook.send(event, NOW);

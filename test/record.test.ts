@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Catalog } from '../src/core/catalog.ts';
 import type { Store } from '../src/core/ports.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
-import { type RecorderParts, recordChanges } from '../src/record.ts';
+import { type RecorderParts, recordChanges, writeChanges } from '../src/record.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { catalogOf } from './support/catalog.ts';
 import { eventually } from './support/scale.ts';
@@ -26,10 +26,15 @@ async function openStore(): Promise<Store> {
   return store;
 }
 
-function server(store: RecorderParts['store'], begins: Catalog, parts: Partial<RecorderParts> = {}) {
+interface ServerParts extends Partial<RecorderParts> {
+  readonly mostKept?: number;
+}
+
+function server(store: RecorderParts['store'], begins: Catalog, { mostKept, ...parts }: ServerParts = {}) {
   let catalog = begins;
   const recorder = recordChanges({
-    ...{ store, catalog: () => catalog, clock: () => NOW, patienceMs: 3_600_000, inTurns },
+    ...{ store, catalog: () => catalog, clock: () => NOW, patienceMs: 3_600_000 },
+    write: told => writeChanges(told, store, inTurns, mostKept),
     onError(error) {
       throw error;
     },

@@ -1,25 +1,32 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { LEASE_MS } from '../src/core/lease.ts';
 import type { Store } from '../src/core/ports.ts';
 import { BackupStatus, scheduleBackups } from '../src/scheduled-backups.ts';
-import { StoreRefused } from '../src/store/refused.ts';
-import { createCopies } from '../src/store/sqlite/copies.ts';
-import { examine } from '../src/store/sqlite/open.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { ACT } from './support/act.ts';
-import { keyRecord } from './support/records.ts';
+import { keyRecord, overrideOf } from './support/records.ts';
 import { startTestService, temporaryFolder } from './support/service.ts';
 
 const HOUR = 3_600_000;
 
 async function world(folder = join(temporaryFolder(), 'backups'), key = keyRecord()) {
-  const store: Store = await openSqliteStore(join(temporaryFolder(), 'store.db'), error => {
+  const path = join(temporaryFolder(), 'store.db');
+  const store: Store = await openSqliteStore(path, error => {
     throw error;
   });
   onTestFinished(() => store.close());
@@ -37,7 +44,7 @@ async function world(folder = join(temporaryFolder(), 'backups'), key = keyRecor
     return made;
   };
   const age = () => status.age(time.now);
-  return { store, folder, time, logged, schedule, age };
+  return { store, path, folder, time, logged, schedule, status, age };
 }
 
 /** Without what makes them one store's own. */
@@ -81,10 +88,11 @@ test('one backup in each slot of time, whole and for its own user only, the last
 });
 
 test('one that fails is in the log and in the audit, takes no older one away, and is tried again', async () => {
-  const { folder, time, schedule, store, logged, age } = await world();
+  const { folder, time, schedule, store, logged, status, age } = await world();
   const backups = schedule();
   await backups.look();
   time.now += HOUR;
+  expect(status.problem).toBeUndefined();
   const broken = schedule({
     ...store,
     backup: (path, progress) => store.backup(join(path, 'none'), progress),
@@ -100,6 +108,9 @@ test('one that fails is in the log and in the audit, takes no older one away, an
   time.ticks += HOUR;
   await broken.look();
   expect(await failures(store)).toHaveLength(2);
+  expect(status.problem).toMatch(/^cannot write /);
+  await backups.look();
+  expect(status.problem).toBeUndefined();
 });
 
 test('a clock that was a year ahead: its backups are neither the last good ones nor kept before new ones, and nobody waits for it', async () => {
@@ -130,17 +141,25 @@ test('a clock that was a year ahead: its backups are neither the last good ones 
   expect(await failures(store)).toHaveLength(2);
 });
 
-test('a copy that cannot be read back whole never has the name of a backup', async () => {
-  const target = join(temporaryFolder(), 'copy.db');
-  const spoiling = async (op: string, [path]: readonly unknown[]) => {
-    if (op === 'backup') writeFileSync(String(path), 'no database\n'.repeat(1_000));
-    else if (op === 'checkCopy') examine(`${pathToFileURL(String(path)).href}?immutable=1`, String(path));
-  };
-  const copies = createCopies(join(temporaryFolder(), 'store.db'), spoiling as never, work =>
-    work(spoiling as never),
+test('a copy that cannot be read back whole never has the name of a backup, and the service goes on', async () => {
+  const { store, path, folder, schedule } = await world();
+  await store.setOverrides(
+    Array.from({ length: 200 }, (_, at) => overrideOf(`n${at}.com`)),
+    ACT,
   );
-  await expect(copies.backup(target, () => {})).rejects.toThrow(StoreRefused);
-  expect(readdirSync(dirname(target))).toEqual([]);
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const root = Number(
+    db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'override'").get()!.rootpage,
+  );
+  db.close();
+  // What a disk may do while the store is in use.
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(4_096, 0xa5), 0, 4_096, (root - 1) * 4_096);
+  closeSync(file);
+  await schedule().look();
+  expect(readdirSync(folder)).toEqual([]);
+  expect(await failures(store)).toEqual([expect.stringContaining('cannot be read back whole')]);
 });
 
 test('services that share a folder each have their own, those of the version before included', async () => {
@@ -190,6 +209,15 @@ test('a disk that does not answer is told of and waited for by nobody, and one t
   time.now += HOUR;
   await schedule().look();
   expect([age(), (await failures(store)).length]).toEqual([20 * 60, 1]);
+});
+
+test('a folder that cannot be used from the first start on has no good backup, so that whoever watches is told', async () => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  const { folder, schedule, store, age } = await world(join(file, 'backups'));
+  await schedule().look();
+  expect(await failures(store)).toEqual([expect.stringContaining(`'${folder}'`)]);
+  expect(age()).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('nothing below BACKUP_DIR is asked for on the event loop', () => {

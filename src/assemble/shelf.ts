@@ -5,6 +5,7 @@ import { FeedError } from '../core/feed.ts';
 import { restoringCatalog } from '../core/folding.ts';
 import type { Kept } from '../core/kept.ts';
 import { restoring, type Shelf, saving } from '../core/saved.ts';
+import { siblingsIn } from '../core/siblings.ts';
 import type { Steps } from '../core/steps.ts';
 import type { Tables } from '../core/tables.ts';
 
@@ -50,7 +51,8 @@ export async function keepOn(
 ): Promise<void> {
   if (shelved.has(catalog)) return;
   try {
-    await shelf.write(catalog.generation, await inTurns(saving(catalog.folded)), stop);
+    const siblings = await inTurns(siblingsIn(catalog));
+    await shelf.write(catalog.generation, await inTurns(saving(catalog.folded, siblings)), stop);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new FeedError(`the catalog could not be kept for the next start: ${why}`, { cause: error });

@@ -2,9 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { inTurns } from '../assemble.ts';
 import { loadCatalog } from '../compose.ts';
 import { createFilters, type Filters } from '../filter.ts';
+import { filterHere } from '../make.ts';
 import { CommandFailed, printJson, UsageProblem } from './print.ts';
 import { withStoreOrNew } from './world.ts';
 
@@ -34,7 +34,7 @@ async function filter(options: FilterOptions): Promise<void> {
     const { overrides } = await store.listOverrides();
     const byName = new Map(overrides.map(override => [override.domain, override]));
     const sources = () => ({ catalog, overrides: byName });
-    await print(createFilters({ store, sources, clock: Date.now, inTurns }), options);
+    await print(createFilters({ store, sources, clock: Date.now, make: filterHere }), options);
   });
 }
 

@@ -1,6 +1,6 @@
 /** What the doctor says of disk, lists and backups, from what it has seen of them. */
 
-import { type FeedCheck, freshnessOf } from '../core/freshness.ts';
+import { checkedBy, type FeedCheck, freshnessOf } from '../core/freshness.ts';
 import { toSecond } from '../core/quota.ts';
 
 export interface Finding {
@@ -28,13 +28,8 @@ export function feedsFinding(checks: readonly FeedCheck[], used: readonly string
   const { status, checkedAt, failing } = freshnessOf(ofUsed, now);
   if (checkedAt === null) return warning('feeds', 'as installed, none was ever fetched', FIX_FEEDS);
   const detail = `${used.length} lists, last checked ${toSecond(checkedAt)}`;
-  const never = used.filter(
-    id =>
-      freshnessOf(
-        ofUsed.filter(({ feed }) => feed === id),
-        now,
-      ).checkedAt === null,
-  );
+  const fetched = new Set(ofUsed.filter(check => checkedBy(now, check) !== null).map(({ feed }) => feed));
+  const never = used.filter(id => !fetched.has(id));
   const wrong = [
     ...(never.length > 0 ? [`never fetched: ${never.join(', ')}`] : []),
     ...(failing.length > 0 ? [`failing: ${failing.join(', ')}`] : []),

@@ -5,7 +5,7 @@ import type { Dropped, Family, Feed } from './feed.ts';
 import type { Kept } from './kept.ts';
 import type { Names } from './names.ts';
 import { Providers } from './provider.ts';
-import { STEP, type Steps } from './steps.ts';
+import { DEEP_STEP, type Steps } from './steps.ts';
 import type { Mailbox, Tables } from './tables.ts';
 import { typable, typoOf } from './typo.ts';
 
@@ -152,7 +152,7 @@ export class Catalog {
   /** Of these, in steps, the ones of three labels or more: most have two, and none of those need become strings. */
   walkingDeep(visit: (name: string) => void): Steps<undefined> {
     const names = this.#disposable;
-    return names.walking(STEP, place => {
+    return names.walking(DEEP_STEP, place => {
       if (names.hasThreeLabels(place)) visit(names.nameAt(place));
     });
   }
@@ -244,6 +244,6 @@ export class Catalog {
   mostAgreed(most: number): string[] {
     const known = [...this.#mailboxes].filter(([, { class: kind }]) => kind === 'disposable');
     const services = known.map(([name]) => name).filter(name => this.#disposable.get(name) !== 0);
-    return [...new Set([...services, ...this.#agreed])].slice(0, most);
+    return [...new Set([...services, ...this.#agreed.slice(0, most)])].slice(0, most);
   }
 }

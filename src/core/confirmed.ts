@@ -3,41 +3,46 @@
 import type { Catalog } from './catalog.ts';
 import { isVerified } from './corroboration.ts';
 import { dayAt } from './days.ts';
-import { type Domain, registrableDomain } from './domain.ts';
-import { type Facts, factsOf, type Sources } from './facts.ts';
-import { Infra } from './infra.ts';
-import type { Override } from './override.ts';
-import { STEP, type Steps } from './steps.ts';
+import { lineage, registrableDomain } from './domain.ts';
+import { listedOf, type Sources } from './facts.ts';
+import { type NameList, Packer } from './names.ts';
+import { findOverride, type Override } from './override.ts';
+import { isSpecialUse } from './special-use.ts';
+import { DEEP_STEP, STEP, type Steps } from './steps.ts';
 
 /** Of what lists and operators say alone. */
 export type Confirming = Pick<Sources, 'catalog' | 'overrides'>;
 
-const NOTHING_LEARNED = new Infra(new Map(), new Map(), () => undefined);
-
 /** Distinct, in the order of the catalog; those that only an override denies come last. */
-export function* confirming({ catalog, overrides }: Confirming, now: number): Steps<string[]> {
-  const sources: Sources = { catalog, overrides, infra: NOTHING_LEARNED, today: dayAt(now) };
-  const exceptions = above([...catalog.innocentNames(), ...undenied(overrides)]);
-  const names = new Set<string>();
+export function* confirming({ catalog, overrides }: Confirming, now: number): Steps<NameList> {
+  const isConfirmed = confirmedBy({ catalog, overrides }, now);
+  const exceptions = yield* above([...catalog.innocentNames(), ...undenied(overrides)]);
+  const names = new Packer();
   let at = 0;
   for (const name of listedThenDenied(catalog, overrides)) {
-    if (++at % STEP === 0) yield;
-    if (!exceptions.has(name) && !isSuffix(name) && isConfirmed(factsOf(name as Domain, sources, now)))
-      names.add(name);
+    if (++at % DEEP_STEP === 0) yield;
+    if (!exceptions.has(name) && !isSuffix(name) && isConfirmed(name)) names.push(name);
   }
-  return [...names];
+  return yield* names.packing();
 }
 
 function* listedThenDenied(catalog: Catalog, overrides: ReadonlyMap<string, Override>): Generator<string> {
   yield* catalog.disposableNames();
-  for (const { domain, action } of overrides.values()) if (action === 'deny') yield domain;
+  for (const { domain, action } of overrides.values())
+    if (action === 'deny' && catalog.listed([domain]).hits.length === 0) yield domain;
 }
 
 /** As the verdict weighs it; what is below a name is on the same lists, and may be on more. */
-function isConfirmed({ override, listing, specialUse, ...listed }: Facts): boolean {
-  if (override) return override.action === 'deny' && override.below;
-  if (specialUse || listing.hits.length === 0) return false;
-  return isVerified(listed) || (!listed.popular && listed.families.size > 1);
+function confirmedBy({ catalog, overrides }: Confirming, now: number): (name: string) => boolean {
+  const today = dayAt(now);
+  return name => {
+    const names = lineage(name);
+    const override = findOverride(overrides, names.length > 0 ? names : [name], now);
+    if (override) return override.action === 'deny' && override.below;
+    const { listing, listed } = listedOf(catalog, names, registrableDomain(name), today);
+    if (listing.hits.length === 0 || isSpecialUse(name)) return false;
+    return isVerified(listed) || (!listed.popular && listed.families.size > 1);
+  };
 }
 
 /** Strangers register below it, and what many of them use is innocent there. */
@@ -53,9 +58,11 @@ function undenied(overrides: ReadonlyMap<string, Override>): string[] {
 }
 
 /** All names above these. */
-function above(names: Iterable<string>): ReadonlySet<string> {
+function* above(names: readonly string[]): Steps<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const name of names)
+  for (const [place, name] of names.entries()) {
     for (let at = name.indexOf('.') + 1; at > 0; at = name.indexOf('.', at) + 1) found.add(name.slice(at));
+    if ((place + 1) % STEP === 0) yield;
+  }
   return found;
 }

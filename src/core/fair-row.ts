@@ -18,6 +18,9 @@ export class FairRow {
   /** In the order of their turns. */
   readonly #rows = new Map<string, Row>();
   #taken = 0;
+  #isGoingOn = false;
+  /** Somebody came or left meanwhile. */
+  #isChanged = false;
 
   /** All who are at it take so much together, or one of them more. */
   constructor(most: number) {
@@ -32,7 +35,20 @@ export class FairRow {
     this.#goOn();
   }
 
+  /** In a loop: thousands who leave as soon as they begin, as when a service ends, would be as many calls in each other. */
   #goOn(): void {
+    this.#isChanged = true;
+    if (this.#isGoingOn) return;
+    this.#isGoingOn = true;
+    try {
+      while (this.#isChanged) this.#beginAll();
+    } finally {
+      this.#isGoingOn = false;
+    }
+  }
+
+  #beginAll(): void {
+    this.#isChanged = false;
     for (const [by, row] of this.#rows) {
       const [next] = row.waiting;
       if (row.isBusy || !next) continue;

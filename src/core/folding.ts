@@ -10,6 +10,7 @@ import { type Kept, keeping } from './kept.ts';
 import { listing } from './listing.ts';
 import { type Names, SEED_BYTES } from './names.ts';
 import type { Restored } from './saved.ts';
+import { putSiblings } from './siblings.ts';
 import { STEP, type Steps } from './steps.ts';
 import type { Tables } from './tables.ts';
 
@@ -34,10 +35,17 @@ export function* makingCatalog(
 }
 
 /** One that was kept: what the lists say and the same tables. */
-export function* restoringCatalog(restored: Restored, tables: Tables, generation: string): Steps<Catalog> {
+export function* restoringCatalog(
+  { siblings, ...restored }: Restored,
+  tables: Tables,
+  generation: string,
+): Steps<Catalog> {
   const protectedNames = yield* protectedOf(tables, restored.relays, restored.snapshots);
   const folded = { ...restored, protected: protectedNames, canaries: canariesOf(tables) };
-  return new Catalog(folded, tables, generation);
+  yield;
+  const catalog = new Catalog(folded, tables, generation);
+  putSiblings(catalog, siblings);
+  return catalog;
 }
 
 /** Whether a verified disposable feed names something. */

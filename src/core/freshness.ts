@@ -63,7 +63,7 @@ export interface Freshness {
   readonly failing: readonly string[];
 }
 
-/** By more than clocks of servers differ. */
+/** What is further ahead was dated by a clock that was wrong: by so much those of servers do not differ. */
 const AHEAD_MS = 3_600_000;
 
 /** When a feed was last read, by a clock that can have been right; null where that is not known. */

@@ -1,7 +1,32 @@
 /** Making a binary fuse filter of names; `client/src/fuse.ts` says what that is, and reads it. */
 
 import { type FilterHead, HEAD_BYTES, headBytes, type Layout, spotsOf } from '../../client/src/fuse.ts';
-import { STEP, type Steps } from './steps.ts';
+import { HEAD, type NameList } from './names.ts';
+import { BYTE_STEP, STEP, type Steps } from './steps.ts';
+
+/** By their numbers, from 0 on. */
+export interface Numbered {
+  readonly length: number;
+  at(number: number): string | undefined;
+}
+
+/** Names that stay bytes: as strings five million of them would take half a gigabyte. */
+export function* numbering({ bytes, length }: NameList): Steps<Numbered> {
+  const places = new Uint32Array(length);
+  for (let number = 0, place = 0; number < length; number++) {
+    places[number] = place;
+    place += HEAD + bytes[place]!;
+    if (number % BYTE_STEP === 0) yield;
+  }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return {
+    length,
+    at(number) {
+      const from = places[number]! + HEAD;
+      return text.toString('latin1', from, from + bytes[places[number]!]!);
+    },
+  };
+}
 
 /** With each seed nine of ten succeed, whatever the names. */
 const MOST_SEEDS = 100;
@@ -16,11 +41,11 @@ function layoutOf(names: number, seed: number): Layout {
 }
 
 /** The file without its signature. The names must be distinct. */
-export function* fusing(names: readonly string[], madeAt: number, firstSeed: number): Steps<Uint8Array> {
+export function* fusing(names: Numbered, madeAt: number, firstSeed: number): Steps<Uint8Array> {
   for (let round = 0; round < MOST_SEEDS; round++) {
     const layout = layoutOf(names.length, (firstSeed + round) >>> 0);
     const prints = yield* placing(names, layout);
-    if (prints) return fileOf({ ...layout, names: names.length, madeAt }, prints);
+    if (prints) return yield* fileOf({ ...layout, names: names.length, madeAt }, prints);
   }
   throw new Error(`no filter of ${names.length} names within ${MOST_SEEDS} seeds: two may be the same`);
 }
@@ -29,11 +54,14 @@ export function* fusing(names: readonly string[], madeAt: number, firstSeed: num
  * Takes out, again and again, a name that is alone at one of its places, and gives that place, in the opposite order,
  * what makes the three add up. Undefined where some are never alone with this seed.
  */
-function* placing(names: readonly string[], layout: Layout): Steps<Uint16Array | undefined> {
+function* placing(names: Numbered, layout: Layout): Steps<Uint16Array | undefined> {
   const prints = new Uint16Array(layout.starts + 2 * layout.segment);
   const { counts, sums } = yield* countedIn(names, layout, prints.length);
   const alone: number[] = [];
-  for (let place = 0; place < counts.length; place++) if (counts[place] === 1) alone.push(place);
+  for (let place = 0; place < counts.length; place++) {
+    if (counts[place] === 1) alone.push(place);
+    if (place % BYTE_STEP === 0) yield;
+  }
   const order = new Uint32Array(names.length);
   const last = new Uint32Array(names.length);
   let taken = 0;
@@ -44,7 +72,7 @@ function* placing(names: readonly string[], layout: Layout): Steps<Uint16Array |
     order[taken] = name;
     last[taken] = place;
     if (++taken % STEP === 0) yield;
-    for (const other of spotsOf(names[name]!, layout).places) {
+    for (const other of spotsOf(names.at(name)!, layout).places) {
       counts[other]!--;
       sums[other]! ^= name;
       if (counts[other] === 1) alone.push(other);
@@ -53,7 +81,7 @@ function* placing(names: readonly string[], layout: Layout): Steps<Uint16Array |
   if (taken < names.length) return undefined;
   while (taken-- > 0) {
     if (taken % STEP === 0) yield;
-    const { places, fingerprint } = spotsOf(names[order[taken]!]!, layout);
+    const { places, fingerprint } = spotsOf(names.at(order[taken]!)!, layout);
     // Its own place still holds nothing.
     prints[last[taken]!] = places.reduce((sum, place) => sum ^ prints[place]!, fingerprint);
   }
@@ -62,14 +90,14 @@ function* placing(names: readonly string[], layout: Layout): Steps<Uint16Array |
 
 /** For each place how many names have it, and their numbers, added without carries. */
 function* countedIn(
-  names: readonly string[],
+  names: Numbered,
   layout: Layout,
   length: number,
 ): Steps<{ counts: Uint32Array; sums: Uint32Array }> {
   const [counts, sums] = [new Uint32Array(length), new Uint32Array(length)];
   for (let name = 0; name < names.length; name++) {
     if (name % STEP === 0) yield;
-    for (const place of spotsOf(names[name]!, layout).places) {
+    for (const place of spotsOf(names.at(name)!, layout).places) {
       counts[place]!++;
       sums[place]! ^= name;
     }
@@ -77,10 +105,13 @@ function* countedIn(
   return { counts, sums };
 }
 
-function fileOf(head: FilterHead, prints: Uint16Array): Uint8Array {
+function* fileOf(head: FilterHead, prints: Uint16Array): Steps<Uint8Array> {
   const bytes = new Uint8Array(HEAD_BYTES + prints.byteLength);
   bytes.set(headBytes(head));
   const view = new DataView(bytes.buffer);
-  for (const [place, print] of prints.entries()) view.setUint16(HEAD_BYTES + 2 * place, print, true);
+  for (let place = 0; place < prints.length; place++) {
+    view.setUint16(HEAD_BYTES + 2 * place, prints[place]!, true);
+    if (place % BYTE_STEP === 0) yield;
+  }
   return bytes;
 }

@@ -82,8 +82,18 @@ export class GuestBook {
     const look = (count: number) => {
       const next = left.splice(0, count);
       there += next.length;
-      const speaks = (one: Exchange) => learnable.includes(one) && (!isListed || hasHalf(one, next));
-      for (const { host } of next.filter(speaks)) {
+      // One that does not exist takes nobody's place.
+      const isNowhere = () => {
+        there--;
+        if (!isListed) look(1);
+        else if (there === 0) look(firstIn(left));
+      };
+      for (const one of next.filter(exchange => learnable.includes(exchange))) {
+        const { host } = one;
+        if (isListed && !hasHalf(one, next, known)) {
+          this.#addresses.want(host, by, found => void (found.length === 0 && isNowhere()));
+          continue;
+        }
         const isOwn = isBelow(host, registrableDomain(domain));
         // Own hosts tell nothing by their names, but domains of one operator share an address.
         const names = isOwn ? [] : [host, groupOf(host) ?? host];
@@ -92,12 +102,7 @@ export class GuestBook {
           this.#bar(host, by, guest.day);
         } else {
           for (const name of names) this.#add({ ...guest, host: name });
-          // One that does not exist takes nobody's place.
-          this.#addAt(host, visitor, isOwn, () => {
-            there--;
-            if (!isListed) look(1);
-            else if (there === 0) look(firstIn(left));
-          });
+          this.#addAt(host, visitor, isOwn, isNowhere);
         }
       }
     };
@@ -150,12 +155,21 @@ const firstIn = (exchanges: readonly Exchange[]) =>
   exchanges.filter(({ preference }) => preference === exchanges[0]!.preference).length;
 
 /**
- * Nor does one of many hosts that are tried alike: it is lent a small part of the mail to be blamed for all of it. Half of
- * them are below one domain where they are its own.
+ * Whether an exchange of a listed domain may be blamed for it: not one of many that are tried alike, which is lent a small
+ * part of the mail to be blamed for all of it. Where hosts are the domain's own, half of them or more are of one group, or
+ * at the very same addresses: else three names for one machine would keep it from being learned.
  */
-function hasHalf({ host }: Exchange, alike: readonly Exchange[]): boolean {
+function hasHalf(
+  { host }: Exchange,
+  alike: readonly Exchange[],
+  known: (host: string) => readonly string[] | undefined,
+): boolean {
   const group = groupOf(host);
-  return 2 * alike.filter(other => groupOf(other.host) === group).length >= alike.length;
+  const addresses = new Set(known(host));
+  const isThere = (others: readonly string[] = []) =>
+    others.length > 0 && others.length === addresses.size && others.every(one => addresses.has(one));
+  const same = alike.filter(other => groupOf(other.host) === group || isThere(known(other.host)));
+  return 2 * same.length >= alike.length;
 }
 
 /**

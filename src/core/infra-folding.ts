@@ -16,6 +16,9 @@ import type { Steps } from './steps.ts';
 const HOSTS_A_STEP = 4;
 const NAMES_A_STEP = 100;
 
+/** Before anything was read. */
+export const NOTHING_LEARNED = new Infra(new Map(), new Map(), () => undefined);
+
 export function* foldingInfra(
   records: Iterable<HostRecord>,
   catalog: Catalog,

@@ -7,15 +7,22 @@ const MOST_LINES = 1_500_000;
 /** Of JSON: an entry may have members. 11 million empty ones took 600 MB (2026-11-17). */
 const MOST_VALUES = 4_000_000;
 
+/** One at a time: all at once, 32 MiB of empty ones would take some 300. */
+export function* eachLine(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf('\n', from);
+    yield text.slice(from, end === -1 ? undefined : end);
+    if (end === -1) return;
+    from = end + 1;
+  }
+}
+
 /** What `keep` makes of each line, but for those of which it makes nothing. */
 export function linesOf(text: string, keep: (line: string) => string): string[] {
   const kept: string[] = [];
-  for (let from = 0; from < text.length; ) {
-    const end = text.indexOf('\n', from);
-    const line = keep(text.slice(from, end === -1 ? undefined : end).trim());
-    if (line !== '') take(kept, line);
-    if (end === -1) break;
-    from = end + 1;
+  for (const line of eachLine(text)) {
+    const name = keep(line.trim());
+    if (name !== '') take(kept, name);
   }
   return kept;
 }

@@ -2,6 +2,8 @@
 
 import { FeedError } from '../core/feed.ts';
 
+/** No table is so wide: 32 MiB of commas took 20 s and 1 GB (2026-11-17). */
+const MOST_CELLS = 1_000;
 const BLANK = /[ \f\v]*/y;
 /** What ends a cell of the first row: whichever of the first three comes first is what separates all others. */
 const SEPARATOR = /[,;\t\r\n]/g;
@@ -32,6 +34,7 @@ export function* rowsOf(text: string): Generator<readonly string[]> {
             .trim()
         : rest,
     );
+    if (cells.length > MOST_CELLS) throw new FeedError(`more than ${MOST_CELLS} cells in a row`);
     const sign = text[stop] ?? '\n';
     at = stop + 1;
     if (sign in ENDS) {

@@ -1,7 +1,7 @@
 /** The lists of packages as they are written: one reader for each shape. Nothing of them is executed. */
 
 import { FeedError, type RawFeed } from '../core/feed.ts';
-import { linesOf, parseJson } from './bounds.ts';
+import { eachLine, linesOf, parseJson } from './bounds.ts';
 
 export type Names = Omit<RawFeed, 'version'>;
 
@@ -70,12 +70,14 @@ export function readFreeTemplate(text: string): Names {
 
 /** The value on the first line that begins so and holds nothing but JSON; undefined where there is none. */
 function literalAfter(beginnings: readonly string[], text: string): unknown {
-  for (const line of text.split(/\r?\n/)) {
+  for (const each of eachLine(text)) {
+    const line = each.trimEnd();
     const beginning = beginnings.find(start => line.startsWith(start));
     if (beginning === undefined || !line.endsWith(';')) continue;
     try {
       return parseJson(line.slice(beginning.length, -1));
-    } catch {
+    } catch (error) {
+      if (error instanceof FeedError) throw error;
       // `exports.x = void 0;` may stand before the line that is meant.
     }
   }

@@ -96,5 +96,14 @@ export function whenFinished(call: Call, then: () => void): void {
   };
 }
 
+/** Whatever goes wrong in it is a failure of the call, now or later. */
+export function guarded(call: Call, work: () => void | Promise<void>): void {
+  try {
+    work()?.catch((error: unknown) => call.failed(call, error));
+  } catch (error) {
+    call.failed(call, error);
+  }
+}
+
 /** Names and values in turn, as `writeHead` takes them. */
 export type Headers = string[];

@@ -10,7 +10,7 @@ import { clientAddress } from '../core/origin.ts';
 import type { Clock, Waiter } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import type { Overrides } from '../overrule.ts';
-import type { Call } from './call.ts';
+import { type Call, guarded } from './call.ts';
 import { quotaHeaders, sendRefusal } from './reply.ts';
 
 export interface Doors {
@@ -142,15 +142,6 @@ function operatorsDoor(
       return who.ok ? good({ who: who.value, via: addressOf(call) }) : who;
     },
   };
-}
-
-/** Whatever goes wrong in it is a failure of the call, now or later. */
-function guarded(call: Call, work: () => void | Promise<void>): void {
-  try {
-    work()?.catch((error: unknown) => call.failed(call, error));
-  } catch (error) {
-    call.failed(call, error);
-  }
 }
 
 /** `X-Operator`: a name for the audit, in UTF-8, which Node gives as one character for each byte. */

@@ -9,7 +9,7 @@
 import { Room } from './room.ts';
 import { Shares } from './shares.ts';
 
-export const LARGE_BYTES = 32 * 1024;
+const LARGE_BYTES = 32 * 1024;
 /** What an answer has beside its body. */
 const HEAD_BYTES = 512;
 const MOST_PER_ADDRESS = 64;

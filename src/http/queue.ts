@@ -68,7 +68,6 @@ export class SharedQueue<T> {
   }
 
   get first(): T | undefined {
-    while (this.#all.size > 0 && this.#all.first!.item === undefined) this.#all.shift();
     return this.#all.first?.item;
   }
 
@@ -84,7 +83,8 @@ export class SharedQueue<T> {
 
   /** The oldest of all. */
   shift(): T | undefined {
-    return this.first === undefined ? undefined : this.#take(this.#all.shift()!);
+    const entry = this.#all.shift();
+    return entry && this.#take(entry);
   }
 
   /** The oldest of whoever's turn it is. */
@@ -100,8 +100,8 @@ export class SharedQueue<T> {
   #takeTurn(takeFrom: (row: Queue<Entry<T>>) => Entry<T> | undefined): T | undefined {
     for (const [who, row] of this.#rows) {
       this.#rows.delete(who);
-      let entry = takeFrom(row);
-      while (entry && entry.item === undefined) entry = takeFrom(row);
+      dropTaken(row);
+      const entry = takeFrom(row);
       if (row.size > 0) this.#rows.set(who, row);
       if (entry) return this.#take(entry);
     }
@@ -111,7 +111,13 @@ export class SharedQueue<T> {
   #take(entry: Entry<T>): T | undefined {
     const { item } = entry;
     entry.item = undefined;
+    dropTaken(this.#all);
     if (--this.size === 0) this.#rows.clear();
     return item;
   }
+}
+
+/** Those at its begin that were taken out by another way: with these it would grow for as long as anybody waits. */
+function dropTaken<T>(queue: Queue<Entry<T>>): void {
+  while (queue.first && queue.first.item === undefined) queue.shift();
 }

@@ -81,14 +81,17 @@ function sends(call: Call, length: number): boolean {
 
 const UNREAD = refuse('overloaded', 'read the large answers that you have asked for first', 1);
 
-/** Each piece when the one before was taken: so it shows whether a peer reads at all, slowly or not. */
+/**
+ * Each piece when the one before was taken: so it shows whether a peer reads at all, slowly or not. In a turn of its own:
+ * the kernel may take megabytes at once, 5 ms of copying (2026-11-17).
+ */
 const PIECE = 64 * 1024;
 
 function endInPieces(res: ServerResponse, bytes: { body: Buffer; end: string }, from: number): void {
   const { body, end } = bytes;
   const next = from + PIECE;
   const piece = body.subarray(from, next);
-  if (next < body.length) res.write(piece, error => error ?? endInPieces(res, bytes, next));
+  if (next < body.length) res.write(piece, error => error ?? setImmediate(endInPieces, res, bytes, next));
   else if (end === '') res.end(piece);
   else {
     res.write(piece);

@@ -5,12 +5,12 @@
 
 import { createHash } from 'node:crypto';
 import type { TopDomain } from '../rank.ts';
+import { shortTag } from './etag.ts';
 import { topDomainJson } from './wire.ts';
 
 const BEGIN = '{"domains":[';
 /** A tag tells of so many rows more at the most than are shown: a digest of each row would cost more than the rows. */
 const ROWS_PER_TAG = 100;
-const TAG_LENGTH = 22;
 
 export class TopPage {
   readonly #bytes: Buffer;
@@ -30,7 +30,7 @@ export class TopPage {
     for (let at = 0, from = 0; ; at += ROWS_PER_TAG) {
       const end = this.#ends[Math.min(at, rows.length)]!;
       digest.update(this.#bytes.subarray(from, end));
-      this.#tags.push(digest.copy().digest('base64url').slice(0, TAG_LENGTH));
+      this.#tags.push(shortTag(digest.copy().digest('base64url')));
       from = end;
       if (at >= rows.length) break;
     }

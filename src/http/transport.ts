@@ -31,10 +31,13 @@ const OLD_VERSIONS = 'the request must be HTTP/1.0 or HTTP/1.1';
 const LINE_ENDS = 'each line of the head must end with CR LF';
 const FOLDED = 'a header line begins with a space: write each header in one line';
 const CHUNKS = 'the chunks of the body are not as long as they say';
+const CHUNK_LINES = 'the length of a chunk must be hexadecimal digits in a line that ends with CR LF';
 
 /** What is wrong, by what the parser (llhttp) gives as the reason, … */
 const BY_REASON: Readonly<Record<string, string>> = {
   'Expected CRLF after version': LINE_ENDS,
+  'Expected LF after headers': LINE_ENDS,
+  'Missing expected CR after chunk size': CHUNK_LINES,
   'Unexpected whitespace after header value': FOLDED,
   'Invalid header value char': 'a header value holds a control character',
 };
@@ -52,7 +55,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   HPE_INVALID_CONSTANT: 'the first line must be a method, a path and HTTP/1.1, with one space between them',
   HPE_INVALID_VERSION: OLD_VERSIONS,
   HPE_PAUSED_H2_UPGRADE: OLD_VERSIONS,
-  HPE_INVALID_CHUNK_SIZE: CHUNKS,
+  HPE_INVALID_CHUNK_SIZE: CHUNK_LINES,
   HPE_STRICT: CHUNKS,
 };
 

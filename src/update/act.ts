@@ -2,7 +2,8 @@
 
 import { type Act, type Actor, shortDetail } from '../core/audit.ts';
 
-interface Version {
+/** Of a list. */
+export interface Version {
   readonly version: string;
   readonly names: number;
 }

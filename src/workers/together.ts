@@ -11,6 +11,7 @@ import type { Catalog } from '../core/catalog.ts';
 import type { Store } from '../core/ports.ts';
 import { MetricSums } from '../http/metric-sums.ts';
 import { createMetrics } from '../http/metrics.ts';
+import { makeHere } from '../make.ts';
 import { BACKUPS_METRIC, observeBackups, tellOfFeeds } from '../observe.ts';
 import { RaisedCounts } from '../raise.ts';
 import type { Schedule } from '../schedule.ts';
@@ -100,8 +101,10 @@ function followFor(
   first: Catalog,
 ): Following {
   let catalog = first;
+  const onError = tellOfFeeds(log).unfollowed;
   return followStore(config, {
-    ...{ store, catalog: () => catalog, clock: Date.now, onError: tellOfFeeds(log).unfollowed },
+    ...{ store, catalog: () => catalog, clock: Date.now, onError },
+    make: makeHere({ feedsOff: config.feedsOff, store, onError }),
     *adopting(next) {
       const handed = yield* handingOver(next);
       return () => {

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { readFilter, SIGNATURE_BYTES } from '../../client/src/fuse.ts';
 import { createClient, createFilter } from '../../client/src/index.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
-import { createFilters } from '../../src/filter.ts';
+import { createFilters, type FilterParts, makeFilter } from '../../src/filter.ts';
 import { ACT } from '../support/act.ts';
 import { runJson } from '../support/process.ts';
 import { installedCatalog, sharedService } from '../support/service.ts';
@@ -96,16 +96,17 @@ test('is what a client needs to tell without a call, and a change of a key makes
 
 test('is signed anew twice a day, and when a clock was set back, with the same tag; no two services have the same seed', async () => {
   let now = Date.now();
+  const make: FilterParts['make'] = (of, at, key) => makeFilter(of, at, key, async steps => allAtOnce(steps));
   const sources = { catalog: await installedCatalog(), overrides: new Map() };
   const filters = createFilters({
     ...{ store: shared().store, sources: () => sources, clock: () => now },
-    inTurns: async steps => allAtOnce(steps),
+    make,
   });
   const { etag, bytes } = await filters.current();
   // By a seed that only the key tells: with one that is known, names could be chosen so that another's is in it too.
   const others = createFilters({
     ...{ store: { signingKey: async (candidate: string) => candidate }, sources: () => sources },
-    ...{ clock: () => now, inTurns: async steps => allAtOnce(steps) },
+    ...{ clock: () => now, make },
   });
   const seeds = [bytes, (await others.current()).bytes].map(one => readFilter(one)!.head.seed);
   expect(new Set(seeds).size).toBe(2);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { confirming } from '../../src/core/confirmed.ts';
 import type { Override, OverrideAction } from '../../src/core/override.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
@@ -35,7 +35,7 @@ async function confirmed(overrides: readonly Override[] = []): Promise<string[]>
     withInnocentBelow,
   );
   const byName = new Map(overrides.map(one => [one.domain, one]));
-  return allAtOnce(confirming({ catalog, overrides: byName }, NOW)).sort();
+  return [...allAtOnce(confirming({ catalog, overrides: byName }, NOW))].sort();
 }
 
 describe('a name that a filter may tell', () => {
@@ -54,6 +54,11 @@ describe('a name that a filter may tell', () => {
       [override('bad.com', 'deny', true)],
       ['bad.com', 'both.com', 'deep.sure.net', 'free.com'],
     ],
+    [
+      'denied with all below where it is listed: once',
+      [override('both.com', 'deny', true)],
+      ['both.com', 'deep.sure.net', 'free.com'],
+    ],
     ['denied alone', [override('bad.com', 'deny', false)], ['both.com', 'deep.sure.net', 'free.com']],
     [
       'denied alone where it is listed: what is below it is not denied by that, and listed',
@@ -67,5 +72,17 @@ describe('a name that a filter may tell', () => {
     ],
   ])('is not, or is, as an operator says: %s', async (_, overrides, names) => {
     expect(await confirmed(overrides)).toEqual(names);
+  });
+
+  it('is found in steps of twenty', async () => {
+    const names = Array.from({ length: 100 }, (_, at) => `n${at}.com`);
+    const catalog = await catalogOf([], { verified: names });
+    const listed = vi.spyOn(catalog, 'listed');
+    let most = 0;
+    for (const _ of confirming({ catalog, overrides: new Map() }, NOW)) {
+      most = Math.max(most, listed.mock.calls.length);
+      listed.mockClear();
+    }
+    expect(most).toBe(20);
   });
 });

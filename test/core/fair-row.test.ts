@@ -49,3 +49,19 @@ test('who takes much waits until there is room, with those behind it; who takes 
   leaves[2]!();
   expect(begun.at(-1)).toBe('d1');
 });
+
+test('thousands who leave as soon as it is their turn do so one after the other', () => {
+  const row = new FairRow(1);
+  let first: Leave = () => {};
+  let left = 0;
+  row.take('a', 1, leave => {
+    first = leave;
+  });
+  for (let at = 0; at < 20_000; at++)
+    row.take(`${at % 100}`, 1, leave => {
+      left++;
+      leave();
+    });
+  first();
+  expect(left).toBe(20_000);
+});

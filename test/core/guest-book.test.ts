@@ -99,6 +99,44 @@ describe('a guest', () => {
     expect(hostsIn(other)).toEqual([]);
   });
 
+  it('that is listed speaks against its host also where it names others beside or before it that do not exist', () => {
+    const [own, ...dead] = ['mx.box.net', 'mx.gone1.net', 'mx.gone2.net', 'mx.gone3.net'];
+    const before = dead.map(host => ({ host, preference: 10 }));
+    const { book, later } = opened();
+    book.enter(visitor('burner.com'), [...before, { host: own!, preference: 20 }], catalog);
+    expect(hostsIn(book)).toBeUndefined();
+    later({});
+    expect(hostsIn(book)).toEqual([own, '*.box.net']);
+    // Beside it, with the next look: then it is known that they are nowhere.
+    const addresses: Record<string, readonly string[]> = {};
+    const { book: other, wanted } = opened(addresses);
+    const beside = [own!, ...dead].map(host => ({ host, preference: 10 }));
+    other.enter(visitor('burner.com'), beside, catalog);
+    expect(hostsIn(other)).toBeUndefined();
+    expect(wanted.map(([host]) => host)).toEqual([own, ...dead]);
+    for (const host of dead) addresses[host] = [];
+    other.enter(visitor('burner.com'), beside, catalog);
+    expect(hostsIn(other)).toEqual([own, '*.box.net']);
+  });
+
+  it('that is listed speaks against one machine by whatever names, and not against who is lent a small part of its mail', () => {
+    const machine = ['mx.one.net', 'mx.two.net', 'mx.three.net'];
+    const victim = 'mx.victim.net';
+    const alike = [...machine, victim].map(host => ({ host, preference: 10 }));
+    const blamed = (...at: string[]) => {
+      const { book } = opened({
+        ...Object.fromEntries(machine.map(host => [host, at])),
+        [victim]: ['5.61.2.2'],
+      });
+      book.enter(visitor('burner.com'), alike, catalog);
+      return new Set(hostsIn(book));
+    };
+    const names = [...machine, '*.one.net', '*.two.net', '*.three.net'];
+    expect(blamed('5.61.1.1')).toEqual(new Set([...names, '5.61.1.1']));
+    // Nor is it theirs because they name its address beside their own.
+    expect(blamed('5.61.1.1', '5.61.2.2')).not.toContain(victim);
+  });
+
   it('comes back where the store could not write it, and is one with who came meanwhile', () => {
     const { book } = opened();
     const enter = (domain: string, keys: number) => {

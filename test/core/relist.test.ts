@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Family, Snapshot } from '../../src/core/feed.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { GuestGroup, HostRecord } from '../../src/core/guest.ts';
@@ -9,6 +9,7 @@ import { NO_TABLES } from '../support/catalog.ts';
 import { groupOfGuests, isLearned, relisted } from '../support/guests.ts';
 
 const TODAY = '2026-11-16';
+const add = Map.prototype.set;
 const list = (family: Family, names: readonly string[]): Snapshot =>
   takeSnapshot(
     { id: family, kind: 'disposable', family, licence: 'MIT', origin: family, atLeast: 0 },
@@ -94,7 +95,7 @@ it('what a host is remembered with is as today, each group by what the lists say
   expect(relisted(today, catalog).groups).toEqual(today.groups);
 });
 
-it('is looked at in steps of a hundred names, and shows at most fifty of them', () => {
+it('is looked at in steps of twenty names, and shows at most fifty of them', () => {
   const steps = (count: number) => {
     const names = many(count, 'burn');
     const looking = relisting(hostOf(guests(names)), catalogOf(names, names));
@@ -102,7 +103,24 @@ it('is looked at in steps of a hundred names, and shows at most fifty of them', 
     for (let next = looking.next(); !next.done; next = looking.next()) yields++;
     return yields;
   };
-  expect([1, 99, 100, 199, 200].map(steps)).toEqual([0, 0, 1, 1, 2]);
+  expect([1, 19, 20, 39, 40].map(steps)).toEqual([0, 0, 1, 1, 2]);
   const names = many(60, 'burn');
   expect(relisted(hostOf(guests(names)), catalogOf(names, names)).neighbours).toEqual(names.slice(0, 50));
+});
+
+it('however many names are remembered, no map of them grows large: that would hold everybody up', () => {
+  const names = many(4_000, 'burn');
+  const catalog = catalogOf(names, names);
+  let largest = 0;
+  const set = vi.spyOn(Map.prototype, 'set').mockImplementation(function (
+    this: Map<unknown, unknown>,
+    ...of
+  ) {
+    largest = Math.max(largest, this.size + 1);
+    return add.call(this, ...of);
+  });
+  onTestFinished(() => set.mockRestore());
+  allAtOnce(relisting(hostOf(guests(names)), catalog));
+  expect(largest).toBeGreaterThanOrEqual(4_000 / 64);
+  expect(largest).toBeLessThan(2 * (4_000 / 64));
 });

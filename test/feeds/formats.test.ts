@@ -7,6 +7,7 @@ import { type AddedFeed, type Format, feedOf, parseFeedName, shownPlace } from '
 import { MOST_BYTES } from '../../src/core/feed.ts';
 import { shapeOf } from '../../src/feeds/formats.ts';
 import { freshFeeds } from '../../src/feeds/fresh.ts';
+import { readFreeModule } from '../../src/feeds/readers.ts';
 
 const read = (format: Format, text: string) => shapeOf({ kind: 'disposable', format }).read(text).names;
 
@@ -55,8 +56,14 @@ test.each<[Format, string, string]>([
   ['json', '['.repeat(4_000_001), 'more than 4000000 values'],
   ['lines', 'a\n'.repeat(1_500_001), 'more than 1500000 lines'],
   ['csv', `domain\n${'a\n'.repeat(1_500_001)}`, 'more than 1500000 lines'],
+  ['csv', ','.repeat(100_000), 'more than 1000 cells in a row'],
 ])('%s: a list with more than any list holds is refused before it takes memory', (format, text, problem) => {
   expect(() => read(format, text)).toThrow(problem);
+});
+
+test('a package that holds more than any list says so, and not that its list is missing', () => {
+  const text = `exports.freeEmailDomains = void 0;\nexports.freeEmailDomains = [${'0,'.repeat(4_000_000)}0];\n`;
+  expect(() => readFreeModule(text)).toThrow('more than 4000000 values');
 });
 
 test('of a popularity list the first 100,000 names count', () => {

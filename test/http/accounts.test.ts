@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Account, type Job } from '../../src/http/accounts.ts';
@@ -45,6 +47,31 @@ test('a queue that many share gives to each in turn, and its oldest first where 
   expect([queue.next(), queue.next(), queue.pop(), queue.pop()]).toEqual(['a1', 'b1', 'c2', 'a3']);
   expect([queue.first, queue.size]).toEqual(['a2', 2]);
   expect([queue.shift(), queue.first, queue.next(), queue.next()]).toEqual(['a2', 'c1', 'c1', undefined]);
+});
+
+test('a shared queue in which somebody always waits keeps nothing of those who do not wait any more', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const queue = new SharedQueue<number>(item => `${item % 3}`);
+  const held = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  for (let at = 0; at < 10; at++) queue.push(at);
+  const before = held();
+  for (let at = 0; at < 100_000; at++) {
+    queue.push(at);
+    queue.next();
+  }
+  // Of whoever asks for too much the newest are served, and the oldest refused.
+  for (let at = 0; at < 50_000; at++) {
+    queue.push(at);
+    queue.push(at + 1);
+    queue.pop();
+    queue.shift();
+  }
+  expect(queue.size).toBe(10);
+  expect(held() - before).toBeLessThan(2 ** 20);
 });
 
 test('whatever is put in and taken out, a shared queue loses nothing and gives nothing twice', () => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type { Call } from '../../src/http/call.ts';
-import { changesBytes, changesEtag } from '../../src/http/changes-page.ts';
+import { changesBytes, changesEtag, prepare } from '../../src/http/changes-page.ts';
 import { changesEndpoint } from '../../src/http/endpoints/changes.ts';
 import { usageEndpoint } from '../../src/http/endpoints/usage.ts';
 
@@ -76,4 +76,27 @@ test('a page is made of parts of portions, without what is not shown, and its ta
   Object.assign(changed.pieces[0]!.portion.rows[2]!, { change: 'cleared' });
   const tags = new Set([page, changed, ...others].map(one => changesEtag(one)));
   expect(tags.size).toBe(5);
+});
+
+test('the bytes of one portion are made in a turn', async () => {
+  const made: number[] = [];
+  let turns = 0;
+  const portion = () => ({
+    get rows() {
+      made.push(turns);
+      return [];
+    },
+  });
+  const page = {
+    pieces: [portion(), portion(), portion()].map(one => ({ portion: one, from: 0, to: 0 })),
+    ...{ cursor: 1, more: false },
+  };
+  const turn = () => {
+    turns++;
+    if (turns < 9) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await prepare(page);
+  await prepare(page);
+  expect([made.length, new Set(made).size]).toEqual([3, 3]);
 });

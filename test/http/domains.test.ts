@@ -18,6 +18,7 @@ function world() {
   const endpoint = domainsEndpoint({
     doors: {
       spend({ requestId }: Call, serve: (admission: unknown) => void, names: number) {
+        if (requestId === 'broken') throw new Error('a fault of ours');
         counted.push(`${requestId} ${names}`);
         serve({ key: { id: 'k' } });
       },
@@ -53,6 +54,7 @@ function world() {
         head: { authorization: `Bearer ${key}` },
         connection: { sends: () => true, takeTurns: (work: LongWork) => one.work.push(work) },
         finished: (_: Call, status: number) => one.finished.push(status),
+        failed: (failed: Call) => failed.finished(failed, 500),
       } as never,
       { domains: upTo(names) },
     );
@@ -123,6 +125,14 @@ test('when the service ends, calls that wait are 503 and not counted; those that
   expect([first!.res.status, late.res.status]).toEqual([200, 200]);
   expect(waiting.map(({ res }) => res.status)).toEqual(Array(4).fill(503));
   expect(counted).toEqual(['0 1', 'late 1']);
+});
+
+test('a call that fails in its turn is a 500 of its own, and those before and behind it have their answers', () => {
+  const { call } = world();
+  const [first, broken, last] = [call('1'), call('broken'), call('3')];
+  first.step();
+  last.step();
+  expect([first.finished, broken.finished, last.finished]).toEqual([[200], [500], [200]]);
 });
 
 test('of one key 64 calls are there at a time: one more is 503, and not counted', () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { allowanceOf, monthOf } from '../../src/core/quota.ts';
 import type { Call, Headers } from '../../src/http/call.ts';
@@ -112,13 +113,20 @@ describe('every answer', () => {
     [64 * 1024, 1],
     [64 * 1024 + 1, 2],
     [150_000, 3],
-  ])('of %i prepared bytes goes out whole, in %i pieces', (length, pieces) => {
-    const { call, written } = request();
-    const body = Array.from({ length }, (_, at) => at % 10).join('');
-    send(call, 200, 'text/plain', Buffer.from(body));
-    expect(written.body).toBe(body);
-    expect(written.pieces).toBe(pieces);
-  });
+  ])(
+    'of %i prepared bytes goes out whole, in %i pieces, each in a turn of its own',
+    async (length, pieces) => {
+      const { call, written } = request();
+      const body = Array.from({ length }, (_, at) => at % 10).join('');
+      send(call, 200, 'text/plain', Buffer.from(body));
+      for (let turn = 1; turn <= pieces; turn++) {
+        expect(written.pieces).toBe(turn);
+        await nextTurn();
+      }
+      expect(written.body === body).toBe(true);
+      expect(written.isEnded).toBe(true);
+    },
+  );
 
   test.each<[string, number, Parameters<typeof request>[0], number, boolean]>([
     ['of 32 KiB leaves the connection open', 32 * 1024, {}, 200, true],

@@ -1,5 +1,7 @@
-import type { IncomingMessage } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readHead } from '../../src/http/head.ts';
 import { NO_TARGET, readTarget } from '../../src/http/target.ts';
 import { parserRefusal, transportRefusal } from '../../src/http/transport.ts';
@@ -80,5 +82,28 @@ describe('before there is a route', () => {
     [undefined, 'bad_request', null],
   ])('what the parser calls %s is %s', (code, refused, detail) => {
     expect(parserRefusal(code)).toEqual({ refused, detail });
+  });
+
+  const CHUNKED = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+  test.each([
+    ['GET / HTTP/1.1\nHost: a\n\n', /^each line of the head must end with CR LF$/],
+    ['GET / HTTP/1.1\r\nHost: a\r\n\rX', /^each line of the head must end with CR LF$/],
+    ['GET / HTTP/1.1\r\nHost: a\rX\r\n\r\n', /^each line of the head must end with CR LF$/],
+    [`${CHUNKED}5\r\nabc\r\n0\r\n\r\n`, /^the chunks of the body are not as long/],
+    [`${CHUNKED}1\na\r\n0\r\n\r\n`, /^the length of a chunk must be/],
+    [`${CHUNKED}zz\r\n`, /^the length of a chunk must be/],
+  ])('what Node says of %j is told in our words', async (sent, words) => {
+    const server = createServer(req => void req.on('error', () => {}).resume()).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    const told = new Promise(resolve =>
+      server.on('clientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
+        socket.destroy();
+        resolve(parserRefusal(error.code, error.reason).detail);
+      }),
+    );
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
+    socket.write(sent);
+    expect(await told).toMatch(words);
   });
 });

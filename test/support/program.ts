@@ -69,6 +69,7 @@ async function buildInto(folder: string): Promise<void> {
           worker: join(ROOT, 'src/store/sqlite/worker.ts'),
           serving: join(ROOT, 'src/workers/serving.ts'),
           updating: join(ROOT, 'src/workers/updating.ts'),
+          making: join(ROOT, 'src/workers/making.ts'),
         },
         // An optional part of pg that is not installed.
         external: ['pg-native'],

@@ -2,9 +2,9 @@
 
 import type { Changes } from '../../changes.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
-import { AtOnce, shownBy } from '../at-once.ts';
-import { type Call, whenFinished } from '../call.ts';
-import { changesBytes, changesEtag } from '../changes-page.ts';
+import { AtOnce } from '../at-once.ts';
+import type { Call } from '../call.ts';
+import { changesBytes, changesEtag, prepare } from '../changes-page.ts';
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
 import { PRICES } from '../prices.ts';
@@ -16,7 +16,6 @@ export const MOST_CHANGES = 1_000;
 
 /** Of one caller, who needs one: what they wait for is done in one thread for all. */
 const MOST_AT_ONCE = 32;
-const BUSY = refuse('overloaded', `at most ${MOST_AT_ONCE} of these calls at a time`, 1);
 
 export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Changes }) {
   const callers = new AtOnce(MOST_AT_ONCE);
@@ -26,6 +25,7 @@ export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Cha
     if ('refused' in wanted) return sendRefusal(call, wanted);
     const page = await changes.list(wanted.since, wanted.limit, { key, turn: () => turnOf(call) });
     if (page === 'gone') return sendRefusal(call, refuse('gone', 'leave since out to start anew'));
+    await prepare(page);
     const etag = changesEtag(page);
     const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
     if (isKnown(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
@@ -33,9 +33,7 @@ export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Cha
   }
 
   return (call: Call): void => {
-    const leave = callers.enter(shownBy(call));
-    if (!leave) return sendRefusal(call, BUSY);
-    whenFinished(call, leave);
+    if (!callers.lets(call)) return;
     doors.spend(call, ({ key }) => serve(call, key.id));
   };
 }

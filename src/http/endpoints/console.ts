@@ -1,12 +1,11 @@
 /** The web console and the API reference: the built files of `console/`, read once at start and served from memory. */
 
-import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Call, Headers } from '../call.ts';
-import { isKnown } from '../etag.ts';
+import { contentTag, isKnown } from '../etag.ts';
 import { PRICES } from '../prices.ts';
 import { send, sendEmpty } from '../reply.ts';
 import type { Route } from '../routes.ts';
@@ -76,7 +75,7 @@ const builtFolder = () => join(dirname(findPackageJSON(import.meta.url)!), 'cons
 function fileRoute(path: string, extension: string, body: Buffer): Route {
   const type = TYPES[extension] ?? 'application/octet-stream';
   const caching = extension === '.html' ? REVALIDATED : FOR_EVER;
-  const tag = hash('sha256', body, 'base64url').slice(0, 22);
+  const tag = contentTag(body);
   // Another encoding is another representation and has another tag (RFC 9110 8.8.3.3).
   const plain = { etag: `"${tag}"`, body, encoding: [] as Headers };
   // Packed when it is first asked for: most files of most servers never are, and the start does not wait for it.

@@ -8,7 +8,7 @@ import type { Answer, Lookup } from '../../lookup.ts';
 import type { Rank } from '../../rank.ts';
 import { AtOnce, shownBy } from '../at-once.ts';
 import type { DomainsBody } from '../bodies.ts';
-import { type Call, type Headers, whenFinished } from '../call.ts';
+import { type Call, guarded, type Headers, whenFinished } from '../call.ts';
 import type { Doors } from '../doors.ts';
 import type { Metrics } from '../metrics.ts';
 import { PRICES } from '../prices.ts';
@@ -32,7 +32,6 @@ const ENDING = refuse('overloaded', 'the service is shutting down', 1);
 
 /** Of one caller, one at work and the others waiting. */
 const MOST_AT_ONCE = 64;
-const BUSY = refuse('overloaded', `at most ${MOST_AT_ONCE} of these calls at a time`, 1);
 
 /**
  * What answers take while they are made: an explained name has 20 hosts of 253 letters at the most, and lists. All at once,
@@ -61,16 +60,15 @@ export function domainsEndpoint({ doors, isDraining, ...parts }: EndpointParts) 
     const { domains } = body as Type.Static<typeof DomainsBody>;
     const explain = readFlag(call.target.query, 'explain');
     if (typeof explain !== 'boolean') return sendRefusal(call, explain);
-    const caller = shownBy(call);
-    const done = callers.enter(caller);
-    if (!done) return sendRefusal(call, BUSY);
-    whenFinished(call, done);
+    if (!callers.lets(call)) return;
     const bytes = domains.length * (explain ? NAME_BYTES.explained : NAME_BYTES.plain);
     let hasWaited = false;
-    row.take(caller, bytes, leave => {
+    row.take(shownBy(call), bytes, leave => {
       whenFinished(call, leave);
-      if (hasWaited && isDraining()) sendRefusal(call, ENDING);
-      else serve(call, { domains, explain });
+      // After a wait it begins at the end of another call, which is not to blame for what goes wrong in it.
+      guarded(call, () =>
+        hasWaited && isDraining() ? sendRefusal(call, ENDING) : serve(call, { domains, explain }),
+      );
     });
     hasWaited = true;
   };

@@ -2,9 +2,8 @@
 
 import type { Admit } from '../../admit.ts';
 import { type Allowance, WINDOW_DAYS } from '../../core/quota.ts';
-import { refuse } from '../../core/refusal.ts';
-import { AtOnce, shownBy } from '../at-once.ts';
-import { type Call, whenFinished } from '../call.ts';
+import { AtOnce } from '../at-once.ts';
+import type { Call } from '../call.ts';
 import type { Doors } from '../doors.ts';
 import { readCount, readFlag } from '../query.ts';
 import { sendJson, sendRefusal } from '../reply.ts';
@@ -12,14 +11,11 @@ import { usageJson } from '../wire.ts';
 
 /** Of one caller: no quota and no rate stand before what these read from the store. */
 const MOST_AT_ONCE = 32;
-const BUSY = refuse('overloaded', `at most ${MOST_AT_ONCE} of these calls at a time`, 1);
 
 export function usageEndpoint({ doors, admit }: { doors: Doors; admit: Admit }) {
   const callers = new AtOnce(MOST_AT_ONCE);
   return async (call: Call): Promise<void> => {
-    const leave = callers.enter(shownBy(call));
-    if (!leave) return sendRefusal(call, BUSY);
-    whenFinished(call, leave);
+    if (!callers.lets(call)) return;
     const admission = await doors.enter(call);
     if (!admission) return;
     const wanted = readCount(call.target.query, 'days', WINDOW_DAYS);

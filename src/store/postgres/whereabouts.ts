@@ -2,7 +2,7 @@
 
 import type { Whereabouts } from '../../core/whereabouts.ts';
 import { WHEREABOUT } from '../columns-of-hosts.ts';
-import { BEYOND_BOUNDS, MET_AGAIN } from '../whereabouts.ts';
+import { BEYOND_BOUNDS, dayOfKeeping, goneBefore, MET_AGAIN } from '../whereabouts.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import { arraysOf, givenRows } from './rows.ts';
 import { inTurn, TURN } from './turn.ts';
@@ -17,7 +17,10 @@ export function createWhereabouts({ run }: Connections) {
         session =>
           inTurn(session, TURN.hosts, async () => {
             await session.query(KEEP, arraysOf(WHEREABOUT, kept));
-            await session.query('DELETE FROM whereabouts WHERE day < $1', [sinceDay]);
+            const before = 'SELECT max(day) AS day FROM whereabouts WHERE day < $1';
+            const { rows } = await session.query(before, [dayOfKeeping(sinceDay)]);
+            const gone = goneBefore(sinceDay, rows[0]?.day);
+            await session.query('DELETE FROM whereabouts WHERE day < $1', [gone]);
             await session.query(`DELETE FROM whereabouts WHERE host IN (${BEYOND_BOUNDS})`);
           }),
         BACKGROUND_MS,

@@ -28,10 +28,11 @@ export function createCopies(
       const partial = `${target}.partial-${process.pid}-${randomBytes(4).toString('hex')}`;
       await makeFile(partial);
       try {
-        await apart(async askThere => {
+        const isWhole = await apart(async askThere => {
           await askThere('backup', [partial], NO_DEADLINE, progress);
-          await askThere('checkCopy', [partial], NO_DEADLINE);
+          return askThere('isWholeCopy', [partial], NO_DEADLINE);
         });
+        if (!isWhole) throw damaged(path, target);
         // The store is still the file that was copied, not one that has been put in its place.
         await ask('revision', [], NO_DEADLINE);
         await rename(partial, target);
@@ -81,6 +82,13 @@ function noSpaceFor(path: string): StoreRefused {
   return new StoreRefused(
     `the disk has no space left for ${path}`,
     'free as much as the backup takes, then try again',
+  );
+}
+
+function damaged(path: string, target: string): StoreRefused {
+  return new StoreRefused(
+    `what was written to ${target} cannot be read back whole: its disk is damaged, or ${path} is`,
+    'keep the backups from before, and look after both disks; a damaged store does not start again',
   );
 }
 

@@ -1,14 +1,27 @@
-/** Whether a file is a copy of this store: copies from before backups had the store's id in their names have no other sign. */
+/** Whether a copy is whole, and whether it is one of this store. */
 
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { StoreRefused } from '../refused.ts';
 import { codeOf } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
+import { examine } from './open.ts';
+
+/** As a value: of an error the threads hand over no kind of ours. */
+export function isWholeCopy(copy: string): boolean {
+  try {
+    examine(`${pathToFileURL(copy).href}?immutable=1`, copy);
+    return true;
+  } catch (error) {
+    if (!(error instanceof StoreRefused)) throw error;
+    return false;
+  }
+}
 
 /** Ids of keys are random, and no key is ever removed. */
 const KEYS = 'SELECT id FROM key ORDER BY created_at LIMIT 100';
 
-/** Of the store at `path`. */
+/** Of the store at `path`: copies from before backups had its id in their names have no other sign. */
 export function isCopyOf(path: string, copied: string): boolean {
   try {
     const ids = readFrom(`${pathToFileURL(copied).href}?immutable=1`, copy => copy.prepare(KEYS).all());

@@ -3,7 +3,6 @@
 import { randomInt } from 'node:crypto';
 import { openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FormChange, SetAside } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
@@ -22,10 +21,10 @@ import { createKeys, type Keys } from './keys.ts';
 import { createLeases, type Leases } from './leases.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
 import { createVerdicts, type KeptVerdicts } from './mix.ts';
-import { examine, openDatabase, openFirst } from './open.ts';
+import { openDatabase, openFirst } from './open.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createOverrides, type Overrides } from './overrides.ts';
-import { isCopyOf } from './own-copy.ts';
+import { isCopyOf, isWholeCopy } from './own-copy.ts';
 import { setStrangersAside } from './pair.ts';
 import { createRestore, type Restore } from './restore.ts';
 import { createRevisions, type Revisions } from './revision.ts';
@@ -88,7 +87,7 @@ export interface Records
 export interface Copier extends Connection {
   backup(path: string): Promise<void>;
   /** Reads every page of a copy: what cannot be read back is none. */
-  checkCopy(path: string): void;
+  isWholeCopy(path: string): boolean;
   isOwnCopy(path: string): boolean;
 }
 
@@ -151,7 +150,7 @@ function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
 /** On a disk that may not answer; it has no connection of its own in between. */
 const COPIER: Copier = {
   backup: backUp,
-  checkCopy: copy => examine(`${pathToFileURL(copy).href}?immutable=1`, copy),
+  isWholeCopy,
   isOwnCopy: copy => isCopyOf(path, copy),
   close() {},
 };
