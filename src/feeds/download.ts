@@ -26,6 +26,8 @@ export interface DownloadOptions {
   readonly mostBytes?: number;
   /** Whole lines up to about so many bytes are wanted; the rest is not fetched. */
   readonly firstBytes?: number | undefined;
+  /** Each line tells something by itself, so that the last may be missing. */
+  readonly byLines?: boolean | undefined;
   /** What the server said of the version that is known already. */
   readonly last?: Tag | undefined;
 }
@@ -50,12 +52,12 @@ export function addressProblem(url: URL, isNamed: boolean): string | undefined {
 
 /** Null where the last version is still the newest; throws FeedError whatever goes wrong. */
 export async function download(address: URL, options: DownloadOptions): Promise<Downloaded | null> {
-  const { deadlineMs = DEADLINE_MS, mostBytes = MOST_BYTES, firstBytes } = options;
+  const { deadlineMs = DEADLINE_MS } = options;
   const signal = AbortSignal.timeout(deadlineMs);
   try {
     const { response, tag } = await answered(address, options, signal);
     if (!response) return null;
-    return { text: asList(await readBody(response, { mostBytes, firstBytes }, signal)), tag };
+    return { text: asList(await readBody(response, options, signal)), tag };
   } catch (error) {
     const { message } = error as Error;
     const told = message === 'aborted' ? 'the connection was cut before the list was complete' : message;
@@ -134,7 +136,11 @@ function ask(
     const options = { agent, signal, headers, ...(isTheirs ? {} : { lookup: lookupPublic }) };
     const failed = (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ERR_PROXY_TUNNEL' ? new FeedError(tunnelProblem(error)) : error);
-    request(url, options, resolve).on('error', failed).end();
+    request(url, options, resolve)
+      .on('error', failed)
+      // After a 101 there is neither an answer nor an error, and no deadline finds anything to end (2026-11-17).
+      .on('close', () => reject(new FeedError('the connection ended without an answer')))
+      .end();
   });
 }
 
@@ -153,7 +159,7 @@ const lookupPublic: LookupFunction = (host, options, found) => {
 
 async function readBody(
   response: IncomingMessage,
-  { mostBytes, firstBytes = Number.POSITIVE_INFINITY }: { mostBytes: number; firstBytes: number | undefined },
+  { mostBytes = MOST_BYTES, firstBytes = Number.POSITIVE_INFINITY, byLines = false }: DownloadOptions,
   signal: AbortSignal,
 ): Promise<string> {
   const { 'content-type': type = '', 'content-encoding': coding = 'identity' } = response.headers;
@@ -185,7 +191,13 @@ async function readBody(
     if (size < firstBytes) throw error;
   }
   const text = Buffer.concat(chunks).toString('utf8');
-  return size >= firstBytes ? wholeLines(text) : text;
+  return size >= firstBytes || (byLines && !isEndTold(response, encoding)) ? wholeLines(text) : text;
+}
+
+/** Where nothing tells it but the end of the connection, half a list looks like a whole one (RFC 9112 6.3): `c.co` of `c.com`. */
+function isEndTold({ headers }: IncomingMessage, encoding: string): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding = '' } = headers;
+  return length !== undefined || /chunked/i.test(coding) || encoding === 'gzip';
 }
 
 function hostOf({ hostname }: URL): string {

@@ -73,7 +73,8 @@ const READERS: Readonly<Record<Format, (text: string) => Names>> = {
 /** Of a popularity list only the first count, and JSON cannot be cut. */
 export function shapeOf({ kind, format }: Pick<AddedFeed, 'kind' | 'format'>): Shape {
   const read = READERS[format];
-  if (kind !== 'popular') return { read };
+  const byLines = format === 'json' ? {} : ({ byLines: true } as const);
+  if (kind !== 'popular') return { read, ...byLines };
   const readFirst = (text: string) => ({ names: read(text).names.slice(0, MOST_RANKED) });
-  return format === 'json' ? { read: readFirst } : { read: readFirst, firstBytes: RANKED_BYTES };
+  return format === 'json' ? { read: readFirst } : { read: readFirst, ...byLines, firstBytes: RANKED_BYTES };
 }

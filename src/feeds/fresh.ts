@@ -1,10 +1,8 @@
 /** Every feed as it is today: by https, from the npm registry, or from a place that an operator names. */
 
-import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { stat } from 'node:fs/promises';
 import { type AddedFeed, feedOf } from '../core/added-feed.ts';
-import { FeedError, type FreshSource, MOST_BYTES, type RawFeed } from '../core/feed.ts';
+import { FeedError, type FreshSource, type RawFeed } from '../core/feed.ts';
 import type { Tag } from '../core/tag.ts';
 import {
   addressProblem,
@@ -14,10 +12,11 @@ import {
   shownAddress,
   wholeLines,
 } from './download.ts';
+import { readFileText } from './files.ts';
 import { shapeOf } from './formats.ts';
 import { newestFiles, publishedAt } from './npm.ts';
 import { filesIn, type PackageSource, packageFeeds } from './packages.ts';
-import { readLines, type Shape, WEB_FEEDS } from './web.ts';
+import { LINES, type Shape, WEB_FEEDS } from './web.ts';
 
 type Limits = Omit<DownloadOptions, 'isNamed' | 'firstBytes' | 'last'>;
 
@@ -53,7 +52,7 @@ export function freshFeeds(
   }
   for (const [id, place] of from) {
     const origin = isAddress(place) ? shownAddress(new URL(place)) : place;
-    const shape = shapes.get(id) ?? { read: readLines };
+    const shape = shapes.get(id) ?? LINES;
     byId.set(id, {
       feed: { ...byId.get(id)!.feed, origin },
       read: last => readPlace(id, place, shape, { ...limits, last }),
@@ -107,20 +106,12 @@ async function readPlace(
 ): Promise<RawFeed | null> {
   if (isAddress(place)) return readAddress(new URL(place), { ...options, isNamed: true }, shape);
   try {
-    const file = await stat(place);
-    if (file.isDirectory()) return await readPackageAt(id, place);
-    if (!file.isFile()) throw new FeedError('neither a file nor a folder');
-    return { version: thisMinute(), ...shape.read(asList(await readText(place, file.size, shape))) };
+    if ((await stat(place)).isDirectory()) return await readPackageAt(id, place);
+    const { text, isCut } = await readFileText(place, shape.firstBytes);
+    return { version: thisMinute(), ...shape.read(asList(isCut ? wholeLines(text) : text)) };
   } catch (error) {
     throw new FeedError(`${place}: ${problemOf(error)}`, { cause: error });
   }
-}
-
-async function readText(path: string, size: number, { firstBytes }: Shape): Promise<string> {
-  if (firstBytes !== undefined && size > firstBytes)
-    return wholeLines(await text(createReadStream(path, { end: firstBytes - 1 })));
-  if (size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
-  return readFile(path, 'utf8');
 }
 
 function problemOf(error: unknown): string {
@@ -133,9 +124,9 @@ function problemOf(error: unknown): string {
 async function readAddress(
   url: URL,
   options: DownloadOptions,
-  { read, firstBytes }: Shape,
+  { read, firstBytes, byLines }: Shape,
 ): Promise<RawFeed | null> {
-  const downloaded = await download(url, { ...options, firstBytes });
+  const downloaded = await download(url, { ...options, firstBytes, byLines });
   if (!downloaded) return null;
   try {
     return { version: thisMinute(), ...read(downloaded.text), tag: downloaded.tag };

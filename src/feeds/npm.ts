@@ -1,15 +1,17 @@
 /** The newest release of a package, from the npm registry that this machine is configured for. */
 
-import { execFile } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { FeedError, MOST_BYTES } from '../core/feed.ts';
 import { filesOfTar } from './tar.ts';
 
-const run = promisify(execFile);
 const unzip = promisify(gunzip);
 /** Ten times the largest of them (November 2026). */
 const MOST_UNPACKED = 64 * 2 ** 20;
@@ -44,6 +46,28 @@ export function publishedAt(name: string, version: string): Promise<number | nul
   });
 }
 
+/** Where this thread has npm at work, and npm itself while it runs. */
+const atWork = new Map<string, ChildProcess | undefined>();
+/** Whoever was killed a moment ago may still have been at a file. */
+const GONE = { recursive: true, force: true, maxRetries: 5 };
+
+/** For whoever ends in the middle: npm would go on without it, and what it has fetched stay behind. */
+export function endNpm(): void {
+  for (const [folder, child] of atWork) {
+    if (child) kill(child);
+    rmSync(folder, GONE);
+  }
+}
+
+/** With all that it has started: a version manager's npm is only a shim. */
+function kill({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const unusable = (error: NodeJS.ErrnoException) => {
     throw new FeedError(
@@ -52,32 +76,61 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
     );
   };
   const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-')).catch(unusable);
+  atWork.set(folder, undefined);
   try {
     // By it this folder is npm's project: else one above is, with its settings (.npmrc), and anybody may have made that.
     await writeFile(join(folder, 'package.json'), '{}').catch(unusable);
     return await work(folder);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    atWork.delete(folder);
+    await rm(folder, GONE);
   }
 }
 
 async function npm(args: readonly string[], folder: string): Promise<string> {
-  // Its own cache: in a container with a read-only root the home directory cannot be written to.
-  const more = ['--cache', join(folder, 'cache'), '--fetch-retries=1', '--loglevel=error'];
+  // Its own cache: in a container with a read-only root the home directory cannot be written to. Where this program is
+  // killed, npm gives up by itself.
+  const more = [
+    '--cache',
+    join(folder, 'cache'),
+    '--fetch-retries=1',
+    '--fetch-timeout=60000',
+    '--loglevel=error',
+  ];
   // Settings of the registry and of proxies are in the environment; the service's own secrets are not npm's business.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRETS.test(name)));
-  const options = { cwd: folder, env, timeout: DEADLINE_MS, maxBuffer: MOST_OUTPUT };
+  const options = { cwd: folder, env, detached: true };
+  const child = spawn('npm', [...args, ...more], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  atWork.set(folder, child);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    kill(child);
+  }, DEADLINE_MS);
   try {
-    return (await run('npm', [...args, ...more], { ...options, killSignal: 'SIGKILL' })).stdout;
+    const output = [outputOf(child.stdout), outputOf(child.stderr)] as const;
+    const [[code, signal], stdout, stderr] = await Promise.all([once(child, 'close'), ...output]);
+    if (code === 0) return stdout;
+    throw new FeedError(
+      isLate ? `npm did not end within ${DEADLINE_MS / 1000} s` : problemOf(code ?? signal, stderr),
+    );
   } catch (error) {
-    throw new FeedError(problemOf(error), { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === undefined ? error : new FeedError(problemOf(code, ''), { cause: error });
+  } finally {
+    clearTimeout(timer);
+    atWork.set(folder, undefined);
   }
 }
 
-function problemOf(error: unknown): string {
-  const { code, killed, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string };
+async function outputOf(stream: Readable): Promise<string> {
+  let text = '';
+  for await (const chunk of stream.setEncoding('utf8')) if (text.length < MOST_OUTPUT) text += chunk;
+  return text;
+}
+
+function problemOf(code: unknown, stderr: string): string {
   if (code === 'ENOENT') return 'npm is not installed here: use --from with a file';
-  if (killed) return `npm did not end within ${DEADLINE_MS / 1000} s`;
   const said = stderr.split('\n').find(line => line.startsWith('npm error ') && !UNTOLD.test(line));
   // The path of a registry's address may hold a token.
   const shown = said?.replace('npm error ', '').replaceAll(/https?:\/\/\S+/g, hostOf);

@@ -1,7 +1,6 @@
 /** The feeds that come as npm packages: one row each, with the reader for its shape. Nothing of them is executed. */
 
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import {
@@ -10,10 +9,10 @@ import {
   FeedError,
   type FeedKind,
   type FeedSource,
-  MOST_BYTES,
   type RawFeed,
 } from '../core/feed.ts';
 import { parseJson } from './bounds.ts';
+import { readFileText } from './files.ts';
 import {
   type Names,
   readBurnerBundle,
@@ -183,11 +182,7 @@ async function readPackage(row: Row, open: (name: string) => Promise<PackageFile
 }
 
 export function filesIn(folder: string): PackageFiles {
-  return async file => {
-    const path = join(folder, file);
-    if ((await stat(path)).size > MOST_BYTES) throw new FeedError(`larger than ${MOST_BYTES / 2 ** 20} MiB`);
-    return readFile(path, 'utf8');
-  };
+  return async file => (await readFileText(join(folder, file))).text;
 }
 
 /** By search path and not by resolution: a package may hide its package.json behind `exports`. */

@@ -1,7 +1,7 @@
 /** The feeds that come by https: one row each, with the reader for its shape. */
 
-import type { Feed } from '../core/feed.ts';
-import { linesOf } from './bounds.ts';
+import { type Feed, FeedError } from '../core/feed.ts';
+import { linesOf, MOST_CELLS } from './bounds.ts';
 import { packageFeeds } from './packages.ts';
 import { type Names, readFakefilter } from './readers.ts';
 
@@ -10,6 +10,8 @@ export interface Shape {
   readonly read: (text: string) => Names;
   /** Ranked, so that its beginning is enough: the rest is not read. */
   readonly firstBytes?: number;
+  /** Half of it reads as well as the whole. */
+  readonly byLines?: true;
 }
 
 export interface WebFeed extends Shape {
@@ -24,13 +26,16 @@ const GITHUB = 'https://raw.githubusercontent.com';
 /** What such lists have in common; `atLeast` is about half of what each held in November 2026. */
 const BROAD = { kind: 'disposable', family: 'broad', licence: 'MIT' } as const;
 
+/** One name per line. */
+export const LINES: Shape = { read: readLines, byLines: true };
+
 export const WEB_FEEDS: readonly WebFeed[] = [
   {
     feed: {
       ...installed('disposable-email-domains'),
       origin: `${GITHUB}/disposable-email-domains/disposable-email-domains/main/disposable_email_blocklist.conf`,
     },
-    read: readLines,
+    ...LINES,
   },
   {
     feed: {
@@ -49,7 +54,7 @@ export const WEB_FEEDS: readonly WebFeed[] = [
       rotates: 1_000,
       origin: `${GITHUB}/castle/disposable-email-domains/master/disposable-email-domains.txt`,
     },
-    read: readLines,
+    ...LINES,
   },
   {
     feed: {
@@ -58,7 +63,7 @@ export const WEB_FEEDS: readonly WebFeed[] = [
       atLeast: 10_000,
       origin: 'https://disposable.github.io/disposable-email-domains/domains_mx.txt',
     },
-    read: readLines,
+    ...LINES,
   },
   {
     // The million sites that most other networks link to. Chosen for its licence: Tranco and Cloudflare Radar are for
@@ -72,6 +77,7 @@ export const WEB_FEEDS: readonly WebFeed[] = [
       origin: 'https://downloads.majestic.com/majestic_million.csv',
     },
     read: readRanked,
+    byLines: true,
     firstBytes: RANKED_BYTES,
   },
 ];
@@ -98,8 +104,8 @@ export const MOST_RANKED = 100_000;
 /** The most used first: a table whose header names the column `Domain`, or lines of a rank and a name, or of a name. */
 function readRanked(text: string): Names {
   const [header = '', ...rows] = text.split('\n', MOST_RANKED + 2).map(line => line.trim());
-  const column = header.split(',').indexOf('Domain');
-  const nameOf = (line: string) => line.split(',').at(column) ?? '';
+  const column = cellsOf(header).indexOf('Domain');
+  const nameOf = (line: string) => cellsOf(line).at(column) ?? '';
   const lines = column === -1 ? [header, ...rows] : rows;
   return {
     names: lines
@@ -107,4 +113,10 @@ function readRanked(text: string): Names {
       .slice(0, MOST_RANKED)
       .map(nameOf),
   };
+}
+
+function cellsOf(line: string): string[] {
+  const cells = line.split(',', MOST_CELLS + 1);
+  if (cells.length > MOST_CELLS) throw new FeedError(`more than ${MOST_CELLS} cells in a row`);
+  return cells;
 }

@@ -39,14 +39,29 @@ function inTime<T>(steps: Steps<T>): T {
   }
 }
 
+/** More than all its ways need one after the other: an address has a minute, each of two calls of npm has two. */
+const COMING_MS = 420_000;
+
+/** By whoever waits: what is waited for may have ended without a word, as a request did (2026-11-17). */
+async function coming<T>(work: Promise<T>, ms: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new FeedError(`it did not come within ${ms / 1000} s`)), ms);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Null where the version in use is still the newest. */
 export async function readFresh(
   source: FreshSource,
   inUse: Snapshot | undefined,
   last: Tag | undefined,
+  comingMs = COMING_MS,
 ): Promise<Fresh | FeedError | null> {
   try {
-    const raw = await source.read(last);
+    const raw = await coming(source.read(last), comingMs);
     if (!raw) return null;
     const fallback = raw.fallback === undefined ? null : oneLine(raw.fallback);
     if (fallback !== null && isOutdated(raw, inUse))

@@ -1,7 +1,9 @@
 /** What one try of a feed found, written down beside what operators decided meanwhile. */
 
+import type { Feed } from '../core/feed.ts';
 import { checkAfter, type FeedCheck, type Tried } from '../core/freshness.ts';
 import type { Clock, Store } from '../core/ports.ts';
+import { isGone } from './in-use.ts';
 
 interface Parts {
   readonly store: Pick<Store, 'feedChecks' | 'noteCheck'>;
@@ -23,5 +25,19 @@ export async function note(tried: Tried, { store, clock }: Parts): Promise<void>
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const was = await checkOf(tried.feed, store);
     if (await store.noteCheck(checkAfter(was, tried, clock()), was ?? null)) return;
+  }
+}
+
+/** False where the store did not take it: the others are tried first. */
+export async function isNoted(
+  feed: Feed,
+  tried: Tried,
+  parts: Parts & { readonly store: Pick<Store, 'addedFeeds'> },
+): Promise<boolean> {
+  try {
+    if (!(await isGone(feed, parts.store))) await note(tried, parts);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,13 +1,17 @@
 /** Keeps the lists of a running service fresh, by itself. */
 
+import { randomUUID } from 'node:crypto';
+import { once as onceOf } from 'node:events';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { OpenedStore } from '../compose.ts';
 import type { Config } from '../config.ts';
+import { FEED_IDS } from '../feeds/sources.ts';
 import { tellOfUpdates } from '../observe-updates.ts';
 import { PERIODS, type Schedule, scheduleUpdates } from '../schedule.ts';
 import { noteFailed, type Updated } from '../update.ts';
+import { begunIn, markEnded } from './begun.ts';
 import type { FromUpdater, UpdaterStart } from './updating.ts';
 
 /**
@@ -40,63 +44,140 @@ export function keepFresh({ config, log, store }: Parts): Schedule | undefined {
  * Of what it keeps. Where a list takes more, its own thread ends and not the service: 32 kB on the wire ended it
  * (2026-11-17). A list of a million names takes less than half.
  */
-const OLD_MIB = 1_024;
+const MOST_MIB = 1_024;
+/** Enough to begin with, and to tell what there is no room for. With all lists installed, 200,000 names came in 64. */
+const LEAST_MIB = 32;
 
-const MOST_OUTGROWN = 3;
+/** In bytes. */
+export interface Memory {
+  /** Of V8, for this program alone. */
+  readonly limit: number;
+  readonly used: number;
+  /** Of the container; 0 where there is no limit. */
+  readonly container: number;
+  readonly resident: number;
+}
 
-/** A list that its thread had no room for is left out, and the others are updated all the same. */
+/** Half of what is left, since what is read lies outside of its heap at first, and the service goes on meanwhile. */
+export function roomIn({ limit, used, container, resident }: Memory): number {
+  const left = Math.min(limit - used, container > 0 ? container - resident : Number.POSITIVE_INFINITY);
+  return Math.max(LEAST_MIB, Math.min(MOST_MIB, Math.floor(left / 2 / 2 ** 20)));
+}
+
+function memoryNow(): Memory {
+  const { heap_size_limit: limit, used_heap_size: used } = getHeapStatistics();
+  return { limit, used, container: process.constrainedMemory(), resident: process.memoryUsage.rss() };
+}
+
+/** More than a list may take to come (update/fresh.ts), be cleaned, tried out and written. */
+const LIST_MS = 600_000;
+
+export interface Limits {
+  readonly mib?: number;
+  /** Of one list as a whole. */
+  readonly listMs?: number;
+}
+
+/** A list that its thread had no room or no end for is left out, however many they are, and the others are updated. */
 export async function updateInThread(
   config: UpdaterStart['config'],
   store: OpenedStore,
   stop: AbortSignal,
-  mib = Math.min(OLD_MIB, getHeapStatistics().heap_size_limit / 2 ** 20),
+  limits: Limits = {},
+  once = updateOnce,
 ): Promise<readonly Updated[]> {
-  const failed: Updated[] = [];
-  for (;;) {
-    const feedsOff = [...config.feedsOff, ...failed.map(({ feed }) => feed)];
-    const done = await updateOnce({ ...config, feedsOff }, store, stop, mib);
-    if (!('outgrown' in done)) return [...failed, ...done];
-    // It is not one list, then.
-    if (failed.length === MOST_OUTGROWN)
-      throw new Error('the feeds need more memory than an update may have');
-    const problem = `reading it takes more memory than the ${Math.floor(mib)} MiB that an update may have`;
-    failed.push(await noteFailed(done.outgrown, problem, { store, clock: Date.now }));
+  const { mib = roomIn(memoryNow()), listMs = LIST_MS } = limits;
+  const { database, feedsOff, dataDir } = config;
+  const id = randomUUID();
+  const ended: Updated[] = [];
+  const lost: string[] = [];
+  const lose = async (feed: string, problem: string) => {
+    lost.push(feed);
+    ended.push(await noteFailed(feed, problem, { store, clock: Date.now }));
+  };
+  try {
+    // Those before it were told of when they were lost.
+    const [last, ...earlier] = (await begunIn(store)).toReversed();
+    lost.push(...earlier);
+    if (last !== undefined && (await isFollowed(last, config, store))) await lose(last, DIED);
+    for (;;) {
+      const without = [...lost, ...ended.map(({ feed }) => feed)];
+      const start = { config: { database, feedsOff, dataDir }, id, without, lost };
+      const one = await once(start, store, stop, { mib, listMs }, updated => void ended.push(updated));
+      if (!one) return ended;
+      await lose(one.feed, one.problem);
+    }
+  } finally {
+    // Where the store is away, the list that was tried last counts as failed until it is tried again.
+    await markEnded(store, id).catch(() => {});
   }
 }
 
+const DIED =
+  'the service ended while it was read, perhaps for lack of memory; the next update tries it again';
+
+const isFollowed = async (feed: string, { feedsOff }: UpdaterStart['config'], store: OpenedStore) =>
+  !feedsOff.includes(feed) &&
+  [...FEED_IDS, ...(await store.addedFeeds()).map(({ name }) => name)].includes(feed);
+
+/** The list that its thread did not survive. */
+interface Lost {
+  readonly feed: string;
+  readonly problem: string;
+}
+
+/** What holds the thread itself, no deadline in it can end: its parent keeps this one. */
 async function updateOnce(
-  { database, feedsOff, dataDir }: UpdaterStart['config'],
+  start: Omit<UpdaterStart, 'store'>,
   store: OpenedStore,
   stop: AbortSignal,
-  mib: number,
-): Promise<readonly Updated[] | { readonly outgrown: string }> {
+  { mib, listMs }: Required<Limits>,
+  ended: (updated: Updated) => void,
+): Promise<Lost | undefined> {
   const ports = await store.share?.();
-  const start: UpdaterStart = { config: { database, feedsOff, dataDir }, store: ports };
   const file = new URL(import.meta.url.endsWith('.ts') ? './updating.ts' : './updating.js', import.meta.url);
+  const workerData: UpdaterStart = { ...start, store: ports };
   const thread = new Worker(file, {
-    workerData: start,
+    workerData,
     transferList: ports ? Object.values(ports) : [],
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB, maxOldGenerationSizeMb: mib },
   });
-  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof updateOnce>>>();
+  const { promise, resolve, reject } = Promise.withResolvers<Lost | undefined>();
   let begun: string | undefined;
-  const giveUp = () => void thread.terminate();
+  const fail = (problem: string, error = new Error(`the feeds could not be updated: ${problem}`)) =>
+    begun === undefined ? reject(error) : resolve({ feed: begun, problem });
+  const isLate = (ms: number) => fail(`it did not come to its end within ${ms / 1000} s`);
+  let timer = setTimeout(isLate, LIST_MS, LIST_MS);
+  const giveUp = () => reject(new Error('the update of the feeds was given up'));
   stop.addEventListener('abort', giveUp);
   if (stop.aborted) giveUp();
   thread.on('message', (message: FromUpdater) => {
-    if ('done' in message) resolve(message.done);
-    else begun = message.begun;
+    if ('done' in message) return resolve(undefined);
+    begun = 'begun' in message ? message.begun : undefined;
+    if ('ended' in message) return ended(message.ended);
+    clearTimeout(timer);
+    timer = setTimeout(isLate, listMs, listMs);
   });
-  thread.on('error', error => {
-    const isOutgrown = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-    if (isOutgrown && begun !== undefined) resolve({ outgrown: begun });
-    else reject(error);
+  thread.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return reject(error);
+    fail(`reading it takes more memory than the ${Math.floor(mib)} MiB that an update may have`, error);
   });
-  thread.on('exit', () => reject(new Error('the update of the feeds was given up')));
+  thread.on('exit', code => reject(new Error(`the update of the feeds ended with ${code}`)));
   try {
     return await promise;
   } finally {
+    clearTimeout(timer);
     stop.removeEventListener('abort', giveUp);
+    // Between lists it has started nothing, and what has ended has no number.
+    if (begun !== undefined && thread.threadId !== -1) await endBySelf(thread);
     await thread.terminate();
   }
+}
+
+/** Where something holds it, it has not started npm: that is waited for. */
+const ENDING_MS = 2_000;
+
+async function endBySelf(thread: Worker): Promise<void> {
+  thread.postMessage('end');
+  await onceOf(thread, 'exit', { signal: AbortSignal.timeout(ENDING_MS) }).catch(() => {});
 }

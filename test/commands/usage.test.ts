@@ -149,7 +149,7 @@ test('where there is no store, commands that need one make none and name the pat
   for (const command of NEEDS_A_STORE) {
     const { code, stdout, stderr } = await run(command.split(' '), { folder });
     expect([command, code, stdout]).toEqual([command, 1, '']);
-    expect(stderr).toMatch(/^domain-risk: .*DATA_DIR.*\n$/);
+    expect(stderr).toMatch(/^domain-risk: .*DATA_DIR.*start the service first: "domain-risk serve".*\n$/);
     expect(stderr).toContain(join(folder, 'domain-risk.db'));
   }
   const env = { DATABASE_URL: `sqlite:${folder}/other.db` };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SnapshotHead } from '../../src/core/feed.ts';
-import { historyOf, isHeld, versionAfter, versionBefore } from '../../src/core/history.ts';
+import { historyOf, isHeld, redated, versionAfter, versionBefore } from '../../src/core/history.ts';
 
 const head = (acceptedAt: number, feed = 'a'): SnapshotHead => ({
   ...{ feed, version: `${acceptedAt}`, digest: `${acceptedAt}`, names: 1, acceptedAt },
@@ -20,4 +20,34 @@ test.each<[string, number | undefined, number[], number | null | undefined, numb
   expect(back ? back.acceptedAt : back).toBe(before);
   expect(versionAfter(history)?.acceptedAt).toBe(after);
   expect(isHeld(history)).toBe(after !== undefined);
+});
+
+test.each<[string, number[], number, [number, number][]]>([
+  ['none where all are older', [3, 4], 5, []],
+  [
+    'those that are not, in their order',
+    [3, 9, 10],
+    7,
+    [
+      [9, 5],
+      [10, 6],
+    ],
+  ],
+  [
+    'those that would be of one moment with them',
+    [5, 6, 10],
+    7,
+    [
+      [5, 4],
+      [6, 5],
+      [10, 6],
+    ],
+  ],
+  ['one of the same moment', [7], 7, [[7, 6]]],
+])('past versions get another moment: %s', (_, past, now, moved) => {
+  const all = redated(
+    past.map(at => head(at)),
+    now,
+  );
+  expect(all.map(({ from, to }) => [from, to])).toEqual(moved);
 });

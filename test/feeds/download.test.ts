@@ -54,6 +54,22 @@ const MODES: Record<string, Answer> = {
     res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('a.com\nb.com\n'),
   'login page as text': (_, res) =>
     res.writeHead(200, { 'content-type': 'text/plain' }).end('\n <!doctype html><title>Log in</title>'),
+  'another protocol': ({ socket }) =>
+    void socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+  'cut, and nobody can tell': ({ socket }) => void socket.end('HTTP/1.1 200 OK\r\n\r\na.com\nb.com\nc.co'),
+  'whole without a last line end': (_, res) =>
+    res.writeHead(200, { 'content-length': '17' }).end('a.com\nb.com\nc.com'),
+  'in chunks without a last line end': (_, res) => {
+    res.write('a.com\nb.com\n');
+    res.end('c.com');
+  },
+  'packed without a last line end': ({ socket }) =>
+    void socket.end(
+      Buffer.concat([
+        Buffer.from('HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n'),
+        gzipSync('a.com\nb.com\nc.com'),
+      ]),
+    ),
   gone: (_, res) => res.writeHead(404).end('a.com\n'),
   broken: (_, res) => res.writeHead(500).end('a.com\n'),
 };
@@ -106,12 +122,27 @@ describe('a download', () => {
     ['to no address', 'redirects to what is no address'],
     ['web page', 'a web page, not a list'],
     ['login page as text', 'a web page, not a list'],
+    ['another protocol', 'the connection ended without an answer'],
     ['gone', 'answered 404'],
     ['broken', 'answered 500'],
   ])('%s is refused', async (mode, why) => {
     await expect(fetched(mode, why.includes('0.4 s') ? 400 : undefined)).rejects.toThrow(
       `${base}/${encodeURI(mode)}: ${why}`,
     );
+  });
+
+  it.each([
+    ['cut, and nobody can tell', 'a.com\nb.com\n'],
+    ['whole without a last line end', 'a.com\nb.com\nc.com'],
+    ['in chunks without a last line end', 'a.com\nb.com\nc.com'],
+    ['packed without a last line end', 'a.com\nb.com\nc.com'],
+  ])('a list that is %s has no name that is half of one', async (mode, text) => {
+    const url = new URL(`${base}/${mode}`);
+    expect((await download(url, { isNamed: true, byLines: true }))?.text).toBe(text);
+  });
+
+  it('a document that is not made of lines comes whole, also without its length', async () => {
+    expect((await fetched('cut, and nobody can tell'))?.text).toBe('a.com\nb.com\nc.co');
   });
 
   it.each(['gzip bomb', 'endless body'])('%s ends at 32 MiB', async mode => {

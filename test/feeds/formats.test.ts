@@ -56,7 +56,9 @@ test.each<[Format, string, string]>([
   ['json', '['.repeat(4_000_001), 'more than 4000000 values'],
   ['lines', 'a\n'.repeat(1_500_001), 'more than 1500000 lines'],
   ['csv', `domain\n${'a\n'.repeat(1_500_001)}`, 'more than 1500000 lines'],
-  ['csv', ','.repeat(100_000), 'more than 1000 cells in a row'],
+  ['csv', ','.repeat(1_001), 'more than 1000 cells in a row'],
+  ['csv', `domain\n${'ü.de,'.repeat(1_001)}`, 'more than 1000 cells in a row'],
+  ['csv', `domain\n"${'a'.repeat(100_000)}"`, 'more than 100000 letters in a cell'],
 ])('%s: a list with more than any list holds is refused before it takes memory', (format, text, problem) => {
   expect(() => read(format, text)).toThrow(problem);
 });
@@ -88,21 +90,24 @@ test('an address is shown without what may be secret in it', () => {
 test('an address in the own network may be named, and what is too large or no list is refused', async () => {
   const server = createServer((req, res) => {
     if (req.url!.startsWith('/list.json')) return void res.end('{"domains": ["own.com"]}');
+    if (req.url!.startsWith('/cut')) return void req.socket.end('HTTP/1.1 200 OK\r\n\r\n["own.com"]\nb.co');
     if (req.url!.startsWith('/page')) return void res.end('<html>Log in');
     res.end(Buffer.alloc(MOST_BYTES + 1, 'a'));
   });
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const added = (path: string): AddedFeed => ({
-    ...{ name: 'mine', place: `http://127.0.0.1:${port}${path}?q=1`, kind: 'disposable', format: 'json' },
+  const added = (path: string, format: Format = 'json'): AddedFeed => ({
+    ...{ name: 'mine', place: `http://127.0.0.1:${port}${path}?q=1`, kind: 'disposable', format },
     ...{ verified: true, addedAt: 1 },
   });
-  const source = (path: string) =>
-    freshFeeds(new Map(), [added(path)]).find(({ feed }) => feed.id === 'mine')!;
+  const source = (path: string, format?: Format) =>
+    freshFeeds(new Map(), [added(path, format)]).find(({ feed }) => feed.id === 'mine')!;
   expect(source('/').feed).toEqual(feedOf(added('/')));
   expect(source('/').feed).toMatchObject({ family: 'verified', origin: `http://127.0.0.1:${port}/` });
   expect((await source('/list.json').read())?.names).toEqual(['own.com']);
+  expect((await source('/cut', 'lines').read())?.names).toEqual(['["own.com"]']);
+  await expect(source('/cut').read()).rejects.toThrow('JSON');
   await expect(source('/page').read()).rejects.toThrow('a web page, not a list');
   await expect(source('/large').read()).rejects.toThrow('larger than 32 MiB');
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { endingNpm } from '../../src/commands/ending-npm.ts';
 import { freshFeeds, placeProblem } from '../../src/feeds/fresh.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { SOURCES } from '../../src/feeds/sources.ts';
@@ -113,6 +115,7 @@ describe('a feed from a place that an operator names', () => {
     ['castle', '<html>', 'a web page, not a list'],
     ['fakefilter', 'a.com', 'is not valid JSON'],
     ['fakefilter', '[]', 'is not an object'],
+    ['majestic-million', '1,a.com,'.repeat(501), 'more than 1000 cells in a row'],
   ])('%s is refused when it holds %s', async (id, text, why) => {
     const path = written(text);
     await expect(readFrom(id, path)).rejects.toThrow(new RegExp(`^${path}: .*${why}`));
@@ -124,6 +127,13 @@ describe('a feed from a place that an operator names', () => {
     const path = written('a.com\n');
     truncateSync(path, 33 * 2 ** 20);
     await expect(readFrom('castle', path)).rejects.toThrow('larger than 32 MiB');
+  });
+
+  it('is refused at once where a pipe that nobody writes to lies in its place', async () => {
+    const folder = temporaryFolder();
+    execFileSync('mkfifo', [join(folder, 'package.json')]);
+    await expect(readFrom('castle', join(folder, 'package.json'))).rejects.toThrow('neither a file nor');
+    await expect(readFrom('is-burner-email', folder)).rejects.toThrow('neither a file nor');
   });
 
   it.each([
@@ -269,6 +279,25 @@ describe('the newest release of a package', () => {
     vi.stubEnv('npm_config_fetch_retry_mintimeout', '1');
     vi.stubEnv('npm_config_fetch_retry_maxtimeout', '1');
     await expect(read('is-burner-email')).rejects.toThrow('sha512-AAAA');
+  });
+
+  it('ends with the command that a signal ends, and what it has fetched goes with it', async () => {
+    const folder = npmThat('sleep 60');
+    const before = left();
+    const reading = endingNpm(() => read('is-burner-email')).catch((error: Error) => error);
+    await vi.waitFor(() => expect(existsSync(join(folder, 'env'))).toBe(true), { timeout: 60_000 });
+    const { kill } = process;
+    const ended: unknown[] = [];
+    vi.spyOn(process, 'kill').mockImplementation((pid, signal) => {
+      if (pid < 0) return kill.call(process, pid, signal);
+      ended.push([pid, signal]);
+      return true;
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    process.emit('SIGHUP', 'SIGHUP');
+    expect(left()).toEqual(before);
+    expect(ended).toEqual([[process.pid, 'SIGHUP']]);
+    expect(String(await reading)).toContain('it ended with SIGKILL');
   });
 
   it('needs a folder to unpack it in, and says which', async () => {

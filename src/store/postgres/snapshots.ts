@@ -2,7 +2,7 @@
 
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
-import { historyOf, isHeld, KEPT_VERSIONS } from '../../core/history.ts';
+import { historyOf, isHeld, KEPT_VERSIONS, redated } from '../../core/history.ts';
 import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -68,12 +68,16 @@ export function createSnapshots({ run }: Connections) {
         await putAside(session, feed);
         const { places, values } = SNAPSHOT.postgres;
         await session.query(upsert(SNAPSHOT, places()), values(snapshot));
-        // What a clock that was ahead has dated would look newer than this one for good.
+        const past = (await headsIn(session, PAST_SNAPSHOT.name)).filter(head => head.feed === feed);
+        for (const { from, to } of redated(past, acceptedAt))
+          await session.query(
+            'UPDATE past_snapshot SET accepted_at = $1 WHERE feed = $2 AND accepted_at = $3',
+            [to, feed, from],
+          );
         await session.query(
-          `DELETE FROM past_snapshot WHERE feed = $1 AND (accepted_at >= $2 OR accepted_at NOT IN (
-            SELECT accepted_at FROM past_snapshot WHERE feed = $1 AND accepted_at < $2
-            ORDER BY accepted_at DESC LIMIT $3))`,
-          [feed, acceptedAt, KEPT_VERSIONS - 1],
+          `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at NOT IN (
+            SELECT accepted_at FROM past_snapshot WHERE feed = $1 ORDER BY accepted_at DESC LIMIT $2)`,
+          [feed, KEPT_VERSIONS - 1],
         );
         await writeAct(session, act);
         return true;

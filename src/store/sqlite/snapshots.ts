@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
-import { historyOf, isHeld, KEPT_VERSIONS } from '../../core/history.ts';
+import { historyOf, isHeld, KEPT_VERSIONS, redated } from '../../core/history.ts';
 import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -56,12 +56,15 @@ export function createSnapshots(db: DatabaseSync) {
         putAside(db, feed);
         const { places, values } = SNAPSHOT.sqlite;
         db.prepare(upsert(SNAPSHOT, places)).run(...values(snapshot));
-        // What a clock that was ahead has dated would look newer than this one for good.
+        const past = headsIn(db, PAST_SNAPSHOT.name).filter(head => head.feed === feed);
+        for (const { from, to } of redated(past, acceptedAt))
+          db.prepare('UPDATE past_snapshot SET accepted_at = ? WHERE feed = ? AND accepted_at = ?').run(
+            ...[to, feed, from],
+          );
         db.prepare(
-          `DELETE FROM past_snapshot WHERE feed = ? AND (accepted_at >= ? OR accepted_at NOT IN (
-            SELECT accepted_at FROM past_snapshot WHERE feed = ? AND accepted_at < ?
-            ORDER BY accepted_at DESC LIMIT ?))`,
-        ).run(feed, acceptedAt, feed, acceptedAt, KEPT_VERSIONS - 1);
+          `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at NOT IN (
+            SELECT accepted_at FROM past_snapshot WHERE feed = ? ORDER BY accepted_at DESC LIMIT ?)`,
+        ).run(feed, feed, KEPT_VERSIONS - 1);
         writeAct(db, act);
         return true;
       }),
