@@ -58,15 +58,6 @@ export async function openStore(
   return openPostgresStore(database.url, Date.now, onFormChange);
 }
 
-/** Beyond this it is the disk; no caller waits, and the list of all hosts alone takes more than a second. */
-const COMMAND_MS = 10_000;
-
-/** For a command, which does one thing after the other. */
-export async function openCommandStore(config: Config, onDeath: (error: Error) => void): Promise<Store> {
-  if (config.database.kind !== 'sqlite') return openStore(config, onDeath);
-  return openSqliteStore(config.database.path, onDeath, tellFormChange, COMMAND_MS, false);
-}
-
 /** Whoever counts in a file that was moved counts what nobody else knows of. Undefined where it was not. */
 export function movedStore({ database }: Pick<Config, 'database'>): string | undefined {
   return database.kind === 'sqlite' ? movedFrom(database.path) : undefined;

@@ -12,14 +12,14 @@ import {
   limitsIn,
   NO_LIMITS,
   namedOf,
-  rotated,
   secretFrom,
   shownParts,
 } from './core/key.ts';
 import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Problem } from './core/problem.ts';
-import { lastDays, monthOf, toSecond, WINDOW_DAYS } from './core/quota.ts';
+import { lastDays, monthOf, WINDOW_DAYS } from './core/quota.ts';
+import { endedBy, type Rotation, rotation, rotationInWords } from './core/rotation.ts';
 import { type ActsOnFeeds, actsOnFeeds } from './operate/feeds.ts';
 import { type ActsOnHosts, actsOnHosts } from './operate/hosts.ts';
 import { type ActsOfImport, actsOfImport } from './operate/imports.ts';
@@ -29,6 +29,8 @@ export interface MadeKey {
   readonly key: KeyRecord;
   /** Shown once, kept nowhere. */
   readonly secret: string;
+  /** Of a rotation that ended an overlap: until when that would have run. */
+  readonly ended?: number | null;
 }
 
 export interface KeyUse {
@@ -54,8 +56,7 @@ export interface Operate extends ActsOnFeeds, ActsOnHosts, ActsOfImport {
   usedBy(key: KeyRecord): Promise<number>;
   /** What is not named stays as it is. */
   updateKey(id: string, limits: Partial<Limits>, actor: Actor): Promise<KeyRecord | Problem>;
-  /** The old secret stays valid for so many milliseconds. */
-  rotateKey(id: string, overlap: number, actor: Actor): Promise<MadeKey | Problem>;
+  rotateKey(id: string, wanted: Rotation, actor: Actor): Promise<MadeKey | Problem>;
   revokeKey(id: string, actor: Actor): Promise<KeyRecord | Problem>;
 
   setOverride(override: Omit<Override, 'createdAt'>, actor: Actor): Promise<Override>;
@@ -74,6 +75,7 @@ export function newKey(limits: WantedKey, now: number, secret = newSecret()): Ma
     ...shownParts(secret),
     previousDigest: null,
     previousUntil: null,
+    former: null,
     ...NO_LIMITS,
     ...limits,
     createdAt: now,
@@ -151,17 +153,20 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
         (key, changed) => actOf(clock(), 'key.update', id, actor, changesIn(key, changed)),
       ),
 
-    async rotateKey(id, overlap, actor) {
+    async rotateKey(id, wanted, actor) {
       const now = clock();
       const { key: fresh, secret } = newKey({ name: id }, now);
+      let ended: number | null = null;
       const key = await change(
         store,
         id,
-        before => rotated(before, fresh, overlap > 0 ? now + overlap : null),
-        (_before, { previousUntil }) =>
-          actOf(clock(), 'key.rotate', id, actor, `the old secret ${untilWhen(previousUntil)}`),
+        before => rotation(before, fresh, wanted, now),
+        (before, after) => {
+          ended = endedBy(before, now);
+          return actOf(clock(), 'key.rotate', id, actor, rotationInWords(before, after, now));
+        },
       );
-      return 'problem' in key ? key : { key, secret };
+      return 'problem' in key ? key : { key, secret, ended };
     },
 
     revokeKey: (id, actor) =>
@@ -178,7 +183,7 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
 async function change(
   store: Store,
   id: string,
-  edit: (key: KeyRecord) => Partial<KeyRecord>,
+  edit: (key: KeyRecord) => Partial<KeyRecord> | Problem,
   actFor: (key: KeyRecord, changed: KeyRecord) => Act,
 ): Promise<KeyRecord | Problem> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -187,7 +192,9 @@ async function change(
     if (!key) return NO_SUCH_KEY;
     if (key.revokedAt !== null)
       return problem('revoked', `the key ${key.id} is revoked, which cannot be undone: create a new one`);
-    const changed = { ...key, ...edit(key) };
+    const edited = edit(key);
+    if ('problem' in edited) return edited;
+    const changed = { ...key, ...edited };
     if (isDeepStrictEqual(changed, key)) return key;
     const double = doubleOf(keys, id, changed.name);
     if (double) return taken(double.name);
@@ -198,9 +205,6 @@ async function change(
 
 const taken = (name: string) =>
   problem('taken', `there is a key named ${JSON.stringify(name)} already: choose another name`);
-
-const untilWhen = (until: number | null) =>
-  until === null ? 'ends at once' : `stays valid until ${toSecond(until)}`;
 
 function actsOnOverrides({ store, clock }: Parts): Pick<Operate, 'setOverride' | 'removeOverride'> {
   return {

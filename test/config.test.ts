@@ -125,7 +125,7 @@ test('relative paths are relative to the installation, from whatever folder it i
   expect(readConfig({ DATA_DIR: '/srv/data' }).dataDir).toBe('/srv/data');
 });
 
-test('a new store is not made beside one below the current folder, where earlier versions had it; who cannot look there has none', () => {
+test('a new store is not made beside one below the current folder, where earlier versions had it; who cannot look there has none', async () => {
   const folder = temporaryFolder();
   vi.stubEnv('DATA_DIR', undefined);
   vi.stubEnv('DATABASE_URL', undefined);
@@ -136,11 +136,11 @@ test('a new store is not made beside one below the current folder, where earlier
   const config = readConfig({ DATA_DIR: join(folder, 'new') });
   mkdirSync(join(folder, 'var'));
   writeFileSync(join(folder, 'var', 'domain-risk.db'), 'x');
-  expect(() => tellNewStore(config)).toThrow(`but one at ${folder}/var/domain-risk.db`);
+  await expect(tellNewStore(config)).rejects.toThrow(`but one at ${folder}/var/domain-risk.db`);
   // Also for root, who may look everywhere.
   symlinkSync('loop', join(folder, 'loop'));
   cwd.mockReturnValue(join(folder, 'loop'));
-  tellNewStore(config);
+  await tellNewStore(config);
   expect(said.mock.calls).toEqual([[`making a new store: ${folder}/new/domain-risk.db\n`]]);
 });
 

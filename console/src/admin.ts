@@ -85,8 +85,12 @@ export const createKey = (limits: KeyLimits) => admin<MadeKey>('keys', isMadeKey
 /** What is left out stays as it is. */
 export const updateKey = (id: string, limits: Partial<KeyLimits>) =>
   admin<Key>(`keys/${segment(id)}`, isKey, { method: 'PATCH', body: limits });
-export const rotateKey = (id: string, overlapSeconds: number) =>
-  admin<MadeKey>(`keys/${segment(id)}/rotate`, isMadeKey, post({ overlap_seconds: overlapSeconds }));
+export const rotateKey = (id: string, overlapSeconds: number, endPrevious: boolean) =>
+  admin<MadeKey>(
+    `keys/${segment(id)}/rotate`,
+    isMadeKey,
+    post({ overlap_seconds: overlapSeconds, end_previous: endPrevious }),
+  );
 export const revokeKey = (id: string) => admin<Key>(`keys/${segment(id)}/revoke`, isKey, post());
 
 export const listOverrides = () => admin<Overrides>('overrides', isOverrides);

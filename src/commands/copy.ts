@@ -6,10 +6,12 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { confirm } from '@clack/prompts';
 import type { Command } from 'commander';
+import { refuseRestore } from '../command-store.ts';
 import { type Restored, restoredInWords } from '../core/restored.ts';
 import { StoreRefused } from '../store/refused.ts';
 import { examine, isMarked } from '../store/sqlite/open.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
+import { journalsOf } from '../store/sqlite/whole-copy.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
 import { actor, hasStore, readWorld, withStore, withStoreOrNew } from './world.ts';
 
@@ -30,7 +32,7 @@ export function addCopies(program: Command): void {
   program
     .command('restore')
     .description(
-      'restore key limits and overrides from a backup, also while servers run, after showing what changes; keys, overrides and lists made since stay, no counter goes back, keys keep their present secrets, and a revoked key stays revoked',
+      'restore key limits and overrides from a backup, also while servers run, after showing what changes; keys, overrides and lists made since stay, no counter goes back, keys keep their present secrets unless the backup knows them as rotated away, and a revoked key stays revoked',
     )
     .argument('<file>', 'made by backup')
     .option('--dry-run', 'only show what would change')
@@ -48,9 +50,10 @@ interface RestoreOptions {
 async function restore(file: string, { dryRun = false, yes, json }: RestoreOptions): Promise<void> {
   const source = resolve(file);
   const config = readWorld();
+  if (config.database.kind === 'postgres') return refuseRestore();
   // Before the store is opened: a wrong argument must not leave a new, empty store behind.
-  if (config.database.kind === 'sqlite') checkBackup(source);
-  const planned = await (hasStore(config)
+  checkBackup(source);
+  const planned = await ((await hasStore(config))
     ? withStore(store => store.compareBackup(source))
     : comparedWithNothing(source));
   if (dryRun && json) return printJson({ file: source, dry_run: true, ...planned });
@@ -68,7 +71,7 @@ async function restore(file: string, { dryRun = false, yes, json }: RestoreOptio
 
 /** Where there is no store yet, and a look must not make one. */
 async function comparedWithNothing(source: string): Promise<Restored> {
-  const folder = mkdtempSync(join(tmpdir(), 'domain-risk-'));
+  const folder = temporaryFolder();
   try {
     const store = await openSqliteStore(join(folder, 'empty.db'), error => {
       throw error;
@@ -79,7 +82,18 @@ async function comparedWithNothing(source: string): Promise<Restored> {
   }
 }
 
-function printRestored({ changes, rows }: Restored): void {
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'domain-risk-'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandFailed(
+      `the backup cannot be looked at in ${tmpdir()} (${code}): set TMPDIR to a folder that can be written to`,
+    );
+  }
+}
+
+function printRestored({ changes, rows, warnings }: Restored): void {
   if (changes.length > 0)
     printTable(
       ['CHANGE', 'OF', 'WHAT'],
@@ -88,6 +102,7 @@ function printRestored({ changes, rows }: Restored): void {
   const counts = Object.entries(rows).map(([table, count]) => `${count} in ${table}`);
   if (counts.length > 0) process.stdout.write(`rows that only the backup has: ${counts.join(', ')}\n`);
   if (changes.length + counts.length === 0) process.stdout.write('nothing to change\n');
+  for (const { detail } of warnings) process.stderr.write(`domain-risk: ${detail}\n`);
 }
 
 async function isConfirmed(source: string): Promise<boolean> {
@@ -105,6 +120,8 @@ const WANTED = 'name a file made by backup, of this version or an older one';
 
 function checkBackup(path: string): void {
   checkReadable(path);
+  // What belongs to it is copied with it, and then looked at as a whole.
+  if (journalsOf(path).length > 0) return;
   // Immutable, so that no journal is made beside it: a backup may be on a medium that is only read.
   const url = `${pathToFileURL(path).href}?immutable=1`;
   try {

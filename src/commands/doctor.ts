@@ -6,9 +6,11 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { lastGoodOf, openBackupFolder } from '../backup-folder.ts';
-import { openCommandStore, openResolver, VERSION } from '../compose.ts';
+import { openCommandStore } from '../command-store.ts';
+import { openResolver, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { parseDomain } from '../core/domain.ts';
+import { DOCTOR } from '../core/lease.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
@@ -60,10 +62,13 @@ function lookAtSettings(config: Config): Finding[] {
 
 async function lookAtStore(config: Config): Promise<Finding[]> {
   const where = shownDatabase(config.database);
-  if (!hasStore(config))
-    return [failed('store', `there is none at ${where}`, 'set DATA_DIR, or start the service to make one')];
+  const setting = config.database.kind === 'sqlite' ? 'DATA_DIR' : 'DATABASE_URL';
   let store: Store | undefined;
   try {
+    if (!(await hasStore(config)))
+      return [
+        failed('store', `there is none at ${where}`, `set ${setting}, or start the service to make one`),
+      ];
     store = await openCommandStore(config, error => {
       throw error;
     });
@@ -89,11 +94,9 @@ async function lookAtStore(config: Config): Promise<Finding[]> {
 
 /** One that is committed: to be ready a store need not have room for one more page. */
 async function proveWrite(store: Store): Promise<void> {
-  const was = await store.lease(PROOF);
-  await store.swapLease({ name: PROOF, holder: null, until: 0, dueAt: Date.now() }, was);
+  const was = await store.lease(DOCTOR);
+  await store.swapLease({ name: DOCTOR, holder: null, until: 0, dueAt: Date.now() }, was);
 }
-
-const PROOF = 'doctor';
 
 /** Of the future, by more than clocks of servers differ. PostgreSQL's own clock is compared when it is asked to be ready. */
 const MOST_AHEAD_MS = 60_000;

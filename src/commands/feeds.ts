@@ -1,7 +1,8 @@
 /** `domain-risk feeds`: the lists that are followed, how fresh they are, and bringing fresh ones into the store. */
 
 import type { Command } from 'commander';
-import { loadCatalog, openCommandStore, updateParts } from '../compose.ts';
+import { openCommandStore } from '../command-store.ts';
+import { loadCatalog, updateParts } from '../compose.ts';
 import type { Store } from '../core/ports.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
@@ -65,7 +66,7 @@ function placeValue(text: string, before: ReadonlyMap<string, string> = new Map(
 
 async function status(options: { json?: boolean }): Promise<void> {
   const config = readWorld();
-  const store = hasStore(config) ? await openCommandStore(config, failed) : undefined;
+  const store = (await hasStore(config)) ? await openCommandStore(config, failed) : undefined;
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
     const { feedsOff } = config;
@@ -161,8 +162,9 @@ export async function update(feeds: readonly string[] | undefined, options: Upda
       return done;
     });
   };
-  if (!hasStore(config)) for (const id of wanted) checkKnown(id, []);
-  const results = await (dryRun && !hasStore(config) ? work(NO_STORE) : withStore(work));
+  const isStored = await hasStore(config);
+  if (!isStored) for (const id of wanted) checkKnown(id, []);
+  const results = await (dryRun && !isStored ? work(NO_STORE) : withStore(work));
   if (options.json) printJson({ dry_run: dryRun, feeds: results.map(shownUpdate) });
   else printUpdates(results);
   if (!options.json) printFlips(results);

@@ -6,7 +6,7 @@ import { loadCatalog } from '../compose.ts';
 import { createFilters, type Filters } from '../filter.ts';
 import { filterHere } from '../make.ts';
 import { CommandFailed, printJson, UsageProblem } from './print.ts';
-import { withStoreOrNew } from './world.ts';
+import { withStore } from './world.ts';
 
 interface FilterOptions {
   out?: string;
@@ -29,7 +29,7 @@ export function addFilter(feeds: Command): void {
 async function filter(options: FilterOptions): Promise<void> {
   if (options.out === undefined && !options.publicKey)
     throw new UsageProblem('name a file by --out, or print the key by --public-key');
-  await withStoreOrNew(async (store, config) => {
+  await withStore(async (store, config) => {
     const catalog = await loadCatalog(config, () => {}, store);
     const { overrides } = await store.listOverrides();
     const byName = new Map(overrides.map(override => [override.domain, override]));

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { changesIn, givenOf, type KeyRecord, type Limits, limitsOf } from '../core/key.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
+import { toSecond } from '../core/quota.ts';
 import { shownKey, shownUse } from '../http/shown.ts';
 import { newSecret, type Operate, type Problem } from '../operate.ts';
 import { CommandFailed, printFields, printJson, printTable, showOnce, UsageProblem } from './print.ts';
@@ -140,12 +141,9 @@ export function addKeys(program: Command): void {
     .description('give a key a new secret; its count and limits stay')
     .argument('<key>', 'id or name')
     .option('--overlap <duration>', 'how long the old secret stays valid, such as 24h', durationValue, 0)
+    .option('--end-previous', 'also while the secret before still has an overlap, which ends now')
     .option('--json', 'one JSON document on stdout')
-    .action(async (wanted: string, options: { overlap: number; json?: boolean }) => {
-      const { overlap, json } = options;
-      const { key, secret } = await onKey(wanted, (operate, id) => operate.rotateKey(id, overlap, actor()));
-      await showKey(key, json, secret);
-    });
+    .action(rotate);
 
   keys
     .command('revoke')
@@ -155,6 +153,21 @@ export function addKeys(program: Command): void {
     .action(async (wanted: string, { json }: { json?: boolean }) =>
       printKey(await onKey(wanted, (operate, id) => operate.revokeKey(id, actor())), json),
     );
+}
+
+async function rotate(
+  wanted: string,
+  { overlap, endPrevious, json }: { overlap: number; endPrevious?: boolean; json?: boolean },
+): Promise<void> {
+  const rotation = { overlap, endsPrevious: endPrevious };
+  const { key, secret, ended } = await onKey(wanted, async (operate, id) => {
+    const made = await operate.rotateKey(id, rotation, actor());
+    if ('problem' in made && made.problem === 'overlapping')
+      throw new CommandFailed(`${made.detail} (--end-previous)`);
+    return made;
+  });
+  if (ended) process.stderr.write(`the secret before, valid until ${toSecond(ended)}, has ended\n`);
+  await showKey(key, json, secret);
 }
 
 async function create(typed: Typed & { name: string; ifMissing?: boolean }): Promise<void> {

@@ -1,7 +1,8 @@
 /** `domain-risk lookup` and `top`: what the service would answer, without calling it. */
 
 import { type Command, Option } from 'commander';
-import { loadCatalog, openCommandStore, openResolver, openVerdicts } from '../compose.ts';
+import { openCommandStore } from '../command-store.ts';
+import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
 import { type Domain, parseDomain } from '../core/domain.ts';
 import type { Store } from '../core/ports.ts';
 import type { FlagReason } from '../core/ranking.ts';
@@ -125,7 +126,7 @@ async function withVerdicts(
   work: (verdicts: Verdicts) => Promise<void>,
 ): Promise<void> {
   const config = readWorld();
-  const isStored = hasStore(config);
+  const isStored = await hasStore(config);
   if (!isStored) tellNoStore(config, 'judged without overrides, updated lists and learned hosts');
   const resolver = options.offline ? OFFLINE : openResolver(config);
   const store = isStored ? await openCommandStore(config, failed) : (NO_STORE as Store);

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { MOST_IMPORTED, parseOverrides, writtenOverrides } from '../core/override-file.ts';
 import { CommandFailed, printJson, printTable } from './print.ts';
-import { actor, operateOn, whoAmI, withStore, withStoreOrNew } from './world.ts';
+import { actor, operateOn, whoAmI, withStore } from './world.ts';
 
 interface ImportOptions {
   dryRun?: boolean;
@@ -48,7 +48,7 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
       [...problems.slice(0, MOST_TOLD), ...more, 'nothing was imported: correct the file first'].join('\n'),
     );
   }
-  const result = await (dryRun ? withStore : withStoreOrNew)(async store => {
+  const result = await withStore(async store => {
     const work = (isTrial: boolean) =>
       operateOn(store).importOverrides(overrides, basename(file), actor(), { dryRun: isTrial, replaceAll });
     const tried = await work(true);

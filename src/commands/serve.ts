@@ -151,7 +151,7 @@ async function startAlone({ config, log, die, onFormChange, backups }: Parts): P
   const binding = await bound(config, bindService({ config, log }));
   let store: OpenedStore | undefined;
   try {
-    tellNewStore(config);
+    await tellNewStore(config);
     store = await openServedStore(config, log, die, onFormChange);
     const bar = startProgress(BUILDING);
     const catalog = await loadCatalog(
@@ -189,7 +189,7 @@ async function startTogether(parts: Parts): Promise<Serving> {
     bindTogether({ ...parts, progress: (feed, done, total) => bar.at(feed, done, total) }),
   );
   try {
-    tellNewStore(parts.config);
+    await tellNewStore(parts.config);
     const { catalog, ...serving } = await binding.start();
     bar.end(builtOf(catalog.size, catalog.status.length));
     return { ...serving, snapshot: catalog.generation };

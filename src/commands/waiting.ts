@@ -37,7 +37,7 @@ async function decide(feed: string, act: 'approveFeed' | 'rejectFeed'): Promise<
     checkKnown(feed, await store.addedFeeds());
     return operateOn(store)[act](feed, actor());
   };
-  if (!hasStore(readWorld())) checkKnown(feed, []);
+  if (!(await hasStore(readWorld()))) checkKnown(feed, []);
   return done(await withStore(work), 'feeds status');
 }
 

@@ -2,6 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import type { Config } from '../config.ts';
+import { FIRST_START } from '../core/audit.ts';
 import { digestOf, isLive } from '../core/key.ts';
 import type { Store } from '../core/ports.ts';
 import { newSecret } from '../operate.ts';
@@ -14,7 +15,7 @@ import { operateOn } from './world.ts';
 type Serving = Pick<Service, 'address' | 'store'> & { readonly invite?: Service['invite'] | undefined };
 
 const FIRST_LOST = 'nobody has the first API key: "domain-risk keys rotate first" gives it a new secret';
-const ACTOR = { who: 'domain-risk', via: 'first start' };
+const ACTOR = { who: 'domain-risk', via: FIRST_START };
 
 export async function welcome(
   serving: Serving,

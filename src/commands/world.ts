@@ -3,10 +3,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
-import { movedStore, openCommandStore } from '../compose.ts';
+import { isMadeAt, openCommandStore } from '../command-store.ts';
+import { movedStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
+import { shownDatabase } from '../database.ts';
 import { exposedSecrets, exposedStore } from '../exposed.ts';
 import { descriptors } from '../http/descriptors.ts';
 import { createOperate, type Operate, type Problem } from '../operate.ts';
@@ -40,8 +42,8 @@ export const exposedIn = ({ database }: Config): string[] => [
   ...exposedStore(database),
 ];
 
-export function hasStore({ database }: Config): boolean {
-  return database.kind === 'postgres' || absenceOf(database.path) === undefined;
+export async function hasStore({ database }: Config): Promise<boolean> {
+  return database.kind === 'sqlite' ? absenceOf(database.path) === undefined : isMadeAt(database.url);
 }
 
 /**
@@ -55,7 +57,7 @@ function absenceOf(path: string): string | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
-    throw new CommandFailed(`cannot read ${path} (${code}): run it as the user of the service`);
+    throw new CommandFailed(`cannot read ${path} (${code}): ${accessTo(path)}`);
   }
 }
 
@@ -68,9 +70,24 @@ function isStore(path: string): boolean {
   }
 }
 
+/** A version before left what root restored to root: then it is the file that is wrong, not the user. */
+function accessTo(path: string): string {
+  const [file, folder] = [path, dirname(path)].map(one => {
+    try {
+      return statSync(one).uid;
+    } catch {
+      return undefined;
+    }
+  });
+  const isOurs = folder === process.geteuid?.() && file !== undefined && file !== folder;
+  return isOurs
+    ? `it belongs to another user than its folder; as root: chown --reference="${dirname(path)}" "${path}"*`
+    : 'run it as the user of the service';
+}
+
 /** For commands that can do without a store: whoever is in a wrong folder must see it. */
 export function tellNoStore({ database }: Config, without: string): void {
-  if (database.kind === 'sqlite') process.stderr.write(`no store at ${database.path}: ${without}\n`);
+  process.stderr.write(`no store at ${shownDatabase(database)}: ${without}\n`);
 }
 
 type Work<T> = (store: Store, config: Config) => Promise<T>;
@@ -91,19 +108,24 @@ export async function withStore<T>(work: Work<T>): Promise<T> {
         : '; on a new installation start the service first: "domain-risk serve" makes it';
     throw new CommandFailed(`there is no store: ${database.path} ${absence}; ${fix}${others}`);
   }
-  return opened(config, work);
+  return opened(config, work, false);
 }
 
 /** For commands that a new installation may begin with. */
 export async function withStoreOrNew<T>(work: Work<T>): Promise<T> {
   const config = readWorld();
-  tellNewStore(config);
-  return opened(config, work);
+  await tellNewStore(config);
+  return opened(config, work, true);
 }
 
 /** A store in a wrong folder is not made silently, and not at all beside one where an earlier version had it. */
-export function tellNewStore({ database }: Config): void {
-  const absence = database.kind === 'sqlite' && absenceOf(database.path);
+export async function tellNewStore(config: Config): Promise<void> {
+  const { database } = config;
+  if (database.kind === 'postgres') {
+    if (!(await hasStore(config))) process.stderr.write(`making a new store: ${shownDatabase(database)}\n`);
+    return;
+  }
+  const absence = absenceOf(database.path);
   if (!absence) return;
   const { DATABASE_URL, DATABASE_URL_FILE, DATA_DIR = SETTINGS.DATA_DIR.fallback } = process.env;
   const former = resolve(DATA_DIR, basename(database.path));
@@ -115,10 +137,11 @@ export function tellNewStore({ database }: Config): void {
   process.stderr.write(`making a new store: ${database.path}${instead}\n`);
 }
 
-async function opened<T>(config: Config, work: Work<T>): Promise<T> {
-  const store = await openCommandStore(config, error => {
+async function opened<T>(config: Config, work: Work<T>, mayMake: boolean): Promise<T> {
+  const failed = (error: Error) => {
     throw error;
-  });
+  };
+  const store = await openCommandStore(config, failed, mayMake);
   try {
     const moved = movedStore(config);
     if (moved)

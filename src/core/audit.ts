@@ -24,10 +24,13 @@ export type Action =
   | 'store.move'
   | 'backup.fail';
 
+/** The way by which a server makes the first key of an empty store. */
+export const FIRST_START = 'first start';
+
 /** Who acts, and by what way. */
 export interface Actor {
   readonly who: string;
-  /** `command line`, or the address that the request came from. */
+  /** `command line`, `first start`, or the address that the request came from. */
   readonly via: string;
 }
 

@@ -18,6 +18,8 @@ export interface KeyRecord {
   /** After a rotation with overlap, the digest of the old secret and the moment it stops to be valid. */
   readonly previousDigest: string | null;
   readonly previousUntil: number | null;
+  /** Digests of all its secrets that were rotated away, the oldest first; null where none was since this is noted. */
+  readonly former: readonly string[] | null;
   /** Calls per calendar month in UTC; null is unlimited, 0 is none. */
   readonly quota: number | null;
   /** Calls per second; null is no limit. */
@@ -108,13 +110,6 @@ export function digestOf(secret: string): string {
 
 export function shownParts(secret: string): { prefix: string; last4: string } {
   return { prefix: secret.slice(0, SECRET_PREFIX.length + 4), last4: secret.slice(-4) };
-}
-
-/** With the secret of a fresh key in place of its own. The old secret stays valid until then; null: not at all. */
-export function rotated(before: KeyRecord, fresh: KeyRecord, until: number | null): Partial<KeyRecord> {
-  const { digest, prefix, last4 } = fresh;
-  const previousDigest = until === null ? null : before.digest;
-  return { digest, prefix, last4, previousDigest, previousUntil: until };
 }
 
 /**

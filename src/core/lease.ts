@@ -9,6 +9,9 @@ export interface Lease {
   readonly dueAt: number;
 }
 
+/** The row that `doctor` writes to see whether a store takes writes: nothing hangs on it. */
+export const DOCTOR = 'doctor';
+
 /** Renewed several times within it: a holder that was stopped for a moment keeps it. */
 export const LEASE_MS = 120_000;
 

@@ -2,6 +2,13 @@
 
 /** Why nothing was done. Expected, so a value; the detail names no command and no path. */
 export interface Problem {
-  readonly problem: 'not_found' | 'ambiguous' | 'taken' | 'revoked' | 'contended' | 'too_many';
+  readonly problem:
+    | 'not_found'
+    | 'ambiguous'
+    | 'taken'
+    | 'revoked'
+    | 'contended'
+    | 'too_many'
+    | 'overlapping';
   readonly detail: string;
 }

@@ -1,12 +1,10 @@
-/** What becomes of keys, overrides and lists when a backup is restored: what it knows goes back, what came since stays. */
+/** What becomes of overrides, lists and operators when a backup is restored: what it knows goes back, what came since stays. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type AddedFeed, addedInWords } from './added-feed.ts';
 import { type Act, shortDetail } from './audit.ts';
 import type { SnapshotHead } from './feed.ts';
 import type { FeedCheck } from './freshness.ts';
-import { changesIn, type KeyRecord, limitsIn, limitsOf } from './key.ts';
-import { MOST_LABEL } from './label.ts';
 import type { OperatorRecord } from './operator.ts';
 import { type Override, overrideInWords } from './override.ts';
 
@@ -15,6 +13,8 @@ export type Change = Pick<Act, 'action' | 'subject' | 'detail'>;
 
 export interface Restored {
   readonly changes: readonly Change[];
+  /** What an operator should look at, since the backup cannot tell. */
+  readonly warnings: readonly Change[];
   /** How many rows of what nobody decided, such as counts and flags, were taken over, by table. */
   readonly rows: Readonly<Record<string, number>>;
 }
@@ -25,56 +25,9 @@ export interface Written<R> {
   readonly change: Change;
 }
 
-function changeOf(action: Change['action'], subject: string, detail: string): Change {
+export function changeOf(action: Change['action'], subject: string, detail: string): Change {
   return { action, subject, detail: shortDetail(detail) };
 }
-
-/** Its limits go back. Its secrets stay, and so does a revocation: what was taken away since does not come back to life. */
-function keyAgain(present: KeyRecord, old: KeyRecord): KeyRecord {
-  return { ...present, ...limitsOf(old), revokedAt: present.revokedAt ?? old.revokedAt };
-}
-
-export function keysAgain(present: readonly KeyRecord[], old: readonly KeyRecord[]): Written<KeyRecord>[] {
-  const byId = new Map(present.map(key => [key.id, key]));
-  const nameFor = namesFor(present, old);
-  return old.flatMap(key => {
-    const was = byId.get(key.id);
-    if (!was) {
-      const record = { ...key, name: nameFor(key) };
-      return { record, change: changeOf('key.create', key.id, limitsIn(record)) };
-    }
-    const again = keyAgain(was, key);
-    const record = { ...again, name: nameFor(again, was) };
-    if (isDeepStrictEqual(record, was)) return [];
-    const isRevoked = record.revokedAt !== was.revokedAt;
-    const change = isRevoked
-      ? changeOf('key.revoke', key.id, `name ${JSON.stringify(key.name)}`)
-      : changeOf('key.update', key.id, changesIn(was, record));
-    return { record, change };
-  });
-}
-
-/** No key gets the name of another that is not revoked: one that has a name keeps it, one that had none gets a new one. */
-function namesFor(present: readonly KeyRecord[], old: readonly KeyRecord[]) {
-  const live = Map.groupBy(
-    present.filter(({ revokedAt }) => revokedAt === null),
-    ({ name }) => name,
-  );
-  const names = new Set([...live.keys(), ...old.map(({ name }) => name)]);
-  function free(name: string, tries = 1): string {
-    const other = `${name.slice(0, LONGEST_BEGIN)} (restored${tries > 1 ? ` ${tries}` : ''})`;
-    if (names.has(other)) return free(name, tries + 1);
-    names.add(other);
-    return other;
-  }
-  return ({ id, name, revokedAt }: KeyRecord, was?: KeyRecord): string => {
-    const isTaken = revokedAt === null && live.get(name)?.some(other => other.id !== id);
-    return isTaken && name !== was?.name ? (was?.name ?? free(name)) : name;
-  };
-}
-
-/** So that the whole is no longer than a name may be. */
-const LONGEST_BEGIN = MOST_LABEL - ' (restored 99)'.length;
 
 export function overridesAgain(present: readonly Override[], old: readonly Override[]): Written<Override>[] {
   const byDomain = new Map(present.map(override => [override.domain, override]));
@@ -133,11 +86,12 @@ export function addedAgain(present: readonly AddedFeed[], old: readonly AddedFee
 }
 
 /** All in one line. */
-export function restoredInWords({ changes, rows }: Restored): string {
+export function restoredInWords({ changes, rows, warnings }: Restored): string {
   const kinds = Map.groupBy(changes, ({ action }) => action);
   const words = [
     ...[...kinds].map(([action, ofKind]) => `${ofKind.length} × ${action}`),
     ...Object.entries(rows).map(([table, count]) => `${count} in ${table}`),
+    ...(warnings.length > 0 ? [`${warnings.length} to look at`] : []),
   ];
   return words.join(', ') || 'nothing to change';
 }

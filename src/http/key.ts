@@ -23,6 +23,7 @@ export const KEY_MUST_BE = {
   networks: `must be a list of at most ${MOST_RULES} networks such as 192.0.2.0/24, or null`,
   expires_at: 'must be like 2027-01-31 or 2027-01-31T12:00:00Z, or null',
   overlap_seconds: `must be a whole number from 0 to ${LONGEST_OVERLAP}`,
+  end_previous: 'must be true or false',
 };
 
 const Name = Type.String({ description: 'Your name for it, one line.' });
@@ -63,6 +64,13 @@ export const RotationBody = Type.Object(
         maximum: LONGEST_OVERLAP,
         default: 0,
         description: 'How long the old secret keeps working.',
+      }),
+    ),
+    end_previous: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Rotate also while the secret before still works (`previous_until`), and end that one now. Without it 422; where `overlap_seconds` is 0, all old secrets end anyway.',
       }),
     ),
   },

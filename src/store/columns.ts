@@ -38,6 +38,7 @@ export const KEY = table<KeyRecord>('key', ['id'], {
   expiresAt: orNull(whole),
   revokedAt: orNull(whole),
   note: later(orNull(text)),
+  former: later(orNull(texts)),
 });
 
 /** The row that a quota is held against. */

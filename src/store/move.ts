@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import type { Act } from '../core/audit.ts';
+import { DOCTOR } from '../core/lease.ts';
 import { ALIVE_MS, type ServerSign } from '../core/server.ts';
-import { AUDIT, DECISION, HOST, TABLES } from './columns.ts';
+import { AUDIT, DECISION, HOST, LEASE, TABLES } from './columns.ts';
 import type { OnFormChange } from './form.ts';
 import { writeAct } from './postgres/audit.ts';
 import { bringUpToDate } from './postgres/change.ts';
@@ -32,6 +33,8 @@ function* recordsOf<R>(db: DatabaseSync, { name, names, key, sqlite }: Table<R>)
 }
 
 async function refuseUnlessEmpty(session: Session): Promise<void> {
+  // Whoever looks at the target first, to be sure, has not begun to use it.
+  await session.query(`DELETE FROM ${LEASE.name} WHERE name = $1`, [DOCTOR]);
   const { rows } = await session.query(
     TABLES.map(({ name }) => `SELECT '${name}' AS name FROM ${name} HAVING count(*) > 0`).join(' UNION ALL '),
   );

@@ -411,12 +411,36 @@ describe('keys', () => {
     const left = Date.parse(previous_until) - Date.now();
     expect([left > 3_500_000, left <= 3_600_000]).toEqual([true, true]);
     expect((await latest()).detail).toBe(`the old secret stays valid until ${previous_until}`);
+    // Who has the secret before was told until when it works.
+    const path = `/admin/keys/${id}/rotate`;
+    const overlapping = { json: { overlap_seconds: 60 } };
+    const { detail: why } = await refused('POST', path, 422, 'validation_error', overlapping);
+    expect(why).toMatch(
+      `the secret before is valid until ${previous_until}, and a new overlap would end it now`,
+    );
+    expect([await status(next.key), await status(last.key)]).toEqual([200, 200]);
+    const json = { overlap_seconds: 60, end_previous: true };
+    const third = await done<ShownKey>('POST', path, { json });
+    expect((await latest()).detail).toMatch(
+      new RegExp(`^the old secret stays.*; the one before it, valid until ${previous_until}, ends at once$`),
+    );
+    expect([await status(next.key), await status(last.key), await status(third.key)]).toEqual([
+      401, 200, 200,
+    ]);
     for (const overlap_seconds of [-1, 1.5, '60', null, 1e9]) {
       const json = { overlap_seconds };
       const { detail } = await refused('POST', `/admin/keys/${id}/rotate`, 422, 'validation_error', { json });
       expect(detail).toMatch(/^overlap_seconds must be a whole number/);
     }
     expect(await status(last.key)).toBe(200);
+    // Without an overlap nothing old is to work any more.
+    const leaked = await done<ShownKey>('POST', path);
+    expect((await latest()).detail).toMatch(
+      /^the old secret ends at once; the one before it, valid until .*, ends at once$/,
+    );
+    expect([await status(last.key), await status(third.key), await status(leaked.key)]).toEqual([
+      401, 401, 200,
+    ]);
   });
 
   test('a revoked key is refused with the next request, and for good', async () => {
@@ -457,9 +481,9 @@ describe('keys', () => {
       ...[{ origins: ['https://a.example'] }, { networks: ['192.0.2.0/24'] }],
     ];
     const made = await Promise.all([
-      done<ShownKey>('POST', `${path}/rotate`, { json: { overlap_seconds: 60 } }),
+      done<ShownKey>('POST', `${path}/rotate`, { json: { overlap_seconds: 60, end_previous: true } }),
       ...changes.map(json => done<ShownKey>('PATCH', path, { json })),
-      done<ShownKey>('POST', `${path}/rotate`, { json: { overlap_seconds: 60 } }),
+      done<ShownKey>('POST', `${path}/rotate`, { json: { overlap_seconds: 60, end_previous: true } }),
     ]);
     const { acts } = await done<{ acts: ShownAct[] }>('GET', '/admin/audit?limit=20');
     expect(acts.filter(({ subject }) => subject === id)).toHaveLength(changes.length + 3);

@@ -25,7 +25,7 @@ test('every change by a command stands in the audit: who, what, and how it was b
   const store = await openBeside(folder);
   const operate = operateOn(store);
   await operate.updateKey(id, { quota: 200, origins: ['https://a.example'] }, actor());
-  const rotated = (await operate.rotateKey(id, 0, actor())) as { secret: string };
+  const rotated = (await operate.rotateKey(id, { overlap: 0 }, actor())) as { secret: string };
   await operate.revokeKey(id, actor());
   const set = [
     'overrides',

@@ -37,10 +37,10 @@ test('a backup while serving, and a restore while serving that rewinds no counte
   await service.store.updateKey({ ...kept.key, quota: 99 }, kept.key, ACT);
   const change = { action: 'key.update', subject: kept.key.id, detail: 'quota 99 → 3' };
   const planned = await runJson(['restore', file, '--dry-run'], { folder });
-  expect(planned).toEqual({ file, dry_run: true, changes: [change], rows: {} });
+  expect(planned).toEqual({ file, dry_run: true, changes: [change], rows: {}, warnings: [] });
   expect(await service.store.listKeys()).toContainEqual({ ...kept.key, quota: 99 });
   const restored = await runJson(['restore', file, '--yes'], { folder });
-  expect(restored).toEqual({ file, dry_run: false, keys: 2, changes: [change], rows: {} });
+  expect(restored).toEqual({ file, dry_run: false, keys: 2, changes: [change], rows: {}, warnings: [] });
   // What came since stays.
   expect([await status(later.secret), await status(kept.secret)]).toEqual([200, 200]);
   expect(await status(kept.secret)).toBe(429);
@@ -57,6 +57,14 @@ test('a backup while serving, and a restore while serving that rewinds no counte
     ),
   ]);
   expect(existsSync(elsewhere)).toBe(false);
+  const TMPDIR = join(elsewhere, 'none');
+  // In a process of its own: Node asks the system for this one.
+  const alone = { folder: elsewhere, env: { TMPDIR }, through: ['env'] };
+  const homeless = await run(['restore', file, '--dry-run'], alone);
+  expect([homeless.code, homeless.stderr]).toEqual([
+    1,
+    `domain-risk: the backup cannot be looked at in ${TMPDIR} (ENOENT): set TMPDIR to a folder that can be written to\n`,
+  ]);
   const unasked = await run(['restore', file], { folder: elsewhere });
   expect([unasked.code, unasked.stderr]).toEqual([
     1,

@@ -123,7 +123,7 @@ test('a key that is none of those in the store already is told of, and not one t
     expect(await start({ FIRST_KEY_FILE: file })).not.toContain(file);
   }
   const operate = createOperate({ store, clock: Date.now });
-  await operate.rotateKey((await store.listKeys())[0]!.id, 0, { who: 'op', via: 'test' });
+  await operate.rotateKey((await store.listKeys())[0]!.id, { overlap: 0 }, { who: 'op', via: 'test' });
   expect(await start({ FIRST_KEY })).toContain(unused('FIRST_KEY'));
 });
 

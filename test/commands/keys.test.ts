@@ -166,6 +166,12 @@ test('a rotation replaces the secret at once, or after the overlap, and keeps th
   const kept = (await store.keyByDigest(digestOf(rotated.key))).key!;
   const hour = kept.previousUntil! - Date.now();
   expect([hour > 3_000_000, hour <= 3_600_000]).toEqual([true, true]);
+  const third = await run(['keys', 'rotate', key.id, '--overlap', '1h'], folder());
+  expect([third.code, third.stdout, third.stderr]).toEqual([
+    1,
+    '',
+    expect.stringMatching(/^domain-risk: the secret before is valid until .*Z, .* \(--end-previous\)\n$/),
+  ]);
   await store.updateKey({ ...kept, previousUntil: Date.now() - 1 }, kept, ACT);
   expect([await status(rotated.key), await status(again.key)]).toEqual([401, 429]);
 });

@@ -4,10 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openServedStore } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
+import { DOCTOR } from '../../src/core/lease.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { ALIVE_MS } from '../../src/core/server.ts';
 import { newKey } from '../../src/operate.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { isPostgresStore, openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { flagOf, someKey } from '../store/contract.ts';
@@ -128,6 +129,17 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     run(['migrate', '--from', `sqlite:${file()}`, ...args], { folder, env: { DATABASE_URL: url } });
 
   test('moves everything, counts included, once, and a server goes on counting there', async () => {
+    // A look at the target makes nothing there, nor does the doctor's proof of a store that is there count as one.
+    const looked = await run(['keys', 'list'], { folder, env: { DATABASE_URL: url } });
+    expect([looked.code, looked.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^domain-risk: there is no store: postgres:.*: set DATABASE_URL to .*\n$/),
+    ]);
+    expect(await isPostgresStore(url)).toBe(false);
+    const empty = await openPostgresStore(url);
+    await empty.swapLease({ name: DOCTOR, holder: null, until: 0, dueAt: 5 }, undefined);
+    await empty.close();
+    expect(await isPostgresStore(url)).toBe(true);
     const sqlite = await source();
     const { key, secret } = await fill(sqlite);
     const before = await contents(sqlite);

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -218,6 +218,15 @@ test.skipIf(isRoot && !hasTool('setpriv'))(
       1,
       `domain-risk: cannot read ${join(folder, 'domain-risk.db')} (EACCES): run it as the user of the service\n`,
     ]);
+    if (!isRoot) return;
+    // As a version before left what root had restored, but for who is who.
+    const path = join(folder, 'domain-risk.db');
+    writeFileSync(path, 'x', { mode: 0o600 });
+    chownSync(path, 65_534, 65_534);
+    const started = await run(['keys', 'list'], { folder, through });
+    expect(started.stderr).toBe(
+      `domain-risk: cannot read ${path} (EACCES): it belongs to another user than its folder; as root: chown --reference="${folder}" "${path}"*\n`,
+    );
   },
 );
 

@@ -231,6 +231,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await page.getByText('The old secret works until').waitFor();
     expect(await focused(page)).toBe('big shop');
     await button(page, 'Rotate big shop').click();
+    await page.getByText('The secret before still works, and ends now').waitFor();
     await page.getByRole('dialog').getByLabel('Old secret').selectOption('revoke now');
     await page.getByText('Callers with the old secret get 401 at once').waitFor();
     await send(page, 'Rotate');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FeedCheck } from '../../src/core/freshness.ts';
-import { checksAgain, keysAgain, listsAgain } from '../../src/core/restored.ts';
+import { checksAgain, listsAgain } from '../../src/core/restored.ts';
+import { keysAgain } from '../../src/core/restored-keys.ts';
 import { keyRecord } from '../support/records.ts';
 
 const key = (id: string, name: string, facts = {}) => keyRecord({ id, name, digest: id, ...facts });

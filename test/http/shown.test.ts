@@ -34,6 +34,7 @@ describe('a key', () => {
     last4: 'wxyz',
     previousDigest: 'the digest before',
     previousUntil: null,
+    former: null,
     quota: 10,
     rate: null,
     origins: ['https://a.com'],

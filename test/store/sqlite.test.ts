@@ -1,6 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -15,18 +17,20 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MOST_ACTS } from '../../src/core/audit.ts';
+import { FIRST_START, MOST_ACTS } from '../../src/core/audit.ts';
 import { MOST_DECISIONS } from '../../src/core/decision.ts';
 import { digestOf } from '../../src/core/key.ts';
 import type { Override } from '../../src/core/override.ts';
 import { type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
+import { rotated } from '../../src/core/rotation.ts';
 import { TABLES } from '../../src/store/columns.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { SQLITE } from '../../src/store/sqlite/codes.ts';
 import { explain, openFirst } from '../../src/store/sqlite/open.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { copyWhole } from '../../src/store/sqlite/whole-copy.ts';
 import { ACT } from '../support/act.ts';
 import { emptiedFile, emptiedServers } from '../support/emptied.ts';
 import { guestOf } from '../support/guests.ts';
@@ -103,6 +107,39 @@ describe('the file', () => {
     expect(files).toContain('domain-risk.db-wal');
     for (const file of files) expect(mode(join(path, '..', file))).toBe('600');
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'made or changed by root belongs to the user whose folder it is in, with all beside it',
+    async () => {
+      const home = join(temporaryFolder(), 'home');
+      mkdirSync(home);
+      chownSync(home, 65_534, 65_534);
+      const path = join(home, 'data', 'domain-risk.db');
+      const owners = () =>
+        readdirSync(home, { recursive: true, encoding: 'utf8' }).map(name => [
+          name,
+          statSync(join(home, name)).uid,
+        ]);
+      const store = await open(path);
+      await store.createKey(someKey(), ACT);
+      await store.backup(join(home, 'copy.db'), () => {});
+      const elsewhere = join(temporaryFolder(), 'copy.db');
+      await store.backup(elsewhere, () => {});
+      expect(statSync(elsewhere).uid).toBe(0);
+      const beside = ['', '-shm', '-wal', '.pair'].map(end => `data/domain-risk.db${end}`);
+      expect(owners().map(([name]) => name)).toEqual(expect.arrayContaining(['copy.db', 'data', ...beside]));
+      expect(owners().filter(([, uid]) => uid !== 65_534)).toEqual([]);
+      await store.close();
+      // The copy before the tables change too.
+      const db = new DatabaseSync(path);
+      db.exec('ALTER TABLE key DROP COLUMN former');
+      db.close();
+      await (await open(path)).close();
+      expect(owners().filter(([name]) => String(name).includes('.before-'))).toEqual([
+        [expect.anything(), 65_534],
+      ]);
+    },
+  );
 
   test('is one file again after a clean end, the journal emptied into it', async () => {
     const { path, store } = await newStore();
@@ -667,6 +704,84 @@ describe('a restore', () => {
     expect((await store.compareBackup(target)).changes).toEqual([]);
   });
 
+  test('into a new store that began with a secret that was rotated away: the one of the backup is valid, and that is told', async () => {
+    const { store: before, key, spend } = await backedUp();
+    const live = { ...key, ...rotated(key, someKey({ last4: 'live' }), null) };
+    await before.updateKey(live, key, ACT);
+    await spend(DAY);
+    const target = join(temporaryFolder(), 'rotated.db');
+    await before.backup(target, () => {});
+    const { store } = await newStore();
+    const first = someKey({ name: 'first', digest: key.digest });
+    await store.createFirstKey(first, { ...ACT, via: FIRST_START });
+    const planned = await store.compareBackup(target);
+    expect(await store.restore(target, { ...ACT, at: ACT.at + 1 })).toEqual(planned);
+    expect(planned).toMatchObject({
+      changes: [
+        { action: 'key.rotate', subject: first.id, detail: expect.stringContaining('…live (rotated') },
+      ],
+      warnings: [],
+    });
+    expect((await store.keyByDigest(key.digest)).key).toBeUndefined();
+    expect((await store.keyByDigest(live.digest)).key).toMatchObject({ id: first.id, quota: 10 });
+    expect(await store.used(first.id, MONTH)).toBe(2);
+    expect((await store.audit(9)).map(({ action }) => action)).toContain('key.rotate');
+  });
+
+  test('beside a first key of which the backup cannot tell says so, and in the audit', async () => {
+    const { target } = await backedUp();
+    const { store } = await newStore();
+    const first = someKey({ name: 'first' });
+    await store.createFirstKey(first, { ...ACT, action: 'key.create', subject: first.id, via: FIRST_START });
+    const doubt = { action: 'store.restore', subject: first.id };
+    expect((await store.compareBackup(target)).warnings).toMatchObject([doubt]);
+    await store.restore(target, { ...ACT, at: ACT.at + 1 });
+    expect(await store.audit(9)).toContainEqual(expect.objectContaining(doubt));
+  });
+
+  test('of the file of a server that was killed takes along what is only in the journal beside it', async () => {
+    const { path, store, key } = await backedUp(newStore);
+    const last = someKey();
+    await store.createKey(last, ACT);
+    const saved = join(temporaryFolder(), 'saved.db');
+    for (const end of ['', '-wal']) copyFileSync(path + end, saved + end);
+    for (const end of ['', '-wal']) chmodSync(saved + end, 0o400);
+    const changed = watchBytes(saved);
+    const elsewhere = await newStore();
+    expect((await elsewhere.store.compareBackup(saved)).changes).toHaveLength(2);
+    await elsewhere.store.restore(saved, ACT);
+    expect((await elsewhere.store.listKeys()).map(({ id }) => id).sort()).toEqual([key.id, last.id].sort());
+    expect([changed(), readdirSync(join(saved, '..'))]).toEqual([[], ['saved.db', 'saved.db-wal']]);
+    for (const end of ['', '-wal']) rmSync(saved + end);
+    writeFileSync(`${saved}-wal`, Buffer.alloc(100));
+    writeFileSync(saved, '');
+    await expect(elsewhere.store.restore(saved, ACT)).rejects.toThrow(
+      'saved.db is empty: name a file made by',
+    );
+  });
+
+  test('of a file beside which the journal of another one lies is that of the file', async () => {
+    const { path, store, key, target } = await backedUp(newStore);
+    await store.createKey(someKey(), ACT);
+    renameSync(target, path);
+    const elsewhere = await newStore();
+    await elsewhere.store.restore(path, ACT);
+    expect(await elsewhere.store.listKeys()).toEqual([key]);
+  });
+
+  test('of a file that a server is writing to is refused with what to do', async () => {
+    const source = join(temporaryFolder(), 'served.db');
+    for (const end of ['', '-wal']) writeFileSync(source + end, 'x');
+    const put = async (from: string, to: string) => {
+      copyFileSync(from, to);
+      appendFileSync(`${source}-wal`, 'y');
+    };
+    const copied = copyWhole(source, `${source}.copy`, put);
+    await expect(copied).rejects.toThrow('make a backup of it with "domain-risk backup"');
+    await copyWhole(source, `${source}.copy`);
+    expect(readFileSync(`${source}.copy-wal`)).toEqual(readFileSync(`${source}-wal`));
+  });
+
   test('of what a newer version has added is refused, changes nothing, and says how to have it all the same', async () => {
     const { path, store, key, target } = await backedUp(newStore);
     const newer = new DatabaseSync(target);
@@ -724,6 +839,7 @@ describe('a restore', () => {
         { action: 'override.set', subject: 'removed.example', detail: 'deny, with subdomains' },
       ],
       rows: {},
+      warnings: [],
     });
     expect((await store.audit(4)).reverse()).toMatchObject([
       ...planned.changes,
@@ -738,7 +854,7 @@ describe('a restore', () => {
       'new.example',
     ]);
     // Once more there is nothing left to do.
-    expect(await store.compareBackup(target)).toEqual({ changes: [], rows: {} });
+    expect(await store.compareBackup(target)).toEqual({ changes: [], rows: {}, warnings: [] });
   });
 
   test('takes no day, no act and no newer list away, and adds what only the backup knows', async () => {

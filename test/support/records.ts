@@ -13,6 +13,7 @@ export function keyRecord(facts: Partial<KeyRecord> = {}): KeyRecord {
     last4: '0000',
     previousDigest: null,
     previousUntil: null,
+    former: null,
     quota: null,
     rate: null,
     origins: [],

@@ -46,7 +46,9 @@ export function keyEndpoints({ operate, clock, mix }: KeyParts) {
   };
 
   const rotate: Work<typeof RotationBody> = async ({ target }, actor, body) => {
-    const made = await operate.rotateKey(target.segment, (body.overlap_seconds ?? 0) * 1_000, actor);
+    const overlap = (body.overlap_seconds ?? 0) * 1_000;
+    const wanted = { overlap, endsPrevious: body.end_previous };
+    const made = await operate.rotateKey(target.segment, wanted, actor);
     if ('problem' in made) return refusalOf(made);
     return ok(shownKey(made.key, await operate.usedBy(made.key), made.secret));
   };

@@ -61,6 +61,9 @@ async function additions(session: Session): Promise<string[]> {
   ];
 }
 
+/** Whether anybody has made the tables yet. */
+export const hasTables = (session: Session): Promise<boolean> => isMade(session, 'table');
+
 /** Where the tables are up to date this only reads: it takes no lock and needs no right to make tables. */
 export async function bringUpToDate(
   session: Session,

@@ -7,7 +7,7 @@ import { provedOnce } from '../proof.ts';
 import { StoreRefused } from '../refused.ts';
 import { createAddedFeeds } from './added-feeds.ts';
 import { createAudit } from './audit.ts';
-import { bringUpToDate } from './change.ts';
+import { bringUpToDate, hasTables } from './change.ts';
 import { createChanges } from './changes.ts';
 import { type Connections, DEADLINE_MS, openConnections } from './connect.ts';
 import { createDecisions } from './decisions.ts';
@@ -48,7 +48,7 @@ const WHERE = '--host=HOST --username=USER';
 const PASSWORD =
   '(with the password in ~/.pgpass or PGPASSWORD: others on this machine can see what is typed)';
 
-async function restoreThere(): Promise<never> {
+export async function restoreThere(): Promise<never> {
   throw new StoreRefused(
     'this store is PostgreSQL, which has its own restore',
     `stop all servers, then pg_restore --clean --if-exists ${WHERE} --dbname=DATABASE backup.dump ${PASSWORD}`,
@@ -89,15 +89,28 @@ function recordsOn(records: Connections) {
   };
 }
 
+/** A look at a database, perhaps at a wrong one, makes nothing there. */
+export const isPostgresStore = (url: string): Promise<boolean> => withConnection(url, hasTables);
+
+function noStoreAt(url: string): StoreRefused {
+  const { host, pathname } = new URL(url);
+  return new StoreRefused(
+    `there is no store: postgres://${host}${pathname} has no tables of this program`,
+    'set DATABASE_URL to the database that holds it, or start the service to make one',
+  );
+}
+
 /** Opens the database at `url`, or throws StoreRefused with a message that names the fix. */
 export async function openPostgresStore(
   url: string,
   clock: Clock = Date.now,
   onFormChange: OnFormChange = () => {},
   workers = 1,
+  mayMake = true,
 ): Promise<Store> {
   await withConnection(url, async session => {
     await checkServer(session);
+    if (!mayMake && !(await hasTables(session))) throw noStoreAt(url);
     await bringUpToDate(session, onFormChange);
   });
   const counters = openConnections(url, COMMITS_AT_ONCE);

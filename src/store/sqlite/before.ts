@@ -8,6 +8,7 @@ import { StoreRefused } from '../refused.ts';
 import type { BeforeChange, Copy } from './change.ts';
 import { unavailabilityOf } from './codes.ts';
 import { LOCK_WAIT_MS } from './lock.ts';
+import { makeOwnFile } from './owner.ts';
 
 const KEPT = 3;
 
@@ -44,8 +45,7 @@ function copyOf(path: string): Copy & { readonly name: string } {
 }
 
 function write(path: string, partial: string): void {
-  // Made here and not by SQLite, so that nobody else can read it while it is being written.
-  closeSync(openSync(partial, 'wx', 0o600));
+  makeOwnFile(partial);
   // On a connection of its own: one in a transaction cannot do it.
   const db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
   try {

@@ -1,14 +1,16 @@
 /** The files of `backup` and `restore`: none has the name of a backup before it is a whole one, none is left behind. */
 
 import { randomBytes } from 'node:crypto';
-import { chmod, copyFile, lstat, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
 import { type Asking, NO_DEADLINE } from './asking.ts';
 import { isOfSystem, unavailabilityOf } from './codes.ts';
 import { examine, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
+import { giveBackup } from './owner.ts';
 import { type Missing, missingIn } from './schema.ts';
+import { copyWhole } from './whole-copy.ts';
 import type { Copier, Records } from './worker.ts';
 
 /** What is done in a thread that is started for it. */
@@ -26,7 +28,7 @@ export function createCopies(
       await removeLeftovers(`${target}.partial-`);
       // Nothing has the name of a backup before it is a whole one, and no other process writes what gets it here.
       const partial = `${target}.partial-${process.pid}-${randomBytes(4).toString('hex')}`;
-      await makeFile(partial);
+      await makeFile(partial, path);
       try {
         const isWhole = await apart(async askThere => {
           await askThere('backup', [partial], NO_DEADLINE, progress);
@@ -60,14 +62,12 @@ async function withCopy<T>(
   const copy = `${path}.restoring-${process.pid}`;
   await removeLeftovers(`${path}.restoring-`);
   try {
-    await copyFile(source, copy).catch((error: unknown) => {
+    await copyWhole(source, copy).catch((error: unknown) => {
       if (!isOfSystem(error)) throw error;
       if (error.code === 'ENOSPC') throw noSpaceFor(copy);
       throw new StoreRefused(`cannot read ${source} (${error.code})`, 'name a file made by backup');
     });
-    await chmod(copy, 0o600);
-    examine(copy, source);
-    if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, 'name a file made by backup');
+    checkCopied(copy, source);
     const missing = read(copy, missingIn);
     bringUpToDate(copy, source, path);
     return await work(copy, missing);
@@ -76,6 +76,17 @@ async function withCopy<T>(
   } finally {
     for (const end of ['', '-wal', '-shm', '-journal']) await rm(copy + end, { force: true });
   }
+}
+
+function checkCopied(copy: string, source: string): void {
+  const fix = 'name a file made by backup, of this version or an older one';
+  try {
+    examine(copy, source);
+  } catch (error) {
+    // Its own advice is about the store, and this is none.
+    throw error instanceof StoreRefused ? new StoreRefused(error.problem, fix) : error;
+  }
+  if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, fix);
 }
 
 function noSpaceFor(path: string): StoreRefused {
@@ -153,9 +164,11 @@ function bringUpToDate(copy: string, source: string, path: string): void {
 }
 
 /** Made here and not by SQLite, so that nobody else can read it while it is being written. */
-async function makeFile(path: string): Promise<void> {
+async function makeFile(path: string, store: string): Promise<void> {
+  let file: FileHandle | undefined;
   try {
-    await (await open(path, 'wx', 0o600)).close();
+    file = await open(path, 'wx', 0o600);
+    await giveBackup(file, path, store);
   } catch (error) {
     if (!isOfSystem(error)) throw error;
     const { code } = error;
@@ -165,5 +178,7 @@ async function makeFile(path: string): Promise<void> {
       `cannot write ${path} (${code})`,
       'name a file in a directory that exists and that this user can write to',
     );
+  } finally {
+    await file?.close();
   }
 }

@@ -1,6 +1,6 @@
 /** Opens the embedded store's file, or refuses what it must not touch. */
 
-import { chmodSync, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreRefused } from '../refused.ts';
@@ -8,6 +8,7 @@ import { type BeforeChange, bringUpToDate, checkSchema } from './change.ts';
 import { codeOf, isOfSystem, SQLITE } from './codes.ts';
 import { JOURNAL_BYTES } from './heads.ts';
 import { LOCK_WAIT_MS, OPEN_WAIT_MS, takeLock } from './lock.ts';
+import { makeOwnFile, makeOwnFolder } from './owner.ts';
 import { APPLICATION_ID, unknownColumnsIn } from './schema.ts';
 
 /** Older versions can corrupt a WAL that two processes write to (sqlite.org, release 3.51.3). */
@@ -45,6 +46,7 @@ export function openDatabase(
   const isFresh = !statSync(path, { throwIfNoEntry: false })?.size;
   let db: DatabaseSync | undefined;
   try {
+    if (isFresh) makeMissing(path);
     db = new DatabaseSync(path, { timeout: waitMs });
     if (isFresh) chmodSync(path, 0o600);
     checkVersion(db);
@@ -60,6 +62,15 @@ export function openDatabase(
   } catch (error) {
     db?.close();
     throw explain(error, path);
+  }
+}
+
+function makeMissing(path: string): void {
+  try {
+    makeOwnFile(path);
+  } catch (error) {
+    // An interrupted start leaves an empty one; of all else SQLite tells.
+    if (!isOfSystem(error)) throw error;
   }
 }
 
@@ -111,7 +122,7 @@ function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   makeFolder(dirname(folder));
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    makeOwnFolder(folder);
   } catch (error) {
     // Another process may have been faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -16,7 +16,6 @@ import {
   type Stats,
   statSync,
   unlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -24,6 +23,7 @@ import type { SetAside } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
 import { isOfSystem } from './codes.ts';
 import { canFollow, type Head, headOf } from './heads.ts';
+import { makeOwnFile } from './owner.ts';
 
 interface Identity {
   readonly dev: number;
@@ -56,7 +56,7 @@ function isSame(one: Identity, other: Identity): boolean {
 const noteOf = (real: string) => `${real}.pair`;
 
 /** Behind a symbolic link SQLite puts everything beside the file itself, also where that is gone. */
-function realOf(path: string): string {
+export function realOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   try {
     return resolve(dirname(path), readlinkSync(path));
@@ -78,7 +78,8 @@ export function notePair(path: string, head: Head): void {
   };
   const partial = `${noteOf(real)}-${process.pid}-${threadId}`;
   try {
-    writeFileSync(partial, JSON.stringify(note), { mode: 0o600 });
+    rmSync(partial, { force: true });
+    makeOwnFile(partial, JSON.stringify(note));
     renameSync(partial, noteOf(real));
   } catch (error) {
     if (!isOfSystem(error)) throw error;
@@ -114,7 +115,7 @@ function isFileOf({ file, head }: Note, real: string): boolean {
 }
 
 /** Those beside the file that were written for another one. */
-function strangersBeside(real: string): string[] {
+export function strangersBeside(real: string): string[] {
   const paths = ENDS.map(end => real + end);
   const present = paths.map(statOf);
   if (!present.some(Boolean)) return [];

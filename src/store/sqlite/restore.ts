@@ -1,12 +1,11 @@
 /** `restore`: takes over what a backup knows into the embedded store, in one step and while serving. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import { type Act, shortDetail } from '../../core/audit.ts';
+import { type Act, FIRST_START, shortDetail } from '../../core/audit.ts';
 import { KEPT_VERSIONS } from '../../core/history.ts';
 import {
   addedAgain,
   checksAgain,
-  keysAgain,
   listsAgain,
   operatorsAgain,
   overridesAgain,
@@ -14,6 +13,7 @@ import {
   restoredInWords,
   type Written,
 } from '../../core/restored.ts';
+import { doubtsAbout, keysAgain, oneKeys } from '../../core/restored-keys.ts';
 import { KEY, OPERATOR, OVERRIDE, PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD, TABLES } from '../columns.ts';
 import { ADDED_FEED, FEED_CHECK } from '../columns-of-lists.ts';
 import { type Shape, type Table, upsert } from '../table.ts';
@@ -35,42 +35,33 @@ function keepUnknown(db: DatabaseSync, missing: Missing): void {
 
 const OF_KEYS = TABLES.filter(({ columns }) => columns.some(({ name }) => name === 'key_id'));
 
-/**
- * After a disaster a new store begins with the first key that the settings name: the same secret, under another id. In the
- * copy of the backup the key and all that is counted for it get the present id, and then it is one key.
- */
+/** In the copy of the backup a key that is one with one of here, and all that is counted for it, get the id of here. */
 function uniteKeys(db: DatabaseSync): void {
-  const same = db
-    .prepare(
-      `SELECT old.id AS was, min(present.id) AS id FROM backup.key AS old JOIN main.key AS present ON
-        old.digest IN (present.digest, present.previous_digest)
-        OR old.previous_digest IN (present.digest, present.previous_digest)
-      WHERE old.id NOT IN (SELECT id FROM main.key) GROUP BY old.id`,
-    )
-    .all();
   // A row and what refers to it change one after the other.
   db.exec('PRAGMA defer_foreign_keys = ON');
-  for (const { was, id } of same)
+  for (const [was, id] of oneKeys(...bothOf(db, KEY, KEY)))
     for (const [table, column] of [[KEY.name, 'id'], ...OF_KEYS.map(({ name }) => [name, 'key_id'])]) {
-      db.prepare(`UPDATE OR IGNORE backup.${table} SET ${column} = ? WHERE ${column} = ?`).run(id!, was!);
-      db.prepare(`DELETE FROM backup.${table} WHERE ${column} = ?`).run(was!);
+      db.prepare(`UPDATE OR IGNORE backup.${table} SET ${column} = ? WHERE ${column} = ?`).run(id, was);
+      db.prepare(`DELETE FROM backup.${table} WHERE ${column} = ?`).run(was);
     }
 }
 
+/** The rows of here, and those of the backup. */
+function bothOf<R>(db: DatabaseSync, { name, key }: Table<object>, { names, sqlite }: Shape<R>) {
+  const rows = (schema: string) =>
+    db.prepare(`SELECT ${names} FROM ${schema}.${name} ORDER BY ${key}`).all().map(sqlite.record);
+  return [rows('main'), rows('backup')] as const;
+}
+
 function decidedIn(db: DatabaseSync) {
-  const bothOf = <R>({ name, key }: Table<object>, { names, sqlite }: Shape<R>) => {
-    const rows = (schema: string) =>
-      db.prepare(`SELECT ${names} FROM ${schema}.${name} ORDER BY ${key}`).all().map(sqlite.record);
-    return [rows('main'), rows('backup')] as const;
-  };
-  const [present, old] = bothOf(SNAPSHOT, SNAPSHOT_HEAD);
-  const [past] = bothOf(PAST_SNAPSHOT, SNAPSHOT_HEAD);
+  const [present, old] = bothOf(db, SNAPSHOT, SNAPSHOT_HEAD);
+  const [past] = bothOf(db, PAST_SNAPSHOT, SNAPSHOT_HEAD);
   return {
-    keys: keysAgain(...bothOf(KEY, KEY)),
-    overrides: overridesAgain(...bothOf(OVERRIDE, OVERRIDE)),
-    operators: operatorsAgain(...bothOf(OPERATOR, OPERATOR)),
-    added: addedAgain(...bothOf(ADDED_FEED, ADDED_FEED)),
-    checks: checksAgain(...bothOf(FEED_CHECK, FEED_CHECK)),
+    keys: keysAgain(...bothOf(db, KEY, KEY)),
+    overrides: overridesAgain(...bothOf(db, OVERRIDE, OVERRIDE)),
+    operators: operatorsAgain(...bothOf(db, OPERATOR, OPERATOR)),
+    added: addedAgain(...bothOf(db, ADDED_FEED, ADDED_FEED)),
+    checks: checksAgain(...bothOf(db, FEED_CHECK, FEED_CHECK)),
     lists: listsAgain([...present, ...past], old),
   };
 }
@@ -83,8 +74,13 @@ function restoredOf(db: DatabaseSync, decided: Decided): Restored {
     const { n } = db.prepare(`SELECT count(*) AS n ${from}`).get()!;
     return [name, Number(n)] as const;
   });
+  const first = db
+    .prepare("SELECT subject FROM main.audit WHERE action = 'key.create' AND via = ?")
+    .all(FIRST_START)
+    .map(({ subject }) => String(subject));
   return {
     changes: written.map(({ change }) => change),
+    warnings: doubtsAbout(...bothOf(db, KEY, KEY), new Set(first)),
     rows: Object.fromEntries(counted.filter(([, n]) => n > 0)),
   };
 }
@@ -150,7 +146,8 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
           const decided = decidedIn(db);
           const restored = restoredOf(db, decided);
           write(db, decided);
-          for (const change of restored.changes) writeAct(db, { ...act, ...change });
+          for (const change of [...restored.changes, ...restored.warnings])
+            writeAct(db, { ...act, ...change });
           writeAct(db, { ...act, detail: shortDetail(restoredInWords(restored)) });
           raise();
           return restored;

@@ -21,7 +21,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Empty, Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { share, useShared } from '../../shared.ts';
-import { day, fromNow, number } from '../../time.ts';
+import { day, fromNow, moment, number } from '../../time.ts';
 import { changedLimits, KeyForm } from './key-form.tsx';
 
 /** What is in front of the list. */
@@ -182,7 +182,7 @@ export function Front({ open, onOpen, onChanged }: FrontProps) {
         <Confirm
           title={`Rotate ${open.key.name}`}
           verb="Rotate"
-          act={() => rotateKey(open.key.id, Number(overlap))}
+          act={() => rotateKey(open.key.id, Number(overlap), isAhead(open.key.previous_until))}
           onDone={showSecret('New secret')}
           {...then}
         >
@@ -198,6 +198,11 @@ export function Front({ open, onOpen, onChanged }: FrontProps) {
               </select>
             )}
           </Field>
+          {isAhead(open.key.previous_until) && (
+            <Notice tone="warning" title="The secret before still works, and ends now">
+              <p>It was kept until {moment(open.key.previous_until)}. Only one old secret can be kept.</p>
+            </Notice>
+          )}
           {overlap === '0' && (
             <Notice tone="warning" title="Callers with the old secret get 401 at once">
               <p>Choose this only when the secret has leaked.</p>
