@@ -78,7 +78,7 @@ async function accept(folder: string, at: number, names: readonly string[]): Pro
   const feed = feedOf(added);
   const since = Uint16Array.from(names, (_, at) => FIRST_DAY + Math.floor((10 * at) / names.length));
   const dropped = { malformed: 0, suffix: 0, specialUse: 0, duplicate: 0 };
-  const more = { doubtful: new Map(), moved: new Map(), labels: new Map(), dropped };
+  const more = { doubtful: new Map(), moved: new Map(), flagged: new Map(), labels: new Map(), dropped };
   const snapshot = allAtOnce(sealing(feed, { version: '1', names, since, ...more }));
   const { version, digest } = snapshot;
   const was = (await store.snapshots()).find(head => head.feed === feed.id)?.digest ?? null;

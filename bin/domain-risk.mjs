@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chooseNode } from './choose-node.mjs';
-import { checkFolder, fail, launch, settingsFrom } from './launch.mjs';
+import { checkFolder, fail, launch, passSettings } from './launch.mjs';
 import { takeSignals } from './pass-signals.mjs';
 
 const CLI = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist', 'src', 'cli.js');
@@ -30,8 +30,8 @@ const chosen = chooseNode(host, bundledNode(), runs);
 if ('problem' in chosen) fail(chosen.problem);
 // By it a server notices that this process was killed and passes no signal on any more.
 const env = { ...process.env, DOMAIN_RISK_LAUNCHER: String(process.pid) };
-const settings = settingsFrom([resolve('.env')], env);
-const child = launch(chosen.node, [...settings, CLI, ...process.argv.slice(2)], env, signals);
+passSettings([resolve('.env')], env);
+const child = launch(chosen.node, [CLI, ...process.argv.slice(2)], env, signals);
 // npx passes a signal to its shell, which ends and tells nobody.
 const { ppid } = process;
 if (process.env.npm_command === 'exec')

@@ -21,13 +21,14 @@ export function checkFolder() {
   }
 }
 
-/** For Node, to read the settings in the first of these files that is there; for the program, to tell where they came from. */
-export function settingsFrom(paths, env) {
-  const { path, problem } = settingsFileOf(paths);
-  if (problem) fail(problem);
-  if (path === undefined) return [];
-  env.DOMAIN_RISK_ENV_FILE = path;
-  return [`--env-file=${path}`];
+/**
+ * The program reads its settings from the first of these files that is there. Not Node (`--env-file`): it would do what
+ * NODE_OPTIONS says there, and pass all else on to npm.
+ */
+export function passSettings(paths, env) {
+  const path = settingsFileOf(paths);
+  if (path === undefined) delete env.DOMAIN_RISK_ENV_FILE;
+  else env.DOMAIN_RISK_ENV_FILE = path;
 }
 
 /** From here on this process ends as the one that it starts. */

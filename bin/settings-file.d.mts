@@ -1,4 +1,1 @@
-export function settingsFileOf(paths: readonly string[]): {
-  readonly path?: string;
-  readonly problem?: string;
-};
+export function settingsFileOf(paths: readonly string[]): string | undefined;

@@ -1,22 +1,17 @@
-/** `.env`, of which Node reads the settings before anything of ours runs: a pipe there would hold it for ever. */
+/** `.env`: which one counts. The program reads it, and says what is wrong with it. */
 
 import { statSync } from 'node:fs';
 
 /** Whoever may not look into a folder has no settings there: `sudo -u` leaves its user in the current folder of another. */
-function statOf(path) {
+function isThere(path) {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
-/** The first of these that is there; a problem in words where it is no file. */
+/** The first of these that is there, whatever it is. */
 export function settingsFileOf(paths) {
-  for (const path of paths) {
-    const stat = statOf(path);
-    if (stat === undefined) continue;
-    return stat.isFile() ? { path } : { problem: `${path} must be a file, or not be there` };
-  }
-  return {};
+  return paths.find(isThere);
 }

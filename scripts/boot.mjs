@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkFolder, fail, launch, settingsFrom } from '../bin/launch.mjs';
+import { checkFolder, fail, launch, passSettings } from '../bin/launch.mjs';
 import { takeSignals } from '../bin/pass-signals.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -81,5 +81,5 @@ if (isCommand) env.DOMAIN_RISK_LAUNCHER = String(process.pid);
 // The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
 if (!isCommand) for (const name of settingNames()) delete env[name];
 // From wherever it is called, the same settings: those of the installation, where the current folder has none of its own.
-const settings = isCommand ? settingsFrom([resolve('.env'), join(root, '.env')], env) : [];
-launch(node, [...settings, join(root, script), ...args], env, signals);
+passSettings(isCommand ? [resolve('.env'), join(root, '.env')] : [], env);
+launch(node, [join(root, script), ...args], env, signals);

@@ -1,7 +1,7 @@
 /** What callers ask → a sample of each day, by which updates are tried out before they count. */
 
 import { randomUUID } from 'node:crypto';
-import { KEPT_DAYS, MOST_NAMES } from './core/asked.ts';
+import { KEPT_DAYS, MOST_NAMES, ORDERS, orderOf } from './core/asked.ts';
 import type { Domain } from './core/domain.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { lastDays } from './core/quota.ts';
@@ -34,16 +34,16 @@ export function sampleAsked(parts: {
 
   /** What nobody knows the mail of tells nothing about what a list would change. */
   function* sampling(): Steps<string> {
-    const sample: string[] = [];
+    const sample = Array.from({ length: ORDERS }, () => '');
     const names = yield* resolver.recent(MOST_NAMES);
     for (const [at, name] of names.entries()) {
       if (at % STEP === 0) yield;
       const { verdict, degraded } = lookup.last(name as Domain);
       if (degraded) continue;
-      if (verdict.reason === 'safe') sample.push(name);
-      if (verdict.reason === 'disposable') sample.push(`!${name}`);
+      if (verdict.reason === 'safe') sample[orderOf(name)] += `${name} `;
+      if (verdict.reason === 'disposable') sample[orderOf(name)] += `!${name} `;
     }
-    return sample.join(' ');
+    return sample.join('').trimEnd();
   }
 
   async function keep(): Promise<void> {

@@ -21,6 +21,7 @@ import { ConfigRefused } from './config.ts';
 import { FeedError } from './core/feed.ts';
 import { StoreUnavailable } from './core/ports.ts';
 import { TableError } from './core/tables.ts';
+import { takeSettings } from './setting-sources.ts';
 import { StoreRefused } from './store/refused.ts';
 
 const FAILED = 1;
@@ -61,6 +62,8 @@ Examples:
 Settings such as PORT, DATA_DIR and DNS_SERVERS come from the environment; serve --help lists them, config shows them.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   )
+  // Help is there also where they cannot be read.
+  .hook('preAction', () => takeSettings(process.env))
   .exitOverride();
 for (const add of COMMANDS) add(program);
 for (const command of program.commands) inheritExit(command);

@@ -32,7 +32,8 @@ import { filterHere, type Make } from './make.ts';
 import { loadOverrides } from './overrule.ts';
 import { withPresence } from './presence.ts';
 import { createRank } from './rank.ts';
-import { recordChanges } from './record.ts';
+import { type RecorderParts, recordChanges } from './record.ts';
+import { holdLease } from './schedule.ts';
 import { type OnFormChange, toldOf } from './store/form.ts';
 import { StoreRefused } from './store/refused.ts';
 import { movedFrom } from './store/sqlite/moved.ts';
@@ -150,9 +151,8 @@ function tellFault(error: unknown): void {
   process.stderr.write(`domain-risk: ${(error as Error).stack}\n`);
 }
 
-function tellOnStderr(error: unknown): void {
-  process.stderr.write(`domain-risk: ${(error as Error).message}\n`);
-}
+const tellOnStderr = (error: unknown): void =>
+  void process.stderr.write(`domain-risk: ${(error as Error).message}\n`);
 
 /** Looks for updates in the store while the service runs. */
 export function followStore(
@@ -162,7 +162,8 @@ export function followStore(
 ): Following {
   const { store, onError, clock, make, ...rest } = parts;
   const stored = { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
-  const recorder = recordChanges({ store, catalog: rest.catalog, clock, write: make.tell, onError });
+  const hold: RecorderParts['hold'] = lease => holdLease({ store, clock: store.moment }, lease);
+  const recorder = recordChanges({ store, catalog: rest.catalog, clock, hold, write: make.tell, onError });
   const following = followFeeds({
     ...{ ...rest, sources: sourcesWithout(feedsOff), stored, make: make.next },
     followed: () => void recorder.look(),

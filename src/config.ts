@@ -60,7 +60,7 @@ export function readConfig(given: Environment): Config {
     const setting: Setting<unknown> = SETTINGS[name];
     const checked = setting.parse(env[name] ?? setting.fallback) as Checked<Parsed<K>>;
     if (checked.ok) return checked.value;
-    const shown = setting.secret ? '' : `=${JSON.stringify(env[name])}`;
+    const shown = setting.secret || setting.path ? '' : `=${JSON.stringify(env[name])}`;
     problems.push(`${name}${shown}: ${checked.problem}`);
     return undefined as Parsed<K>;
   }

@@ -11,8 +11,9 @@ export type Database =
 
 /** Of a file below `base`, where its path is relative. */
 export function parseDatabase(text: string, base = INSTALLATION): Checked<Database> {
-  if (text.startsWith('sqlite:') && text.length > 7)
-    return good({ kind: 'sqlite', path: resolve(base, text.slice(7)) });
+  const file = text.startsWith('sqlite:') ? text.slice(7) : '';
+  // As a file's name the password in an address would be shown.
+  if (file !== '' && !/^[a-z]+:\/\//i.test(file)) return good({ kind: 'sqlite', path: resolve(base, file) });
   if (!/^postgres(ql)?:\/\/./.test(text) || !URL.canParse(text))
     return bad('must be sqlite:<path of a file> or postgres://user:password@host:port/database');
   const problem = tlsProblem(new URL(text).searchParams);

@@ -29,7 +29,7 @@ export function tellOfUpdates(log: Logger, clock: Clock): ScheduleParts['tell'] 
         done.filter(({ outcome }) => wanted.includes(outcome)).map(({ feed }) => feed);
       const changed = of('accepted');
       const bad = done.filter(({ outcome }) => BAD.includes(outcome));
-      if (bad.length < done.length)
+      if (done.length > bad.length + of('held').length)
         log.info({ changed, unchanged: of('unchanged') }, 'the feeds were checked');
       if (bad.length === 0) {
         told = '';

@@ -6,13 +6,14 @@ import { type Act, type Actor, actOf } from './core/audit.ts';
 import {
   changesIn,
   digestOf,
+  doubleOf,
   type KeyRecord,
   type Limits,
   limitsIn,
   NO_LIMITS,
+  namedOf,
   secretFrom,
   shownParts,
-  wouldDouble,
 } from './core/key.ts';
 import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
@@ -45,11 +46,11 @@ export interface KeyUse {
 type WantedKey = Partial<Limits> & Pick<Limits, 'name'>;
 
 export interface Operate extends ActsOnFeeds, ActsOnHosts, ActsOfImport {
-  /** No two keys that are not revoked get the same name. */
+  /** No two keys that are not revoked get the same name, or one that differs in case only. */
   createKey(limits: WantedKey, actor: Actor): Promise<MadeKey | Problem>;
   /** Nothing where there is a key already. */
   createFirstKey(name: string, actor: Actor, secret?: string): Promise<MadeKey | undefined>;
-  /** By id, or by name where only one key that is not revoked has it. */
+  /** By id, or by name where only one key that is not revoked has it, or else one that differs in case only. */
   findKey(idOrName: string): Promise<KeyRecord | Problem>;
   listKeys(): Promise<KeyUse[]>;
   usedBy(key: KeyRecord): Promise<number>;
@@ -102,7 +103,7 @@ function keysKept({ store, clock }: Parts): Pick<Operate, 'findKey' | 'listKeys'
       const keys = await store.listKeys();
       const byId = keys.find(key => key.id === idOrName);
       if (byId) return byId;
-      const byName = keys.filter(key => key.name === idOrName && key.revokedAt === null);
+      const byName = namedOf(keys, idOrName);
       if (byName.length > 1) return problem('ambiguous', 'several keys have this name: use the id');
       return byName[0] ?? NO_SUCH_KEY;
     },
@@ -133,6 +134,8 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
 
   return {
     async createKey(limits, actor) {
+      const double = doubleOf(await store.listKeys(), undefined, limits.name);
+      if (double) return taken(double.name);
       const made = newKey(limits, clock());
       return (await store.createKey(made.key, creation(made.key, actor), true)) ? made : taken(limits.name);
     },
@@ -193,7 +196,8 @@ async function change(
     if ('problem' in edited) return edited;
     const changed = { ...key, ...edited };
     if (isDeepStrictEqual(changed, key)) return key;
-    if (wouldDouble(keys, id, changed.name)) return taken(changed.name);
+    const double = doubleOf(keys, id, changed.name);
+    if (double) return taken(double.name);
     if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
   }
   return problem('contended', 'others change this key all the time, and nothing was changed here: try again');

@@ -5,9 +5,10 @@ import type { Catalog } from './core/catalog.ts';
 import { comparing } from './core/comparing.ts';
 import { dayBefore, forgottenBefore } from './core/forgetting.ts';
 import { isHeld, LEASE_MS, type Lease } from './core/lease.ts';
-import { type ChangesMark, firstNumber, type ListingChange } from './core/listing-change.ts';
+import { CHANGES_LEASE, type ChangesMark, firstNumber, type ListingChange } from './core/listing-change.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Steps } from './core/steps.ts';
+import type { Held } from './schedule.ts';
 
 /** One message to the store, and one transaction. */
 const CHUNK = 250;
@@ -18,7 +19,6 @@ const MOST_KEPT = 200_000;
 const PATIENCE_MS = 180_000;
 /** What could not be written, or another was about to write, is looked at again. */
 const LOOK_MS = 20_000;
-const LEASE = 'changes';
 
 export interface Recorder {
   /** There is another catalog. Nobody has to wait for what it brings to be written. */
@@ -33,6 +33,8 @@ export interface Told {
   /** Up to `before`. */
   readonly was: ChangesMark;
   readonly now: number;
+  /** Of the lease: whoever has lost it to another writes nothing any more. */
+  readonly holder: string;
 }
 
 /** What writing takes of a store. */
@@ -43,6 +45,8 @@ export interface RecorderParts {
   /** That is served. */
   readonly catalog: () => Catalog;
   readonly clock: Clock;
+  /** Renews a lease until that is ended. */
+  readonly hold: (lease: Lease) => Pick<Held, 'end'>;
   /** `writeChanges`, here or in a thread of its own. */
   readonly write: (told: Told) => Promise<boolean>;
   readonly onError: (error: unknown) => void;
@@ -127,22 +131,25 @@ async function record(
   was: ChangesMark,
   parts: RecorderParts,
 ): Promise<boolean | undefined> {
-  const { store } = parts;
-  const lease = await store.lease(LEASE);
+  const { store, hold } = parts;
+  const lease = await store.lease(CHANGES_LEASE);
   const now = await store.moment();
   if (lease && isHeld(lease, now)) return undefined;
-  const mine: Lease = { name: LEASE, holder: randomUUID(), until: now + LEASE_MS, dueAt: 0 };
+  const holder = randomUUID();
+  const mine = { name: CHANGES_LEASE, holder, until: now + LEASE_MS, dueAt: 0 };
   if (!(await store.swapLease(mine, lease))) return undefined;
+  // On a slow store 200,000 take longer than it lasts: another would begin with them again and again.
+  const held = hold(mine);
   try {
-    return await parts.write({ before, after, was, now: parts.clock() });
+    return await parts.write({ before, after, was, now: parts.clock(), holder });
   } finally {
-    await store.swapLease({ ...mine, holder: null, until: 0 }, mine).catch(() => {});
+    await held.end(0).catch(() => {});
   }
 }
 
 /** False where another server came between. */
 export async function writeChanges(
-  { before, after, was, now }: Told,
+  { before, after, was, now, holder }: Told,
   store: WrittenTo,
   inTurns: <T>(steps: Steps<T>) => Promise<T>,
   mostKept = MOST_KEPT,
@@ -151,11 +158,13 @@ export async function writeChanges(
   const last = was.last + changes.length;
   const lowest = Math.max(was.floor, last - mostKept);
   // Of more than are kept at all the first are not even written: whoever follows begins anew.
-  for (let at = Math.max(0, lowest - was.last); at < changes.length; at += CHUNK)
-    await store.writeChanges(numbered(changes.slice(at, at + CHUNK), was.last + at), was.generation);
+  for (let at = Math.max(0, lowest - was.last); at < changes.length; at += CHUNK) {
+    const some = numbered(changes.slice(at, at + CHUNK), was.last + at);
+    if (!(await store.writeChanges(some, was.generation, holder))) return false;
+  }
   const old = await store.changesBefore(await forgottenAt(now, store));
   const floor = Math.max(lowest, Math.min(old, was.last));
-  return store.swapChangesMark({ generation: after.generation, floor, last }, was);
+  return store.swapChangesMark({ generation: after.generation, floor, last }, was, holder);
 }
 
 /** A clock that jumped takes nothing away before a second day says the same. */

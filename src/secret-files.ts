@@ -1,14 +1,11 @@
 /** Secrets that may also be in a file, since others can see the environment of a process. */
 
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { digestOf } from './core/key.ts';
-import { INSTALLATION } from './installation.ts';
 import { parseSecretFile } from './setting-values.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const IN_FILES = {
+export const IN_FILES = {
   ADMIN_TOKEN: 'ADMIN_TOKEN_FILE',
   DATABASE_URL: 'DATABASE_URL_FILE',
   ALERT_WEBHOOK_SECRET: 'ALERT_WEBHOOK_SECRET_FILE',
@@ -31,15 +28,4 @@ export function withSecrets(env: Environment, problems: string[]): Environment {
     else found[name] = held.value;
   }
   return { ...env, ...found };
-}
-
-/** Files that others may write to: whoever does gives himself the secret that it holds. One line for each. */
-export function exposedSecrets(env: Environment): string[] {
-  return [...Object.values(IN_FILES), 'FIRST_KEY_FILE'].flatMap(name => {
-    const path = env[name] && resolve(INSTALLATION, env[name]);
-    const mode = (path && statSync(path, { throwIfNoEntry: false })?.mode) || 0;
-    if ((mode & 0o022) === 0) return [];
-    const shown = (mode & 0o777).toString(8).padStart(4, '0');
-    return `${name}: others can change ${path} (mode ${shown}): chmod 600 ${path}`;
-  });
 }

@@ -1,7 +1,7 @@
 /** Values of settings, checked. What one must be is told with its name by `config.ts`. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { bad, type Checked, good } from './core/checked.ts';
@@ -57,7 +57,11 @@ function itemsOf(text: string): string[] {
 export function parseFeeds(text: string): Checked<readonly string[]> {
   const feeds = itemsOf(text);
   const isKnown = feeds.every(id => FEED_IDS.includes(id));
-  return isKnown ? good(feeds) : bad(`must be comma-separated names of ${FEED_IDS.join(', ')}`);
+  return isKnown
+    ? good(feeds)
+    : bad(
+        `must be comma-separated names of ${FEED_IDS.join(', ')}; a list of your own leaves with "feeds remove"`,
+      );
 }
 
 const MOST_WORKERS = 8;
@@ -95,27 +99,40 @@ export function parseKept(text: string): Checked<number> {
   return /^[1-9]\d{0,2}$/.test(text) ? good(Number(text)) : bad('must be a number from 1 to 999');
 }
 
-/** A directory that may not be there yet. */
-export function parseFolder(text: string): Checked<string | undefined> {
-  if (text === '') return good(undefined);
-  const path = resolve(INSTALLATION, text);
-  const isElse = statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
-  return isElse ? bad('must name a directory') : good(path);
+/** What people paste where a path belongs: a key, a token, a signing secret, an address with a password. */
+const NO_PATH = /^(?:drk_|dro_|whsec_|[a-z][0-9a-z+.-]*:\/\/)/i;
+
+const isPath = (text: string) => !NO_PATH.test(text);
+
+export function parseDataDir(text: string): Checked<string> {
+  return text !== '' && isPath(text) ? good(resolve(INSTALLATION, text)) : bad('must name a directory');
 }
+
+/** Of what may not be there yet: there it must be of this kind. */
+function parseNewPath(
+  text: string,
+  kind: string,
+  isKind: (it: Stats) => boolean,
+): Checked<string | undefined> {
+  if (text === '') return good(undefined);
+  if (!isPath(text)) return bad(`must name a ${kind}`);
+  const path = resolve(INSTALLATION, text);
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found && !isKind(found) ? bad(`must name a ${kind}`) : good(path);
+  } catch (error) {
+    return bad(`must name a ${kind} that this user can reach (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+export const parseFolder = (text: string) => parseNewPath(text, 'directory', it => it.isDirectory());
+export const parseNewFile = (text: string) => parseNewPath(text, 'file', it => it.isFile());
 
 export function parseFirstKey(text: string): Checked<string | undefined> {
   if (text === '') return good(undefined);
   return isWellFormedSecret(text)
     ? good(text)
     : bad('must be a key as "domain-risk keys generate" prints one');
-}
-
-/** A file that may not be there yet. */
-export function parseNewFile(text: string): Checked<string | undefined> {
-  if (text === '') return good(undefined);
-  const path = resolve(INSTALLATION, text);
-  const isElse = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-  return isElse ? bad('must name a file') : good(path);
 }
 
 /** What a file holds, without the line's end: for secrets that are mounted as files. */
@@ -128,7 +145,7 @@ export function parseSecretFile(text: string): Checked<string | undefined> {
     return bad(
       code === 'ENOTSUP'
         ? 'must name a regular file, not a pipe, socket or device'
-        : `must name a file that can be read (${code})`,
+        : `must name a file that can be read (${code}); its value is not shown, as it may be the secret itself`,
     );
   }
 }

@@ -1,14 +1,13 @@
 /** All settings: one row each. The table in docs/settings.md, `serve --help` and `.env.example` are made of these. */
 
-import { resolve } from 'node:path';
-import { bad, type Checked, good } from './core/checked.ts';
+import { type Checked, good } from './core/checked.ts';
 import { DECISION_LOGS } from './core/decision.ts';
 import { type Database, parseDatabase } from './database.ts';
 import { parseSentinels, parseServers } from './dns/settings.ts';
-import { INSTALLATION } from './installation.ts';
 import {
   oneOf,
   parseConnections,
+  parseDataDir,
   parseEvery,
   parseFeeds,
   parseFirstKey,
@@ -31,6 +30,8 @@ export type Setting<T> = {
   readonly help: string;
   /** Its value may hold a password and is never shown. */
   readonly secret?: boolean;
+  /** It names a file or a directory. What does not is not shown either: it may be the secret itself, typed in its place. */
+  readonly path?: boolean;
   parse(text: string): Checked<T>;
 };
 
@@ -44,7 +45,8 @@ export const SETTINGS = {
   DATA_DIR: {
     fallback: './var',
     help: 'Directory of the embedded store; created with mode 0700. A relative path is relative to the installation.',
-    parse: (text: string) => (text === '' ? bad('must name a directory') : good(resolve(INSTALLATION, text))),
+    path: true,
+    parse: parseDataDir,
   },
   DATABASE_URL: {
     fallback: '',
@@ -66,7 +68,7 @@ export const SETTINGS = {
   },
   FEEDS_OFF: {
     fallback: '',
-    help: 'Lists to leave out and not update, comma-separated, as named by `feeds status`; empty uses all.',
+    help: 'Lists to leave out and not update, comma-separated, as named by `feeds status`; empty uses all. A list of your own leaves with `feeds remove`.',
     parse: parseFeeds,
   },
   TRUST_PROXY: {
@@ -123,11 +125,13 @@ export const SETTINGS = {
   ADMIN_TOKEN_FILE: {
     fallback: '',
     help: 'File that holds the token, instead of `ADMIN_TOKEN`.',
+    path: true,
     parse: parseSecretFile,
   },
   DATABASE_URL_FILE: {
     fallback: '',
     help: 'File that holds the URL, instead of `DATABASE_URL`.',
+    path: true,
     parse: parseSecretFile,
   },
   FEEDS_UPDATE: {
@@ -144,11 +148,13 @@ export const SETTINGS = {
   FIRST_KEY_FILE: {
     fallback: '',
     help: 'File for the first API key of an empty store, instead of printing it. A key in the file is used; otherwise a new one is written there with mode 0600.',
+    path: true,
     parse: parseNewFile,
   },
   BACKUP_DIR: {
     fallback: '',
     help: 'Directory for scheduled backups of the embedded store, best on another disk; empty disables them.',
+    path: true,
     parse: parseFolder,
   },
   BACKUP_EVERY: {
@@ -186,6 +192,7 @@ export const SETTINGS = {
   ALERT_WEBHOOK_SECRET_FILE: {
     fallback: '',
     help: 'File that holds the secret, instead of `ALERT_WEBHOOK_SECRET`.',
+    path: true,
     parse: parseSecretFile,
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -24,7 +24,7 @@ import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, isNoted, note } from './update/note.ts';
 import { type Once, onceFrom } from './update/once.ts';
-import { flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
+import { flaggedIn, flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
 
 /**
  * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
@@ -154,9 +154,11 @@ function leftAlone(feed: string): Updated {
 }
 
 /** What had to be forced was looked at by an operator. */
-function triedOf({ feed, outcome, problems, turnover, waiting, tag, fallback }: Updated): Tried {
-  const isBad = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting';
-  return { feed, problem: isBad ? shortDetail(problems.join('; ')) : null, turnover, waiting, tag, fallback };
+function triedOf({ feed, outcome, problems, turnover, waiting, flips, tag, fallback }: Updated): Tried {
+  const trouble = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting' ? outcome : null;
+  const problem = trouble && shortDetail(problems.join('; '));
+  const flagged = outcome === 'accepted' || outcome === 'forced' ? flaggedIn(flips ?? []) : [];
+  return { feed, problem, trouble, turnover, waiting, flagged, tag, fallback };
 }
 
 function failed(feed: string, problem: string): Updated {
@@ -191,7 +193,9 @@ async function update(
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
   const now = parts.clock();
   const tried = await checkOf(feed.id, parts.store);
-  const last = force ? undefined : lastTag(source, inUse, tried, now);
+  // Whoever names a feed after going back with it goes on with what its server has, be it what is in use.
+  const goesOn = !parts.unlessHeld;
+  const last = force || goesOn ? undefined : lastTag(source, inUse, tried, now);
   const read = await readFresh(source, inUse.snapshot, last, parts.comingMs);
   const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
   if (read instanceof FeedError)
@@ -202,16 +206,16 @@ async function update(
   const held = { ...(await known()), installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
-  const lately = flaggedLately(inUse.snapshot, feed, today);
-  const moved = new Map([...turnoverOf(fresh, inUse.snapshot, today).moved, ...lately]);
-  const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved);
+  const { moved } = turnoverOf(fresh, inUse.snapshot, today);
+  const lately = flaggedLately(inUse.snapshot, today);
+  const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved, lately);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
   const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
-  if (inUse.snapshot && inUse.isWhole && isSame(inUse.snapshot, next))
+  if (inUse.snapshot && inUse.isWhole && !goesOn && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
-  const flips = await tryOut(next, inUse.snapshot, { ...parts, catalog }, now);
   const check = await checkOf(feed.id, parts.store);
+  const flips = await tryOut(next, inUse.snapshot, check, { ...parts, catalog }, now);
   const names = waitingIn(flips, check, lately.keys());
   if (names.length > 0) {
     const { problem, outcome, waiting } = problemOf(names, feed, check);
@@ -222,8 +226,7 @@ async function update(
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
   if (dryRun) return changed;
   const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
-  const isLookedAt = outcome === 'forced' || check?.isApproved === true;
-  const kept = keepingFlags(next, flips, isLookedAt, today);
+  const kept = keepingFlags(next, flips, check, outcome === 'forced', today);
   const taken = !(await isGone(feed, parts.store)) && (await accept(kept, inUse.digest, act, parts));
   if (taken) return { ...changed, tag: keptTag(read.tag, kept, now) };
   const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);

@@ -68,6 +68,7 @@ const ROOTS = new Set([
   'regular-file.ts',
   'reload.ts',
   'scheduled-backups.ts',
+  'exposed.ts',
   'secret-files.ts',
   'service.ts',
   'setting-sources.ts',

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { sampleAsked } from '../src/asked.ts';
 import { inTurns } from '../src/assemble.ts';
-import { type AskedNames, MOST_NAMES } from '../src/core/asked.ts';
+import { type AskedNames, MOST_NAMES, orderOf } from '../src/core/asked.ts';
 import type { Lookup } from '../src/lookup.ts';
 
 const VERDICTS: Readonly<Record<string, object>> = {
@@ -12,6 +12,11 @@ const VERDICTS: Readonly<Record<string, object>> = {
   'dead.com': { verdict: { reason: 'undeliverable' }, degraded: false },
   'unknown.com': { verdict: { reason: 'safe' }, degraded: true },
 };
+
+/** By their places. */
+const NAMES = ['safe.com', '!listed.com']
+  .toSorted((a, b) => orderOf(a.replace('!', '')) - orderOf(b.replace('!', '')))
+  .join(' ');
 
 test('safe and disposable ones of the day, as many as are wanted; what nobody knows is left out', async () => {
   const kept: [AskedNames, string][] = [];
@@ -34,7 +39,7 @@ test('safe and disposable ones of the day, as many as are wanted; what nobody kn
   });
   await sampling.keep();
   const server = expect.any(String);
-  expect(kept).toEqual([[{ day: '2026-11-16', server, names: 'safe.com !listed.com' }, '2026-11-03']]);
+  expect(kept).toEqual([[{ day: '2026-11-16', server, names: NAMES }, '2026-11-03']]);
   names = [];
   await sampling.keep();
   expect(kept).toHaveLength(1);

@@ -78,8 +78,8 @@ test('what callers asked for on seven days holds a list back that would flag it,
 
   expect(await update()).toBe('waiting');
   const { missing } = (await admin('GET', 'feeds')).body;
-  expect(missing).toMatchObject([{ feed: 'ours', waiting: REGULARS.toReversed() }]);
-  const rejected = { feed: 'ours', approved: false, domains: REGULARS.toReversed() };
+  expect(missing).toMatchObject([{ feed: 'ours', waiting: REGULARS }]);
+  const rejected = { feed: 'ours', approved: false, domains: REGULARS };
   expect(await admin('POST', 'feeds/ours/reject')).toEqual({ status: 200, body: rejected });
   expect((await admin('POST', 'feeds/ours/reject')).status).toBe(404);
   expect(await store.lease('feeds')).toEqual(due);
@@ -98,4 +98,13 @@ test('what callers asked for on seven days holds a list back that would flag it,
     ['feed.reject', 'Ada'],
     ['feed.add', 'Ada'],
   ]);
+
+  // What no update would take is not approved.
+  writeFileSync(list, [...REGULARS, 'burner.com', 'later.com'].join('\n'));
+  expect((await admin('POST', 'feeds/ours/rollback')).status).toBe(200);
+  expect(await update()).toBe('held');
+  expect(await admin('POST', 'feeds/ours/approve')).toMatchObject({
+    status: 422,
+    body: { detail: 'ours was rolled back, and updates leave it alone: undo that first' },
+  });
 });

@@ -114,11 +114,22 @@ test('mutants are made in a folder that is neither the store nor kept', async ()
   expect([isIgnored, inStore.startsWith('..')]).toEqual([true, true]);
 });
 
-test('the command line reads .env of the folder that it is called in', async () => {
+test('the command line reads .env of the folder that it is called in, settings only: nothing there is run', async () => {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, '.env'), `DATA_DIR=${join(folder, 'own')}\n`);
-  const { code, said } = await boot(folder, ['src/cli.ts', 'keys', 'list'], {});
-  expect([code, said]).toEqual([1, expect.stringContaining(join(folder, 'own', 'domain-risk.db'))]);
+  const [file, trap, own] = ['.env', 'trap.cjs', 'own'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(trap, 'console.log("trapped");');
+  writeFileSync(file, `NODE_OPTIONS=--require=${trap}\nDATA_DIR=${own}\nHOST=::1\n`);
+  const { code, said } = await boot(folder, ['src/cli.ts', 'config'], { HOST: '127.0.0.2' });
+  const store = `store: ${own}/domain-risk.db`;
+  expect([code, said]).toEqual([0, expect.stringContaining(store)]);
+  expect(said).not.toContain('trapped');
+  expect(said).toContain(`NODE_OPTIONS in ${file} is no setting and is ignored: set it in the environment`);
+  expect(said).toMatch(new RegExp(`DATA_DIR +${own} +${file}\n`));
+  expect(said).toMatch(/HOST +127\.0\.0\.2 +environment\n/);
 });
 
 test('no test, script or benchmark passes its own environment on, or makes a configuration of it', () => {

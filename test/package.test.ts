@@ -39,14 +39,14 @@ test('npm pack alone makes it: nothing that npm reads here turns its building of
   expect(own.files).toEqual(['bin', 'dist', 'data', 'console/dist', '.env.example']);
 });
 
-test('the launcher passes arguments, .env and the exit code on, from a path with spaces and without HOME', () => {
+test('the launcher passes arguments, the path of .env and the exit code on, and nothing of .env to Node, from a path with spaces and without HOME', () => {
   const folder = join(temporaryFolder(), 'with spaces');
   cpSync(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true });
   mkdirSync(join(folder, 'dist/src'), { recursive: true });
   const print =
-    'console.log(process.argv.slice(2), process.env.PORT, process.execArgv[0]); process.exitCode = 7;';
+    'console.log(process.argv.slice(2), process.env.DOMAIN_RISK_ENV_FILE, process.env.PORT, process.execArgv); process.exitCode = 7;';
   writeFileSync(join(folder, 'dist/src/cli.js'), print);
-  writeFileSync(join(folder, '.env'), 'PORT=4711\n');
+  writeFileSync(join(folder, '.env'), `PORT=4711\nNODE_OPTIONS=--require=${folder}/not-there.cjs\n`);
   const { HOME: _home, ...env } = bareEnvironment({});
   const run = () =>
     execFileSync(process.execPath, [join(folder, 'bin/domain-risk.mjs'), 'a b', '--json'], {
@@ -56,7 +56,7 @@ test('the launcher passes arguments, .env and the exit code on, from a path with
   expect(run).toThrow(
     expect.objectContaining({
       status: 7,
-      stdout: Buffer.from("[ 'a b', '--json' ] 4711 --max-semi-space-size=8\n"),
+      stdout: Buffer.from(`[ 'a b', '--json' ] ${folder}/.env undefined [ '--max-semi-space-size=8' ]\n`),
     }),
   );
 });

@@ -21,7 +21,7 @@ const NOW = Date.UTC(2026, 10, 15);
 const DAY = 86_400_000;
 const check = (feed: string, problem: string | null, checkedAt: number | null = NOW): FeedCheck => ({
   ...{ feed, problem, checkedAt, triedAt: NOW, added: 0, removed: 0 },
-  ...{ waiting: null, decided: null, isApproved: null, tag: null, fallback: null },
+  ...{ trouble: null, waiting: null, approved: null, rejected: null, tag: null, fallback: null },
 });
 const NOTHING: Seen = {
   ...{ now: NOW, keys: [], checks: [], backup: undefined, servers: [] },
@@ -42,6 +42,29 @@ test.each<[string, Partial<Seen>, string[]]>([
   ['7 days left', unused({ expiresAt: NOW + 7 * DAY }), [`key.expiring key_1 ${NOW + 7 * DAY}`]],
   ['more left', unused({ expiresAt: NOW + 7 * DAY + 1 }), []],
   ['a list refused', { checks: [check('a', null), check('b', 'too small', 5)] }, ['feed.failing b 5']],
+  [
+    'a list that was away, then refused, then waits, and waits again after others were rejected',
+    {
+      checks: [
+        check('a', null),
+        { ...check('b', 'ENOTFOUND', 5), trouble: 'failed' },
+        { ...check('c', 'it names gmail.com', 5), trouble: 'refused' },
+        { ...check('d', 'it would flag 8', 5), trouble: 'waiting' },
+        { ...check('e', 'it would flag 8', 5), trouble: 'waiting', rejected: ['x.com', 'y.com'] },
+      ],
+    },
+    [
+      'feed.failing b 5',
+      'feed.failing c 5 refused',
+      'feed.failing d 5 waiting 0',
+      'feed.failing e 5 waiting 2',
+    ],
+  ],
+  [
+    'a list that waits while no other can be reached',
+    { checks: [check('a', 'ENOTFOUND'), { ...check('b', 'it would flag 8', 5), trouble: 'waiting' }] },
+    ['feed.failing b 5 waiting 0'],
+  ],
   ['no way to any list', { checks: [check('a', 'ENOTFOUND'), check('b', 'ENOTFOUND')] }, []],
   ['no list ever', { checks: [check('a', 'ENOTFOUND', null)] }, ['feed.stale feeds 0']],
   [

@@ -2,9 +2,12 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { Catalog } from '../src/core/catalog.ts';
+import { LEASE_MS } from '../src/core/lease.ts';
+import { CHANGES_LEASE } from '../src/core/listing-change.ts';
 import type { Store } from '../src/core/ports.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { type RecorderParts, recordChanges, writeChanges } from '../src/record.ts';
+import { holdLease } from '../src/schedule.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { catalogOf } from './support/catalog.ts';
 import { eventually } from './support/scale.ts';
@@ -34,6 +37,7 @@ function server(store: RecorderParts['store'], begins: Catalog, { mostKept, ...p
   let catalog = begins;
   const recorder = recordChanges({
     ...{ store, catalog: () => catalog, clock: () => NOW, patienceMs: 3_600_000 },
+    hold: lease => holdLease({ store, clock: store.moment, renewMs: 1 }, lease),
     write: told => writeChanges(told, store, inTurns, mostKept),
     onError(error) {
       throw error;
@@ -95,6 +99,45 @@ test('what could not be written is written later, up to what is served then', as
   isLocked = false;
   await eventually('it is told', async () => (await generation(store)) === third.generation);
   expect(await told(store, await begun(store))).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
+});
+
+test('one that has lost its lease to another writes no row among those of that one', async () => {
+  const store = await openStore();
+  await server(store, first).look();
+  const was = (await store.changesMark())!;
+  const leaseOf = (holder: string) => ({ name: CHANGES_LEASE, holder, until: NOW, dueAt: 0 });
+  await store.swapLease(leaseOf('one'), undefined);
+  const taken: RecorderParts['store'] = {
+    ...store,
+    async writeChanges(...args) {
+      // It was stopped here for longer than a lease lasts.
+      await store.swapLease(leaseOf('other'), leaseOf('one'));
+      return store.writeChanges(...args);
+    },
+  };
+  const write = (after: Catalog, holder: string, into: RecorderParts['store']) =>
+    writeChanges({ before: first, after, was, now: NOW, holder }, into, inTurns);
+  expect(await write(second, 'one', taken)).toBe(false);
+  expect(await store.changesAfter(was.last, 10)).toEqual([]);
+  expect(await write(third, 'other', store)).toBe(true);
+  expect(await told(store, was.last)).toEqual(['cleared a.com', 'flagged b.com', 'flagged c.com']);
+});
+
+test('one that writes for longer than its lease lasts keeps it', async () => {
+  const store = await openStore();
+  let now = NOW;
+  const one = server({ ...store, moment: async () => now }, first, {
+    async write(told) {
+      now += LEASE_MS;
+      const isRenewed = async () => (await store.lease(CHANGES_LEASE))!.until === now + LEASE_MS;
+      await eventually('it is renewed', isRenewed);
+      return writeChanges(told, store, inTurns);
+    },
+  });
+  await one.look();
+  await one.follow(second);
+  expect(await generation(store)).toBe(second.generation);
+  expect(await store.lease(CHANGES_LEASE)).toMatchObject({ holder: null });
 });
 
 test('after changes that no server has seen, whoever follows is told to begin anew', async () => {

@@ -228,3 +228,9 @@ test('a list that is held back is told in the log, beside what was updated', () 
     'feeds not updated: fakefilter waiting',
   ]);
 });
+
+test('where all lists are rolled back or fail, the log does not tell that they were checked', () => {
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  tellOfUpdates(log, () => now).updated([updated('held'), updated('failed', 'fakefilter')]);
+  expect(logged.map(line => JSON.parse(line).msg)).toEqual(['feeds not updated: fakefilter failed']);
+});

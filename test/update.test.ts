@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCatalog } from '../src/assemble.ts';
 import type { Act } from '../src/core/audit.ts';
 import { dayText } from '../src/core/days.ts';
-import { type Feed, FeedError, type FeedSource, type RawFeed } from '../src/core/feed.ts';
+import { type Feed, FeedError, type FeedSource, type FreshSource, type RawFeed } from '../src/core/feed.ts';
 import { canariesOf } from '../src/core/folding.ts';
 import { type Store, StoreUnavailable } from '../src/core/ports.ts';
 import { reading } from '../src/core/snapshot.ts';
@@ -67,7 +67,7 @@ interface Options {
   comingMs?: number;
 }
 
-function updateAll(sources: readonly FeedSource[], options: Options = {}) {
+function updateAll(sources: readonly FreshSource[], options: Options = {}) {
   const {
     force = false,
     dryRun = false,
@@ -507,8 +507,8 @@ describe('what a new version would change for names that were asked here lately'
     expect(done.flips).toEqual([
       { domain: 'regular0.com', change: 'flagged', isEstablished: true },
       { domain: 'yesterday.com', change: 'flagged', isEstablished: false },
-      { domain: 'for-six-days.com', change: 'flagged', isEstablished: false },
       { domain: 'n0.com', change: 'cleared', isEstablished: false },
+      { domain: 'for-six-days.com', change: 'flagged', isEstablished: false },
     ]);
     expect(await check()).toBeUndefined();
   });
@@ -579,7 +579,7 @@ describe('what a new version would change for names that were asked here lately'
     expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
     expect(await approveFeed(feed.id, actor)).toMatchObject({ problem: 'not_found' });
     expect((await tryAll(bad)).outcome).toBe('accepted');
-    expect(await check()).toMatchObject({ waiting: null, decided: null, isApproved: null });
+    expect(await check()).toMatchObject({ waiting: null, approved: null, rejected: null });
     expect((await acts()).map(({ action }) => action)).toEqual(['feed.approve', 'feed.update']);
   });
 
@@ -599,6 +599,23 @@ describe('what a new version would change for names that were asked here lately'
     expect((await tryAll(step(7), on(FIRST + 2 * DAY))).outcome).toBe('accepted');
   });
 
+  it('holds a popularity list back too that leaves names out in small steps', async () => {
+    const popular: Feed = { ...feed, kind: 'popular' };
+    const largest = [...canariesOf(parseTables(await readTables()))];
+    const without = (count: number) => [...largest, ...many(400, 'used'), ...regulars.slice(count)];
+    const listed = source(regulars, { ...feed, id: 'listed', atLeast: 1 });
+    const leaveOut = async (count: number, day: number, inUse: number, force = false) => {
+      const feeds = [listed, source(without(inUse), popular)];
+      const before = () => buildCatalog({ feeds, tables: () => readTables() }, () => {});
+      const options = { installed: [], now: FIRST + day * DAY, force, catalog: before };
+      return (await updateAll([source(without(count), popular)], options))[0]!;
+    };
+    expect((await leaveOut(0, 0, 0, true)).outcome).toBe('forced');
+    expect((await leaveOut(4, 1, 0)).outcome).toBe('accepted');
+    expect(await leaveOut(6, 2, 4)).toMatchObject({ outcome: 'waiting', waiting: { length: 6 } });
+    expect((await leaveOut(6, 32, 4)).outcome).toBe('accepted');
+  });
+
   it('hears an operator who decides while it is fetched, and forgets nothing that is decided while it is noted', async () => {
     const bad = [...many(100), ...regulars.slice(0, 6)];
     expect((await tryAll(bad)).outcome).toBe('waiting');
@@ -612,7 +629,7 @@ describe('what a new version would change for names that were asked here lately'
       },
     };
     expect((await tryAll(bad, { store: meanwhile })).outcome).toBe('waiting');
-    expect(await check()).toMatchObject({ waiting: null, decided: bad.slice(100), isApproved: false });
+    expect(await check()).toMatchObject({ waiting: null, approved: null, rejected: bad.slice(100) });
     decide = async () => {};
     const slow = {
       ...source(bad, verified()),
@@ -625,16 +642,45 @@ describe('what a new version would change for names that were asked here lately'
     expect((await updateAll([slow], options))[0]!.outcome).toBe('accepted');
   });
 
-  it('is refused without asking again where an operator rejected it; other names wait, and force takes all', async () => {
+  it('is refused without asking again where an operator rejected any name of it, asked for or not; force takes all', async () => {
     const bad = [...many(100), ...regulars.slice(0, 7)];
     expect((await tryAll(bad)).outcome).toBe('waiting');
     const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
     expect(await rejectFeed(feed.id, actor)).toEqual(bad.slice(100));
-    expect(await tryAll(bad.slice(0, -1))).toMatchObject({ outcome: 'refused', waiting: null });
-    expect((await tryAll([...bad, 'regular7.com'], { dryRun: true })).outcome).toBe('waiting');
+    for (const names of [bad.slice(0, -1), [...many(100), regulars[3]!], [...bad, 'regular7.com']])
+      expect(await tryAll(names)).toMatchObject({ outcome: 'refused', waiting: [] });
+    const forgotten = { ...store, askedNames: async () => [] };
+    expect(await tryAll(bad.slice(0, -4), { store: forgotten })).toMatchObject({
+      outcome: 'refused',
+      problems: [expect.stringMatching(/flag 3 names that an operator rejected: "feeds approve list-/)],
+    });
+    expect((await tryAll([...many(100), 'regular7.com'], { dryRun: true })).outcome).toBe('accepted');
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
     expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
     expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
+  });
+
+  it('stays decided while its server has a good version again, and what was rejected also where others are approved', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 6)];
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    expect((await tryAll(bad)).outcome).toBe('waiting');
+    await approveFeed(feed.id, actor);
+    expect((await tryAll(many(100))).outcome).toBe('unchanged');
+    expect((await tryAll(many(101))).outcome).toBe('accepted');
+    expect((await tryAll(bad, { dryRun: true })).outcome).toBe('accepted');
+    // Nobody has used it: it can be taken back.
+    expect(await rejectFeed(feed.id, actor)).toEqual(bad.slice(100));
+    expect((await tryAll(many(101))).outcome).toBe('unchanged');
+    expect((await tryAll(bad)).outcome).toBe('refused');
+
+    const others = many(6, 'others');
+    const rows = await store.askedNames();
+    const asked = rows.map(row => ({ ...row, names: `${row.names} ${others.join(' ')}` }));
+    const options = { store: { ...store, askedNames: async () => asked } };
+    expect((await tryAll([...many(101), ...others], options)).outcome).toBe('waiting');
+    await approveFeed(feed.id, actor);
+    expect((await tryAll([...many(101), ...others], options)).outcome).toBe('accepted');
+    expect((await tryAll([...many(101), ...others, 'regular0.com'], options)).outcome).toBe('refused');
   });
 
   it('counts one decision after the other where a version has more names than one look shows', async () => {
@@ -675,6 +721,36 @@ it('a feed that was rolled back is left alone, until it is named', async () => {
   expect(await stored()).toEqual(before);
   expect(await update(many(103), { ...later, evenHeld: true })).toMatchObject({ outcome: 'accepted' });
   expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
+});
+
+it('a feed that was rolled back is updated again where it is named while its server has the same version', async () => {
+  await update(many(101));
+  await update(many(102), { now: FIRST + DAY });
+  const { rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+  const versions = async () => {
+    const all = [...(await store.snapshots()), ...(await store.pastSnapshots())];
+    return all.filter(head => head.feed === feed.id).map(({ names }) => names);
+  };
+  await rollBackFeed(feed.id, { who: 'op', via: 'test' });
+  const on = (day: number, evenHeld = false) => ({ now: FIRST + day * DAY, evenHeld });
+  const same = { outcome: 'accepted', turnover: { added: 0, removed: 0 } };
+  expect(await update(many(101), on(2))).toMatchObject({ outcome: 'held' });
+  // Its server is not asked whether it has something new, but for what it has.
+  const check = (await store.feedChecks()).find(one => one.feed === feed.id)!;
+  const { digest } = (await store.snapshot(feed.id))!;
+  const tag = { address: 'a', etag: '"1"', modified: null, digest, wholeAt: FIRST + DAY };
+  await store.noteCheck({ ...check, tag });
+  const unchanging = {
+    feed,
+    read: async (last?: object) => (last ? null : { version: 'new', names: many(101) }),
+  };
+  expect((await updateAll([unchanging], on(2, true)))[0]).toMatchObject(same);
+  expect(await versions()).toEqual([101]);
+  expect(await update(many(103), on(3))).toMatchObject({ outcome: 'accepted' });
+  // Down to the installed one, which is what its server has now.
+  for (let times = 0; times < 2; times++) await rollBackFeed(feed.id, { who: 'op', via: 'test' });
+  expect(await update(many(100), on(4, true))).toMatchObject(same);
+  expect(await update(many(104), on(5))).toMatchObject({ outcome: 'accepted' });
 });
 
 it.each([

@@ -16,17 +16,17 @@ import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
 import { descriptors } from '../http/descriptors.ts';
-import { settingsFile, unknownSettings } from '../setting-sources.ts';
+import { heldSettings, unknownSettings } from '../setting-sources.ts';
 import { StoreRefused } from '../store/refused.ts';
 import { backupsFinding, diskFinding, type Finding, failed, feedsFinding, ok, warning } from './findings.ts';
 import { CommandFailed, printJson, printTable } from './print.ts';
-import { hasStore, readWorld } from './world.ts';
+import { exposedIn, hasStore, readWorld } from './world.ts';
 
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'check settings, store, disk, clock, DNS, feeds, backups, descriptors and version, and say what to do; exit code 1 where something must be done',
+      'check settings, access by other users, store, disk, clock, DNS, feeds, backups, descriptors and version, and say what to do; exit code 1 where something must be done',
     )
     .option('--json', 'one JSON document on stdout')
     .action(doctor);
@@ -35,7 +35,7 @@ export function addDoctor(program: Command): void {
 async function doctor({ json }: { json?: boolean }): Promise<void> {
   const config = readWorld();
   const [ofStore, ofDns] = await Promise.all([lookAtStore(config), lookAtDns(config)]);
-  const findings = [lookAtSettings(), ...ofStore, lookAtDisk(config), ...ofDns, lookAtDescriptors()];
+  const findings = [...lookAtSettings(config), ...ofStore, lookAtDisk(config), ...ofDns, lookAtDescriptors()];
   if (json) printJson({ version: VERSION, findings });
   else
     printTable(
@@ -49,11 +49,15 @@ async function doctor({ json }: { json?: boolean }): Promise<void> {
     );
 }
 
-function lookAtSettings(): Finding {
-  const unknown = unknownSettings(process.env, settingsFile(process.env));
-  return unknown.length === 0
-    ? ok('settings', 'all valid ("domain-risk config" shows them)')
-    : warning('settings', unknown.join('; '), 'correct or remove them');
+function lookAtSettings(config: Config): Finding[] {
+  const unknown = unknownSettings(process.env, heldSettings());
+  const exposed = exposedIn(config);
+  return [
+    unknown.length === 0
+      ? ok('settings', 'all valid ("domain-risk config" shows them)')
+      : warning('settings', unknown.join('; '), 'correct or remove them'),
+    ...(exposed.length === 0 ? [] : [warning('access', exposed.join('; '), 'keep other users out')]),
+  ];
 }
 
 async function lookAtStore(config: Config): Promise<Finding[]> {

@@ -8,7 +8,7 @@ import { FEED_IDS } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { addFilter } from './filter.ts';
-import { addOwnFeeds, checkKnown } from './own-feeds.ts';
+import { addOwnFeeds, checkKnown, withoutUpdate } from './own-feeds.ts';
 import { CommandFailed, printable, printJson, printTable, startProgress, UsageProblem } from './print.ts';
 import { addWaiting, printFlips, shownFlips } from './waiting.ts';
 import { actor, done, hasStore, operateOn, readWorld, tellNoStore, withStore } from './world.ts';
@@ -240,7 +240,7 @@ async function rollBack(feed: string, options: { undo?: boolean; json?: boolean 
   const inUse = done(await withStore(work), 'feeds status');
   if (options.json) return printJson(shownInUse(inUse));
   const { version, isHeld } = inUse;
-  const now = version ? `at version ${version.version} with ${version.names} names` : 'as installed';
+  const now = version ? `at version ${version.version} with ${version.names} names` : withoutUpdate(feed);
   const more = isHeld ? '; updates leave it alone until "feeds rollback --undo"' : '';
   process.stdout.write(`${feed} is ${now}${more}\n`);
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { ConfigRefused } from '../config.ts';
 import { RELOADED } from '../reload.ts';
 import { secretDigests } from '../secret-files.ts';
-import { type Environment, type SettingsFile, settingsAgain, settingsFile } from '../setting-sources.ts';
+import { type Environment, heldSettings, type SettingsFile, settingsAgain } from '../setting-sources.ts';
 import { SETTINGS } from '../settings.ts';
 
 /** Under nohup none of them is a terminal. Whether SIGHUP was ignored cannot be asked: Node resets that when it starts. */
@@ -14,7 +14,7 @@ export function hasTerminal(): boolean {
 
 /** `reload` throws ConfigRefused where the settings cannot be used: all stays as it was. */
 export function reloadOnHangup(log: Logger, reload: (env: Environment) => void): void {
-  let taken = { file: settingsFile(process.env), secrets: secretDigests(process.env) };
+  let taken: Taken = { file: heldSettings(), secrets: secretDigests(process.env) };
   process.on('SIGHUP', () => {
     try {
       taken = takeOver(taken, log, reload);
@@ -32,7 +32,7 @@ interface Taken {
 }
 
 function takeOver(before: Taken, log: Logger, reload: (env: Environment) => void): Taken {
-  const env = settingsAgain(process.env, before.file);
+  const { env, file } = settingsAgain(process.env, before.file);
   const secrets = secretDigests(env);
   const changed = Object.keys(SETTINGS).filter(
     name => env[name] !== process.env[name] || secrets.get(name) !== before.secrets.get(name),
@@ -46,5 +46,5 @@ function takeOver(before: Taken, log: Logger, reload: (env: Environment) => void
   }
   log.info({ changed }, 'settings reloaded');
   if (waiting.length > 0) log.warn({ settings: waiting }, 'these settings count from the next start on');
-  return { file: settingsFile(process.env), secrets };
+  return { file, secrets };
 }

@@ -1,7 +1,7 @@
 /** `domain-risk keys`: who may call, from where, and how often. */
 
 import type { Command } from 'commander';
-import { givenOf, type KeyRecord, type Limits } from '../core/key.ts';
+import { changesIn, givenOf, type KeyRecord, type Limits, limitsOf } from '../core/key.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import type { Store } from '../core/ports.ts';
 import { toSecond } from '../core/quota.ts';
@@ -181,9 +181,12 @@ async function create(typed: Typed & { name: string; ifMissing?: boolean }): Pro
       throw new CommandFailed(`${result.detail}, or leave it as it is with --if-missing`);
     return { key: present, secret: undefined };
   });
-  if (made.secret === undefined) process.stderr.write('there already: nothing was made\n');
-  if (made.secret === undefined) printKey(made.key, typed.json);
-  else await showKey(made.key, typed.json, made.secret);
+  if (made.secret !== undefined) return showKey(made.key, typed.json, made.secret);
+  const differs = changesIn(made.key, { ...limitsOf(made.key), ...limitsFrom(typed), name: made.key.name });
+  process.stderr.write(
+    `there already: nothing was made${differs && `; it differs from what was asked for, which "domain-risk keys update ${made.key.id}" can change: ${differs}`}\n`,
+  );
+  printKey(made.key, typed.json);
 }
 
 interface ListOptions {

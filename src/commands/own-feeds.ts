@@ -137,7 +137,9 @@ async function remove(feed: string, options: { json?: boolean }): Promise<void> 
     return false;
   });
   if (options.json) return printJson({ feed, removed: true });
-  const isInstalled = SOURCES.feeds.some(source => source.feed.id === feed);
-  const now = isInstalled ? 'is as installed again' : 'is empty again: nothing of it is installed';
-  process.stdout.write(isOwn ? `${feed} was removed\n` : `${feed} ${now}\n`);
+  process.stdout.write(isOwn ? `${feed} was removed\n` : `${feed} is ${withoutUpdate(feed)} again\n`);
 }
+
+/** What is left of a list where no version of it is in use. */
+export const withoutUpdate = (feed: string): string =>
+  SOURCES.feeds.some(source => source.feed.id === feed) ? 'as installed' : 'empty';

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { shownDatabase } from '../database.ts';
-import { settingsFile, shownSettings, unknownSettings } from '../setting-sources.ts';
+import { heldSettings, shownSettings, unknownSettings } from '../setting-sources.ts';
 import { CommandFailed, printJson, printTable } from './print.ts';
 
 export function addSettings(program: Command): void {
@@ -15,7 +15,7 @@ export function addSettings(program: Command): void {
 }
 
 function showSettings({ json }: { json?: boolean }): void {
-  const file = settingsFile(process.env);
+  const file = heldSettings();
   const settings = shownSettings(process.env, file);
   const unknown = unknownSettings(process.env, file);
   const problems = settings.filter(({ problem }) => problem !== null);

@@ -1,11 +1,13 @@
 /** What `serve` says when it is ready, and how the first key of an empty store reaches its owner. */
 
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { FIRST_START } from '../core/audit.ts';
-import { isWellFormedSecret } from '../core/key.ts';
+import { digestOf, isLive } from '../core/key.ts';
+import type { Store } from '../core/ports.ts';
 import { newSecret } from '../operate.ts';
 import type { Service } from '../service.ts';
+import { keepKey, keyIn } from './key-file.ts';
 import { CommandFailed, showOnce } from './print.ts';
 import { operateOn } from './world.ts';
 
@@ -25,7 +27,7 @@ export async function welcome(
   const base = `http://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${port}`;
   const reference = config.docs ? `, API reference at ${base}/docs` : '';
   process.stderr.write(`ready: ${base} in a browser${reference}\n`);
-  if (config.firstKey !== undefined) return takeFirstKey(serving, config.firstKey, 'FIRST_KEY');
+  if (config.firstKey !== undefined) return useFirstKey(serving, config.firstKey);
   if (config.firstKeyFile !== undefined) return keepFirstKey(serving, config.firstKeyFile);
   const first = await operateOn(serving.store).createFirstKey('first', ACTOR);
   if (!first) return;
@@ -62,44 +64,51 @@ function showLink(code: string, base: string): void {
 `);
 }
 
-async function takeFirstKey({ store }: Serving, secret: string, from: string): Promise<void> {
+async function useFirstKey(serving: Serving, secret: string): Promise<void> {
+  if (!(await takeFirstKey(serving, secret, 'FIRST_KEY'))) tellUnused('FIRST_KEY');
+}
+
+/** Whether it is one of the store's then. */
+async function takeFirstKey({ store }: Serving, secret: string, from: string): Promise<boolean> {
   const first = await operateOn(store).createFirstKey('first', ACTOR, secret);
   if (first) process.stderr.write(`the first API key is the one of ${from}\n`);
+  return first !== undefined || opens(store, secret);
+}
+
+async function opens(store: Store, secret: string): Promise<boolean> {
+  const digest = digestOf(secret);
+  const { key } = await store.keyByDigest(digest);
+  return key !== undefined && isLive(key, digest, Date.now());
+}
+
+function tellUnused(from: string): void {
+  process.stderr.write(
+    `domain-risk: the key of ${from} is not used: this store has keys already, and none that is valid is this one; "domain-risk keys create" makes another\n`,
+  );
 }
 
 /** Where the file holds one, that is it: several servers that start at once may share it. Else it is written there. */
 async function keepFirstKey(serving: Serving, path: string): Promise<void> {
-  if ((await serving.store.listKeys()).length > 0) return;
-  const isThere = existsSync(path);
-  const secret = isThere ? readFileSync(path, 'utf8').trim() : newSecret();
-  if (!isWellFormedSecret(secret))
-    throw new CommandFailed(
-      `FIRST_KEY_FILE: ${path} holds no API key: remove it, or put one there that "domain-risk keys generate" prints`,
-    );
+  const { store } = serving;
+  if ((await store.listKeys()).length > 0) return tellOther(store, path);
   // On the disk before the store has it: a key that nobody can read any more would be the first one for good.
-  if (!isThere) writeSecret(path, secret);
-  try {
-    await takeFirstKey(serving, secret, path);
-  } catch (error) {
-    if (!isThere) rmSync(path, { force: true });
-    throw error;
-  }
+  const given = keyIn(path);
+  if (await takeFirstKey(serving, given ?? keepKey(path, newSecret()), path)) return;
+  if (given !== undefined) return tellUnused(path);
+  // Nobody can use what is in it.
+  rmSync(path, { force: true });
+  process.stderr.write(
+    `domain-risk: another server has just made the first API key: it is not in ${path}, but where that one was told to put it\n`,
+  );
 }
 
-function writeSecret(path: string, secret: string): void {
-  let file: number;
+/** Where there are keys nobody needs the file, whatever it holds. */
+async function tellOther(store: Store, path: string): Promise<void> {
+  let secret: string | undefined;
   try {
-    file = openSync(path, 'wx', 0o600);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandFailed(
-      `FIRST_KEY_FILE: cannot write ${path} (${code}): name a file in a directory that exists and that this user can write to`,
-    );
+    secret = keyIn(path);
+  } catch {
+    return;
   }
-  try {
-    writeSync(file, `${secret}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  if (secret !== undefined && !(await opens(store, secret))) tellUnused(path);
 }

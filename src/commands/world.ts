@@ -9,10 +9,10 @@ import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Store } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
+import { exposedSecrets, exposedStore } from '../exposed.ts';
 import { descriptors } from '../http/descriptors.ts';
 import { createOperate, type Operate, type Problem } from '../operate.ts';
-import { exposedSecrets } from '../secret-files.ts';
-import { settingsFile, unknownSettings } from '../setting-sources.ts';
+import { heldSettings, unknownSettings } from '../setting-sources.ts';
 import { SETTINGS } from '../settings.ts';
 import { CommandFailed } from './print.ts';
 
@@ -31,13 +31,16 @@ export function readWorld(): Config {
     throw new CommandFailed(
       `only ${descriptors()} files may be open at a time, and ${LEAST_DESCRIPTORS} are needed, a server needs one more for each connection: raise the limit (ulimit -n, LimitNOFILE of systemd)`,
     );
-  const told = isTold
-    ? []
-    : [...unknownSettings(process.env, settingsFile(process.env)), ...exposedSecrets(process.env)];
+  const told = isTold ? [] : [...unknownSettings(process.env, heldSettings()), ...exposedIn(config)];
   isTold = true;
   for (const line of told) process.stderr.write(`domain-risk: ${line}\n`);
   return config;
 }
+
+export const exposedIn = ({ database }: Config): string[] => [
+  ...exposedSecrets(process.env),
+  ...exposedStore(database),
+];
 
 export async function hasStore({ database }: Config): Promise<boolean> {
   return database.kind === 'sqlite' ? absenceOf(database.path) === undefined : isMadeAt(database.url);
@@ -55,6 +58,15 @@ function absenceOf(path: string): string | undefined {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
     throw new CommandFailed(`cannot read ${path} (${code}): ${accessTo(path)}`);
+  }
+}
+
+/** The current folder may be one that this user cannot look into. */
+function isStore(path: string): boolean {
+  try {
+    return absenceOf(path) === undefined;
+  } catch {
+    return false;
   }
 }
 
@@ -117,7 +129,7 @@ export async function tellNewStore(config: Config): Promise<void> {
   if (!absence) return;
   const { DATABASE_URL, DATABASE_URL_FILE, DATA_DIR = SETTINGS.DATA_DIR.fallback } = process.env;
   const former = resolve(DATA_DIR, basename(database.path));
-  if (!DATABASE_URL && !DATABASE_URL_FILE && former !== database.path && absenceOf(former) === undefined)
+  if (!DATABASE_URL && !DATABASE_URL_FILE && former !== database.path && isStore(former))
     throw new CommandFailed(
       `there is no store at ${database.path}, but one at ${former}: relative paths are relative to the installation, no longer to the current folder; set DATA_DIR=${dirname(former)} to continue with it`,
     );

@@ -1,5 +1,7 @@
 /** Names that callers asked for lately: what a new version of a list is tried on. Never shown to callers. */
 
+import { hashOf } from './guest.ts';
+
 export interface AskedNames {
   /** `YYYY-MM-DD` */
   readonly day: string;
@@ -12,8 +14,14 @@ export interface AskedNames {
 /** Of one server on one day: 200 kB. */
 export const MOST_NAMES = 10_000;
 export const KEPT_DAYS = 14;
-/** So many servers of each day are read for an update: 11 MB. By the newest alone, many servers had nothing established. */
-export const SERVERS_READ = 4;
+/**
+ * So many characters of each day are read for an update, of all servers and workers the same share: ten whole ones, 28 MB
+ * in all. With four whole ones and none of the others, half of what eight workers were asked was tried by nobody
+ * (2026-11-17).
+ */
+export const MOST_READ = 2_000_000;
+/** Of all days together, those of the newest first. */
+const MOST_TRIED = 200_000;
 
 /**
  * On so many days a name was asked for and safe. Half of those that are kept: most disposable names are listed sooner, and
@@ -21,24 +29,55 @@ export const SERVERS_READ = 4;
  */
 const ESTABLISHED_DAYS = 7;
 
+/** Names of which a share is read, a space behind each: the last one of a text that was cut is not whole. */
+export const wholeOf = (text: string): string => text.slice(0, Math.max(0, text.lastIndexOf(' ')));
+
+/** So many places in a row of names. */
+export const ORDERS = 256;
+
+/**
+ * The place of a name, the same for all servers on all days: where only a share of each row is read, those are the same
+ * names every day, and what is asked for on seven of them is known to be.
+ */
+export const orderOf = (name: string): number => hashOf(name) % ORDERS;
+
 export interface Asked {
+  /** On the newest day on which it was asked for, wherever it was. */
   readonly isFlagged: boolean;
+  /** One day on which it was flagged, by a version that an operator went back from, takes none of the others away. */
   readonly isEstablished: boolean;
 }
 
-export function askedIn(rows: readonly AskedNames[]): Map<string, Asked> {
-  const days = new Map<string, Set<string>>();
-  const flagged = new Set<string>();
-  for (const { day, names } of rows)
+/** By name one bit for each day, the newest first: those on which it was safe, and `KEPT_DAYS` further those it was flagged on. */
+function daysIn(rows: readonly AskedNames[]): Map<string, number> {
+  const days = [...new Set(rows.map(({ day }) => day))].sort().reverse().slice(0, KEPT_DAYS);
+  const seen = new Map<string, number>();
+  for (const { day, names } of rows) {
+    const at = days.indexOf(day);
+    if (at === -1) continue;
     for (const text of names.split(' ')) {
       const name = text.replace('!', '');
       if (name === '') continue;
-      if (text !== name) flagged.add(name);
-      else days.set(name, (days.get(name) ?? new Set()).add(day));
+      const before = seen.get(name);
+      if (before === undefined && seen.size === MOST_TRIED) continue;
+      const bit = 1 << (text === name ? at : KEPT_DAYS + at);
+      seen.set(name, (before ?? 0) | bit);
     }
+  }
+  return seen;
+}
+
+const ALL_DAYS = 2 ** KEPT_DAYS - 1;
+
+export function askedIn(rows: readonly AskedNames[]): Map<string, Asked> {
   const asked = new Map<string, Asked>();
-  for (const [name, on] of days)
-    asked.set(name, { isFlagged: false, isEstablished: on.size >= ESTABLISHED_DAYS });
-  for (const name of flagged) asked.set(name, { isFlagged: true, isEstablished: false });
+  for (const [name, bits] of daysIn(rows)) {
+    const safe = bits & ALL_DAYS;
+    const any = safe | (bits >>> KEPT_DAYS);
+    const newest = any & -any;
+    let days = 0;
+    for (let left = safe; left !== 0; left &= left - 1) days++;
+    asked.set(name, { isFlagged: (safe & newest) === 0, isEstablished: days >= ESTABLISHED_DAYS });
+  }
   return asked;
 }

@@ -26,7 +26,7 @@ export interface Received {
 }
 
 /** A name is new for so long: an error in a list is mostly found within a month. */
-const NEW_DAYS = 30;
+export const NEW_DAYS = 30;
 
 export type Weight = 'verified' | 'popular' | 'two_families' | 'one_family' | 'unanswered' | 'left' | 'new';
 

@@ -114,19 +114,36 @@ function expiryEvents({ id, name, expiresAt }: KeyRecord, now: number): Event[] 
   return [eventOf('key.expiring', id, expiresAt, text)];
 }
 
-/** Where all of them fail it is the way to them: that becomes an event once the lists are stale, or where it never went well. */
+/**
+ * Where all of them fail it is the way to them: that becomes an event once the lists are stale, or where it never went
+ * well. One that was read and not taken is no trouble of the way.
+ */
 function feedEvents({ checks, now }: Seen): Event[] {
   const { status, checkedAt, failing } = freshnessOf(checks, now);
-  const some = failing.length < checks.length ? checks.filter(({ problem }) => problem !== null) : [];
+  const isAll = failing.length === checks.length;
+  const some = checks.filter(
+    ({ problem, trouble }) => problem !== null && (!isAll || (trouble ?? 'failed') !== 'failed'),
+  );
   const since = checkedAt === null ? 'ever be fetched' : `be checked since ${toSecond(checkedAt)}`;
   const stale = `no list could ${since}: see "domain-risk feeds status"`;
-  const isNone = status === 'never' && checks.length > 0 && failing.length === checks.length;
+  const isNone = status === 'never' && checks.length > 0 && isAll;
   return [
-    ...some.map(({ feed, problem, checkedAt: last }) =>
-      eventOf('feed.failing', feed, last ?? 0, `the list ${feed} was not updated: ${problem}`),
+    ...some.map(check =>
+      eventOf(
+        'feed.failing',
+        check.feed,
+        occasionOf(check),
+        `the list ${check.feed} was not updated: ${check.problem}`,
+      ),
     ),
     ...(status === 'stale' || isNone ? [eventOf('feed.stale', 'feeds', checkedAt ?? 0, stale)] : []),
   ];
+}
+
+/** A server that was away must not hide a version that waits behind it, nor one that was rejected the next that waits. */
+function occasionOf({ checkedAt, trouble, rejected }: FeedCheck): string {
+  const more = { failed: [], refused: ['refused'], waiting: ['waiting', rejected?.length ?? 0] };
+  return [checkedAt ?? 0, ...more[trouble ?? 'failed']].join(' ');
 }
 
 function backupEvents({ backup }: Seen): Event[] {

@@ -111,6 +111,8 @@ export interface Content {
   readonly doubtful: ReadonlyMap<string, Day>;
   /** Only of a popularity list: what came to its panel or left it within a month, with the day of the update. */
   readonly moved: ReadonlyMap<string, Day>;
+  /** Established names (core/asked.ts) that updates of it flagged within a month, with the day of the update. */
+  readonly flagged: ReadonlyMap<string, Day>;
   readonly labels: ReadonlyMap<string, string>;
   readonly dropped: Readonly<Dropped>;
 }

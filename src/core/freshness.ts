@@ -2,6 +2,9 @@
 
 import type { KeptTag } from './tag.ts';
 
+/** `failed`: it could not be read. `refused`: it is not plausible, or was rejected. `waiting`: for an operator to look at it. */
+export type Trouble = 'failed' | 'refused' | 'waiting';
+
 export interface FeedCheck {
   /** Id of the feed. */
   readonly feed: string;
@@ -14,11 +17,14 @@ export interface FeedCheck {
   readonly removed: number;
   /** Why the last try failed or was refused; null where it went well. */
   readonly problem: string | null;
+  /** What kind of problem that is. */
+  readonly trouble: Trouble | null;
   /** Established names that the version which was held back would flag: an operator has to look at them. */
   readonly waiting: readonly string[] | null;
-  /** Names of such a version that an operator decided about, and how. */
-  readonly decided: readonly string[] | null;
-  readonly isApproved: boolean | null;
+  /** Names that an operator lets the next version flag which has them. */
+  readonly approved: readonly string[] | null;
+  /** Names that no version may flag, until an operator approves or forces one. */
+  readonly rejected: readonly string[] | null;
   /** What its server said of the version in use; null where it said nothing. */
   readonly tag: KeptTag | null;
   /** Where it was last read in place of its own address, and what was wrong with that; null where it was read there. */
@@ -29,8 +35,11 @@ export interface FeedCheck {
 export interface Tried {
   readonly feed: string;
   readonly problem: string | null;
+  readonly trouble: Trouble | null;
   readonly turnover: { readonly added: number; readonly removed: number } | null;
   readonly waiting: readonly string[] | null;
+  /** Names that the version flags which was taken. */
+  readonly flagged?: readonly string[];
   /** Of the version that is in use after it; undefined where the one before is. */
   readonly tag?: KeptTag | null | undefined;
   readonly fallback: string | null;
@@ -38,18 +47,48 @@ export interface Tried {
 
 export function checkAfter(
   was: FeedCheck | undefined,
-  { feed, problem, turnover, waiting, tag = was?.tag ?? null, fallback }: Tried,
+  { feed, problem, trouble, turnover, waiting, flagged = [], tag = was?.tag ?? null, fallback }: Tried,
   now: number,
 ): FeedCheck {
   const { added, removed } = turnover ?? was ?? { added: 0, removed: 0 };
   const checkedAt = problem === null ? now : (was?.checkedAt ?? null);
-  // What went well has settled what was decided before.
-  const { decided = null, isApproved = null } = problem === null ? {} : (was ?? {});
+  const { approved, rejected } = decidedAfter(was, flagged);
   // Nor is anybody asked again who decided while this was found.
-  const open = waiting?.filter(name => !decided?.includes(name)) ?? was?.waiting ?? [];
-  const held = problem === null || open.length === 0 ? null : open;
-  const last = { feed, triedAt: now, checkedAt, added, removed, problem };
-  return { ...last, waiting: held, decided, isApproved, tag, fallback };
+  const decided = new Set([...(approved ?? []), ...(rejected ?? [])]);
+  const open = waiting?.filter(name => !decided.has(name)) ?? was?.waiting ?? [];
+  const held = problem === null ? null : someOf(open);
+  const last = { feed, triedAt: now, checkedAt, added, removed, problem, trouble };
+  return { ...last, waiting: held, approved, rejected, tag, fallback };
+}
+
+const someOf = (names: readonly string[]) => (names.length === 0 ? null : names);
+
+/**
+ * An update that goes well settles nothing by itself: a server may still have the version before, or again. An approval
+ * is used by the first version that flags something of it; what was rejected and is flagged all the same was forced in.
+ */
+function decidedAfter(was: FeedCheck | undefined, flagged: readonly string[]) {
+  const { approved = null, rejected = null } = was ?? {};
+  const taken = new Set(flagged);
+  return {
+    approved: approved?.some(name => taken.has(name)) ? null : approved,
+    rejected: rejected && someOf(rejected.filter(name => !taken.has(name))),
+  };
+}
+
+/** Of names of one feed, the last ones. */
+const MOST_DECIDED = 20_000;
+
+/** What stands after an operator approved or rejected some names. */
+export function decidedWith(check: FeedCheck, names: readonly string[], isApproved: boolean): FeedCheck {
+  const now = new Set(names);
+  const without = (some: FeedCheck['approved']) => someOf((some ?? []).filter(name => !now.has(name)));
+  // Of a version with more than one look shows, one decision after the other adds up.
+  const more = (some: FeedCheck['approved']) => [...new Set([...(some ?? []), ...now])].slice(-MOST_DECIDED);
+  const { approved, rejected } = check;
+  return isApproved
+    ? { ...check, waiting: null, approved: more(approved), rejected: without(rejected) }
+    : { ...check, waiting: null, approved: without(approved), rejected: more(rejected) };
 }
 
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */

@@ -106,7 +106,7 @@ function unpopular(names: readonly string[], canaries: ReadonlySet<string>): str
 
 /**
  * Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update.
- * `doubtful` and `moved` are what the next version will be held against.
+ * `doubtful`, `moved` and `flagged` are what the next version will be held against.
  */
 export function keepingNames(
   fresh: Snapshot,
@@ -114,6 +114,7 @@ export function keepingNames(
   today: Day,
   doubtful: Content['doubtful'] = new Map(),
   moved: Content['moved'] = new Map(),
+  flagged: Content['flagged'] = new Map(),
 ): Snapshot {
   const before = placesOf(inUse);
   const toldAt = (at: number) => (fresh.since[at]! <= today ? fresh.since[at]! : 0);
@@ -124,7 +125,7 @@ export function keepingNames(
   };
   if (fresh.feed.rotates === undefined) {
     const since = Uint16Array.from(fresh.names, sinceOf);
-    return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful, moved }));
+    return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful, moved, flagged }));
   }
   const newest = inUse?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
   const rows: Row[] = fresh.names.map((name, at) => {
@@ -140,7 +141,7 @@ export function keepingNames(
     .filter(row => isToStay(row, today));
   stay.sort((a, b) => b.last - a.last || (a.name < b.name ? -1 : 1));
   return rotated(
-    { ...fresh, doubtful, moved },
+    { ...fresh, doubtful, moved, flagged },
     rows.concat(stay.slice(0, Math.max(0, MOST_KEPT - rows.length))),
   );
 }

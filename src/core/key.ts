@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { alike } from './label.ts';
 import { toSecond } from './quota.ts';
 
 export interface KeyRecord {
@@ -55,10 +56,21 @@ export function givenOf(limits: { readonly [L in keyof Limits]: Limits[L] | unde
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
-/** Whether a new name for a key is that of another one. Those that have one name since before stay as they are. */
-export function wouldDouble(keys: readonly KeyRecord[], id: string, name: string): boolean {
-  const isSame = keys.some(key => key.id === id && key.name === name);
-  return !isSame && keys.some(key => key.name === name && key.revokedAt === null);
+/** Live keys of that name, or else of one that people take for it. */
+export function namedOf(keys: readonly KeyRecord[], name: string): KeyRecord[] {
+  const live = keys.filter(key => key.revokedAt === null);
+  const exact = live.filter(key => key.name === name);
+  return exact.length > 0 ? exact : live.filter(key => alike(key.name) === alike(name));
+}
+
+/** The live key that people would take for the one that gets this name. A key that has its name since before keeps it. */
+export function doubleOf(
+  keys: readonly KeyRecord[],
+  id: string | undefined,
+  name: string,
+): KeyRecord | undefined {
+  if (keys.some(key => key.id === id && key.name === name)) return undefined;
+  return keys.find(key => key.id !== id && key.revokedAt === null && alike(key.name) === alike(name));
 }
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -14,3 +14,6 @@ export function parseLabel(text: string, most = MOST_LABEL): Checked<string> {
     ? bad(`must be one line of 1 to ${most} printable characters`)
     : good(clean);
 }
+
+/** Names that people take for the same are the same here. */
+export const alike = (name: string): string => name.normalize('NFKC').toLowerCase();

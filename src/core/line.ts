@@ -17,6 +17,7 @@ export interface Part {
   readonly since?: readonly (readonly [string, string])[];
   readonly doubtful?: readonly (readonly [string, Day])[];
   readonly moved?: readonly (readonly [string, Day])[];
+  readonly flagged?: readonly (readonly [string, Day])[];
   readonly labels?: readonly (readonly [string, string])[];
 }
 

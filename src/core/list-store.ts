@@ -48,10 +48,13 @@ export interface ListStore {
   askedNames(): Promise<AskedNames[]>;
   /** Up to where changes for callers are known (core/listing-change.ts). */
   changesMark(): Promise<ChangesMark | undefined>;
-  /** Not seen before a mark reaches them. Only while the mark is of this generation; what has their number is replaced. */
-  writeChanges(changes: readonly NumberedChange[], generation: string): Promise<void>;
-  /** Compare and swap; what is not above its floor is forgotten. */
-  swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined): Promise<boolean>;
+  /**
+   * Not seen before a mark reaches them; what has their number is replaced. Only while the mark is of this generation and
+   * `holder` has the lease: of two who write, neither has rows of the other between its own. False where that is over.
+   */
+  writeChanges(changes: readonly NumberedChange[], generation: string, holder: string): Promise<boolean>;
+  /** Compare and swap, while `holder` has the lease where one is named; what is not above its floor is forgotten. */
+  swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined, holder?: string): Promise<boolean>;
   /** In their order. */
   changesAfter(id: number, most: number): Promise<NumberedChange[]>;
   /** The number of the last one before a moment; 0 where there is none. */

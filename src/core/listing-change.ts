@@ -31,3 +31,10 @@ export const firstNumber = (now: number, was: ChangesMark | undefined): number =
   Math.max(now * IN_A_MILLISECOND, (was?.last ?? 0) + 1);
 
 export const NO_CHANGES: ChangesMark = { generation: '', floor: 0, last: 0 };
+
+/** Without a cursor there is no more than a day, which does not mend a copy that missed others. */
+export const MISSED =
+  'changes were missed: discard your copy, then leave since out, which gives the last 24 hours';
+
+/** Whose holder alone writes changes. */
+export const CHANGES_LEASE = 'changes';

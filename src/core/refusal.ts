@@ -16,7 +16,11 @@ export const REFUSALS = {
     message: 'This method is not allowed here. Use one that the Allow header names.',
   },
   request_timeout: { status: 408, message: 'The request was not sent in time.' },
-  gone: { status: 410, message: 'This cursor is too old. Start again without one.' },
+  gone: {
+    status: 410,
+    message:
+      'Changes after this cursor are not known any more. Start again without one, and without what you kept.',
+  },
   content_too_large: { status: 413, message: 'The body of the request is too large.' },
   uri_too_long: { status: 414, message: 'The request target is too long.' },
   unsupported_media_type: {

@@ -52,17 +52,19 @@ export function listsAgain(
 }
 
 /**
- * What was decided about versions that were held back. A check that went well since has settled it. What a server said of
- * the version that was in use then is left out: another one may be now.
+ * What was decided about versions that were held back, where nothing was since. An approval may have been used by a check
+ * that went well since. What a server said of the version that was in use then is left out: another one may be now.
  */
 export function checksAgain(present: readonly FeedCheck[], old: readonly FeedCheck[]): Written<FeedCheck>[] {
   const byFeed = new Map(present.map(check => [check.feed, check]));
-  return old.flatMap(({ decided, isApproved, ...check }) => {
+  return old.flatMap(({ approved: letIn, rejected, ...check }) => {
     const was = byFeed.get(check.feed);
-    if (decided === null || (was && (was.problem === null || was.decided !== null))) return [];
-    const record = { ...(was ?? { ...check, tag: null }), waiting: null, decided, isApproved };
-    const action = isApproved ? 'feed.approve' : 'feed.reject';
-    return { record, change: changeOf(action, check.feed, decided.slice(0, 20).join(', ')) };
+    const approved = was?.problem === null ? null : letIn;
+    if ((was?.approved ?? was?.rejected ?? null) !== null) return [];
+    const record = { ...(was ?? { ...check, tag: null }), waiting: null, approved, rejected };
+    const told = (action: Change['action'], names: readonly string[] | null) =>
+      names ? [{ record, change: changeOf(action, check.feed, names.slice(0, 20).join(', ')) }] : [];
+    return [...told('feed.approve', approved), ...told('feed.reject', rejected)];
   });
 }
 

@@ -82,7 +82,8 @@ export function* cleaning(feed: Feed, raw: RawFeed): Steps<Snapshot> {
   const version = parseLabel(raw.version, MOST_SHOWN);
   if (!version.ok) throw new FeedError(`${feed.origin}: its version ${version.problem}`);
   const content = { version: version.value, names, since: since.slice(0, names.length), labels, dropped };
-  return { ...(yield* sealing(feed, { ...content, doubtful: new Map(), moved: new Map() })), unusable };
+  const nothing = { doubtful: new Map(), moved: new Map(), flagged: new Map() };
+  return { ...(yield* sealing(feed, { ...content, ...nothing })), unusable };
 }
 
 function isSuffix(rule: string): boolean {
@@ -114,6 +115,7 @@ function* linesOf({
   shown,
   doubtful,
   moved,
+  flagged,
   labels,
   dropped,
 }: Content): Generator<string> {
@@ -124,6 +126,7 @@ function* linesOf({
   }
   for (const part of inParts([...doubtful])) yield `${JSON.stringify({ doubtful: part })}\n`;
   for (const part of inParts([...moved])) yield `${JSON.stringify({ moved: part })}\n`;
+  for (const part of inParts([...flagged])) yield `${JSON.stringify({ flagged: part })}\n`;
   for (const part of inParts([...labels])) yield `${JSON.stringify({ labels: part })}\n`;
 }
 
@@ -171,6 +174,7 @@ function* readingInto(
   const told = new Map<string, string>();
   const doubtful = new Map<string, Day>();
   const moved = new Map<string, Day>();
+  const flagged = new Map<string, Day>();
   const labels = new Map<string, string>();
   for (let from = 0, end = 0; from < text.length; from = end) {
     end = text.indexOf('\n', from) + 1;
@@ -181,6 +185,7 @@ function* readingInto(
     for (const [name, day] of line.since ?? []) told.set(name, day);
     for (const [name, day] of line.doubtful ?? []) doubtful.set(name, day);
     for (const [name, day] of line.moved ?? []) moved.set(name, day);
+    for (const [name, day] of line.flagged ?? []) flagged.set(name, day);
     for (const [name, label] of line.labels ?? []) labels.set(name, label);
     yield;
   }
@@ -189,7 +194,7 @@ function* readingInto(
   const known = days.every(line => line.days)
     ? daysOf(feed, days, names.length)
     : yield* earlierDays(feed, names, told, acceptedAt);
-  return { feed, version, ...known, doubtful, moved, labels, dropped, digest, acceptedAt };
+  return { feed, version, ...known, doubtful, moved, flagged, labels, dropped, digest, acceptedAt };
 }
 
 /** Half a million characters take half a millisecond. */

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -17,7 +17,7 @@ const unzip = promisify(gunzip);
 const MOST_UNPACKED = 64 * 2 ** 20;
 const DEADLINE_MS = 120_000;
 const MOST_OUTPUT = 2 ** 20;
-const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|FIRST_KEY|ALERT_WEBHOOK(?:_SECRET)?)$|^PG/;
+const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|FIRST_KEY|ALERT_WEBHOOK(?:_SECRET)?)(?:_FILE)?$|^PG/;
 /** Lines of npm's that tell where it failed, not why. */
 const UNTOLD = /^npm error (?:code|syscall|errno|path|type) /;
 
@@ -69,14 +69,17 @@ function kill({ pid }: ChildProcess): void {
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-')).catch((error: NodeJS.ErrnoException) => {
+  const unusable = (error: NodeJS.ErrnoException) => {
     throw new FeedError(
       `nothing can be unpacked in ${tmpdir()} (${error.code}): set TMPDIR to a folder that can be written to`,
       { cause: error },
     );
-  });
+  };
+  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-')).catch(unusable);
   atWork.set(folder, undefined);
   try {
+    // By it this folder is npm's project: else one above is, with its settings (.npmrc), and anybody may have made that.
+    await writeFile(join(folder, 'package.json'), '{}').catch(unusable);
     return await work(folder);
   } finally {
     atWork.delete(folder);

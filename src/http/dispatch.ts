@@ -35,7 +35,7 @@ export interface DispatchParts {
   readonly accessLog: AccessLog;
   readonly metrics: Metrics;
   /** Why a call does not come from an operator. */
-  readonly operatorRefusal: (call: Call) => Refusal | undefined;
+  readonly operatorRefusal: (call: Call) => Refusal | undefined | Promise<Refusal | undefined>;
   /** Why a call with a body does not come from a key that may call. */
   readonly callerRefusal: (call: Call) => Promise<Refusal | undefined>;
   readonly hasLane: boolean;
@@ -174,7 +174,12 @@ export class Dispatch {
       if (resource.preflight && req.method === 'OPTIONS') return sendEmpty(call, 204, resource.preflight);
       return sendRefusal(call, refuse('method_not_allowed'), ['Allow', resource.allow]);
     }
-    const stranger = route.door === 'operator' ? this.#parts.operatorRefusal(call) : undefined;
+    const judged = route.door === 'operator' ? this.#parts.operatorRefusal(call) : undefined;
+    if (!(judged instanceof Promise)) return this.#enter(req, call, route, judged);
+    judged.then(stranger => this.#enter(req, call, route, stranger)).catch(error => this.#fail(call, error));
+  }
+
+  #enter(req: IncomingMessage, call: Call, route: Route, stranger: Refusal | undefined): void {
     // Operators are never shed: whoever comes in may be about to revoke the key that causes it.
     const isExempt = route.isProbe || (route.door === 'operator' && !stranger);
     if (call.connection.isShedding && !isExempt) {

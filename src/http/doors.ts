@@ -23,8 +23,8 @@ export interface Doors {
   /** Calls that the store is counting. */
   readonly spending: () => number;
   isOperator(authorization: string): boolean;
-  /** Why this is no operator: costs a comparison, no store, no body, no line in the log. */
-  operatorRefusal(call: Call): Refusal | undefined;
+  /** Why this is no operator: costs a comparison, and for an operator token a look that all share; no body, no line in the log. */
+  operatorRefusal(call: Call): Refusal | undefined | Promise<Refusal | undefined>;
   actorOf(call: Call): Checked<Actor>;
 }
 
@@ -34,7 +34,7 @@ export interface DoorParts {
   readonly clock: Clock;
   readonly isAdminToken: ((sent: string) => boolean) | undefined;
   /** Those with a token of their own. */
-  readonly operators: Pick<Operators, 'nameOf' | 'isAppointed'>;
+  readonly operators: Pick<Operators, 'nameOf' | 'isAppointed' | 'refresh'>;
   readonly isTrustedProxy: (address: string) => boolean;
 }
 
@@ -123,14 +123,22 @@ function operatorsDoor(
     isOperator,
 
     operatorRefusal({ head }) {
-      return isOperator(head.authorization ?? '')
-        ? undefined
-        : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service or an operator token');
+      const { authorization = '' } = head;
+      const judge = () =>
+        isOperator(authorization)
+          ? undefined
+          : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service or an operator token');
+      const looked = isAdminToken && operators.refresh(authorization.slice(SCHEME_LENGTH));
+      return looked ? looked.then(judge) : judge();
     },
 
     actorOf(call) {
-      const name = nameOf(call.head.authorization ?? '');
-      const who = name === undefined ? claimed(call) : good(name);
+      const { authorization = '' } = call.head;
+      const name = nameOf(authorization);
+      if (name !== undefined) return good({ who: name, via: addressOf(call) });
+      // While the body came in. Under another name nobody acts with it.
+      if (!isOperator(authorization)) return bad('the operator token must be one that is not revoked');
+      const who = claimed(call);
       return who.ok ? good({ who: who.value, via: addressOf(call) }) : who;
     },
   };

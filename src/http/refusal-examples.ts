@@ -1,5 +1,6 @@
 /** Real examples for the OpenAPI document: each refusal of each operation, as the service sends it. */
 
+import { MISSED } from '../core/listing-change.ts';
 import { secondsLeft } from '../core/quota.ts';
 import { type Refusal, type RefusalCode, refuse } from '../core/refusal.ts';
 import { MOST_BODY } from './body.ts';
@@ -82,7 +83,7 @@ export function refusalsOf(
     case 404:
       return [refuse('not_found', MISSING[operation])];
     case 410:
-      return [refuse('gone', 'leave since out to start anew')];
+      return [refuse('gone', MISSED)];
     case 413:
       return [refuse('content_too_large', `at most ${mostBody?.bytes ?? MOST_BODY} bytes`)];
     case 415:

@@ -47,7 +47,7 @@ export function appointedRoutes(
     }),
     row({
       at: ['POST', '/admin/operators/{name}/revoke'],
-      says: ['revokeOperator', 'Revoke an operator', 'The token is refused within a second.'],
+      says: ['revokeOperator', 'Revoke an operator', 'The token is refused from the next request on.'],
       parameters: [NAME],
       refusals: [404],
       work: revoke,

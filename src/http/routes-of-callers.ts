@@ -182,7 +182,7 @@ function changesRoute(handle: Handle): Route {
       id: 'listChanges',
       summary: 'Follow changes of the lists',
       description:
-        'Domains that the lists began or ceased to flag, oldest first, so that you can keep a copy. Start without `since`, then send the `cursor` of each answer; changes are kept for 30 days.',
+        'Domains that the lists began or ceased to flag, oldest first, so that you can keep a copy. Start without `since`, then send the `cursor` of each answer; changes are kept for 30 days. After a 410 changes were missed: discard the copy and start again.',
       parameters: [PARAMETERS.since, PARAMETERS.changes, PARAMETERS.ifNoneMatch],
       refusals: [401, 403, 410, 422, 429, 500, 503],
       isCounted: true,

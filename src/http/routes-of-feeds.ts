@@ -33,7 +33,7 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       says: [
         'rollBackFeed',
         'Roll back a list',
-        'To the version before the one in use. The last three are kept; before them comes the installed one. Updates leave the list alone until this is undone. Servers follow within a minute.',
+        'To the version before the one in use. The last three are kept; before them comes the installed one, or none. Updates leave the list alone until this is undone. Servers follow within a minute.',
       ],
       answer: FeedVersionSchema,
       parameters: [FEED],
@@ -53,7 +53,7 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       says: [
         'approveFeed',
         'Approve a version that is held back',
-        'It may flag the domains that wait. The next update takes it, which a service that updates by itself begins within two minutes.',
+        'It may flag the domains that wait. The next update takes it, which a service that updates by itself begins within two minutes. A list that was rolled back is not approved: no update would take it.',
       ],
       answer: FeedDecisionSchema,
       parameters: [FEED],
@@ -65,7 +65,7 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       says: [
         'rejectFeed',
         'Reject a version that is held back',
-        'What flags the same domains is refused from now on, without asking again. Approving it takes that back.',
+        'A version that flags any of these domains is refused from now on, without asking again. Approving takes that back.',
       ],
       answer: FeedDecisionSchema,
       parameters: [FEED],

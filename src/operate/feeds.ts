@@ -3,6 +3,7 @@
 import { type AddedFeed, addedInWords, MOST_ADDED } from '../core/added-feed.ts';
 import { type Actor, actOf } from '../core/audit.ts';
 import type { SnapshotHead } from '../core/feed.ts';
+import { decidedWith } from '../core/freshness.ts';
 import { type History, historyOf, type InUse, isHeld, versionAfter, versionBefore } from '../core/history.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import type { Problem } from '../core/problem.ts';
@@ -22,8 +23,6 @@ export interface ActsOnFeeds {
   removeFeed(name: string, actor: Actor): Promise<Problem | undefined>;
 }
 
-/** Of names of one feed, the last ones. */
-const MOST_DECIDED = 20_000;
 /** Of an act that an update gets in the way of. */
 const MOST_TRIES = 3;
 
@@ -51,14 +50,12 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
   ): Promise<readonly string[] | Problem> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const check = (await store.feedChecks()).find(one => one.feed === feed);
-      const names = check?.waiting ?? (isApproved && check?.isApproved === false ? check.decided : null);
+      // What was decided the other way, and not used since, is taken back.
+      const names = check?.waiting ?? (isApproved ? check?.rejected : check?.approved);
       if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
       const some = names.slice(0, 20).join(', ');
       const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
-      // Of a version with more than one look shows, one decision after the other adds up.
-      const before = check.isApproved === isApproved ? (check.decided ?? []) : [];
-      const decided = [...new Set([...before, ...names])].slice(-MOST_DECIDED);
-      if (await store.noteCheck({ ...check, waiting: null, decided, isApproved }, check, act)) return names;
+      if (await store.noteCheck(decidedWith(check, names, isApproved), check, act)) return names;
     }
     return contended(feed);
   }
@@ -96,7 +93,7 @@ const NOTHING = {
 } as const;
 
 const worded = (head: SnapshotHead | null | undefined) =>
-  head ? `${head.version} with ${head.names} names` : 'as installed';
+  head ? `${head.version} with ${head.names} names` : 'no update';
 
 function swapped({ inUse, past }: History, to: SnapshotHead | null): History {
   const rest = past.filter(head => head !== to);

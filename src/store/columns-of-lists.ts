@@ -2,7 +2,7 @@
 
 import type { AddedFeed, Format } from '../core/added-feed.ts';
 import type { AskedNames } from '../core/asked.ts';
-import type { FeedCheck } from '../core/freshness.ts';
+import type { FeedCheck, Trouble } from '../core/freshness.ts';
 import type { ChangesMark, NumberedChange } from '../core/listing-change.ts';
 import type { KeptTag } from '../core/tag.ts';
 import { later, orNull, record, text, texts, whole, word, yesNo } from './codecs.ts';
@@ -15,9 +15,10 @@ export const FEED_CHECK = table<FeedCheck>('feed_check', ['feed'], {
   added: whole,
   removed: whole,
   problem: orNull(text),
+  trouble: later(orNull(word<Trouble>())),
   waiting: later(orNull(texts)),
-  decided: later(orNull(texts)),
-  isApproved: later(orNull(yesNo)),
+  approved: later(orNull(texts)),
+  rejected: later(orNull(texts)),
   tag: later(orNull(record<KeptTag>())),
   fallback: later(orNull(text)),
 });

@@ -1,11 +1,11 @@
 /** A new version before it counts: what it would change for names that this service was really asked lately. */
 
 import { randomBytes } from 'node:crypto';
-import { askedIn } from '../core/asked.ts';
+import { type Asked, askedIn } from '../core/asked.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Day } from '../core/days.ts';
 import { registrableDomain } from '../core/domain.ts';
-import type { Content, Feed, Snapshot } from '../core/feed.ts';
+import type { Content, Snapshot } from '../core/feed.ts';
 import { makingCatalog } from '../core/folding.ts';
 import type { FeedCheck } from '../core/freshness.ts';
 import { SEED_BYTES } from '../core/names.ts';
@@ -14,7 +14,7 @@ import { sealing } from '../core/snapshot.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { parseTables, type TableTexts } from '../core/tables.ts';
 import { STEP_DAYS } from '../core/turnover.ts';
-import { type Flip, flipsOf, touchedOf } from '../core/what-if.ts';
+import { changedIn, type Flip, flipsOf, touchedOf } from '../core/what-if.ts';
 
 interface Parts {
   readonly store: Pick<Store, 'askedNames' | 'listOverrides'>;
@@ -22,15 +22,20 @@ interface Parts {
   readonly catalog: () => Promise<Catalog>;
 }
 
+/** What an operator rejected once is tried for good, whether or not it is still asked for. */
+const REJECTED: Asked = { isFlagged: false, isEstablished: false };
+
 /** Only where a name that was asked for is touched: folding a catalog takes half a second. */
 export async function tryOut(
   next: Snapshot,
   inUse: Snapshot | undefined,
+  check: FeedCheck | undefined,
   parts: Parts,
   now: number,
 ): Promise<readonly Flip[]> {
-  const changed = new Set(next.names).symmetricDifference(new Set(inUse?.names));
-  const asked = touchedOf(askedIn(await parts.store.askedNames()), changed);
+  const names = askedIn(await parts.store.askedNames());
+  for (const name of check?.rejected ?? []) names.set(name, names.get(name) ?? REJECTED);
+  const asked = touchedOf(names, changedIn(next, inUse));
   if (asked.size === 0) return [];
   const before = await parts.catalog();
   const isOther = ({ feed }: Pick<Snapshot, 'feed'>) => feed.id !== next.feed.id;
@@ -47,69 +52,86 @@ export async function tryOut(
  */
 const MOST_FLAGGED = 5;
 
+export const flaggedIn = (flips: readonly Flip[]) =>
+  flips.filter(({ change }) => change === 'flagged').map(({ domain }) => domain);
+
 const establishedIn = (flips: readonly Flip[]) =>
-  flips
-    .filter(({ change, isEstablished }) => change === 'flagged' && isEstablished)
-    .map(({ domain }) => domain);
+  flaggedIn(flips.filter(({ isEstablished }) => isEstablished));
 
 /**
- * What versions of the last month flagged: four updates with five names each are twenty (2026-11-17). Kept with the
- * version in use, so that whoever goes back from it takes it back; a popularity list, which flags nobody, keeps there
- * what else was moved.
+ * What versions of the last month flagged: four updates with five names each are twenty, and so are four of a popularity
+ * list that leave five out each (2026-11-17). Kept with the version in use, so that whoever goes back from it takes it
+ * back.
  */
-export function flaggedLately(inUse: Snapshot | undefined, { kind }: Feed, today: Day): Content['moved'] {
-  const lately = kind === 'popular' ? [] : [...(inUse?.moved ?? [])];
+export function flaggedLately(inUse: Snapshot | undefined, today: Day): Content['flagged'] {
   return new Map(
-    lately.filter(([, day]) => today - day < STEP_DAYS).map(([name, day]) => [name, Math.min(day, today)]),
+    [...(inUse?.flagged ?? [])]
+      .filter(([, day]) => today - day < STEP_DAYS)
+      .map(([name, day]) => [name, Math.min(day, today)]),
   );
 }
 
-/** With what it flags now. Where an operator looked at it, the count begins anew. */
+/** With what it flags now. What an operator approved or forced in is not counted. */
 export function keepingFlags(
   next: Snapshot,
   flips: readonly Flip[],
-  isLookedAt: boolean,
+  check: FeedCheck | undefined,
+  isForced: boolean,
   today: Day,
 ): Snapshot {
-  const flagged = establishedIn(flips);
-  if (next.feed.kind === 'popular' || flagged.length === 0) return next;
-  const moved = isLookedAt
-    ? new Map()
-    : new Map([...next.moved, ...flagged.map(name => [name, today] as const)]);
-  return allAtOnce(sealing(next.feed, { ...next, moved }));
+  const names = establishedIn(flips);
+  if (names.length === 0) return next;
+  const approved = new Set(check?.approved);
+  const all = isForced ? [] : [...next.flagged, ...names.map(name => [name, today] as const)];
+  const flagged = new Map(all.filter(([name]) => !approved.has(name)));
+  return allAtOnce(sealing(next.feed, { ...next, flagged }));
 }
 
-/** The names that an operator has to look at; none where they are few, with those of the last month, or were approved. */
+/**
+ * The names that an operator has to look at; none where they are few, with those of the last month, or were approved.
+ * One that was rejected is never few: whoever brings them five at a time has them all.
+ */
 export function waitingIn(
   flips: readonly Flip[],
   check: FeedCheck | undefined,
   lately: Iterable<string> = [],
 ): readonly string[] {
-  const approved = new Set(check?.isApproved ? check.decided : []);
+  const again = rejectedAgain(flips, check);
+  if (again.length > 0) return again;
+  const approved = new Set(check?.approved);
   const isOpen = (name: string) => !approved.has(name);
   const flagged = establishedIn(flips).filter(isOpen);
   if (flagged.length === 0) return [];
-  const names = [...new Set([...flagged, ...[...lately].filter(isOpen)])];
+  const names = [...new Set([...flagged, ...[...lately].filter(isOpen)])].sort();
   // Names below one domain are one party's: they cost nothing.
   const parties = new Set(names.map(name => registrableDomain(name) ?? name));
   return parties.size > MOST_FLAGGED ? names : [];
 }
 
+function rejectedAgain(flips: readonly Flip[], check: FeedCheck | undefined): readonly string[] {
+  const rejected = new Set(check?.rejected);
+  return flaggedIn(flips).filter(name => rejected.has(name));
+}
+
 /** What is kept of them: an operator looks at a few. */
 const MOST_KEPT = 1_000;
 
-/** What becomes of such a version: it waits, or is refused where an operator rejected these names before. */
+/** What becomes of such a version: it waits, or is refused where it flags what an operator rejected before. */
 export function problemOf(waiting: readonly string[], { id }: { id: string }, check: FeedCheck | undefined) {
-  const rejected = new Set(check?.isApproved === false ? check.decided : []);
-  const isRejected = waiting.every(name => rejected.has(name));
+  const rejected = new Set(check?.rejected);
   // Without the names, which are callers': this text goes into the log and to whoever is alerted.
-  const what = `it would flag ${waiting.length} established names that were asked here lately`;
-  const fix = isRejected
-    ? `an operator rejected that; "feeds approve ${id}" takes it all the same`
-    : `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;
+  const what = `it would flag ${waiting.length}`;
+  if (waiting.some(name => rejected.has(name)))
+    return {
+      outcome: 'refused',
+      problem: `${what} names that an operator rejected: "feeds approve ${id}" takes it all the same`,
+      // Nobody is asked about it, nor any more about one that waited before it.
+      waiting: [],
+    } as const;
+  const fix = `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;
   return {
-    outcome: isRejected ? 'refused' : 'waiting',
-    problem: `${what}: ${fix}`,
-    waiting: isRejected ? null : waiting.slice(0, MOST_KEPT),
+    outcome: 'waiting',
+    problem: `${what} established names that were asked here lately: ${fix}`,
+    waiting: waiting.slice(0, MOST_KEPT),
   } as const;
 }

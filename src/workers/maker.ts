@@ -32,6 +32,7 @@ export interface Jobs {
       readonly after: Handed;
       readonly was: ChangesMark;
       readonly now: number;
+      readonly holder: string;
     };
     made: boolean;
   };
@@ -110,9 +111,9 @@ export function createMaker({ config, store, onError, large = LARGE }: MakerPart
       return made.next && joinCatalog(config, made.next);
     },
     async tell(told) {
-      const { before, after, was, now } = told;
+      const { before, after, ...rest } = told;
       if (namesIn(before) + namesIn(after) < large) return here.tell(told);
-      return inThread('tell', { before: await hand(before), after: await hand(after), was, now });
+      return inThread('tell', { ...rest, before: await hand(before), after: await hand(after) });
     },
     async filter(of, now, secret) {
       if (namesIn(of.catalog) < large) return here.filter(of, now, secret);

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { backupsFinding, diskFinding, feedsFinding } from '../../src/commands/findings.ts';
@@ -32,12 +33,19 @@ test('the doctor finds an installation well, or says what to do', async () => {
 
   // All that can be wrong at once.
   await store.showSign({ id: 'a', version: '0.0.9', host: 'a.example', startedAt: 1 });
+  chmodSync(folder, 0o777);
   const ill = await run(['doctor', '--json'], { folder, env: { DNS_SERVER: '1.1.1.1' } });
   await dns.close();
   const { findings } = JSON.parse(ill.stdout) as Report;
   expect([ill.code, statesIn({ findings })]).toEqual([
     1,
-    expect.arrayContaining(['settings warning', 'store ok', 'version warning', 'dns failed']),
+    expect.arrayContaining([
+      'settings warning',
+      'access warning',
+      'store ok',
+      'version warning',
+      'dns failed',
+    ]),
   ]);
   expect(findings.every(({ state, fix }) => (state === 'ok') === (fix === null))).toBe(true);
   expect(ill.stderr).toMatch(/^domain-risk: dns: 127\.0\.0\.1:1 does not answer: set DNS_SERVERS/m);

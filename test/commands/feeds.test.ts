@@ -216,10 +216,18 @@ describe('feeds update', () => {
     expect(stdout).toMatch(/^mine +disposable +verified +own +20\S+Z /m);
     expect(stdout).toContain(`\nmine: added, from ${path}\n`);
 
+    // Nothing of it is installed.
+    const back = await run(['feeds', 'rollback', 'mine'], beside());
+    expect(back.stdout).toMatch(/^mine is empty; updates leave it alone/);
     expect((await run(['feeds', 'remove', 'mine'], beside())).stdout).toBe('mine was removed\n');
     await eventually('it is gone', async () => (await answered('own-other.com')).reason !== 'disposable');
     const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === 'mine');
-    expect(acts.map(({ action }) => action)).toEqual(['feed.remove', 'feed.update', 'feed.add']);
+    expect(acts.map(({ action }) => action)).toEqual([
+      'feed.remove',
+      'feed.rollback',
+      'feed.update',
+      'feed.add',
+    ]);
 
     const refused = await run(['feeds', 'add', 'worse', path, '--kind', 'disposable'], beside());
     expect([refused.code, refused.stderr]).toEqual([

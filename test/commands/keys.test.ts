@@ -196,12 +196,24 @@ test('a second key of the same name is not made; scripts may ask for one only wh
   const second = await run([...create, '--json'], folder());
   expect([second.code, second.stdout]).toEqual([1, '']);
   expect(second.stderr).toMatch(/^domain-risk: there is a key named "unique" already: .*--if-missing\n$/);
-  const again = await runJson<MadeKey>([...create, '--if-missing', '--quota', '7'], folder());
-  expect(again).toMatchObject({ id: first.id, quota: null });
-  expect(again.key).toBeUndefined();
+  const again = (name: string, ...limits: string[]) =>
+    run(['keys', 'create', '--name', name, '--if-missing', ...limits, '--json'], folder());
+  const [same, other7] = [await again('unique'), await again('Unique', '--quota', '7')];
+  expect([same.code, other7.code, same.stderr]).toEqual([0, 0, 'there already: nothing was made\n']);
+  expect(other7.stderr).toContain(
+    `differs from what was asked for, which "domain-risk keys update ${first.id}" can change: quota unlimited → 7\n`,
+  );
+  for (const { stdout } of [same, other7]) {
+    expect(JSON.parse(stdout)).toMatchObject({ id: first.id, quota: null, name: 'unique' });
+    expect(JSON.parse(stdout)).not.toHaveProperty('key');
+  }
   const operate = createOperate({ store: shared().store, clock: Date.now });
   const other = await shared().key({ name: 'another' });
-  expect(await operate.updateKey(other.key.id, { name: 'unique' }, ACT)).toMatchObject({ problem: 'taken' });
+  for (const name of ['unique', 'UNIQUE', '\uff55nique'])
+    for (const act of [operate.updateKey(other.key.id, { name }, ACT), operate.createKey({ name }, ACT)])
+      expect(await act).toMatchObject({ problem: 'taken', detail: expect.stringContaining('"unique"') });
+  expect(await operate.updateKey(other.key.id, { name: 'Another' }, ACT)).toMatchObject({ name: 'Another' });
+  expect(await operate.findKey('ANOTHER')).toMatchObject({ id: other.key.id });
   // A revoked one gives its name free, and doubles from before may keep theirs.
   await operate.revokeKey(first.id, ACT);
   expect(await operate.updateKey(other.key.id, { name: 'unique' }, ACT)).toMatchObject({ name: 'unique' });

@@ -480,14 +480,23 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     ] as const) {
       await service().store.noteCheck({
         ...{ feed: 'fakefilter', triedAt: 1, checkedAt: 1, added: 0, removed: 0, problem: 'it waits' },
-        ...{ waiting: ['regular.com'], decided: null, isApproved: null, tag: null, fallback: null },
+        ...{
+          waiting: ['regular.com'],
+          trouble: 'waiting',
+          approved: null,
+          rejected: null,
+          tag: null,
+          fallback: null,
+        },
       });
       await feeds.getByRole('button', { name: 'Refresh' }).click();
       await feeds.getByText(/1 established domain that .*: regular\.com/).waitFor();
       await feeds.getByRole('button', { name: `${verb} fakefilter` }).click();
       await send(page, verb);
       await feeds.getByText('fakefilter: a new version is held back').waitFor({ state: 'detached' });
-      expect((await service().store.feedChecks())[0]).toMatchObject({ decided: ['regular.com'], isApproved });
+      expect((await service().store.feedChecks())[0]).toMatchObject({
+        [isApproved ? 'approved' : 'rejected']: ['regular.com'],
+      });
     }
     for (const [, , entries] of rows) expect(Number(entries?.replaceAll(',', ''))).toBeGreaterThan(0);
 

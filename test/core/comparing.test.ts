@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { comparing } from '../../src/core/comparing.ts';
 import { dayAt } from '../../src/core/days.ts';
-import type { Feed, Snapshot } from '../../src/core/feed.ts';
+import type { Family, Feed, FeedKind, Snapshot } from '../../src/core/feed.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import { SEED_BYTES } from '../../src/core/names.ts';
 import { sealing, takeSnapshot } from '../../src/core/snapshot.ts';
@@ -87,4 +87,35 @@ test('names of a list that was added anew as another kind are cleared, though th
   );
   const told = allAtOnce(comparing(was!, is!, NOW)).map(({ domain, change }) => [change, domain]);
   expect(told).toEqual([['cleared', 'a.com']]);
+});
+
+const listOf = (kind: FeedKind, names: readonly string[], family: Family = 'broad') =>
+  takeSnapshot({ ...RULES, id: `${kind} ${family}`, kind, family }, { version: '1', names });
+const told = (before: readonly Snapshot[], after: readonly Snapshot[]) => {
+  const tables = parseTables(FEW_TABLES);
+  const [was, is] = [before, after].map(lists => allAtOnce(makingCatalog(lists, tables, `${lists.length}`)));
+  return allAtOnce(comparing(was!, is!, NOW)).map(({ domain, change }) => [change, domain]);
+};
+
+// In FEW_TABLES b.com is protected, which spares itself alone.
+test.each<[string, FeedKind, readonly string[], string]>([
+  ['a listed name below a university', 'academic', ['uni.edu'], 'x.uni.edu'],
+  ['a listed name below a university that is protected besides', 'academic', ['b.com'], 'x.b.com'],
+  ['a listed university', 'academic', ['other.edu'], 'other.edu'],
+  ['a name that is protected below a listed one', 'protected', ['x.cc.cd'], 'x.cc.cd'],
+  ['a relay below a listed name', 'relay', ['x.cc.cd'], 'x.cc.cd'],
+])('%s is cleared when that comes to a list, and flagged when it leaves', (_, kind, names, domain) => {
+  const listed = listOf('disposable', ['x.uni.edu', 'x.b.com', 'other.edu', 'cc.cd', 'stays.com']);
+  const other = listOf(kind, ['elsewhere.org']);
+  const more = listOf(kind, ['elsewhere.org', ...names]);
+  expect(told([listed, other], [listed, more])).toEqual([['cleared', domain]]);
+  expect(told([listed, more], [listed, other])).toEqual([['flagged', domain]]);
+});
+
+test('a listed name below a protected university is flagged when a verified list names the university', () => {
+  const lists = [listOf('disposable', ['x.b.com']), listOf('academic', ['b.com'])];
+  const [other, more] = [['elsewhere.org'], ['elsewhere.org', 'b.com']].map(names =>
+    listOf('disposable', names, 'verified'),
+  );
+  expect(told([...lists, other!], [...lists, more!])).toEqual([['flagged', 'x.b.com']]);
 });

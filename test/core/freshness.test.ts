@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { checkAfter, type FeedCheck, freshnessOf, STALE_MS } from '../../src/core/freshness.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
-const UNDECIDED = { waiting: null, decided: null, isApproved: null, tag: null, fallback: null };
+const UNDECIDED = { trouble: null, waiting: null, approved: null, rejected: null, tag: null, fallback: null };
 const WAS: FeedCheck = {
   ...{ feed: 'a', triedAt: 5, checkedAt: 5, added: 3, removed: 2, problem: null },
   ...UNDECIDED,
+};
+
+const TRIED = {
+  ...{ feed: 'a', problem: null, trouble: null, turnover: null, waiting: null, fallback: null },
 };
 
 describe('after an update', () => {
@@ -17,7 +21,7 @@ describe('after an update', () => {
   ])('%s', (_, was, problem, added, expected) => {
     const turnover = added === null ? null : { added, removed: 0 };
     const before = was ?? { feed: 'a', checkedAt: null, added: 0, removed: 0, problem: null, ...UNDECIDED };
-    expect(checkAfter(was, { feed: 'a', problem, turnover, waiting: null, fallback: null }, NOW)).toEqual({
+    expect(checkAfter(was, { ...TRIED, problem, turnover }, NOW)).toEqual({
       ...before,
       triedAt: NOW,
       ...expected,
@@ -25,15 +29,46 @@ describe('after an update', () => {
   });
 
   test('that went well again no trouble is told any more', () => {
-    const went = { feed: 'a', problem: null, turnover: null, waiting: null, fallback: null };
-    const before = { ...WAS, problem: 'no', waiting: ['x.com'], decided: ['x.com'], isApproved: true };
+    const went = TRIED;
+    const before = { ...WAS, problem: 'no', waiting: ['x.com'] };
     expect(checkAfter(before, went, NOW)).toEqual({ ...WAS, triedAt: NOW, checkedAt: NOW });
   });
 
+  test.each<[string, readonly string[], readonly (readonly string[] | null)[]]>([
+    [
+      'brought nothing',
+      [],
+      [
+        ['a.com', 'b.com'],
+        ['c.com', 'd.com'],
+      ],
+    ],
+    [
+      'brought something else',
+      ['x.com'],
+      [
+        ['a.com', 'b.com'],
+        ['c.com', 'd.com'],
+      ],
+    ],
+    ['brought what was approved: that is used', ['a.com'], [null, ['c.com', 'd.com']]],
+    ['forced in what was rejected: that no longer is', ['c.com', 'd.com'], [['a.com', 'b.com'], null]],
+  ])('that went well, what an operator decided stays, where it %s', (_, flagged, decided) => {
+    const went = { ...TRIED, flagged };
+    const before = { ...WAS, approved: ['a.com', 'b.com'], rejected: ['c.com', 'd.com'] };
+    const { approved, rejected } = checkAfter(before, went, NOW);
+    expect([approved, rejected]).toEqual(decided);
+  });
+
   test('that failed, what waits for an operator and what one decided stays', () => {
-    const failed = { feed: 'a', problem: 'no', turnover: null, waiting: null, fallback: null };
-    const before = { ...WAS, waiting: ['x.com'], decided: ['y.com'], isApproved: false };
-    expect(checkAfter(before, failed, NOW)).toEqual({ ...before, triedAt: NOW, problem: 'no' });
+    const failed = { ...TRIED, problem: 'no', trouble: 'failed' } as const;
+    const before = { ...WAS, waiting: ['x.com'], approved: ['y.com'], rejected: ['w.com'] };
+    expect(checkAfter(before, failed, NOW)).toEqual({
+      ...before,
+      triedAt: NOW,
+      problem: 'no',
+      trouble: 'failed',
+    });
     expect(checkAfter(before, { ...failed, waiting: ['z.com'] }, NOW).waiting).toEqual(['z.com']);
   });
 });

@@ -535,6 +535,7 @@ describe('two versions of a feed', () => {
     names: ['a.com', 'b.com'],
     doubtful: new Map(),
     moved: new Map(),
+    flagged: new Map(),
     since: Uint16Array.of(1, 2),
     shown: { last: Uint16Array.of(3, 4), days: Uint8Array.of(5, 6) },
     labels: new Map([['b.com', 'B']]),

@@ -67,9 +67,9 @@ test.each([
 
 const check = (facts: Partial<FeedCheck>): FeedCheck => ({
   ...{ feed: 'a', triedAt: 1, checkedAt: null, added: 0, removed: 0, problem: 'refused', waiting: null },
-  ...{ decided: null, isApproved: null, tag: null, fallback: null, ...facts },
+  ...{ trouble: null, approved: null, rejected: null, tag: null, fallback: null, ...facts },
 });
-const REJECTED = check({ decided: ['gmail.com'], isApproved: false });
+const REJECTED = check({ rejected: ['gmail.com'] });
 
 test.each([
   ['comes where the list was never looked at', [], [REJECTED]],
@@ -78,11 +78,26 @@ test.each([
     [check({ triedAt: 2, waiting: ['gmail.com'] })],
     [{ ...REJECTED, triedAt: 2 }],
   ],
-  ['is settled where a check went well since', [check({ problem: null })], []],
-  ['stays as it is where it was made here', [check({ decided: ['gmail.com'], isApproved: true })], []],
+  [
+    'comes where a check went well since',
+    [check({ problem: null })],
+    [check({ problem: null, rejected: ['gmail.com'] })],
+  ],
+  ['stays as it is where it was made here', [check({ approved: ['gmail.com'] })], []],
 ])('what was decided about a version that was held back %s', (_, present, records) => {
   const written = checksAgain(present, [REJECTED]);
   expect(written.map(({ record }) => record)).toEqual(records);
   for (const { change } of written)
     expect(change).toEqual({ action: 'feed.reject', subject: 'a', detail: 'gmail.com' });
+});
+
+test('what was approved comes beside what was rejected, unless a check that went well may have used it', () => {
+  const old = check({ approved: ['a.com'], rejected: ['b.com'] });
+  expect(checksAgain([], [old])).toMatchObject([
+    { record: old, change: { action: 'feed.approve', detail: 'a.com' } },
+    { record: old, change: { action: 'feed.reject', detail: 'b.com' } },
+  ]);
+  expect(checksAgain([check({ problem: null })], [old])).toMatchObject([
+    { record: { approved: null, rejected: ['b.com'] }, change: { action: 'feed.reject' } },
+  ]);
 });

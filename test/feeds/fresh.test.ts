@@ -179,6 +179,8 @@ describe('the newest release of a package', () => {
     vi.stubEnv('ADMIN_TOKEN', 'canary-1');
     vi.stubEnv('DATABASE_URL', 'postgres://canary-2');
     vi.stubEnv('FIRST_KEY', 'canary-3');
+    vi.stubEnv('FIRST_KEY_FILE', 'canary-6');
+    vi.stubEnv('ADMIN_TOKEN_FILE', 'canary-7');
     vi.stubEnv('ALERT_WEBHOOK_SECRET', 'canary-4');
     vi.stubEnv('ALERT_WEBHOOK', 'https://hooks.example/canary-5');
     const folder = npmThat(packing({ 'dist/index.js': 'var blacklist_default = "a.com";' }));
@@ -246,6 +248,17 @@ describe('the newest release of a package', () => {
       await expect(read('castle')).rejects.toThrow(/ECONNREFUSED[^;]*$/);
       expect(existsSync(join(folder, 'args'))).toBe(false);
     });
+  });
+
+  it('comes from the registry of this machine, whatever settings of npm lie in the temporary folder', async () => {
+    const shared = temporaryFolder();
+    writeFileSync(join(shared, 'package.json'), '{}');
+    writeFileSync(join(shared, '.npmrc'), 'registry=http://stranger.example/\n');
+    vi.stubEnv('TMPDIR', shared);
+    // npm's project is the nearest folder that has one of these.
+    const nearest = 'test -e package.json || test -e node_modules || cat ../.npmrc >&2';
+    npmThat(`${nearest}; echo "npm error asked" >&2; exit 1`);
+    await expect(read('is-burner-email')).rejects.toThrow(/npm could not fetch it: asked$/);
   });
 
   it('that is not what its registry says it is fails: npm itself checks the hash', async () => {

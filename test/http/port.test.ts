@@ -13,15 +13,22 @@ import { eventually, pause, sized, turn } from '../support/scale.ts';
 
 const CALL = '/v1/usage';
 const BODY = '/v1/public/domains';
+const ACT = '/admin/keys';
 
 /** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
 async function startPort(mostConnections = 1_000) {
-  const state = { isFull: false, asked: [] as string[], answering: undefined as Promise<void> | undefined };
+  const state = {
+    isFull: false,
+    asked: [] as string[],
+    answering: undefined as Promise<void> | undefined,
+    judging: undefined as Promise<undefined> | undefined,
+    acts: 0,
+  };
   const port = new Port({
     log: pino({ enabled: false }),
     accessLog: 'off',
     metrics: createMetrics(),
-    operatorRefusal: () => undefined,
+    operatorRefusal: () => state.judging,
     callerRefusal: async () => undefined,
     rowOf: authorization => {
       state.asked.push(authorization);
@@ -47,7 +54,15 @@ async function startPort(mostConnections = 1_000) {
       return state.answering ? state.answering.then(answer) : answer();
     },
   };
+  const act: Route = {
+    ...{ ...call, method: 'POST', path: ACT, name: 'admin', door: 'operator', body: Type.Object({}) },
+    handle(one) {
+      state.acts++;
+      sendJson(one, 200, '{"acted":true}');
+    },
+  };
   port.add([
+    act,
     call,
     { ...call, path: DOMAIN_PATH, name: 'domain' },
     { ...call, method: 'POST', path: BODY, name: 'domains', body: Type.Object({ a: Type.String() }) },
@@ -91,6 +106,23 @@ test('while the store takes nothing a call is refused with 503, a probe is not, 
   socket.write(call());
   await eventually('it is answered', () => statuses().length === 4);
   expect(statuses()).toEqual([200, 503, 200, 200]);
+});
+
+test('whose connection ends while an operator token is looked up is not waited for, and nothing is done; who stays is served', async () => {
+  const { port, state, socket, statuses, sockets } = await startPort();
+  const act = ['POST /admin/keys HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 2'];
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  state.judging = promise;
+  const leaving = connect((port.server.address() as { port: number }).port, '127.0.0.1');
+  leaving.write([...act, '', '{'].join('\r\n'));
+  socket.write([...act, '', '{}'].join('\r\n'));
+  await eventually('both wait', () => port.inFlight === 2);
+  sockets.find(one => one.remotePort === leaving.localPort)!.destroy();
+  await turn();
+  resolve(undefined);
+  await eventually('the other is served', () => statuses().length === 1);
+  await eventually('nobody is waited for', () => port.inFlight === 0);
+  expect([statuses(), state.acts]).toEqual([[200], 1]);
 });
 
 test('a call that is refused while the port ends is told that its connection does', async () => {

@@ -184,7 +184,7 @@ test('feeds are shown with what was left out of them', () => {
   };
   const check = {
     ...{ feed: 'a', triedAt: AT, checkedAt: AT, added: 2, removed: 1, problem: null },
-    ...{ waiting: null, decided: null, isApproved: null, tag: null, fallback: null },
+    ...{ waiting: null, trouble: null, approved: null, rejected: null, tag: null, fallback: null },
   };
   const failed = { ...check, feed: 'c', checkedAt: null, problem: 'no network', waiting: ['x.com'] };
   const broad = { ...status, feed: { ...feed, id: 'b', family: 'broad' }, updatedAt: null };

@@ -16,7 +16,7 @@ test.each(sized(['1'], ['1', '2']))(
     const [before, after] = ['a'.repeat(40), 'b'.repeat(40)];
     writeFileSync(token, before);
     writeFileSync(settings, 'LOG_LEVEL=info\n');
-    const env = { WORKERS, ADMIN_TOKEN_FILE: token, LOG_LEVEL: 'info', DOMAIN_RISK_ENV_FILE: settings };
+    const env = { WORKERS, ADMIN_TOKEN_FILE: token, DOMAIN_RISK_ENV_FILE: settings };
     const server = await startServer({ env });
     const reloads = () => server.stdout().split('"settings reloaded"').length - 1;
     const status = async (secret: string) => (await server.get('/admin/keys', secret)).status;

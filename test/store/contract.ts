@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '../../src/admit.ts';
 import type { AddedFeed } from '../../src/core/added-feed.ts';
+import { MOST_READ } from '../../src/core/asked.ts';
 import type { Act, Action } from '../../src/core/audit.ts';
 import {
   DECISIONS_AT_ONCE,
@@ -17,7 +18,7 @@ import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Lease } from '../../src/core/lease.ts';
-import type { NumberedChange } from '../../src/core/listing-change.ts';
+import { CHANGES_LEASE, type NumberedChange } from '../../src/core/listing-change.ts';
 import { NO_VERDICTS } from '../../src/core/mix.ts';
 import type { Override } from '../../src/core/override.ts';
 import { type Spent, type Store, StoreUnavailable } from '../../src/core/ports.ts';
@@ -1373,6 +1374,10 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.swapSnapshot('castle', version(4), 'd5', ACT)).toBe(true);
       await store.acceptSnapshot(version(6), 'd4', ACT);
       expect(await heads()).toEqual([3, 4]);
+      // The same once more is the newest then, and none to go back to.
+      expect(await store.swapSnapshot('castle', version(4), 'd6', ACT)).toBe(true);
+      await store.acceptSnapshot({ ...version(7), digest: 'd4' }, 'd4', ACT);
+      expect([(await store.snapshot('castle'))?.acceptedAt, await heads()]).toEqual([7, [3]]);
       expect(await store.removeSnapshot('castle', ACT)).toBe(true);
       expect([(await store.snapshots()).map(({ feed }) => feed), await heads()]).toEqual([['another'], []]);
     });
@@ -1426,8 +1431,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const check = {
         ...tried,
         waiting: ['a.com', 'b.com'],
-        decided: null,
-        isApproved: null,
+        trouble: 'waiting' as const,
+        approved: null,
+        rejected: null,
         tag: null,
         fallback: null,
       };
@@ -1435,7 +1441,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await one.noteCheck({ ...check, feed: 'a', problem: null });
       await other.noteCheck(check);
       expect(await one.feedChecks()).toEqual([{ ...check, feed: 'a', problem: null }, check]);
-      const decided = { ...check, waiting: null, decided: ['a.com', 'b.com'], isApproved: false };
+      const decided = { ...check, waiting: null, approved: ['a.com', 'b.com'], rejected: ['c.com'] };
       const tag = { address: 'x', etag: '"1"', modified: null, digest: 'd', wholeAt: 7 };
       const act = { ...ACT, action: 'feed.reject', subject: 'b' } as const;
       for (const was of [null, { ...check, triedAt: 6 }])
@@ -1456,12 +1462,17 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await other.keepAsked(asked('2026-11-02', 't'), '2026-10-20');
       await other.keepAsked(asked('2026-11-02', 't', 'c.com'), '2026-11-02');
       expect(await one.askedNames()).toEqual([asked('2026-11-02', 's'), asked('2026-11-02', 't', 'c.com')]);
-      // However many servers there are, no day is left out for another.
+      // However many servers there are, neither a day nor one of them is left out for another.
       for (const day of ['2026-11-03', '2026-11-04'])
-        for (const server of 'abcdef') await one.keepAsked(asked(day, server), '2026-11-03');
-      const read = (await one.askedNames()).map(({ day, server }) => `${day} ${server}`);
-      const four = (day: string) => [...'abcd'].map(server => `${day} ${server}`);
-      expect(read).toEqual([...four('2026-11-04'), ...four('2026-11-03')]);
+        for (const server of 'abcdefghij') await one.keepAsked(asked(day, server), '2026-11-03');
+      const all = (day: string) => [...'abcdefghij'].map(server => asked(day, server));
+      expect(await one.askedNames()).toEqual([...all('2026-11-04'), ...all('2026-11-03')]);
+      // What is more than can be read is cut between names, of each the same share.
+      for (const server of 'ab')
+        await one.keepAsked(asked('2026-11-04', server, 'abc.com '.repeat(MOST_READ / 40)), '2026-11-03');
+      const shares = (await one.askedNames()).slice(0, 3).map(({ names }) => names.split(' '));
+      expect(shares.map(names => names.length)).toEqual([MOST_READ / 80, MOST_READ / 80, 2]);
+      expect(shares.map(names => names.at(-1))).toEqual(['abc.com', 'abc.com', '!b.com']);
       // A clock that jumped takes nothing away until a second day says the same.
       const days = async () => [...new Set((await one.askedNames()).map(({ day }) => day))];
       await one.keepAsked(asked('2027-03-01', 'a'), '2027-02-15');
@@ -1490,8 +1501,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const untouched = {
         problem: null,
         waiting: null,
-        decided: null,
-        isApproved: null,
+        trouble: 'waiting' as const,
+        approved: null,
+        rejected: null,
         tag: null,
         fallback: null,
       };
@@ -1519,13 +1531,18 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         ...{ id, domain, change: id % 2 ? 'flagged' : 'cleared', at: 10 * id, feeds: ['castle', 'b'] },
       });
       expect([await one.changesMark(), await one.changesBefore(99)]).toEqual([undefined, 0]);
-      await one.writeChanges([change(1), change(2, 'half.com')], '');
-      await one.writeChanges([change(9)], 'another');
+      // Nobody writes who has not got the lease.
+      expect(await one.writeChanges([change(9)], '', 'me')).toBe(false);
+      const lease = { name: CHANGES_LEASE, holder: 'me', until: 1, dueAt: 0 };
+      await one.swapLease(lease, undefined);
+      expect(await one.writeChanges([change(1), change(2, 'half.com')], '', 'me')).toBe(true);
+      expect(await one.writeChanges([change(9)], '', 'other')).toBe(false);
+      expect(await one.writeChanges([change(9)], 'another', 'me')).toBe(false);
       const first = { generation: 'g1', floor: 0, last: 2 };
       const swapped = [one, other].map(store => store.swapChangesMark(first, undefined));
       expect((await Promise.all(swapped)).sort()).toEqual([false, true]);
-      await other.writeChanges([change(2), change(3)], '');
-      await other.writeChanges([change(2), change(3), change(4)], 'g1');
+      expect(await other.writeChanges([change(2), change(3)], '', 'me')).toBe(false);
+      expect(await other.writeChanges([change(2), change(3), change(4)], 'g1', 'me')).toBe(true);
       expect(await one.changesMark()).toEqual(first);
       expect(await one.changesAfter(0, 10)).toEqual([1, 2, 3, 4].map(id => change(id)));
       expect(await one.changesAfter(1, 2)).toEqual([change(2), change(3)]);
@@ -1533,7 +1550,8 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const next = { generation: 'g2', floor: 2, last: 4 };
       for (const was of [undefined, { ...first, generation: 'g' }, { ...first, last: 1 }])
         expect(await other.swapChangesMark(next, was)).toBe(false);
-      expect(await other.swapChangesMark(next, first)).toBe(true);
+      expect(await other.swapChangesMark(next, first, 'other')).toBe(false);
+      expect(await other.swapChangesMark(next, first, 'me')).toBe(true);
       expect([await one.changesMark(), await one.changesAfter(0, 10)]).toEqual([
         next,
         [change(3), change(4)],

@@ -10,7 +10,8 @@ function world(synchronous: string, disk = { ticks: 0, hasRoom: true }) {
   for (const step of MIGRATIONS) db.exec(step);
   for (const step of additions(db)) db.exec(step);
   db.exec(
-    `INSERT INTO key VALUES ('k1', 'Shop', 'd', 'p', 'l', NULL, NULL, NULL, NULL, '[]', '[]', 0, NULL, NULL, NULL)`,
+    `INSERT INTO key (id, name, digest, prefix, last4, origins, networks, created_at)
+    VALUES ('k1', 'Shop', 'd', 'p', 'l', '[]', '[]', 0)`,
   );
   db.exec(`PRAGMA synchronous = ${synchronous}`);
   const revision = Number(db.prepare('SELECT value FROM revision').get()?.value);

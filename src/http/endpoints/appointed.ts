@@ -25,7 +25,7 @@ export interface AppointedParts {
 
 export function appointedEndpoints({ store, clock, operators }: AppointedParts) {
   const appoint = createAppoint({ store, clock });
-  /** Here at once, by others within a second. It is stored: a look that fails now comes again. */
+  /** Names that nobody else may act under: here at once, by others within a second. A look that fails now comes again. */
   const known = () => operators.look().catch(() => {});
 
   const list: Work<typeof NoBody> = async () => ok({ operators: (await store.listOperators()).map(shown) });

@@ -1,6 +1,7 @@
 /** `GET /v1/public/changes`: what the lists flagged and cleared, for callers who keep a copy. */
 
 import type { Changes } from '../../changes.ts';
+import { MISSED } from '../../core/listing-change.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
 import { AtOnce } from '../at-once.ts';
 import type { Call } from '../call.ts';
@@ -24,7 +25,7 @@ export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Cha
     const wanted = readWanted(call.target.query);
     if ('refused' in wanted) return sendRefusal(call, wanted);
     const page = await changes.list(wanted.since, wanted.limit, { key, turn: () => turnOf(call) });
-    if (page === 'gone') return sendRefusal(call, refuse('gone', 'leave since out to start anew'));
+    if (page === 'gone') return sendRefusal(call, refuse('gone', MISSED));
     await prepare(page);
     const etag = changesEtag(page);
     const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];

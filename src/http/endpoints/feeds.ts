@@ -1,13 +1,21 @@
 /** `/admin/feeds`: the lists that verdicts are made of. */
 
 import type { Catalog } from '../../core/catalog.ts';
+import { historyOf, isHeld } from '../../core/history.ts';
 import type { Clock, Store } from '../../core/ports.ts';
+import type { Problem } from '../../core/problem.ts';
 import type { Freshening } from '../../freshness.ts';
 import type { Operate } from '../../operate.ts';
 import { hasten } from '../../schedule.ts';
 import type { NoBody } from '../bodies.ts';
 import { ok, refusalOf, type Work } from '../operators.ts';
 import { shownFeeds, shownInUse } from '../shown.ts';
+
+/** The next update of the service would not take it, whatever was approved. */
+const leftAlone = (feed: string): Problem => ({
+  problem: 'taken',
+  detail: `${feed} was rolled back, and updates leave it alone: undo that first`,
+});
 
 export interface FeedParts {
   readonly catalog: () => Catalog;
@@ -45,9 +53,11 @@ export function feedEndpoints({ operate, store, catalog, freshness, clock }: Fee
     (act: 'approveFeed' | 'rejectFeed'): Work<typeof NoBody> =>
     async ({ target }, actor) => {
       const feed = target.segment;
+      const approved = act === 'approveFeed';
+      const history = historyOf(feed, await store.snapshots(), await store.pastSnapshots());
+      if (approved && isHeld(history)) return refusalOf(leftAlone(feed));
       const domains = await operate[act](feed, actor);
       if ('problem' in domains) return refusalOf(domains);
-      const approved = act === 'approveFeed';
       if (approved) await hasten(store);
       return ok({ feed, approved, domains });
     };

@@ -1,6 +1,6 @@
 /** What updates changed for callers, in the shared store. */
 
-import type { ChangesMark, NumberedChange } from '../../core/listing-change.ts';
+import { CHANGES_LEASE, type ChangesMark, type NumberedChange } from '../../core/listing-change.ts';
 import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns-of-lists.ts';
 import { replaced, upsert } from '../table.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
@@ -19,20 +19,28 @@ async function read(session: Session): Promise<ChangesMark | undefined> {
   return rows.map(MARK.postgres.record)[0];
 }
 
+async function isHeldBy(session: Session, holder: string): Promise<boolean> {
+  const { rows } = await session.query('SELECT holder FROM lease WHERE name = $1', [CHANGES_LEASE]);
+  return rows[0]?.holder === holder;
+}
+
 export function createChanges({ run }: Connections) {
   const change = <T>(work: (session: Session) => Promise<T>) =>
     run(session => inTurn(session, TURN.changes, () => work(session)), BACKGROUND_MS);
   return {
     changesMark: () => run(read),
-    writeChanges: (changes: readonly NumberedChange[], generation: string) =>
+    writeChanges: (changes: readonly NumberedChange[], generation: string, holder: string) =>
       change(async session => {
-        if (((await read(session))?.generation ?? '') !== generation) return;
+        if (((await read(session))?.generation ?? '') !== generation) return false;
+        if (!(await isHeldBy(session, holder))) return false;
         await session.query(PUT, [JSON.stringify(changes)]);
+        return true;
       }),
-    swapChangesMark: (mark: ChangesMark, was: ChangesMark | undefined) =>
+    swapChangesMark: (mark: ChangesMark, was: ChangesMark | undefined, holder?: string) =>
       change(async session => {
         const now = await read(session);
         if (now?.generation !== was?.generation || now?.last !== was?.last) return false;
+        if (holder !== undefined && !(await isHeldBy(session, holder))) return false;
         const { places, values } = CHANGES_MARK.postgres;
         await session.query(upsert(CHANGES_MARK, places()), values({ id: 1, ...mark }));
         await session.query('DELETE FROM listing_change WHERE id <= $1', [mark.floor]);

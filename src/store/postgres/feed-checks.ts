@@ -1,7 +1,7 @@
 /** What became of each feed when it was last looked at, in the shared store. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { type AskedNames, SERVERS_READ } from '../../core/asked.ts';
+import { type AskedNames, MOST_READ, wholeOf } from '../../core/asked.ts';
 import type { Act } from '../../core/audit.ts';
 import { forgottenDays } from '../../core/forgetting.ts';
 import type { FeedCheck } from '../../core/freshness.ts';
@@ -43,10 +43,11 @@ export function createFeedChecks({ run }: Connections) {
       }, BACKGROUND_MS),
     askedNames: () =>
       run(async (session): Promise<AskedNames[]> => {
-        const statement = `SELECT ${ASKED.names} FROM
-          (SELECT *, row_number() OVER (PARTITION BY day ORDER BY server) AS place FROM asked) AS placed
-          WHERE place <= $1 ORDER BY day DESC, server`;
-        return (await session.query(statement, [SERVERS_READ])).rows.map(ASKED.postgres.record);
+        const statement = `SELECT day, server,
+            substr(names || ' ', 1, (${MOST_READ} / count(*) OVER (PARTITION BY day))::int) AS names
+          FROM asked ORDER BY day DESC, server`;
+        const rows = (await session.query(statement)).rows.map(ASKED.postgres.record);
+        return rows.map(row => ({ ...row, names: wholeOf(row.names) }));
       }, BACKGROUND_MS),
   };
 }

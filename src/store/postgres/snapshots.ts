@@ -65,7 +65,8 @@ export function createSnapshots({ run }: Connections) {
             (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = $1)`,
           [feed],
         );
-        await putAside(session, feed);
+        // The same again is not one more to go back to.
+        if (snapshot.digest !== was) await putAside(session, feed);
         const { places, values } = SNAPSHOT.postgres;
         await session.query(upsert(SNAPSHOT, places()), values(snapshot));
         const past = (await headsIn(session, PAST_SNAPSHOT.name)).filter(head => head.feed === feed);

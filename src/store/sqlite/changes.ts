@@ -1,7 +1,7 @@
 /** What updates changed for callers, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { ChangesMark, NumberedChange } from '../../core/listing-change.ts';
+import { CHANGES_LEASE, type ChangesMark, type NumberedChange } from '../../core/listing-change.ts';
 import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
 import { CHUNK, inChunk, inTransaction } from './transaction.ts';
@@ -15,6 +15,8 @@ export function createChanges(db: DatabaseSync) {
     const row = db.prepare(`SELECT ${MARK.names} FROM changes_mark`).get();
     return row && MARK.sqlite.record(row);
   }
+  const isHeldBy = (holder: string) =>
+    db.prepare('SELECT holder FROM lease WHERE name = ?').get(CHANGES_LEASE)?.holder === holder;
   /** Nobody sees them any more. */
   function forget(floor: number): void {
     const remove = db.prepare(
@@ -24,16 +26,18 @@ export function createChanges(db: DatabaseSync) {
   }
   return {
     changesMark,
-    writeChanges: (changes: readonly NumberedChange[], generation: string): void =>
+    writeChanges: (changes: readonly NumberedChange[], generation: string, holder: string): boolean =>
       inChunk(db, () => {
-        if ((changesMark()?.generation ?? '') !== generation) return;
+        if ((changesMark()?.generation ?? '') !== generation || !isHeldBy(holder)) return false;
         const write = db.prepare(upsert(LISTING_CHANGE, sqlite.places));
         for (const change of changes) write.run(...sqlite.values(change));
+        return true;
       }),
-    swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined): boolean {
+    swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined, holder?: string): boolean {
       const swapped = inTransaction(db, () => {
         const now = changesMark();
         if (now?.generation !== was?.generation || now?.last !== was?.last) return false;
+        if (holder !== undefined && !isHeldBy(holder)) return false;
         const { places, values } = CHANGES_MARK.sqlite;
         db.prepare(upsert(CHANGES_MARK, places)).run(...values({ id: 1, ...mark }));
         return true;

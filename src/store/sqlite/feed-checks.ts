@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import { type AskedNames, SERVERS_READ } from '../../core/asked.ts';
+import { type AskedNames, MOST_READ, wholeOf } from '../../core/asked.ts';
 import type { Act } from '../../core/audit.ts';
 import { forgottenDays } from '../../core/forgetting.ts';
 import type { FeedCheck } from '../../core/freshness.ts';
@@ -36,10 +36,11 @@ export function createFeedChecks(db: DatabaseSync) {
     askedNames: (): AskedNames[] =>
       db
         .prepare(`
-          SELECT ${ASKED.names} FROM
-            (SELECT *, row_number() OVER (PARTITION BY day ORDER BY server) AS place FROM asked) AS placed
-          WHERE place <= ? ORDER BY day DESC, server`)
-        .all(SERVERS_READ)
-        .map(ASKED.sqlite.record),
+          SELECT day, server,
+            substr(names || ' ', 1, ${MOST_READ} / count(*) OVER (PARTITION BY day)) AS names
+          FROM asked ORDER BY day DESC, server`)
+        .all()
+        .map(ASKED.sqlite.record)
+        .map(row => ({ ...row, names: wholeOf(row.names) })),
   };
 }

@@ -110,7 +110,7 @@ export const MERGES: readonly Merge[] = [
   // The one in use stays, since clients know its other half.
   missingOf(SIGNING, sameIn(SIGNING)),
   ...CHANGES,
-  missingOf(CHECKED, sameIn(FEED_CHECK), 'AND old.decided IS NULL'),
+  missingOf(CHECKED, sameIn(FEED_CHECK), 'AND old.approved IS NULL AND old.rejected IS NULL'),
   ...[TRAFFIC, VERDICT_DAY, ASKED, EVENT].map(table => missingOf(table, sameIn(table as Table<object>))),
   ACTS,
 ];

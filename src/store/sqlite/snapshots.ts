@@ -53,7 +53,8 @@ export function createSnapshots(db: DatabaseSync) {
           `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at >
             (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = ?)`,
         ).run(feed, feed);
-        putAside(db, feed);
+        // The same again is not one more to go back to.
+        if (snapshot.digest !== was) putAside(db, feed);
         const { places, values } = SNAPSHOT.sqlite;
         db.prepare(upsert(SNAPSHOT, places)).run(...values(snapshot));
         const past = headsIn(db, PAST_SNAPSHOT.name).filter(head => head.feed === feed);

@@ -98,7 +98,7 @@ function List({ operators, onChanged }: { operators: readonly NamedOperator[]; o
           onAnswered={onChanged}
           onClosed={() => setRevoked(undefined)}
         >
-          <p>The token is refused within a second.</p>
+          <p>The token is refused from the next request on.</p>
         </Confirm>
       )}
     </>

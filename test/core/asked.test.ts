@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { askedIn, orderOf } from '../../src/core/asked.ts';
+
+/** What was said of x.com on each day up to today, the oldest first: `s`afe, `!` flagged, `-` not asked; two servers. */
+const days = (one: string, other = '') =>
+  [one, other].flatMap((said, server) =>
+    [...said].flatMap((word, at) => ({
+      day: `2026-11-${10 + at}`,
+      server: `${server}`,
+      names: { s: 'x.com', '!': '!x.com' }[word] ?? 'other.com',
+    })),
+  );
+
+test.each<[string, string, string, boolean, boolean]>([
+  ['safe on seven days', 'sssssss', '', false, true],
+  ['safe on six', 'ssssss-', '', false, false],
+  ['safe on nine of ten days, and flagged on one', 's!ssssssss', '', false, true],
+  ['safe on seven days, and flagged today', 'sssssss!', '', true, true],
+  ['safe on few days, and flagged since', 'ss!!', '', true, false],
+  ['flagged on few days, and safe since', '!!s', '', false, false],
+  ['flagged on all days', '!!!!!!!', '', true, false],
+  ['flagged here and safe there on the newest day', '!!!!!!!', '------s', false, false],
+  ['safe on seven days by two servers together', 's-s-s-s', '-s-s-s-', false, true],
+])('a name that was %s', (_, one, other, isFlagged, isEstablished) => {
+  const rows = days(one, other);
+  expect(askedIn(rows).get('x.com')).toEqual({ isFlagged, isEstablished });
+  expect(askedIn(rows.toReversed()).get('x.com')).toEqual({ isFlagged, isEstablished });
+});
+
+test('only the newest fourteen days count', () => {
+  const then = (more: number) => askedIn(days(`sssssss${'-'.repeat(more)}`)).get('x.com')!.isEstablished;
+  expect([then(7), then(8)]).toEqual([true, false]);
+  expect(askedIn(days(`s${'-'.repeat(14)}`)).has('x.com')).toBe(false);
+});
+
+test('of two servers that were asked for some of the same, a share has the same of them', () => {
+  const namesOf = (prefix: string) => Array.from({ length: 1_000 }, (_, at) => `${prefix}${at}.com`);
+  const [both, one, other] = [namesOf('both'), namesOf('one'), namesOf('other')];
+  const inOrder = (names: readonly string[]) => names.toSorted((a, b) => orderOf(a) - orderOf(b));
+  const shareOf = (names: readonly string[]) => new Set(inOrder(names).slice(0, 1_000));
+  const [here, there] = [shareOf([...both, ...one]), shareOf([...other, ...both.toReversed()])];
+  const known = both.filter(name => here.has(name) && there.has(name));
+  // By chance it would be a quarter.
+  expect(known.length).toBeGreaterThan(430);
+});
+
+test('of very many names those of the newest days are tried', () => {
+  const row = (day: string, prefix: string, count: number) => ({
+    ...{ day, server: 's', names: Array.from({ length: count }, (_, at) => `${prefix}${at}`).join(' ') },
+  });
+  const asked = askedIn([row('2026-11-16', 'n', 199_999), row('2026-11-15', 'm', 2)]);
+  expect([asked.size, asked.has('m0'), asked.has('m1')]).toEqual([200_000, true, false]);
+});

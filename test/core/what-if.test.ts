@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { dayAt, dayText } from '../../src/core/days.ts';
+import type { Feed, Snapshot } from '../../src/core/feed.ts';
+import { makingCatalog, PANEL_SIZE } from '../../src/core/folding.ts';
+import { keepingNames } from '../../src/core/gate.ts';
+import { takeSnapshot } from '../../src/core/snapshot.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
+import { parseTables } from '../../src/core/tables.ts';
+import { changedIn, flipsOf } from '../../src/core/what-if.ts';
+import { FEW_TABLES } from '../support/versions.ts';
+
+const NOW = Date.UTC(2026, 10, 16);
+const DAY = 86_400_000;
+const TABLES = parseTables(FEW_TABLES);
+const feedOf = (facts: Partial<Feed> = {}): Feed => ({
+  ...{ id: 'list', kind: 'disposable', family: 'broad', licence: 'none', origin: 'here', atLeast: 0 },
+  ...facts,
+});
+const listOf = (names: readonly string[], facts?: Partial<Feed>, daysAgo = 0) =>
+  takeSnapshot(feedOf(facts), { version: '1', names, dated: dayText(dayAt(NOW - daysAgo * DAY))! });
+const catalogIn = (...snapshots: Snapshot[]) => allAtOnce(makingCatalog(snapshots, TABLES, 'x'));
+
+const ESTABLISHED = { isFlagged: false, isEstablished: true };
+function flagged(
+  before: readonly Snapshot[],
+  after: readonly Snapshot[],
+  name: string,
+  asked = ESTABLISHED,
+): boolean {
+  const flips = flipsOf(catalogIn(...before), catalogIn(...after), new Map([[name, asked]]), new Map(), NOW);
+  return flips.some(({ change }) => change === 'flagged');
+}
+
+const SHOP = 'shop.myshopify.com';
+const SUFFIX = listOf(['myshopify.com']);
+test.each<[string, readonly Snapshot[], readonly Snapshot[], boolean]>([
+  ['will flag what is below a suffix once it is a month old', [], [SUFFIX], true],
+  ['says of a suffix what it said before', [SUFFIX], [SUFFIX], false],
+  [
+    'says of a suffix what another of its family says, and will anyway',
+    [SUFFIX],
+    [SUFFIX, listOf(['myshopify.com'], { id: 'other' })],
+    false,
+  ],
+  [
+    'flags at once what another family alone will flag in a month',
+    [SUFFIX],
+    [SUFFIX, listOf(['myshopify.com'], { id: 'seen', family: 'telemetry' })],
+    true,
+  ],
+])('a version that %s', (_, before, after, isFlagged) => {
+  expect(flagged(before, after, SHOP)).toBe(isFlagged);
+});
+
+test('what was flagged today by something else is tried where it was safe for long', () => {
+  const list = [listOf(['a.com'])];
+  expect(flagged([], list, 'a.com', { isFlagged: true, isEstablished: true })).toBe(true);
+  expect(flagged([], list, 'a.com', { isFlagged: true, isEstablished: false })).toBe(false);
+});
+
+test('what a rotating list shows again is tried, and who is pushed out of the panel while still in the list', () => {
+  const castle = feedOf({ family: 'telemetry', rotates: 1_000 });
+  const today = dayAt(NOW);
+  const shown = (names: readonly string[], before: Snapshot | undefined, day: number) =>
+    keepingNames(takeSnapshot(castle, { version: '1', names }), before, day);
+  let inUse: Snapshot | undefined;
+  for (let day = today - 9; day < today - 5; day++) inUse = shown(['a.com', 'b.com'], inUse, day);
+  const left = shown(['b.com'], inUse, today - 1);
+  expect([...left.names].sort()).toEqual(['a.com', 'b.com']);
+  const again = shown(['a.com', 'b.com'], left, today);
+  expect([...changedIn(again, left)]).toEqual(['a.com']);
+  expect(flagged([left], [again], 'a.com')).toBe(true);
+
+  const popular = (names: readonly string[]): Snapshot => ({ ...listOf([], { kind: 'popular' }), names });
+  const panel = Array.from({ length: PANEL_SIZE }, (_, at) => `p${at}.com`);
+  expect([...changedIn(popular(['new.com', ...panel]), popular(panel))]).toEqual(['new.com', panel.at(-1)]);
+});
