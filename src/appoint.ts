@@ -34,7 +34,9 @@ export function createAppoint({ store, clock }: { store: Kept; clock: Clock }) {
 
 /** How soon a running server knows of a change by itself. Who shows a token is judged by a look that began afterwards. */
 const LOOK_MS = 1_000;
-const WELL_FORMED = new RegExp(`^${TOKEN_PREFIX}[0-9a-f]{64}$`);
+const RANDOM_PART = /^[0-9a-f]{64}$/;
+const isWellFormed = (token: string) =>
+  token.startsWith(TOKEN_PREFIX) && RANDOM_PART.test(token.slice(TOKEN_PREFIX.length));
 /** Between looks for the sake of tokens that nobody knows: anybody can send those, by the thousand. */
 const STRANGERS_MS = 100;
 /** A store that does not answer keeps nobody from what can be done without it. */
@@ -107,7 +109,7 @@ export async function watchOperators(parts: {
     nameOf: token => (token.startsWith(TOKEN_PREFIX) ? names.get(digestOf(token)) : undefined),
     isAppointed: name => appointed.has(alike(name)),
     refresh(token) {
-      if (!WELL_FORMED.test(token)) return undefined;
+      if (!isWellFormed(token)) return undefined;
       const looked = names.has(digestOf(token)) ? forKnown() : forStrangers();
       return Promise.race([looked, pause(patienceMs)]);
     },
