@@ -56,24 +56,41 @@ async function identityOf(file: string): Promise<Identity> {
   return { ino, born: birthtimeMs > 0 && birthtimeMs !== ctimeMs ? birthtimeMs : null };
 }
 
+type Kept = Identity & { readonly id: string };
+
+async function keptIn(store: Pick<Store, 'lease'>) {
+  const row = await store.lease(IDENTITY);
+  return { row, known: row && (JSON.parse(row.holder!) as Kept) };
+}
+
+/** Where one of the two does not know when it was made, it is the same file. */
+const isOf = ({ ino, born }: Identity, file: Identity) =>
+  ino === file.ino && (born === file.born || born === null || file.born === null);
+
+/** For whoever only looks: undefined where it has none yet, or is a copy that nobody has served. */
+export async function knownIdOf(store: Pick<Store, 'lease'>, file: string): Promise<string | undefined> {
+  const { known } = await keptIn(store);
+  if (!known) return (await store.lease(FORMER))?.holder ?? undefined;
+  return isOf(known, await identityOf(file)) ? known.id : undefined;
+}
+
 /**
  * By which the backups of the store in `file` are told from those of others in the same folder. A copy of the file, such
  * as for a trial beside the real one, gets another: they would take each other's backups for their own.
  */
 export async function storeIdOf(store: Leases, file: string, onCopy = () => {}): Promise<string> {
-  const { ino, born } = await identityOf(file);
+  const present = await identityOf(file);
   for (;;) {
-    const was = await store.lease(IDENTITY);
-    const known = was && (JSON.parse(was.holder!) as Identity & { readonly id: string });
-    const isSame = known?.ino === ino && (known.born === born || known.born === null || born === null);
-    if (isSame && (known.born !== null || born === null)) return known.id;
+    const { row, known } = await keptIn(store);
+    const isSame = known !== undefined && isOf(known, present);
+    if (isSame && (known.born !== null || present.born === null)) return known.id;
     if (known && !isSame) {
       await forgetRecord(store);
       onCopy();
     }
     const kept = isSame ? known.id : known ? undefined : (await store.lease(FORMER))?.holder;
-    const holder = JSON.stringify({ id: kept ?? randomBytes(4).toString('hex'), ino, born });
-    await store.swapLease({ name: IDENTITY, holder, until: 0, dueAt: 0 }, was);
+    const holder = JSON.stringify({ id: kept ?? randomBytes(4).toString('hex'), ...present });
+    await store.swapLease({ name: IDENTITY, holder, until: 0, dueAt: 0 }, row);
   }
 }
 

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { backupRecord } from '../src/backup-record.ts';
+import { backupRecord, knownIdOf } from '../src/backup-record.ts';
 import { backupsFinding } from '../src/commands/findings.ts';
 import { readConfig } from '../src/config.ts';
 import { LEASE_MS } from '../src/core/lease.ts';
@@ -308,6 +308,9 @@ test('a copy of a store has backups of its own in the same folder, and neither t
   copyFileSync(real.path, copied);
   const copy = await world(folder, keyRecord({ id: 'key_copy', digest: 'copy' }), copied);
   const again = await world(folder, keyRecord({ id: 'key_real', digest: 'real' }), real.path);
+  // As the doctor does: the server is to notice it, and to say so.
+  expect(await knownIdOf(again.store, real.path)).toMatch(/^[0-9a-f]{8}$/);
+  expect(await knownIdOf(copy.store, copied)).toBeUndefined();
   const keysIn = (name: string) => {
     const db = new DatabaseSync(join(folder, name), { readOnly: true });
     const rows = db.prepare("SELECT id FROM key WHERE id IN ('key_copy', 'key_real')").all();

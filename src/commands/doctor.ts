@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { lastGoodOf, openBackupFolder } from '../backup-folder.ts';
-import { backupRecord, storeIdOf } from '../backup-record.ts';
+import { backupRecord, knownIdOf } from '../backup-record.ts';
 import { openCommandStore } from '../command-store.ts';
 import { openResolver, VERSION } from '../compose.ts';
 import type { Config } from '../config.ts';
@@ -127,11 +127,12 @@ const ANSWER_MS = 5_000;
 async function lookAtBackups(store: Store, { backups, database }: Config): Promise<Finding[]> {
   if (!backups || database.kind !== 'sqlite') return [];
   const now = Date.now();
-  const read = async () =>
-    lastGoodOf(
-      await openBackupFolder(backups.folder, await storeIdOf(store, database.path), store).backups(),
-      now,
-    );
+  const read = async () => {
+    const id = await knownIdOf(store, database.path);
+    return id === undefined
+      ? 0
+      : lastGoodOf(await openBackupFolder(backups.folder, id, store).backups(), now);
+  };
   const lastGood = await Promise.race([
     read().catch((error: unknown) => {
       if (!('syscall' in (error as Error))) throw error;
