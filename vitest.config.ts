@@ -1,6 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 import { SETTINGS } from './src/settings.ts';
+import { builtThreads } from './test/support/program.ts';
 
 // An operator's own store is nothing that a test may reach (`scripts/boot.mjs` does the same for everything else).
 for (const name of Object.keys(SETTINGS)) delete process.env[name];
@@ -30,6 +31,7 @@ class InTurn extends BaseSequencer {
 export default defineConfig({
   // Vite would take `VITE_…` of the operator's `.env` over.
   envDir: false,
+  plugins: [builtThreads()],
   // As a caller's own code imports it.
   resolve: { alias: { '@domain-risk/client': `${import.meta.dirname}/client/dist/esm/index.js` } },
   test: {

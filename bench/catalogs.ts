@@ -26,7 +26,7 @@ import { startService } from '../src/service.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { ACT } from '../test/support/act.ts';
 import { Aside } from './aside.ts';
-import { type Hold, HoldWatch } from './holds.ts';
+import { type Hold, HoldWatch, IdleWatch } from './holds.ts';
 import { median } from './serving.ts';
 
 const FEEDS = 10;
@@ -139,9 +139,12 @@ const STAGES = {
 
   /** A service, from its start on. */
   async served(folder: string, names: number) {
+    const [aside, idle] = [new Aside(), new IdleWatch()];
     const store = await open(folder);
     const catalog = await buildCatalog(SOURCES, () => {}, storedIn(store, folder));
     const watch = new HoldWatch();
+    const longest = async () => ({ here: await watch.longest(), idle: await idle.longest() });
+    await idle.longest();
     let isUpdated = false;
     const write = (line: string) => {
       isUpdated ||= line.includes('feeds were updated');
@@ -151,28 +154,28 @@ const STAGES = {
     const service = await startService({ config, store, catalog, clock: Date.now, log, followMs: 200 });
     const { key, secret } = newKey({ name: 'bench' }, Date.now());
     await store.createKey(key, ACT);
-    const aside = new Aside();
     const call = async (path: string) => {
       const url = `http://127.0.0.1:${service.address.port}${path}`;
       const status = await aside.ask({ url, authorization: `Bearer ${secret}` });
       if (status !== 200) throw new Error(`${path}: ${status}`);
     };
     for (const path of ['top-domains', 'changes', 'domain/mailinator.com']) await call(`/v1/public/${path}`);
-    const started = await watch.longest();
+    const started = await longest();
     const was = (await store.changesMark())?.last;
     await aside.ask({ run: [fileURLToPath(import.meta.url), 'change', folder, `${names}`] });
     while (!isUpdated) await pause(50);
     await call('/v1/public/top-domains');
-    const followed = await watch.longest();
+    const followed = await longest();
     while ((await store.changesMark())?.last === was) await pause(50);
     await call('/v1/public/changes?limit=1000');
-    const told = await watch.longest();
+    const told = await longest();
     const startedAt = performance.now();
     await call('/v1/public/filter');
     const filterSeconds = (performance.now() - startedAt) / 1_000;
-    const filtered = await watch.longest();
+    const filtered = await longest();
     watch.close();
-    await aside.close();
+    aside.close();
+    idle.close();
     await service.close();
     return { started, followed, told, filtered, filterSeconds };
   },
@@ -213,8 +216,8 @@ export const CATALOG_COLUMNS = [
   ...['START MS', 'UPDATE MS', 'CHANGES MS', 'FILTER MS', 'FILTER S'],
 ];
 
-const shown = ({ held, worked, collected }: Hold) =>
-  `${Math.min(held, worked).toFixed(1)} of ${held.toFixed(1)}${collected > 0 ? ' gc' : ''}`;
+const shown = ({ here, idle }: { readonly here: Hold; readonly idle: Hold }) =>
+  `${here.own.toFixed(1)}${here.collected > 0 ? ' gc' : ''} (${idle.own.toFixed(1)})`;
 
 export async function catalogRow(names: number): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-catalog-'));

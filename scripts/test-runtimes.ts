@@ -142,11 +142,16 @@ await withService(async real => {
   await server.close();
   for await (const [name, outcome] of testGenerators(real)) report(name, outcome);
 });
-process.stdout.write('Recipes, each with its library\n');
-process.env.RECIPES = 'all';
+process.stdout.write('Recipes, each with its library, and callers in other languages\n');
+process.env.CALLERS = 'all';
 const { status } = spawnSync(
   process.execPath,
-  [join(CLIENT, '../node_modules/vitest/vitest.mjs'), 'run', 'test/client/package.test.ts'],
+  [
+    join(CLIENT, '../node_modules/vitest/vitest.mjs'),
+    'run',
+    'test/client/package.test.ts',
+    'test/callers.test.ts',
+  ],
   { cwd: join(CLIENT, '..'), stdio: 'inherit' },
 );
 process.exit(isGood && status === 0 ? 0 : 1);

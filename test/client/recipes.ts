@@ -190,7 +190,7 @@ function runRecipes(recipes: typeof ALONE): void {
 
 export function describeRecipes(): void {
   describe('the recipes that need no library', () => runRecipes(ALONE));
-  if (!process.env.RECIPES) return;
+  if (process.env.CALLERS !== 'all') return;
 
   describe('the recipes with their libraries', () => {
     beforeAll(() => installIn(EXAMPLES), 300_000);
