@@ -117,7 +117,7 @@ test('what our own code stumbles over is not taken for a store that does not ans
     const line = logged.find(text => text.includes(answer.headers.get('x-request-id')!));
     expect(JSON.parse(line ?? '{}')).toMatchObject({
       msg: 'a request failed',
-      err: { type: 'SyntaxError', stack: expect.stringMatching(/^ +at .*\/src\/store\/codecs\.ts:\d/m) },
+      err: { type: 'SyntaxError', stack: expect.stringMatching(/^ +at .*\/\.program\//m) },
     });
   }, 10_000);
   set.run('[]', made.key.id);
