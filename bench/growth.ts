@@ -102,7 +102,7 @@ async function catalogs(): Promise<void> {
   const rows: string[][] = [];
   for (const names of CATALOGS) rows.push(await catalogRow(names));
   process.stdout.write(
-    '\nCatalogs of ten lists, each start in a process of its own; then how long the loop of a service was held in one\npiece (its own work, of how long that took beside all others) by its start, an update, its changes, the first filter\n\n',
+    '\nCatalogs of ten lists, each start in a process of its own; then how long the loop of a service was held in one\npiece by its own work (a process that does nothing) by its start, an update, its changes, the first filter\n\n',
   );
   printTable(CATALOG_COLUMNS, rows);
 }
