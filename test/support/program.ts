@@ -17,7 +17,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'vite';
+import { build } from 'vite';
+import type { Plugin } from 'vitest/config';
 import type { TestProject } from 'vitest/node';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -50,6 +51,10 @@ export function builtThreads(): Plugin {
   return {
     name: 'built-threads',
     enforce: 'pre',
+    // What Vitest keeps of a transformed file would name what was built of older sources (2026-11-17).
+    configureVitest({ defineCacheKeyGenerator }) {
+      defineCacheKeyGenerator(({ sourceCode }) => (THREAD.test(sourceCode) ? folder.href : undefined));
+    },
     transform(code, id) {
       if (!id.startsWith(join(ROOT, 'src/'))) return undefined;
       return code.replace(THREAD, (_, name: string) => `'${folder}/${name}.js' :`);
