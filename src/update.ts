@@ -117,12 +117,12 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     const updated = await tried(source, once, { ...parts, unlessHeld: !named.includes(id) }, options);
     done.set(source, updated);
     const isDone =
-      options.dryRun || updated.outcome === 'held' || (await isNoted(source.feed, triedOf(updated), parts));
+      options.dryRun || updated.outcome === 'held' || (await isNoted(source, triedOf(updated), parts));
     if (!isDone) unnoted.push(source);
     options.ended?.(updated);
     if (kind === 'popular') once.forget();
   }
-  for (const source of unnoted) await isNoted(source.feed, triedOf(done.get(source)!), parts);
+  for (const source of unnoted) await isNoted(source, triedOf(done.get(source)!), parts);
   return parts.sources.map(source => done.get(source)!);
 }
 
@@ -137,7 +137,8 @@ async function tried(
   try {
     // Whoever goes back with a feed while others are fetched is heard.
     const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(id);
-    return isHeld ? leftAlone(id) : await update(source, once, parts, options);
+    if (isHeld) return leftAlone(id);
+    return (await isGone(source, parts.store)) ? overtaken(id) : await update(source, once, parts, options);
   } catch (error) {
     once.forget();
     const isTheirs = error instanceof StoreUnavailable || error instanceof FeedError;
@@ -147,6 +148,12 @@ async function tried(
 }
 
 const UNTRIED = { turnover: null, flips: null, waiting: null, fallback: null };
+
+/** Nothing was read of it: whoever added it again while others were fetched has read it then. */
+function overtaken(feed: string): Updated {
+  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
+  return { feed, outcome: 'overtaken', ...nothing, problems: [] };
+}
 
 function leftAlone(feed: string): Updated {
   const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
@@ -227,7 +234,7 @@ async function update(
   if (dryRun) return changed;
   const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
   const kept = keepingFlags(next, flips, check, outcome === 'forced', today);
-  const taken = !(await isGone(feed, parts.store)) && (await accept(kept, inUse.digest, act, parts));
+  const taken = await accept(kept, inUse.digest, act, { ...parts, addedAt: source.addedAt });
   if (taken) return { ...changed, tag: keptTag(read.tag, kept, now) };
   const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);
   return isHeld ? leftAlone(feed.id) : { ...told, outcome: 'overtaken' };

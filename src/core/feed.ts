@@ -60,6 +60,8 @@ export interface FeedSource {
 /** A feed as it is today. `last` is what its server said of the version in use: null where that is still the newest. */
 export interface FreshSource {
   readonly feed: Feed;
+  /** Of an operator's own, when it was added: what was taken out and added again since is another list. */
+  readonly addedAt?: number;
   read(last?: Tag): Promise<RawFeed | null>;
 }
 

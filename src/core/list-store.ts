@@ -8,19 +8,27 @@ import type { FeedCheck } from './freshness.ts';
 import type { Lease } from './lease.ts';
 import type { ChangesMark, NumberedChange } from './listing-change.ts';
 
+/** What else must hold when a version is accepted. */
+export interface Accepting {
+  /** No operator went back from a newer one. */
+  readonly unlessHeld?: boolean;
+  /** Of an operator's own: it is still the one that was added then. */
+  readonly addedAt?: number | undefined;
+}
+
 export interface ListStore {
   /** Which version of which feed was accepted last; feeds that were never updated are not there. */
   snapshots(): Promise<SnapshotHead[]>;
   snapshot(feed: string): Promise<AcceptedSnapshot | undefined>;
   /**
-   * Takes the place of the snapshot with the digest `was` (null: of none); false when another came between, and with
-   * `unlessHeld` also where an operator went back from a newer one.
+   * Takes the place of the snapshot with the digest `was` (null: of none); false when another came between, and where it
+   * is wanted no longer.
    */
   acceptSnapshot(
     snapshot: AcceptedSnapshot,
     was: string | null,
     act: Act,
-    unlessHeld?: boolean,
+    where?: Accepting,
   ): Promise<boolean>;
   /** Versions of feeds that were in use, and are kept (core/history.ts). */
   pastSnapshots(): Promise<SnapshotHead[]>;

@@ -47,14 +47,17 @@ export function freshFeeds(
     shapes.set(one.name, shape);
     byId.set(one.name, {
       feed: feedOf(one),
+      addedAt: one.addedAt,
       read: last => readPlace(one.name, one.place, shape, { ...limits, last }),
     });
   }
   for (const [id, place] of from) {
     const origin = isAddress(place) ? shownAddress(new URL(place)) : place;
     const shape = shapes.get(id) ?? LINES;
+    const own = byId.get(id)!;
     byId.set(id, {
-      feed: { ...byId.get(id)!.feed, origin },
+      ...own,
+      feed: { ...own.feed, origin },
       read: last => readPlace(id, place, shape, { ...limits, last }),
     });
   }

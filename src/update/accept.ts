@@ -9,6 +9,7 @@ interface Parts {
   readonly store: Pick<Store, 'acceptSnapshot'>;
   readonly packing: Packing;
   readonly unlessHeld: boolean;
+  readonly addedAt: number | undefined;
 }
 
 /** `was` is the digest of the one that it replaces. */
@@ -16,10 +17,10 @@ export async function accept(
   snapshot: Snapshot,
   was: string | null,
   act: Act,
-  { packing, store, unlessHeld }: Parts,
+  { packing, store, unlessHeld, addedAt }: Parts,
 ): Promise<boolean> {
   const { feed, version, digest, names } = snapshot;
   const body = await packing.pack(textOf(snapshot));
   const accepted = { feed: feed.id, version, digest, names: names.length, acceptedAt: act.at, body };
-  return store.acceptSnapshot(accepted, was, act, unlessHeld);
+  return store.acceptSnapshot(accepted, was, act, { unlessHeld, addedAt });
 }

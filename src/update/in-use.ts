@@ -1,6 +1,6 @@
 /** The version of a feed that an update is to replace, and the installed one behind it. */
 
-import type { Feed, FeedSource, Packing, Snapshot } from '../core/feed.ts';
+import type { Feed, FeedSource, FreshSource, Packing, Snapshot } from '../core/feed.ts';
 import type { Tried } from '../core/freshness.ts';
 import { historyOf, isHeld } from '../core/history.ts';
 import type { Store } from '../core/ports.ts';
@@ -16,9 +16,16 @@ export interface InUse {
   readonly isWhole: boolean;
 }
 
-/** Of an operator's own that was removed while it was fetched: it leaves nothing behind. */
-export const isGone = async ({ id, isOwn }: Feed, store: Pick<Store, 'addedFeeds'>): Promise<boolean> =>
-  isOwn === true && !(await store.addedFeeds()).some(({ name }) => name === id);
+/**
+ * Of an operator's own that was removed since the update began: it leaves nothing behind. What has its name now was read
+ * when it was added, perhaps from another place and as another kind: it came back from the old one (2026-11-17).
+ */
+export const isGone = async (
+  { feed, addedAt }: FreshSource,
+  store: Pick<Store, 'addedFeeds'>,
+): Promise<boolean> =>
+  addedAt !== undefined &&
+  !(await store.addedFeeds()).some(one => one.name === feed.id && one.addedAt === addedAt);
 
 /** An operator went back with them. */
 export async function heldFeeds(store: Pick<Store, 'snapshots' | 'pastSnapshots'>): Promise<string[]> {

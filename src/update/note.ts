@@ -1,6 +1,6 @@
 /** What one try of a feed found, written down beside what operators decided meanwhile. */
 
-import type { Feed } from '../core/feed.ts';
+import type { FreshSource } from '../core/feed.ts';
 import { checkAfter, type FeedCheck, type Tried } from '../core/freshness.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import { isGone } from './in-use.ts';
@@ -30,12 +30,12 @@ export async function note(tried: Tried, { store, clock }: Parts): Promise<void>
 
 /** False where the store did not take it: the others are tried first. */
 export async function isNoted(
-  feed: Feed,
+  source: FreshSource,
   tried: Tried,
   parts: Parts & { readonly store: Pick<Store, 'addedFeeds'> },
 ): Promise<boolean> {
   try {
-    if (!(await isGone(feed, parts.store))) await note(tried, parts);
+    if (!(await isGone(source, parts.store))) await note(tried, parts);
     return true;
   } catch {
     return false;

@@ -91,15 +91,17 @@ export async function updateInThread(
   const id = randomUUID();
   const ended: Updated[] = [];
   const lost: string[] = [];
+  const began = Date.now();
   const lose = async (feed: string, problem: string) => {
     lost.push(feed);
-    ended.push(await noteFailed(feed, problem, { store, clock: Date.now }));
+    if (await isFollowed(feed, config, store, began))
+      ended.push(await noteFailed(feed, problem, { store, clock: Date.now }));
   };
   try {
     // Those before it were told of when they were lost.
     const [last, ...earlier] = (await begunIn(store)).toReversed();
     lost.push(...earlier);
-    if (last !== undefined && (await isFollowed(last, config, store))) await lose(last, DIED);
+    if (last !== undefined) await lose(last, DIED);
     for (;;) {
       const without = [...lost, ...ended.map(({ feed }) => feed)];
       const start = { config: { database, feedsOff, dataDir }, id, without, lost };
@@ -116,9 +118,16 @@ export async function updateInThread(
 const DIED =
   'the service ended while it was read, perhaps for lack of memory; the next update tries it again';
 
-const isFollowed = async (feed: string, { feedsOff }: UpdaterStart['config'], store: OpenedStore) =>
+/** An operator's own that was added since is another list, whatever had its name before. */
+const isFollowed = async (
+  feed: string,
+  { feedsOff }: UpdaterStart['config'],
+  store: OpenedStore,
+  began: number,
+) =>
   !feedsOff.includes(feed) &&
-  [...FEED_IDS, ...(await store.addedFeeds()).map(({ name }) => name)].includes(feed);
+  (FEED_IDS.includes(feed) ||
+    (await store.addedFeeds()).some(({ name, addedAt }) => name === feed && addedAt < began));
 
 /** The list that its thread did not survive. */
 interface Lost {

@@ -1362,9 +1362,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.snapshot('castle')).toEqual(version(3));
       expect(await heads()).toEqual([2, 4]);
       // Between the read and the write of an update an operator went back.
-      expect(await store.acceptSnapshot(version(5), 'd3', ACT, true)).toBe(false);
+      expect(await store.acceptSnapshot(version(5), 'd3', ACT, { unlessHeld: true })).toBe(false);
       expect(await store.swapSnapshot('castle', null, 'd3', ACT)).toBe(true);
-      expect(await store.acceptSnapshot(version(5), null, ACT, true)).toBe(false);
+      expect(await store.acceptSnapshot(version(5), null, ACT, { unlessHeld: true })).toBe(false);
       expect([await store.snapshot('castle'), await heads()]).toEqual([undefined, [2, 3, 4]]);
       expect(await store.swapSnapshot('castle', version(4), null, ACT)).toBe(true);
       expect([await store.snapshot('castle'), await heads()]).toEqual([version(4), [2, 3]]);
@@ -1498,6 +1498,10 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const version = { feed: 'b', version: '1', digest: 'd', names: 1, acceptedAt: 1, body: 'x' };
       expect(await one.acceptSnapshot(version, null, ACT)).toBe(true);
       expect(await one.acceptSnapshot({ ...version, digest: 'e', acceptedAt: 2 }, 'd', ACT)).toBe(true);
+      const again = { ...version, digest: 'f', acceptedAt: 3 };
+      const { addedAt } = own('b');
+      expect(await one.acceptSnapshot(again, 'e', ACT, { addedAt: addedAt - 1 })).toBe(false);
+      expect(await other.acceptSnapshot(again, 'e', ACT, { addedAt })).toBe(true);
       const untouched = {
         problem: null,
         waiting: null,

@@ -3,6 +3,7 @@
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
 import { historyOf, isHeld, KEPT_VERSIONS, redated } from '../../core/history.ts';
+import type { Accepting } from '../../core/list-store.ts';
 import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -41,6 +42,11 @@ async function isHeldIn(session: Session, feed: string): Promise<boolean> {
   return isHeld(historyOf(feed, await headsIn(session, SNAPSHOT.name), past));
 }
 
+async function isAddedAt(session: Session, feed: string, at: number): Promise<boolean> {
+  const found = 'SELECT 1 FROM added_feed WHERE name = $1 AND added_at = $2';
+  return (await session.query(found, [feed, at])).count === 1;
+}
+
 export function createSnapshots({ run }: Connections) {
   /** One updater at a time: so it is seen whether another came between (compare and swap). */
   const change = (work: (session: Session) => Promise<boolean>) =>
@@ -54,11 +60,13 @@ export function createSnapshots({ run }: Connections) {
         const { rows } = await session.query(`SELECT ${names} FROM snapshot WHERE feed = $1`, [feed]);
         return rows.map(SNAPSHOT.postgres.record)[0];
       }, BACKGROUND_MS),
-    acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act, unlessHeld = false) =>
+    acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act, where: Accepting = {}) =>
       change(async session => {
         const { feed, acceptedAt } = snapshot;
+        const { unlessHeld = false, addedAt } = where;
         if (!(await isInUse(session, feed, was))) return false;
         if (unlessHeld && (await isHeldIn(session, feed))) return false;
+        if (addedAt !== undefined && !(await isAddedAt(session, feed, addedAt))) return false;
         // What an operator went back from is no version to go back to.
         await session.query(
           `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at >

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
 import { historyOf, isHeld, KEPT_VERSIONS, redated } from '../../core/history.ts';
+import type { Accepting } from '../../core/list-store.ts';
 import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -32,6 +33,8 @@ function putAside(db: DatabaseSync, feed: string): void {
 export function createSnapshots(db: DatabaseSync) {
   const digestOf = (feed: string) =>
     db.prepare('SELECT digest FROM snapshot WHERE feed = ?').get(feed)?.digest ?? null;
+  const addedAtOf = (feed: string) =>
+    db.prepare('SELECT added_at FROM added_feed WHERE name = ?').get(feed)?.added_at;
   return {
     snapshots: () => headsIn(db, SNAPSHOT.name),
     pastSnapshots: () => headsIn(db, PAST_SNAPSHOT.name),
@@ -43,11 +46,12 @@ export function createSnapshots(db: DatabaseSync) {
       snapshot: AcceptedSnapshot,
       was: string | null,
       act: Act,
-      unlessHeld: boolean,
+      { unlessHeld = false, addedAt }: Accepting = {},
     ): boolean =>
       inTransaction(db, () => {
         const { feed, acceptedAt } = snapshot;
         if (digestOf(feed) !== was || (unlessHeld && isHeldIn(db, feed))) return false;
+        if (addedAt !== undefined && addedAtOf(feed) !== addedAt) return false;
         // What an operator went back from is no version to go back to.
         db.prepare(
           `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at >

@@ -173,8 +173,8 @@ function bulkWork(bulk: Ask) {
     markSweep: mark => bulk('markSweep', [mark], NO_DEADLINE),
     snapshots: () => bulk('snapshots', []),
     snapshot: feed => bulk('snapshot', [feed], NO_DEADLINE),
-    acceptSnapshot: (snapshot, was, act, unlessHeld = false) =>
-      bulk('acceptSnapshot', [snapshot, was, act, unlessHeld], NO_DEADLINE),
+    acceptSnapshot: (snapshot, was, act, where = {}) =>
+      bulk('acceptSnapshot', [snapshot, was, act, where], NO_DEADLINE),
     pastSnapshots: () => bulk('pastSnapshots', []),
     swapSnapshot: (feed, to, was, act) => bulk('swapSnapshot', [feed, to, was, act], NO_DEADLINE),
     removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
