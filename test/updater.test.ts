@@ -2,7 +2,7 @@
 
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openStore } from '../src/compose.ts';
@@ -59,6 +59,27 @@ test.each(['HTTPS_PROXY', 'https_proxy'])(
     expect(String(problem)).not.toContain('canary');
   },
 );
+
+test.each([
+  ['takes the connection and says nothing', ''],
+  ['begins to answer and does not go on', 'HTTP/1.1 200 OK\r\nx: '],
+  ['reaches a server that says nothing', 'HTTP/1.1 200 OK\r\n\r\n'],
+])('a proxy that %s is waited for until the deadline, and let go', async (_, said) => {
+  const closed = Promise.withResolvers<void>();
+  const silent = createTcpServer(socket => {
+    socket.on('error', () => {}).on('close', closed.resolve);
+    socket.once('data', () => socket.write(said));
+    socket.resume();
+  });
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void silent.close());
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  const list = new URL('https://lists.example/list.txt');
+  await expect(download(list, { isNamed: false, deadlineMs: 300 })).rejects.toThrow(
+    'not complete within 0.3 s',
+  );
+  await closed.promise;
+});
 
 test.each(['op:pw-canary@', 'HTTP://op:pw-canary@', ''])('%slocalhost:port is a proxy too', async before => {
   vi.stubEnv('HTTPS_PROXY', before + address);

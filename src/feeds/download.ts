@@ -132,10 +132,12 @@ function ask(
       ...(known?.etag ? { 'if-none-match': known.etag } : {}),
       ...(known?.modified ? { 'if-modified-since': known.modified } : {}),
     };
-    const agent = url.protocol === 'https:' && throughProxy();
+    const agent = url.protocol === 'https:' && throughProxy(signal);
     const options = { agent, signal, headers, ...(isTheirs ? {} : { lookup: lookupPublic }) };
     const failed = (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ERR_PROXY_TUNNEL' ? new FeedError(tunnelProblem(error)) : error);
+    // Of a tunnel that does not stand yet Node tells no end, neither an error nor a close.
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     request(url, options, resolve)
       .on('error', failed)
       // After a 101 there is neither an answer nor an error, and no deadline finds anything to end (2026-11-17).
