@@ -1,70 +1,39 @@
 /** A feed as it is today → snapshot → plausible? → store. One after the other; a refused one changes nothing. */
 
-import { type Actor, shortDetail } from './core/audit.ts';
+import type { Actor } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
 import { doubtOf } from './core/doubt.ts';
-import {
-  type Dropped,
-  FeedError,
-  type FeedSource,
-  type FreshSource,
-  type Packing,
-  type Snapshot,
-} from './core/feed.ts';
-import type { Tried } from './core/freshness.ts';
+import { FeedError, type FeedSource, type FreshSource, type Packing, type Snapshot } from './core/feed.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import { type Clock, type Store, StoreUnavailable } from './core/ports.ts';
 import type { TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
-import type { Flip } from './core/what-if.ts';
 import { accept } from './update/accept.ts';
 import { actOf, type Version } from './update/act.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, isNoted, note } from './update/note.ts';
 import { type Once, onceFrom } from './update/once.ts';
-import { flaggedIn, flaggedLately, keepingFlags, problemOf, tryOut, waitingIn } from './update/what-if.ts';
+import {
+  failed,
+  leftAlone,
+  type Outcome,
+  overtaken,
+  triedOf,
+  UNTRIED,
+  type Updated,
+} from './update/outcome.ts';
+import {
+  flaggedElsewhere,
+  flaggedLately,
+  keepingFlags,
+  problemOf,
+  tryOut,
+  waitingIn,
+} from './update/what-if.ts';
 
-/**
- * - `refused`: the gate found it implausible. `failed`: it could not be read at all.
- * - `overtaken`: somebody else updated the feed at the same moment, which is as good.
- * - `waiting`: it would flag established names that were asked here lately: an operator has to look at them.
- * - `held`: an operator went back to an earlier version of it, so that it is left alone.
- */
-export type Outcome =
-  | 'accepted'
-  | 'forced'
-  | 'unchanged'
-  | 'refused'
-  | 'waiting'
-  | 'failed'
-  | 'overtaken'
-  | 'held';
-
-export interface Updated {
-  readonly feed: string;
-  readonly outcome: Outcome;
-  /** What was in use; null where there was none. */
-  readonly before: Version | null;
-  /** What was read; null where that failed. */
-  readonly after: Version | null;
-  readonly dropped: Readonly<Dropped> | null;
-  /** Why it was refused, failed or had to be forced. */
-  readonly problems: readonly string[];
-  /** How many names it brought and took away; null where it changed nothing. */
-  readonly turnover: Tried['turnover'];
-  /** What it changes for names that were asked here lately; null where that was not tried. */
-  readonly flips: readonly Flip[] | null;
-  /** Those of them that an operator has to look at. */
-  readonly waiting: readonly string[] | null;
-  /** What the server said of the version in use after it; undefined where the one before stays. */
-  readonly tag?: Tried['tag'];
-  /** Where it was read in place of the feed's own address, and what was wrong with that. */
-  readonly fallback: string | null;
-  /** What must never happen, for the log. */
-  readonly fault?: unknown;
-}
+export type { Outcome, Updated };
 
 export interface UpdateParts {
   readonly store: Pick<
@@ -112,7 +81,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
   const once = onceFrom(parts);
   const unnoted: FreshSource[] = [];
   for (const source of parts.sources.toSorted(popularFirst)) {
-    const { id, kind } = source.feed;
+    const { id } = source.feed;
     await options.progress(id, done.size, parts.sources.length);
     const updated = await tried(source, once, { ...parts, unlessHeld: !named.includes(id) }, options);
     done.set(source, updated);
@@ -120,7 +89,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
       options.dryRun || updated.outcome === 'held' || (await isNoted(source, triedOf(updated), parts));
     if (!isDone) unnoted.push(source);
     options.ended?.(updated);
-    if (kind === 'popular') once.forget();
+    if (updated.outcome === 'overtaken') once.forget();
   }
   for (const source of unnoted) await isNoted(source, triedOf(done.get(source)!), parts);
   return parts.sources.map(source => done.get(source)!);
@@ -147,32 +116,6 @@ async function tried(
   }
 }
 
-const UNTRIED = { turnover: null, flips: null, waiting: null, fallback: null };
-
-/** Nothing was read of it: whoever added it again while others were fetched has read it then. */
-function overtaken(feed: string): Updated {
-  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
-  return { feed, outcome: 'overtaken', ...nothing, problems: [] };
-}
-
-function leftAlone(feed: string): Updated {
-  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
-  return { feed, outcome: 'held', ...nothing, problems: ['rolled back: name it to update it all the same'] };
-}
-
-/** What had to be forced was looked at by an operator. */
-function triedOf({ feed, outcome, problems, turnover, waiting, flips, tag, fallback }: Updated): Tried {
-  const trouble = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting' ? outcome : null;
-  const problem = trouble && shortDetail(problems.join('; '));
-  const flagged = outcome === 'accepted' || outcome === 'forced' ? flaggedIn(flips ?? []) : [];
-  return { feed, problem, trouble, turnover, waiting, flagged, tag, fallback };
-}
-
-function failed(feed: string, problem: string): Updated {
-  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
-  return { feed, outcome: 'failed', ...nothing, problems: [oneLine(problem)] };
-}
-
 /** Of one that could not even be tried to the end. Where the store is away too, it is in the log alone. */
 export async function noteFailed(
   feed: string,
@@ -184,14 +127,14 @@ export async function noteFailed(
   return updated;
 }
 
-/** So that the disposable feeds of the same update are held against what it says. */
+/** So that what it clears is cleared before the disposable feeds of the same update are held against it. */
 function popularFirst(one: FreshSource, other: FreshSource): number {
   return Number(other.feed.kind === 'popular') - Number(one.feed.kind === 'popular');
 }
 
 async function update(
   source: FreshSource,
-  { known, catalog }: Once,
+  once: Once,
   parts: UpdateParts & { readonly unlessHeld: boolean },
   { force, dryRun }: UpdateOptions,
 ): Promise<Updated> {
@@ -210,7 +153,7 @@ async function update(
   if (read === null) return { ...nothing, after: before, outcome: 'unchanged', problems: [] };
   const { snapshot: fresh, fallback } = read;
   const today = dayAt(now);
-  const held = { ...(await known()), installed: inUse.installed, today };
+  const held = { ...(await once.known()), installed: inUse.installed, today };
   const problems = problemsOf(fresh, inUse.snapshot, held);
   const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
   const { moved } = turnoverOf(fresh, inUse.snapshot, today);
@@ -222,22 +165,27 @@ async function update(
   if (inUse.snapshot && inUse.isWhole && !goesOn && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
   const check = await checkOf(feed.id, parts.store);
-  const flips = await tryOut(next, inUse.snapshot, check, { ...parts, catalog }, now);
-  const names = waitingIn(flips, check, lately.keys());
+  const flips = await tryOut(next, inUse.snapshot, check, { ...parts, catalog: once.catalog }, now);
+  const others = flaggedElsewhere(feed, await once.snapshots(), today);
+  const names = waitingIn(flips, check, lately.keys(), others);
   if (names.length > 0) {
-    const { problem, outcome, waiting } = problemOf(names, feed, check);
+    const { problem, outcome, waiting } = problemOf(names, feed, check, others.length);
     problems.push(problem);
     if (!force) return { ...told, outcome, flips, waiting };
   }
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
-  if (dryRun) return changed;
-  const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
   const kept = keepingFlags(next, flips, check, outcome === 'forced', today);
-  const taken = await accept(kept, inUse.digest, act, { ...parts, addedAt: source.addedAt });
-  if (taken) return { ...changed, tag: keptTag(read.tag, kept, now) };
-  const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);
-  return isHeld ? leftAlone(feed.id) : { ...told, outcome: 'overtaken' };
+  if (!dryRun) {
+    const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
+    const where = { ...parts, addedAt: source.addedAt };
+    if (!(await accept(kept, inUse.digest, act, where))) {
+      const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);
+      return isHeld ? leftAlone(feed.id) : { ...told, outcome: 'overtaken' };
+    }
+  }
+  once.took(kept);
+  return dryRun ? changed : { ...changed, tag: keptTag(read.tag, kept, now) };
 }
 
 function versionOf({ version, names }: Snapshot): Version {

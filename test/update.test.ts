@@ -601,6 +601,46 @@ describe('what a new version would change for names that were asked here lately'
     });
   });
 
+  it.each([false, true])(
+    'is told against what the lists before it in the same update have brought (dry run: %s)',
+    async dryRun => {
+      const guard: Feed = { ...feed, id: `${feed.id}-guard`, kind: 'protected' };
+      const lists = [source(many(100), verified()), source([...many(100, 'good'), ...regulars], guard)];
+      const both = () => buildCatalog({ feeds: lists, tables: () => readTables() }, () => {});
+      const named = source([...many(100), ...regulars], verified());
+      const dropped = source(many(100, 'good'), guard);
+      const options = { catalog: both, installed: lists, dryRun };
+      // Each alone is harmless or held back; together they flagged all eight (2026-11-17).
+      expect(await updateAll([named, dropped], options)).toMatchObject([
+        { outcome: 'accepted', flips: [] },
+        { outcome: 'waiting', waiting: regulars },
+      ]);
+    },
+  );
+
+  it('is held back where all lists together would flag more than five within a month', async () => {
+    const lists = [0, 1].map(at => ({ ...verified(), id: `${feed.id}-${at}` }));
+    const installed = lists.map((list, at) => source(many(100, `n${at}x`), list));
+    const unpack = { store, unpack: PACKING.unpack, onError: () => {} };
+    const all = () => buildCatalog({ feeds: installed, tables: () => readTables() }, () => {}, unpack);
+    const [first, second] = lists.map((list, at) =>
+      source([...many(100, `n${at}x`), ...regulars.slice(3 * at, 3 * at + 3)], list),
+    );
+    const on = { catalog: all, installed };
+    const dry = await updateAll([first!, second!], { ...on, dryRun: true });
+    const [taken] = await updateAll([first!], on);
+    const [held] = await updateAll([second!], { ...on, now: FIRST + 29 * DAY });
+    expect([...dry, taken, held].map(one => one!.outcome)).toEqual([
+      ...['accepted', 'waiting'],
+      ...['accepted', 'waiting'],
+    ]);
+    expect(held!.waiting).toEqual(regulars.slice(3, 6));
+    expect(held!.problems).toEqual([expect.stringContaining('beside 3 that other lists flagged')]);
+    // After a month they are none of that month any more.
+    const [later] = await updateAll([second!], { ...on, now: FIRST + 30 * DAY });
+    expect(later!.outcome).toBe('accepted');
+  });
+
   it("is held back by six domains, not by six names below one: those are one party's", () => {
     const flips = (name: (at: number) => string) =>
       Array.from(

@@ -7,7 +7,7 @@ import type { Steps } from './steps.ts';
 
 /** Names as bytes: as strings 10 million of them would take a gigabyte. */
 export interface Kept
-  extends Pick<Snapshot, 'feed' | 'version' | 'labels' | 'dropped' | 'digest' | 'acceptedAt'> {
+  extends Pick<Snapshot, 'feed' | 'version' | 'labels' | 'dropped' | 'digest' | 'acceptedAt' | 'flagged'> {
   readonly names: NameList;
   readonly since: PackedDays;
   /** Of a rotating list: the last day on which it showed each of them. */
@@ -20,9 +20,9 @@ export function* keeping(snapshot: Snapshot | Kept): Steps<Kept> {
 }
 
 export function* keepingOf(snapshot: Omit<Snapshot, 'names'>, names: NameList): Steps<Kept> {
-  const { feed, version, labels, dropped, digest, acceptedAt, shown } = snapshot;
+  const { feed, version, labels, dropped, digest, acceptedAt, flagged, shown } = snapshot;
   const since = packDays(snapshot.since);
   yield;
   const last = shown && packDays(shown.last);
-  return { feed, version, labels, dropped, digest, acceptedAt, names, since, last };
+  return { feed, version, labels, dropped, digest, acceptedAt, flagged, names, since, last };
 }

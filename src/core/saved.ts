@@ -1,7 +1,7 @@
 /** A whole catalog as bytes, and back: of 10 million names it takes 13 s to make one of the lists' texts (2026-11-16). */
 
 import type { FeedStatus, Folded, Naming } from './catalog.ts';
-import { dayText, type PackedDays } from './days.ts';
+import { type Day, dayText, type PackedDays } from './days.ts';
 import { type Feed, FeedError } from './feed.ts';
 import type { Kept } from './kept.ts';
 import { NameList, Names, HEAD as SHORTEST } from './names.ts';
@@ -49,6 +49,7 @@ type DaysHead = readonly [bytes: number, areRuns: boolean];
 interface FeedHead extends Pick<Kept, 'version' | 'dropped' | 'digest' | 'acceptedAt'> {
   readonly id: string;
   readonly labels: readonly (readonly [string, string])[];
+  readonly flagged: readonly (readonly [string, Day])[];
   readonly names: number;
   readonly bytes: number;
   readonly vetoed: number;
@@ -114,9 +115,10 @@ function* linesOf(folded: Folded, siblings: Siblings): Generator<Line> {
 }
 
 function headOf(kept: Kept, { dropped: { protected: vetoed } }: FeedStatus): FeedHead {
-  const { feed, version, labels, dropped, digest, acceptedAt, names, since, last } = kept;
+  const { feed, version, labels, dropped, digest, acceptedAt, flagged, names, since, last } = kept;
   return {
     ...{ id: feed.id, version, dropped, digest, acceptedAt, vetoed, labels: [...labels] },
+    flagged: [...flagged],
     ...{ names: names.length, bytes: names.bytes.length },
     since: daysHead(since),
     last: last ? daysHead(last) : null,
@@ -180,7 +182,7 @@ class Reading {
     if (set !== undefined) for (const name of names) this.sets[set].add(String(name));
   }
 
-  #add({ id, version, digest, acceptedAt, dropped, vetoed, labels, ...head }: FeedHead): void {
+  #add({ id, version, digest, acceptedAt, dropped, vetoed, labels, flagged, ...head }: FeedHead): void {
     const feed = this.#feeds.get(id);
     if (!feed) throw new FeedError(`there is no feed ${id}`);
     const bytes = this.#names.part(this.#namesAt, count(head.bytes));
@@ -194,6 +196,7 @@ class Reading {
       acceptedAt: acceptedAt === null ? null : count(acceptedAt),
       dropped: { malformed, suffix, specialUse, duplicate },
       labels: new Map(labels.map(([name, label]) => [String(name), String(label)])),
+      flagged: new Map(flagged.map(([name, day]) => [String(name), count(day)])),
       names: new NameList(bytes, head.names),
       since: this.#nextDays(head.since),
       last: head.last ? this.#nextDays(head.last) : undefined,

@@ -2,14 +2,23 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Catalog } from '../core/catalog.ts';
+import type { Snapshot } from '../core/feed.ts';
+import { makingCatalog } from '../core/folding.ts';
+import { type Kept, keeping } from '../core/kept.ts';
 import { type Known, knownFrom } from '../core/known.ts';
 import { SEED_BYTES } from '../core/names.ts';
+import { allAtOnce } from '../core/steps.ts';
 import { parseTables, type TableTexts } from '../core/tables.ts';
 
+/** With what the lists before have brought: two that each flag nobody may do so together. */
 export interface Once {
   readonly catalog: () => Promise<Catalog>;
+  /** What it is, or would be, made of. */
+  readonly snapshots: () => Promise<readonly Kept[]>;
   readonly known: () => Promise<Known>;
-  /** A list of the same update has changed it. */
+  /** A list of the same update was taken, or would be, were this no dry run. */
+  readonly took: (snapshot: Snapshot) => void;
+  /** Somebody else has changed it, or it is not known any more what is there. */
   readonly forget: () => void;
 }
 
@@ -17,24 +26,41 @@ export function onceFrom(parts: {
   readonly catalog: () => Promise<Catalog>;
   readonly tables: () => Promise<TableTexts>;
 }): Once {
-  let catalog: Promise<Catalog> | undefined;
+  let stored: Promise<Catalog> | undefined;
+  let folded: Promise<Catalog> | undefined;
   let known: Promise<Known> | undefined;
-  const catalogNow = () => {
-    catalog ??= parts.catalog();
-    return catalog;
+  const taken = new Map<string, Kept>();
+  const storedNow = () => {
+    stored ??= parts.catalog();
+    return stored;
   };
-  const knownNow = async () => {
-    const { snapshots } = await catalogNow();
-    return knownFrom(snapshots, parseTables(await parts.tables()), randomBytes(SEED_BYTES));
+  const tablesNow = async () => parseTables(await parts.tables());
+  const snapshots = async () => {
+    const others = (await storedNow()).snapshots.filter(({ feed }) => !taken.has(feed.id));
+    return [...others, ...taken.values()];
   };
+  // Only where it is asked for: half a second.
+  const fold = async () =>
+    allAtOnce(makingCatalog(await snapshots(), await tablesNow(), 'what-if', randomBytes(SEED_BYTES)));
+  const knownNow = async () => knownFrom(await snapshots(), await tablesNow(), randomBytes(SEED_BYTES));
   return {
-    catalog: catalogNow,
+    catalog() {
+      if (taken.size === 0) return storedNow();
+      folded ??= fold();
+      return folded;
+    },
+    snapshots,
     known() {
       known ??= knownNow();
       return known;
     },
+    took(snapshot) {
+      taken.set(snapshot.feed.id, allAtOnce(keeping(snapshot)));
+      folded = known = undefined;
+    },
     forget() {
-      catalog = known = undefined;
+      taken.clear();
+      stored = folded = known = undefined;
     },
   };
 }

@@ -5,9 +5,10 @@ import { type Asked, askedIn } from '../core/asked.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Day } from '../core/days.ts';
 import { registrableDomain } from '../core/domain.ts';
-import type { Content, Snapshot } from '../core/feed.ts';
+import type { Content, Feed, Snapshot } from '../core/feed.ts';
 import { makingCatalog } from '../core/folding.ts';
 import type { FeedCheck } from '../core/freshness.ts';
+import type { Kept } from '../core/kept.ts';
 import { SEED_BYTES } from '../core/names.ts';
 import type { Store } from '../core/ports.ts';
 import { sealing } from '../core/snapshot.ts';
@@ -63,12 +64,18 @@ const establishedIn = (flips: readonly Flip[]) =>
  * list that leave five out each (2026-11-17). Kept with the version in use, so that whoever goes back from it takes it
  * back.
  */
-export function flaggedLately(inUse: Snapshot | undefined, today: Day): Content['flagged'] {
+export function flaggedLately(inUse: Pick<Snapshot, 'flagged'> | undefined, today: Day): Content['flagged'] {
   return new Map(
     [...(inUse?.flagged ?? [])]
       .filter(([, day]) => today - day < STEP_DAYS)
       .map(([name, day]) => [name, Math.min(day, today)]),
   );
+}
+
+/** What versions of the other lists flagged within the month: four lists with five names each are twenty, too. */
+export function flaggedElsewhere({ id }: Feed, snapshots: readonly Kept[], today: Day): readonly string[] {
+  const others = snapshots.filter(({ feed }) => feed.id !== id);
+  return [...new Set(others.flatMap(one => [...flaggedLately(one, today).keys()]))];
 }
 
 /** With what it flags now. What an operator approved or forced in is not counted. */
@@ -88,13 +95,14 @@ export function keepingFlags(
 }
 
 /**
- * The names that an operator has to look at; none where they are few, with those of the last month, or were approved.
- * One that was rejected is never few: whoever brings them five at a time has them all.
+ * The names that an operator has to look at; none where they are few, with those of the last month, those of other lists
+ * included, or were approved. One that was rejected is never few: whoever brings them five at a time has them all.
  */
 export function waitingIn(
   flips: readonly Flip[],
   check: FeedCheck | undefined,
   lately: Iterable<string> = [],
+  others: readonly string[] = [],
 ): readonly string[] {
   const again = rejectedAgain(flips, check);
   if (again.length > 0) return again;
@@ -104,7 +112,7 @@ export function waitingIn(
   if (flagged.length === 0) return [];
   const names = [...new Set([...flagged, ...[...lately].filter(isOpen)])].sort();
   // Names below one domain are one party's: they cost nothing.
-  const parties = new Set(names.map(name => registrableDomain(name) ?? name));
+  const parties = new Set([...names, ...others].map(name => registrableDomain(name) ?? name));
   return parties.size > MOST_FLAGGED ? names : [];
 }
 
@@ -117,7 +125,12 @@ function rejectedAgain(flips: readonly Flip[], check: FeedCheck | undefined): re
 const MOST_KEPT = 1_000;
 
 /** What becomes of such a version: it waits, or is refused where it flags what an operator rejected before. */
-export function problemOf(waiting: readonly string[], { id }: { id: string }, check: FeedCheck | undefined) {
+export function problemOf(
+  waiting: readonly string[],
+  { id }: { id: string },
+  check: FeedCheck | undefined,
+  others: number,
+) {
   const rejected = new Set(check?.rejected);
   // Without the names, which are callers': this text goes into the log and to whoever is alerted.
   const what = `it would flag ${waiting.length}`;
@@ -129,9 +142,10 @@ export function problemOf(waiting: readonly string[], { id }: { id: string }, ch
       waiting: [],
     } as const;
   const fix = `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;
+  const beside = others > 0 ? `, beside ${others} that other lists flagged within a month` : '';
   return {
     outcome: 'waiting',
-    problem: `${what} established names that were asked here lately: ${fix}`,
+    problem: `${what} established names that were asked here lately${beside}: ${fix}`,
     waiting: waiting.slice(0, MOST_KEPT),
   } as const;
 }
