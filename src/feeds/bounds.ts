@@ -1,5 +1,6 @@
 /** Lists as strangers write them, read so that none takes more memory than a list needs: 32 kB on the wire may be 32 MiB. */
 
+import { getHeapStatistics } from 'node:v8';
 import { FeedError } from '../core/feed.ts';
 
 /** Half more than a list may hold names (core/gate.ts): the others come twice, or are none. */
@@ -36,16 +37,39 @@ export const MOST_CELLS = 1_000;
 export const MOST_LETTERS = 100_000;
 
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
+
+/** Of one name as a string, with its place in the list. */
+const VALUE_BYTES = 40;
+const PLACE_BYTES = 8;
+/** Of one member of an object, where these are so many that V8 keeps them in a table, which it doubles. */
+const MEMBER_BYTES = 72;
+/** Half of what Node still gives a thread that it ends for lack of memory. */
+const BEYOND_BYTES = 8 * 2 ** 20;
+
+/**
+ * All places of a list, and all members of an object, are one piece of memory. Where that is beyond what its thread has,
+ * V8 ends the program and not the thread: 7,784 bytes on the wire did (2026-11-17). What cannot fit is not begun.
+ */
+function checkRoom(values: number, members: number): void {
+  const { heap_size_limit: limit, used_heap_size: used } = getHeapStatistics();
+  const piece = Math.max(values * PLACE_BYTES, members * MEMBER_BYTES);
+  if (values * VALUE_BYTES + members * MEMBER_BYTES > limit || piece > limit - used + BEYOND_BYTES)
+    throw new FeedError(`reading ${values} values takes more memory than there is`);
+}
 
 /** Counted before it is parsed; what stands inside strings is counted too, and is little. */
 export function parseJson(text: string): unknown {
   let values = 0;
+  let members = 0;
   for (let at = 0; at < text.length; at++) {
     const sign = text.charCodeAt(at);
     if (sign === COMMA || sign === BRACKET || sign === BRACE) values++;
+    else if (sign === COLON) members++;
   }
   if (values > MOST_VALUES) throw new FeedError(`more than ${MOST_VALUES} values`);
+  checkRoom(values, members);
   return JSON.parse(text);
 }
