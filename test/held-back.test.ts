@@ -48,9 +48,14 @@ test('what callers asked for on seven days holds a list back that would flag it,
   const list = join(folder, 'list.txt');
   writeFileSync(list, [...REGULARS, 'burner.com'].join('\n'));
   const added = { name: 'ours', place: list, kind: 'disposable', format: 'lines', verified: true } as const;
-  const admin = async (method: string, path: string) => {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'x-operator': 'Ada' };
-    const response = await fetch(`${base}/admin/${path}`, { method, headers });
+  const admin = async (method: string, path: string, sent?: object) => {
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      'x-operator': 'Ada',
+      'content-type': 'application/json',
+    };
+    const body = sent ? JSON.stringify(sent) : null;
+    const response = await fetch(`${base}/admin/${path}`, { method, headers, body });
     return { status: response.status, body: (await response.json()) as Record<string, never> };
   };
   const update = async () => {
@@ -80,7 +85,22 @@ test('what callers asked for on seven days holds a list back that would flag it,
   const { missing } = (await admin('GET', 'feeds')).body;
   expect(missing).toMatchObject([{ feed: 'ours', waiting: REGULARS }]);
   const rejected = { feed: 'ours', approved: false, domains: REGULARS };
-  expect(await admin('POST', 'feeds/ours/reject')).toEqual({ status: 200, body: rejected });
+  // What was looked at, and nothing else: other domains may wait by now.
+  for (const act of ['approve', 'reject']) {
+    expect(await admin('POST', `feeds/ours/${act}`)).toMatchObject({
+      status: 422,
+      body: { detail: 'name the domains of ours that you looked at, all that wait' },
+    });
+    for (const domains of [REGULARS.slice(1), [...REGULARS, 'more.com']])
+      expect(await admin('POST', `feeds/ours/${act}`, { domains })).toMatchObject({
+        status: 422,
+        body: { detail: 'other domains of ours wait by now: look at them first' },
+      });
+  }
+  const seen = { domains: REGULARS.toReversed() };
+  expect(await admin('POST', 'feeds/ours/reject', seen)).toEqual({ status: 200, body: rejected });
+  // Nobody waits any more, and what was rejected are no others.
+  expect((await admin('POST', 'feeds/ours/approve', { domains: ['more.com'] })).status).toBe(422);
   expect((await admin('POST', 'feeds/ours/reject')).status).toBe(404);
   expect(await store.lease('feeds')).toEqual(due);
   expect(await update()).toBe('refused');

@@ -679,9 +679,9 @@ describe('what a new version would change for names that were asked here lately'
     expect(five.outcome).toBe('accepted');
 
     const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
-    expect(await approveFeed('no-such-feed', actor)).toMatchObject({ problem: 'not_found' });
-    expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
-    expect(await approveFeed(feed.id, actor)).toMatchObject({ problem: 'not_found' });
+    expect(await approveFeed('no-such-feed', actor, [])).toMatchObject({ problem: 'not_found' });
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
+    expect(await approveFeed(feed.id, actor, 'any')).toMatchObject({ problem: 'not_found' });
     expect((await tryAll(bad)).outcome).toBe('accepted');
     expect(await check()).toMatchObject({ waiting: null, approved: null, rejected: null });
     expect((await acts()).map(({ action }) => action)).toEqual(['feed.approve', 'feed.update']);
@@ -698,7 +698,7 @@ describe('what a new version would change for names that were asked here lately'
     const waits = await tryAll(step(6), on(FIRST + DAY));
     expect(waits).toMatchObject({ outcome: 'waiting', waiting: { length: 6 } });
     const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
-    await approveFeed(feed.id, actor);
+    await approveFeed(feed.id, actor, 'any');
     expect((await tryAll(step(6), on(FIRST + DAY))).outcome).toBe('accepted');
     expect((await tryAll(step(7), on(FIRST + 2 * DAY))).outcome).toBe('accepted');
   });
@@ -724,7 +724,7 @@ describe('what a new version would change for names that were asked here lately'
     const bad = [...many(100), ...regulars.slice(0, 6)];
     expect((await tryAll(bad)).outcome).toBe('waiting');
     const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
-    let decide: () => Promise<unknown> = () => rejectFeed(feed.id, actor);
+    let decide: () => Promise<unknown> = () => rejectFeed(feed.id, actor, 'any');
     const meanwhile: UpdateParts['store'] = {
       ...store,
       async noteCheck(...args) {
@@ -738,7 +738,7 @@ describe('what a new version would change for names that were asked here lately'
     const slow = {
       ...source(bad, verified()),
       read: async () => {
-        await approveFeed(feed.id, actor);
+        await approveFeed(feed.id, actor, 'any');
         return { version: 'new', names: bad };
       },
     };
@@ -750,7 +750,7 @@ describe('what a new version would change for names that were asked here lately'
     const bad = [...many(100), ...regulars.slice(0, 7)];
     expect((await tryAll(bad)).outcome).toBe('waiting');
     const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
-    expect(await rejectFeed(feed.id, actor)).toEqual(bad.slice(100));
+    expect(await rejectFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
     for (const names of [bad.slice(0, -1), [...many(100), regulars[3]!], [...bad, 'regular7.com']])
       expect(await tryAll(names)).toMatchObject({ outcome: 'refused', waiting: [] });
     const forgotten = { ...store, askedNames: async () => [] };
@@ -760,7 +760,7 @@ describe('what a new version would change for names that were asked here lately'
     });
     expect((await tryAll([...many(100), 'regular7.com'], { dryRun: true })).outcome).toBe('accepted');
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
-    expect(await approveFeed(feed.id, actor)).toEqual(bad.slice(100));
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
     expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
   });
 
@@ -768,12 +768,12 @@ describe('what a new version would change for names that were asked here lately'
     const bad = [...many(100), ...regulars.slice(0, 6)];
     const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
     expect((await tryAll(bad)).outcome).toBe('waiting');
-    await approveFeed(feed.id, actor);
+    await approveFeed(feed.id, actor, 'any');
     expect((await tryAll(many(100))).outcome).toBe('unchanged');
     expect((await tryAll(many(101))).outcome).toBe('accepted');
     expect((await tryAll(bad, { dryRun: true })).outcome).toBe('accepted');
     // Nobody has used it: it can be taken back.
-    expect(await rejectFeed(feed.id, actor)).toEqual(bad.slice(100));
+    expect(await rejectFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
     expect((await tryAll(many(101))).outcome).toBe('unchanged');
     expect((await tryAll(bad)).outcome).toBe('refused');
 
@@ -782,7 +782,7 @@ describe('what a new version would change for names that were asked here lately'
     const asked = rows.map(row => ({ ...row, names: `${row.names} ${others.join(' ')}` }));
     const options = { store: { ...store, askedNames: async () => asked } };
     expect((await tryAll([...many(101), ...others], options)).outcome).toBe('waiting');
-    await approveFeed(feed.id, actor);
+    await approveFeed(feed.id, actor, 'any');
     expect((await tryAll([...many(101), ...others], options)).outcome).toBe('accepted');
     expect((await tryAll([...many(101), ...others, 'regular0.com'], options)).outcome).toBe('refused');
   });
@@ -798,9 +798,9 @@ describe('what a new version would change for names that were asked here lately'
     const tryBad = () => tryAll([...many(10_000), ...more], large);
     const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
     expect((await tryBad()).outcome).toBe('waiting');
-    expect(await approveFeed(feed.id, actor)).toHaveLength(1_000);
+    expect(await approveFeed(feed.id, actor, 'any')).toHaveLength(1_000);
     expect((await tryBad()).outcome).toBe('waiting');
-    expect(await approveFeed(feed.id, actor)).toHaveLength(10);
+    expect(await approveFeed(feed.id, actor, 'any')).toHaveLength(10);
     expect((await tryBad()).outcome).toBe('accepted');
   });
 });

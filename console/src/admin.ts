@@ -106,10 +106,11 @@ export const rollBackFeed = (feed: string) =>
   admin<FeedVersion>(`feeds/${segment(feed)}/rollback`, isFeedVersion, post());
 export const returnFeed = (feed: string) =>
   admin<FeedVersion>(`feeds/${segment(feed)}/return`, isFeedVersion, post());
-export const approveFeed = (feed: string) =>
-  admin<FeedDecision>(`feeds/${segment(feed)}/approve`, isFeedDecision, post());
-export const rejectFeed = (feed: string) =>
-  admin<FeedDecision>(`feeds/${segment(feed)}/reject`, isFeedDecision, post());
+/** Only what was shown is decided: others may wait by now. */
+export const approveFeed = (feed: string, domains: readonly string[]) =>
+  admin<FeedDecision>(`feeds/${segment(feed)}/approve`, isFeedDecision, post({ domains }));
+export const rejectFeed = (feed: string, domains: readonly string[]) =>
+  admin<FeedDecision>(`feeds/${segment(feed)}/reject`, isFeedDecision, post({ domains }));
 
 export const listHosts = () => admin<Hosts>('infra', isHosts);
 export const forgetHost = (host: string) =>

@@ -8,6 +8,9 @@ import { checkKnown } from './own-feeds.ts';
 import { printJson } from './print.ts';
 import { actor, done, hasStore, operateOn, readWorld, withStore } from './world.ts';
 
+const SEEN =
+  'those that you looked at: nothing is decided if others wait by now; whatever waits if none is named';
+
 /** `update` fetches the list anew: of names that were not looked at it takes as few as ever. */
 export function addWaiting(feeds: Command, update: (feed: string) => Promise<void>): void {
   feeds
@@ -16,26 +19,33 @@ export function addWaiting(feeds: Command, update: (feed: string) => Promise<voi
       'accept a version that was held back because it flags established domains, and update the list',
     )
     .argument('<feed>', 'as "feeds status" shows it')
-    .action(async (feed: string) => {
-      await decide(feed, 'approveFeed');
+    .argument('[domain...]', SEEN)
+    .action(async (feed: string, seen: readonly string[]) => {
+      const names = await decide(feed, 'approveFeed', seen);
+      process.stderr.write(`${feed} may flag ${names.join(', ')}\n`);
       await update(feed);
     });
   feeds
     .command('reject')
     .description('reject it; later versions that flag the same domains are rejected too')
     .argument('<feed>', 'as "feeds status" shows it')
+    .argument('[domain...]', SEEN)
     .option('--json', 'one JSON document on stdout')
-    .action(async (feed: string, options: { json?: boolean }) => {
-      const names = await decide(feed, 'rejectFeed');
+    .action(async (feed: string, seen: readonly string[], options: { json?: boolean }) => {
+      const names = await decide(feed, 'rejectFeed', seen);
       if (options.json) return printJson({ feed, rejected: names });
       process.stdout.write(`${feed} may not flag ${names.join(', ')}\n`);
     });
 }
 
-async function decide(feed: string, act: 'approveFeed' | 'rejectFeed'): Promise<readonly string[]> {
+async function decide(
+  feed: string,
+  act: 'approveFeed' | 'rejectFeed',
+  seen: readonly string[],
+): Promise<readonly string[]> {
   const work = async (store: Store) => {
     checkKnown(feed, await store.addedFeeds());
-    return operateOn(store)[act](feed, actor());
+    return operateOn(store)[act](feed, actor(), seen.length > 0 ? seen : 'any');
   };
   if (!(await hasStore(readWorld()))) checkKnown(feed, []);
   return done(await withStore(work), 'feeds status');

@@ -9,6 +9,7 @@ export interface Problem {
     | 'revoked'
     | 'contended'
     | 'too_many'
-    | 'overlapping';
+    | 'overlapping'
+    | 'unseen';
   readonly detail: string;
 }

@@ -44,6 +44,21 @@ export const DomainsBody = Type.Object(
   strict('DomainNames'),
 );
 
+/** Of a version of a list that is held back. */
+export const SeenBody = Type.Object(
+  {
+    domains: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: MOST_NAMES,
+        description:
+          'What you looked at: all of `waiting`, as `GET /admin/feeds` showed it. Left out to take back an earlier decision.',
+      }),
+    ),
+  },
+  strict('SeenDomains'),
+);
+
 export const NoBody = Type.Object({}, strict('Nothing'));
 export const OverrideBody = Type.Object(
   {

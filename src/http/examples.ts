@@ -246,5 +246,7 @@ export const BODIES: Readonly<Partial<Record<OperationId, object>>> = {
   updateKey: CHANGE,
   rotateKey: ROTATION,
   setOverride: DECISION,
+  approveFeed: { domains: FEED_DECISION.domains },
+  rejectFeed: { domains: FEED_DECISION.domains },
   addOperator: NEW_OPERATOR,
 };

@@ -1,6 +1,7 @@
 /** What operators ask and do about the lists: the paths below `/admin/feeds`. */
 
 import { Type } from 'typebox';
+import { MOST_NAMES_BODY, SeenBody } from './bodies.ts';
 import type { feedEndpoints } from './endpoints/feeds.ts';
 import type { Parameter, Route } from './routes.ts';
 import type { RouteOf } from './rows-of-operators.ts';
@@ -53,8 +54,10 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       says: [
         'approveFeed',
         'Approve a version that is held back',
-        'It may flag the domains that wait. The next update takes it, which a service that updates by itself begins within two minutes. A list that was rolled back is not approved: no update would take it.',
+        'It may flag the domains that wait, which you send: refused with 422 where others wait by now. The next update takes it, which a service that updates by itself begins within two minutes. A list that was rolled back is not approved: no update would take it.',
       ],
+      body: SeenBody,
+      mostBody: MOST_NAMES_BODY,
       answer: FeedDecisionSchema,
       parameters: [FEED],
       refusals: [404],
@@ -65,8 +68,10 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       says: [
         'rejectFeed',
         'Reject a version that is held back',
-        'A version that flags any of these domains is refused from now on, without asking again. Approving takes that back.',
+        'A version that flags any of these domains is refused from now on, without asking again. Send the domains that wait: refused with 422 where others do by now. Approving takes that back.',
       ],
+      body: SeenBody,
+      mostBody: MOST_NAMES_BODY,
       answer: FeedDecisionSchema,
       parameters: [FEED],
       refusals: [404],

@@ -23,6 +23,7 @@ export interface Row<T extends Type.TObject> {
   readonly at: readonly [Route['method'], string];
   readonly says: readonly [id: OperatorsOperation, summary: string, description?: string];
   readonly body?: T;
+  readonly mostBody?: Route['mostBody'];
   readonly answer?: Type.TSchema;
   readonly created?: true;
   readonly parameters?: readonly Parameter[];
@@ -31,7 +32,7 @@ export interface Row<T extends Type.TObject> {
 }
 
 export function routeOf<T extends Type.TObject>(doors: Actors, row: Row<T>): Route {
-  const { at, says, body, answer, work, parameters = [], refusals = [], created } = row;
+  const { at, says, body, mostBody, answer, work, parameters = [], refusals = [], created } = row;
   const [method, path] = at;
   const [id, summary, description = ''] = says;
   const isRead = method === 'GET';
@@ -43,6 +44,7 @@ export function routeOf<T extends Type.TObject>(doors: Actors, row: Row<T>): Rou
     door: 'operator',
     price: PRICES.read,
     ...(isRead ? {} : { body: body ?? NoBody }),
+    ...(mostBody ? { mostBody } : {}),
     answer,
     handle: operated(doors, work),
     reference: {

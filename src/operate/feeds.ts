@@ -14,14 +14,20 @@ export interface ActsOnFeeds {
   /** The other way, one version at a time. */
   returnFeed(feed: string, actor: Actor): Promise<InUse | Problem>;
   /** A version that was held back: its names may be flagged, and the next update takes it. What was decided is told. */
-  approveFeed(feed: string, actor: Actor): Promise<readonly string[] | Problem>;
+  approveFeed(feed: string, actor: Actor, seen: Seen): Promise<readonly string[] | Problem>;
   /** They may not: what flags them is refused, with nobody asked again. */
-  rejectFeed(feed: string, actor: Actor): Promise<readonly string[] | Problem>;
+  rejectFeed(feed: string, actor: Actor, seen: Seen): Promise<readonly string[] | Problem>;
   /** A list of the operator's own. The first version of it comes with the next update. */
   addFeed(feed: Omit<AddedFeed, 'addedAt'>, actor: Actor): Promise<AddedFeed | Problem>;
   /** One of these, with every version; nothing is left of it. */
   removeFeed(name: string, actor: Actor): Promise<Problem | undefined>;
 }
+
+/**
+ * The names that were looked at: an update may have put others in their place since. None where an earlier decision is
+ * taken back, about which nobody waits; `'any'` for whoever is told of them as it is decided.
+ */
+export type Seen = readonly string[] | 'any';
 
 /** Of an act that an update gets in the way of. */
 const MOST_TRIES = 3;
@@ -47,12 +53,15 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     feed: string,
     isApproved: boolean,
     actor: Actor,
+    seen: Seen,
   ): Promise<readonly string[] | Problem> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const check = (await store.feedChecks()).find(one => one.feed === feed);
       // What was decided the other way, and not used since, is taken back.
       const names = check?.waiting ?? (isApproved ? check?.rejected : check?.approved);
       if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
+      const isTakenBack = check.waiting === null && seen.length === 0;
+      if (seen !== 'any' && !isTakenBack && !isSame(seen, names)) return unseen(feed, seen.length > 0);
       const some = names.slice(0, 20).join(', ');
       const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
       if (await store.noteCheck(decidedWith(check, names, isApproved), check, act)) return names;
@@ -61,8 +70,8 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
   }
 
   return {
-    approveFeed: (feed, actor) => decide(feed, true, actor),
-    rejectFeed: (feed, actor) => decide(feed, false, actor),
+    approveFeed: (feed, actor, seen) => decide(feed, true, actor, seen),
+    rejectFeed: (feed, actor, seen) => decide(feed, false, actor, seen),
     rollBackFeed: (feed, actor) => step(feed, 'feed.rollback', actor),
     returnFeed: (feed, actor) => step(feed, 'feed.return', actor),
     async addFeed(wanted, actor) {
@@ -85,6 +94,17 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
 const contended = (feed: string): Problem => ({
   problem: 'contended',
   detail: `${feed} is being updated: try again`,
+});
+
+const isSame = (some: readonly string[], others: readonly string[]) =>
+  new Set(some).symmetricDifference(new Set(others)).size === 0;
+
+/** Nothing is decided: eight were shown, and forty others approved (2026-11-17). */
+const unseen = (feed: string, isOther: boolean): Problem => ({
+  problem: 'unseen',
+  detail: isOther
+    ? `other domains of ${feed} wait by now: look at them first`
+    : `name the domains of ${feed} that you looked at, all that wait`,
 });
 
 const NOTHING = {

@@ -456,7 +456,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
         acceptedAt === 1 ? null : 'd1',
         ACT,
       );
-    const page = await enter('Cem');
+    const page = await enter('Cem', { expected: REFUSED });
 
     await page.getByText('The lists have not been updated yet').waitFor();
     const feeds = await chooseTab(page, 'Feeds');
@@ -477,21 +477,16 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await feeds.getByRole('button', { name: 'Undo rollback fakefilter' }).waitFor({ state: 'detached' });
     expect((await service().store.snapshot('fakefilter'))?.digest).toBe('d2');
     await service().store.removeSnapshot('fakefilter', ACT);
+    const wait = (...waiting: string[]) =>
+      service().store.noteCheck({
+        ...{ feed: 'fakefilter', triedAt: 1, checkedAt: 1, added: 0, removed: 0, problem: 'it waits' },
+        ...{ waiting, trouble: 'waiting', approved: null, rejected: null, tag: null, fallback: null },
+      });
     for (const [verb, isApproved] of [
       ['Reject', false],
       ['Approve', true],
     ] as const) {
-      await service().store.noteCheck({
-        ...{ feed: 'fakefilter', triedAt: 1, checkedAt: 1, added: 0, removed: 0, problem: 'it waits' },
-        ...{
-          waiting: ['regular.com'],
-          trouble: 'waiting',
-          approved: null,
-          rejected: null,
-          tag: null,
-          fallback: null,
-        },
-      });
+      await wait('regular.com');
       await feeds.getByRole('button', { name: 'Refresh' }).click();
       await feeds.getByText(/1 established domain that .*: regular\.com/).waitFor();
       await feeds.getByRole('button', { name: `${verb} fakefilter` }).click();
@@ -501,6 +496,16 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
         [isApproved ? 'approved' : 'rejected']: ['regular.com'],
       });
     }
+    // What an update has put in the place of what is shown is not approved unseen.
+    await wait('regular.com');
+    await feeds.getByRole('button', { name: 'Refresh' }).click();
+    await feeds.getByText(/: regular\.com/).waitFor();
+    await wait('bank.com');
+    await feeds.getByRole('button', { name: 'Approve fakefilter' }).click();
+    await send(page, 'Approve');
+    await page.getByText('other domains of fakefilter wait by now').waitFor();
+    expect((await service().store.feedChecks())[0]).toMatchObject({ waiting: ['bank.com'], approved: null });
+    await page.getByRole('button', { name: 'Cancel' }).click();
     for (const [, , entries] of rows) expect(Number(entries?.replaceAll(',', ''))).toBeGreaterThan(0);
 
     const panel = await chooseTab(page, 'Learned hosts');

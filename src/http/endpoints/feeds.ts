@@ -7,7 +7,7 @@ import type { Problem } from '../../core/problem.ts';
 import type { Freshening } from '../../freshness.ts';
 import type { Operate } from '../../operate.ts';
 import { hasten } from '../../schedule.ts';
-import type { NoBody } from '../bodies.ts';
+import type { NoBody, SeenBody } from '../bodies.ts';
 import { ok, refusalOf, type Work } from '../operators.ts';
 import { shownFeeds, shownInUse } from '../shown.ts';
 
@@ -50,13 +50,13 @@ export function feedEndpoints({ operate, store, catalog, freshness, clock }: Fee
     };
 
   const decide =
-    (act: 'approveFeed' | 'rejectFeed'): Work<typeof NoBody> =>
-    async ({ target }, actor) => {
+    (act: 'approveFeed' | 'rejectFeed'): Work<typeof SeenBody> =>
+    async ({ target }, actor, { domains: seen = [] }) => {
       const feed = target.segment;
       const approved = act === 'approveFeed';
       const history = historyOf(feed, await store.snapshots(), await store.pastSnapshots());
       if (approved && isHeld(history)) return refusalOf(leftAlone(feed));
-      const domains = await operate[act](feed, actor);
+      const domains = await operate[act](feed, actor, seen);
       if ('problem' in domains) return refusalOf(domains);
       if (approved) await hasten(store);
       return ok({ feed, approved, domains });

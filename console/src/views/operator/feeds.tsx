@@ -111,15 +111,19 @@ const ACTS = {
 interface Step {
   readonly feed: string;
   readonly way: keyof typeof ACTS;
+  /** The domains that are shown beside it. */
+  readonly seen: readonly string[];
 }
 
 function Steps({
   feed,
   ways,
+  seen = [],
   choose,
 }: {
   feed: string;
   ways: readonly Step['way'][];
+  seen?: Step['seen'];
   choose: (step: Step) => void;
 }) {
   return ways.map(way => (
@@ -129,7 +133,7 @@ function Steps({
       class="button small"
       aria-haspopup="dialog"
       aria-label={`${ACTS[way].verb} ${feed}`}
-      onClick={() => choose({ feed, way })}
+      onClick={() => choose({ feed, way, seen })}
     >
       {ACTS[way].verb}
     </button>
@@ -148,14 +152,14 @@ const columnsFor = (choose: (step: Step) => void): readonly Column<FeedStatus>[]
 ];
 
 function Change({ step, onChanged, onClosed }: { step: Step; onChanged: () => void; onClosed: () => void }) {
-  const { feed, way } = step;
+  const { feed, way, seen } = step;
   const { verb, act, isDangerous, says } = ACTS[way];
   return (
     <Confirm<unknown>
       title={`${verb} ${feed}`}
       verb={verb}
       isDangerous={isDangerous}
-      act={() => act(feed)}
+      act={() => act(feed, seen)}
       onAnswered={onChanged}
       onClosed={onClosed}
     >
@@ -240,11 +244,10 @@ function FeedsList({
           <Notice key={feed} tone="warning" title={`${feed}: a new version is held back`}>
             <p>
               It would flag {plural(waiting.length, 'established domain')} that you were asked for lately:{' '}
-              {waiting.slice(0, 20).join(', ')}
-              {waiting.length > 20 && '…'}.
+              {waiting.join(', ')}.
             </p>
             <p>
-              <Steps feed={feed} ways={['approve', 'reject']} choose={setStep} />
+              <Steps feed={feed} ways={['approve', 'reject']} seen={waiting} choose={setStep} />
             </p>
           </Notice>
         ))}
