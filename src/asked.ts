@@ -8,8 +8,17 @@ import { lastDays } from './core/quota.ts';
 import type { Steps } from './core/steps.ts';
 import type { Lookup } from './lookup.ts';
 
-/** Once an hour, and when it ends: a day's names come together, and one that is killed loses little. */
+/** Once an hour, right before midnight, and when it ends: a day's names come together, and one that is killed loses little. */
 const EVERY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** For the sample itself. What is asked for within it counts for neither day. */
+const BEFORE_MS = 2_000;
+
+/** A name that a nightly run asks for at 23:30 is one of that day. */
+const nextIn = (now: number): number => {
+  const left = DAY_MS - (now % DAY_MS) - BEFORE_MS;
+  return left > 0 ? Math.min(EVERY_MS, left) : EVERY_MS;
+};
 /** Judging one takes about 5 µs. */
 const STEP = 50;
 
@@ -22,8 +31,8 @@ export interface Sampling {
 
 export function sampleAsked(parts: {
   readonly store: Pick<Store, 'keepAsked'>;
-  /** Names that are remembered because somebody asked for them. */
-  readonly resolver: { recent(most: number): Steps<readonly string[]> };
+  /** Names that are remembered because somebody asked for them within so many milliseconds. */
+  readonly resolver: { recent(most: number, ms: number): Steps<readonly string[]> };
   readonly lookup: Pick<Lookup, 'last'>;
   readonly clock: Clock;
   readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
@@ -32,10 +41,13 @@ export function sampleAsked(parts: {
   const { store, resolver, lookup, clock, inTurns, onError } = parts;
   const server = randomUUID();
 
-  /** What nobody knows the mail of tells nothing about what a list would change. */
-  function* sampling(): Steps<string> {
+  /**
+   * What nobody knows the mail of tells nothing about what a list would change. A name stays known for three days: two
+   * that were asked for on made it seven (2026-11-17).
+   */
+  function* sampling(ms: number): Steps<string> {
     const sample = Array.from({ length: ORDERS }, () => '');
-    const names = yield* resolver.recent(MOST_NAMES);
+    const names = yield* resolver.recent(MOST_NAMES, ms);
     for (const [at, name] of names.entries()) {
       if (at % STEP === 0) yield;
       const { verdict, degraded } = lookup.last(name as Domain);
@@ -47,16 +59,24 @@ export function sampleAsked(parts: {
   }
 
   async function keep(): Promise<void> {
-    const days = lastDays(clock(), KEPT_DAYS);
-    const names = await inTurns(sampling());
+    const now = clock();
+    const days = lastDays(now, KEPT_DAYS);
+    const names = await inTurns(sampling(now % DAY_MS));
     if (names !== '') await store.keepAsked({ day: days.at(-1)!, server, names }, days[0]!);
   }
 
-  const timer = setInterval(() => void keep().catch(onError), EVERY_MS).unref();
+  let timer: NodeJS.Timeout;
+  const wait = () => {
+    timer = setTimeout(() => {
+      void keep().catch(onError);
+      wait();
+    }, nextIn(clock())).unref();
+  };
+  wait();
   return {
     keep,
     close() {
-      clearInterval(timer);
+      clearTimeout(timer);
       return keep().catch(onError);
     },
   };

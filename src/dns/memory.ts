@@ -49,9 +49,9 @@ export class Memory {
     this.#cache = new Cache(caps.cacheEntries, caps.cacheBytes);
   }
 
-  /** Some of the names; where there are more, whoever brought most gives way. */
-  *names(most: number): Steps<readonly string[]> {
-    const rows = yield* this.#cache.rows();
+  /** Some of those that callers asked for within `ms`; where there are more, whoever brought most gives way. */
+  *names(most: number, ms: number): Steps<readonly string[]> {
+    const rows = yield* this.#cache.rows(this.#ticks() - ms);
     return fairShare(
       Array.from(rows.values(), names => [...names]),
       most,
@@ -67,6 +67,7 @@ export class Memory {
     const entry = this.#cache.get(name);
     if (entry === undefined) return undefined;
     const now = this.#ticks();
+    entry.askedAt = now;
     if (this.#lies.length > 0 && this.#isLie(entry)) return undefined;
     if (now < entry.lookAt) return entry.mail;
     if (now >= entry.expiresAt) return now < entry.quietUntil ? this.#usable(entry, now) : undefined;
@@ -107,21 +108,23 @@ export class Memory {
     const now = this.#ticks();
     const old = this.#cache.peek(name);
     const by = key === undefined ? (old?.by ?? 0) : hashOf(key) % CALLERS;
+    // A refresh is nobody's question, though a later caller is why it was sent.
+    const askedAt = key === undefined ? (old?.askedAt ?? now) : now;
     if (mail.state !== 'unknown') {
       const expiresAt = now + ttl * 1_000;
       const lookAt = now + ttl * 1_000 * REFRESH_AFTER;
-      this.#cache.set(name, { mail, by, obtainedAt: now, expiresAt, lookAt, quietUntil: 0 });
+      this.#cache.set(name, { mail, by, obtainedAt: now, askedAt, expiresAt, lookAt, quietUntil: 0 });
       return mail;
     }
     const quietUntil = now + this.#caps.failureMemoMs;
     if (old && this.#usable(old, now)) {
-      const kept = { ...old, quietUntil };
+      const kept = { ...old, askedAt, quietUntil };
       this.#cache.set(name, kept);
       return this.#usable(kept, now) ?? MAIL_UNKNOWN;
     }
     const isInRow = old?.mail.state === 'unknown' && old.obtainedAt > troubleAt;
     const obtainedAt = isInRow ? old.obtainedAt : now;
-    const times = { by, obtainedAt, expiresAt: quietUntil, lookAt: quietUntil, quietUntil };
+    const times = { by, obtainedAt, askedAt, expiresAt: quietUntil, lookAt: quietUntil, quietUntil };
     this.#cache.set(name, { mail: MAIL_UNKNOWN, ...times });
     return MAIL_UNKNOWN;
   }

@@ -67,8 +67,8 @@ export interface ResolverOptions {
 
 export interface DnsResolver extends Resolver {
   readonly counters: DnsCounters;
-  /** Names that callers asked for lately, as far as they are remembered, of each key the same share. */
-  recent(most: number): Steps<readonly string[]>;
+  /** Names that callers asked for within so many milliseconds, as far as they are remembered, of each key the same share. */
+  recent(most: number, ms: number): Steps<readonly string[]>;
 }
 
 export function createResolver(options: ResolverOptions): DnsResolver {
@@ -115,8 +115,8 @@ class CachingResolver implements DnsResolver {
     return this.#memory.last(domain);
   }
 
-  recent(most: number): Steps<readonly string[]> {
-    return this.#memory.names(most);
+  recent(most: number, ms: number): Steps<readonly string[]> {
+    return this.#memory.names(most, ms);
   }
 
   async resolve(domain: Domain, keyId: string): Promise<Mail> {
