@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { ResolverHealth, Store } from './core/ports.ts';
+import { feedsWithout } from './feeds/sources.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createRaise, type RaisedCounts } from './raise.ts';
 import type { BackupStatus } from './scheduled-backups.ts';
@@ -32,7 +33,7 @@ export function startAlerts(parts: {
   const webhook = settings && createWebhook({ ...settings, log, clock: Date.now });
   const raising = createRaise({
     ...{ store, health, clock: Date.now },
-    isUsed: feed => !config.feedsOff.includes(feed),
+    feeds: feedsWithout(config.feedsOff),
     backups: config.backups && backups && { folder: config.backups.folder, status: backups },
     tell(event, at) {
       counts.count(event.kind);

@@ -1,6 +1,6 @@
 /** What updates found → how fresh the lists of this service are, known at any moment without asking the store. */
 
-import { type FeedCheck, type Freshness, freshnessOf } from './core/freshness.ts';
+import { type FeedCheck, type Freshness, freshnessOf, ofFollowed } from './core/freshness.ts';
 import type { Clock, Store } from './core/ports.ts';
 
 export interface Freshening {
@@ -10,7 +10,8 @@ export interface Freshening {
   whole(): Freshness;
   /** As they are now. */
   read(): Promise<readonly FeedCheck[]>;
-  readonly isUsed: (feed: string) => boolean;
+  /** Ours that are in use. */
+  readonly ids: readonly string[];
   close(): void;
 }
 
@@ -18,15 +19,16 @@ export interface Freshening {
 const EVERY_MS = 20_000;
 
 export function watchFreshness(parts: {
-  readonly store: Pick<Store, 'feedChecks'>;
-  /** What is switched off is not fetched, and nobody misses it. */
-  readonly isUsed: (feed: string) => boolean;
+  readonly store: Pick<Store, 'feedChecks' | 'addedFeeds'>;
+  /** Of our lists: what is switched off is not fetched, and nobody misses it. */
+  readonly ids: readonly string[];
   readonly clock: Clock;
   readonly everyMs?: number | undefined;
 }): Freshening {
   let checks: readonly FeedCheck[] = [];
   const read = async () => {
-    checks = (await parts.store.feedChecks()).filter(({ feed }) => parts.isUsed(feed));
+    const { store, ids } = parts;
+    checks = ofFollowed(await store.feedChecks(), ids, await store.addedFeeds());
     return checks;
   };
   // Of a store that does not answer others tell.
@@ -37,7 +39,7 @@ export function watchFreshness(parts: {
     checks: () => checks,
     whole: () => freshnessOf(checks, parts.clock()),
     read,
-    isUsed: parts.isUsed,
+    ids: parts.ids,
     close: () => clearInterval(timer),
   };
 }

@@ -10,6 +10,7 @@ import {
   eventsIn,
   type Seen,
 } from './core/event.ts';
+import { ofFollowed } from './core/freshness.ts';
 import { type Clock, type ResolverHealth, type Store, StoreUnavailable } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
 
@@ -18,10 +19,11 @@ const LOOK_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
 
 interface Parts {
-  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks'>;
+  readonly store: Pick<Store, 'raiseEvent' | 'endingKeys' | 'feedChecks' | 'addedFeeds'>;
   readonly clock: Clock;
   readonly health: () => ResolverHealth | Promise<ResolverHealth>;
-  readonly isUsed: (feed: string) => boolean;
+  /** Our lists that are in use. */
+  readonly feeds: readonly string[];
   /** Undefined where this process makes none by schedule; `problem` is why the last one failed. */
   readonly backups:
     | {
@@ -53,7 +55,7 @@ export class RaisedCounts {
 }
 
 export function createRaise(parts: Parts): Raising {
-  const { store, clock, health, isUsed, backups, tell, onError } = parts;
+  const { store, clock, health, feeds, backups, tell, onError } = parts;
   let distrustedSince = new Map<string, string>();
   /** What the last look has seen is raised: the store is asked for nothing twice on a day. */
   let raised = { day: '', ids: new Set<string>() };
@@ -65,7 +67,7 @@ export function createRaise(parts: Parts): Raising {
     distrustedSince = new Map(
       distrusted.map(({ address }) => [address, distrustedSince.get(address) ?? dayOf(now)]),
     );
-    const checks = (await store.feedChecks()).filter(({ feed }) => isUsed(feed));
+    const checks = ofFollowed(await store.feedChecks(), feeds, await store.addedFeeds());
     return { now, servers, distrustedSince, checks, backup: failedBackup(), keys: await endingKeys(now) };
   }
 

@@ -14,6 +14,7 @@ import type { Clock, ResolverHealth, Store, Ticks } from './core/ports.ts';
 import type { SharedBuckets } from './core/shared-rate.ts';
 import type { Steps } from './core/steps.ts';
 import type { DnsResolver } from './dns/resolver.ts';
+import { feedsWithout } from './feeds/sources.ts';
 import { type Freshening, watchFreshness } from './freshness.ts';
 import { createDoors } from './http/doors.ts';
 import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
@@ -149,8 +150,8 @@ function observeParts(
   catalog: () => Catalog,
   learn: Pick<Learn, 'infra'>,
 ): Freshening {
-  const isUsed = (feed: string) => !config.feedsOff.includes(feed);
-  const freshness = watchFreshness({ store, isUsed, clock, everyMs: followMs });
+  const ids = feedsWithout(config.feedsOff);
+  const freshness = watchFreshness({ store, ids, clock, everyMs: followMs });
   observeFeeds(metrics, catalog, freshness, clock);
   observePorts(metrics, [...ports.all]);
   observeLearned(metrics, learn);

@@ -88,6 +88,8 @@ test('of all servers one raises it, once, also after a restart, and again when i
   onTestFinished(() => store.close());
   await store.noteCheck(check('a', null));
   await store.noteCheck(check('b', 'too small', 5));
+  // One that an earlier version followed, or that is switched off: nobody fetches it, and nobody misses it.
+  await store.noteCheck(check('gone', 'too small', 5));
   await store.createKey({ ...key, expiresAt: NOW + DAY }, ACT);
   const status = { lastGood: 3, problem: 'ENOSPC' as string | undefined };
   const told: string[] = [];
@@ -97,7 +99,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
       store,
       clock: () => NOW,
       health: () => ({ servers: [server('lies')] }) as never,
-      isUsed: feed => feed !== 'off',
+      feeds: ['a', 'b'],
       backups: { folder: '/b', status },
       tell(event) {
         counts.count(event.kind);
@@ -139,7 +141,7 @@ test('of hundreds of keys at their end each is told of, and the store is asked f
   const told: string[] = [];
   const raiseEvent = vi.fn(store.raiseEvent);
   const raising = createRaise({
-    ...{ store: { ...store, raiseEvent }, clock: () => NOW, isUsed: () => true, backups: undefined },
+    ...{ store: { ...store, raiseEvent }, clock: () => NOW, feeds: ['a', 'b'], backups: undefined },
     health: () => ({ servers: [] }) as never,
     tell: ({ subject }) => told.push(subject),
     onError(error) {
@@ -158,7 +160,7 @@ test('a look that fails for a fault of ours is told; of a store that is away oth
   const raisingWith = (error: Error) => {
     const store = { feedChecks: () => Promise.reject(error) } as never;
     const raising = createRaise({
-      ...{ store, clock: () => NOW, isUsed: () => true, backups: undefined, tell() {} },
+      ...{ store, clock: () => NOW, feeds: ['a', 'b'], backups: undefined, tell() {} },
       health: () => ({ servers: [] }) as never,
       onError: failure => failures.push(failure),
     });

@@ -126,7 +126,7 @@ test('one that fails is in the log and in the audit, takes no older one away, an
 async function seenOf({ store, folder, time, status, age }: Awaited<ReturnType<typeof world>>) {
   const events: string[] = [];
   const raising = createRaise({
-    ...{ store, clock: () => time.now, isUsed: () => true },
+    ...{ store, clock: () => time.now, feeds: [] },
     backups: { folder, status },
     health: () => ({ servers: [] }) as never,
     tell: ({ kind, text }) => events.push(`${kind}: ${text}`),

@@ -3,8 +3,9 @@
 import type { Command } from 'commander';
 import { openCommandStore } from '../command-store.ts';
 import { loadCatalog, updateParts } from '../compose.ts';
+import { ofFollowed } from '../core/freshness.ts';
 import type { Store } from '../core/ports.ts';
-import { FEED_IDS } from '../feeds/sources.ts';
+import { FEED_IDS, feedsWithout } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { addFilter } from './filter.ts';
@@ -70,12 +71,14 @@ async function status(options: { json?: boolean }): Promise<void> {
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
     const { feedsOff } = config;
-    const isUsed = ({ feed }: { feed: string }) => !feedsOff.includes(feed);
+    const added = (await store?.addedFeeds()) ?? [];
+    const used = <T extends { feed: string }>(rows: readonly T[] = []) =>
+      ofFollowed(rows, feedsWithout(feedsOff), added);
     const stored = {
-      checks: (await store?.feedChecks())?.filter(isUsed) ?? [],
-      inUse: (await store?.snapshots())?.filter(isUsed) ?? [],
-      past: (await store?.pastSnapshots())?.filter(isUsed) ?? [],
-      added: (await store?.addedFeeds()) ?? [],
+      checks: used(await store?.feedChecks()),
+      inUse: used(await store?.snapshots()),
+      past: used(await store?.pastSnapshots()),
+      added,
     };
     const shown = shownFeeds(await loadCatalog(config, () => {}, store), stored, Date.now());
     if (options.json) return printJson(shown);

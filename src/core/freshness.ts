@@ -31,6 +31,19 @@ export interface FeedCheck {
   readonly fallback: string | null;
 }
 
+/**
+ * Of lists that are followed: `ids` are ours that are in use, the others are operators' own. One that a later version of
+ * the program no longer follows is nobody's to fetch, and it alarmed for good (2026-11-17).
+ */
+export function ofFollowed<T extends { readonly feed: string }>(
+  rows: readonly T[],
+  ids: readonly string[],
+  added: readonly { readonly name: string }[],
+): T[] {
+  const followed = new Set([...ids, ...added.map(({ name }) => name)]);
+  return rows.filter(({ feed }) => followed.has(feed));
+}
+
 /** What one try found: nothing is known of names where it changed nothing. */
 export interface Tried {
   readonly feed: string;

@@ -13,6 +13,8 @@ export const SOURCES = {
 
 export const FEED_IDS: readonly string[] = SOURCES.updated.map(({ id }) => id);
 
+export const feedsWithout = (off: readonly string[]): string[] => FEED_IDS.filter(id => !off.includes(id));
+
 /** `off`: feeds that an operator does not want, neither as installed nor updated. */
 export function sourcesWithout(off: readonly string[]): Sources {
   return {

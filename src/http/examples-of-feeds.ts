@@ -55,6 +55,10 @@ export const FEED_DECISION: Type.Static<typeof FeedDecisionSchema> = {
   domains: ['one.example.org', 'two.example.org', 'three.example.org', 'four.example.org'],
 };
 
+/** What is sent for either decision. */
+const SEEN = { domains: FEED_DECISION.domains };
+export const DECIDED = { approveFeed: SEEN, rejectFeed: SEEN };
+
 export const CHANGES: Type.Static<typeof ChangesSchema> = {
   changes: [
     {

@@ -6,7 +6,7 @@ import type { OverrideBody } from './bodies.ts';
 import { MADE_OPERATOR, NEW_OPERATOR, OPERATORS } from './examples-of-appointed.ts';
 import { CHECK, DOMAINS, NAMES, TYPO } from './examples-of-checks.ts';
 import { DECISIONS } from './examples-of-decisions.ts';
-import { CHANGES, FEED_DECISION, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
+import { CHANGES, DECIDED, FEED_DECISION, FEED_VERSION, FEEDS } from './examples-of-feeds.ts';
 import { TRAFFIC, VERDICTS } from './examples-of-traffic.ts';
 import type { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { OperationId } from './routes.ts';
@@ -246,7 +246,6 @@ export const BODIES: Readonly<Partial<Record<OperationId, object>>> = {
   updateKey: CHANGE,
   rotateKey: ROTATION,
   setOverride: DECISION,
-  approveFeed: { domains: FEED_DECISION.domains },
-  rejectFeed: { domains: FEED_DECISION.domains },
+  ...DECIDED,
   addOperator: NEW_OPERATOR,
 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkAfter, type FeedCheck, freshnessOf, STALE_MS } from '../../src/core/freshness.ts';
+import { checkAfter, type FeedCheck, freshnessOf, ofFollowed, STALE_MS } from '../../src/core/freshness.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
 const UNDECIDED = { trouble: null, waiting: null, approved: null, rejected: null, tag: null, fallback: null };
@@ -87,4 +87,9 @@ test('all lists are as fresh as the one that was checked last', () => {
     ...{ status: 'fresh', checkedAt: edge, failing: ['b'] },
   });
   expect(freshnessOf([at(edge - 1)], NOW).status).toBe('stale');
+});
+
+test('what is told of lists is told of those that are followed, those of operators included', () => {
+  const rows = ['castle', 'off', 'ours', 'of-an-earlier-version'].map(feed => ({ feed }));
+  expect(ofFollowed(rows, ['castle'], [{ name: 'ours' }])).toEqual([{ feed: 'castle' }, { feed: 'ours' }]);
 });

@@ -1,6 +1,7 @@
 /** `/admin/feeds`: the lists that verdicts are made of. */
 
 import type { Catalog } from '../../core/catalog.ts';
+import { ofFollowed } from '../../core/freshness.ts';
 import { historyOf, isHeld } from '../../core/history.ts';
 import type { Clock, Store } from '../../core/ports.ts';
 import type { Problem } from '../../core/problem.ts';
@@ -21,7 +22,7 @@ export interface FeedParts {
   readonly catalog: () => Catalog;
   readonly operate: Operate;
   readonly store: Store;
-  readonly freshness: Pick<Freshening, 'read' | 'isUsed'>;
+  readonly freshness: Pick<Freshening, 'read' | 'ids'>;
   readonly clock: Clock;
 }
 
@@ -34,11 +35,7 @@ export function feedEndpoints({ operate, store, catalog, freshness, clock }: Fee
       store.addedFeeds(),
     ]);
     return ok(
-      shownFeeds(
-        catalog(),
-        { checks, inUse, past: past.filter(({ feed }) => freshness.isUsed(feed)), added },
-        clock(),
-      ),
+      shownFeeds(catalog(), { checks, inUse, past: ofFollowed(past, freshness.ids, added), added }, clock()),
     );
   };
 
