@@ -20,7 +20,7 @@ const MONTH_LEFT_MS = 24 * DAY_MS;
 const emptied = emptiedStore();
 let dns: DnsServer;
 let store: Store;
-let time: { now: number };
+let time: { now: number; off?: number };
 let ends: (() => Promise<void>)[];
 
 beforeEach(async () => {
@@ -161,6 +161,19 @@ describe('a hoster whose customers are asked for here', () => {
     await type(world);
     time.now += 7 * DAY_MS;
     await type(world);
+    expect(await store.listHosts(10, 10)).toContainEqual(
+      expect.objectContaining({ name: host, flagged: 10 }),
+    );
+    expect((await world.judge(firms[3]!.name)).reason).toBe('safe');
+  });
+
+  it.each([-40, 40])('is not framed in a day because the clock was %i days off', async days => {
+    zone({ [host]: '5.61.1.1' }, [...firms, ...lapsed]);
+    const world = await enter([...firms, ...lapsed]);
+    for (const off of [0, days, 0]) {
+      time.off = off * DAY_MS;
+      await type(world);
+    }
     expect(await store.listHosts(10, 10)).toContainEqual(
       expect.objectContaining({ name: host, flagged: 10 }),
     );
@@ -941,6 +954,7 @@ describe('what was learned', () => {
       },
       catalog: () => current,
       clock: () => time.now,
+      isClockBelieved: () => true,
       async inTurns(steps) {
         isInTurns = true;
         return allAtOnce(steps);

@@ -116,13 +116,14 @@ export function sumOf({ name, groups }: Pick<HostRecord, 'name' | 'groups'>, tod
   const first = earliest(groups.filter(group => group.listed));
   const unlisted = groups.filter(group => !group.listed);
   const resident = earliest(unlisted.filter(group => isEstablished(group, today)));
-  const host = { others: earliest(unlisted), resident };
+  const host = { others: earliest(unlisted), resident, today };
   let others = 0;
   for (const group of groups) {
     if (!group.listed) others += group.count * unlistedWeight(group, first, today);
     else if (isAddress && daysBetween(group.lastDay, today) > LEFT_DAYS) continue;
     else if (!isOwn) weigh(group, host, listed, true);
-    else if (group.sinceDay <= resident && stayOf(group) >= MONTH_DAYS) weigh(group, host, listed, false);
+    else if (group.sinceDay <= resident && stayOf(group, today) >= MONTH_DAYS)
+      weigh(group, host, listed, false);
   }
   return leastSum(listed) + others;
 }
@@ -133,10 +134,7 @@ function earliest(groups: readonly GuestGroup[]): string {
 }
 
 /** Since when unlisted guests are there, and since when one that is established. */
-interface Others {
-  readonly others: string;
-  readonly resident: string;
-}
+type Others = Readonly<Record<'others' | 'resident' | 'today', string>>;
 
 function weigh(
   group: GuestGroup,
@@ -232,8 +230,9 @@ function listedWeight(group: GuestGroup, host: Others): number {
   return family * WEIGHTS[ageOf(group, host)].weight;
 }
 
-/** Up to the last time that it was seen: who came for a day, and went, does not age here. */
-const stayOf = ({ sinceDay, lastDay }: GuestGroup) => daysBetween(sinceDay, lastDay);
+/** Up to the last time that it was seen, which may have been by a clock that was ahead: who came for a day, and went, does not age here. */
+const stayOf = ({ sinceDay, lastDay }: GuestGroup, today: string) =>
+  daysBetween(sinceDay, lastDay < today ? lastDay : today);
 
 function daysBetween(since: string, today: string): number {
   return (Date.parse(today) - Date.parse(since)) / DAY_MS;
@@ -241,9 +240,9 @@ function daysBetween(since: string, today: string): number {
 
 function ageOf(
   group: GuestGroup,
-  { others, resident }: Others,
+  { others, resident, today }: Others,
 ): 'month' | 'late' | 'week' | 'fresh' | 'revived' {
-  const stay = stayOf(group);
+  const stay = stayOf(group, today);
   if (stay >= MONTH_DAYS) return daysBetween(resident, group.sinceDay) >= MONTH_DAYS ? 'late' : 'month';
   if (stay >= WEEK_DAYS && group.swept === 1 && group.sinceDay <= others) return 'week';
   return stay >= 0 ? 'fresh' : 'revived';

@@ -52,6 +52,9 @@ describe('a listed guest weighs', () => {
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-01' })).toBe(0);
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-08', swept: 1 })).toBe(0.5);
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-10-01' })).toBe(1);
+    // By a clock that was ahead: it counts up to today.
+    expect(one({ sinceDay: '2026-11-14', lastDay: '2026-12-25' })).toBe(0);
+    expect(one({ sinceDay: '2026-10-16', lastDay: '2026-12-25' })).toBe(1);
     // An address may be another's by now; a name is still whose it was.
     const since = { sinceDay: '2026-08-01' };
     const at = (name: string, lastDay: string) =>
