@@ -49,6 +49,7 @@ export interface LearnParts extends WhereaboutsParts {
   readonly resolver: Pick<Resolver, 'last'>;
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
+  readonly isClockBelieved: (lists: Catalog) => boolean;
   readonly onError: (error: unknown) => void;
 }
 
@@ -129,8 +130,7 @@ class Learner implements Learn {
     if (this.#noted.get(once) === day || !this.#pending.hasRoom(row)) return;
     this.#noted.set(once, day);
     this.#soon();
-    const seen = isOnItsWay ? MAIL_NOT_ASKED : mail;
-    this.#pending.add({ ...sighting, by: row, mail: seen, tries: 0 });
+    this.#pending.add({ ...sighting, by: row, mail: isOnItsWay ? MAIL_NOT_ASKED : mail, tries: 0 });
   }
 
   meet(exchanges: readonly Exchange[], guest: string, by: string): boolean {
@@ -243,6 +243,7 @@ class Learner implements Learn {
 
   #enter(seen: Seen, exchanges: readonly Exchange[]): void {
     const catalog = this.#parts.catalog();
+    if (!this.#parts.isClockBelieved(catalog)) return;
     const guest = guestOf(seen, this.#swept, catalog, this.#parts.clock());
     this.#guestBook.enter({ ...seen, guest }, exchanges, catalog);
   }

@@ -137,6 +137,49 @@ describe('a guest', () => {
     expect(blamed('5.61.1.1', '5.61.2.2')).not.toContain(victim);
   });
 
+  it.each<[string, string[][], boolean]>([
+    [
+      'an address of IPv6 each',
+      [
+        ['5.61.1.1', '2a01::1'],
+        ['5.61.1.1', '2a01::2'],
+        ['5.61.1.1', '2a01::3'],
+      ],
+      true,
+    ],
+    [
+      'a decoy each',
+      [
+        ['5.61.1.1', '5.61.3.1'],
+        ['5.61.1.1', '5.61.3.2'],
+        ['5.61.1.1', '5.61.3.3'],
+      ],
+      true,
+    ],
+    ['decoys at some', [['5.61.1.1'], ['5.61.1.1', '5.61.3.2'], ['5.61.1.1', '5.61.3.3']], true],
+    ['no address of IPv4', [['2a01::1'], ['2a01::1'], ['2a01::1']], true],
+    ['no address of IPv4 and one each', [['2a01::1'], ['2a01::2'], ['2a01::3']], false],
+    ['an address each', [['5.61.1.1'], ['5.61.1.2'], ['5.61.1.3']], false],
+    [
+      'one address of IPv6 and one of IPv4 each',
+      [
+        ['5.61.1.1', '2a01::1'],
+        ['5.61.1.2', '2a01::1'],
+        ['5.61.1.3', '2a01::1'],
+      ],
+      false,
+    ],
+  ])('that is listed speaks against three names that are tried alike, with %s', (_, at, isBlamed) => {
+    const machine = ['mx.one.net', 'mx.two.net', 'mx.three.net'];
+    const { book } = opened(Object.fromEntries(machine.map((host, one) => [host, at[one]!])));
+    book.enter(
+      visitor('burner.com'),
+      machine.map(host => ({ host, preference: 10 })),
+      catalog,
+    );
+    expect((hostsIn(book) ?? []).includes('mx.two.net')).toBe(isBlamed);
+  });
+
   it('comes back where the store could not write it, and is one with who came meanwhile', () => {
     const { book } = opened();
     const enter = (domain: string, keys: number) => {
