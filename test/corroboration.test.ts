@@ -312,7 +312,7 @@ describe('a poisoned list that passes the gate', () => {
 
   function updated(feed: Feed, names: readonly string[], inUse: Snapshot, day: number): Snapshot {
     const fresh = takeSnapshot(feed, { version: dayText(day)!, names });
-    const no = { isClearable: () => false, isInnocent: () => false, innocentBelow: () => undefined };
+    const no = { isClearable: () => false, innocentOf: () => undefined, innocentBelow: () => undefined };
     expect(problemsOf(fresh, inUse, { ...no, canaries: CANARIES, today: day })).toEqual([]);
     return keepingNames(fresh, inUse, day);
   }

@@ -60,17 +60,22 @@ export interface Doubt {
  * operator looked at them, and the count begins anew behind it.
  */
 export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held): Doubt {
-  const { installed, today, isInnocent, isClearable } = held;
+  const { installed, today, innocentOf, isClearable } = held;
   const { feed } = fresh;
-  const isDoubtful = feed.kind === 'disposable' ? isInnocent : isClearable;
+  const clearedOf = (name: string) => (isClearable(name) ? name : undefined);
+  const doubtfulOf = feed.kind === 'disposable' ? innocentOf : clearedOf;
   const counted = countedOf(fresh);
   const before = new Set([...countedOf(inUse), ...countedOf(installed)]);
   const doubtful = new Map<string, Day>();
-  for (const name of counted) if (isDoubtful(name) && !before.has(name)) doubtful.set(name, today);
+  for (const name of counted) {
+    const counts = before.has(name) ? undefined : doubtfulOf(name);
+    if (counts !== undefined) doubtful.set(counts, today);
+  }
   const isStep = doubtful.size > 0;
-  for (const [name, day] of inUse?.doubtful ?? [])
-    if (today - day < STEP_DAYS && isDoubtful(name) && !doubtful.has(name))
-      doubtful.set(name, Math.min(day, today));
+  for (const [name, day] of inUse?.doubtful ?? []) {
+    const counts = today - day < STEP_DAYS ? doubtfulOf(name) : undefined;
+    if (counts !== undefined && !doubtful.has(counts)) doubtful.set(counts, Math.min(day, today));
+  }
   if (!isStep || doubtful.size <= mostIn(feed, counted.length)) return { problems: [], doubtful };
   const known = feed.kind === 'disposable' ? 'innocent' : 'disposable';
   const some = [...doubtful.keys()].slice(0, 3).join(', ');

@@ -62,7 +62,7 @@ function* folding(kept: readonly Kept[], tables: Tables, seed: Uint8Array): Step
   const guarded = protectedNames.union(universities);
   yield;
   const panel = yield* panelOf(snapshots, tables, isVerified, seed);
-  const vetoed = yield* listed.vetoing(guarded, universities);
+  const vetoed = yield* listed.vetoing(guarded);
   const { free, surelyFree } = yield* freeOf(snapshots, tables, disposable, guarded);
   const agreed = yield* mostAgreed(disposable, namings);
   const status = snapshots.map(snapshot => statusOf(snapshot, vetoed.get(snapshot.feed) ?? 0));

@@ -1,11 +1,11 @@
 /** What the disposable feeds say of each name, in one table, and which of it does not count. */
 
-import { isOnCampus } from './campus.ts';
 import type { Naming } from './catalog.ts';
 import { type Day, dayText, unpackDays } from './days.ts';
 import type { Feed } from './feed.ts';
 import { NamesInMaking } from './indexing.ts';
 import type { Kept } from './kept.ts';
+import { CLOSED_ENDINGS, isPublicBody, ownerOf } from './owned.ts';
 import { STEP, type Steps } from './steps.ts';
 
 /** Of all these: their names lie in the table's buffer, whose numbers are places in `namings` for what is disposable. */
@@ -33,11 +33,11 @@ class Listed {
     this.namings = namings;
   }
 
-  /** Takes out what is guarded, and what only broad feeds say of a campus; gives of each feed how many names. */
-  *vetoing(
-    guarded: ReadonlySet<string>,
-    universities: ReadonlySet<string>,
-  ): Steps<ReadonlyMap<Feed, number>> {
+  /**
+   * Takes out what is guarded, and what no verified feed says of names below that and of public bodies; gives of each
+   * feed how many names.
+   */
+  *vetoing(guarded: ReadonlySet<string>): Steps<ReadonlyMap<Feed, number>> {
     const { disposable, namings } = this;
     const vetoed = new Map<Feed, number>();
     /** From a place to that with what is left. */
@@ -55,11 +55,17 @@ class Listed {
     }
     const verified = this.#onlyVerified();
     yield* disposable.walking(STEP, (where, place) => {
-      if (verified[place] === place || !disposable.hasThreeLabels(where)) return;
+      if (verified[place] === place || !this.#mayBeOwned(where)) return;
       const name = disposable.nameAt(where);
-      if (isOnCampus(name, universities)) takeOut(name, place, verified[place]!);
+      if (ownerOf(name, guarded) !== undefined || isPublicBody(name)) takeOut(name, place, verified[place]!);
     });
     return vetoed;
+  }
+
+  /** Most have two labels and another ending: none of those need become strings. */
+  #mayBeOwned(where: number): boolean {
+    const { disposable } = this;
+    return disposable.hasThreeLabels(where) || CLOSED_ENDINGS.some(end => disposable.endsWith(where, end));
   }
 
   /** From each place to the one with the words of verified feeds alone. */

@@ -268,6 +268,61 @@ it('what is below a university in a register is flagged by a verified feed only'
   expect(vetoed).toEqual([0, 2, 1, 0, 1]);
 });
 
+it('what is below a protected name is flagged by a verified feed only', () => {
+  const catalog = catalogOf([
+    list('broad', ['mail.innocent.org', 'a.b.innocent.org', 'x.relay.net', 'vip.big-mail.com', 'bad.it.com']),
+    list('telemetry', ['mail.innocent.org', 'x.throwaway.com'], { family: 'telemetry' }),
+    list('verified', ['taken.innocent.org', 'mail.own.com'], { family: 'verified' }),
+    list('other', ['taken.innocent.org', 'notify.own.com']),
+    list('ours', ['own.com'], { kind: 'protected' }),
+  ]);
+  for (const name of ['mail.innocent.org', 'x.a.b.innocent.org', 'x.relay.net', 'vip.big-mail.com'])
+    expect(entries(catalog, name), name).toEqual([]);
+  expect(entries(catalog, 'x.taken.innocent.org')).toEqual(['verified taken.innocent.org']);
+  expect(entries(catalog, 'mail.own.com')).toEqual(['verified mail.own.com']);
+  expect(entries(catalog, 'notify.own.com')).toEqual([]);
+  // Whom the table calls disposable, and whoever registers below a protected registry, is none of these.
+  expect(entries(catalog, 'x.throwaway.com')).toEqual(['telemetry x.throwaway.com']);
+  expect(entries(catalog, 'bad.it.com')).toEqual(['broad bad.it.com']);
+  expect(catalog.status.map(({ dropped }) => dropped.protected)).toEqual([4, 1, 0, 2, 0]);
+});
+
+describe('what only broad or telemetry feeds say of a public body', () => {
+  const flagged = (name: string, verified: string[] = []) =>
+    entries(
+      catalogOf([
+        list('broad', [name]),
+        list('telemetry', [name], { family: 'telemetry' }),
+        list('verified', verified, { family: 'verified' }),
+      ]),
+      name,
+    );
+
+  it.each([
+    ...['tulsa.gov', 'scj.edu', 'perl.mil', 'who.int', 'x.min.edu.gov', 'news.hackney.gov.uk'],
+    ...[
+      'mairie.gouv.fr',
+      'stadt.gob.mx',
+      'council.govt.nz',
+      'forces.mil.br',
+      'trust.nhs.uk',
+      'x.service.gov.uk',
+    ],
+    ...['college.ac.uk', 'daigaku.ac.jp', 'uni.edu.au'],
+  ])('is not believed: %s', name => {
+    expect(flagged(name)).toEqual([]);
+    expect(flagged(name, [name])).toEqual([`verified ${name}`]);
+  });
+
+  // Registries that sell to anybody, and names that only look like such a suffix.
+  it.each([
+    ...['tokyo.edu.pl', 't77eim.mil.pl', 'https.edu.kg', 'cad.edu.gr', 'goai.edu.vn', 'fajar.ac.id'],
+    ...['gmail.gob.re', 'x.ac.uk.com', 'mygov.com', 'edu.com', 'xedu.net'],
+  ])('is believed where anybody can have the name: %s', name => {
+    expect(flagged(name)).toEqual([`broad ${name}`, `telemetry ${name}`]);
+  });
+});
+
 it('a university in a register is flagged by a verified feed only', () => {
   const catalog = catalogOf([
     list('register', ['uni-of-x.com', 'sold-uni.com'], { kind: 'academic' }),
