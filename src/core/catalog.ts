@@ -82,7 +82,7 @@ export interface Folded {
   /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
   readonly guarded: ReadonlySet<string>;
   readonly free: ReadonlySet<string>;
-  /** Of these, what a table or two feeds say. */
+  /** Of these, what a table or feeds of two families say. */
   readonly surelyFree: ReadonlySet<string>;
   readonly panel: Names;
   readonly canaries: ReadonlySet<string>;
@@ -202,7 +202,7 @@ export class Catalog {
     return registrable !== undefined && this.#free.has(registrable);
   }
 
-  /** The same, and not by one feed alone: one stranger can write that, and must not spare a disposable host by it. */
+  /** The same, and not by one family alone: one stranger can write that, and must not spare a disposable host by it. */
   isSurelyFree(registrable: string | undefined): boolean {
     return registrable !== undefined && this.#surelyFree.has(registrable);
   }

@@ -25,7 +25,7 @@ export function flaggedBy(catalog: Catalog, name: string, today: Day): readonly 
 function saidOf(catalog: Catalog, name: string): string {
   const { namings } = catalog.listed([name]);
   const words = namings.map(({ feed, since, until }) => `${feed.id} ${feed.family} ${since} ${until}`);
-  return `${words} ${[catalog.isPanel(name), catalog.isFree(name), catalog.isGuarded(name)]}`;
+  return `${words} ${[catalog.isPanel(name), catalog.isSurelyFree(name), catalog.isGuarded(name)]}`;
 }
 
 /** What another list is: one of the same names that was added anew may be of another kind. */

@@ -18,9 +18,9 @@ export interface Known {
   readonly isClearable: (name: string) => boolean;
   /**
    * What a name counts as that a list or table of ours, or its registry, knows as something else than disposable. Those
-   * below a university, a widely used name or a public body count once, as it would if it were named itself and covered
-   * them all: of a lapsed one, eleven names kept a list from ever being updated (2026-11-17). What is below a protected
-   * name counts one by one, since no list can name that.
+   * below a university, a widely used name, an internet provider or a public body count once, as that would if it were
+   * named itself and covered them all: of a lapsed one, eleven names kept a list from ever being updated (2026-11-17).
+   * What is below a protected name counts one by one, since no list can name that.
    */
   readonly innocentOf: (name: string) => string | undefined;
   /** One of these that is below a public suffix which no disposable feed has named yet; undefined for other names. */
@@ -54,7 +54,7 @@ export function knownFrom(
   const above = new Set<string>();
   const guarded = guardedIn(tables);
   const innocent = providersIn(tables);
-  const owners = new Set<string>();
+  const owners = new Set(tables.free.add);
   for (const { feed, names } of kept) {
     if (feed.kind === 'disposable' && feed.family !== 'verified')
       for (const name of names) for (const one of parentsOf(name)) above.add(one);
@@ -113,8 +113,8 @@ function guardedIn({ mailboxes, protected: names, relays }: Tables): Set<string>
 }
 
 /** Companies that receive mail for others: anybody may have a name below that of a hosting company. */
-function providersIn({ providers, free }: Tables): Set<string> {
-  const names = new Set(free.add);
+function providersIn({ providers }: Tables): Set<string> {
+  const names = new Set<string>();
   for (const { suffix, class: kind } of providers)
     if (kind !== 'disposable') names.add(registrableDomain(suffix) ?? suffix);
   return names;

@@ -377,16 +377,26 @@ describe('free providers', () => {
       expect(made().isFree(name)).toBe(false);
     },
   );
-  it('are sure where a table or two feeds say so, and not by one feed alone', () => {
-    const feed = (id: string, names: string[]) => list(id, names, { kind: 'free' });
+  it('are sure where a table or feeds of two families say so, and not by copies of one', () => {
+    const feed = (id: string, names: string[], family: Family = 'broad') =>
+      list(id, names, { kind: 'free', family });
     const catalog = catalogOf(
       [
-        feed('free', ['both.com', 'one.com', 'company.com']),
-        feed('more', ['both.com', 'two.com', 'company.com']),
+        feed('free', ['both.com', 'one.com', 'copied.com', 'company.com']),
+        feed('copy', ['both.com', 'copied.com', 'company.com']),
+        feed('looked-at', ['both.com', 'two.com', 'company.com'], 'verified'),
       ],
       TABLES,
     );
-    const names = ['both.com', 'one.com', 'two.com', 'company.com', 'big-mail.com', 'added.com'];
+    const names = [
+      'both.com',
+      'copied.com',
+      'one.com',
+      'two.com',
+      'company.com',
+      'big-mail.com',
+      'added.com',
+    ];
     expect(names.filter(name => catalog.isFree(name))).toEqual(names.filter(name => name !== 'company.com'));
     expect(names.filter(name => catalog.isSurelyFree(name))).toEqual([
       'both.com',
