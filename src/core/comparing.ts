@@ -25,7 +25,8 @@ export function flaggedBy(catalog: Catalog, name: string, today: Day): readonly 
 function saidOf(catalog: Catalog, name: string): string {
   const { namings } = catalog.listed([name]);
   const words = namings.map(({ feed, since, until }) => `${feed.id} ${feed.family} ${since} ${until}`);
-  return `${words} ${[catalog.isPanel(name), catalog.isSurelyFree(name), catalog.isGuarded(name)]}`;
+  const innocent = [catalog.isPanel(name), catalog.isSurelyFree(name)];
+  return `${words} ${innocent} ${catalog.isGuarded(name)} ${catalog.isProtected(name)}`;
 }
 
 /** What another list is: one of the same names that was added anew may be of another kind. */

@@ -5,6 +5,7 @@ import { registrableDomain } from './domain.ts';
 import type { Family } from './feed.ts';
 import type { Kept } from './kept.ts';
 import type { Names } from './names.ts';
+import { PUBLIC_SUFFIX } from './owned.ts';
 import { STEP, type Steps } from './steps.ts';
 import type { ProviderClass, Tables } from './tables.ts';
 
@@ -12,9 +13,6 @@ const MAILBOXES: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
   'consumer_webmail',
   'mailbox_provider',
 ]);
-
-/** Suffixes of schools and authorities: nobody sells mailboxes there. */
-const PUBLIC_BODY = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]{2}$/;
 
 /**
  * Consumer webmail by feed and table, surely where feeds of two families name it: 4,764 of the 4,767 names of one stand
@@ -35,7 +33,7 @@ export function* freeOf(
     let at = 0;
     for (const name of names) {
       if (++at % STEP === 0) yield;
-      if (disposable.get(name) !== 0 || guarded.has(name) || PUBLIC_BODY.test(name)) continue;
+      if (disposable.get(name) !== 0 || guarded.has(name) || PUBLIC_SUFFIX.test(name)) continue;
       if (tables.mailboxes.get(name)?.class === 'disposable' || registrableDomain(name) !== name) continue;
       if ((families.get(name) ?? feed.family) !== feed.family) surelyFree.add(name);
       families.set(name, feed.family);

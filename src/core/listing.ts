@@ -34,10 +34,13 @@ class Listed {
   }
 
   /**
-   * Takes out what is guarded, and what no verified feed says of names below that and of public bodies; gives of each
-   * feed how many names.
+   * Takes out what is guarded; what no verified feed says of names below a protected one and of public bodies; what one
+   * family says of names below others that are guarded. Gives of each feed how many names.
    */
-  *vetoing(guarded: ReadonlySet<string>): Steps<ReadonlyMap<Feed, number>> {
+  *vetoing(
+    protectedNames: ReadonlySet<string>,
+    guarded: ReadonlySet<string>,
+  ): Steps<ReadonlyMap<Feed, number>> {
     const { disposable, namings } = this;
     const vetoed = new Map<Feed, number>();
     /** From a place to that with what is left. */
@@ -53,11 +56,14 @@ class Listed {
       if (place !== 0) takeOut(name, place, 0);
       if (++at % STEP === 0) yield;
     }
+    const isOfOne = namings.map(some => new Set(some.map(({ feed }) => feed.family)).size === 1);
     const verified = this.#onlyVerified();
     yield* disposable.walking(STEP, (where, place) => {
       if (verified[place] === place || !this.#mayBeOwned(where)) return;
       const name = disposable.nameAt(where);
-      if (ownerOf(name, guarded) !== undefined || isPublicBody(name)) takeOut(name, place, verified[place]!);
+      const isTheirs = ownerOf(name, protectedNames) !== undefined || isPublicBody(name);
+      if (isTheirs || (isOfOne[place] && ownerOf(name, guarded) !== undefined))
+        takeOut(name, place, verified[place]!);
     });
     return vetoed;
   }

@@ -1,6 +1,7 @@
 /** Names that have an owner whom we know, or a registry that asks who it is: a broad feed is not believed about them. */
 
-import { registrableDomain } from './domain.ts';
+import type { Catalog } from './catalog.ts';
+import { lineage, registrableDomain } from './domain.ts';
 
 /**
  * The nearest of these names that a name is below. 480 of the form `student.…` and 1,152 of the form `mail.paypal.com`
@@ -34,4 +35,23 @@ export function isPublicBody(name: string): boolean {
   if (!CLOSED.test(name)) return false;
   const registrable = registrableDomain(name);
   return registrable !== undefined && CLOSED.test(registrable.slice(registrable.indexOf('.') + 1));
+}
+
+/** Suffixes of schools and authorities, closed or not: nobody sells mailboxes there. */
+export const PUBLIC_SUFFIX = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]{2}$/;
+
+/**
+ * Whether neither mail hosts nor names beside it speak against a name: what protects it from every feed does so here too,
+ * with all that its owner has below it. That one list calls it a university or a relay does not by itself, since anybody
+ * can write one line: it takes such a suffix besides, as 5,321 of 8,213 universities have (2026-11-17). Below a registry
+ * (eu.org) are strangers: that it is protected says nothing of them.
+ */
+export function isSpared(domain: string, catalog: Pick<Catalog, 'isProtected' | 'isGuarded'>): boolean {
+  if (isPublicBody(domain)) return true;
+  const registrable = registrableDomain(domain) ?? domain;
+  const isBoth = PUBLIC_SUFFIX.test(registrable);
+  return lineage(domain).some(
+    name =>
+      name.length >= registrable.length && (catalog.isProtected(name) || (isBoth && catalog.isGuarded(name))),
+  );
 }
