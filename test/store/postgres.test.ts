@@ -544,20 +544,28 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     await query(`
       INSERT INTO domain_risk.flag SELECT '2026-11-15', 'x' || n || '.example', 'key_1', false, 'undeliverable', 90
       FROM generate_series(1, 104000) AS n`);
+    // Of a past day, by many keys.
+    await query(`
+      INSERT INTO domain_risk.flag SELECT '2026-11-10', 'many.example', 'key_' || n, n = 7, 'disposable', 100
+      FROM generate_series(1, 300) AS n`);
     const more = Array.from({ length: 1_000 }, (_, i) => flagOf({ domain: `y${i}.example` }));
     await store.flag(more, '2026-10-17');
     const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.flag');
     expect(rows!.n).toBeLessThanOrEqual(MOST_FLAGS);
     expect(rows!.n).toBeGreaterThan(90_000);
+    const many = await query(
+      "SELECT times::integer, listed FROM domain_risk.flag WHERE domain = 'many.example'",
+    );
+    expect(many).toEqual([{ times: 300, listed: true }]);
     const top: string[] = [];
     // On a busy machine it may take longer than the second that the database gives it.
     await eventually('it is ranked', () =>
       store.ranking('2026-10-17', 10, undefined).then(
-        rows => top.push(...[...rows].map(({ domain }) => domain)) > 0,
+        rows => top.push(...[...rows].map(({ domain, times }) => `${domain} ${times}`)) > 0,
         () => false,
       ),
     );
-    expect(top).toEqual(['two-keys.example', 'listed.example']);
+    expect(top).toEqual(['many.example 300', 'two-keys.example 2', 'listed.example 1']);
   });
 
   test('decisions stay within their bound, and the oldest go', async () => {
