@@ -975,6 +975,33 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await hosts()).toHaveLength(most);
     });
 
+    test('of where hosts are, what one party makes goes: many below one domain, met on one day, that are nowhere', async () => {
+      const store = await empty();
+      const { most, mostBelowOne } = WHEREABOUTS;
+      const at = (host: string, below: string, addresses: string, day = DAY) => ({
+        ...{ host, below, addresses, day },
+      });
+      const hosts = async () => new Set([...(await store.whereabouts(SINCE))].map(({ host }) => host));
+      const known = at('zz.box.net', 'box.net', '5.61.1.1');
+      for (const day of ['2026-11-14', DAY]) await store.keepWhereabouts([{ ...known, day }], SINCE);
+      // By the alphabet all of these are before it, and as young.
+      const beside = upTo(mostBelowOne).map(n => at(`mx${n}.box.net`, 'box.net', '5.61.1.1'));
+      await store.keepWhereabouts(beside, SINCE);
+      expect(await hosts()).toContain('zz.box.net');
+      const paid = upTo(most / mostBelowOne).flatMap(domain =>
+        upTo(mostBelowOne).map(n => at(`a${n}.d${domain}.net`, `d${domain}.net`, '5.61.1.2')),
+      );
+      await store.keepWhereabouts(paid, SINCE);
+      expect(await hosts()).toContain('zz.box.net');
+      await store.keepWhereabouts(
+        upTo(most).map(n => at(`a.dead${n}.net`, `?${n}`, '', '2026-11-16')),
+        SINCE,
+      );
+      const left = await hosts();
+      expect(left.size).toBe(most);
+      expect([...left].filter(host => host.startsWith('a.dead'))).toEqual([]);
+    });
+
     test('the mark of the sweep is the last one that was set', async () => {
       const store = await empty();
       expect(await store.sweepMark()).toBeUndefined();
