@@ -27,7 +27,10 @@ export const LEARNING = Object.freeze({
   fewestFlagged: 2,
   /** Listed names below one registrable domain that speak against it. */
   fewestSiblings: 2,
-  /** A guest that was not seen for so long is forgotten, and with it what was learned from it. */
+  /**
+   * A guest that was not seen for so long is forgotten, and with it what was learned from it; so is that a host must not be
+   * learned, where nobody was seen there for so long who says so: one look at one popular name must not spare it for good.
+   */
   keptDays: 90,
   /** Of each kind and host: more tell nothing new, save innocent ones beside many that are listed. */
   mostGuests: 1_000,

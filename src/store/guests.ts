@@ -91,9 +91,6 @@ export const IS_SHARED = `shared_day IS NOT NULL AND name NOT LIKE 'own@%'`;
  */
 export const IS_COUNTED = `(entry IS NULL OR entry = domain OR domain LIKE '*.%')`;
 
-/** A host that must not be learned is not forgotten before the last of its guests. */
-export const HAS_NO_GUEST = 'flagged = 0 AND innocent = 0';
-
 /** On how many days a guest was seen, as far as that counts. */
 const SEEN_DAYS = `CASE WHEN guest.days > ${ESTABLISHED_DAYS} THEN ${ESTABLISHED_DAYS} ELSE coalesce(guest.days, 1) END`;
 /** By two keys, or by a sweep, which asks for what lists name and not for what somebody has made up. */

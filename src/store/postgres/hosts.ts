@@ -10,7 +10,6 @@ import {
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
-  HAS_NO_GUEST,
   IS_COUNTED,
   IS_SHARED,
   RETURNED,
@@ -93,7 +92,7 @@ const LAST_DAY = `
 /** Forgets what is out of its time, and what stands beyond the bound. */
 async function prune(session: Session, gone: string): Promise<void> {
   await session.query('DELETE FROM guest WHERE day < $1', [gone]);
-  await session.query(`UPDATE host SET shared_day = NULL WHERE shared_day < $1 AND ${HAS_NO_GUEST}`, [gone]);
+  await session.query('UPDATE host SET shared_day = NULL WHERE shared_day < $1', [gone]);
   const { rows } = await session.query('SELECT count(*) AS n FROM guest');
   let excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
   for (const going of GOING_GUESTS)

@@ -11,7 +11,6 @@ import {
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
-  HAS_NO_GUEST,
   IS_COUNTED,
   IS_SHARED,
   RETURNED,
@@ -122,7 +121,7 @@ function prune(db: DatabaseSync, gone: string): void {
     'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
     gone,
   );
-  const outdated = db.prepare(`SELECT name FROM host WHERE shared_day < ? AND ${HAS_NO_GUEST}`).all(gone);
+  const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(gone);
   const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
   inChunks(db, outdated, row => void unshare.run(String(row.name)));
   const present = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n);
