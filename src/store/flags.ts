@@ -5,6 +5,11 @@ import { dayOf } from '../core/quota.ts';
 
 const DAY_MS = 86_400_000;
 
+/** Keys whose names begin alike up to this are one customer's, and count as one: its names must not show to others. */
+export const CUSTOMER_ENDS = '/';
+/** Of a key's name, behind `AND`: keys may be named after their web sites. */
+export const IS_NO_URL = `name NOT LIKE '%://%'`;
+
 /** How often a name was flagged, of its rows. */
 export const TIMES = 'sum(coalesce(times, 1))';
 

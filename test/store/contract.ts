@@ -584,6 +584,21 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ]);
     });
 
+    test('keys of one customer, by their names, count as one: what only it asks for does not show', async () => {
+      const store = await empty();
+      const names = ['acme/production', 'Acme/staging', 'acme', 'https://a.example', 'https://b.example'];
+      const keys = names.map(name => someKey({ name }));
+      for (const key of keys) await store.createKey(key, ACT);
+      const [production, staging, plain, site, other] = keys.map(({ id }) => id);
+      const by = (domain: string, ...ids: (string | undefined)[]) =>
+        ids.map(keyId => flagOf({ domain, keyId: keyId! }));
+      await store.flag(by('private.example', production, staging), SINCE);
+      await store.flag(by('private.example', staging), SINCE);
+      await store.flag(by('met.example', production, staging, plain, site, other), SINCE);
+      const rows = [...(await store.ranking(SINCE, 10, undefined))];
+      expect(rows.map(({ domain, times }) => [domain, times])).toEqual([['met.example', 4]]);
+    });
+
     test('a name that a list decided once is not hidden because it was flagged unlisted later', async () => {
       const rows = await ranked([
         listed({ domain: 'm.example', day: '2026-11-13' }),

@@ -3,11 +3,11 @@
 import { dayOfWindow, forgottenDays } from '../../core/forgetting.ts';
 import { type Flag, MOST_FLAGS } from '../../core/ranking.ts';
 import { GIVEN_FLAG, RANKED } from '../columns-of-flags.ts';
-import { BY_SEVERAL, gatheredBefore, gathering, TIMES } from '../flags.ts';
+import { BY_SEVERAL, CUSTOMER_ENDS, gatheredBefore, gathering, IS_NO_URL, TIMES } from '../flags.ts';
 import { rowsToRemove } from '../prune.ts';
 import { replaced } from '../table.ts';
 import { BACKGROUND_MS, type Connections, LISTING_MS } from './connect.ts';
-import { arraysOf, givenRows } from './rows.ts';
+import { arraysOf, lastOfEach, unnested } from './rows.ts';
 import type { Session } from './session.ts';
 import { CHUNK, inTurn, TURN } from './turn.ts';
 
@@ -58,8 +58,17 @@ async function prune(session: Session, sinceDay: string): Promise<void> {
   if (left > 0) await session.query(REMOVE_LEAST_COUNTED, [left]);
 }
 
+/** Of a customer in place of its key. No key has such an id. */
+const OF_CUSTOMERS = `(
+  SELECT ${GIVEN_FLAG.columns.map(({ name }) => (name === 'key_id' ? 'coalesce(customer, key_id) AS key_id' : name)).join(', ')}, n
+  FROM ${unnested(GIVEN_FLAG)} LEFT JOIN (
+    SELECT id, 'customer ' || lower(split_part(name, '${CUSTOMER_ENDS}', 1)) AS customer
+    FROM key WHERE strpos(name, '${CUSTOMER_ENDS}') > 1 AND ${IS_NO_URL}
+  ) AS owner ON owner.id = given.key_id
+) AS of_customers`;
+
 const PUT_FLAGS = `
-  INSERT INTO flag (${GIVEN_FLAG.names}) ${givenRows(GIVEN_FLAG)}
+  INSERT INTO flag (${GIVEN_FLAG.names}) ${lastOfEach(GIVEN_FLAG, OF_CUSTOMERS)}
   ON CONFLICT (${GIVEN_FLAG.key}) DO UPDATE SET ${replaced(GIVEN_FLAG, GIVEN_FLAG.key)}`;
 
 /** Makes one row of several of a name and day, which loses nothing; how many fewer there are. */

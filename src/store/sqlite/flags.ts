@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { dayOfWindow, forgottenDays } from '../../core/forgetting.ts';
 import { type Flag, MOST_FLAGS } from '../../core/ranking.ts';
 import { GIVEN_FLAG, RANKED } from '../columns-of-flags.ts';
-import { BY_SEVERAL, gatheredBefore, gathering, TIMES } from '../flags.ts';
+import { BY_SEVERAL, CUSTOMER_ENDS, gatheredBefore, gathering, IS_NO_URL, TIMES } from '../flags.ts';
 import { toLines } from '../lines.ts';
 import { rowsToRemove } from '../prune.ts';
 import { upsert } from '../table.ts';
@@ -13,8 +13,8 @@ import { CHUNK, inChunk, inChunks, removeInChunks } from './transaction.ts';
 export type Flags = ReturnType<typeof createFlags>;
 
 export function createFlags(db: DatabaseSync) {
-  const { places, values } = GIVEN_FLAG.sqlite;
-  const putFlag = db.prepare(upsert(GIVEN_FLAG, places));
+  const { values } = GIVEN_FLAG.sqlite;
+  const putFlag = db.prepare(upsert(GIVEN_FLAG, PLACES));
 
   return {
     flag(flags: readonly Flag[], sinceDay: string): void {
@@ -34,6 +34,14 @@ export function createFlags(db: DatabaseSync) {
     },
   };
 }
+
+/** Of a customer in place of its key. No key has such an id. */
+const customerOf = (id: string) => `coalesce((
+  SELECT 'customer ' || lower(substr(name, 1, instr(name, '${CUSTOMER_ENDS}') - 1))
+  FROM key WHERE id = ${id} AND instr(name, '${CUSTOMER_ENDS}') > 1 AND ${IS_NO_URL}), ${id})`;
+const PLACES = GIVEN_FLAG.columns
+  .map(({ name }, at) => (name === 'key_id' ? customerOf(`?${at + 1}`) : `?${at + 1}`))
+  .join(', ');
 
 /** On the last day before `day` there were calls, or names that were flagged. */
 const LAST_DAY = `
