@@ -137,7 +137,7 @@ class Learner implements Learn {
     const catalog = this.#parts.catalog();
     const areKnown = this.#hostsMet.meet(exchanges, guest, by, catalog);
     if (this.#hostsMet.size > 0) this.#soon();
-    if (this.#infra.hangsOnAddresses(exchanges, catalog)) this.#whereabouts.note(exchanges, by);
+    if (this.#infra.hangsOnAddresses(exchanges, catalog)) this.#whereabouts.note(exchanges, guest, by);
     return areKnown;
   }
 

@@ -101,20 +101,21 @@ export class GuestBook {
           for (const name of names) this.#shared.add(name);
           this.#bar(host, by, guest.day);
         } else {
-          for (const name of names) this.#add({ ...guest, host: name });
-          this.#addAt(host, visitor, isOwn, isNowhere);
+          this.#addAt(host, names, visitor, isNowhere);
         }
       }
     };
     look(isListed ? firstIn(left) : first);
   }
 
-  #addAt(host: string, { by, guest }: Visitor, isOwn: boolean, isNowhere: () => void): void {
+  /** Once somebody knows that the host is there: names of hosts that are not cost nothing, and would fill any store. */
+  #addAt(host: string, names: readonly string[], { by, guest }: Visitor, isNowhere: () => void): void {
     this.#addresses.want(host, by, found => {
-      if (found.length === 0) isNowhere();
+      if (found.length === 0) return isNowhere();
+      for (const name of names) this.#add({ ...guest, host: name });
       for (const address of found.slice(0, LEARNING.mostAddresses)) {
         this.#add({ ...guest, host: address });
-        if (isOwn) this.#add({ ...guest, host: ownAt(address) });
+        if (names.length === 0) this.#add({ ...guest, host: ownAt(address) });
       }
     });
   }
