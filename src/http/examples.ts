@@ -245,7 +245,6 @@ export const BODIES: Readonly<Partial<Record<OperationId, object>>> = {
   createKey: NEW_KEY,
   updateKey: CHANGE,
   rotateKey: ROTATION,
-  setOverride: DECISION,
-  ...DECIDED,
+  ...{ setOverride: DECISION, ...DECIDED },
   addOperator: NEW_OPERATOR,
 };
