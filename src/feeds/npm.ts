@@ -3,13 +3,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { FeedError, MOST_BYTES } from '../core/feed.ts';
+import { GONE, newFolder, removeLeft } from './folders.ts';
 import { filesOfTar } from './tar.ts';
 
 const unzip = promisify(gunzip);
@@ -48,8 +49,6 @@ export function publishedAt(name: string, version: string): Promise<number | nul
 
 /** Where this thread has npm at work, and npm itself while it runs. */
 const atWork = new Map<string, ChildProcess | undefined>();
-/** Whoever was killed a moment ago may still have been at a file. */
-const GONE = { recursive: true, force: true, maxRetries: 5 };
 
 /** For whoever ends in the middle: npm would go on without it, and what it has fetched stay behind. */
 export function endNpm(): void {
@@ -75,7 +74,8 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
       { cause: error },
     );
   };
-  const folder = await mkdtemp(join(tmpdir(), 'domain-risk-feed-')).catch(unusable);
+  await removeLeft(new Set(atWork.keys()));
+  const folder = await newFolder().catch(unusable);
   atWork.set(folder, undefined);
   try {
     // By it this folder is npm's project: else one above is, with its settings (.npmrc), and anybody may have made that.

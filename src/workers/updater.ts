@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { OpenedStore } from '../compose.ts';
 import type { Config } from '../config.ts';
+import { removeLeft } from '../feeds/folders.ts';
 import { FEED_IDS } from '../feeds/sources.ts';
 import { tellOfUpdates } from '../observe-updates.ts';
 import { PERIODS, type Schedule, scheduleUpdates } from '../schedule.ts';
@@ -30,6 +31,7 @@ interface Parts {
 /** Undefined where an operator does not want it. */
 export function keepFresh({ config, log, store }: Parts): Schedule | undefined {
   const { feedsUpdate } = config;
+  void removeLeft();
   if (feedsUpdate === 'off') return undefined;
   return scheduleUpdates({
     store,
