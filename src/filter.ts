@@ -27,7 +27,7 @@ export interface FilterFile {
 }
 
 export interface Filters {
-  /** Whoever comes while one is made waits for that. */
+  /** One is made at a time: whoever comes meanwhile waits for that, or with all others who need a newer one for the next. */
   current(): Promise<FilterFile>;
   /** 32 bytes in base64, by which clients know that it is ours. */
   publicKey(): Promise<string>;
@@ -52,6 +52,10 @@ export function createFilters({ store, sources, clock, make }: FilterParts): Fil
   let made:
     | { of: Catalog; under: string; since: number; until: number; file: Promise<FilterFile> }
     | undefined;
+  /** Over when the one under way is made or has failed. */
+  let making: Promise<void> | undefined;
+  /** The one after it, for all who need another than that. */
+  let next: Promise<FilterFile> | undefined;
   /** Reading them again after a change of a key changes nothing here. */
   let read: { overrides: Confirming['overrides']; text: string } | undefined;
   let secret: Promise<string> | undefined;
@@ -64,28 +68,40 @@ export function createFilters({ store, sources, clock, make }: FilterParts): Fil
     return secret;
   }
 
+  function current(): Promise<FilterFile> {
+    const now = clock();
+    const of = sources();
+    if (read?.overrides !== of.overrides)
+      read = { overrides: of.overrides, text: JSON.stringify([...of.overrides.values()]) };
+    if (made?.of === of.catalog && made.under === read.text && made.since <= now && now < made.until)
+      return made.file;
+    if (!making) return begin(of, read.text, now);
+    // Made of what stands when its turn comes, which is no older than what anybody who waits for it has seen.
+    next ??= making.then(() => {
+      next = undefined;
+      return current();
+    });
+    return next;
+  }
+
+  function begin(of: Confirming, under: string, now: number): Promise<FilterFile> {
+    const file = signer().then(key => make(of, now, key));
+    const until = Math.min(now + RENEW_MS, firstEnd(of.overrides, now));
+    made = { of: of.catalog, under, since: now, until, file };
+    making = file.then(
+      () => {
+        making = undefined;
+      },
+      () => {
+        // The next one tries again.
+        making = made = undefined;
+      },
+    );
+    return file;
+  }
+
   return {
-    current() {
-      const now = clock();
-      const of = sources();
-      if (read?.overrides !== of.overrides)
-        read = { overrides: of.overrides, text: JSON.stringify([...of.overrides.values()]) };
-      if (made?.of === of.catalog && made.under === read.text && made.since <= now && now < made.until)
-        return made.file;
-      const file = signer().then(key => make(of, now, key));
-      made = {
-        of: of.catalog,
-        under: read.text,
-        since: now,
-        until: Math.min(now + RENEW_MS, firstEnd(of.overrides, now)),
-        file,
-      };
-      // The next one tries again.
-      file.catch(() => {
-        if (made?.file === file) made = undefined;
-      });
-      return file;
-    },
+    current,
     async publicKey() {
       const der = createPublicKey(keyOf(await signer())).export({ format: 'der', type: 'spki' });
       return der.subarray(-KEY_BYTES).toString('base64');

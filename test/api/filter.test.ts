@@ -1,9 +1,10 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { readFilter, SIGNATURE_BYTES } from '../../client/src/fuse.ts';
 import { createClient, createFilter } from '../../client/src/index.ts';
+import type { Override } from '../../src/core/override.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
-import { createFilters, type FilterParts, makeFilter } from '../../src/filter.ts';
+import { createFilters, type FilterFile, type FilterParts, makeFilter } from '../../src/filter.ts';
 import { ACT } from '../support/act.ts';
 import { runJson } from '../support/process.ts';
 import { installedCatalog, sharedService } from '../support/service.ts';
@@ -121,3 +122,42 @@ test('is signed anew twice a day, and when a clock was set back, with the same t
   expect(await madeAt(begun + 12 * 3_600_000)).toBe(0);
   expect(await madeAt(begun - 86_400_000)).toBe(0);
 });
+
+test('is made once at a time, however often operators change something: all who wait get the next one, which knows it all', async () => {
+  const catalog = await installedCatalog();
+  let overrides: ReadonlyMap<string, Override> = new Map();
+  const makes: { readonly of: number; readonly file: PromiseWithResolvers<FilterFile> }[] = [];
+  let underWay = 0;
+  let most = 0;
+  const filters = createFilters({
+    ...{ store: shared().store, sources: () => ({ catalog, overrides }), clock: () => 1_000 },
+    async make(of) {
+      most = Math.max(most, ++underWay);
+      const file = Promise.withResolvers<FilterFile>();
+      makes.push({ of: of.overrides.size, file });
+      return file.promise.finally(() => underWay--);
+    },
+  });
+  const begun = async (count: number) => vi.waitFor(() => expect(makes.length).toBe(count), { interval: 1 });
+  const fileOf = (names: number): FilterFile => ({ bytes: Buffer.alloc(0), etag: '', names });
+  const asked: Promise<FilterFile>[] = [];
+  for (let count = 1; count <= 15; count++) {
+    overrides = new Map(named(count).map(one => [one.domain, one]));
+    asked.push(filters.current());
+  }
+  const all = Promise.allSettled(asked);
+  await begun(1);
+  makes[0]!.file.reject(new Error('no room'));
+  await begun(2);
+  makes[1]!.file.resolve(fileOf(makes[1]!.of));
+  const [first, ...others] = await all;
+  expect([first!.status, makes.length, most]).toEqual(['rejected', 2, 1]);
+  for (const one of others) expect(one).toMatchObject({ value: { names: 15 } });
+  expect((await filters.current()).names).toBe(15);
+});
+
+const named = (count: number): Override[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...{ domain: `name-${at}.com`, action: 'deny', below: true },
+    ...{ note: null, author: null, createdAt: 0, expiresAt: null },
+  }));
