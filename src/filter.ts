@@ -21,7 +21,7 @@ import { STEP, type Steps } from './core/steps.ts';
 export interface FilterFile {
   /** With its signature. */
   readonly bytes: Buffer;
-  /** The same on every server that knows the same names. */
+  /** The same on every server that knows the same names and overrides. */
   readonly etag: string;
   readonly names: number;
 }
@@ -116,11 +116,13 @@ export async function makeFilter(
   secret: string,
   inTurns: InTurns,
 ): Promise<FilterFile> {
-  const names = await inTurns(confirming(of, now));
-  const etag = `"${(await inTurns(summing(names))).slice(0, 22)}"`;
+  const { names, spared } = await inTurns(confirming(of, now));
+  const sum = (await inTurns(summing(names))).slice(0, 22);
   const key = keyOf(secret);
   const numbered = await inTurns(numbering(names));
-  const body = await inTurns(fusing(numbered, now, seedOf(key, etag)));
+  const { body, passed } = await inTurns(fusing(numbered, now, seedOf(key, sum), spared));
+  // Of the same names with another seed it is another: an operator has allowed what the first one took for one of them.
+  const etag = passed === 0 ? `"${sum}"` : `"${sum}-${passed}"`;
   return { bytes: Buffer.concat([body, sign(null, body, key)]), etag, names: names.length };
 }
 
@@ -145,9 +147,9 @@ function* summing(names: NameList): Steps<string> {
  * The same on all servers, and foreseen by nobody else: whoever writes a list could otherwise choose names by which the
  * filter takes a certain company's for one of them.
  */
-function seedOf(key: KeyObject, etag: string): number {
+function seedOf(key: KeyObject, sum: string): number {
   const secret = key.export({ format: 'der', type: 'pkcs8' });
-  return createHmac('sha256', secret).update(etag).digest().readUInt32LE();
+  return createHmac('sha256', secret).update(sum).digest().readUInt32LE();
 }
 
 /** The first one that was ever made: clients were given its other half. */

@@ -147,6 +147,7 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
   'node:zlib': ['crc32'],
   'node:net': ['BlockList', 'isIP', 'isIPv4', 'isIPv6'],
   tldts: ['getDomain', 'getPublicSuffix', 'parse'],
+  'tldts/dist/cjs/src/data/trie.js': ['edgeChild', 'edgeLength', 'edgeStart', 'labelText', 'rulesRoot'],
   tr46: ['toASCII', 'toUnicode'],
   // A table of names, which is part of what a name is.
   '../data/suffixes.json': ['TABLE'],

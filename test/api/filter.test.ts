@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { readFilter, SIGNATURE_BYTES } from '../../client/src/fuse.ts';
 import { createClient, createFilter } from '../../client/src/index.ts';
+import { allSuffixes } from '../../src/core/all-suffixes.ts';
 import type { Override } from '../../src/core/override.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { createFilters, type FilterFile, type FilterParts, makeFilter } from '../../src/filter.ts';
@@ -81,6 +82,23 @@ test('follows what operators decide, with the next call, and is the same again w
   for (const domain of ['sub.mailinator.com', 'rival.com'])
     await shared().store.removeOverride(domain, { ...ACT, subject: domain });
   expect((await fetched()).etag).toBe(before.etag);
+});
+
+test('takes no suffix and no name that we know as innocent for disposable; one that an operator allows is right with the next', async () => {
+  const before = await fetched();
+  const filter = readFilter(before.bytes)!;
+  const catalog = await installedCatalog();
+  const isListed = (name: string) => catalog.listed([name]).hits.length > 0;
+  const known = [...allSuffixes(), ...catalog.innocentNames()].filter(name => !isListed(name));
+  expect([known.length > 10_000, known.filter(filter.has)]).toEqual([true, []]);
+
+  let at = 0;
+  while (!filter.has(`company-${at}.com`)) at++;
+  const company = `company-${at}.com`;
+  await override(company, 'allow');
+  const after = await fetched();
+  expect([readFilter(after.bytes)!.has(company), after.etag === before.etag]).toEqual([false, false]);
+  await shared().store.removeOverride(company, { ...ACT, subject: company });
 });
 
 test('is what a client needs to tell without a call, and a change of a key makes it no other', async () => {

@@ -35,7 +35,7 @@ async function confirmed(overrides: readonly Override[] = []): Promise<string[]>
     withInnocentBelow,
   );
   const byName = new Map(overrides.map(one => [one.domain, one]));
-  return [...allAtOnce(confirming({ catalog, overrides: byName }, NOW))].sort();
+  return [...allAtOnce(confirming({ catalog, overrides: byName }, NOW)).names].sort();
 }
 
 describe('a name that a filter may tell', () => {
