@@ -203,7 +203,7 @@ export async function openVerdicts(parts: {
   makeFilter?: Make['filter'] | undefined;
 }) {
   const { store, resolver, catalog, clock, ticks, onError, makeFilter = filterHere } = parts;
-  const overrides = await loadOverrides(store);
+  const overrides = await loadOverrides({ store, inTurns });
   const learn = await createLearn({
     store,
     resolver,
@@ -234,7 +234,7 @@ export async function openVerdicts(parts: {
     onError,
   });
   const sources = () => ({ catalog: catalog(), overrides: overrides.current() });
-  const filters = createFilters({ store, sources, clock, make: makeFilter });
+  const filters = createFilters({ store, sources, nextEnd: overrides.nextEnd, clock, make: makeFilter });
   /** With what is still to be written. */
   const close = async (): Promise<void> => void (await Promise.all([rank.close(), learn.close()]));
   return { overrides, lookup, rank, learn, filters, close };

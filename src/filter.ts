@@ -10,11 +10,9 @@ import {
   sign,
 } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Catalog } from './core/catalog.ts';
 import { type Confirming, confirming } from './core/confirmed.ts';
 import { fusing, numbering } from './core/fuse.ts';
 import type { NameList } from './core/names.ts';
-import type { Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { STEP, type Steps } from './core/steps.ts';
 
@@ -37,7 +35,10 @@ type InTurns = <T>(steps: Steps<T>) => Promise<T>;
 
 export interface FilterParts {
   readonly store: Pick<Store, 'signingKey'>;
+  /** The same catalog and the same overrides until one of them changes. */
   readonly sources: () => Confirming;
+  /** When an override of these ends next. */
+  readonly nextEnd: (now: number) => number;
   readonly clock: Clock;
   /** `makeFilter`, here or in a thread of its own. */
   readonly make: (of: Confirming, now: number, secret: string) => Promise<FilterFile>;
@@ -48,16 +49,12 @@ const RENEW_MS = 12 * 3_600_000;
 /** Of a public key's DER form, SubjectPublicKeyInfo (RFC 8410): the key itself is at its end. */
 const KEY_BYTES = 32;
 
-export function createFilters({ store, sources, clock, make }: FilterParts): Filters {
-  let made:
-    | { of: Catalog; under: string; since: number; until: number; file: Promise<FilterFile> }
-    | undefined;
+export function createFilters({ store, sources, nextEnd, clock, make }: FilterParts): Filters {
+  let made: { of: Confirming; since: number; until: number; file: Promise<FilterFile> } | undefined;
   /** Over when the one under way is made or has failed. */
   let making: Promise<void> | undefined;
   /** The one after it, for all who need another than that. */
   let next: Promise<FilterFile> | undefined;
-  /** Reading them again after a change of a key changes nothing here. */
-  let read: { overrides: Confirming['overrides']; text: string } | undefined;
   let secret: Promise<string> | undefined;
 
   function signer(): Promise<string> {
@@ -71,11 +68,9 @@ export function createFilters({ store, sources, clock, make }: FilterParts): Fil
   function current(): Promise<FilterFile> {
     const now = clock();
     const of = sources();
-    if (read?.overrides !== of.overrides)
-      read = { overrides: of.overrides, text: JSON.stringify([...of.overrides.values()]) };
-    if (made?.of === of.catalog && made.under === read.text && made.since <= now && now < made.until)
-      return made.file;
-    if (!making) return begin(of, read.text, now);
+    const isSame = made?.of.catalog === of.catalog && made.of.overrides === of.overrides;
+    if (made && isSame && made.since <= now && now < made.until) return made.file;
+    if (!making) return begin(of, now);
     // Made of what stands when its turn comes, which is no older than what anybody who waits for it has seen.
     next ??= making.then(() => {
       next = undefined;
@@ -84,10 +79,9 @@ export function createFilters({ store, sources, clock, make }: FilterParts): Fil
     return next;
   }
 
-  function begin(of: Confirming, under: string, now: number): Promise<FilterFile> {
+  function begin(of: Confirming, now: number): Promise<FilterFile> {
     const file = signer().then(key => make(of, now, key));
-    const until = Math.min(now + RENEW_MS, firstEnd(of.overrides, now));
-    made = { of: of.catalog, under, since: now, until, file };
+    made = { of, since: now, until: Math.min(now + RENEW_MS, nextEnd(now)), file };
     making = file.then(
       () => {
         making = undefined;
@@ -160,12 +154,4 @@ async function keptSecret(store: FilterParts['store']): Promise<string> {
 
 function keyOf(secret: string): KeyObject {
   return createPrivateKey({ key: Buffer.from(secret, 'base64'), format: 'der', type: 'pkcs8' });
-}
-
-/** The moment at which an override of these ends next. */
-function firstEnd(overrides: ReadonlyMap<string, Override>, now: number): number {
-  let first = Number.POSITIVE_INFINITY;
-  for (const { expiresAt } of overrides.values())
-    if (expiresAt !== null && expiresAt > now) first = Math.min(first, expiresAt);
-  return first;
 }

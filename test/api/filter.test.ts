@@ -118,14 +118,14 @@ test('is signed anew twice a day, and when a clock was set back, with the same t
   const make: FilterParts['make'] = (of, at, key) => makeFilter(of, at, key, async steps => allAtOnce(steps));
   const sources = { catalog: await installedCatalog(), overrides: new Map() };
   const filters = createFilters({
-    ...{ store: shared().store, sources: () => sources, clock: () => now },
+    ...{ store: shared().store, sources: () => sources, nextEnd: () => Infinity, clock: () => now },
     make,
   });
   const { etag, bytes } = await filters.current();
   // By a seed that only the key tells: with one that is known, names could be chosen so that another's is in it too.
   const others = createFilters({
     ...{ store: { signingKey: async (candidate: string) => candidate }, sources: () => sources },
-    ...{ clock: () => now, make },
+    ...{ nextEnd: () => Infinity, clock: () => now, make },
   });
   const seeds = [bytes, (await others.current()).bytes].map(one => readFilter(one)!.head.seed);
   expect(new Set(seeds).size).toBe(2);
@@ -149,6 +149,7 @@ test('is made once at a time, however often operators change something: all who 
   let most = 0;
   const filters = createFilters({
     ...{ store: shared().store, sources: () => ({ catalog, overrides }), clock: () => 1_000 },
+    nextEnd: () => Infinity,
     async make(of) {
       most = Math.max(most, ++underWay);
       const file = Promise.withResolvers<FilterFile>();
