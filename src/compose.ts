@@ -234,7 +234,7 @@ export async function openVerdicts(parts: {
     onError,
   });
   const sources = () => ({ catalog: catalog(), overrides: overrides.current() });
-  const filters = createFilters({ store, sources, nextEnd: overrides.nextEnd, clock, make: makeFilter });
+  const filters = createFilters({ store, sources, ...overrides, clock, make: makeFilter });
   /** With what is still to be written. */
   const close = async (): Promise<void> => void (await Promise.all([rank.close(), learn.close()]));
   return { overrides, lookup, rank, learn, filters, close };

@@ -1,19 +1,12 @@
 /** Confirmed names → a signed filter, from which clients tell them without a call. Made once for each state of things. */
 
-import {
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type KeyObject,
-  sign,
-} from 'node:crypto';
+import { createHash, createHmac, generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Confirming, confirming } from './core/confirmed.ts';
 import { fusing, numbering } from './core/fuse.ts';
 import type { NameList } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
+import { publicKeyOf, signingKeyOf } from './core/signing-key.ts';
 import { STEP, type Steps } from './core/steps.ts';
 
 export interface FilterFile {
@@ -39,6 +32,8 @@ export interface FilterParts {
   readonly sources: () => Confirming;
   /** When an override of these ends next. */
   readonly nextEnd: (now: number) => number;
+  /** Another after each change of keys and overrides, and after a restore. */
+  readonly revision: () => number;
   readonly clock: Clock;
   /** `makeFilter`, here or in a thread of its own. */
   readonly make: (of: Confirming, now: number, secret: string) => Promise<FilterFile>;
@@ -46,30 +41,29 @@ export interface FilterParts {
 
 /** Clients take none that is older than a week, and ask for one that was signed anew once a day. */
 const RENEW_MS = 12 * 3_600_000;
-/** Of a public key's DER form, SubjectPublicKeyInfo (RFC 8410): the key itself is at its end. */
-const KEY_BYTES = 32;
 
-export function createFilters({ store, sources, nextEnd, clock, make }: FilterParts): Filters {
-  let made: { of: Confirming; since: number; until: number; file: Promise<FilterFile> } | undefined;
+interface Made {
+  readonly of: Confirming;
+  readonly since: number;
+  readonly until: number;
+  readonly secret: Promise<string>;
+  revision: number;
+  readonly file: Promise<FilterFile>;
+}
+
+export function createFilters({ store, sources, nextEnd, revision, clock, make }: FilterParts): Filters {
+  let made: Made | undefined;
   /** Over when the one under way is made or has failed. */
   let making: Promise<void> | undefined;
   /** The one after it, for all who need another than that. */
   let next: Promise<FilterFile> | undefined;
-  let secret: Promise<string> | undefined;
-
-  function signer(): Promise<string> {
-    secret ??= keptSecret(store).catch(error => {
-      secret = undefined;
-      throw error;
-    });
-    return secret;
-  }
 
   function current(): Promise<FilterFile> {
     const now = clock();
     const of = sources();
     const isSame = made?.of.catalog === of.catalog && made.of.overrides === of.overrides;
-    if (made && isSame && made.since <= now && now < made.until) return made.file;
+    if (made && isSame && made.since <= now && now < made.until)
+      return made.revision === revision() ? made.file : signedStill(made);
     if (!making) return begin(of, now);
     // Made of what stands when its turn comes, which is no older than what anybody who waits for it has seen.
     next ??= making.then(() => {
@@ -79,9 +73,22 @@ export function createFilters({ store, sources, nextEnd, clock, make }: FilterPa
     return next;
   }
 
+  /** The key is another where a backup was restored since. */
+  async function signedStill(one: Made): Promise<FilterFile> {
+    const looked = revision();
+    if ((await keptSecret(store)) === (await one.secret)) {
+      one.revision = looked;
+      return one.file;
+    }
+    if (made === one) made = undefined;
+    return current();
+  }
+
   function begin(of: Confirming, now: number): Promise<FilterFile> {
-    const file = signer().then(key => make(of, now, key));
-    made = { of, since: now, until: Math.min(now + RENEW_MS, nextEnd(now)), file };
+    const secret = keptSecret(store);
+    const file = secret.then(key => make(of, now, key));
+    const until = Math.min(now + RENEW_MS, nextEnd(now));
+    made = { of, since: now, until, secret, revision: revision(), file };
     making = file.then(
       () => {
         making = undefined;
@@ -96,10 +103,7 @@ export function createFilters({ store, sources, nextEnd, clock, make }: FilterPa
 
   return {
     current,
-    async publicKey() {
-      const der = createPublicKey(keyOf(await signer())).export({ format: 'der', type: 'spki' });
-      return der.subarray(-KEY_BYTES).toString('base64');
-    },
+    publicKey: async () => publicKeyOf(await keptSecret(store)),
   };
 }
 
@@ -112,7 +116,7 @@ export async function makeFilter(
 ): Promise<FilterFile> {
   const { names, spared } = await inTurns(confirming(of, now));
   const sum = (await inTurns(summing(names))).slice(0, 22);
-  const key = keyOf(secret);
+  const key = signingKeyOf(secret);
   const numbered = await inTurns(numbering(names));
   const { body, passed } = await inTurns(fusing(numbered, now, seedOf(key, sum), spared));
   // Of the same names with another seed it is another: an operator has allowed what the first one took for one of them.
@@ -150,8 +154,4 @@ function seedOf(key: KeyObject, sum: string): number {
 async function keptSecret(store: FilterParts['store']): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('ed25519');
   return store.signingKey(privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'));
-}
-
-function keyOf(secret: string): KeyObject {
-  return createPrivateKey({ key: Buffer.from(secret, 'base64'), format: 'der', type: 'pkcs8' });
 }

@@ -33,9 +33,9 @@ async function filter(options: FilterOptions): Promise<void> {
     throw new UsageProblem('name a file by --out, or print the key by --public-key');
   await withStore(async (store, config) => {
     const catalog = await loadCatalog(config, () => {}, store);
-    const { current, nextEnd } = await loadOverrides({ store, inTurns });
-    const sources = () => ({ catalog, overrides: current() });
-    await print(createFilters({ store, sources, nextEnd, clock: Date.now, make: filterHere }), options);
+    const overrides = await loadOverrides({ store, inTurns });
+    const sources = () => ({ catalog, overrides: overrides.current() });
+    await print(createFilters({ store, sources, ...overrides, clock: Date.now, make: filterHere }), options);
   });
 }
 

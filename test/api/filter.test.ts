@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { readFilter, SIGNATURE_BYTES } from '../../client/src/fuse.ts';
 import { createClient, createFilter } from '../../client/src/index.ts';
@@ -118,14 +118,20 @@ test('is signed anew twice a day, and when a clock was set back, with the same t
   const make: FilterParts['make'] = (of, at, key) => makeFilter(of, at, key, async steps => allAtOnce(steps));
   const sources = { catalog: await installedCatalog(), overrides: new Map() };
   const filters = createFilters({
-    ...{ store: shared().store, sources: () => sources, nextEnd: () => Infinity, clock: () => now },
+    ...{
+      store: shared().store,
+      sources: () => sources,
+      nextEnd: () => Infinity,
+      revision: () => 1,
+      clock: () => now,
+    },
     make,
   });
   const { etag, bytes } = await filters.current();
   // By a seed that only the key tells: with one that is known, names could be chosen so that another's is in it too.
   const others = createFilters({
     ...{ store: { signingKey: async (candidate: string) => candidate }, sources: () => sources },
-    ...{ nextEnd: () => Infinity, clock: () => now, make },
+    ...{ nextEnd: () => Infinity, revision: () => 1, clock: () => now, make },
   });
   const seeds = [bytes, (await others.current()).bytes].map(one => readFilter(one)!.head.seed);
   expect(new Set(seeds).size).toBe(2);
@@ -150,6 +156,7 @@ test('is made once at a time, however often operators change something: all who 
   const filters = createFilters({
     ...{ store: shared().store, sources: () => ({ catalog, overrides }), clock: () => 1_000 },
     nextEnd: () => Infinity,
+    revision: () => 1,
     async make(of) {
       most = Math.max(most, ++underWay);
       const file = Promise.withResolvers<FilterFile>();
@@ -173,6 +180,28 @@ test('is made once at a time, however often operators change something: all who 
   expect([first!.status, makes.length, most]).toEqual(['rejected', 2, 1]);
   for (const one of others) expect(one).toMatchObject({ value: { names: 15 } });
   expect((await filters.current()).names).toBe(15);
+});
+
+test('is signed with the key that a restored backup has, with the next call', async () => {
+  const keys = [1, 2].map(() => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    return privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
+  });
+  let [secret] = keys;
+  let revision = 1;
+  const sources = { catalog: await installedCatalog(), overrides: new Map() };
+  const filters = createFilters({
+    ...{ store: { signingKey: async () => secret! }, sources: () => sources, clock: () => 1_000 },
+    ...{ nextEnd: () => Infinity, revision: () => revision },
+    make: async (_, now, key) => ({ bytes: Buffer.from(key), etag: `"${now}"`, names: 0 }),
+  });
+  const signedBy = async () => keys.indexOf((await filters.current()).bytes.toString());
+  const first = await filters.current();
+  revision = 2;
+  expect([(await filters.current()) === first, await signedBy()]).toEqual([true, 0]);
+  const before = await filters.publicKey();
+  [revision, secret] = [3, keys[1]];
+  expect([await signedBy(), await signedBy(), (await filters.publicKey()) === before]).toEqual([1, 1, false]);
 });
 
 const named = (count: number): Override[] =>
