@@ -66,8 +66,8 @@ test('what is written out can be read again; what has ended is left out', () => 
 });
 
 test.each<[string, string, RegExp]>([
-  ['a quote that is never closed', `"${'a'.repeat(2 ** 22)}`, /a quote is not closed/],
-  ['a long value in quotes', `"${'a'.repeat(2 ** 22)}",deny`, /^line 2: domain: /],
+  ['a quote that is never closed', `"${'a'.repeat(2 ** 24)}`, /a quote is not closed/],
+  ['a long value in quotes', `"${'a'.repeat(2 ** 24)}",deny`, /^line 2: domain: /],
   ['quotes alone', `"${'""'.repeat(2 ** 17)}",deny`, /^line 2: domain: /],
   ['something behind a quote', '"a.com"x,deny', /a quote is not closed/],
   ['a quote within a value', 'a"b.com,deny', /a quote is not closed/],

@@ -45,19 +45,20 @@ export default async function setup({ provide }: TestProject): Promise<void> {
 }
 
 /** Threads that a test starts by way of our own code run what was built too. */
-export function builtThreads(): Plugin & { configureVitest(context: VitestPluginContext): void } {
+export function builtThreads() {
   const folder = pathToFileURL(builtFolder());
   return {
     name: 'built-threads',
     enforce: 'pre',
-    // Vitest keeps what was transformed, and would go on with what was built of earlier sources.
-    configureVitest: ({ defineCacheKeyGenerator }) =>
-      defineCacheKeyGenerator(({ sourceCode }) => THREAD.test(sourceCode) && folder.href),
+    // Vitest keeps what is made of a file from run to run: by its text alone threads ran what was built of other sources.
+    configureVitest({ defineCacheKeyGenerator }: VitestPluginContext) {
+      defineCacheKeyGenerator(({ sourceCode }) => (THREAD.test(sourceCode) ? folder.href : null));
+    },
     transform(code, id) {
       if (!id.startsWith(join(ROOT, 'src/'))) return undefined;
       return code.replace(THREAD, (_, name: string) => `'${folder}/${name}.js' :`);
     },
-  };
+  } satisfies Plugin & { configureVitest(context: VitestPluginContext): void };
 }
 
 function builtFolder(): string {
