@@ -57,12 +57,16 @@ function* folding(kept: readonly Kept[], tables: Tables, seed: Uint8Array): Step
   const families = namings.map(some => new Set(some.map(({ feed }) => feed.family)));
   const isVerified = (name: string) => families[disposable.get(name)]!.has('verified');
   const isCorroborated = (name: string) => isVerified(name) || families[disposable.get(name)]!.size > 1;
-  const relays = relaysOf(snapshots, tables, isCorroborated);
   const protectedNames = yield* protectedOf(tables, snapshots);
   const universities = yield* academicOf(snapshots, isCorroborated);
+  const panel = yield* panelOf(snapshots, tables, isVerified, seed);
+  const isUsed = (name: string) => universities.has(name) || panel.get(name) !== 0;
+  const relays = relaysOf(snapshots, tables, {
+    isTaken: name => isCorroborated(name) || isOwned(name, protectedNames),
+    isUsed,
+  });
   const guarded = protectedNames.union(universities).union(relays);
   yield;
-  const panel = yield* panelOf(snapshots, tables, isVerified, seed);
   const vetoed = yield* listed.vetoing(protectedNames, guarded);
   const { free, surelyFree } = yield* freeOf(snapshots, tables, disposable, guarded);
   const agreed = yield* mostAgreed(disposable, namings);
@@ -96,17 +100,27 @@ function statusOf({ feed, version, names, dropped, acceptedAt }: Kept, vetoed: n
 /**
  * What people wrote by hand about a relay wins over what a feed calls it, and so do a verified disposable feed and two
  * families of them: whoever writes himself into the one list of relays, before anybody lists him, must not be spared by
- * it. The gate cannot see that.
+ * it. The gate cannot see that. Nor does it make a relay of a protected company, or of a name that many use: only an
+ * operator's own list does the latter.
  */
-function relaysOf(snapshots: readonly Kept[], tables: Tables, isCorroborated: IsSaid): Map<string, string> {
+function relaysOf(
+  snapshots: readonly Kept[],
+  tables: Tables,
+  { isTaken, isUsed }: Readonly<Record<'isTaken' | 'isUsed', IsSaid>>,
+): Map<string, string> {
   const relays = new Map<string, string>();
   for (const { feed, names, labels } of snapshots) {
     if (feed.kind !== 'relay') continue;
     for (const name of names)
-      if (!tables.mailboxes.has(name) && !isCorroborated(name)) relays.set(name, labels.get(name) ?? name);
+      if (!tables.mailboxes.has(name) && !isTaken(name) && (feed.isOwn || !isUsed(name)))
+        relays.set(name, labels.get(name) ?? name);
   }
   for (const [name, label] of tables.relays) relays.set(name, label);
   return relays;
+}
+
+function isOwned(name: string, owners: ReadonlySet<string>): boolean {
+  return owners.has(name) || owners.has(registrableDomain(name) ?? name);
 }
 
 /** Lists of protected names are the operator's own word: no feed, a verified one neither, stands above it. */

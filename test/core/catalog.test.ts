@@ -25,10 +25,10 @@ const TABLES: Tables = {
 function list(
   id: string,
   names: string[],
-  facts: { kind?: FeedKind; family?: Family; since?: Map<string, string> } = {},
+  facts: { kind?: FeedKind; family?: Family; since?: Map<string, string>; isOwn?: true } = {},
 ) {
-  const { kind = 'disposable', family = 'broad', since } = facts;
-  const feed = { id, kind, family, licence: 'MIT', origin: id, atLeast: 0 };
+  const { kind = 'disposable', family = 'broad', since, isOwn } = facts;
+  const feed = { id, kind, family, licence: 'MIT', origin: id, atLeast: 0, ...(isOwn ? { isOwn } : {}) };
   return takeSnapshot(feed, { version: '1', names, ...(since ? { since } : {}) });
 }
 
@@ -468,6 +468,26 @@ describe('relays', () => {
     expect(catalog.relay(['broad.com'])).toBeDefined();
     expect(entries(catalog, 'broad.com')).toEqual([]);
     expect(entries(catalog, 'relay.net')).toEqual([]);
+  });
+});
+
+describe('relays of a list that one stranger writes', () => {
+  const STOLEN = ['company.com', 'mail.company.com', 'popular.com', 'uni.edu', 'alias.org'];
+  const others = [
+    list('protected', ['company.com'], { kind: 'protected', isOwn: true }),
+    list('popular', ['popular.com'], { kind: 'popular' }),
+    list('universities', ['uni.edu'], { kind: 'academic' }),
+  ];
+  const relaysIn = (catalog: Catalog) => STOLEN.filter(name => catalog.relay([name]) !== undefined);
+
+  it('are neither protected companies, nor what is theirs, nor names that many use', () => {
+    const catalog = catalogOf([...others, list('relays', STOLEN, { kind: 'relay' })]);
+    expect(relaysIn(catalog)).toEqual(['alias.org']);
+  });
+
+  it('of an operator may be names that many use, but protected ones', () => {
+    const catalog = catalogOf([...others, list('relays', STOLEN, { kind: 'relay', isOwn: true })]);
+    expect(relaysIn(catalog)).toEqual(['popular.com', 'uni.edu', 'alias.org']);
   });
 });
 
