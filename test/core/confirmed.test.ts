@@ -74,6 +74,17 @@ describe('a name that a filter may tell', () => {
     expect(await confirmed(overrides)).toEqual(names);
   });
 
+  it('is no name that is spared: suffixes, innocents, what is allowed, and all above these', async () => {
+    const catalog = await catalogOf([], { verified: ['sure.net'] }, withInnocentBelow);
+    const overrides = [override('inner.sure.org', 'deny', true), override('a.b.good.com', 'allow', false)];
+    const byName = new Map(overrides.map(one => [one.domain, one]));
+    const { names, spared } = allAtOnce(confirming({ catalog, overrides: byName }, NOW));
+    expect([...names]).toEqual(['sure.net', 'inner.sure.org']);
+    expect([...names].filter(name => spared.names.has(name) || spared.suffixes.has(name))).toEqual([]);
+    for (const name of ['sure.org', 'a.b.good.com', 'good.com']) expect(spared.names).toContain(name);
+    for (const name of ['mooo.com', 'edu.om']) expect(spared.suffixes).toContain(name);
+  });
+
   it('is found in steps of twenty', async () => {
     const names = Array.from({ length: 100 }, (_, at) => `n${at}.com`);
     const catalog = await catalogOf([], { verified: names });
