@@ -24,10 +24,12 @@ export function createChanges(
     readonly store: Pick<Store, 'changesMark'>;
     /** The same map for as long as it is true. */
     readonly overrides: () => ReadonlyMap<string, Override>;
+    /** When the first of these ends that has not ended yet. */
+    readonly nextEnd: (now: number) => number;
     readonly clock: Clock;
   },
 ): Changes {
-  const { store, overrides, clock } = parts;
+  const { store, overrides, nextEnd, clock } = parts;
   const readMark = sharing(async () => (await store.changesMark()) ?? NO_CHANGES);
   const row = new FairRow(1);
   let portions: Portions | undefined;
@@ -38,7 +40,7 @@ export function createChanges(
       const now = clock();
       const standing = overrides();
       if (!portions?.standsFor(mark, standing, now))
-        portions = new Portions(parts, row, { mark, overrides: standing, now });
+        portions = new Portions(parts, row, { mark, overrides: standing, now, until: nextEnd(now) });
       const current = portions;
       return current.page(since ?? (await current.beforeLastDay(now)), limit, asker);
     },

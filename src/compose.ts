@@ -205,7 +205,7 @@ export async function openVerdicts(parts: {
 }) {
   const { store, resolver, catalog, clock, onError, makeFilter = filterHere } = parts;
   const { ticks = () => performance.now() } = parts;
-  const overrides = await loadOverrides(store);
+  const overrides = await loadOverrides({ store, inTurns });
   const steady = new SteadyClock(clock, ticks);
   const learn = await createLearn({
     store,
@@ -238,7 +238,7 @@ export async function openVerdicts(parts: {
     onError,
   });
   const sources = () => ({ catalog: catalog(), overrides: overrides.current() });
-  const filters = createFilters({ store, sources, clock, make: makeFilter });
+  const filters = createFilters({ store, sources, ...overrides, clock, make: makeFilter });
   /** With what is still to be written. */
   const close = async (): Promise<void> => void (await Promise.all([rank.close(), learn.close()]));
   return { overrides, lookup, rank, learn, filters, close };

@@ -1,33 +1,24 @@
 /** Confirmed names → a signed filter, from which clients tell them without a call. Made once for each state of things. */
 
-import {
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type KeyObject,
-  sign,
-} from 'node:crypto';
+import { createHash, createHmac, generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Catalog } from './core/catalog.ts';
 import { type Confirming, confirming } from './core/confirmed.ts';
 import { fusing, numbering } from './core/fuse.ts';
 import type { NameList } from './core/names.ts';
-import type { Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
+import { publicKeyOf, signingKeyOf } from './core/signing-key.ts';
 import { STEP, type Steps } from './core/steps.ts';
 
 export interface FilterFile {
   /** With its signature. */
   readonly bytes: Buffer;
-  /** The same on every server that knows the same names. */
+  /** The same on every server that knows the same names and overrides. */
   readonly etag: string;
   readonly names: number;
 }
 
 export interface Filters {
-  /** Whoever comes while one is made waits for that. */
+  /** One is made at a time: whoever comes meanwhile waits for that, or with all others who need a newer one for the next. */
   current(): Promise<FilterFile>;
   /** 32 bytes in base64, by which clients know that it is ours. */
   publicKey(): Promise<string>;
@@ -37,7 +28,12 @@ type InTurns = <T>(steps: Steps<T>) => Promise<T>;
 
 export interface FilterParts {
   readonly store: Pick<Store, 'signingKey'>;
+  /** The same catalog and the same overrides until one of them changes. */
   readonly sources: () => Confirming;
+  /** When an override of these ends next. */
+  readonly nextEnd: (now: number) => number;
+  /** Another after each change of keys and overrides, and after a restore. */
+  readonly revision: () => number;
   readonly clock: Clock;
   /** `makeFilter`, here or in a thread of its own. */
   readonly make: (of: Confirming, now: number, secret: string) => Promise<FilterFile>;
@@ -45,51 +41,69 @@ export interface FilterParts {
 
 /** Clients take none that is older than a week, and ask for one that was signed anew once a day. */
 const RENEW_MS = 12 * 3_600_000;
-/** Of a public key's DER form, SubjectPublicKeyInfo (RFC 8410): the key itself is at its end. */
-const KEY_BYTES = 32;
 
-export function createFilters({ store, sources, clock, make }: FilterParts): Filters {
-  let made:
-    | { of: Catalog; under: string; since: number; until: number; file: Promise<FilterFile> }
-    | undefined;
-  /** Reading them again after a change of a key changes nothing here. */
-  let read: { overrides: Confirming['overrides']; text: string } | undefined;
-  let secret: Promise<string> | undefined;
+interface Made {
+  readonly of: Confirming;
+  readonly since: number;
+  readonly until: number;
+  readonly secret: Promise<string>;
+  revision: number;
+  readonly file: Promise<FilterFile>;
+}
 
-  function signer(): Promise<string> {
-    secret ??= keptSecret(store).catch(error => {
-      secret = undefined;
-      throw error;
+export function createFilters({ store, sources, nextEnd, revision, clock, make }: FilterParts): Filters {
+  let made: Made | undefined;
+  /** Over when the one under way is made or has failed. */
+  let making: Promise<void> | undefined;
+  /** The one after it, for all who need another than that. */
+  let next: Promise<FilterFile> | undefined;
+
+  function current(): Promise<FilterFile> {
+    const now = clock();
+    const of = sources();
+    const isSame = made?.of.catalog === of.catalog && made.of.overrides === of.overrides;
+    if (made && isSame && made.since <= now && now < made.until)
+      return made.revision === revision() ? made.file : signedStill(made);
+    if (!making) return begin(of, now);
+    // Made of what stands when its turn comes, which is no older than what anybody who waits for it has seen.
+    next ??= making.then(() => {
+      next = undefined;
+      return current();
     });
-    return secret;
+    return next;
+  }
+
+  /** The key is another where a backup was restored since. */
+  async function signedStill(one: Made): Promise<FilterFile> {
+    const looked = revision();
+    if ((await keptSecret(store)) === (await one.secret)) {
+      one.revision = looked;
+      return one.file;
+    }
+    if (made === one) made = undefined;
+    return current();
+  }
+
+  function begin(of: Confirming, now: number): Promise<FilterFile> {
+    const secret = keptSecret(store);
+    const file = secret.then(key => make(of, now, key));
+    const until = Math.min(now + RENEW_MS, nextEnd(now));
+    made = { of, since: now, until, secret, revision: revision(), file };
+    making = file.then(
+      () => {
+        making = undefined;
+      },
+      () => {
+        // The next one tries again.
+        making = made = undefined;
+      },
+    );
+    return file;
   }
 
   return {
-    current() {
-      const now = clock();
-      const of = sources();
-      if (read?.overrides !== of.overrides)
-        read = { overrides: of.overrides, text: JSON.stringify([...of.overrides.values()]) };
-      if (made?.of === of.catalog && made.under === read.text && made.since <= now && now < made.until)
-        return made.file;
-      const file = signer().then(key => make(of, now, key));
-      made = {
-        of: of.catalog,
-        under: read.text,
-        since: now,
-        until: Math.min(now + RENEW_MS, firstEnd(of.overrides, now)),
-        file,
-      };
-      // The next one tries again.
-      file.catch(() => {
-        if (made?.file === file) made = undefined;
-      });
-      return file;
-    },
-    async publicKey() {
-      const der = createPublicKey(keyOf(await signer())).export({ format: 'der', type: 'spki' });
-      return der.subarray(-KEY_BYTES).toString('base64');
-    },
+    current,
+    publicKey: async () => publicKeyOf(await keptSecret(store)),
   };
 }
 
@@ -100,11 +114,13 @@ export async function makeFilter(
   secret: string,
   inTurns: InTurns,
 ): Promise<FilterFile> {
-  const names = await inTurns(confirming(of, now));
-  const etag = `"${(await inTurns(summing(names))).slice(0, 22)}"`;
-  const key = keyOf(secret);
+  const { names, spared } = await inTurns(confirming(of, now));
+  const sum = (await inTurns(summing(names))).slice(0, 22);
+  const key = signingKeyOf(secret);
   const numbered = await inTurns(numbering(names));
-  const body = await inTurns(fusing(numbered, now, seedOf(key, etag)));
+  const { body, passed } = await inTurns(fusing(numbered, now, seedOf(key, sum), spared));
+  // Of the same names with another seed it is another: an operator has allowed what the first one took for one of them.
+  const etag = passed === 0 ? `"${sum}"` : `"${sum}-${passed}"`;
   return { bytes: Buffer.concat([body, sign(null, body, key)]), etag, names: names.length };
 }
 
@@ -129,25 +145,13 @@ function* summing(names: NameList): Steps<string> {
  * The same on all servers, and foreseen by nobody else: whoever writes a list could otherwise choose names by which the
  * filter takes a certain company's for one of them.
  */
-function seedOf(key: KeyObject, etag: string): number {
+function seedOf(key: KeyObject, sum: string): number {
   const secret = key.export({ format: 'der', type: 'pkcs8' });
-  return createHmac('sha256', secret).update(etag).digest().readUInt32LE();
+  return createHmac('sha256', secret).update(sum).digest().readUInt32LE();
 }
 
 /** The first one that was ever made: clients were given its other half. */
 async function keptSecret(store: FilterParts['store']): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('ed25519');
   return store.signingKey(privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'));
-}
-
-function keyOf(secret: string): KeyObject {
-  return createPrivateKey({ key: Buffer.from(secret, 'base64'), format: 'der', type: 'pkcs8' });
-}
-
-/** The moment at which an override of these ends next. */
-function firstEnd(overrides: ReadonlyMap<string, Override>, now: number): number {
-  let first = Number.POSITIVE_INFINITY;
-  for (const { expiresAt } of overrides.values())
-    if (expiresAt !== null && expiresAt > now) first = Math.min(first, expiresAt);
-  return first;
 }

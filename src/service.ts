@@ -179,7 +179,7 @@ async function start(parts: Starting): Promise<Service> {
   const probes = probeEndpoints({ store, catalog, whole, freshness, ...told });
   const { callers, ofOperators, invite } = await surfaceOf(config, {
     ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, traffic, clock },
-    ...{ operators, ticks, log, mix, overrides: overrides.current, isDraining: told.isDraining },
+    ...{ operators, ticks, log, mix, overrides, isDraining: told.isDraining },
   });
   const adopting = adoptingInto(learn, next => {
     current = next;

@@ -48,7 +48,7 @@ interface SurfaceParts {
   readonly freshness: Freshening;
   readonly traffic: TrafficWatch;
   readonly mix: Mix;
-  readonly overrides: Overrides['current'];
+  readonly overrides: Pick<Overrides, 'current' | 'nextEnd'>;
   readonly operators: Operators;
   readonly clock: Clock;
   readonly ticks: Ticks | undefined;
@@ -68,7 +68,16 @@ export async function surfaceOf(
       usage: usageEndpoint({ doors, admit }),
       check: checkEndpoint({ doors, lookup, rank, metrics }),
       domains: domainsEndpoint({ doors, lookup, rank, metrics, isDraining: parts.isDraining }),
-      changes: changesEndpoint({ doors, changes: createChanges({ store, overrides, clock, inTurns }) }),
+      changes: changesEndpoint({
+        doors,
+        changes: createChanges({
+          store,
+          overrides: overrides.current,
+          nextEnd: overrides.nextEnd,
+          clock,
+          inTurns,
+        }),
+      }),
       probes,
     }),
     filterRoute(filterEndpoint({ doors, filters })),

@@ -17,7 +17,13 @@ function reader(
   standing = { overrides: NONE, now: NOW },
 ) {
   const { overrides, clock } = { overrides: () => standing.overrides, clock: () => standing.now };
-  const changes = createChanges({ store, overrides, clock, inTurns });
+  const nextEnd = (now: number) =>
+    Math.min(
+      ...overrides()
+        .values()
+        .map(({ expiresAt }) => ((expiresAt ?? 0) > now ? expiresAt! : Infinity)),
+    );
+  const changes = createChanges({ store, overrides, nextEnd, clock, inTurns });
   return {
     list: (since: number | undefined, limit: number, asker = ASKER) => changes.list(since, limit, asker),
   };

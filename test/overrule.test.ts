@@ -85,13 +85,20 @@ test('an override without an end stands for as long as the server runs', () => {
   expect(ask('spam.com')).toBe('safe');
 });
 
+/** As a store that is read has them: each time these, under the next mark. */
+function loaded(list: () => { overrides: readonly Override[]; revision: number }) {
+  let marks = 0;
+  const readOverrides: Store['readOverrides'] = async () => ({ ...list(), mark: `mark ${++marks}` });
+  return loadOverrides({ store: { readOverrides }, inTurns: async steps => allAtOnce(steps) });
+}
+
 test('a store that has gone back behind a call refuses that call, and is not read for ever', async () => {
   let reads = 0;
-  const listOverrides: Store['listOverrides'] = async () => {
+  const list = () => {
     reads++;
     return { overrides: [], revision: 7 };
   };
-  const overrides = await loadOverrides({ listOverrides } as Store);
+  const overrides = await loaded(list);
   await expect(overrides.reach(8)).rejects.toThrow(
     new StoreUnavailable('the store has gone back behind this call'),
   );
@@ -102,11 +109,11 @@ test('a store that has gone back behind a call refuses that call, and is not rea
 test('a store that is behind a call for a moment is read again, and the call gets the override of its revision', async () => {
   const { override } = server({});
   let revision = 6;
-  const listOverrides: Store['listOverrides'] = async () => {
+  const list = () => {
     revision++;
     return { overrides: revision < 9 ? [] : [override], revision };
   };
-  const overrides = await loadOverrides({ listOverrides } as Store);
+  const overrides = await loaded(list);
   expect([overrides.revision(), overrides.current().size]).toEqual([7, 0]);
   await overrides.reach(9);
   expect([overrides.revision(), overrides.current().get('spam.com')]).toEqual([9, override]);
@@ -114,8 +121,8 @@ test('a store that is behind a call for a moment is read again, and the call get
 
 test('a store that was set back to an older revision is followed there', async () => {
   let revision = 7;
-  const listOverrides: Store['listOverrides'] = async () => ({ overrides: [], revision });
-  const overrides = await loadOverrides({ listOverrides } as Store);
+  const list = () => ({ overrides: [], revision });
+  const overrides = await loaded(list);
   expect(overrides.revision()).toBe(7);
   revision = 5;
   await overrides.reach(5);
@@ -124,21 +131,75 @@ test('a store that was set back to an older revision is followed there', async (
 
 test('overrides of a store that was never changed are read all the same', async () => {
   const { override } = server({});
-  const listOverrides: Store['listOverrides'] = async () => ({ overrides: [override], revision: 0 });
-  const overrides = await loadOverrides({ listOverrides } as Store);
+  const list = () => ({ overrides: [override], revision: 0 });
+  const overrides = await loaded(list);
   expect([...overrides.current().keys()]).toEqual(['spam.com']);
 });
 
 test('overrides are read once for all calls of a revision, and not for those that come later', async () => {
   let reads = 0;
   let revision = 1;
-  const listOverrides: Store['listOverrides'] = async () => {
+  const list = () => {
     reads++;
     return { overrides: [], revision };
   };
-  const overrides = await loadOverrides({ listOverrides } as Store);
+  const overrides = await loaded(list);
   revision = 2;
   await Promise.all([overrides.reach(2), overrides.reach(2), overrides.reach(2)]);
   await overrides.reach(2);
   expect(reads).toBe(2);
+});
+
+test('overrides are not read again where only a key has changed, and lookups go on with what they know', async () => {
+  const { override } = server({});
+  let state = { mark: 'first', revision: 1, overrides: [override] };
+  const read: (string | undefined)[] = [];
+  const readOverrides: Store['readOverrides'] = async known => {
+    read.push(known);
+    return { ...state, overrides: known === state.mark ? undefined : state.overrides };
+  };
+  const overrides = await loadOverrides({
+    store: { readOverrides },
+    inTurns: async steps => allAtOnce(steps),
+  });
+  const before = overrides.current();
+  state = { ...state, revision: 2 };
+  await overrides.reach(2);
+  expect([overrides.revision(), overrides.current() === before]).toEqual([2, true]);
+  state = { mark: 'second', revision: 3, overrides: [] };
+  await overrides.reach(3);
+  expect([overrides.revision(), overrides.current().size, read]).toEqual([
+    3,
+    0,
+    [undefined, 'first', 'first'],
+  ]);
+});
+
+test('thousands of overrides are made in steps, and put in place in one go: a call has all of its revision or waits', async () => {
+  const { override } = server({});
+  const many = (count: number, expiresAt: number | null) =>
+    Array.from({ length: count }, (_, at) => ({ ...override, domain: `d${at}.com`, expiresAt }));
+  let state = { mark: 'first', revision: 1, overrides: many(1_000, null) };
+  let steps = 0;
+  let seen: number[] = [];
+  const overrides = await loadOverrides({
+    store: { readOverrides: async () => state },
+    async inTurns(making) {
+      for (let step = making.next(); ; step = making.next()) {
+        if (step.done) return step.value;
+        steps++;
+        if (state.revision === 2) seen = [overrides.revision(), overrides.current().size];
+      }
+    },
+  });
+  expect(steps).toBeGreaterThanOrEqual(10);
+  state = {
+    mark: 'second',
+    revision: 2,
+    overrides: [...many(2_000, 5_000), { ...override, expiresAt: 7_000 }],
+  };
+  await overrides.reach(2);
+  expect(seen).toEqual([1, 1_000]);
+  expect([overrides.revision(), overrides.current().size]).toEqual([2, 2_001]);
+  expect([4_999, 5_000, 7_000].map(overrides.nextEnd)).toEqual([5_000, 7_000, Number.POSITIVE_INFINITY]);
 });

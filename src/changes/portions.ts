@@ -71,18 +71,14 @@ export class Portions {
   constructor(
     parts: PortionParts,
     row: FairRow,
-    of: { mark: ChangesMark; overrides: ReadonlyMap<string, Override>; now: number },
+    of: { mark: ChangesMark; overrides: ReadonlyMap<string, Override>; now: number; until: number },
   ) {
     this.#parts = parts;
     this.#row = row;
     this.#mark = of.mark;
     this.#overrides = of.overrides;
     this.#begun = of.now;
-    this.#until = of.overrides
-      .values()
-      .map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY)
-      .filter(expiresAt => expiresAt > of.now)
-      .reduce((first, expiresAt) => Math.min(first, expiresAt), Number.POSITIVE_INFINITY);
+    this.#until = of.until;
   }
 
   standsFor(mark: ChangesMark, overrides: ReadonlyMap<string, Override>, now: number): boolean {

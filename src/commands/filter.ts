@@ -2,9 +2,11 @@
 
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { inTurns } from '../assemble.ts';
 import { loadCatalog } from '../compose.ts';
 import { createFilters, type Filters } from '../filter.ts';
 import { filterHere } from '../make.ts';
+import { loadOverrides } from '../overrule.ts';
 import { CommandFailed, printJson, UsageProblem } from './print.ts';
 import { withStore } from './world.ts';
 
@@ -31,10 +33,9 @@ async function filter(options: FilterOptions): Promise<void> {
     throw new UsageProblem('name a file by --out, or print the key by --public-key');
   await withStore(async (store, config) => {
     const catalog = await loadCatalog(config, () => {}, store);
-    const { overrides } = await store.listOverrides();
-    const byName = new Map(overrides.map(override => [override.domain, override]));
-    const sources = () => ({ catalog, overrides: byName });
-    await print(createFilters({ store, sources, clock: Date.now, make: filterHere }), options);
+    const overrides = await loadOverrides({ store, inTurns });
+    const sources = () => ({ catalog, overrides: overrides.current() });
+    await print(createFilters({ store, sources, ...overrides, clock: Date.now, make: filterHere }), options);
   });
 }
 

@@ -17,9 +17,9 @@ import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 /** A machine that only looks up has no store yet, and looking up must not make one. */
 const NO_STORE: Pick<
   Store,
-  'listOverrides' | 'readHosts' | 'sharedNames' | 'learn' | 'sweepMark' | 'snapshots' | 'addedFeeds' | 'close'
+  'readOverrides' | 'readHosts' | 'sharedNames' | 'learn' | 'sweepMark' | 'snapshots' | 'addedFeeds' | 'close'
 > = {
-  listOverrides: async () => ({ overrides: [], revision: 0 }),
+  readOverrides: async () => ({ overrides: [], mark: '', revision: 0 }),
   readHosts: async () => [],
   sharedNames: async () => '',
   learn: async () => {},

@@ -41,7 +41,7 @@ export function addOverrideFiles(overrides: Command): void {
 
 async function importFile(file: string, options: ImportOptions): Promise<void> {
   const { dryRun = false, replaceAll = false, json } = options;
-  const { overrides, problems } = parseOverrides(readText(file), whoAmI(), Date.now());
+  const { overrides, expired, problems } = parseOverrides(readText(file), whoAmI(), Date.now());
   if (problems.length > 0) {
     const more = problems.length > MOST_TOLD ? [`and ${problems.length - MOST_TOLD} more`] : [];
     throw new CommandFailed(
@@ -62,15 +62,16 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
     throw new CommandFailed(
       `${result.detail}: "domain-risk overrides export > before.csv", then import with --replace-all; nothing was imported`,
     );
-  if (json) return printJson({ dry_run: dryRun, ...result });
+  if (json) return printJson({ dry_run: dryRun, ...result, expired });
   const { added, changed, replaced, unchanged } = result;
   if (replaced.length > 0)
     printTable(
       ['REPLACED', 'WAS', 'NOW'],
       replaced.map(({ domain, was, now }) => [domain, was, now]),
     );
+  const left = expired > 0 ? `, ${expired} left out that have expired` : '';
   const but = dryRun ? '; a dry run: nothing was changed' : '';
-  process.stdout.write(`${added} added, ${changed} changed, ${unchanged} unchanged${but}\n`);
+  process.stdout.write(`${added} added, ${changed} changed, ${unchanged} unchanged${left}${but}\n`);
 }
 
 function readText(file: string): string {

@@ -1,10 +1,12 @@
 /** Which names can be told from a filter: those at 100 whatever DNS says, together with everything below them. */
 
+import { allSuffixes } from './all-suffixes.ts';
 import type { Catalog } from './catalog.ts';
 import { isVerified } from './corroboration.ts';
 import { dayAt } from './days.ts';
 import { lineage, registrableDomain } from './domain.ts';
 import { listedOf, type Sources } from './facts.ts';
+import type { Spared } from './fuse.ts';
 import { type NameList, Packer } from './names.ts';
 import { findOverride, type Override } from './override.ts';
 import { isSpecialUse } from './special-use.ts';
@@ -13,17 +15,32 @@ import { DEEP_STEP, STEP, type Steps } from './steps.ts';
 /** Of what lists and operators say alone. */
 export type Confirming = Pick<Sources, 'catalog' | 'overrides'>;
 
-/** Distinct, in the order of the catalog; those that only an override denies come last. */
-export function* confirming({ catalog, overrides }: Confirming, now: number): Steps<NameList> {
+/** What goes into a filter, and what it must not take for one of these. */
+export interface Confirmed {
+  /** Distinct, in the order of the catalog; those that only an override denies come last. */
+  readonly names: NameList;
+  readonly spared: Spared;
+}
+
+/** Clients ask for a name and all above it, suffixes too, of which they know none. */
+export function* confirming({ catalog, overrides }: Confirming, now: number): Steps<Confirmed> {
   const isConfirmed = confirmedBy({ catalog, overrides }, now);
-  const exceptions = yield* above([...catalog.innocentNames(), ...undenied(overrides)]);
+  const innocents = yield* innocentsOf(catalog, overrides);
+  const exceptions = yield* above(innocents);
+  const suffixes = yield* collecting(allSuffixes());
   const names = new Packer();
   let at = 0;
   for (const name of listedThenDenied(catalog, overrides)) {
     if (++at % DEEP_STEP === 0) yield;
-    if (!exceptions.has(name) && !isSuffix(name) && isConfirmed(name)) names.push(name);
+    if (exceptions.has(name) || isSuffix(name) || !isConfirmed(name)) continue;
+    names.push(name);
+    innocents.delete(name);
+    suffixes.delete(name);
   }
-  return yield* names.packing();
+  return {
+    names: yield* names.packing(),
+    spared: { suffixes, names: yield* collecting(exceptions, innocents) },
+  };
 }
 
 function* listedThenDenied(catalog: Catalog, overrides: ReadonlyMap<string, Override>): Generator<string> {
@@ -50,19 +67,33 @@ function isSuffix(name: string): boolean {
   return registrableDomain(`x.${name}`) === `x.${name}`;
 }
 
-/** Whatever says something else of a name also below one that is denied. */
-function undenied(overrides: ReadonlyMap<string, Override>): string[] {
-  return [...overrides.values()].flatMap(({ domain, action, below }) =>
-    action === 'deny' && below ? [] : [domain],
-  );
+/** By our tables, and whatever says something else of a name also below one that is denied. */
+function* innocentsOf(catalog: Catalog, overrides: ReadonlyMap<string, Override>): Steps<Set<string>> {
+  const found = catalog.innocentNames();
+  let at = 0;
+  for (const { domain, action, below } of overrides.values()) {
+    if (action !== 'deny' || !below) found.add(domain);
+    if (++at % STEP === 0) yield;
+  }
+  return found;
 }
 
 /** All names above these. */
-function* above(names: readonly string[]): Steps<ReadonlySet<string>> {
+function* above(names: ReadonlySet<string>): Steps<Set<string>> {
   const found = new Set<string>();
-  for (const [place, name] of names.entries()) {
+  let place = 0;
+  for (const name of names) {
     for (let at = name.indexOf('.') + 1; at > 0; at = name.indexOf('.', at) + 1) found.add(name.slice(at));
-    if ((place + 1) % STEP === 0) yield;
+    if (++place % STEP === 0) yield;
+  }
+  return found;
+}
+
+function* collecting(names: Iterable<string>, found = new Set<string>()): Steps<Set<string>> {
+  let at = 0;
+  for (const name of names) {
+    found.add(name);
+    if (++at % STEP === 0) yield;
   }
   return found;
 }

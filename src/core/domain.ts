@@ -140,6 +140,9 @@ export function lineage(name: string): string[] {
   return names;
 }
 
+/** What we know beside the public suffix list. */
+export const sharedSuffixes = (): Iterable<string> => SHARED_SUFFIXES;
+
 /** Names below it are anybody's for nothing, by our own table. */
 export function isGivenAway(suffix: string): boolean {
   return SHARED_SUFFIXES.has(suffix) || FREE_REGISTRIES.has(suffix);

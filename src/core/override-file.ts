@@ -6,7 +6,7 @@ import { parseDomain } from './domain.ts';
 import { parseLabel } from './label.ts';
 import { OVERRIDE_ACTIONS, type Override, type OverrideAction } from './override.ts';
 import { toSecond } from './quota.ts';
-import { parseMoment } from './typed.ts';
+import { parseTime } from './typed.ts';
 
 const COLUMNS = ['domain', 'action', 'below', 'note', 'author', 'expires_at'] as const;
 type Column = (typeof COLUMNS)[number];
@@ -18,38 +18,40 @@ export const MOST_LINES = 200_000;
 
 type Wanted = Omit<Override, 'createdAt'>;
 
+interface Read {
+  readonly overrides: readonly Wanted[];
+  /** Lines that have ended since they were written, and are left out. */
+  readonly expired: number;
+  readonly problems: readonly string[];
+}
+
+const unread = (problem: string): Read => ({ overrides: [], expired: 0, problems: [problem] });
+
 /** All of them, or what is wrong, line by line. `author`: of lines that name none. */
-export function parseOverrides(
-  text: string,
-  author: string | null,
-  now: number,
-): { readonly overrides: readonly Wanted[]; readonly problems: readonly string[] } {
+export function parseOverrides(text: string, author: string | null, now: number): Read {
   const rows = parseCsv(text);
-  if (!rows) return { overrides: [], problems: ['not comma-separated values: a quote is not closed'] };
+  if (!rows) return unread('not comma-separated values: a quote is not closed');
   const [header, ...lines] = rows;
   const columns = header?.values.map(name => name.toLowerCase()) ?? [];
   const strange = columns.find(name => !COLUMNS.includes(name as Column));
   if (strange !== undefined || !columns.includes('domain') || !columns.includes('action'))
-    return {
-      overrides: [],
-      problems: [
-        `the first line must name columns: domain, action, and any of ${COLUMNS.slice(2).join(', ')}`,
-      ],
-    };
-  if (lines.length > MOST_LINES)
-    return { overrides: [], problems: [`${lines.length} lines, at most ${MOST_LINES} at once`] };
+    return unread(
+      `the first line must name columns: domain, action, and any of ${COLUMNS.slice(2).join(', ')}`,
+    );
+  if (lines.length > MOST_LINES) return unread(`${lines.length} lines, at most ${MOST_LINES} at once`);
   const overrides = new Map<string, Wanted>();
   const problems: string[] = [];
+  let expired = 0;
   for (const { line, values } of lines) {
     const of = (column: Column) => values[columns.indexOf(column)] ?? '';
-    const override =
-      values.length > columns.length ? bad('has too many values') : overrideOf(of, author, now);
+    const override = values.length > columns.length ? bad('has too many values') : overrideOf(of, author);
     if (!override.ok) problems.push(`line ${line}: ${override.problem}`);
+    else if ((override.value.expiresAt ?? Number.POSITIVE_INFINITY) <= now) expired++;
     else if (overrides.has(override.value.domain))
       problems.push(`line ${line}: ${override.value.domain} comes twice`);
     else overrides.set(override.value.domain, override.value);
   }
-  return { overrides: [...overrides.values()], problems };
+  return { overrides: [...overrides.values()], expired, problems };
 }
 
 const YES_NO: Readonly<Record<string, boolean>> = {
@@ -60,7 +62,7 @@ const YES_NO: Readonly<Record<string, boolean>> = {
   yes: true,
 };
 
-function overrideOf(of: (column: Column) => string, author: string | null, now: number): Checked<Wanted> {
+function overrideOf(of: (column: Column) => string, author: string | null): Checked<Wanted> {
   const parsed = parseDomain(of('domain'));
   if (!parsed.ok) return bad(`domain: ${parsed.detail}`);
   const action = of('action').toLowerCase();
@@ -72,7 +74,7 @@ function overrideOf(of: (column: Column) => string, author: string | null, now: 
   if (!note.ok) return bad(`note ${note.problem}`);
   const by = labelOf(of('author'));
   if (!by.ok) return bad(`author ${by.problem}`);
-  const expiry = of('expires_at') === '' ? good(null) : parseMoment(of('expires_at'), now);
+  const expiry = of('expires_at') === '' ? good(null) : parseTime(of('expires_at'));
   if (!expiry.ok) return bad(`expires_at ${expiry.problem}`);
   return good({
     ...{ domain: parsed.domain, action: action as OverrideAction, below },

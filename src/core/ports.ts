@@ -121,6 +121,14 @@ export interface SweepMark {
   readonly dead: string | null;
 }
 
+export interface MarkedOverrides {
+  readonly revision: number;
+  /** Another after every change of an override; a change of a key leaves it as it is. */
+  readonly mark: string;
+  /** Each is made when it is asked for. Undefined where they are those of the mark that is known. */
+  readonly overrides: Iterable<Override> | undefined;
+}
+
 export interface Store extends ListStore, DecisionStore, EventStore, MixStore, WhereaboutsStore {
   /**
    * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
@@ -158,6 +166,8 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
   setOverrides(overrides: readonly Override[], act: Act, more?: readonly Act[]): Promise<void>;
   removeOverride(domain: string, act: Act): Promise<boolean>;
   listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
+  /** For whoever holds them in memory. */
+  readOverrides(known: string | undefined): Promise<MarkedOverrides>;
 
   /** Remembers verdicts that were given, one per key, domain and day; forgets them and days of usage before `sinceDay`. */
   flag(flags: readonly Flag[], sinceDay: string): Promise<void>;

@@ -15,6 +15,7 @@ import type { OperatorRecord } from '../core/operator.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
 import type { ServerSign } from '../core/server.ts';
+import type { SigningRow } from '../core/signing-key.ts';
 import { COUNTS, LATENCIES, type Traffic, type TrafficSlot } from '../core/traffic.ts';
 import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
 import { FLAG } from './columns-of-flags.ts';
@@ -158,7 +159,7 @@ export const AUDIT = table<Act & { readonly id: number }>('audit', ['id'], {
 export const ACT = without(AUDIT, 'id');
 
 /** One row: the secret half of the key that filters are signed with. */
-export const SIGNING = table<{ readonly id: number; readonly secret: string }>('signing', ['id'], {
+export const SIGNING = table<SigningRow>('signing', ['id'], {
   id: whole,
   secret: text,
 });

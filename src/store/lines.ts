@@ -41,7 +41,7 @@ export function toBytes(rows: readonly object[]): Uint8Array<ArrayBuffer> {
 }
 
 /** Each row is made when it is asked for. */
-export function fromBytes<T>(bytes: Uint8Array): Iterable<T> {
+export function fromBytes<T>(bytes: Uint8Array): { [Symbol.iterator](): Generator<T> } {
   const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return { [Symbol.iterator]: () => parsing<T>(lines) };
 }

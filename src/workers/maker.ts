@@ -7,10 +7,10 @@ import type { Config } from '../config.ts';
 import type { Catalog } from '../core/catalog.ts';
 import { FeedError } from '../core/feed.ts';
 import type { ChangesMark } from '../core/listing-change.ts';
-import type { Override } from '../core/override.ts';
 import type { FilterFile } from '../filter.ts';
 import { type Make, makeHere } from '../make.ts';
 import type { StorePorts } from '../store/sqlite/store.ts';
+import { packingOverrides } from './override-lines.ts';
 
 /** Below this it takes less here, in steps, than a thread takes to start (0.3 s). */
 const LARGE = 50_000;
@@ -39,7 +39,7 @@ export interface Jobs {
   filter: {
     asked: {
       readonly catalog: Handed;
-      readonly overrides: readonly Override[];
+      readonly overrides: readonly Uint8Array<ArrayBuffer>[];
       readonly now: number;
       readonly secret: string;
     };
@@ -76,7 +76,11 @@ export function createMaker({ config, store, onError, large = LARGE }: MakerPart
   const threads = new Set<Worker>();
   let isClosed = false;
 
-  async function inThread<J extends keyof Jobs>(kind: J, asked: Jobs[J]['asked']): Promise<Jobs[J]['made']> {
+  async function inThread<J extends keyof Jobs>(
+    kind: J,
+    asked: Jobs[J]['asked'],
+    given: readonly ArrayBuffer[] = [],
+  ): Promise<Jobs[J]['made']> {
     const { database, feedsOff } = config;
     const ports = kind === 'filter' ? undefined : await store.share?.();
     if (isClosed) throw new Error(GIVEN_UP);
@@ -85,7 +89,7 @@ export function createMaker({ config, store, onError, large = LARGE }: MakerPart
     const file = new URL(import.meta.url.endsWith('.ts') ? './making.ts' : './making.js', import.meta.url);
     const thread = new Worker(file, {
       workerData: start,
-      transferList: ports ? Object.values(ports) : [],
+      transferList: [...(ports ? Object.values(ports) : []), ...given],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
     });
     threads.add(thread);
@@ -117,9 +121,13 @@ export function createMaker({ config, store, onError, large = LARGE }: MakerPart
     },
     async filter(of, now, secret) {
       if (namesIn(of.catalog) < large) return here.filter(of, now, secret);
-      const overrides = [...of.overrides.values()];
+      const overrides = await inTurns(packingOverrides(of.overrides));
       const asked = { catalog: await hand(of.catalog), overrides, now, secret };
-      const { bytes, ...file } = await inThread('filter', asked);
+      const { bytes, ...file } = await inThread(
+        'filter',
+        asked,
+        overrides.map(({ buffer }) => buffer),
+      );
       return { ...file, bytes: Buffer.from(bytes.buffer) };
     },
     close() {

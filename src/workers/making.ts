@@ -6,6 +6,7 @@ import { handingOver, inTurns } from '../assemble.ts';
 import { joinCatalog, joinStore } from '../compose.ts';
 import { filterHere, makeHere } from '../make.ts';
 import type { FromMaking, Jobs, MakingStart } from './maker.ts';
+import { unpackOverrides } from './override-lines.ts';
 
 /** Of the connections of PostgreSQL it needs the fewest. */
 const SHARE = 8;
@@ -27,8 +28,7 @@ async function tellChanges({ before, after, ...told }: Jobs['tell']['asked']): P
 }
 
 async function makeFilter({ catalog, overrides, now, secret }: Jobs['filter']['asked']) {
-  const byName = new Map(overrides.map(override => [override.domain, override]));
-  const of = { catalog: await joinCatalog(config, catalog), overrides: byName };
+  const of = { catalog: await joinCatalog(config, catalog), overrides: unpackOverrides(overrides) };
   const file = await filterHere(of, now, secret);
   // Of its own, so that it can be given away.
   return { ...file, bytes: new Uint8Array(file.bytes) };

@@ -1,9 +1,11 @@
-import { createPublicKey, verify } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { readFilter, SIGNATURE_BYTES } from '../../client/src/fuse.ts';
 import { createClient, createFilter } from '../../client/src/index.ts';
+import { allSuffixes } from '../../src/core/all-suffixes.ts';
+import type { Override } from '../../src/core/override.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
-import { createFilters, type FilterParts, makeFilter } from '../../src/filter.ts';
+import { createFilters, type FilterFile, type FilterParts, makeFilter } from '../../src/filter.ts';
 import { ACT } from '../support/act.ts';
 import { runJson } from '../support/process.ts';
 import { installedCatalog, sharedService } from '../support/service.ts';
@@ -82,6 +84,23 @@ test('follows what operators decide, with the next call, and is the same again w
   expect((await fetched()).etag).toBe(before.etag);
 });
 
+test('takes no suffix and no name that we know as innocent for disposable; one that an operator allows is right with the next', async () => {
+  const before = await fetched();
+  const filter = readFilter(before.bytes)!;
+  const catalog = await installedCatalog();
+  const isListed = (name: string) => catalog.listed([name]).hits.length > 0;
+  const known = [...allSuffixes(), ...catalog.innocentNames()].filter(name => !isListed(name));
+  expect([known.length > 10_000, known.filter(filter.has)]).toEqual([true, []]);
+
+  let at = 0;
+  while (!filter.has(`company-${at}.com`)) at++;
+  const company = `company-${at}.com`;
+  await override(company, 'allow');
+  const after = await fetched();
+  expect([readFilter(after.bytes)!.has(company), after.etag === before.etag]).toEqual([false, false]);
+  await shared().store.removeOverride(company, { ...ACT, subject: company });
+});
+
 test('is what a client needs to tell without a call, and a change of a key makes it no other', async () => {
   const service = { baseUrl: shared().base, apiKey: secret };
   const filter = createFilter({ ...service, publicKey });
@@ -99,14 +118,20 @@ test('is signed anew twice a day, and when a clock was set back, with the same t
   const make: FilterParts['make'] = (of, at, key) => makeFilter(of, at, key, async steps => allAtOnce(steps));
   const sources = { catalog: await installedCatalog(), overrides: new Map() };
   const filters = createFilters({
-    ...{ store: shared().store, sources: () => sources, clock: () => now },
+    ...{
+      store: shared().store,
+      sources: () => sources,
+      nextEnd: () => Infinity,
+      revision: () => 1,
+      clock: () => now,
+    },
     make,
   });
   const { etag, bytes } = await filters.current();
   // By a seed that only the key tells: with one that is known, names could be chosen so that another's is in it too.
   const others = createFilters({
     ...{ store: { signingKey: async (candidate: string) => candidate }, sources: () => sources },
-    ...{ clock: () => now, make },
+    ...{ nextEnd: () => Infinity, revision: () => 1, clock: () => now, make },
   });
   const seeds = [bytes, (await others.current()).bytes].map(one => readFilter(one)!.head.seed);
   expect(new Set(seeds).size).toBe(2);
@@ -121,3 +146,66 @@ test('is signed anew twice a day, and when a clock was set back, with the same t
   expect(await madeAt(begun + 12 * 3_600_000)).toBe(0);
   expect(await madeAt(begun - 86_400_000)).toBe(0);
 });
+
+test('is made once at a time, however often operators change something: all who wait get the next one, which knows it all', async () => {
+  const catalog = await installedCatalog();
+  let overrides: ReadonlyMap<string, Override> = new Map();
+  const makes: { readonly of: number; readonly file: PromiseWithResolvers<FilterFile> }[] = [];
+  let underWay = 0;
+  let most = 0;
+  const filters = createFilters({
+    ...{ store: shared().store, sources: () => ({ catalog, overrides }), clock: () => 1_000 },
+    nextEnd: () => Infinity,
+    revision: () => 1,
+    async make(of) {
+      most = Math.max(most, ++underWay);
+      const file = Promise.withResolvers<FilterFile>();
+      makes.push({ of: of.overrides.size, file });
+      return file.promise.finally(() => underWay--);
+    },
+  });
+  const begun = async (count: number) => vi.waitFor(() => expect(makes.length).toBe(count), { interval: 1 });
+  const fileOf = (names: number): FilterFile => ({ bytes: Buffer.alloc(0), etag: '', names });
+  const asked: Promise<FilterFile>[] = [];
+  for (let count = 1; count <= 15; count++) {
+    overrides = new Map(named(count).map(one => [one.domain, one]));
+    asked.push(filters.current());
+  }
+  const all = Promise.allSettled(asked);
+  await begun(1);
+  makes[0]!.file.reject(new Error('no room'));
+  await begun(2);
+  makes[1]!.file.resolve(fileOf(makes[1]!.of));
+  const [first, ...others] = await all;
+  expect([first!.status, makes.length, most]).toEqual(['rejected', 2, 1]);
+  for (const one of others) expect(one).toMatchObject({ value: { names: 15 } });
+  expect((await filters.current()).names).toBe(15);
+});
+
+test('is signed with the key that a restored backup has, with the next call', async () => {
+  const keys = [1, 2].map(() => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    return privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
+  });
+  let [secret] = keys;
+  let revision = 1;
+  const sources = { catalog: await installedCatalog(), overrides: new Map() };
+  const filters = createFilters({
+    ...{ store: { signingKey: async () => secret! }, sources: () => sources, clock: () => 1_000 },
+    ...{ nextEnd: () => Infinity, revision: () => revision },
+    make: async (_, now, key) => ({ bytes: Buffer.from(key), etag: `"${now}"`, names: 0 }),
+  });
+  const signedBy = async () => keys.indexOf((await filters.current()).bytes.toString());
+  const first = await filters.current();
+  revision = 2;
+  expect([(await filters.current()) === first, await signedBy()]).toEqual([true, 0]);
+  const before = await filters.publicKey();
+  [revision, secret] = [3, keys[1]];
+  expect([await signedBy(), await signedBy(), (await filters.publicKey()) === before]).toEqual([1, 1, false]);
+});
+
+const named = (count: number): Override[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...{ domain: `name-${at}.com`, action: 'deny', below: true },
+    ...{ note: null, author: null, createdAt: 0, expiresAt: null },
+  }));

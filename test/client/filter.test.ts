@@ -22,7 +22,7 @@ let status = 200;
 let asked: { url: string; tag: string | undefined }[] = [];
 
 async function signed(names: readonly string[], madeAt: number, by = keys): Promise<Uint8Array> {
-  const body = Buffer.from(allAtOnce(fusing(names, madeAt, 7)));
+  const body = Buffer.from(allAtOnce(fusing(names, madeAt, 7)).body);
   return Buffer.concat([body, new Uint8Array(await crypto.subtle.sign('Ed25519', by.privateKey, body))]);
 }
 

@@ -19,13 +19,16 @@ test('thousands of overrides are imported at once, and a running server knows th
   const { store, get, key } = shared();
   const { secret } = await key();
   const lines = Array.from({ length: 5_000 }, (_, at) => `own-${at}.com,deny,yes,"a, b"\n`);
-  const path = file(`domain,action,below,note\n${lines.join('')}`);
+  // Of an export that was kept for a while.
+  const ended = 'gone.com,deny,yes,,2026-01-01\n';
+  const path = file(`domain,action,below,note,expires_at\n${lines.join('')}${ended}`);
   const dry = await runJson(['overrides', 'import', path, '--dry-run'], beside());
-  expect(dry).toEqual({ dry_run: true, added: 5_000, changed: 0, replaced: [], unchanged: 0 });
+  expect(dry).toEqual({ dry_run: true, added: 5_000, changed: 0, replaced: [], unchanged: 0, expired: 1 });
   expect((await store.listOverrides()).overrides).toEqual([]);
 
   const done = await run(['overrides', 'import', path], beside());
-  expect(done).toMatchObject({ code: 0, stdout: '5000 added, 0 changed, 0 unchanged\n', stderr: '' });
+  expect(done).toMatchObject({ code: 0, stderr: '' });
+  expect(done.stdout).toBe('5000 added, 0 changed, 0 unchanged, 1 left out that have expired\n');
   const answer = await get('/v1/public/domain/x.own-4999.com', secret);
   expect(await answer.json()).toMatchObject({ reason: 'disposable', risk_score: 100 });
   expect(await store.audit(1)).toMatchObject([

@@ -35,7 +35,7 @@ async function confirmed(overrides: readonly Override[] = []): Promise<string[]>
     withInnocentBelow,
   );
   const byName = new Map(overrides.map(one => [one.domain, one]));
-  return [...allAtOnce(confirming({ catalog, overrides: byName }, NOW))].sort();
+  return [...allAtOnce(confirming({ catalog, overrides: byName }, NOW)).names].sort();
 }
 
 describe('a name that a filter may tell', () => {
@@ -72,6 +72,17 @@ describe('a name that a filter may tell', () => {
     ],
   ])('is not, or is, as an operator says: %s', async (_, overrides, names) => {
     expect(await confirmed(overrides)).toEqual(names);
+  });
+
+  it('is no name that is spared: suffixes, innocents, what is allowed, and all above these', async () => {
+    const catalog = await catalogOf([], { verified: ['sure.net'] }, withInnocentBelow);
+    const overrides = [override('inner.sure.org', 'deny', true), override('a.b.good.com', 'allow', false)];
+    const byName = new Map(overrides.map(one => [one.domain, one]));
+    const { names, spared } = allAtOnce(confirming({ catalog, overrides: byName }, NOW));
+    expect([...names]).toEqual(['sure.net', 'inner.sure.org']);
+    expect([...names].filter(name => spared.names.has(name) || spared.suffixes.has(name))).toEqual([]);
+    for (const name of ['sure.org', 'a.b.good.com', 'good.com']) expect(spared.names).toContain(name);
+    for (const name of ['mooo.com', 'edu.om']) expect(spared.suffixes).toContain(name);
   });
 
   it('is found in steps of twenty', async () => {

@@ -40,7 +40,8 @@ describe('what is wrong is told by its line, all of it at once', () => {
     [`${HEAD}a.com,deny,perhaps\n`, [/^line 2: below must be yes or no/]],
     [`${HEAD}a.com,deny,,"two\nlines"\nb.com,x\n`, [/^line 2: note must be/, /^line 4: action/]],
     [`${HEAD}a.com,deny,,,"\u202e"\n`, [/^line 2: author must be/]],
-    [`${HEAD}a.com,deny,,,,2001-01-01\n`, [/^line 2: expires_at must lie ahead/]],
+    [`${HEAD}a.com,deny,,,,soon\n`, [/^line 2: expires_at must be like/]],
+    [`${HEAD}a.com,block,,,,2001-01-01\n`, [/^line 2: action/]],
     [`${HEAD}a.com,deny\nA.com.,allow\n`, [/^line 3: a.com comes twice/]],
     [`${HEAD}a.com,deny,,,,,more\n`, [/^line 2: has too many values/]],
     [HEAD + 'a.com,deny\n'.repeat(MOST_LINES + 1), [/at most 200000 at once/]],
@@ -58,5 +59,20 @@ test('what is written out can be read again; what has ended is left out', () => 
   const text = writtenOverrides([override, { ...override, domain: 'b.com', expiresAt: NOW }], NOW);
   expect(text).toBe(`${HEAD}a.com,role,yes,"'=1+1, ""x""",,2026-11-16T00:00:01Z\n`);
   const { createdAt, ...wanted } = override;
-  expect(parseOverrides(text, null, NOW)).toEqual({ overrides: [wanted], problems: [] });
+  expect(parseOverrides(text, null, NOW)).toEqual({ overrides: [wanted], expired: 0, problems: [] });
+  // An export that was kept until its line had ended.
+  const later = parseOverrides(`${text}b.com,deny\n`, null, NOW + 1_000);
+  expect(later).toMatchObject({ overrides: [{ domain: 'b.com' }], expired: 1, problems: [] });
+});
+
+test.each<[string, string, RegExp]>([
+  ['a quote that is never closed', `"${'a'.repeat(2 ** 24)}`, /a quote is not closed/],
+  ['a long value in quotes', `"${'a'.repeat(2 ** 24)}",deny`, /^line 2: domain: /],
+  ['quotes alone', `"${'""'.repeat(2 ** 17)}",deny`, /^line 2: domain: /],
+  ['something behind a quote', '"a.com"x,deny', /a quote is not closed/],
+  ['a quote within a value', 'a"b.com,deny', /a quote is not closed/],
+  ['values without an end', ','.repeat(2 ** 20), /^line 2: has too many values/],
+  ['line ends of all kinds', `${'\r\n\n\r'.repeat(2 ** 16)}a.com`, /^line 131074: action/],
+])('megabytes that no spreadsheet writes are told as what they are: %s', (_, text, problem) => {
+  expect(parse(`${HEAD}${text}`).problems).toEqual([expect.stringMatching(problem)]);
 });

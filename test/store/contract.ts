@@ -540,6 +540,37 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.removeOverride(other.domain, ACT)).toBe(false);
       expect((await store.listOverrides()).overrides).toEqual([again]);
     });
+
+    test('are read with their mark, which every change of one of them changes and a change of a key does not', async () => {
+      const store = await empty();
+      const marks: string[] = [];
+      const read = async (known: string | undefined) => {
+        const { overrides, mark, revision } = await store.readOverrides(known);
+        expect(revision).toBe(await store.revision());
+        if (mark !== marks.at(-1)) marks.push(mark);
+        return overrides && [...overrides].sort((a, b) => (a.domain < b.domain ? -1 : 1));
+      };
+      expect([await read(undefined), await read(marks[0])]).toEqual([[], undefined]);
+      const odd = {
+        ...override,
+        domain: 'a.example',
+        below: false,
+        note: 'a "\\ b\u2028ü😀',
+        expiresAt: null,
+      };
+      await store.setOverride(override, ACT);
+      expect(await read(marks[0])).toEqual([override]);
+      await store.setOverrides([odd], ACT);
+      expect(await read(marks[1])).toEqual([odd, override]);
+      await store.createKey(someKey(), ACT);
+      expect([await read(marks[2]), marks.length]).toEqual([undefined, 3]);
+      await store.setOverride({ ...odd, action: 'deny' }, ACT);
+      await store.removeOverride('no.example', ACT);
+      expect(await read(marks[2])).toEqual([{ ...odd, action: 'deny' }, override]);
+      await store.removeOverride(odd.domain, ACT);
+      expect([await read(marks[3]), await read(marks[0])]).toEqual([[override], [override]]);
+      expect(new Set(marks).size).toBe(5);
+    });
   });
 
   describe('ranking', () => {

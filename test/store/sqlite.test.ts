@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -24,6 +25,7 @@ import type { Override } from '../../src/core/override.ts';
 import { type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { rotated } from '../../src/core/rotation.ts';
+import { publicKeyOf } from '../../src/core/signing-key.ts';
 import { TABLES } from '../../src/store/columns.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { SQLITE } from '../../src/store/sqlite/codes.ts';
@@ -95,6 +97,9 @@ storeContract(async () => {
   const path = join(temporaryFolder(), 'domain-risk.db');
   return () => open(path);
 }, emptiedServers());
+
+const newSigningKey = () =>
+  generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
 
 describe('the file', () => {
   test('is for its own user only: 0600 in a directory of 0700, the journal too', async () => {
@@ -921,19 +926,25 @@ describe('a restore', () => {
     const elsewhere = await newStore();
     const older = { ...list, digest: 'a', acceptedAt: 8, body: 'old' };
     await elsewhere.store.acceptSnapshot(older, null, { ...ACT, subject: 'castle' });
-    await elsewhere.store.signingKey('present');
-    await store.signingKey('from the backup');
+    const [ours, theirs] = [newSigningKey(), newSigningKey()];
+    await elsewhere.store.signingKey(ours);
+    await store.signingKey(theirs);
     const own = { kind: 'free', format: 'lines', verified: false, addedAt: 3 } as const;
     await store.addFeed({ ...own, name: 'ours', place: '/old' }, 9, ACT);
     await elsewhere.store.addFeed({ ...own, name: 'ours', place: '/new' }, 9, ACT);
     const newer = join(temporaryFolder(), 'newer.db');
     await store.backup(newer, () => {});
+    const { changes } = await elsewhere.store.compareBackup(newer);
+    const [told] = changes.filter(({ subject }) => subject === 'filter key');
+    for (const secret of [ours, theirs]) expect(told?.detail).toContain(publicKeyOf(secret));
     await elsewhere.store.restore(newer, { ...restored, at: 2 ** 42 + 1 });
+    expect(await elsewhere.store.audit(20)).toContainEqual(expect.objectContaining(told));
+    expect((await elsewhere.store.compareBackup(newer)).changes).toEqual([]);
     expect(await elsewhere.store.snapshot('castle')).toEqual(list);
-    expect(await elsewhere.store.signingKey('later')).toBe('present');
+    expect(await elsewhere.store.signingKey('later')).toBe(theirs);
     const empty = await newStore();
     await empty.store.restore(newer, { ...restored, at: 2 ** 42 + 2 });
-    expect(await empty.store.signingKey('later')).toBe('from the backup');
+    expect(await empty.store.signingKey('later')).toBe(theirs);
     expect((await empty.store.addedFeeds()).map(({ place }) => place)).toEqual(['/old']);
     expect((await elsewhere.store.addedFeeds()).map(({ place }) => place)).toEqual(['/new']);
     expect((await elsewhere.store.audit(20)).length).toBeGreaterThanOrEqual(7);

@@ -23,4 +23,10 @@ export const LIST_TABLES: Readonly<Record<string, string>> = {
     addresses text NOT NULL,
     day text COLLATE "C" NOT NULL
   )`,
+  changes_mark: `CREATE TABLE ${SCHEMA}.changes_mark (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    generation text NOT NULL,
+    floor bigint NOT NULL,
+    last bigint NOT NULL
+  )`,
 };

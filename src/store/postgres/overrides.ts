@@ -3,7 +3,7 @@
 import type { Act } from '../../core/audit.ts';
 import type { Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
-import { replaced, upsert } from '../table.ts';
+import { type PostgresRow, replaced, upsert } from '../table.ts';
 import { writeActs } from './audit.ts';
 import type { Connections } from './connect.ts';
 import type { Revisions } from './revision.ts';
@@ -37,7 +37,19 @@ export function createOverrides({ run }: Connections, { change }: Revisions) {
         const { count } = await session.query('DELETE FROM override WHERE domain = $1', [domain]);
         return count === 1;
       }),
-    /** One statement sees one state of the database: the overrides and the revision belong together. */
+    /** One statement sees one state of the database: the overrides, their mark and the revision belong together. */
+    readOverrides: (known: string | undefined) =>
+      run(async session => {
+        const { rows } = await session.query(
+          `SELECT revision.value AS revision, override_mark.value AS mark, ${names}
+          FROM revision LEFT JOIN override_mark ON true LEFT JOIN override ON override_mark.value IS DISTINCT FROM $1`,
+          [known ?? null],
+        );
+        const mark = String(rows[0]?.mark ?? '');
+        const overrides = mark === known ? undefined : recordsOf(rows);
+        return { revision: Number(rows[0]?.revision), mark, overrides };
+      }),
+    /** The same of these and the revision. */
     listOverrides: () =>
       run(async session => {
         const { rows } = await session.query(
@@ -49,4 +61,9 @@ export function createOverrides({ run }: Connections, { change }: Revisions) {
         };
       }),
   };
+}
+
+/** Each is made when it is asked for. Where there is none, there is a row without any. */
+function* recordsOf(rows: readonly PostgresRow[]): Generator<Override> {
+  for (const row of rows) if (row.domain !== null) yield postgres.record(row);
 }

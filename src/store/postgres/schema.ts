@@ -5,6 +5,7 @@ import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
 import { LIST_TABLES } from './list-tables.ts';
 import { VERDICT_DAY_TABLE } from './mix.ts';
+import { OVERRIDE_MARK_TABLE } from './override-mark.ts';
 import { SCHEMA, type Session } from './session.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
@@ -217,17 +218,12 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     feeds text[] NOT NULL
   );
   CREATE INDEX listing_change_by_time ON ${SCHEMA}.listing_change (at)`,
-  changes_mark: `CREATE TABLE ${SCHEMA}.changes_mark (
-    id smallint PRIMARY KEY CHECK (id = 1),
-    generation text NOT NULL,
-    floor bigint NOT NULL,
-    last bigint NOT NULL
-  )`,
   traffic: TRAFFIC_TABLE,
   decision: DECISION_TABLE,
   event: EVENT_TABLE,
   ...LIST_TABLES,
   verdict_day: VERDICT_DAY_TABLE,
+  override_mark: OVERRIDE_MARK_TABLE,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

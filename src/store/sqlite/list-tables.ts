@@ -21,4 +21,10 @@ export const LIST_TABLES: Readonly<Record<string, string>> = {
     addresses TEXT NOT NULL,
     day TEXT NOT NULL
   ) STRICT, WITHOUT ROWID`,
+  changes_mark: `CREATE TABLE changes_mark (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    generation TEXT NOT NULL,
+    floor INTEGER NOT NULL,
+    last INTEGER NOT NULL
+  ) STRICT`,
 };

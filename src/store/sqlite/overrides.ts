@@ -8,6 +8,14 @@ import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import type { Revisions } from './revision.ts';
 
+/**
+ * As `OVERRIDE` reads them, written as JSON by SQLite itself: of 100,000 that takes the thread, for which calls wait that
+ * need their key read, a sixth of the time (2026-11-17).
+ */
+const LINES = `SELECT group_concat(json_object(
+    'domain', domain, 'action', action, 'below', json(iif(below, 'true', 'false')), 'note', note, 'author', author,
+    'createdAt', created_at, 'expiresAt', expires_at), char(10)) AS lines FROM override`;
+
 export type Overrides = ReturnType<typeof createOverrides>;
 
 export function createOverrides(db: DatabaseSync, { revision, change, together }: Revisions) {
@@ -28,6 +36,14 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
       }),
     removeOverride: (domain: string, act: Act) =>
       change(act, () => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1),
+    /** As lines: revision and mark, and then the overrides, unless they are those of the mark that is known. */
+    readOverrides: (known: string | undefined): Uint8Array<ArrayBuffer> =>
+      together(() => {
+        const mark = String(db.prepare('SELECT value FROM override_mark').get()?.value ?? '');
+        const head = JSON.stringify({ revision: revision(), mark });
+        const lines = mark === known ? null : db.prepare(LINES).get()!.lines;
+        return new TextEncoder().encode(lines === null ? `${head}\n` : `${head}\n${lines}\n`);
+      }),
     listOverrides: () =>
       together(() => ({
         overrides: db

@@ -111,7 +111,7 @@ export const MERGES: readonly Merge[] = [
   missingOf(GUEST, sameIn(GUEST), `AND NOT EXISTS (${IS_TAKEN_OUT})`),
   missingOf(SWEEP, sameIn(SWEEP)),
   missingOf(WHEREABOUT, sameIn(WHEREABOUT)),
-  // The one in use stays, since clients know its other half.
+  // Where there is another: `signingAgain`.
   missingOf(SIGNING, sameIn(SIGNING)),
   ...CHANGES,
   missingOf(CHECKED, sameIn(FEED_CHECK), 'AND old.approved IS NULL AND old.rejected IS NULL'),

@@ -14,7 +14,17 @@ import {
   type Written,
 } from '../../core/restored.ts';
 import { doubtsAbout, keysAgain, oneKeys } from '../../core/restored-keys.ts';
-import { KEY, OPERATOR, OVERRIDE, PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD, TABLES } from '../columns.ts';
+import { signingAgain } from '../../core/signing-key.ts';
+import {
+  KEY,
+  OPERATOR,
+  OVERRIDE,
+  PAST_SNAPSHOT,
+  SIGNING,
+  SNAPSHOT,
+  SNAPSHOT_HEAD,
+  TABLES,
+} from '../columns.ts';
 import { ADDED_FEED, FEED_CHECK } from '../columns-of-lists.ts';
 import { type Shape, type Table, upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -63,6 +73,7 @@ function decidedIn(db: DatabaseSync) {
     added: addedAgain(...bothOf(db, ADDED_FEED, ADDED_FEED)),
     checks: checksAgain(...bothOf(db, FEED_CHECK, FEED_CHECK)),
     lists: listsAgain([...present, ...past], old),
+    signing: signingAgain(...bothOf(db, SIGNING, SIGNING)),
   };
 }
 
@@ -85,16 +96,17 @@ function restoredOf(db: DatabaseSync, decided: Decided): Restored {
   };
 }
 
-function write(db: DatabaseSync, { keys, overrides, operators, added, checks, lists }: Decided): void {
+function write(db: DatabaseSync, { lists, ...decided }: Decided): void {
   const putAll = <R extends object>(table: Table<R>, written: readonly Written<R>[]) => {
     const statement = db.prepare(upsert(table as Table<object>, table.sqlite.places));
     for (const { record } of written) statement.run(...table.sqlite.values(record));
   };
-  putAll(KEY, keys);
-  putAll(OVERRIDE, overrides);
-  putAll(OPERATOR, operators);
-  putAll(ADDED_FEED, added);
-  putAll(FEED_CHECK, checks);
+  putAll(KEY, decided.keys);
+  putAll(OVERRIDE, decided.overrides);
+  putAll(OPERATOR, decided.operators);
+  putAll(ADDED_FEED, decided.added);
+  putAll(FEED_CHECK, decided.checks);
+  putAll(SIGNING, decided.signing);
   for (const merge of MERGES) db.exec(put(merge));
   for (const { record } of lists) putList(db, record.feed);
 }

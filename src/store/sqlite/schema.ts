@@ -7,6 +7,7 @@ import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
 import { LIST_TABLES } from './list-tables.ts';
 import { VERDICT_DAY_TABLE } from './mix.ts';
+import { OVERRIDE_MARK_TABLE } from './override-mark.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
 /** Marks a file as ours ("DRSK"), so that another program's database is never written to. */
@@ -199,17 +200,12 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     feeds TEXT NOT NULL
   ) STRICT;
   CREATE INDEX listing_change_by_time ON listing_change (at)`,
-  changes_mark: `CREATE TABLE changes_mark (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    generation TEXT NOT NULL,
-    floor INTEGER NOT NULL,
-    last INTEGER NOT NULL
-  ) STRICT`,
   traffic: TRAFFIC_TABLE,
   decision: DECISION_TABLE,
   event: EVENT_TABLE,
   ...LIST_TABLES,
   verdict_day: VERDICT_DAY_TABLE,
+  override_mark: OVERRIDE_MARK_TABLE,
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>
