@@ -40,3 +40,17 @@ test('the lines of a head that comes in pieces are counted from the first, howev
   // Those of one request are not counted for the next.
   expect(keptAfter([lines(100), WHOLE], [lines(100), { ...WHOLE, requests: 2 }])).toEqual([0, 0]);
 });
+
+test('empty lines before a request are read in one go, count as lines of its head, and are forgotten with it', () => {
+  const blank = Buffer.from('\r\n'.repeat(32_768));
+  const parsing = new Parsing();
+  expect(parsing.endOf(blank)).toBe(257);
+  expect(parsing.endOf(Buffer.from('\r\n\r\n\nGET / HTTP/1.1\r\n\r\n'))).toBe(5);
+  expect(parsing.takes(blank.subarray(0, 257), NONE)).toBe(false);
+  const [some, few, end] = [blank.subarray(0, 256), lines(2), Buffer.from('\r\n')];
+  const made = { ...WHOLE, requests: 2 };
+  expect(keptAfter([some, NONE], [few, WHOLE], [some, WHOLE], [few, made])).toEqual([0, 0, 0, 0]);
+  expect(keptAfter([some, NONE], [end.subarray(0, 1), NONE])).toEqual([0, 'refused']);
+  // What ends a head is none of them.
+  expect(keptAfter([some, NONE], [few, NONE], [end, WHOLE])[2]).toBe(0);
+});

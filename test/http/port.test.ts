@@ -392,3 +392,22 @@ test('a body in chunks of one byte is read in many turns of the event loop, and 
   // In one piece of 64 KB there are 10,900 of them; 683 are parsed at a time, and the stream may join a few of these.
   expect(Math.max(...turns)).toBeLessThanOrEqual(6 * 683);
 });
+
+test.each([
+  ['alone', ''],
+  ['behind a call of the lane', head('/v1/public/domain/a.com')],
+  ['behind another request', head('/livez')],
+])(
+  'some empty lines before a request are passed over, any number of them ends the connection: %s',
+  async (_, first) => {
+    const { socket, statuses, received } = await startPort();
+    const before = first === '' ? [] : [200];
+    const isClosed = new Promise(done => socket.once('close', done));
+    socket.write(`${first}${'\r\n'.repeat(100)}${head('/livez')}`);
+    await eventually('it is answered', () => statuses().length === before.length + 1);
+    socket.write('\r\n'.repeat(8_192));
+    await isClosed;
+    expect(statuses()).toEqual([...before, 200, 431]);
+    expect(received()).toContain('at most 128 lines');
+  },
+);
