@@ -14,9 +14,11 @@ import { eventually, pause, sized, turn } from '../support/scale.ts';
 const CALL = '/v1/usage';
 const BODY = '/v1/public/domains';
 const ACT = '/admin/keys';
+const PAID = '/v1/public/top-domains';
+const LARGE_PAGE = JSON.stringify({ page: 'x'.repeat(60_000) });
 
 /** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
-async function startPort(mostConnections = 1_000) {
+async function startPort(mostConnections = 1_000, workers = 1) {
   const state = {
     isFull: false,
     asked: [] as string[],
@@ -39,6 +41,7 @@ async function startPort(mostConnections = 1_000) {
     mostConnections,
     connectionsPerAddress: 100,
     hasLane: true,
+    workers,
   });
   const call: Route = {
     method: 'GET',
@@ -65,6 +68,10 @@ async function startPort(mostConnections = 1_000) {
     act,
     call,
     { ...call, path: DOMAIN_PATH, name: 'domain' },
+    {
+      ...{ ...call, path: PAID, name: 'top' },
+      handle: one => sendJson(Object.assign(one, { isPaid: true, keyId: 'key' }), 200, LARGE_PAGE),
+    },
     { ...call, method: 'POST', path: BODY, name: 'domains', body: Type.Object({ a: Type.String() }) },
     {
       ...page('/livez', 'livez', 'application/json', one => sendJson(one, 200, '{"alive":true}')),
@@ -409,5 +416,29 @@ test.each([
     await isClosed;
     expect(statuses()).toEqual([...before, 200, 431]);
     expect(received()).toContain('at most 128 lines');
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'connections of a key that ask again and again and read nothing are closed, one that reads is not',
+  async () => {
+    // A sixteenth of what one port may leave unread: 2 MiB are 35 answers.
+    const { port, socket, statuses } = await startPort(1_000, 16);
+    const { port: at } = port.server.address() as { port: number };
+    let closed = 0;
+    const silent = Array.from({ length: 20 }, () => {
+      const one = connect(at, '127.0.0.1').pause();
+      onTestFinished(() => void one.destroy());
+      return one.on('error', () => {}).on('close', () => closed++);
+    });
+    let asked = 0;
+    for (; closed < 5 && asked < 40; asked++) {
+      socket.write(head(PAID));
+      for (const one of silent) if (!one.destroyed) one.write(head(PAID));
+      await eventually('all are answered', () => port.inFlight === 0 && statuses().length === asked + 1);
+    }
+    expect(closed).toBeGreaterThanOrEqual(5);
+    expect(statuses()).toEqual(Array.from({ length: asked }, () => 200));
+    expect(socket.destroyed).toBe(false);
   },
 );
