@@ -17,6 +17,7 @@ import type { DnsResolver } from './dns/resolver.ts';
 import { type Freshening, watchFreshness } from './freshness.ts';
 import { createDoors } from './http/doors.ts';
 import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
+import type { Together } from './http/listeners.ts';
 import { createMetrics, type Metrics, type MetricValues } from './http/metrics.ts';
 import { watchLoop } from './http/watchdog.ts';
 import { openKept } from './kept.ts';
@@ -46,8 +47,8 @@ export interface Service {
   /** What it tells where it is one of several workers. */
   health(): ResolverHealth;
   metrics(): Promise<MetricValues[]>;
-  /** Answers what was accepted, writes what is pending, closes everything. */
-  close(): Promise<void>;
+  /** Answers what was accepted, writes what is pending, closes everything; where all workers end, together with them. */
+  close(together?: Together): Promise<void>;
 }
 
 interface Parts {
@@ -208,9 +209,9 @@ async function start(parts: Starting): Promise<Service> {
     invite: invite.offer,
     health: () => resolver.health(),
     metrics: metrics.values,
-    async close() {
+    async close(together) {
       invite.close();
-      await ports.drain();
+      await ports.drain(together);
       for (const one of [watchdog, freshness, operators, maker]) one.close();
       // Every count is in the store already. What a silent store does not take now are flags, guests and figures.
       await atMost(LAST_WORDS_MS, Promise.all([following?.close(), kept.close()]));

@@ -8,6 +8,7 @@ import type { Connection } from './connection.ts';
 import { Dispatch, type DispatchParts } from './dispatch.ts';
 import { drainServer } from './drain.ts';
 import { Fairness } from './fairness.ts';
+import type { Listeners } from './listeners.ts';
 import { createServer } from './node-http.ts';
 import { rawRefusal } from './reply.ts';
 import { newRequestId } from './request-id.ts';
@@ -118,10 +119,10 @@ export class Port {
   }
 
   /** Not ready at once; every accepted request is answered; then the port closes. */
-  async drain(): Promise<void> {
+  async drain(listeners?: Listeners): Promise<void> {
     this.#dispatch.isDraining = true;
     for (const connection of this.sockets.all) connection.retire();
-    await drainServer(this.server, this.sockets, this.#fairness);
+    await drainServer(this.server, this.sockets, this.#fairness, listeners);
     this.#fairness.close();
     this.sockets.close();
     this.#dispatch.close();

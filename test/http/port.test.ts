@@ -1,8 +1,9 @@
-import { connect, type Socket } from 'node:net';
+import { connect, Server as NetServer, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Lane } from '../../src/http/lane.ts';
+import { Listeners } from '../../src/http/listeners.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
 import { Port } from '../../src/http/port.ts';
 import { sendJson } from '../../src/http/reply.ts';
@@ -18,7 +19,7 @@ const PAID = '/v1/public/top-domains';
 const LARGE_PAGE = JSON.stringify({ page: 'x'.repeat(60_000) });
 
 /** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
-async function startPort(mostConnections = 1_000, workers = 1) {
+async function startPort(mostConnections = 1_000, workers = 1, shared = 0) {
   const state = {
     isFull: false,
     asked: [] as string[],
@@ -78,7 +79,7 @@ async function startPort(mostConnections = 1_000, workers = 1) {
       isProbe: true,
     },
   ]);
-  await port.listen({ host: '127.0.0.1', port: 0 });
+  await port.listen({ host: '127.0.0.1', port: shared, isShared: workers > 1 });
   onTestFinished(() => port.drain());
   const sockets: Socket[] = [];
   port.server.on('connection', one => sockets.push(one));
@@ -180,13 +181,13 @@ test('whoever was in the kernel, not yet accepted, when the port was told to end
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
 });
 
-test('callers who connect anew with each call, since they are told to, are not reset when the port ends', async () => {
-  const { port, socket } = await startPort();
-  socket.destroy();
-  const { port: at } = port.server.address() as { port: number };
+/** In this process too: with 100, turns of its loop took so long on a busy machine that the port gave up waiting. */
+const CALLERS = 30;
+
+/** Callers who connect anew with each call, until nobody listens there; how their calls ended. */
+function comingAgain(at: number, callers: number) {
   const ends: Record<string, number> = {};
   let isOver = false;
-  /** Until the port is closed. */
   const caller = async () => {
     for (let end = ''; end !== 'ECONNREFUSED' && !isOver; ) {
       end = await new Promise<string>(resolve => {
@@ -202,15 +203,64 @@ test('callers who connect anew with each call, since they are told to, are not r
       ends[end] = (ends[end] ?? 0) + 1;
     }
   };
-  // In this process too: with 100, turns of its loop took so long on a busy machine that the port gave up waiting.
-  const callers = Array.from({ length: 30 }, caller);
-  await eventually('they are served', () => (ends['HTTP/1.1 200'] ?? 0) > sized(150, 500));
+  const all = Array.from({ length: callers }, caller);
+  const served = () => ends['HTTP/1.1 200'] ?? 0;
+  const areServed = () => eventually('they are served', () => served() > sized(150, 500));
+  const faults = async () => {
+    isOver = true;
+    await Promise.all(all);
+    // On a busy machine some are shed.
+    const { 'HTTP/1.1 200': _, 'HTTP/1.1 503': __, ECONNREFUSED: ___, ...others } = ends;
+    return others;
+  };
+  return { served, areServed, faults };
+}
+
+test('callers who connect anew with each call, since they are told to, are not reset when the port ends', async () => {
+  const { port, socket } = await startPort();
+  socket.destroy();
+  const { areServed, faults } = comingAgain((port.server.address() as { port: number }).port, CALLERS);
+  await areServed();
   await port.drain();
-  isOver = true;
-  await Promise.all(callers);
-  // On a busy machine some are shed.
-  const { 'HTTP/1.1 200': _, 'HTTP/1.1 503': __, ECONNREFUSED: ___, ...others } = ends;
-  expect(others).toEqual({});
+  expect(await faults()).toEqual({});
+});
+
+test('nor when it ends in two workers, one of which is told later', async () => {
+  const first = await startPort(1_000, 2);
+  const { port: at } = first.port.server.address() as { port: number };
+  const second = await startPort(1_000, 2, at);
+  for (const { socket } of [first, second]) socket.destroy();
+  const { areServed, served, faults } = comingAgain(at, CALLERS);
+  await areServed();
+  const together = { memory: Listeners.newMemory(1), workers: 2 };
+  // How many calls were answered when each of them closed.
+  const answered = new Map<unknown, number>();
+  const close = NetServer.prototype.close;
+  const closing = vi.spyOn(NetServer.prototype, 'close').mockImplementation(function (this: NetServer, then) {
+    if (!answered.has(this)) answered.set(this, served());
+    return close.call(this, then);
+  });
+  onTestFinished(() => closing.mockRestore());
+  const early = first.port.drain(new Listeners(together));
+  await pause(400);
+  await Promise.all([early, second.port.drain(new Listeners(together))]);
+  expect(await faults()).toEqual({});
+  // Whoever is answered by one comes to the other: there were only answers that were under way.
+  const [before, after] = [first, second].map(({ port }) => answered.get(port.server)!);
+  expect(after! - before!).toBeLessThanOrEqual(CALLERS);
+});
+
+test('workers that end know how many came to all of them, who waits, and who is closed', () => {
+  const together = { memory: Listeners.newMemory(2), workers: 2 };
+  const [one, other] = [new Listeners(together, 1), new Listeners(together, 1)];
+  expect([one.came(5), other.came(7), one.came(6), other.came(7)]).toEqual([0, 0, 1, 1]);
+  one.wait();
+  expect(other.areAllWaiting).toBe(false);
+  one.closed();
+  expect([other.areAllWaiting, other.areAllClosed]).toEqual([false, false]);
+  other.closed();
+  expect([one.areAllWaiting, one.areAllClosed]).toEqual([true, true]);
+  expect(new Listeners(together).areAllClosed).toBe(false);
 });
 
 /** Connections from other addresses, which stay. */
