@@ -3,6 +3,8 @@
  * and is reset where that one closes alone (61 of some thousand requests with two workers, 2026-11-17).
  */
 
+/** For callers, and for operators. */
+const MOST_PORTS = 2;
 const FIELDS = 3;
 const BYTES = 4;
 const [CAME, WAITING, CLOSED] = [0, 1, 2];
@@ -19,12 +21,12 @@ export class Listeners {
   #accepted: number | undefined;
   #isWaiting = false;
 
-  static newMemory(ports: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(ports * FIELDS * BYTES);
+  static newMemory(): SharedArrayBuffer {
+    return new SharedArrayBuffer(MOST_PORTS * FIELDS * BYTES);
   }
 
   /** The one at the first port, or at another; alone where nothing is said. */
-  constructor(together: Together = { memory: Listeners.newMemory(1), workers: 1 }, port = 0) {
+  constructor(together: Together = { memory: Listeners.newMemory(), workers: 1 }, port = 0) {
     this.#fields = new Int32Array(together.memory, port * FIELDS * BYTES, FIELDS);
     this.#workers = together.workers;
   }

@@ -19,10 +19,7 @@ const REMEMBERED_MS = 60_000;
 /** Within that minute: what kills them again and again is for whoever supervises this process. */
 const MOST_DEATHS = 5;
 /** Ten seconds from the signal on, with the store to be closed behind them. */
-const DRAIN_MS = 9_200;
-
-/** For callers and for operators. */
-const MOST_PORTS = 2;
+const DRAIN_MS = 8_900;
 
 export interface SupervisorParts extends Pick<WorkerStart, 'workers' | 'port' | 'metricsPort'> {
   readonly store: OpenedStore;
@@ -216,7 +213,7 @@ export class Supervisor {
     this.#isEnding = true;
     const threads = this.#places.flatMap(({ thread }) => (thread ? [thread] : []));
     const ended = threads.map(thread => new Promise(resolve => thread.once('exit', resolve)));
-    const together = { memory: Listeners.newMemory(MOST_PORTS), workers: threads.length };
+    const together = { memory: Listeners.newMemory(), workers: threads.length };
     for (const thread of threads) post(thread, { drain: together });
     let isLate = false;
     const late = setTimeout(() => {
