@@ -133,6 +133,18 @@ test('whose connection ends while an operator token is looked up is not waited f
   expect([statuses(), state.acts]).toEqual([[200], 1]);
 });
 
+test('a body that is broken while an operator token is looked up is refused at once, and nothing is done', async () => {
+  const { port, state, socket, statuses } = await startPort();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  state.judging = promise;
+  const fields = ['Host: x', 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
+  socket.write([`POST ${ACT} HTTP/1.1`, ...fields, '', 'zz', ''].join('\r\n'));
+  await eventually('it is refused', () => statuses().length === 1);
+  resolve(undefined);
+  await turn();
+  expect([statuses(), state.acts, port.inFlight]).toEqual([[400], 0, 0]);
+});
+
 test('a call that is refused while the port ends is told that its connection does', async () => {
   const { port, state, socket, statuses, received } = await startPort();
   socket.write(call());
@@ -232,7 +244,7 @@ test('nor when it ends in two workers, one of which is told later', async () => 
   for (const { socket } of [first, second]) socket.destroy();
   const { areServed, served, faults } = comingAgain(at, CALLERS);
   await areServed();
-  const together = { memory: Listeners.newMemory(1), workers: 2 };
+  const together = { memory: Listeners.newMemory(), workers: 2 };
   // How many calls were answered when each of them closed.
   const answered = new Map<unknown, number>();
   const close = NetServer.prototype.close;
@@ -251,7 +263,7 @@ test('nor when it ends in two workers, one of which is told later', async () => 
 });
 
 test('workers that end know how many came to all of them, who waits, and who is closed', () => {
-  const together = { memory: Listeners.newMemory(2), workers: 2 };
+  const together = { memory: Listeners.newMemory(), workers: 2 };
   const [one, other] = [new Listeners(together, 1), new Listeners(together, 1)];
   expect([one.came(5), other.came(7), one.came(6), other.came(7)]).toEqual([0, 0, 1, 1]);
   one.wait();
@@ -260,7 +272,11 @@ test('workers that end know how many came to all of them, who waits, and who is 
   expect([other.areAllWaiting, other.areAllClosed]).toEqual([false, false]);
   other.closed();
   expect([one.areAllWaiting, one.areAllClosed]).toEqual([true, true]);
+  // At the other port, and alone.
   expect(new Listeners(together).areAllClosed).toBe(false);
+  const alone = new Listeners(undefined, 1);
+  alone.closed();
+  expect([alone.areAllWaiting, alone.areAllClosed]).toEqual([true, true]);
 });
 
 /** Connections from other addresses, which stay. */
