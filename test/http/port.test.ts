@@ -508,3 +508,37 @@ test.runIf(process.platform === 'linux')(
     expect(socket.destroyed).toBe(false);
   },
 );
+
+const OWN = [
+  'Origin: https://app.example.com',
+  'Accept: application/problem+json',
+  'X-Request-Id: mine',
+  'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+];
+const ownHead = ['GET /v1/usage HTTP/1.1', 'Host: x', ...OWN].join('\r\n');
+
+test.each([
+  [431, 'more lines than anybody needs', `\r\n${'X-Aaaaaaaaaaaaaaaa: b\r\n'.repeat(130)}\r\n`, ''],
+  [431, 'too many bytes', `\r\nX: ${'a'.repeat(9_000)}\r\n\r\n`, ''],
+  [400, 'a bad line', '\r\nBad Name: x\r\n\r\n', ''],
+  [400, 'a bad line in a later piece', '\r\nX: ', 'b\r\nBad Name: x\r\n\r\n'],
+  [408, 'the rest never comes', '\r\nOrigin: https://half.exam', ''],
+])(
+  'a head that is refused with %i has an answer that its page can read: %s',
+  async (status, _, rest, later) => {
+    const { port, socket, sockets, received, statuses } = await startPort();
+    socket.write(ownHead + rest);
+    await eventually('it has come', () => (sockets[0]?.bytesRead ?? 0) >= ownHead.length);
+    await turn();
+    socket.write(later);
+    // As Node's own clock does after five seconds.
+    const late = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    if (status === 408) port.server.emit('clientError', late, sockets[0]!);
+    await eventually('it is refused', () => statuses().length === 1);
+    expect(statuses()).toEqual([status]);
+    expect(received()).toContain('\r\nAccess-Control-Allow-Origin: https://app.example.com\r\n');
+    expect(received()).toContain('\r\nContent-Type: application/problem+json; charset=utf-8\r\n');
+    expect(received()).toContain('\r\nX-Request-Id: mine\r\n');
+    expect(received()).toContain(`\r\n${OWN[3]}\r\n`);
+  },
+);
