@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Admit } from './admit.ts';
 import type { Config } from './config.ts';
 import type { Doors } from './http/doors.ts';
+import { Listeners, type Together } from './http/listeners.ts';
 import type { Metrics } from './http/metrics.ts';
 import { Port, type PortParts } from './http/port.ts';
 import { LIVEZ } from './http/routes-of-callers.ts';
@@ -77,8 +78,9 @@ export class Ports {
     for (const one of this.all) one.open();
   }
 
-  async drain(): Promise<void> {
-    await Promise.all([...this.all].map(one => one.drain()));
+  /** With other workers of the process, or alone. */
+  async drain(together?: Together): Promise<void> {
+    await Promise.all([...this.all].map((one, at) => one.drain(new Listeners(together, at))));
   }
 
   get address(): Bound {

@@ -18,6 +18,7 @@ import { feedsWithout } from './feeds/sources.ts';
 import { type Freshening, watchFreshness } from './freshness.ts';
 import { createDoors } from './http/doors.ts';
 import { probeEndpoints, type Whole } from './http/endpoints/probes.ts';
+import type { Together } from './http/listeners.ts';
 import { createMetrics, type Metrics, type MetricValues } from './http/metrics.ts';
 import { watchLoop } from './http/watchdog.ts';
 import { openKept } from './kept.ts';
@@ -47,8 +48,8 @@ export interface Service {
   /** What it tells where it is one of several workers. */
   health(): ResolverHealth;
   metrics(): Promise<MetricValues[]>;
-  /** Answers what was accepted, writes what is pending, closes everything. */
-  close(): Promise<void>;
+  /** Answers what was accepted, writes what is pending, closes everything; where all workers end, together with them. */
+  close(together?: Together): Promise<void>;
 }
 
 interface Parts {
@@ -209,14 +210,13 @@ async function start(parts: Starting): Promise<Service> {
     invite: invite.offer,
     health: () => resolver.health(),
     metrics: metrics.values,
-    async close() {
+    async close(together) {
       invite.close();
-      await ports.drain();
+      await ports.drain(together);
       for (const one of [watchdog, freshness, operators, maker]) one.close();
       // Every count is in the store already. What a silent store does not take now are flags, guests and figures.
       await atMost(LAST_WORDS_MS, Promise.all([following?.close(), kept.close()]));
-      await resolver.close();
-      await atMost(LAST_WORDS_MS, store.close());
+      await atMost(LAST_WORDS_MS, Promise.all([resolver.close(), store.close()]));
     },
   };
 }
@@ -232,8 +232,8 @@ function adoptingInto(learn: Pick<Learn, 'adopting'>, put: (next: Catalog) => vo
   };
 }
 
-/** Twice, after the 8 seconds that answering takes at most: gone within ten. */
-const LAST_WORDS_MS = 1_000;
+/** Twice, after the 7 seconds that answering takes at most: gone within ten, on a busy machine too. */
+const LAST_WORDS_MS = 800;
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, pause(ms, undefined, { ref: false })]);

@@ -101,9 +101,8 @@ export function isPrivateNetwork(address: string): boolean {
   return version !== 0 && privateNetworks.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whom an address stands for: itself, or of IPv6 its /64, which is what one subscriber gets (RFC 6177). */
-export function networkOf(address: string): string {
-  if (isIP(address) !== 6) return address;
+/** The eight parts of an IPv6 address, in hexadecimal. */
+export function groupsOf(address: string): string[] {
   const [left = '', right] = address.split('%', 1)[0]!.split('::');
   const groups = left === '' ? [] : left.split(':');
   if (right !== undefined) {
@@ -111,5 +110,11 @@ export function networkOf(address: string): string {
     while (groups.length + behind.length < 8) groups.push('0');
     groups.push(...behind);
   }
-  return `${groups.slice(0, 4).join(':')}::/64`;
+  return groups;
+}
+
+/** Whom an address stands for: itself, or of IPv6 its /64, which is what one subscriber gets (RFC 6177). */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  return `${groupsOf(address).slice(0, 4).join(':')}::/64`;
 }

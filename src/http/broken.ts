@@ -3,11 +3,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
-import { fieldIn } from './bytes.ts';
+import { joined, MOST_HEAD } from './bytes.ts';
+import { type Head, readHead } from './head.ts';
 import type { OpenLine } from './line.ts';
 import type { Metrics } from './metrics.ts';
 import { endAfter, rawRefusal, refuseLast, type Unparsed } from './reply.ts';
-import { newRequestId } from './request-id.ts';
 import type { Sockets } from './sockets.ts';
 import { parserRefusal } from './transport.ts';
 
@@ -21,20 +21,30 @@ interface ParserError extends NodeJS.ErrnoException {
 const HEAD = 'HEAD ';
 /** Nothing else goes into a header of an answer. */
 const VISIBLE = /^[!-~]+$/;
+/** Of a head that has more the rest is not looked at. */
+const MOST_LINES = 256;
 
-function unparsed(bytes: Buffer): Unparsed {
-  const origin = fieldIn(bytes, 'origin');
-  return {
-    isHead: bytes.toString('latin1', 0, HEAD.length) === HEAD,
-    origin: origin !== undefined && VISIBLE.test(origin) ? origin : undefined,
-  };
+function answerable(head: Head, isHead: boolean): Unparsed {
+  const { origin = '', requestId, traceparent, wantsProblem } = head;
+  return { isHead, origin: VISIBLE.test(origin) ? origin : undefined, requestId, traceparent, wantsProblem };
+}
+
+/** By the lines that have come whole: part of a name or an address is that of somebody else. */
+export function unparsed(bytes: Buffer): Unparsed {
+  const text = bytes.toString('latin1', 0, MOST_HEAD).trimStart();
+  const fields: string[] = [];
+  for (const line of text.split('\r\n', MOST_LINES).slice(1, -1)) {
+    if (line === '') break;
+    const colon = line.indexOf(':');
+    if (colon > 0) fields.push(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  return answerable(readHead(fields), text.startsWith(HEAD));
 }
 
 export function answerBroken(server: Server, sockets: Sockets, metrics: Metrics): void {
-  server.on('connect', (_req, socket) => {
-    sockets
-      .of(socket as Socket)
-      ?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), newRequestId()));
+  server.on('connect', (req, socket) => {
+    const sent = answerable(readHead(req.rawHeaders), false);
+    sockets.of(socket as Socket)?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), sent));
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = sockets.of(socket);
@@ -43,19 +53,21 @@ export function answerBroken(server: Server, sockets: Sockets, metrics: Metrics)
     // Node counts the time for a head from the first moment on, and knows nothing of one that waits for its turn.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isAheadOfParser) return;
     const refusal = parserRefusal(error.code, error.reason);
-    const sent = error.rawPacket && unparsed(error.rawPacket);
-    if (breakOff(connection, refusal, sent)) metrics.request('none', REFUSALS[refusal.refused].status, 0);
+    if (breakOff(connection, refusal, error.rawPacket))
+      metrics.request('none', REFUSALS[refusal.refused].status, 0);
   });
 }
 
+const NOTHING: Buffer = Buffer.alloc(0);
+
 /**
  * Ends a connection over what was coming: the body of the last request, or whatever follows it. True where that has an
- * answer of its own.
+ * answer of its own. `packet` is what the parser was given last, and did not take.
  */
-export function breakOff(line: OpenLine, refusal: Refusal, sent?: Unparsed): boolean {
+export function breakOff(line: OpenLine, refusal: Refusal, packet = NOTHING): boolean {
   const { last } = line;
   if (!last || last.req.complete) {
-    line.end(rawRefusal(refusal, newRequestId(), sent));
+    line.end(rawRefusal(refusal, unparsed(joined(line.headSoFar ?? NOTHING, packet))));
     return true;
   }
   if (last.isFinished) line.end();

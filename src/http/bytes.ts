@@ -23,6 +23,14 @@ export function hasHead(bytes: Buffer): boolean {
   return bytes.length > MOST_HEAD || bytes.includes(EMPTY_LINE);
 }
 
+/** Behind the line ends that stand first, of which so many are looked at. */
+export function blankEnd(bytes: Buffer, most: number): number {
+  const end = Math.min(bytes.length, most);
+  let at = 0;
+  while (at < end && (bytes[at] === CR || bytes[at] === LF)) at++;
+  return at;
+}
+
 /** Empty lines between requests are no beginning of one (RFC 9112 2.2): Node passes over them, and so does its clock. */
 export function isBlank(bytes: Buffer): boolean {
   return bytes.every(byte => byte === CR || byte === LF);
@@ -39,12 +47,12 @@ export function isProbe(bytes: Buffer): boolean {
   return PROBES.some(probe => bytes.toString('latin1', 0, probe.length) === probe);
 }
 
-/** Whether both have the same header lines, whatever they ask for. */
 /** What comes behind the first line. */
 export function fieldsOf(bytes: Buffer): Buffer {
   return bytes.subarray(Math.max(0, bytes.indexOf(LF)));
 }
 
+/** Whether both have the same header lines, whatever they ask for. */
 export function hasSameFields(bytes: Buffer, before: Buffer): boolean {
   const begin = bytes.indexOf(LF);
   const beginBefore = before.indexOf(LF);

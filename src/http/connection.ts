@@ -110,6 +110,10 @@ export class Connection implements OpenLine {
     return this.#reading.intake.held?.[0] === FIRST_OF_GET || this.#reading.caller().kind !== 'key';
   }
 
+  get headSoFar(): Buffer | undefined {
+    return this.#reading.parsing.headSoFar;
+  }
+
   get isAheadOfParser(): boolean {
     return this.#reading.isAheadOfParser;
   }

@@ -176,7 +176,14 @@ export class Dispatch {
     }
     const judged = route.door === 'operator' ? this.#parts.operatorRefusal(call) : undefined;
     if (!(judged instanceof Promise)) return this.#enter(req, call, route, judged);
-    judged.then(stranger => this.#enter(req, call, route, stranger)).catch(error => this.#fail(call, error));
+    // Whoever breaks off meanwhile is told so at once: nobody waits for the rest of its body.
+    call.isReading = route.body !== undefined;
+    judged
+      .then(stranger => {
+        call.isReading = false;
+        if (!call.isFinished) this.#enter(req, call, route, stranger);
+      })
+      .catch(error => this.#fail(call, error));
   }
 
   #enter(req: IncomingMessage, call: Call, route: Route, stranger: Refusal | undefined): void {

@@ -3,16 +3,19 @@
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Fairness } from './fairness.ts';
+import { Listeners } from './listeners.ts';
 import type { Sockets } from './sockets.ts';
 
 /** How long open connections may still bring requests after the port was told to end, and the hard limit. */
 const LINGER_MS = 1_000;
-const DRAIN_MS = 8_000;
+const DRAIN_MS = 7_000;
 const NEW_MS = 200;
 const ACCEPT_MS = 1_000;
 /** Nobody came for so long. */
 const QUIET_MS = 50;
 const HELD_MS = 500;
+/** For other workers, which may have less of the processor. */
+const OTHERS_MS = 1_000;
 /** Some may just have read an answer that was under way. */
 const QUIET_TURNS = 5;
 /** However long others had the processor meanwhile. */
@@ -25,13 +28,24 @@ const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
  * Requests that are on their way over an open connection would be lost if it were closed under them. So for a
  * while each is still answered, with `Connection: close`; then the listener and idle connections go.
  */
-export async function drainServer(server: Server, sockets: Sockets, fairness: Fairness): Promise<void> {
-  const until = performance.now() + DRAIN_MS;
-  const linger = performance.now() + LINGER_MS;
-  while (sockets.count > 0 && performance.now() < linger) await pause(25);
-  await untilNobodyComes(sockets, fairness);
+export async function drainServer(
+  server: Server,
+  sockets: Sockets,
+  fairness: Fairness,
+  listeners = new Listeners(),
+): Promise<void> {
+  const begun = performance.now();
+  const until = begun + DRAIN_MS;
+  while (sockets.count > 0 && performance.now() < begun + LINGER_MS) {
+    listeners.came(sockets.accepted);
+    await pause(25);
+  }
+  await untilNobodyComes(begun + LINGER_MS + ACCEPT_MS, sockets, fairness, listeners);
   // The HTTP server's own would destroy connections whose requests were received and wait for their turn.
   NetServer.prototype.close.call(server);
+  listeners.closed();
+  // Whoever is answered here would come to one that still listens.
+  if (fairness.isHeld) await untilAll(() => listeners.areAllClosed);
   fairness.isHeld = false;
   for (let now = performance.now(); isAnybodyThere(sockets, now) && now < until; now = performance.now()) {
     for (const connection of sockets.all) {
@@ -51,24 +65,40 @@ export async function drainServer(server: Server, sockets: Sockets, fairness: Fa
  * Whoever waits in the kernel to be accepted would be reset: the listener goes when for a while nobody has come. Where they
  * come again and again, since each is told to, all are kept waiting until the loop has some turns in which nobody came.
  */
-async function untilNobodyComes(sockets: Sockets, fairness: Fairness): Promise<void> {
-  const until = performance.now() + ACCEPT_MS;
+async function untilNobodyComes(
+  until: number,
+  sockets: Sockets,
+  fairness: Fairness,
+  listeners: Listeners,
+): Promise<void> {
   let quietSince = performance.now();
-  for (let now = quietSince; now < until && now - quietSince < QUIET_MS; now = performance.now()) {
-    const before = sockets.accepted;
+  let [came, quiet] = [listeners.came(sockets.accepted), 0];
+  const isQuiet = (now: number) => quiet >= QUIET_TURNS && now - quietSince >= QUIET_MS;
+  for (let now = quietSince; now < until && !isQuiet(now); now = performance.now()) {
     await pause(5);
     await turn();
-    if (before !== sockets.accepted) quietSince = performance.now();
+    const before = came;
+    came = listeners.came(sockets.accepted);
+    quiet = before === came ? quiet + 1 : 0;
+    if (quiet === 0) quietSince = performance.now();
   }
-  if (performance.now() - quietSince >= QUIET_MS) return;
+  if (isQuiet(performance.now())) return;
   fairness.isHeld = true;
+  listeners.wait();
+  await untilAll(() => listeners.areAllWaiting);
   const heldUntil = performance.now() + HELD_MS;
-  for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; turns++) {
+  quiet = 0;
+  for (let turns = 0; quiet < QUIET_TURNS; turns++) {
     if (turns >= LEAST_TURNS && performance.now() > heldUntil) return;
     const before = sockets.accepted;
     await turn();
     quiet = before === sockets.accepted ? quiet + 1 : 0;
   }
+}
+
+async function untilAll(areSo: () => boolean): Promise<void> {
+  const until = performance.now() + OTHERS_MS;
+  while (!areSo() && performance.now() < until) await pause(1);
 }
 
 /** Whoever only has not read its last answer yet gets it from the kernel. */

@@ -6,6 +6,8 @@
  * other: not those of a key for what strangers have left unread, and of keys those of the one that has left most.
  */
 
+import { type Doubted, Doubts } from './doubts.ts';
+import type { Ends } from './kernel.ts';
 import { Room } from './room.ts';
 import { Shares } from './shares.ts';
 
@@ -19,6 +21,8 @@ const MOST_BYTES = 256 * 1024;
 const MOST_SMALL_BYTES = 1024 * 1024;
 /** Of all connections that a key was counted for, … */
 const MOST_PAID = 64 * 1024 * 1024;
+/** … of those that the kernel has been seen to keep, whatever was asked since, … */
+const MOST_KEPT = 32 * 1024 * 1024;
 /**
  * … and of strangers: from 90 addresses they had the kernel keep 1.3 GB (2026-11-16). What it takes for an answer is 2.3
  * times its length (Linux 6, 2026-11-17), so this is 75 MiB of the 128 that they may take.
@@ -32,6 +36,7 @@ export const LARGE_IDLE_MS = 15_000;
 /** The connection. */
 interface Owner {
   readonly network: string;
+  readonly socket: Ends;
   /** A request that came whole has no answer yet. */
   readonly isBusy: boolean;
   /** Ends it, and has the kernel forget what it keeps for it. */
@@ -44,11 +49,15 @@ export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
   readonly unpaid: Room<Owner>;
   readonly paid: Shares<Owner>;
+  readonly kept: Shares<Owner>;
+  readonly doubts: Doubts;
 
   /** A share of what all workers of the process may leave unread. */
-  constructor(workers = 1) {
+  constructor(workers = 1, doubts = new Doubts(workers)) {
+    this.doubts = doubts;
     this.unpaid = new Room(MOST_UNPAID / workers, DROPPING);
     this.paid = new Shares(MOST_PAID / workers, DROPPING);
+    this.kept = new Shares(MOST_KEPT / workers, DROPPING);
   }
 
   /** For one connection. False where there are enough, but not for what a key has paid for. */
@@ -68,7 +77,7 @@ export class LargeAnswers {
 }
 
 /** What went out over one connection, as far as nobody knows that it was read. */
-export class Unread {
+export class Unread implements Doubted {
   readonly #all: LargeAnswers;
   readonly #owner: Owner;
   #bytes = 0;
@@ -77,8 +86,10 @@ export class Unread {
   #paid = 0;
   /** Small ones that a key was counted for since then: they count when they are as much as a large one. */
   #small = 0;
-  /** Whose key was counted for the last of these. */
+  /** Whose key was counted for last. */
   #payer = '';
+  /** What the kernel has been seen to keep for it, whatever was asked since. */
+  #kept = 0;
   #hasPlace = false;
   /** It has had what one connection gets: the next answer is its last. */
   isSpent = false;
@@ -88,12 +99,16 @@ export class Unread {
     this.#owner = owner;
   }
 
+  get ends(): Ends {
+    return this.#owner.socket;
+  }
+
   /** There was a large answer, or as much in small ones. */
   get isLarge(): boolean {
     return this.#hasPlace || this.isSpent;
   }
 
-  /** Whoever asks again has most likely read what was answered; of strangers that is not believed. */
+  /** Whoever asks again has most likely read what was answered, or will be found out; of strangers that is not believed. */
   asked(): void {
     this.#small = 0;
     if (this.#paid === 0) return;
@@ -102,10 +117,21 @@ export class Unread {
     this.#all.paid.set(this.#payer, this.#owner, 0);
   }
 
+  found(bytes: number, hasMore: boolean): void {
+    const paid = hasMore ? this.#paid : Math.min(this.#paid, bytes);
+    const kept = Math.max(0, bytes - paid);
+    this.#bytes += paid + kept - this.#paid - this.#kept;
+    if (paid !== this.#paid) this.#all.paid.set(this.#payer, this.#owner, paid);
+    if (kept !== this.#kept) this.#all.kept.set(this.#payer, this.#owner, kept);
+    this.#paid = paid;
+    this.#kept = kept;
+  }
+
   /** A body of so many bytes, for which this key was counted. False where it is large, and whoever asks has too many of those. */
   sends(body: number, payer: string | undefined): boolean {
     const isPaid = payer !== undefined;
     let more = body + HEAD_BYTES;
+    if (isPaid) this.#pays(payer, more);
     if (isPaid && body <= LARGE_BYTES) {
       // Of a caller who reads what it asks for all answers end here.
       this.#small += more;
@@ -120,8 +146,6 @@ export class Unread {
     this.#bytes = bytes;
     this.isSpent ||= lacksPlace || bytes > (isPaid && body <= LARGE_BYTES ? MOST_SMALL_BYTES : MOST_BYTES);
     if (isPaid) {
-      if (payer !== this.#payer) this.#all.paid.set(this.#payer, this.#owner, 0);
-      this.#payer = payer;
       this.#paid += more;
       this.#all.paid.set(payer, this.#owner, this.#paid);
     } else {
@@ -131,9 +155,17 @@ export class Unread {
     return true;
   }
 
+  #pays(payer: string, bytes: number): void {
+    this.#all.doubts.sent(this, bytes);
+    if (payer === this.#payer) return;
+    for (const shares of [this.#all.paid, this.#all.kept]) shares.set(this.#payer, this.#owner, 0);
+    this.#payer = payer;
+  }
+
   closed(): void {
+    this.#all.doubts.closed(this);
     this.#all.unpaid.set(this.#owner, 0);
-    this.#all.paid.set(this.#payer, this.#owner, 0);
+    for (const shares of [this.#all.paid, this.#all.kept]) shares.set(this.#payer, this.#owner, 0);
     if (this.#hasPlace) this.#all.give(this.#owner.network);
   }
 }

@@ -11,6 +11,8 @@ export interface OpenLine extends Line {
   readonly lane: Lane;
   /** What waits on it is of nobody whose key is known, and no operator's. */
   readonly isStranger: boolean;
+  /** Of a head that is not whole, all that has come. */
+  readonly headSoFar: Buffer | undefined;
   /** Requests that have no answer yet. */
   readonly open: number;
   /** All of the last answer is on its way. */

@@ -1,6 +1,6 @@
 /** Where Node's parser stands in what a peer sends, as far as that can be told from outside. */
 
-import { headEnd, isBlank, linesIn } from './bytes.ts';
+import { blankEnd, headEnd, isBlank, joined, linesIn } from './bytes.ts';
 
 /**
  * Node makes objects of each line of a head: 8 KB of short ones took 75 KB (2026-11-15). Of shorter pieces the lines are
@@ -8,11 +8,18 @@ import { headEnd, isBlank, linesIn } from './bytes.ts';
  */
 const MOST_HEAD_LINES = 128;
 const FEW_LINES = 1_024;
-/** 8 KB take 16 in one line, and 40 in 120 of them (2026-11-16). */
-const BYTES_TIMES = 2;
+/**
+ * Of the empty lines before a request (RFC 9112 2.2), which count as lines of its head. One by one, 64 KB of them held the
+ * event loop for 10 ms, and went on for as long as the connection did (2026-11-17).
+ */
+const MOST_BLANK = MOST_HEAD_LINES * 2;
+/** 8 KB take 16 in one line, and 40 in 120 of them (2026-11-16); and what has come is kept, to be answered by. */
+const BYTES_TIMES = 3;
 const LINE_BYTES = 256;
 /** Of a body in chunks: 64 KB of chunks of one byte kept the event loop for 20 ms, 4 KB take 1.3 (2026-11-17). */
 const MOST_CHUNKED = 4 * 1024;
+
+const NOTHING = Buffer.alloc(0);
 
 /** What the parser has made of all that it got so far. */
 export interface Made {
@@ -28,8 +35,12 @@ export class Parsing {
   /** A part of a head has come, and not yet the rest. */
   isInHead = false;
   inHeadSince = 0;
+  /** Of a head that is not whole, all that has come: whoever is refused over it is answered by that. */
+  headSoFar: Buffer | undefined;
   /** Of a body that is not whole: what comes behind so many bytes begins a request. */
   bodyLeft = 0;
+  /** Bytes of empty lines since the last request. */
+  #blank = 0;
   #headLines = 0;
   #headBytes = 0;
   /** Its lines are among those. */
@@ -40,14 +51,22 @@ export class Parsing {
     return this.bodyLeft === Number.POSITIVE_INFINITY;
   }
 
-  /** How much it may be given: up to the end of one head or one body, so that at most one request comes of it. */
+  /**
+   * How much it may be given: up to the end of one head or one body, so that at most one request comes of it, or of the
+   * empty lines before it.
+   */
   endOf(bytes: Buffer): number {
+    if (this.isBetween) return blankEnd(bytes, MOST_BLANK + 1) || headEnd(bytes);
     if (this.isInChunks) return Math.min(headEnd(bytes), MOST_CHUNKED);
     return this.bodyLeft > 0 ? Math.min(this.bodyLeft, bytes.length) : headEnd(bytes);
   }
 
   /** Before a piece is given to it. False where the head has more lines than anybody needs. */
   takes(piece: Buffer, { isInBody }: Made): boolean {
+    if (this.isBetween && isBlank(piece)) {
+      this.#blank += piece.length;
+      return this.#blank <= MOST_BLANK;
+    }
     this.#isCounted = !isInBody && (this.isInHead || piece.length > FEW_LINES);
     if (this.#isCounted) this.#headLines += linesIn(piece);
     return this.#headLines <= MOST_HEAD_LINES;
@@ -56,12 +75,15 @@ export class Parsing {
   /** After it. */
   took(piece: Buffer, before: Made, after: Made): void {
     const isNew = after.requests > before.requests;
+    if (isNew) this.#blank = 0;
     // Between two requests it is passed over; it may also be what a head still needs.
     const isEmpty = !this.isInHead && isBlank(piece);
     if (!isEmpty) this.isBetween = (isNew || before.isInBody) && !after.isInBody;
     const isInHead = !isNew && !after.isInBody && !before.isInBody && !isEmpty;
     if (isInHead && !this.isInHead) this.inHeadSince = performance.now();
     this.isInHead = isInHead;
+    // In memory of its own.
+    this.headSoFar = isInHead ? joined(this.headSoFar ?? NOTHING, piece) : undefined;
     // A head that is whole is kept until its body is.
     if (isInHead || (isNew && after.isInBody)) {
       this.#headBytes += piece.length;
@@ -72,6 +94,10 @@ export class Parsing {
     }
     const left = isNew ? after.bodyLength : this.bodyLeft - piece.length;
     this.bodyLeft = after.isInBody ? left : 0;
+  }
+
+  headWith(piece: Buffer): Buffer {
+    return joined(this.headSoFar ?? NOTHING, piece);
   }
 
   /** Memory that a head takes of which a part has come, or all but its body. */

@@ -3,14 +3,14 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { refuse } from '../core/refusal.ts';
-import { answerBroken, breakOff } from './broken.ts';
+import { answerBroken, breakOff, unparsed } from './broken.ts';
 import type { Connection } from './connection.ts';
 import { Dispatch, type DispatchParts } from './dispatch.ts';
 import { drainServer } from './drain.ts';
 import { Fairness } from './fairness.ts';
+import type { Listeners } from './listeners.ts';
 import { createServer } from './node-http.ts';
 import { rawRefusal } from './reply.ts';
-import { newRequestId } from './request-id.ts';
 import type { Route } from './routes.ts';
 import { Sockets } from './sockets.ts';
 import type { RowOf } from './whose.ts';
@@ -40,7 +40,7 @@ const LIMITS = {
   requireHostHeader: false,
 };
 
-const tooManyLines = () => rawRefusal(refuse('headers_too_large', 'at most 128 lines'), newRequestId());
+const TOO_MANY_LINES = refuse('headers_too_large', 'at most 128 lines');
 const NO_ROOM = refuse('overloaded', 'too many connections', 1);
 
 export class Port {
@@ -64,7 +64,7 @@ export class Port {
       ...parts,
       mostPerAddress: parts.connectionsPerAddress,
       fairness: this.#fairness,
-      tooManyLines,
+      tooManyLines: head => rawRefusal(TOO_MANY_LINES, unparsed(head)),
       noRoom: line => void breakOff(line, NO_ROOM),
       takeLane: (connection, piece) => dispatch.takesLane(connection, piece),
       plainRefusal: bytes => dispatch.plainRefusal(bytes),
@@ -118,10 +118,10 @@ export class Port {
   }
 
   /** Not ready at once; every accepted request is answered; then the port closes. */
-  async drain(): Promise<void> {
+  async drain(listeners?: Listeners): Promise<void> {
     this.#dispatch.isDraining = true;
     for (const connection of this.sockets.all) connection.retire();
-    await drainServer(this.server, this.sockets, this.#fairness);
+    await drainServer(this.server, this.sockets, this.#fairness, listeners);
     this.#fairness.close();
     this.sockets.close();
     this.#dispatch.close();

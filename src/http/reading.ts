@@ -25,7 +25,7 @@ export interface ReadingParts {
   /** Bytes that connections have received and not read. */
   readonly held: Room<OpenLine>;
   /** What is said to one whose head never ends. */
-  readonly tooManyLines: () => string;
+  readonly tooManyLines: (head: Buffer) => string;
   /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
   readonly plainRefusal: (bytes: Buffer) => string | undefined;
   /** Begins a call where the bytes are one of the lane; false for others, and where it is switched off. */
@@ -35,6 +35,7 @@ export interface ReadingParts {
 export class Reading implements Job {
   readonly isProxy: boolean;
   readonly intake: Intake;
+  readonly parsing = new Parsing();
   /** Requests are refused with 503 in place of being answered. */
   isShedding = false;
   /** It is in the middle of what was received. */
@@ -43,7 +44,6 @@ export class Reading implements Job {
   readonly #socket: Socket;
   readonly #parts: ReadingParts;
   readonly #whose: Whose;
-  readonly #parsing = new Parsing();
   #isWaiting = false;
   #awaitsPeer = false;
   /** The parser has got something. */
@@ -71,17 +71,17 @@ export class Reading implements Job {
 
   /** Nothing has come of the next request. */
   get isQuiet(): boolean {
-    return this.intake.held === undefined && !this.#parsing.isInHead;
+    return this.intake.held === undefined && !this.parsing.isInHead;
   }
 
   /** Since when a part of a head has come, and not yet the rest. */
   get inHeadSince(): number | undefined {
-    return this.#parsing.isInHead ? this.#parsing.inHeadSince : undefined;
+    return this.parsing.isInHead ? this.parsing.inHeadSince : undefined;
   }
 
   /** Something came in time that the parser has not seen: it waits here, or was answered without parsing. */
   get isAheadOfParser(): boolean {
-    return this.#parsing.isBetween && (this.intake.held !== undefined || this.#hasPassedParser);
+    return this.parsing.isBetween && (this.intake.held !== undefined || this.#hasPassedParser);
   }
 
   /** Called about once a second. */
@@ -103,7 +103,7 @@ export class Reading implements Job {
   }
 
   caller(): Caller {
-    return this.#whose.of(this.#parsing.isBetween ? this.intake.held : undefined, this.#line.lastSecret);
+    return this.#whose.of(this.parsing.isBetween ? this.intake.held : undefined, this.#line.lastSecret);
   }
 
   work(until: number): number {
@@ -113,10 +113,10 @@ export class Reading implements Job {
     const intake = this.intake;
     while (intake.held !== undefined && !this.#isBlocked()) {
       this.#feedOne(intake.held);
-      if (this.#parsing.isInChunks || (intake.held !== undefined && performance.now() >= until)) break;
+      if (this.parsing.isInChunks || (intake.held !== undefined && performance.now() >= until)) break;
     }
     this.isWorking = false;
-    if (this.#parsing.isInChunks && intake.held !== undefined) {
+    if (this.parsing.isInChunks && intake.held !== undefined) {
       // Each piece of chunks in a turn of the event loop of its own: it may have taken a millisecond.
       intake.pause();
       setImmediate(() => this.#goOn());
@@ -129,7 +129,7 @@ export class Reading implements Job {
     const bytes = this.intake.held;
     if (bytes === undefined) return;
     const { open, isWritten, isSpent } = this.#line;
-    const isAlone = open === 0 && this.#parsing.isBetween && isWritten && !isSpent;
+    const isAlone = open === 0 && this.parsing.isBetween && isWritten && !isSpent;
     const refusal = isAlone ? this.#parts.plainRefusal(bytes) : undefined;
     if (refusal === undefined) {
       this.isShedding = true;
@@ -158,7 +158,7 @@ export class Reading implements Job {
   }
 
   #feedOne(bytes: Buffer): void {
-    const end = this.#parsing.endOf(bytes);
+    const end = this.parsing.endOf(bytes);
     const isLast = end === bytes.length;
     const piece = isLast ? bytes : bytes.subarray(0, end);
     this.intake.held = isLast ? undefined : bytes.subarray(end);
@@ -179,11 +179,12 @@ export class Reading implements Job {
   #parse(piece: Buffer): void {
     this.#isParsed = true;
     const before = this.#made();
-    if (!this.#parsing.takes(piece, before)) return this.#line.end(this.#parts.tooManyLines());
+    if (!this.parsing.takes(piece, before))
+      return this.#line.end(this.#parts.tooManyLines(this.parsing.headWith(piece)));
     this.intake.feed(piece);
-    this.#parsing.took(piece, before, this.#made());
-    if (this.#parsing.isBetween) this.intake.begun();
-    this.intake.gave(this.#parsing.kept);
+    this.parsing.took(piece, before, this.#made());
+    if (this.parsing.isBetween) this.intake.begun();
+    this.intake.gave(this.parsing.kept);
   }
 
   #made(): Made {
@@ -214,7 +215,7 @@ export class Reading implements Job {
       this.#awaitPeer();
       intake.account();
     } else if (
-      this.#parsing.isBetween &&
+      this.parsing.isBetween &&
       !isTended &&
       this.#parts.fairness.isPressed &&
       !hasHead(intake.held)

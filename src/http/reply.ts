@@ -5,6 +5,7 @@ import { type Allowance, secondsLeft } from '../core/quota.ts';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import type { Call, Headers } from './call.ts';
 import type { Head } from './head.ts';
+import { newRequestId } from './request-id.ts';
 import { errorJson } from './wire.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -147,20 +148,19 @@ function challenge(head: Head): string {
 }
 
 /** What can be told of a request that nobody has parsed. */
-export interface Unparsed {
-  readonly isHead: boolean;
-  readonly origin: string | undefined;
+export interface Unparsed
+  extends Partial<Pick<Head, 'origin' | 'requestId' | 'traceparent' | 'wantsProblem'>> {
+  readonly isHead?: boolean;
 }
-
-const UNKNOWN: Unparsed = { isHead: false, origin: undefined };
 
 /**
  * An answer below the HTTP server: for what its parser refused before there was a request. It may have been a call of the
  * API, and so it has what answers of that have.
  */
-export function rawRefusal(refusal: Refusal, requestId: string, { isHead, origin } = UNKNOWN): string {
+export function rawRefusal(refusal: Refusal, sent: Unparsed = {}): string {
   const { status } = REFUSALS[refusal.refused];
-  const body = errorJson(refusal, requestId, false);
+  const { origin, traceparent, wantsProblem = false, requestId = newRequestId() } = sent;
+  const body = errorJson(refusal, requestId, wantsProblem);
   const isAllowed = origin !== undefined && origin.length <= MOST_ORIGIN;
   const cors = [`Access-Control-Allow-Origin: ${origin}`, `Access-Control-Expose-Headers: ${EXPOSED}`];
   return [
@@ -168,14 +168,15 @@ export function rawRefusal(refusal: Refusal, requestId: string, { isHead, origin
     'X-Content-Type-Options: nosniff',
     'Vary: Origin, Authorization',
     ...(isAllowed ? cors : []),
-    `Content-Type: ${JSON_TYPE}`,
+    `Content-Type: ${wantsProblem ? PROBLEM_TYPE : JSON_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
     ...(refusal.retryAfter === undefined ? [] : [`Retry-After: ${refusal.retryAfter}`]),
     `X-Request-Id: ${requestId}`,
+    ...(traceparent === undefined ? [] : [`traceparent: ${traceparent}`]),
     'Connection: close',
     '',
-    isHead ? '' : body,
+    sent.isHead ? '' : body,
   ].join('\r\n');
 }
 

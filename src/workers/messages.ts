@@ -2,6 +2,7 @@
 
 import type { Handed } from '../assemble.ts';
 import type { ResolverHealth } from '../core/ports.ts';
+import type { Together } from '../http/listeners.ts';
 import type { MetricsText, MetricValues } from '../http/metrics.ts';
 import type { Environment } from '../setting-sources.ts';
 import type { StorePorts } from '../store/sqlite/store.ts';
@@ -38,7 +39,7 @@ export interface ToldOfAll {
 export type Topic = keyof Told;
 
 export type ToWorker =
-  | { readonly drain: true }
+  | { readonly drain: Together }
   | { readonly settings: Environment }
   /** The next one. */
   | { readonly catalog: Handed }

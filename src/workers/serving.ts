@@ -7,6 +7,7 @@ import { joinCatalog, joinStore } from '../compose.ts';
 import { readConfig } from '../config.ts';
 import type { Catalog } from '../core/catalog.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
+import { Listeners, type Together } from '../http/listeners.ts';
 import { tellOfFeeds } from '../observe.ts';
 import { reloading } from '../reload.ts';
 import { type Crew, type Service, startWorker } from '../service.ts';
@@ -49,7 +50,7 @@ function askAll<T extends Topic>(topic: T): Promise<ToldOfAll[T]> {
 }
 
 port.on('message', async (message: ToWorker) => {
-  if ('drain' in message) return void end();
+  if ('drain' in message) return end(message.drain);
   if ('settings' in message) return reload(message.settings);
   if ('catalog' in message) return followed(message.catalog);
   if ('ask' in message) {
@@ -61,8 +62,9 @@ port.on('message', async (message: ToWorker) => {
 });
 
 /** Also while it still starts: nobody has come to it then. */
-function end(): void {
-  Promise.resolve(service?.close()).then(() => process.exit(hasFault ? 1 : 0), die);
+function end(together: Together): void {
+  if (!service) for (const port of [0, 1]) new Listeners(together, port).closed();
+  Promise.resolve(service?.close(together)).then(() => process.exit(hasFault ? 1 : 0), die);
 }
 
 let latest = begun.catalog;

@@ -6,6 +6,7 @@ import type { Handed } from '../assemble.ts';
 import type { OpenedStore } from '../compose.ts';
 import type { ResolverHealth } from '../core/ports.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
+import { Listeners } from '../http/listeners.ts';
 import type { MetricValues } from '../http/metrics.ts';
 import type { Environment } from '../setting-sources.ts';
 import type { FromWorker, Told, Topic, ToWorker, Up, WorkerStart } from './messages.ts';
@@ -18,7 +19,7 @@ const REMEMBERED_MS = 60_000;
 /** Within that minute: what kills them again and again is for whoever supervises this process. */
 const MOST_DEATHS = 5;
 /** Ten seconds from the signal on, with the store to be closed behind them. */
-const DRAIN_MS = 9_200;
+const DRAIN_MS = 8_900;
 
 export interface SupervisorParts extends Pick<WorkerStart, 'workers' | 'port' | 'metricsPort'> {
   readonly store: OpenedStore;
@@ -212,7 +213,8 @@ export class Supervisor {
     this.#isEnding = true;
     const threads = this.#places.flatMap(({ thread }) => (thread ? [thread] : []));
     const ended = threads.map(thread => new Promise(resolve => thread.once('exit', resolve)));
-    for (const thread of threads) post(thread, { drain: true });
+    const together = { memory: Listeners.newMemory(), workers: threads.length };
+    for (const thread of threads) post(thread, { drain: together });
     let isLate = false;
     const late = setTimeout(() => {
       isLate = true;

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { Doubts } from '../../src/http/doubts.ts';
 import { LargeAnswers, Unread } from '../../src/http/large.ts';
+import { turn } from '../support/scale.ts';
 
 test('one address has so many large answers at a time; others, keys and proxies are not counted against it', () => {
   const large = new LargeAnswers();
@@ -17,7 +19,7 @@ test('one address has so many large answers at a time; others, keys and proxies 
 
 const PAGE = 25_000;
 const unreadOf = (all = new LargeAnswers()) =>
-  new Unread(all, { network: '192.0.2.1', isBusy: false, drop() {} });
+  new Unread(all, { network: '192.0.2.1', socket: {}, isBusy: false, drop() {} });
 
 /** What a connection gets until it is spent. */
 function untilSpent(unread: Unread, body: number, payer?: string): number {
@@ -60,7 +62,7 @@ function crowd() {
   const all = new LargeAnswers();
   const dropped: string[] = [];
   const got = (name: string, network: string, body: number, payer?: string, isBusy = false) => {
-    const one = new Unread(all, { network, isBusy, drop: () => dropped.push(name) });
+    const one = new Unread(all, { network, socket: {}, isBusy, drop: () => dropped.push(name) });
     one.sends(body, payer);
     return one;
   };
@@ -155,4 +157,33 @@ test('a key whose connections all wait for answers gives way all the same, befor
   for (let at = 0; at < 700; at++) got(`${at}`, '192.0.2.2', 100_000, 'greedy', true);
   expect(dropped[0]).toBe('0');
   expect(dropped).not.toContain('of another key');
+});
+
+/** 200 connections of a key that ask again and again, as the kernel sees them; whoever has an odd port never reads. */
+async function askingOnAndOn(isUnread: (port: number) => boolean, rounds: number) {
+  const sent = new Map<string, number>();
+  const all = new LargeAnswers(1, new Doubts(1, async () => sent));
+  const dropped: number[] = [];
+  const connections = Array.from({ length: 200 }, (_, port) => {
+    const ends = { localPort: 1, remoteAddress: '127.0.0.1', remotePort: port };
+    const drop = () => void dropped.push(port);
+    return { port, unread: new Unread(all, { network: '127.0.0.1', socket: ends, isBusy: false, drop }) };
+  });
+  for (let round = 0; round < rounds; round++)
+    for (const { port, unread } of connections.filter(one => !dropped.includes(one.port))) {
+      unread.asked();
+      unread.sends(65_000, 'key');
+      const name = `0001 0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+      if (isUnread(port)) sent.set(name, (sent.get(name) ?? 0) + 65_512);
+      await turn();
+    }
+  return dropped;
+}
+
+test('who asks again and again and reads nothing is found out and dropped, who reads is not', async () => {
+  const dropped = await askingOnAndOn(port => port % 2 === 1, 20);
+  // 32 MiB are five answers for each of those who read nothing.
+  expect(dropped.length).toBeGreaterThan(20);
+  expect(dropped.filter(port => port % 2 === 0)).toEqual([]);
+  expect(await askingOnAndOn(() => false, 20)).toEqual([]);
 });

@@ -18,7 +18,7 @@ function keptAfter(...pieces: readonly (readonly [Buffer, Made])[]): (number | '
   });
 }
 
-const bytes = (piece: Buffer, count: number) => 2 * piece.length + 256 * count;
+const bytes = (piece: Buffer, count: number) => 3 * piece.length + 256 * count;
 
 test('a head takes memory until it is whole, and so is its body', () => {
   const [few, many, end] = [lines(10), lines(100), Buffer.from('\r\n')];
@@ -39,4 +39,18 @@ test('the lines of a head that comes in pieces are counted from the first, howev
   ]);
   // Those of one request are not counted for the next.
   expect(keptAfter([lines(100), WHOLE], [lines(100), { ...WHOLE, requests: 2 }])).toEqual([0, 0]);
+});
+
+test('empty lines before a request are read in one go, count as lines of its head, and are forgotten with it', () => {
+  const blank = Buffer.from('\r\n'.repeat(32_768));
+  const parsing = new Parsing();
+  expect(parsing.endOf(blank)).toBe(257);
+  expect(parsing.endOf(Buffer.from('\r\n\r\n\nGET / HTTP/1.1\r\n\r\n'))).toBe(5);
+  expect(parsing.takes(blank.subarray(0, 257), NONE)).toBe(false);
+  const [some, few, end] = [blank.subarray(0, 256), lines(2), Buffer.from('\r\n')];
+  const made = { ...WHOLE, requests: 2 };
+  expect(keptAfter([some, NONE], [few, WHOLE], [some, WHOLE], [few, made])).toEqual([0, 0, 0, 0]);
+  expect(keptAfter([some, NONE], [end.subarray(0, 1), NONE])).toEqual([0, 'refused']);
+  // What ends a head is none of them.
+  expect(keptAfter([some, NONE], [few, NONE], [end, WHOLE])[2]).toBe(0);
 });

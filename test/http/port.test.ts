@@ -1,8 +1,9 @@
-import { connect, type Socket } from 'node:net';
+import { connect, Server as NetServer, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Lane } from '../../src/http/lane.ts';
+import { Listeners } from '../../src/http/listeners.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
 import { Port } from '../../src/http/port.ts';
 import { sendJson } from '../../src/http/reply.ts';
@@ -14,9 +15,11 @@ import { eventually, pause, sized, turn } from '../support/scale.ts';
 const CALL = '/v1/usage';
 const BODY = '/v1/public/domains';
 const ACT = '/admin/keys';
+const PAID = '/v1/public/top-domains';
+const LARGE_PAGE = JSON.stringify({ page: 'x'.repeat(60_000) });
 
 /** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
-async function startPort(mostConnections = 1_000) {
+async function startPort(mostConnections = 1_000, workers = 1, shared = 0) {
   const state = {
     isFull: false,
     asked: [] as string[],
@@ -39,6 +42,7 @@ async function startPort(mostConnections = 1_000) {
     mostConnections,
     connectionsPerAddress: 100,
     hasLane: true,
+    workers,
   });
   const call: Route = {
     method: 'GET',
@@ -65,13 +69,17 @@ async function startPort(mostConnections = 1_000) {
     act,
     call,
     { ...call, path: DOMAIN_PATH, name: 'domain' },
+    {
+      ...{ ...call, path: PAID, name: 'top' },
+      handle: one => sendJson(Object.assign(one, { isPaid: true, keyId: 'key' }), 200, LARGE_PAGE),
+    },
     { ...call, method: 'POST', path: BODY, name: 'domains', body: Type.Object({ a: Type.String() }) },
     {
       ...page('/livez', 'livez', 'application/json', one => sendJson(one, 200, '{"alive":true}')),
       isProbe: true,
     },
   ]);
-  await port.listen({ host: '127.0.0.1', port: 0 });
+  await port.listen({ host: '127.0.0.1', port: shared, isShared: workers > 1 });
   onTestFinished(() => port.drain());
   const sockets: Socket[] = [];
   port.server.on('connection', one => sockets.push(one));
@@ -125,6 +133,18 @@ test('whose connection ends while an operator token is looked up is not waited f
   expect([statuses(), state.acts]).toEqual([[200], 1]);
 });
 
+test('a body that is broken while an operator token is looked up is refused at once, and nothing is done', async () => {
+  const { port, state, socket, statuses } = await startPort();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  state.judging = promise;
+  const fields = ['Host: x', 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
+  socket.write([`POST ${ACT} HTTP/1.1`, ...fields, '', 'zz', ''].join('\r\n'));
+  await eventually('it is refused', () => statuses().length === 1);
+  resolve(undefined);
+  await turn();
+  expect([statuses(), state.acts, port.inFlight]).toEqual([[400], 0, 0]);
+});
+
 test('a call that is refused while the port ends is told that its connection does', async () => {
   const { port, state, socket, statuses, received } = await startPort();
   socket.write(call());
@@ -173,13 +193,13 @@ test('whoever was in the kernel, not yet accepted, when the port was told to end
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
 });
 
-test('callers who connect anew with each call, since they are told to, are not reset when the port ends', async () => {
-  const { port, socket } = await startPort();
-  socket.destroy();
-  const { port: at } = port.server.address() as { port: number };
+/** In this process too: with 100, turns of its loop took so long on a busy machine that the port gave up waiting. */
+const CALLERS = 30;
+
+/** Callers who connect anew with each call, until nobody listens there; how their calls ended. */
+function comingAgain(at: number, callers: number) {
   const ends: Record<string, number> = {};
   let isOver = false;
-  /** Until the port is closed. */
   const caller = async () => {
     for (let end = ''; end !== 'ECONNREFUSED' && !isOver; ) {
       end = await new Promise<string>(resolve => {
@@ -195,15 +215,68 @@ test('callers who connect anew with each call, since they are told to, are not r
       ends[end] = (ends[end] ?? 0) + 1;
     }
   };
-  // In this process too: with 100, turns of its loop took so long on a busy machine that the port gave up waiting.
-  const callers = Array.from({ length: 30 }, caller);
-  await eventually('they are served', () => (ends['HTTP/1.1 200'] ?? 0) > sized(150, 500));
+  const all = Array.from({ length: callers }, caller);
+  const served = () => ends['HTTP/1.1 200'] ?? 0;
+  const areServed = () => eventually('they are served', () => served() > sized(150, 500));
+  const faults = async () => {
+    isOver = true;
+    await Promise.all(all);
+    // On a busy machine some are shed.
+    const { 'HTTP/1.1 200': _, 'HTTP/1.1 503': __, ECONNREFUSED: ___, ...others } = ends;
+    return others;
+  };
+  return { served, areServed, faults };
+}
+
+test('callers who connect anew with each call, since they are told to, are not reset when the port ends', async () => {
+  const { port, socket } = await startPort();
+  socket.destroy();
+  const { areServed, faults } = comingAgain((port.server.address() as { port: number }).port, CALLERS);
+  await areServed();
   await port.drain();
-  isOver = true;
-  await Promise.all(callers);
-  // On a busy machine some are shed.
-  const { 'HTTP/1.1 200': _, 'HTTP/1.1 503': __, ECONNREFUSED: ___, ...others } = ends;
-  expect(others).toEqual({});
+  expect(await faults()).toEqual({});
+});
+
+test('nor when it ends in two workers, one of which is told later', async () => {
+  const first = await startPort(1_000, 2);
+  const { port: at } = first.port.server.address() as { port: number };
+  const second = await startPort(1_000, 2, at);
+  for (const { socket } of [first, second]) socket.destroy();
+  const { areServed, served, faults } = comingAgain(at, CALLERS);
+  await areServed();
+  const together = { memory: Listeners.newMemory(), workers: 2 };
+  // How many calls were answered when each of them closed.
+  const answered = new Map<unknown, number>();
+  const close = NetServer.prototype.close;
+  const closing = vi.spyOn(NetServer.prototype, 'close').mockImplementation(function (this: NetServer, then) {
+    if (!answered.has(this)) answered.set(this, served());
+    return close.call(this, then);
+  });
+  onTestFinished(() => closing.mockRestore());
+  const early = first.port.drain(new Listeners(together));
+  await pause(400);
+  await Promise.all([early, second.port.drain(new Listeners(together))]);
+  expect(await faults()).toEqual({});
+  // Whoever is answered by one comes to the other: there were only answers that were under way.
+  const [before, after] = [first, second].map(({ port }) => answered.get(port.server)!);
+  expect(after! - before!).toBeLessThanOrEqual(CALLERS);
+});
+
+test('workers that end know how many came to all of them, who waits, and who is closed', () => {
+  const together = { memory: Listeners.newMemory(), workers: 2 };
+  const [one, other] = [new Listeners(together, 1), new Listeners(together, 1)];
+  expect([one.came(5), other.came(7), one.came(6), other.came(7)]).toEqual([0, 0, 1, 1]);
+  one.wait();
+  expect(other.areAllWaiting).toBe(false);
+  one.closed();
+  expect([other.areAllWaiting, other.areAllClosed]).toEqual([false, false]);
+  other.closed();
+  expect([one.areAllWaiting, one.areAllClosed]).toEqual([true, true]);
+  // At the other port, and alone.
+  expect(new Listeners(together).areAllClosed).toBe(false);
+  const alone = new Listeners(undefined, 1);
+  alone.closed();
+  expect([alone.areAllWaiting, alone.areAllClosed]).toEqual([true, true]);
 });
 
 /** Connections from other addresses, which stay. */
@@ -392,3 +465,80 @@ test('a body in chunks of one byte is read in many turns of the event loop, and 
   // In one piece of 64 KB there are 10,900 of them; 683 are parsed at a time, and the stream may join a few of these.
   expect(Math.max(...turns)).toBeLessThanOrEqual(6 * 683);
 });
+
+test.each([
+  ['alone', ''],
+  ['behind a call of the lane', head('/v1/public/domain/a.com')],
+  ['behind another request', head('/livez')],
+])(
+  'some empty lines before a request are passed over, any number of them ends the connection: %s',
+  async (_, first) => {
+    const { socket, statuses, received } = await startPort();
+    const before = first === '' ? [] : [200];
+    const isClosed = new Promise(done => socket.once('close', done));
+    socket.write(`${first}${'\r\n'.repeat(100)}${head('/livez')}`);
+    await eventually('it is answered', () => statuses().length === before.length + 1);
+    socket.write('\r\n'.repeat(8_192));
+    await isClosed;
+    expect(statuses()).toEqual([...before, 200, 431]);
+    expect(received()).toContain('at most 128 lines');
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'connections of a key that ask again and again and read nothing are closed, one that reads is not',
+  async () => {
+    // A sixteenth of what one port may leave unread: 2 MiB are 35 answers.
+    const { port, socket, statuses } = await startPort(1_000, 16);
+    const { port: at } = port.server.address() as { port: number };
+    let closed = 0;
+    const silent = Array.from({ length: 20 }, () => {
+      const one = connect(at, '127.0.0.1').pause();
+      onTestFinished(() => void one.destroy());
+      return one.on('error', () => {}).on('close', () => closed++);
+    });
+    let asked = 0;
+    for (; closed < 5 && asked < 40; asked++) {
+      socket.write(head(PAID));
+      for (const one of silent) if (!one.destroyed) one.write(head(PAID));
+      await eventually('all are answered', () => port.inFlight === 0 && statuses().length === asked + 1);
+    }
+    expect(closed).toBeGreaterThanOrEqual(5);
+    expect(statuses()).toEqual(Array.from({ length: asked }, () => 200));
+    expect(socket.destroyed).toBe(false);
+  },
+);
+
+const OWN = [
+  'Origin: https://app.example.com',
+  'Accept: application/problem+json',
+  'X-Request-Id: mine',
+  'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+];
+const ownHead = ['GET /v1/usage HTTP/1.1', 'Host: x', ...OWN].join('\r\n');
+
+test.each([
+  [431, 'more lines than anybody needs', `\r\n${'X-Aaaaaaaaaaaaaaaa: b\r\n'.repeat(130)}\r\n`, ''],
+  [431, 'too many bytes', `\r\nX: ${'a'.repeat(9_000)}\r\n\r\n`, ''],
+  [400, 'a bad line', '\r\nBad Name: x\r\n\r\n', ''],
+  [400, 'a bad line in a later piece', '\r\nX: ', 'b\r\nBad Name: x\r\n\r\n'],
+  [408, 'the rest never comes', '\r\nOrigin: https://half.exam', ''],
+])(
+  'a head that is refused with %i has an answer that its page can read: %s',
+  async (status, _, rest, later) => {
+    const { port, socket, sockets, received, statuses } = await startPort();
+    socket.write(ownHead + rest);
+    await eventually('it has come', () => (sockets[0]?.bytesRead ?? 0) >= ownHead.length);
+    await turn();
+    socket.write(later);
+    // As Node's own clock does after five seconds.
+    const late = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    if (status === 408) port.server.emit('clientError', late, sockets[0]!);
+    await eventually('it is refused', () => statuses().length === 1);
+    expect(statuses()).toEqual([status]);
+    expect(received()).toContain('\r\nAccess-Control-Allow-Origin: https://app.example.com\r\n');
+    expect(received()).toContain('\r\nContent-Type: application/problem+json; charset=utf-8\r\n');
+    expect(received()).toContain('\r\nX-Request-Id: mine\r\n');
+    expect(received()).toContain(`\r\n${OWN[3]}\r\n`);
+  },
+);

@@ -264,7 +264,10 @@ describe('a refusal', () => {
     ['overloaded', 'HTTP/1.1 503 Service Unavailable'],
     ['not_found', 'HTTP/1.1 404 Error'],
   ] as const)('below the server, %s is a whole answer that ends the connection', (refused, line) => {
-    const [head, body] = rawRefusal({ refused, detail: 'ü' }, 'r1').split('\r\n\r\n') as [string, string];
+    const [head, body] = rawRefusal({ refused, detail: 'ü' }, { requestId: 'r1' }).split('\r\n\r\n') as [
+      string,
+      string,
+    ];
     expect(head.split('\r\n')).toEqual([
       line,
       'X-Content-Type-Options: nosniff',
@@ -277,7 +280,7 @@ describe('a refusal', () => {
     ]);
     expect(JSON.parse(body)).toMatchObject({ error: refused, detail: 'ü', request_id: 'r1' });
     expect(JSON.parse(body)).not.toHaveProperty('type');
-    expect(rawRefusal({ refused, detail: null, retryAfter: 3 }, 'r1')).toContain('\r\nRetry-After: 3\r\n');
+    expect(rawRefusal({ refused, detail: null, retryAfter: 3 })).toContain('\r\nRetry-After: 3\r\n');
   });
 });
 

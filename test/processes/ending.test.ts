@@ -1,9 +1,11 @@
 /** A server that is told to end while it starts, or whose launcher was killed. */
 
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { CLI, environment, output, read, SECRET, startAs, startChild } from '../support/process.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
 
 const within10s = async <T>(work: Promise<T>) => {
   const told = performance.now();
@@ -49,4 +51,27 @@ test('a launcher that was killed takes its server along, which closes its store 
   await within10s(server.kill().finally(() => clearTimeout(late)));
   expect(server.stdout()).toContain('the launcher is gone');
   expectNothingLeft(folder, server.stdout());
+});
+
+test('a body that never ends, a store that is locked and one that does not close leave time to end within 10 s', async () => {
+  const service = await startTestService();
+  const { secret } = await service.key();
+  expect((await service.get('/v1/public/domain/mailinator.com', secret)).status).toBe(200);
+  const slow = connect(service.port, '127.0.0.1').on('error', () => {});
+  onTestFinished(() => void slow.destroy());
+  const fields = ['Host: x', `Authorization: Bearer ${secret}`, 'Content-Type: application/json'];
+  slow.write(['POST /v1/public/domains HTTP/1.1', ...fields, 'Content-Length: 1000', '', '{'].join('\r\n'));
+  const drip = setInterval(() => slow.writable && slow.write(' '), 500);
+  onTestFinished(() => clearInterval(drip));
+  const other = new DatabaseSync(join(service.folder, 'domain-risk.db'), { timeout: 5_000 });
+  other.exec('BEGIN IMMEDIATE');
+  const { store } = service;
+  const close = vi.spyOn(store, 'close').mockReturnValue(new Promise(() => {}));
+  const told = performance.now();
+  await service.close();
+  // The process needs some time to end, too.
+  expect(performance.now() - told).toBeLessThan(9_500);
+  other.close();
+  close.mockRestore();
+  await store.close();
 });

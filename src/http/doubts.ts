@@ -1,0 +1,70 @@
+/**
+ * Answers of which nobody knows whether they were read, though their caller has asked again: 300 connections of one key
+ * that asked and never read had the kernel keep 856 MiB (2026-11-17). When they may be much, the kernel is asked.
+ */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Ends, type Kept, keptByKernel, keptOf } from './kernel.ts';
+
+/** Bytes that went out since the kernel was asked last. */
+const MOST_DOUBTED = 32 * 1024 * 1024;
+/** A connection of which it keeps less is in the middle of reading. */
+const LITTLE_BYTES = 2 * 1024;
+/** Connections that are looked at before others are answered. */
+const AT_ONCE = 256;
+
+export interface Doubted {
+  readonly ends: Ends;
+  /** So many bytes were unread; it may have got more since they were counted. */
+  found(bytes: number, hasMore: boolean): void;
+}
+
+export class Doubts {
+  readonly #most: number;
+  readonly #ask: () => Promise<Kept | undefined>;
+  /** Whoever got something since the kernel was asked, or had something unread then. */
+  #all = new Set<Doubted>();
+  /** Those of whom it was asked just now. */
+  #asked = new Set<Doubted>();
+  #bytes = 0;
+  #isLooking = false;
+
+  constructor(workers = 1, ask = keptByKernel) {
+    this.#most = MOST_DOUBTED / workers;
+    this.#ask = ask;
+  }
+
+  sent(one: Doubted, bytes: number): void {
+    this.#all.add(one);
+    this.#bytes += bytes;
+    if (this.#bytes > this.#most && !this.#isLooking) void this.#look();
+  }
+
+  /** Its connection is gone. */
+  closed(one: Doubted): void {
+    this.#all.delete(one);
+    this.#asked.delete(one);
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true;
+    this.#bytes = 0;
+    this.#asked = this.#all;
+    this.#all = new Set();
+    const kept = await this.#ask();
+    if (kept) await this.#tell(kept);
+    this.#isLooking = false;
+  }
+
+  async #tell(kept: Kept): Promise<void> {
+    let told = 0;
+    for (const one of this.#asked) {
+      const hasMore = this.#all.has(one);
+      const bytes = kept.size === 0 ? 0 : keptOf(kept, one.ends);
+      const isUnread = bytes >= LITTLE_BYTES;
+      if (isUnread) this.#all.add(one);
+      one.found(isUnread ? bytes : 0, hasMore);
+      if (++told % AT_ONCE === 0) await nextTurn();
+    }
+  }
+}
