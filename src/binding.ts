@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import type { Doors } from './http/doors.ts';
 import type { Metrics } from './http/metrics.ts';
 import { Port, type PortParts } from './http/port.ts';
+import { newBodyRoom } from './http/receiving.ts';
 import { LIVEZ } from './http/routes-of-callers.ts';
 import { mostConnections } from './http/sockets.ts';
 
@@ -126,6 +127,7 @@ function portPartsOf(parts: {
     log,
     metrics,
     workers,
+    bodies: newBodyRoom(workers),
     accessLog: config.accessLog,
     isTrustedProxy: config.isTrustedProxy,
     connectionsPerAddress: Math.ceil(config.connectionsPerAddress / workers),

@@ -17,6 +17,13 @@ export interface BodyLimits {
   readonly values?: { readonly most: number; readonly problem: string } | undefined;
 }
 
+/** Where it is kept while it comes. */
+export interface Chunks {
+  readonly chunks: Buffer[];
+  /** So many bytes more have come. False where nothing is kept any more. */
+  took(bytes: number): boolean;
+}
+
 const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE] = [...'"\\,:[{'].map(sign => sign.charCodeAt(0));
 
 /**
@@ -52,8 +59,9 @@ export async function readJson(
   head: Head,
   schema: Type.TObject,
   limits: BodyLimits,
+  into: Chunks = { chunks: [], took: () => true },
 ): Promise<{ readonly sent: unknown } | Refusal | undefined> {
-  const bytes = await readBytes(req, head, limits.bytes);
+  const bytes = await readBytes(req, head, limits.bytes, into);
   if (bytes === undefined || 'refused' in bytes) return bytes;
   const { values } = limits;
   if (values && hasMore(bytes, values.most)) return refuse('validation_error', values.problem);
@@ -79,6 +87,7 @@ async function readBytes(
   req: IncomingMessage,
   head: Head,
   most: number,
+  { chunks, took }: Chunks,
 ): Promise<Buffer | Refusal | undefined> {
   const length = Number(req.headers['content-length'] ?? 0);
   if (head.transferEncoding === undefined && length === 0) return Buffer.alloc(0);
@@ -89,13 +98,13 @@ async function readBytes(
   if (coding.toLowerCase() !== 'identity') return refuse('unsupported_media_type', UNCOMPRESSED);
   const tooLarge = refuse('content_too_large', `at most ${most} bytes`);
   if (length > most) return tooLarge;
-  const chunks: Buffer[] = [];
   let size = 0;
   try {
     // Not destroyed where it is left early: the refusal still has to go out over its connection.
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > most) return tooLarge;
+      if (!took(chunk.length)) return undefined;
       chunks.push(chunk);
     }
   } catch {

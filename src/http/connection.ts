@@ -77,6 +77,10 @@ export class Connection implements OpenLine {
     return isQuiet && this.isWritten && this.socket.writableLength === 0 && !this.hasEnded;
   }
 
+  get isGone(): boolean {
+    return this.socket.destroyed;
+  }
+
   /** A request that came whole has no answer yet. */
   get isBusy(): boolean {
     return this.open > (this.last?.isReading ? 1 : 0);

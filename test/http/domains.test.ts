@@ -17,6 +17,7 @@ function world() {
   const service = { isDraining: false };
   const endpoint = domainsEndpoint({
     doors: {
+      senderOf: ({ head }: Call) => ({ key: head.authorization, network: 'n' }),
       spend({ requestId }: Call, serve: (admission: unknown) => void, names: number) {
         if (requestId === 'broken') throw new Error('a fault of ours');
         counted.push(`${requestId} ${names}`);
@@ -42,6 +43,8 @@ function world() {
     });
     const one = {
       ...{ requestId, res, target: { query }, finished: [] as number[], work: [] as LongWork[] },
+      /** Its connection, of which Node tells an answer that waits for another one nothing. */
+      isGone: false,
       step: () => one.work[0]!.step(),
       leave() {
         res.destroyed = true;
@@ -52,7 +55,12 @@ function world() {
       {
         ...{ requestId, res, target: { query }, req: { method: 'POST' }, quota: [] },
         head: { authorization: `Bearer ${key}` },
-        connection: { sends: () => true, takeTurns: (work: LongWork) => one.work.push(work) },
+        connection: {
+          ...{ sends: () => true, takeTurns: (work: LongWork) => one.work.push(work) },
+          get isGone() {
+            return one.isGone;
+          },
+        },
         finished: (_: Call, status: number) => one.finished.push(status),
         failed: (failed: Call) => failed.finished(failed, 500),
       } as never,
@@ -114,6 +122,16 @@ test('who leaves while its call waits is not counted, and who leaves at work or 
   expect(counted.at(-1)).toBe('4 1');
 });
 
+test('who leaves while its call waits behind another of its connection is not counted, and no work goes on for it', () => {
+  const { call, counted } = world();
+  const [first, second, third] = [call('1', { names: 9_000 }), call('2'), call('3')];
+  first.step();
+  for (const one of [first, second]) one.isGone = true;
+  expect(first.step()).toBe(0);
+  expect(counted).toEqual(['1 9000', '3 1']);
+  expect([first.finished, second.finished, third.finished]).toEqual([[200], [400], []]);
+});
+
 test('when the service ends, calls that wait are 503 and not counted; those that were counted are finished', () => {
   const { call, counted, service } = world();
   const [first, ...waiting] = Array.from({ length: 5 }, (_, at) => call(`${at}`));
@@ -149,7 +167,11 @@ test('answers that may be large are made few at a time, of whatever keys, and sm
   const { call, counted } = world();
   const keys = Array.from({ length: 10 }, (_, at) => `k${at}`);
   const large = keys.map(key => call(key, { key, names: 1_000, query: 'explain=true' }));
-  expect(counted).toHaveLength(3);
+  expect(counted).toHaveLength(2);
+  // Whoever asks for little, or for no explanations, does not wait for them.
+  call('few', { key: 'few', names: 5, query: 'explain=true' });
+  call('plain', { key: 'plain', names: 1_000 });
+  expect(counted.slice(2)).toEqual(['few 5', 'plain 1000']);
   for (const one of large) one.leave();
   counted.length = 0;
   for (const key of keys) call(key, { key, names: 1_000 });
