@@ -89,6 +89,8 @@ export class Body {
   readonly sender: Sender;
   readonly #room: BodyRoom;
   #giveWay: (() => void) | undefined;
+  /** As far as it has come, until somebody reads it. */
+  readonly chunks: Buffer[] = [];
   bytes = 0;
   /** All of it is there, and its call waits for its turn. */
   isWaiting = false;
@@ -104,13 +106,13 @@ export class Body {
     return this.#giveWay !== undefined;
   }
 
-  /** So many bytes more have come. False where it had to make room for others. */
-  took(bytes: number): boolean {
-    if (this.isGone) return false;
-    this.bytes += bytes;
-    this.#room.add(this, bytes);
+  /** Some more has come; where it had to make room for others, nothing of it is kept. */
+  take(chunk: Buffer): void {
+    if (this.isGone) return;
+    this.chunks.push(chunk);
+    this.bytes += chunk.length;
+    this.#room.add(this, chunk.length);
     this.#room.fit(this);
-    return !this.isGone;
   }
 
   /** Its call waits, and was not counted. */
@@ -137,6 +139,7 @@ export class Body {
     this.isGone = true;
     this.#giveWay = undefined;
     this.bytes = 0;
+    this.chunks.length = 0;
     if (bytes > 0) this.#room.add(this, -bytes);
   }
 }

@@ -20,8 +20,12 @@ export interface BodyLimits {
 /** Where it is kept while it comes. */
 export interface Chunks {
   readonly chunks: Buffer[];
-  /** So many bytes more have come. False where nothing is kept any more. */
-  took(bytes: number): boolean;
+  take(chunk: Buffer): void;
+}
+
+function newChunks(): Chunks {
+  const chunks: Buffer[] = [];
+  return { chunks, take: chunk => void chunks.push(chunk) };
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE] = [...'"\\,:[{'].map(sign => sign.charCodeAt(0));
@@ -59,7 +63,7 @@ export async function readJson(
   head: Head,
   schema: Type.TObject,
   limits: BodyLimits,
-  into: Chunks = { chunks: [], took: () => true },
+  into = newChunks(),
 ): Promise<{ readonly sent: unknown } | Refusal | undefined> {
   const bytes = await readBytes(req, head, limits.bytes, into);
   if (bytes === undefined || 'refused' in bytes) return bytes;
@@ -87,7 +91,7 @@ async function readBytes(
   req: IncomingMessage,
   head: Head,
   most: number,
-  { chunks, took }: Chunks,
+  into: Chunks,
 ): Promise<Buffer | Refusal | undefined> {
   const length = Number(req.headers['content-length'] ?? 0);
   if (head.transferEncoding === undefined && length === 0) return Buffer.alloc(0);
@@ -104,11 +108,10 @@ async function readBytes(
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > most) return tooLarge;
-      if (!took(chunk.length)) return undefined;
-      chunks.push(chunk);
+      into.take(chunk);
     }
   } catch {
     return undefined;
   }
-  return Buffer.concat(chunks, size);
+  return Buffer.concat(into.chunks.splice(0));
 }

@@ -47,16 +47,12 @@ export class Receiving {
     if (isGone) return undefined;
     if (refusal) return refusal;
     const { promise, resolve } = Promise.withResolvers<Refusal>();
-    const chunks: Buffer[] = [];
-    const body = this.#room.enter(senderOf(call, this.#parts.isTrustedProxy), () => {
-      chunks.length = 0;
-      resolve(NO_ROOM);
-    });
+    const sender = senderOf(call, this.#parts.isTrustedProxy);
+    const body = this.#room.enter(sender, () => resolve(NO_ROOM));
     // Until the answer is made.
     whenFinished(call, () => body.leave());
     call.body = body;
-    const into = { chunks, took: (more: number) => body.took(more) };
-    const read = await Promise.race([readJson(req, call.head, route.body!, limits, into), promise]);
+    const read = await Promise.race([readJson(req, call.head, route.body!, limits, body), promise]);
     body.stays();
     return read;
   }

@@ -9,7 +9,7 @@ const verdict = { domain: 'a.com', riskScore: 5, reason: 'safe', mxProviderLabel
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => `a${at}.com`);
 
 /** An endpoint whose store counts at once, and whose calls do their work when the test says so. */
-function world() {
+function world(workers?: number) {
   const looked: string[] = [];
   const counted: string[] = [];
   /** What lookups wait for, where they do. */
@@ -33,8 +33,9 @@ function world() {
     rank: { note() {} },
     metrics: { verdict() {} },
     isDraining: () => service.isDraining,
+    workers,
   } as never);
-  function call(requestId: string, { key = 'a', names = 1, query = '' } = {}) {
+  function call(requestId: string, { key = 'a', names = 1, query = '', body = {} } = {}) {
     const res = Object.assign(new EventEmitter(), {
       ...{ destroyed: false, status: 0, end() {}, write: (_: Buffer, then?: () => void) => then?.() },
       writeHead(status: number) {
@@ -54,6 +55,7 @@ function world() {
     endpoint(
       {
         ...{ requestId, res, target: { query }, req: { method: 'POST' }, quota: [] },
+        body: { waits() {}, stays() {}, ...body },
         head: { authorization: `Bearer ${key}` },
         connection: {
           ...{ sends: () => true, takeTurns: (work: LongWork) => one.work.push(work) },
@@ -132,6 +134,23 @@ test('who leaves while its call waits behind another of its connection is not co
   expect([first.finished, second.finished, third.finished]).toEqual([[200], [400], []]);
 });
 
+test('a call that has to make room while it waits is 503 and not counted; once it is at work it is not asked to', () => {
+  const { call, counted } = world();
+  const [stayed, ways] = [[] as string[], [] as (() => void)[]];
+  const bodyOf = (name: string) => ({
+    waits: (giveWay: () => void) => ways.push(giveWay),
+    stays: () => stayed.push(name),
+  });
+  const [first, second, third] = ['1', '2', '3'].map(name => call(name, { body: bodyOf(name) }));
+  expect([ways.length, stayed]).toEqual([3, ['1']]);
+  ways[1]!();
+  expect(second!.res.status).toBe(503);
+  first!.step();
+  third!.step();
+  expect([counted, stayed, third!.res.status]).toEqual([['1 1', '3 1'], ['1', '3'], 200]);
+  expect(second!.finished).toEqual([503]);
+});
+
 test('when the service ends, calls that wait are 503 and not counted; those that were counted are finished', () => {
   const { call, counted, service } = world();
   const [first, ...waiting] = Array.from({ length: 5 }, (_, at) => call(`${at}`));
@@ -176,4 +195,8 @@ test('answers that may be large are made few at a time, of whatever keys, and sm
   counted.length = 0;
   for (const key of keys) call(key, { key, names: 1_000 });
   expect(counted).toHaveLength(10);
+  // A worker has its share.
+  const eighth = world(8);
+  for (const key of keys) eighth.call(key, { key, names: 1_000 });
+  expect(eighth.counted).toHaveLength(5);
 });

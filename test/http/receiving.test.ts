@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { type Refusal, refuse } from '../../src/core/refusal.ts';
 import { DomainsBody, MOST_NAMES_BODY } from '../../src/http/bodies.ts';
 import { hasMore, readJson } from '../../src/http/body.ts';
+import type { Body } from '../../src/http/body-room.ts';
 import type { Call } from '../../src/http/call.ts';
 import { readHead } from '../../src/http/head.ts';
 import { newBodyRoom, Receiving } from '../../src/http/receiving.ts';
@@ -54,8 +55,11 @@ function slowCall(receiving: Receiving, key: string, address = '127.0.0.1', byte
   return {
     outcome: () => outcome,
     send: (count: number) => void req.push(Buffer.alloc(count, ' ')),
-    end: () => void req.push(null),
-    body: () => call.body!,
+    end() {
+      req.push('{}');
+      req.push(null);
+    },
+    body: () => call.body as Body,
     close,
     finish: () => call.finished(call, 400),
   };
@@ -88,12 +92,12 @@ type Slow = ReturnType<typeof slowCall>;
 const waiting = (calls: readonly Slow[]) => calls.filter(({ outcome }) => outcome() === 'waiting').length;
 const REFUSED = { refused: 'overloaded', retryAfter: 1 };
 
-/** So many bodies of which all but the last byte has come. */
+/** So many bodies of which all but the last two bytes have come. */
 async function fill(receiving: Receiving, key: string, count: number, address?: string): Promise<Slow[]> {
   const calls = Array.from({ length: count }, () => slowCall(receiving, key, address));
   for (const one of calls) {
     await turn();
-    one.send(299_999);
+    one.send(299_998);
   }
   await turn();
   return calls;
@@ -119,6 +123,10 @@ test('one key has room for so many bodies: of more, the one that came no further
     expect.objectContaining(REFUSED),
     'waiting',
   ]);
+  expect([own[0]!.body().chunks.length, own[1]!.body().chunks.length]).toEqual([0, 1]);
+  own[0]!.send(1);
+  await turn();
+  expect([own[0]!.body().chunks, own[0]!.body().bytes]).toEqual([[], 0]);
   // Whose request waits behind another of its connection has no end of its own when it leaves.
   for (const { finish } of own) finish();
   for (const { finish } of own) finish();
@@ -153,12 +161,24 @@ test('who waits for its turn makes room for another key, the last that came firs
   expect(gaveWay.map(one => four.indexOf(one) % 20)).toEqual([19]);
 });
 
-test('one that others make no room for is refused, and so is nobody whose body is there', async () => {
+test('a body that was read keeps its room until its call is answered, and nobody has it make way for its own', async () => {
   const receiving = new Receiving(partsFor());
   const own = await fill(receiving, 'a', 20);
-  for (const one of own) one.body().stays();
+  for (const one of own) one.end();
+  for (let i = 0; i < 5; i++) await turn();
+  expect(own.map(({ outcome }) => outcome())).toEqual(Array(20).fill({ sent: {} }));
+  expect(own[0]!.body().chunks).toEqual([]);
   const [more] = await fill(receiving, 'a', 1);
-  expect([waiting(own), more!.outcome()]).toEqual([20, expect.objectContaining(REFUSED)]);
+  expect([own[0]!.body().isGone, more!.outcome()]).toEqual([false, expect.objectContaining(REFUSED)]);
+});
+
+test('thousands with a byte each are not sent away for the sake of a large one', async () => {
+  const receiving = new Receiving(partsFor());
+  const small = Array.from({ length: 100 }, () => slowCall(receiving, 'a'));
+  await turn();
+  for (const one of small) one.send(1);
+  const own = await fill(receiving, 'a', 21);
+  expect([waiting(small), waiting(own)]).toEqual([100, 20]);
 });
 
 test('workers have their shares of it, and each has room for one body at least', async () => {
