@@ -104,6 +104,7 @@ async function learnedFrom(
     },
     catalog: () => catalog,
     clock: () => now,
+    isClockBelieved: () => true,
     inTurns,
     onError: error => {
       throw error;

@@ -127,7 +127,7 @@ function portPartsOf(parts: {
     log,
     metrics,
     workers,
-    bodies: newBodyRoom(),
+    bodies: newBodyRoom(workers),
     accessLog: config.accessLog,
     isTrustedProxy: config.isTrustedProxy,
     connectionsPerAddress: Math.ceil(config.connectionsPerAddress / workers),

@@ -21,6 +21,7 @@ import type { Catalog } from './core/catalog.ts';
 import type { FreshSource } from './core/feed.ts';
 import type { Clock, Resolver, Store, Ticks } from './core/ports.ts';
 import type { Shelf } from './core/saved.ts';
+import { SteadyClock } from './core/steady.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, DNS_CAPS, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
@@ -202,14 +203,17 @@ export async function openVerdicts(parts: {
   onError: (error: unknown) => void;
   makeFilter?: Make['filter'] | undefined;
 }) {
-  const { store, resolver, catalog, clock, ticks, onError, makeFilter = filterHere } = parts;
+  const { store, resolver, catalog, clock, onError, makeFilter = filterHere } = parts;
+  const { ticks = () => performance.now() } = parts;
   const overrides = await loadOverrides(store);
+  const steady = new SteadyClock(clock, ticks);
   const learn = await createLearn({
     store,
     resolver,
     addresses: new Addresses(resolver, ticks),
     catalog,
     clock,
+    isClockBelieved: lists => steady.isBelieved(lists),
     inTurns,
     onError,
   });

@@ -49,6 +49,7 @@ export interface LearnParts extends WhereaboutsParts {
   readonly resolver: Pick<Resolver, 'last'>;
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
+  readonly isClockBelieved: (lists: Catalog) => boolean;
   readonly onError: (error: unknown) => void;
 }
 
@@ -129,15 +130,14 @@ class Learner implements Learn {
     if (this.#noted.get(once) === day || !this.#pending.hasRoom(row)) return;
     this.#noted.set(once, day);
     this.#soon();
-    const seen = isOnItsWay ? MAIL_NOT_ASKED : mail;
-    this.#pending.add({ ...sighting, by: row, mail: seen, tries: 0 });
+    this.#pending.add({ ...sighting, by: row, mail: isOnItsWay ? MAIL_NOT_ASKED : mail, tries: 0 });
   }
 
   meet(exchanges: readonly Exchange[], guest: string, by: string): boolean {
     const catalog = this.#parts.catalog();
     const areKnown = this.#hostsMet.meet(exchanges, guest, by, catalog);
     if (this.#hostsMet.size > 0) this.#soon();
-    if (this.#infra.hangsOnAddresses(exchanges, catalog)) this.#whereabouts.note(exchanges, by);
+    if (this.#infra.hangsOnAddresses(exchanges, catalog)) this.#whereabouts.note(exchanges, guest, by);
     return areKnown;
   }
 
@@ -243,6 +243,7 @@ class Learner implements Learn {
 
   #enter(seen: Seen, exchanges: readonly Exchange[]): void {
     const catalog = this.#parts.catalog();
+    if (!this.#parts.isClockBelieved(catalog)) return;
     const guest = guestOf(seen, this.#swept, catalog, this.#parts.clock());
     this.#guestBook.enter({ ...seen, guest }, exchanges, catalog);
   }

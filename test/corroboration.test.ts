@@ -159,14 +159,19 @@ describe('what a caller is told of a listed name', () => {
     for (const day of [OLD, YOUNG]) {
       expect(await told(list(BROAD, [ours], day))).toEqual([safe, safe]);
       expect(await told(list(SEEN, [ours], day))).toEqual([safe, safe]);
+      const below = await told(list(BROAD, [`x.${ours}`], day), list(SEEN, [`x.${ours}`], day));
+      expect(below[1]).toEqual(safe);
     }
     expect(await told(list(LOOKED_AT, [ours]))).toEqual([blocked, blocked]);
   });
 
-  it('is not spared because a list calls it free', async () => {
-    const free = list(feedOf('free', 'broad', { kind: 'free' }), names);
-    const { look } = world(catalogOf(list(BROAD, names, OLD), free), zone);
+  it('is not spared because lists of one family call it or its parent free', async () => {
+    const free = ['free', 'copy'].map(id => list(feedOf(id, 'broad', { kind: 'free' }), names));
+    const listed = list(BROAD, [...names, 'x.unlisted.com'], OLD);
+    const unlisted = list(feedOf('more', 'broad', { kind: 'free' }), ['unlisted.com']);
+    const { look } = world(catalogOf(listed, ...free, unlisted), zone);
     expect(score(await look('elsewhere.com'))).toEqual([95, 'disposable']);
+    expect(score(await look('x.unlisted.com'))).toEqual([95, 'disposable']);
   });
 
   it.each<[string, Snapshot, number]>([
@@ -312,7 +317,7 @@ describe('a poisoned list that passes the gate', () => {
 
   function updated(feed: Feed, names: readonly string[], inUse: Snapshot, day: number): Snapshot {
     const fresh = takeSnapshot(feed, { version: dayText(day)!, names });
-    const no = { isClearable: () => false, isInnocent: () => false, innocentBelow: () => undefined };
+    const no = { isClearable: () => false, innocentOf: () => undefined, innocentBelow: () => undefined };
     expect(problemsOf(fresh, inUse, { ...no, canaries: CANARIES, today: day })).toEqual([]);
     return keepingNames(fresh, inUse, day);
   }

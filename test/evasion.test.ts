@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Domain } from '../src/core/domain.ts';
 import type { Store } from '../src/core/ports.ts';
-import { a, type DnsServer, mx, startDns } from './support/dns.ts';
+import { a, aaaa, type DnsServer, mx, startDns } from './support/dns.ts';
 import { emptiedStore } from './support/emptied.ts';
 import { type Site, visit } from './support/internet.ts';
 
@@ -359,4 +359,38 @@ it('an address that was learned speaks against a host of its own as it does agai
   point('own.com', 'mx.own.com');
   for (const name of ['bare.com', 'own.com'])
     expect(await again(name)).toMatchObject({ ...FOUND, riskScore: 80 });
+});
+
+describe('an address of IPv6 that nobody uses', () => {
+  const decoyed = (host: string, at: number) =>
+    dns.zones.set(host, { records: [a(host, BAD), aaaa(host, `2a01:4f8:1:1::${at}`)] });
+
+  it('does not spare a host at a learned address, nor a name without exchanges', async () => {
+    decoyed('mx.evil.com', 1);
+    decoyed('bare.com', 2);
+    point('evil.com', 'mx.evil.com');
+    for (const name of ['evil.com', 'bare.com'])
+      expect(await again(name)).toMatchObject({ ...FOUND, riskScore: 80 });
+  });
+
+  it('does not spare whoever has two more names for his machine tried alike, and they are learned too', async () => {
+    const names = ['boxb.duckdns.org', 'boxc.duckdns.org'];
+    for (const [at, host] of names.entries()) decoyed(host, at);
+    const alike = (name: string) =>
+      dns.zones.set(name, { records: [HOST, ...names].map(host => mx(name, 10, host, 0)) });
+    alike('evil.com');
+    expect(await again('evil.com')).toMatchObject(FOUND);
+    for (let at = 0; at < 12; at++) alike(`burn${at}.com`);
+    time.now += ANOTHER_ANSWER_MS;
+    // What they are is known from the second look on.
+    for (let look = 0; look < 2; look++) {
+      for (let at = 0; at < 12; at++) await world.judge(`burn${at}.com`, `customer${look}`);
+      await world.digest();
+      time.now += DAY_MS;
+    }
+    expect(await store.listHosts(12, 100)).toContainEqual(
+      expect.objectContaining({ name: 'boxc.duckdns.org', flagged: 12 }),
+    );
+    expect(await again('evil.com')).toMatchObject(FOUND);
+  });
 });

@@ -150,14 +150,18 @@ describe('on learned hosts', () => {
   const host = 'mx.operator.net';
   const catalog = catalogOf(
     ...byTwoFamilies(['burner.com']),
-    list('register', ['uni-of-x.com', 'ruhr-uni-bochum.de'], { kind: 'academic' }),
+    list('register', ['uni-of-x.com', 'uni.ac.za', 'ruhr-uni-bochum.de'], { kind: 'academic' }),
+    list('relays', ['so-called-relay.com'], { kind: 'relay' }),
   );
 
   it.each<[string, string, boolean]>([
     ['a protected name', 'kept.com', false],
     ['what its owner has below it', 'shop.kept.com', false],
-    ['a university', 'uni-of-x.com', false],
-    ['what a university has below it', 'alumni.uni-of-x.com', false],
+    ['a university, by its suffix too', 'uni.ac.za', false],
+    ['what it has below it', 'alumni.uni.ac.za', false],
+    ['an authority, by its registry', 'news.town.gov.uk', false],
+    ['what one list calls a university', 'uni-of-x.com', true],
+    ['what one list calls a relay', 'so-called-relay.com', true],
     ['a protected registry itself', 'eu.org', false],
     ['a customer of a protected registry', 'fresh.eu.org', true],
     ['a name of such a customer', 'mail.fresh.eu.org', true],
@@ -166,5 +170,21 @@ describe('on learned hosts', () => {
   ])('%s (%s) is flagged: %s', async (_, name, isFlagged) => {
     const [score] = await look(catalog, name, [host], learned(host));
     expect(score).toBe(isFlagged ? 84 : 20);
+  });
+});
+
+describe('one line in a list of relays, universities or free providers', () => {
+  const kinds: [FeedKind][] = [['relay'], ['academic'], ['free']];
+  const line = (kind: FeedKind, name: string) => list(kind, [name], { kind });
+
+  it.each(kinds)('of kind %s does not spare what two families name', async kind => {
+    const catalog = catalogOf(...byTwoFamilies(['evil.com']), line(kind, 'evil.com'));
+    expect(await look(catalog, 'evil.com', ['mx.evil.com'])).toEqual([100, 'two_families', false]);
+  });
+
+  it.each(kinds)('of kind %s does not spare a host below it', async kind => {
+    const catalog = catalogOf(...byTwoFamilies(['burner.com']), line(kind, 'evil.net'));
+    const [score] = await look(catalog, 'other.com', ['mx.evil.net'], learned('mx.evil.net'));
+    expect(score).toBe(84);
   });
 });

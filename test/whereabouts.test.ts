@@ -120,7 +120,7 @@ describe('what hangs on where a mail host is', () => {
     const day = '2026-12-09';
     expect(await kept()).toEqual([
       { host: 'mx.fresh.net', below: 'fresh.net', addresses: BAD, day },
-      { host: 'none.firm.net', below: 'firm.net', addresses: '', day },
+      { host: 'none.firm.net', below: expect.stringMatching(/^\?[a-z0-9]+$/), addresses: '', day },
     ]);
   });
 

@@ -1,10 +1,11 @@
 /** From facts and mail to the answer: the evidence, its verdict, and what is counted of it. */
 
 import { waitsForDns } from './corroboration.ts';
-import { type Domain, lineage } from './domain.ts';
+import type { Domain } from './domain.ts';
 import type { Facts } from './facts.ts';
 import type { GraphHost, Learned } from './learned.ts';
 import { type Mail, triedOf } from './mail.ts';
+import { isSpared } from './owned.ts';
 import { isRented, LANDLORDS, type Receiver, type ReceiverKind } from './provider.ts';
 import { roleWord } from './role.ts';
 import { nearestOf } from './typo.ts';
@@ -92,10 +93,6 @@ export function canBeLearned({ catalog }: Facts, mail: Mail, receiver: Receiver 
   });
 }
 
-/**
- * What protects a name from every feed protects it here too, with all that its owner has below it. Below a registry
- * (eu.org) are strangers: that it is protected says nothing of them.
- */
 function byInfra(facts: Facts, mail: Mail): Learned | undefined {
   const { domain, catalog, infra, registrable } = facts;
   const learned =
@@ -103,9 +100,7 @@ function byInfra(facts: Facts, mail: Mail): Learned | undefined {
       ? infra.findAt(domain, catalog)
       : infra.find(domain, registrable, mail.exchanges, catalog);
   if (!learned || catalog.isSurelyFree(registrable) || catalog.isPanel(registrable)) return undefined;
-  const { length } = registrable ?? domain;
-  const isGuarded = lineage(domain).some(name => name.length >= length && catalog.isGuarded(name));
-  return isGuarded ? undefined : learned;
+  return isSpared(domain, catalog) ? undefined : learned;
 }
 
 /**

@@ -56,7 +56,7 @@ export function firstNamed({ namings }: Listing): Day {
   return namings.reduce((first, { since }) => Math.min(first, since), namings[0]?.since ?? 0);
 }
 
-/** A privacy relay; `exact` when the name is the relay's own and not one below it. */
+/** A privacy relay; `exact` when the name is its own by our tables, and not one below it or a feed's word. */
 export interface Relay {
   readonly label: string;
   readonly exact: boolean;
@@ -79,10 +79,10 @@ export interface Folded {
   readonly snapshots: readonly Kept[];
   readonly relays: ReadonlyMap<string, string>;
   readonly protected: ReadonlySet<string>;
-  /** What no feed can flag: protected by hand, or in a register of universities and in no verified feed. */
+  /** Protected by hand, which no feed can flag, or by a list of relays or universities, which two families can. */
   readonly guarded: ReadonlySet<string>;
   readonly free: ReadonlySet<string>;
-  /** Of these, what a table or two feeds say. */
+  /** Of these, what a table or feeds of two families say. */
   readonly surelyFree: ReadonlySet<string>;
   readonly panel: Names;
   readonly canaries: ReadonlySet<string>;
@@ -192,7 +192,7 @@ export class Catalog {
   relay(names: readonly string[]): Relay | undefined {
     for (let depth = 0; depth < names.length; depth++) {
       const label = this.#relays.get(names[depth]!);
-      if (label !== undefined) return { label, exact: depth === 0 };
+      if (label !== undefined) return { label, exact: depth === 0 && this.#protected.has(names[0]!) };
     }
     return undefined;
   }
@@ -202,12 +202,12 @@ export class Catalog {
     return registrable !== undefined && this.#free.has(registrable);
   }
 
-  /** The same, and not by one feed alone: one stranger can write that, and must not spare a disposable host by it. */
+  /** The same, and not by one family alone: one stranger can write that, and must not spare a disposable host by it. */
   isSurelyFree(registrable: string | undefined): boolean {
     return registrable !== undefined && this.#surelyFree.has(registrable);
   }
 
-  /** By hand or by a register: neither feeds nor what was learned can flag it. */
+  /** By hand, or by a list of relays or universities: feeds of one family cannot flag it. */
   isGuarded(name: string): boolean {
     return this.#guarded.has(name);
   }
@@ -236,6 +236,7 @@ export class Catalog {
     return this.#suffixes.has(name);
   }
 
+  /** By hand: neither feeds nor what was learned can flag it. */
   isProtected(name: string): boolean {
     return this.#protected.has(name);
   }

@@ -5,7 +5,6 @@ import { type Weight, weigh } from './corroboration.ts';
 import { type Day, dayAt } from './days.ts';
 import { type Domain, lineage, registrableDomain } from './domain.ts';
 import { listedOf } from './facts.ts';
-import type { Feed } from './feed.ts';
 import type { ListingChange } from './listing-change.ts';
 import { MAIL_NOT_ASKED } from './mail.ts';
 import { STEP, type Steps } from './steps.ts';
@@ -22,33 +21,12 @@ export function flaggedBy(catalog: Catalog, name: string, today: Day): readonly 
   return FLAGGING.has(weight) ? [...new Set(listing.hits.map(({ feed }) => feed))] : [];
 }
 
-/**
- * All that may make a difference to its verdict, or to that of names below it: most names of a list stay as they are. A
- * university may be protected besides, and only as a university spares what is below it.
- */
-function saidOf(catalog: Catalog, universities: ReadonlySet<string>, name: string): string {
+/** All that may make a difference to its verdict, or to that of names below it: most names of a list stay as they are. */
+function saidOf(catalog: Catalog, name: string): string {
   const { namings } = catalog.listed([name]);
   const words = namings.map(({ feed, since, until }) => `${feed.id} ${feed.family} ${since} ${until}`);
-  const innocent = [catalog.isPanel(name), catalog.isFree(name), catalog.isGuarded(name)];
-  return `${words} ${innocent} ${universities.has(name)}`;
-}
-
-/** As folding.ts has them: what a verified list names is none, also where something else protects it. */
-function* universitiesIn({ snapshots }: Catalog): Steps<ReadonlySet<string>> {
-  const universities = new Set<string>();
-  const isVerified = ({ kind, family }: Feed) => kind === 'disposable' && family === 'verified';
-  let looked = 0;
-  for (const { names } of snapshots.filter(({ feed }) => feed.kind === 'academic'))
-    for (const name of names) {
-      universities.add(name);
-      if (++looked % STEP === 0) yield;
-    }
-  for (const { names } of snapshots.filter(({ feed }) => isVerified(feed)))
-    for (const name of names) {
-      universities.delete(name);
-      if (++looked % STEP === 0) yield;
-    }
-  return universities;
+  const innocent = [catalog.isPanel(name), catalog.isSurelyFree(name)];
+  return `${words} ${innocent} ${catalog.isGuarded(name)} ${catalog.isProtected(name)}`;
 }
 
 /** What another list is: one of the same names that was added anew may be of another kind. */
@@ -69,9 +47,7 @@ export function* comparing(before: Catalog, after: Catalog, at: number): Steps<L
     if (was.length === 0 && is.length > 0) found.set(domain, { domain, change: 'flagged', at, feeds: is });
     if (was.length > 0 && is.length === 0) found.set(domain, { domain, change: 'cleared', at, feeds: was });
   };
-  const universities = { before: yield* universitiesIn(before), after: yield* universitiesIn(after) };
-  const isSame = (name: string) =>
-    saidOf(before, universities.before, name) === saidOf(after, universities.after, name);
+  const isSame = (name: string) => saidOf(before, name) === saidOf(after, name);
   const changed = new Set<string>();
   let looked = 0;
   for (const { names } of [...without(before, after), ...without(after, before)])

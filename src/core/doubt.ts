@@ -14,9 +14,9 @@ interface Bound {
 
 /**
  * How many names of disposable feeds a list of innocent ones may clear: whoever writes one writes himself in, and the
- * hosts that receive for him. Of 24,987 popular names 42 are such (20 of them because of a name below), of 8,213
- * universities two, of 18 relays three: broad feeds like to name relays. Lists of free providers are full of them (122
- * of 4,768 and 6,821 of 16,334), and clear none; what they add tells of a list that went bad (2026-11-16).
+ * hosts that receive for him. Of 24,954 popular names 42 are such (20 of them because of a name below), of 8,213
+ * universities two, of 18 relays three: broad feeds like to name relays. Lists of free providers are full of them (126
+ * of 4,767 and 6,836 of 16,333), and clear none; what they add tells of a list that went bad (2026-11-17).
  */
 const MOST_CLEARED: Readonly<Record<Exclude<FeedKind, 'disposable'>, Bound>> = {
   popular: { share: 0.003, most: 300 },
@@ -32,9 +32,9 @@ const FEW_BLAMED = 10;
 
 /**
  * How many innocent names a disposable feed may bring, where that is not few. A verified feed's word is enough by
- * itself, so nothing else stands between its errors and a caller. With a panel of 24,987 names, every second of the
- * first 50,000, the bundled ones hold 12 of 8,883, 3 of 4,552, 50 of 74,116 and 57 of 162,867, which came over years
- * (2026-11-16).
+ * itself, so nothing else stands between its errors and a caller. With a panel of 24,954 names, every second of the
+ * first 50,000, the bundled ones hold 13 of 8,883, 3 of 4,552, 133 of 74,115 and 149 of 162,866, which came over years
+ * (2026-11-17).
  */
 const MOST_BLAMED: Readonly<Record<Family, Bound>> = {
   verified: { share: 0.002, most: 20 },
@@ -60,17 +60,22 @@ export interface Doubt {
  * operator looked at them, and the count begins anew behind it.
  */
 export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held): Doubt {
-  const { installed, today, isInnocent, isClearable } = held;
+  const { installed, today, innocentOf, isClearable } = held;
   const { feed } = fresh;
-  const isDoubtful = feed.kind === 'disposable' ? isInnocent : isClearable;
+  const clearedOf = (name: string) => (isClearable(name) ? name : undefined);
+  const doubtfulOf = feed.kind === 'disposable' ? innocentOf : clearedOf;
   const counted = countedOf(fresh);
   const before = new Set([...countedOf(inUse), ...countedOf(installed)]);
   const doubtful = new Map<string, Day>();
-  for (const name of counted) if (isDoubtful(name) && !before.has(name)) doubtful.set(name, today);
+  for (const name of counted) {
+    const counts = before.has(name) ? undefined : doubtfulOf(name);
+    if (counts !== undefined) doubtful.set(counts, today);
+  }
   const isStep = doubtful.size > 0;
-  for (const [name, day] of inUse?.doubtful ?? [])
-    if (today - day < STEP_DAYS && isDoubtful(name) && !doubtful.has(name))
-      doubtful.set(name, Math.min(day, today));
+  for (const [name, day] of inUse?.doubtful ?? []) {
+    const counts = today - day < STEP_DAYS ? doubtfulOf(name) : undefined;
+    if (counts !== undefined && !doubtful.has(counts)) doubtful.set(counts, Math.min(day, today));
+  }
   if (!isStep || doubtful.size <= mostIn(feed, counted.length)) return { problems: [], doubtful };
   const known = feed.kind === 'disposable' ? 'innocent' : 'disposable';
   const some = [...doubtful.keys()].slice(0, 3).join(', ');

@@ -103,11 +103,12 @@ function tableRow(catalog: Catalog, domain: Domain, relay: Relay | undefined): R
 
 /**
  * The panel is empty before the first update, but our own tables are not: a listed name can be free by them only, since
- * no list of free providers is believed about it.
+ * no list of free providers is believed about it. What is named below a provider is its own (vip.tom.com).
  */
-function isUsed({ hits }: Listing, registrable: string | undefined, catalog: Catalog): boolean {
-  if (hits.length === 0) return false;
-  return catalog.isPanel(registrable) || (hits[0]!.entry === registrable && catalog.isFree(registrable));
+function isUsed(listing: Listing, registrable: string | undefined, catalog: Catalog): boolean {
+  if (listing.hits.length === 0) return false;
+  if (catalog.isPanel(registrable)) return true;
+  return catalog.isSurelyFree(registrable) && !isByItsSuffix(listing, registrable);
 }
 
 function isByItsSuffix({ hits }: Listing, registrable: string | undefined): boolean {

@@ -13,7 +13,8 @@ export type FeedKind = 'disposable' | 'free' | 'relay' | 'academic' | 'popular' 
 /**
  * Whose word a feed is. `verified`: every name was looked at by people or reached by a crawler, so that it alone is
  * enough for 100 points. `telemetry`: seen in abuse. `broad`: all others, which are one family because they copy each
- * other: 66,361 of the 74,116 names of one stand in another (November 2026).
+ * other: 66,361 of the 74,116 names of one stand in another (November 2026). Lists of free providers have families for
+ * the same reason.
  */
 export const FAMILIES = ['verified', 'telemetry', 'broad'] as const;
 export type Family = (typeof FAMILIES)[number];

@@ -40,7 +40,7 @@ export function* restoringCatalog(
   tables: Tables,
   generation: string,
 ): Steps<Catalog> {
-  const protectedNames = yield* protectedOf(tables, restored.relays, restored.snapshots);
+  const protectedNames = yield* protectedOf(tables, restored.snapshots);
   const folded = { ...restored, protected: protectedNames, canaries: canariesOf(tables) };
   yield;
   const catalog = new Catalog(folded, tables, generation);
@@ -48,21 +48,26 @@ export function* restoringCatalog(
   return catalog;
 }
 
-/** Whether a verified disposable feed names something. */
-type IsVerified = (name: string) => boolean;
+/** Whether disposable feeds say enough of a name. */
+type IsSaid = (name: string) => boolean;
 
 function* folding(kept: readonly Kept[], tables: Tables, seed: Uint8Array): Steps<Folded> {
   const listed = yield* listing(kept, seed);
   const { snapshots, disposable, namings } = listed;
-  const verified = namings.map(some => some.some(({ feed }) => feed.family === 'verified'));
-  const isVerified = (name: string) => verified[disposable.get(name)]!;
-  const relays = relaysOf(snapshots, tables, isVerified);
-  const protectedNames = yield* protectedOf(tables, relays, snapshots);
-  const universities = yield* academicOf(snapshots, isVerified);
-  const guarded = protectedNames.union(universities);
-  yield;
+  const families = namings.map(some => new Set(some.map(({ feed }) => feed.family)));
+  const isVerified = (name: string) => families[disposable.get(name)]!.has('verified');
+  const isCorroborated = (name: string) => isVerified(name) || families[disposable.get(name)]!.size > 1;
+  const protectedNames = yield* protectedOf(tables, snapshots);
+  const universities = yield* academicOf(snapshots, isCorroborated);
   const panel = yield* panelOf(snapshots, tables, isVerified, seed);
-  const vetoed = yield* listed.vetoing(guarded, universities);
+  const isUsed = (name: string) => universities.has(name) || panel.get(name) !== 0;
+  const relays = relaysOf(snapshots, tables, {
+    isTaken: name => isCorroborated(name) || isOwned(name, protectedNames),
+    isUsed,
+  });
+  const guarded = protectedNames.union(universities).union(relays);
+  yield;
+  const vetoed = yield* listed.vetoing(protectedNames, guarded);
   const { free, surelyFree } = yield* freeOf(snapshots, tables, disposable, guarded);
   const agreed = yield* mostAgreed(disposable, namings);
   const status = snapshots.map(snapshot => statusOf(snapshot, vetoed.get(snapshot.feed) ?? 0));
@@ -93,27 +98,34 @@ function statusOf({ feed, version, names, dropped, acceptedAt }: Kept, vetoed: n
 }
 
 /**
- * What people wrote by hand about a relay wins over what a feed calls it, and so does a verified disposable feed: one
- * update of the relays must not clear what people or crawlers have seen.
+ * What people wrote by hand about a relay wins over what a feed calls it, and so do a verified disposable feed and two
+ * families of them: whoever writes himself into the one list of relays, before anybody lists him, must not be spared by
+ * it. The gate cannot see that. Nor does it make a relay of a protected company, or of a name that many use: only an
+ * operator's own list does the latter.
  */
-function relaysOf(snapshots: readonly Kept[], tables: Tables, isVerified: IsVerified): Map<string, string> {
+function relaysOf(
+  snapshots: readonly Kept[],
+  tables: Tables,
+  { isTaken, isUsed }: Readonly<Record<'isTaken' | 'isUsed', IsSaid>>,
+): Map<string, string> {
   const relays = new Map<string, string>();
   for (const { feed, names, labels } of snapshots) {
     if (feed.kind !== 'relay') continue;
     for (const name of names)
-      if (!tables.mailboxes.has(name) && !isVerified(name)) relays.set(name, labels.get(name) ?? name);
+      if (!tables.mailboxes.has(name) && !isTaken(name) && (feed.isOwn || !isUsed(name)))
+        relays.set(name, labels.get(name) ?? name);
   }
   for (const [name, label] of tables.relays) relays.set(name, label);
   return relays;
 }
 
+function isOwned(name: string, owners: ReadonlySet<string>): boolean {
+  return owners.has(name) || owners.has(registrableDomain(name) ?? name);
+}
+
 /** Lists of protected names are the operator's own word: no feed, a verified one neither, stands above it. */
-function* protectedOf(
-  tables: Tables,
-  relays: ReadonlyMap<string, string>,
-  snapshots: readonly Kept[],
-): Steps<Set<string>> {
-  const protectedNames = new Set([...tables.protected, ...relays.keys()]);
+function* protectedOf(tables: Tables, snapshots: readonly Kept[]): Steps<Set<string>> {
+  const protectedNames = new Set([...tables.protected, ...tables.relays.keys()]);
   for (const [name, row] of tables.mailboxes) if (row.class !== 'disposable') protectedNames.add(name);
   let at = 0;
   for (const { feed, names } of snapshots) {
@@ -127,16 +139,17 @@ function* protectedOf(
 }
 
 /**
- * Universities that broad feeds named by mistake. A verified feed is believed: such a domain has been sold or is abused.
- * No veto in learning comes from it, since registers keep names that have lapsed.
+ * Universities that feeds of one family named by mistake. A verified feed and two families are believed: such a domain
+ * has been sold or is abused, or never was a university's. It is spared by no learned host, since registers keep names
+ * that have lapsed.
  */
-function* academicOf(snapshots: readonly Kept[], isVerified: IsVerified): Steps<Set<string>> {
+function* academicOf(snapshots: readonly Kept[], isCorroborated: IsSaid): Steps<Set<string>> {
   const universities = new Set<string>();
   let at = 0;
   for (const { feed, names } of snapshots) {
     if (feed.kind !== 'academic') continue;
     for (const name of names) {
-      if (!isVerified(name)) universities.add(name);
+      if (!isCorroborated(name)) universities.add(name);
       if (++at % STEP === 0) yield;
     }
   }
@@ -150,7 +163,7 @@ export const PANEL_SIZE = 100_000;
 function* panelOf(
   snapshots: readonly Kept[],
   tables: Tables,
-  isVerified: IsVerified,
+  isVerified: IsSaid,
   seed: Uint8Array,
 ): Steps<Names> {
   const disposable = disposableIn(tables);

@@ -2,8 +2,10 @@
 
 import type { Folded } from './catalog.ts';
 import { registrableDomain } from './domain.ts';
+import type { Family } from './feed.ts';
 import type { Kept } from './kept.ts';
 import type { Names } from './names.ts';
+import { PUBLIC_SUFFIX } from './owned.ts';
 import { STEP, type Steps } from './steps.ts';
 import type { ProviderClass, Tables } from './tables.ts';
 
@@ -12,11 +14,9 @@ const MAILBOXES: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
   'mailbox_provider',
 ]);
 
-/** Suffixes of schools and authorities: nobody sells mailboxes there. */
-const PUBLIC_BODY = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]{2}$/;
-
 /**
- * Consumer webmail by feed and table. A feed is not believed about what is disposable, a relay, a university or another
+ * Consumer webmail by feed and table, surely where feeds of two families name it: 4,764 of the 4,767 names of one stand
+ * in another, 606 of them disposable, and both have one origin (2026-11-17). A feed is not believed about what is disposable, a relay, a university or another
  * protected name: the lists of November 2026 hold stanford.edu, twitter.com and 58 universities between them.
  */
 export function* freeOf(
@@ -27,14 +27,16 @@ export function* freeOf(
 ): Steps<Pick<Folded, 'free' | 'surelyFree'>> {
   const free = new Set<string>();
   const surelyFree = new Set<string>();
+  const families = new Map<string, Family>();
   for (const { feed, names } of snapshots) {
     if (feed.kind !== 'free') continue;
     let at = 0;
     for (const name of names) {
       if (++at % STEP === 0) yield;
-      if (disposable.get(name) !== 0 || guarded.has(name) || PUBLIC_BODY.test(name)) continue;
-      if (registrableDomain(name) !== name) continue;
-      if (free.has(name)) surelyFree.add(name);
+      if (disposable.get(name) !== 0 || guarded.has(name) || PUBLIC_SUFFIX.test(name)) continue;
+      if (tables.mailboxes.get(name)?.class === 'disposable' || registrableDomain(name) !== name) continue;
+      if ((families.get(name) ?? feed.family) !== feed.family) surelyFree.add(name);
+      families.set(name, feed.family);
       free.add(name);
     }
   }

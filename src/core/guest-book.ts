@@ -1,7 +1,7 @@
 /** The guest book: who was seen on which hosts and at which addresses, and what innocents share, until it is written. */
 
 import type { Catalog } from './catalog.ts';
-import { lookedAt } from './deciding.ts';
+import { lookedAt, reachedAt } from './deciding.ts';
 import { type Domain, registrableDomain } from './domain.ts';
 import { type Guest, LEARNING, ownAt, seenAgain } from './guest.ts';
 import { groupOf, isBelow, isLearnable } from './learnable.ts';
@@ -101,20 +101,21 @@ export class GuestBook {
           for (const name of names) this.#shared.add(name);
           this.#bar(host, by, guest.day);
         } else {
-          for (const name of names) this.#add({ ...guest, host: name });
-          this.#addAt(host, visitor, isOwn, isNowhere);
+          this.#addAt(host, names, visitor, isNowhere);
         }
       }
     };
     look(isListed ? firstIn(left) : first);
   }
 
-  #addAt(host: string, { by, guest }: Visitor, isOwn: boolean, isNowhere: () => void): void {
+  /** Once somebody knows that the host is there: names of hosts that are not cost nothing, and would fill any store. */
+  #addAt(host: string, names: readonly string[], { by, guest }: Visitor, isNowhere: () => void): void {
     this.#addresses.want(host, by, found => {
-      if (found.length === 0) isNowhere();
+      if (found.length === 0) return isNowhere();
+      for (const name of names) this.#add({ ...guest, host: name });
       for (const address of found.slice(0, LEARNING.mostAddresses)) {
         this.#add({ ...guest, host: address });
-        if (isOwn) this.#add({ ...guest, host: ownAt(address) });
+        if (names.length === 0) this.#add({ ...guest, host: ownAt(address) });
       }
     });
   }
@@ -156,8 +157,9 @@ const firstIn = (exchanges: readonly Exchange[]) =>
 
 /**
  * Whether an exchange of a listed domain may be blamed for it: not one of many that are tried alike, which is lent a small
- * part of the mail to be blamed for all of it. Where hosts are the domain's own, half of them or more are of one group, or
- * at the very same addresses: else three names for one machine would keep it from being learned.
+ * part of the mail to be blamed for all of it. Where hosts are the domain's own, half of the mail or more goes to hosts of
+ * one group, or to the same addresses: else three names for one machine would keep it from being learned, and with each
+ * a decoy beside that machine did (2026-11-17).
  */
 function hasHalf(
   { host }: Exchange,
@@ -165,11 +167,17 @@ function hasHalf(
   known: (host: string) => readonly string[] | undefined,
 ): boolean {
   const group = groupOf(host);
-  const addresses = new Set(known(host));
-  const isThere = (others: readonly string[] = []) =>
-    others.length > 0 && others.length === addresses.size && others.every(one => addresses.has(one));
-  const same = alike.filter(other => groupOf(other.host) === group || isThere(known(other.host)));
-  return 2 * same.length >= alike.length;
+  const addresses = new Set(reachedAt(known(host)));
+  const shareOf = (other: string) => {
+    if (groupOf(other) === group) return 1;
+    const theirs = reachedAt(known(other));
+    const common = theirs.filter(one => addresses.has(one)).length;
+    // Others may name anybody's addresses beside their own.
+    const isNamedBeside = common === addresses.size && common < theirs.length;
+    return common === 0 || isNamedBeside ? 0 : common / theirs.length;
+  };
+  const share = alike.reduce((sum, other) => sum + shareOf(other.host), 0);
+  return 2 * share >= alike.length;
 }
 
 /**

@@ -27,7 +27,10 @@ export const LEARNING = Object.freeze({
   fewestFlagged: 2,
   /** Listed names below one registrable domain that speak against it. */
   fewestSiblings: 2,
-  /** A guest that was not seen for so long is forgotten, and with it what was learned from it. */
+  /**
+   * A guest that was not seen for so long is forgotten, and with it what was learned from it; so is that a host must not be
+   * learned, where nobody was seen there for so long who says so: one look at one popular name must not spare it for good.
+   */
   keptDays: 90,
   /** Of each kind and host: more tell nothing new, save innocent ones beside many that are listed. */
   mostGuests: 1_000,
@@ -42,10 +45,14 @@ export const LEARNING = Object.freeze({
   mostDeciding: 20,
   mostAddresses: 4,
   /**
-   * Guests of all hosts together that a store keeps, about one for each listed name; the first to go are those of small
-   * hosts that have no listed guest, which tell nothing.
+   * Guests of all hosts together that a store keeps, about one for each listed name. Which go first: store/guests.ts.
    */
   mostGuestsInAll: 200_000,
+  /**
+   * Host names, domains of hosts and addresses at which one domain stays a guest in a full store: four exchanges have 28.
+   * To fill one, thousands of domains would have to be paid for.
+   */
+  mostHostsOfOne: 40,
   /**
    * Hosts that are only remembered because they must not be learned: those of protected names, of providers and of
    * the panel, which are all tables and lists of ours. One forgotten is seen again with its next guest.

@@ -62,6 +62,13 @@ export class NamesInMaking extends Names {
     if (place !== -1) this.#count(this.numberAt(place), number, place);
   }
 
+  endsWith(place: number, ending: string): boolean {
+    const from = place + HEAD + this.bytes[place]! - ending.length;
+    for (let at = ending.length - 1; at >= 0; at--)
+      if (this.bytes[from + at] !== ending.charCodeAt(at)) return false;
+    return true;
+  }
+
   /** Where the same name lies that was added first: its number counts. */
   #first(place: number): number {
     const { words, slots, bytes } = this;

@@ -1,7 +1,7 @@
 /** Mail infrastructure: what the guests of hosts and addresses tell about a domain that is received there. */
 
 import type { Catalog } from './catalog.ts';
-import { allBelow, areSpared, decidingOf, NO_OTHERS, type OtherHosts } from './deciding.ts';
+import { allBelow, areSpared, decidingOf, NO_OTHERS, type OtherHosts, reachedAt } from './deciding.ts';
 import { lineage, registrableDomain } from './domain.ts';
 import { isByTwoFamilies, LEARNING, ownAt } from './guest.ts';
 import { enoughFor, groupOf, isBelow, isEnough, isLearnable } from './learnable.ts';
@@ -224,7 +224,7 @@ export class Infra {
     if (!addresses || addresses.length === 0 || this.#known.get(host)?.record.forgotten) return undefined;
     const isOut = (name: string) => this.#known.get(name)?.record.forgotten;
     if (addresses.some(address => isOut(address))) return undefined;
-    const found = addresses.map(address => this.#learned(named(address), 'address'));
+    const found = reachedAt(addresses).map(address => this.#learned(named(address), 'address'));
     return found.every(one => one !== undefined) ? leastOf(found) : undefined;
   }
 

@@ -7,6 +7,7 @@ import { canariesOf, PANEL_SIZE } from './folding.ts';
 import { NamesInMaking } from './indexing.ts';
 import { type Kept, keeping } from './kept.ts';
 import { type Names, SEED_BYTES } from './names.ts';
+import { isPublicBody, ownerOf } from './owned.ts';
 import { allAtOnce, type Steps } from './steps.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,8 +16,13 @@ export interface Known {
   readonly canaries: ReadonlySet<string>;
   /** Whether a list of innocent names would clear it: some disposable feed names it, or one below it, and no verified one it. */
   readonly isClearable: (name: string) => boolean;
-  /** Whether a list or table of ours knows it as something else than disposable. */
-  readonly isInnocent: (name: string) => boolean;
+  /**
+   * What a name counts as that a list or table of ours, or its registry, knows as something else than disposable. Those
+   * below a university, a widely used name, an internet provider or a public body count once, as that would if it were
+   * named itself and covered them all: of a lapsed one, eleven names kept a list from ever being updated (2026-11-17).
+   * What is below a protected name counts one by one, since no list can name that.
+   */
+  readonly innocentOf: (name: string) => string | undefined;
   /** One of these that is below a public suffix which no disposable feed has named yet; undefined for other names. */
   readonly innocentBelow: (name: string) => string | undefined;
 }
@@ -46,23 +52,28 @@ export function knownFrom(
     ),
   );
   const above = new Set<string>();
-  const innocent = innocentIn(tables);
-  const universities = new Set<string>();
+  const guarded = guardedIn(tables);
+  const innocent = providersIn(tables);
+  const owners = new Set(tables.free.add);
   for (const { feed, names } of kept) {
     if (feed.kind === 'disposable' && feed.family !== 'verified')
       for (const name of names) for (const one of parentsOf(name)) above.add(one);
-    if (feed.kind === 'academic') for (const name of names) universities.add(name);
-    if (feed.kind === 'protected') for (const name of names) innocent.add(name);
-    if (feed.kind === 'popular') for (const name of Iterator.from(names).take(PANEL_SIZE)) innocent.add(name);
+    if (feed.kind === 'academic') for (const name of names) owners.add(name);
+    if (feed.kind === 'protected') for (const name of names) guarded.add(name);
+    if (feed.kind === 'popular') for (const name of Iterator.from(names).take(PANEL_SIZE)) owners.add(name);
   }
-  const below = suffixesAbove([...innocent, ...universities]);
+  const below = suffixesAbove([...guarded, ...innocent, ...owners]);
   return {
     canaries: canariesOf(tables),
     isClearable(name) {
       const named = disposable.get(name);
       return named === BROAD || (named === 0 && above.has(name));
     },
-    isInnocent: name => innocent.has(name) || isAtOrBelow(name, universities),
+    innocentOf(name) {
+      if (guarded.has(name) || innocent.has(name) || owners.has(name)) return name;
+      if (ownerOf(name, guarded) !== undefined) return name;
+      return ownerOf(name, owners) ?? (isPublicBody(name) ? registrableDomain(name) : undefined);
+    },
     innocentBelow: name => (disposable.get(name) === 0 ? below.get(name) : undefined),
   };
 }
@@ -94,17 +105,17 @@ function suffixesAbove(names: Iterable<string>): Map<string, string> {
   return above;
 }
 
-/** What is below a university is its own: one update named 1,500 of the form `alumni.…` and was taken (2026-11-16). */
-function isAtOrBelow(name: string, those: ReadonlySet<string>): boolean {
-  for (let from = 0; from >= 0; from = name.indexOf('.', from) + 1 || -1)
-    if (those.has(name.slice(from))) return true;
-  return false;
+/** What no feed can flag. */
+function guardedIn({ mailboxes, protected: names, relays }: Tables): Set<string> {
+  const guarded = new Set([...names, ...relays.keys()]);
+  for (const [name, row] of mailboxes) if (row.class !== 'disposable') guarded.add(name);
+  return guarded;
 }
 
-function innocentIn({ providers, mailboxes, protected: names, relays, free }: Tables): Set<string> {
-  const innocent = new Set([...names, ...relays.keys(), ...free.add]);
-  for (const [name, row] of mailboxes) if (row.class !== 'disposable') innocent.add(name);
+/** Companies that receive mail for others: anybody may have a name below that of a hosting company. */
+function providersIn({ providers }: Tables): Set<string> {
+  const names = new Set<string>();
   for (const { suffix, class: kind } of providers)
-    if (kind !== 'disposable') innocent.add(registrableDomain(suffix) ?? suffix);
-  return innocent;
+    if (kind !== 'disposable') names.add(registrableDomain(suffix) ?? suffix);
+  return names;
 }

@@ -1,11 +1,11 @@
 /** What the disposable feeds say of each name, in one table, and which of it does not count. */
 
-import { isOnCampus } from './campus.ts';
 import type { Naming } from './catalog.ts';
 import { type Day, dayText, unpackDays } from './days.ts';
 import type { Feed } from './feed.ts';
 import { NamesInMaking } from './indexing.ts';
 import type { Kept } from './kept.ts';
+import { CLOSED_ENDINGS, isPublicBody, ownerOf } from './owned.ts';
 import { STEP, type Steps } from './steps.ts';
 
 /** Of all these: their names lie in the table's buffer, whose numbers are places in `namings` for what is disposable. */
@@ -33,10 +33,13 @@ class Listed {
     this.namings = namings;
   }
 
-  /** Takes out what is guarded, and what only broad feeds say of a campus; gives of each feed how many names. */
+  /**
+   * Takes out what is guarded; what no verified feed says of names below a protected one and of public bodies; what one
+   * family says of names below others that are guarded. Gives of each feed how many names.
+   */
   *vetoing(
+    protectedNames: ReadonlySet<string>,
     guarded: ReadonlySet<string>,
-    universities: ReadonlySet<string>,
   ): Steps<ReadonlyMap<Feed, number>> {
     const { disposable, namings } = this;
     const vetoed = new Map<Feed, number>();
@@ -53,13 +56,22 @@ class Listed {
       if (place !== 0) takeOut(name, place, 0);
       if (++at % STEP === 0) yield;
     }
+    const isOfOne = namings.map(some => new Set(some.map(({ feed }) => feed.family)).size === 1);
     const verified = this.#onlyVerified();
     yield* disposable.walking(STEP, (where, place) => {
-      if (verified[place] === place || !disposable.hasThreeLabels(where)) return;
+      if (verified[place] === place || !this.#mayBeOwned(where)) return;
       const name = disposable.nameAt(where);
-      if (isOnCampus(name, universities)) takeOut(name, place, verified[place]!);
+      const isTheirs = ownerOf(name, protectedNames) !== undefined || isPublicBody(name);
+      if (isTheirs || (isOfOne[place] && ownerOf(name, guarded) !== undefined))
+        takeOut(name, place, verified[place]!);
     });
     return vetoed;
+  }
+
+  /** Most have two labels and another ending: none of those need become strings. */
+  #mayBeOwned(where: number): boolean {
+    const { disposable } = this;
+    return disposable.hasThreeLabels(where) || CLOSED_ENDINGS.some(end => disposable.endsWith(where, end));
   }
 
   /** From each place to the one with the words of verified feeds alone. */

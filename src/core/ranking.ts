@@ -39,8 +39,9 @@ export interface TopDomain {
 }
 
 /**
- * How many flags a store keeps: a hundred times the longest list. Beyond it the least counted names go first, since
- * those are the ones that a flood of made-up names brings.
+ * How many rows of flags a store keeps: a hundred times the longest list. Beyond it those of one name and a past day
+ * become one, so that what many keys meet every day is counted however many they are; then the least counted names go,
+ * since those are the ones that a flood of made-up names brings.
  */
 export const MOST_FLAGS = 100_000;
 

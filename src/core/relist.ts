@@ -36,14 +36,15 @@ function partOf(entry: string): number {
 }
 
 /**
- * As a lookup would have it: one that many people use is an innocent guest, whatever broad lists say. That somebody calls
- * its parent a free provider says nothing about it.
+ * As a lookup would have it (core/facts.ts): one that many people use, or that is surely free or below one, is an
+ * innocent guest, whatever broad lists say.
  */
 function lookedUp(entry: string, catalog: Catalog): Standing {
   const { hits, families } = catalog.listed(lineage(entry));
   const registrable = registrableDomain(entry);
-  const isUsed = catalog.isPanel(registrable) || (entry === registrable && catalog.isFree(registrable));
-  if (hits.length === 0 || (isUsed && !families.has('verified'))) return 'unlisted';
+  if (hits.length === 0) return 'unlisted';
+  const isFree = catalog.isSurelyFree(registrable) && hits[0]!.entry.length >= registrable!.length;
+  if ((isFree || catalog.isPanel(registrable)) && !families.has('verified')) return 'unlisted';
   return isByTwoFamilies(families) ? 'corroborated' : 'one_family';
 }
 

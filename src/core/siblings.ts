@@ -3,6 +3,7 @@
 import type { Catalog } from './catalog.ts';
 import { lineage, registrableDomain } from './domain.ts';
 import { isByTwoFamilies, LEARNING } from './guest.ts';
+import { isSpared } from './owned.ts';
 import type { Steps } from './steps.ts';
 
 /** By registrable domain, the names below it. */
@@ -40,7 +41,7 @@ function isBlamable(registrable: string, catalog: Catalog): boolean {
   return (
     !catalog.isFree(registrable) &&
     !catalog.isPanel(registrable) &&
-    !catalog.isGuarded(registrable) &&
+    !isSpared(registrable, catalog) &&
     catalog.providers.match(registrable) === undefined
   );
 }

@@ -33,8 +33,9 @@ const LEFT_DAYS = 30;
  * What one party can do: register listed names that do not exist (42 % of all) and point them at a victim's host, or move
  * names that it has. Nobody can tell since when such a name is alive: asked for by three keys it counts nothing, found
  * by sweeps too little. Names that it owns, shows here and has listed later count one a fortnight, and against a domain's
- * own hosts nothing. What is left: whoever does so for two months, at a hoster of which few guests were seen, or asks by
- * four keys. It ends by itself as the innocent guests are seen, and for good with `infra forget`.
+ * own hosts nothing. What is left: whoever does so for two months, at a hoster of which few guests were seen, or has four
+ * keys ask for three names at the beginning and the end of a month; where customers are established, for six, and three
+ * more for every ten of them. It ends by itself as the innocent guests are seen, and for good with `infra forget`.
  */
 const WEIGHTS = {
   corroborated: { weight: 1, why: 'two families of feeds name it' },
@@ -46,7 +47,14 @@ const WEIGHTS = {
     weight: 1,
     why: `seen there ${MONTH_DAYS} days apart: whoever points names elsewhere to do harm goes without them`,
   },
-  week: { weight: 0.5, why: `seen there ${WEEK_DAYS} days apart, or from before the first sweep` },
+  late: {
+    weight: 0.4,
+    why: `the same, and it came ${MONTH_DAYS} days or more after an unlisted one that is established there: an operator has both from the start, and who frames a hoster comes to its customers`,
+  },
+  week: {
+    weight: 0.5,
+    why: `found by a sweep, seen there ${WEEK_DAYS} days apart or from before the first sweep, and not after an unlisted one: by callers alone it took four forms, filled in twice`,
+  },
   fresh: { weight: 0, why: 'pointed here since days: that costs nothing and is soon undone' },
   revived: { weight: 0, why: `received no mail at a sweep: counts ${REVIVED_DAYS} days after it came back` },
   earned: {
@@ -106,13 +114,16 @@ export function sumOf({ name, groups }: Pick<HostRecord, 'name' | 'groups'>, tod
   const isOwn = isOwnHosts(name);
   const isAddress = isOwn || isIP(name) > 0;
   const first = earliest(groups.filter(group => group.listed));
-  const resident = earliest(groups.filter(group => !group.listed && isEstablished(group, today)));
+  const unlisted = groups.filter(group => !group.listed);
+  const resident = earliest(unlisted.filter(group => isEstablished(group, today)));
+  const host = { others: earliest(unlisted), resident, today };
   let others = 0;
   for (const group of groups) {
     if (!group.listed) others += group.count * unlistedWeight(group, first, today);
     else if (isAddress && daysBetween(group.lastDay, today) > LEFT_DAYS) continue;
-    else if (!isOwn) weigh(group, listed, true);
-    else if (group.sinceDay <= resident && stayOf(group) >= MONTH_DAYS) weigh(group, listed, false);
+    else if (!isOwn) weigh(group, host, listed, true);
+    else if (group.sinceDay <= resident && stayOf(group, today) >= MONTH_DAYS)
+      weigh(group, host, listed, false);
   }
   return leastSum(listed) + others;
 }
@@ -122,9 +133,17 @@ function earliest(groups: readonly GuestGroup[]): string {
   return groups.reduce((first, { sinceDay }) => (sinceDay < first ? sinceDay : first), '9999-12-31');
 }
 
-function weigh(group: GuestGroup, { all, witnessed, asked, earned }: Listed, canEarn: boolean): void {
+/** Since when unlisted guests are there, and since when one that is established. */
+type Others = Readonly<Record<'others' | 'resident' | 'today', string>>;
+
+function weigh(
+  group: GuestGroup,
+  host: Others,
+  { all, witnessed, asked, earned }: Listed,
+  canEarn: boolean,
+): void {
   const family = group.corroborated ? 'corroborated' : 'oneFamily';
-  const one = listedWeight(group);
+  const one = listedWeight(group, host);
   const weight = group.count * one;
   if (canEarn && group.earned && group.corroborated) earned.set(group.sinceDay, one);
   if (group.keys > 0) {
@@ -206,20 +225,25 @@ function isEstablished({ sinceDay, days }: GuestGroup, today: string): boolean {
   return daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
 }
 
-function listedWeight(group: GuestGroup): number {
+function listedWeight(group: GuestGroup, host: Others): number {
   const family = WEIGHTS[group.corroborated ? 'corroborated' : 'one_family'].weight;
-  return family * WEIGHTS[ageOf(stayOf(group))].weight;
+  return family * WEIGHTS[ageOf(group, host)].weight;
 }
 
-/** Up to the last time that it was seen: who came for a day, and went, does not age here. */
-const stayOf = ({ sinceDay, lastDay }: GuestGroup) => daysBetween(sinceDay, lastDay);
+/** Up to the last time that it was seen, which may have been by a clock that was ahead: who came for a day, and went, does not age here. */
+const stayOf = ({ sinceDay, lastDay }: GuestGroup, today: string) =>
+  daysBetween(sinceDay, lastDay < today ? lastDay : today);
 
 function daysBetween(since: string, today: string): number {
   return (Date.parse(today) - Date.parse(since)) / DAY_MS;
 }
 
-function ageOf(days: number): 'month' | 'week' | 'fresh' | 'revived' {
-  if (days >= MONTH_DAYS) return 'month';
-  if (days >= WEEK_DAYS) return 'week';
-  return days >= 0 ? 'fresh' : 'revived';
+function ageOf(
+  group: GuestGroup,
+  { others, resident, today }: Others,
+): 'month' | 'late' | 'week' | 'fresh' | 'revived' {
+  const stay = stayOf(group, today);
+  if (stay >= MONTH_DAYS) return daysBetween(resident, group.sinceDay) >= MONTH_DAYS ? 'late' : 'month';
+  if (stay >= WEEK_DAYS && group.swept === 1 && group.sinceDay <= others) return 'week';
+  return stay >= 0 ? 'fresh' : 'revived';
 }

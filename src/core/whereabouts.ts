@@ -35,7 +35,10 @@ export interface AddressBook {
 /** What one server has found out, for all others and for itself after a restart. Whose mail it receives is not told. */
 export interface Whereabouts {
   readonly host: string;
-  /** The domain that somebody paid for, which it is below. */
+  /**
+   * The domain that somebody paid for, which it is below. A host without an address may be below one that nobody paid for:
+   * then a hash of the guest's own.
+   */
   readonly below: string;
   /** Parted by spaces; empty where it has none. */
   readonly addresses: string;
@@ -44,9 +47,12 @@ export interface Whereabouts {
 }
 
 export const WHEREABOUTS = Object.freeze({
-  /** Those that were met last. Each server asks for all of them again and again. */
+  /** Each server asks for all of them again and again. Which stay: store/whereabouts.ts. */
   most: 5_000,
-  /** Host names below a domain cost nothing: a hundred domains would have to be paid for to fill it. */
+  /**
+   * Host names below a domain cost nothing: a hundred domains would have to be paid for to fill it, and 5,000 to push out
+   * the only host of another.
+   */
   mostBelowOne: 50,
   /** A key's lookups of one day on one server bring a quarter of it at most. */
   mostOfAKey: 1_250,

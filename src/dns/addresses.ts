@@ -30,7 +30,8 @@ const MOST_DOMAINS = 5_000;
 const MOST_BESIDE = 8;
 /** Hosts that wait for their turn. */
 const MOST_WAITING = 2_000;
-const MOST_TAKERS = 100;
+/** Of one host, as many guests as are kept of it. */
+const MOST_TAKERS = LEARNING.mostGuests;
 /** That may still be answered soon. */
 const AT_ONCE = 8;
 const SOON_ANSWERED_MS = 150;

@@ -40,7 +40,7 @@ export function problemText(problem: ServerProblem | 'mute', sentinels: readonly
     return `does not answer for names that others deny, so denials count without it: ${ways}, or take it out`;
   if (problem === 'silent') return `gives no mail servers for ${names}: ${ways} and can be reached`;
   if (problem === 'denies')
-    return `denies that ${names} receive mail, so its denials are not believed: ${ways}, or DNS_SENTINELS to names that it knows`;
+    return `denies that ${names} receive mail, so its denials are not believed: ${ways}; other DNS_SENTINELS would only hide that`;
   const what =
     problem === 'invents_mx'
       ? 'gives mail servers to names that do not exist, so nothing that it says is believed'

@@ -1,6 +1,7 @@
 /** Where hosts are that verdicts hang on, as this server has found it out: written for all servers, and read of them. */
 
 import { paidDomain } from '../core/domain.ts';
+import { hashOf } from '../core/guest.ts';
 import type { Exchange } from '../core/mail.ts';
 import type { Clock } from '../core/ports.ts';
 import { dayOf } from '../core/quota.ts';
@@ -39,7 +40,7 @@ export class WhereaboutsBook {
   }
 
   /** A key met these, and their guest is judged by where they are. */
-  note(exchanges: readonly Exchange[], by: string): void {
+  note(exchanges: readonly Exchange[], guest: string, by: string): void {
     const day = dayOf(this.#parts.clock());
     if (this.#brought.day !== day) this.#brought = { day, counts: new Map() };
     for (const { host } of exchanges) {
@@ -48,7 +49,7 @@ export class WhereaboutsBook {
       const isOld = (this.#parts.addresses.age(host) ?? 0) >= DAY_MS;
       const isWritten = this.#days.get(host) === day || this.#unwritten.has(host);
       if (addresses === undefined || isOld || isWritten || !this.#hasRoom(by)) continue;
-      this.#unwritten.set(host, { host, below: paidDomain(host) ?? host, addresses, day });
+      this.#unwritten.set(host, { host, below: belowOf(host, addresses, guest), addresses, day });
     }
   }
 
@@ -94,7 +95,7 @@ export class WhereaboutsBook {
       const known = this.#known(host) ?? one.addresses;
       // Only what has changed here: where two servers are told different addresses, each would write its own for ever.
       const hasMoved = (this.#knew.get(host) ?? known) !== known && known !== one.addresses;
-      if (hasMoved && !this.#unwritten.has(host)) this.#unwritten.set(host, { ...one, addresses: known });
+      if (hasMoved && !this.#unwritten.has(host)) this.#unwritten.set(host, movedTo(one, known));
       days.set(host, day);
       knew.set(host, known);
     }
@@ -110,4 +111,16 @@ export class WhereaboutsBook {
   #sinceDay(): string {
     return dayOf(this.#parts.clock() - WHEREABOUTS.keptDays * DAY_MS);
   }
+}
+
+/** What costs something: the domain of the host, or where it is nowhere that of the guest who names it. */
+function belowOf(host: string, addresses: string, guest: string): string {
+  if (addresses !== '') return paidDomain(host) ?? host;
+  return `?${hashOf(paidDomain(guest) ?? guest).toString(36)}`;
+}
+
+/** Who named one that has come to be somewhere no longer counts; one that has gone was of somebody who paid for it. */
+function movedTo(one: Whereabouts, addresses: string): Whereabouts {
+  const { host } = one;
+  return addresses === '' ? { ...one, addresses } : { ...one, addresses, below: paidDomain(host) ?? host };
 }

@@ -14,10 +14,10 @@ import { type DayVerdicts, type KeyVerdicts, VERDICT_COUNTS, type VerdictCounts 
 import type { OperatorRecord } from '../core/operator.ts';
 import type { Override, OverrideAction } from '../core/override.ts';
 import type { DayUsage, SweepMark } from '../core/ports.ts';
-import type { Flag, FlagReason, Ranked } from '../core/ranking.ts';
 import type { ServerSign } from '../core/server.ts';
 import { COUNTS, LATENCIES, type Traffic, type TrafficSlot } from '../core/traffic.ts';
 import { type Codec, json, later, orNull, text, texts, whole, word, yesNo } from './codecs.ts';
+import { FLAG } from './columns-of-flags.ts';
 import { WHEREABOUT } from './columns-of-hosts.ts';
 import { ADDED_FEED, ASKED, CHANGES_MARK, FEED_CHECK, LISTING_CHANGE } from './columns-of-lists.ts';
 import { type Codecs, shape, type Table, table, without } from './table.ts';
@@ -69,25 +69,6 @@ export const OVERRIDE = table<Override>('override', ['domain'], {
   author: orNull(text),
   createdAt: whole,
   expiresAt: orNull(whole),
-});
-
-export const FLAG = table<Flag>('flag', ['domain', 'day', 'keyId'], {
-  day: text,
-  domain: text,
-  keyId: text,
-  listed: yesNo,
-  reason: word<FlagReason>(),
-  score: whole,
-});
-
-/** Not kept but made of flags. */
-export const RANKED = shape<Ranked>({
-  domain: text,
-  times: whole,
-  listed: yesNo,
-  reason: word<FlagReason>(),
-  score: whole,
-  lastDay: text,
 });
 
 export const GUEST = table<Guest>('guest', ['host', 'domain'], {

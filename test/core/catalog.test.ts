@@ -25,10 +25,10 @@ const TABLES: Tables = {
 function list(
   id: string,
   names: string[],
-  facts: { kind?: FeedKind; family?: Family; since?: Map<string, string> } = {},
+  facts: { kind?: FeedKind; family?: Family; since?: Map<string, string>; isOwn?: true } = {},
 ) {
-  const { kind = 'disposable', family = 'broad', since } = facts;
-  const feed = { id, kind, family, licence: 'MIT', origin: id, atLeast: 0 };
+  const { kind = 'disposable', family = 'broad', since, isOwn } = facts;
+  const feed = { id, kind, family, licence: 'MIT', origin: id, atLeast: 0, ...(isOwn ? { isOwn } : {}) };
   return takeSnapshot(feed, { version: '1', names, ...(since ? { since } : {}) });
 }
 
@@ -249,32 +249,94 @@ describe('the panel', () => {
   });
 });
 
-it('what is below a university in a register is flagged by a verified feed only', () => {
+it('what is below a university in a register is flagged by a verified feed or two families only', () => {
   const catalog = catalogOf([
     list('register', ['uni-of-x.com', 'sold-uni.com', 'duckdns.org'], { kind: 'academic' }),
     list('broad', ['student.uni-of-x.com', 'a.b.uni-of-x.com', 'x.sold-uni.com', 'x.duckdns.org']),
-    list('telemetry', ['student.uni-of-x.com'], { family: 'telemetry' }),
+    list('telemetry', ['abused.uni-of-x.com', 'both.uni-of-x.com'], { family: 'telemetry' }),
+    list('second', ['both.uni-of-x.com']),
     list('verified', ['sold-uni.com', 'taken.uni-of-x.com'], { family: 'verified' }),
     list('other', ['taken.uni-of-x.com', 'my-uni-of-x.com']),
   ]);
-  for (const name of ['uni-of-x.com', 'student.uni-of-x.com', 'a.b.uni-of-x.com', 'x.a.b.uni-of-x.com'])
-    expect(entries(catalog, name), name).toEqual([]);
-  expect(entries(catalog, 'x.taken.uni-of-x.com')).toEqual(['verified taken.uni-of-x.com']);
+  const spared = ['', 'student.', 'a.b.', 'x.a.b.', 'abused.'].map(below => `${below}uni-of-x.com`);
+  for (const name of spared) expect(entries(catalog, name), name).toEqual([]);
+  expect(entries(catalog, 'both.uni-of-x.com')).toHaveLength(2);
+  expect(entries(catalog, 'x.taken.uni-of-x.com')).toEqual([
+    'verified taken.uni-of-x.com',
+    'other taken.uni-of-x.com',
+  ]);
   expect(entries(catalog, 'x.sold-uni.com')).toEqual(['broad x.sold-uni.com', 'verified sold-uni.com']);
   expect(entries(catalog, 'my-uni-of-x.com')).toEqual(['other my-uni-of-x.com']);
   // Below a public suffix are strangers, whoever calls it a university.
   expect(entries(catalog, 'x.duckdns.org')).toEqual(['broad x.duckdns.org']);
   const vetoed = catalog.status.map(({ dropped }) => dropped.protected);
-  expect(vetoed).toEqual([0, 2, 1, 0, 1]);
+  expect(vetoed).toEqual([0, 2, 1, 0, 0, 0]);
 });
 
-it('a university in a register is flagged by a verified feed only', () => {
+it('what is below a protected name is flagged by a verified feed only', () => {
   const catalog = catalogOf([
-    list('register', ['uni-of-x.com', 'sold-uni.com'], { kind: 'academic' }),
-    list('broad', ['uni-of-x.com', 'sold-uni.com']),
+    list('broad', ['mail.innocent.org', 'a.b.innocent.org', 'x.relay.net', 'vip.big-mail.com', 'bad.it.com']),
+    list('telemetry', ['mail.innocent.org', 'x.throwaway.com'], { family: 'telemetry' }),
+    list('verified', ['taken.innocent.org', 'mail.own.com'], { family: 'verified' }),
+    list('other', ['taken.innocent.org', 'notify.own.com']),
+    list('ours', ['own.com'], { kind: 'protected' }),
+  ]);
+  for (const name of ['mail.innocent.org', 'x.a.b.innocent.org', 'x.relay.net', 'vip.big-mail.com'])
+    expect(entries(catalog, name), name).toEqual([]);
+  expect(entries(catalog, 'x.taken.innocent.org')).toEqual(['verified taken.innocent.org']);
+  expect(entries(catalog, 'mail.own.com')).toEqual(['verified mail.own.com']);
+  expect(entries(catalog, 'notify.own.com')).toEqual([]);
+  // Whom the table calls disposable, and whoever registers below a protected registry, is none of these.
+  expect(entries(catalog, 'x.throwaway.com')).toEqual(['telemetry x.throwaway.com']);
+  expect(entries(catalog, 'bad.it.com')).toEqual(['broad bad.it.com']);
+  expect(catalog.status.map(({ dropped }) => dropped.protected)).toEqual([4, 1, 0, 2, 0]);
+});
+
+describe('what only broad or telemetry feeds say of a public body', () => {
+  const flagged = (name: string, verified: string[] = []) =>
+    entries(
+      catalogOf([
+        list('broad', [name]),
+        list('telemetry', [name], { family: 'telemetry' }),
+        list('verified', verified, { family: 'verified' }),
+      ]),
+      name,
+    );
+
+  it.each([
+    ...['tulsa.gov', 'scj.edu', 'perl.mil', 'who.int', 'x.min.edu.gov', 'news.hackney.gov.uk'],
+    ...[
+      'mairie.gouv.fr',
+      'stadt.gob.mx',
+      'council.govt.nz',
+      'forces.mil.br',
+      'trust.nhs.uk',
+      'x.service.gov.uk',
+    ],
+    ...['college.ac.uk', 'daigaku.ac.jp', 'uni.edu.au'],
+  ])('is not believed: %s', name => {
+    expect(flagged(name)).toEqual([]);
+    expect(flagged(name, [name])).toEqual([`verified ${name}`]);
+  });
+
+  // Registries that sell to anybody, and names that only look like such a suffix.
+  it.each([
+    ...['tokyo.edu.pl', 't77eim.mil.pl', 'https.edu.kg', 'cad.edu.gr', 'goai.edu.vn', 'fajar.ac.id'],
+    ...['gmail.gob.re', 'x.ac.uk.com', 'mygov.com', 'edu.com', 'xedu.net'],
+  ])('is believed where anybody can have the name: %s', name => {
+    expect(flagged(name)).toEqual([`broad ${name}`, `telemetry ${name}`]);
+  });
+});
+
+it('a university in a register is flagged by a verified feed or two families only', () => {
+  const catalog = catalogOf([
+    list('register', ['uni-of-x.com', 'sold-uni.com', 'no-uni.com'], { kind: 'academic' }),
+    list('broad', ['uni-of-x.com', 'sold-uni.com', 'no-uni.com']),
+    list('telemetry', ['no-uni.com'], { family: 'telemetry' }),
     list('looked-at', ['sold-uni.com'], { family: 'verified' }),
   ]);
   expect(entries(catalog, 'mail.uni-of-x.com')).toEqual([]);
+  expect(entries(catalog, 'no-uni.com')).toEqual(['broad no-uni.com', 'telemetry no-uni.com']);
   expect(entries(catalog, 'sold-uni.com')).toEqual(['broad sold-uni.com', 'looked-at sold-uni.com']);
   expect(catalog.isProtected('uni-of-x.com')).toBe(false);
 });
@@ -322,16 +384,26 @@ describe('free providers', () => {
       expect(made().isFree(name)).toBe(false);
     },
   );
-  it('are sure where a table or two feeds say so, and not by one feed alone', () => {
-    const feed = (id: string, names: string[]) => list(id, names, { kind: 'free' });
+  it('are sure where a table or feeds of two families say so, and not by copies of one', () => {
+    const feed = (id: string, names: string[], family: Family = 'broad') =>
+      list(id, names, { kind: 'free', family });
     const catalog = catalogOf(
       [
-        feed('free', ['both.com', 'one.com', 'company.com']),
-        feed('more', ['both.com', 'two.com', 'company.com']),
+        feed('free', ['both.com', 'one.com', 'copied.com', 'company.com']),
+        feed('copy', ['both.com', 'copied.com', 'company.com']),
+        feed('looked-at', ['both.com', 'two.com', 'company.com'], 'verified'),
       ],
       TABLES,
     );
-    const names = ['both.com', 'one.com', 'two.com', 'company.com', 'big-mail.com', 'added.com'];
+    const names = [
+      'both.com',
+      'copied.com',
+      'one.com',
+      'two.com',
+      'company.com',
+      'big-mail.com',
+      'added.com',
+    ];
     expect(names.filter(name => catalog.isFree(name))).toEqual(names.filter(name => name !== 'company.com'));
     expect(names.filter(name => catalog.isSurelyFree(name))).toEqual([
       'both.com',
@@ -371,25 +443,51 @@ describe('relays', () => {
     expect(catalog.relay(['relay.net'])).toEqual({ label: 'The Relay', exact: true });
     expect(catalog.relay(lineage('user.alias.org'))).toEqual({ label: 'Alias', exact: false });
     expect(catalog.relay(['big-mail.com'])).toBeUndefined();
-    expect(catalog.isProtected('alias.org')).toBe(true);
+    expect([catalog.isGuarded('alias.org'), catalog.isProtected('alias.org')]).toEqual([true, false]);
+    expect([catalog.isGuarded('relay.net'), catalog.isProtected('relay.net')]).toEqual([true, true]);
   });
 
   it('of a verified feed of relays are relays all the same', () => {
     const catalog = catalogOf([list('relays', ['alias.org'], { kind: 'relay', family: 'verified' })]);
-    expect(catalog.relay(['alias.org'])).toEqual({ label: 'alias.org', exact: true });
+    expect(catalog.relay(['alias.org'])).toEqual({ label: 'alias.org', exact: false });
   });
 
-  it('of a feed clear nothing that a verified feed names; those of the table do', () => {
+  it('of a feed clear nothing that a verified feed or two families name; those of the table do', () => {
     const catalog = catalogOf([
-      list('relays', ['spam.com', 'broad.com'], { kind: 'relay' }),
+      list('relays', ['spam.com', 'broad.com', 'both.com'], { kind: 'relay' }),
       list('seen', ['spam.com', 'relay.net'], { family: 'verified' }),
-      list('broad', ['broad.com']),
+      list('broad', ['broad.com', 'both.com', 'x.broad.com', 'y.broad.com']),
+      list('abused', ['both.com', 'y.broad.com'], { family: 'telemetry' }),
     ]);
     expect(entries(catalog, 'spam.com')).toEqual(['seen spam.com']);
+    expect(entries(catalog, 'both.com')).toEqual(['broad both.com', 'abused both.com']);
+    expect(entries(catalog, 'x.broad.com')).toEqual([]);
+    expect(entries(catalog, 'y.broad.com')).toEqual(['broad y.broad.com', 'abused y.broad.com']);
     expect(catalog.relay(['spam.com'])).toBeUndefined();
+    expect(catalog.relay(['both.com'])).toBeUndefined();
     expect(catalog.relay(['broad.com'])).toBeDefined();
     expect(entries(catalog, 'broad.com')).toEqual([]);
     expect(entries(catalog, 'relay.net')).toEqual([]);
+  });
+});
+
+describe('relays of a list that one stranger writes', () => {
+  const STOLEN = ['company.com', 'mail.company.com', 'popular.com', 'uni.edu', 'alias.org'];
+  const others = [
+    list('protected', ['company.com'], { kind: 'protected', isOwn: true }),
+    list('popular', ['popular.com'], { kind: 'popular' }),
+    list('universities', ['uni.edu'], { kind: 'academic' }),
+  ];
+  const relaysIn = (catalog: Catalog) => STOLEN.filter(name => catalog.relay([name]) !== undefined);
+
+  it('are neither protected companies, nor what is theirs, nor names that many use', () => {
+    const catalog = catalogOf([...others, list('relays', STOLEN, { kind: 'relay' })]);
+    expect(relaysIn(catalog)).toEqual(['alias.org']);
+  });
+
+  it('of an operator may be names that many use, but protected ones', () => {
+    const catalog = catalogOf([...others, list('relays', STOLEN, { kind: 'relay', isOwn: true })]);
+    expect(relaysIn(catalog)).toEqual(['popular.com', 'uni.edu', 'alias.org']);
   });
 });
 

@@ -80,18 +80,20 @@ describe('a guest', () => {
     book.enter(visitor('burner.com'), all, catalog);
     later({ [same]: ['5.61.1.1'] });
     expect(wanted.map(([host]) => host)).toEqual([first, same]);
-    expect(hostsIn(book)).toEqual([first, '*.box.net', same, '5.61.1.1']);
+    expect(hostsIn(book)).toEqual([same, '*.box.net', '5.61.1.1']);
     // Where none of them is anywhere, the next ones do.
+    const at = { [first]: ['5.61.1.1'], [same]: ['5.61.1.1'], [victim]: ['5.61.2.2'] };
     book.enter(visitor('burner.com'), all, catalog);
     later({});
+    later(at);
     expect(hostsIn(book)).toContain(victim);
     // Nor where it is one of many that are tried alike: that costs a small part of the mail.
     const alike = [first, same, victim].map(host => ({ host, preference: 10 }));
     book.enter(visitor('burner.com'), alike, catalog);
-    later({});
+    later(at);
     expect(hostsIn(book)).not.toContain(victim);
     book.enter(visitor('burner.com'), alike.slice(1), catalog);
-    later({});
+    later(at);
     expect(hostsIn(book)).toContain(victim);
     // A provider that is there gets the mail, though nothing is learned of it.
     const { book: other } = opened({ 'aspmx.l.google.com': ['142.250.1.26'] });
@@ -104,9 +106,10 @@ describe('a guest', () => {
     const before = dead.map(host => ({ host, preference: 10 }));
     const { book, later } = opened();
     book.enter(visitor('burner.com'), [...before, { host: own!, preference: 20 }], catalog);
-    expect(hostsIn(book)).toBeUndefined();
     later({});
-    expect(hostsIn(book)).toEqual([own, '*.box.net']);
+    expect(hostsIn(book)).toBeUndefined();
+    later({ [own!]: ['5.61.1.1'] });
+    expect(hostsIn(book)).toEqual([own, '*.box.net', '5.61.1.1']);
     // Beside it, with the next look: then it is known that they are nowhere.
     const addresses: Record<string, readonly string[]> = {};
     const { book: other, wanted } = opened(addresses);
@@ -115,8 +118,9 @@ describe('a guest', () => {
     expect(hostsIn(other)).toBeUndefined();
     expect(wanted.map(([host]) => host)).toEqual([own, ...dead]);
     for (const host of dead) addresses[host] = [];
+    addresses[own!] = ['5.61.1.1'];
     other.enter(visitor('burner.com'), beside, catalog);
-    expect(hostsIn(other)).toEqual([own, '*.box.net']);
+    expect(hostsIn(other)).toEqual([own, '*.box.net', '5.61.1.1']);
   });
 
   it('that is listed speaks against one machine by whatever names, and not against who is lent a small part of its mail', () => {
@@ -137,8 +141,67 @@ describe('a guest', () => {
     expect(blamed('5.61.1.1', '5.61.2.2')).not.toContain(victim);
   });
 
+  it.each<[string, string[][], boolean]>([
+    [
+      'an address of IPv6 each',
+      [
+        ['5.61.1.1', '2a01::1'],
+        ['5.61.1.1', '2a01::2'],
+        ['5.61.1.1', '2a01::3'],
+      ],
+      true,
+    ],
+    [
+      'a decoy each',
+      [
+        ['5.61.1.1', '5.61.3.1'],
+        ['5.61.1.1', '5.61.3.2'],
+        ['5.61.1.1', '5.61.3.3'],
+      ],
+      true,
+    ],
+    ['decoys at some', [['5.61.1.1'], ['5.61.1.1', '5.61.3.2'], ['5.61.1.1', '5.61.3.3']], true],
+    ['no address of IPv4', [['2a01::1'], ['2a01::1'], ['2a01::1']], true],
+    ['no address of IPv4 and one each', [['2a01::1'], ['2a01::2'], ['2a01::3']], false],
+    ['an address each', [['5.61.1.1'], ['5.61.1.2'], ['5.61.1.3']], false],
+    [
+      'one address of IPv6 and one of IPv4 each',
+      [
+        ['5.61.1.1', '2a01::1'],
+        ['5.61.1.2', '2a01::1'],
+        ['5.61.1.3', '2a01::1'],
+      ],
+      false,
+    ],
+  ])('that is listed speaks against three names that are tried alike, with %s', (_, at, isBlamed) => {
+    const machine = ['mx.one.net', 'mx.two.net', 'mx.three.net'];
+    const { book } = opened(Object.fromEntries(machine.map((host, one) => [host, at[one]!])));
+    book.enter(
+      visitor('burner.com'),
+      machine.map(host => ({ host, preference: 10 })),
+      catalog,
+    );
+    expect((hostsIn(book) ?? []).includes('mx.two.net')).toBe(isBlamed);
+  });
+
+  it.each([
+    ['listed', 'burner.com'],
+    ['unlisted', null],
+  ])('that is %s is written under no host of which nobody knows yet that it is there', (_, entry) => {
+    const { book, later } = opened();
+    const { host: _host, ...guest } = guestOf({ host: '', domain: 'burner.com', entry, day: DAY });
+    const enter = () => book.enter(visitor('burner.com', { guest }), exchanges('mx.nobody.net'), catalog);
+    enter();
+    expect(book.turn()).toBeUndefined();
+    later({});
+    expect(book.turn()).toBeUndefined();
+    enter();
+    later({ 'mx.nobody.net': ['5.61.1.1'] });
+    expect(hostsIn(book)).toEqual(['mx.nobody.net', '*.nobody.net', '5.61.1.1']);
+  });
+
   it('comes back where the store could not write it, and is one with who came meanwhile', () => {
-    const { book } = opened();
+    const { book } = opened({ 'mx.box.net': ['5.61.1.1'] });
     const enter = (domain: string, keys: number) => {
       const who = visitor(domain);
       book.enter({ ...who, guest: { ...who.guest, keys } }, exchanges('mx.box.net'), catalog);
@@ -161,13 +224,13 @@ describe('a guest', () => {
   });
 
   it('is dropped where 20,000 wait already: it is seen again', () => {
-    const { book } = opened();
-    for (let at = 0; at < 10_001; at++)
+    const { book } = opened({ 'mx.box.net': ['5.61.1.1'] });
+    for (let at = 0; at < 6_667; at++)
       book.enter(visitor(`burner${at}.com`), exchanges('mx.box.net'), catalog);
     const { guests } = book.turn()!;
     expect(guests).toHaveLength(20_000);
     book.enter(visitor('burner.com'), exchanges('mx.box.net'), catalog);
-    expect(hostsIn(book)).toHaveLength(2);
+    expect(hostsIn(book)).toHaveLength(3);
   });
 });
 

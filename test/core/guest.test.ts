@@ -16,22 +16,45 @@ const sum = (...groups: GuestGroup[]) => sumOf({ name: 'mx.box.net', groups }, T
 const one = (facts: Partial<GuestGroup>) => sum(groupOfGuests(1, facts));
 
 describe('a listed guest weighs', () => {
-  const ages: [string, string, number][] = [
-    ['since 30 days', '2026-10-16', 1],
-    ['since 29 days', '2026-10-17', 0.5],
-    ['since 7 days', '2026-11-08', 0.5],
-    ['since 6 days', '2026-11-09', 0],
-    ['since today', TODAY, 0],
-    ['from tomorrow on: it has come back to life', '2026-11-16', 0],
+  const ages: [string, string, weight: number, swept: number][] = [
+    ['since 30 days', '2026-10-16', 1, 1],
+    ['since 29 days', '2026-10-17', 0, 0.5],
+    ['since 7 days', '2026-11-08', 0, 0.5],
+    ['since 6 days', '2026-11-09', 0, 0],
+    ['since today', TODAY, 0, 0],
+    ['from tomorrow on: it has come back to life', '2026-11-16', 0, 0],
   ];
-  it.each(ages)('by how long it is there: %s', (_, sinceDay, weight) => {
-    expect(one({ sinceDay })).toBe(weight);
+  it.each(ages)(
+    'by how long it is there, less than a month only where a sweep found it: %s',
+    (_, sinceDay, weight, swept) => {
+      expect([one({ sinceDay, swept: 0 }), one({ sinceDay, swept: 2 })]).toEqual([weight, weight]);
+      expect(one({ sinceDay, swept: 1 })).toBe(swept);
+    },
+  );
+
+  it('less the longer others were there before it', () => {
+    const beside = (days: number, since: string, facts: Partial<GuestGroup>) => {
+      const other = groupOfGuests(1, { listed: false, keys: 0, sinceDay: since, days });
+      return sum(groupOfGuests(10, facts), other) - sum(other, groupOfGuests(1, { ...facts, count: 0 }));
+    };
+    const week = { sinceDay: '2026-11-01', swept: 1 } as const;
+    expect(beside(1, '2026-11-02', week)).toBeCloseTo(5);
+    expect(beside(1, '2026-11-01', week)).toBeCloseTo(5);
+    expect(beside(1, '2026-10-31', week)).toBeCloseTo(0);
+    const month = { sinceDay: '2026-09-30' };
+    expect(beside(3, '2026-09-01', month)).toBeCloseTo(10);
+    expect(beside(3, '2026-08-31', month)).toBeCloseTo(4);
+    // Who was asked for once or twice is not established.
+    expect(beside(2, '2026-08-31', month)).toBeCloseTo(10);
   });
 
   it('by how long it was seen there, and not by how long ago it came', () => {
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-01' })).toBe(0);
-    expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-08' })).toBe(0.5);
+    expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-08', swept: 1 })).toBe(0.5);
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-10-01' })).toBe(1);
+    // By a clock that was ahead: it counts up to today.
+    expect(one({ sinceDay: '2026-11-14', lastDay: '2026-12-25' })).toBe(0);
+    expect(one({ sinceDay: '2026-10-16', lastDay: '2026-12-25' })).toBe(1);
     // An address may be another's by now; a name is still whose it was.
     const since = { sinceDay: '2026-08-01' };
     const at = (name: string, lastDay: string) =>

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
+import type { Family } from '../../src/core/feed.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
 import { foldingInfra } from '../../src/core/infra-folding.ts';
@@ -87,6 +88,7 @@ it.each<[string, string[] | undefined, boolean]>([
   ['one where it would just do for a mail host', ['5.61.1.4'], false],
   ['one that innocents share', ['5.61.1.5'], false],
   ['a learned address and another', ['5.61.1.1', '5.61.9.9'], false],
+  ['a learned address and one of IPv6 that nobody knows', ['5.61.1.1', '2a00:9::1'], true],
   ['nowhere', [], false],
   ['nobody knows where', undefined, false],
 ])('a name without exchanges, at %s', (_, addresses, isFound) => {
@@ -183,6 +185,11 @@ describe('what was learned, for lookup', () => {
     'mx.alone.net': ['5.61.1.8'],
     'fourth.fresh.com': ['5.61.1.6'],
     'fifth.fresh.com': ['5.61.1.1', '5.61.1.6'],
+    'sixth.fresh.com': ['5.61.1.1', '2a00:9::1'],
+    'mx.decoy.net': ['5.61.1.1', '2a00:9::1'],
+    'mx.six.net': ['2a00:1::1'],
+    'mx.six-too.net': ['2a00:1::1', '2a00:9::1'],
+    'mx.four-elsewhere.net': ['5.61.9.9', '2a00:1::1'],
     'mx.two-hosters.net': ['5.61.1.1', '5.61.1.7'],
   };
   const FEW = { flagged: 1, groups: [groupOfGuests(1)] };
@@ -195,6 +202,7 @@ describe('what was learned, for lookup', () => {
           record({ name: 'mx.second.net', neighbours: LISTED }),
           record({ name: '5.61.1.1' }),
           record({ name: '5.61.1.3' }),
+          record({ name: '2a00:1::1' }),
           record({ name: 'own@5.61.1.1' }),
           record({ name: 'own@5.61.1.4', groups: [groupOfGuests(3), unlisted(9)] }),
           record({ name: 'mx.few.net', ...FEW }),
@@ -250,6 +258,11 @@ describe('what was learned, for lookup', () => {
     ['one of each', ['mx.box.net', 'mx.new.net'], 'address'],
     ['a learned host and one of the table', ['mx.box.net', 'mx.yopmail.com'], 'name'],
     ['a host with another address too', ['mx.half.net'], undefined],
+    ['a host with one more of IPv6 that nobody knows', ['mx.decoy.net'], 'address'],
+    ["the domain's own host with one more of IPv6 that nobody knows", ['sixth.fresh.com'], 'address'],
+    ['a host at a learned address of IPv6 only', ['mx.six.net'], 'address'],
+    ['a host at a learned address of IPv6 and another', ['mx.six-too.net'], undefined],
+    ['a host at a learned address of IPv6, and elsewhere by IPv4', ['mx.four-elsewhere.net'], undefined],
     ['a host that was seen, but not learned, at a learned address', ['mx.few.net'], 'address'],
     ['a host without address', ['mx.dead.net'], undefined],
     ['a host whose addresses are not known', ['mx.unknown.net'], undefined],
@@ -607,10 +620,14 @@ describe('what was learned, for lookup', () => {
     expect(isLearnable('route1.mx.cloudflare.net', catalog)).toBe(false);
   });
 
-  it('below a domain that one list calls webmail, and no table, can be learned', async () => {
-    const webmail = (...lists: string[]) =>
-      catalogOf([], { free: lists.map(() => ['webmail.net']) }).then(it => isLearnable('mx.webmail.net', it));
-    expect([await webmail('one'), await webmail('one', 'two')]).toEqual([true, false]);
+  it('below a domain that one family of lists calls webmail, and no table, can be learned', async () => {
+    const isOpen = async (...families: Family[]) => {
+      const free = families.map(family => [family, ['webmail.net']] as const);
+      return isLearnable('mx.webmail.net', await catalogOf([], { free }));
+    };
+    expect(await isOpen('broad')).toBe(true);
+    expect(await isOpen('broad', 'broad')).toBe(true);
+    expect(await isOpen('broad', 'verified')).toBe(false);
   });
 
   it.each<[string, string, boolean]>([

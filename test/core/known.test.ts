@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
+import { registrableDomain } from '../../src/core/domain.ts';
+import { doubtOf } from '../../src/core/doubt.ts';
 import type { Family, FeedKind, Snapshot } from '../../src/core/feed.ts';
 import { knownFrom } from '../../src/core/known.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
-import type { Tables } from '../../src/core/tables.ts';
+import { parseTables, type Tables } from '../../src/core/tables.ts';
+import { readTables } from '../../src/feeds/tables.ts';
 
 const TABLES: Tables = {
   providers: [
@@ -36,7 +39,8 @@ const known = knownFrom(
       ...['popular.com', 'by-both.com', 'www.shop.co.uk', 'project.github.io', 'other.github.io'],
       ...['x.netlify.app', 'club.fr.eu.org', 'x.mooo.com', 'one.duckdns.org'],
     ]),
-    list('academic', 'broad', ['uni.edu']),
+    list('academic', 'broad', ['uni.edu', 'uni-of-x.com', 'duckdns.org']),
+    list('protected', 'broad', ['own.protected.net']),
     list('free', 'broad', ['free.com']),
     list('relay', 'broad', ['other-relay.com']),
   ],
@@ -63,29 +67,56 @@ it.each([
 });
 
 it.each([
-  ['popular.com', true],
+  'popular.com',
   // A verified list that names it in use must not hide what it named last time.
-  ['by-both.com', true],
-  ['uni.edu', true],
-  ['alumni.uni.edu', true],
-  ['a.b.uni.edu', true],
-  ['uni.edu.com', false],
-  ['myuni.edu', false],
-  ['x.company.com', false],
-  ['x.hoster.net', false],
-  ['protected.com', true],
-  ['relay.com', true],
-  ['a1.net', true],
-  ['web.de', true],
-  ['hoster.net', true],
-  ['burner-host.net', false],
-  ['burner-box.com', false],
-  ['company.com', false],
+  'by-both.com',
+  'uni.edu',
+  'protected.com',
+  'own.protected.net',
+  'relay.com',
+  'a1.net',
+  'web.de',
+  'hoster.net',
+  'town.gov.uk',
+])('%s is known as innocent', name => {
+  expect(known.innocentOf(name)).toBe(name);
+});
+
+it.each([
+  // Whoever named their owner would have named them all.
+  ['mail.popular.com', 'popular.com'],
+  ['alumni.uni-of-x.com', 'uni-of-x.com'],
+  ['a.b.uni-of-x.com', 'uni-of-x.com'],
+  ['alumni.uni.edu', 'uni.edu'],
+  ['x.project.github.io', 'project.github.io'],
+  ['news.town.gov.uk', 'town.gov.uk'],
+  ['vip.a1.net', 'a1.net'],
+  // Nobody can name theirs.
+  ['mail.protected.com', 'mail.protected.com'],
+  ['a.own.protected.net', 'a.own.protected.net'],
+  ['x.relay.com', 'x.relay.com'],
+  ['x.web.de', 'x.web.de'],
+])('%s is innocent and counts as %s', (name, counts) => {
+  expect(known.innocentOf(name)).toBe(counts);
+});
+
+it.each([
+  'uni.edu.com',
+  'myuni-of-x.com',
+  'x.company.com',
+  // Anybody may have a name below that of a hosting company or below a public suffix.
+  'x.hoster.net',
+  'x.github.io',
+  'x.duckdns.org',
+  'burner-host.net',
+  'burner-box.com',
+  'x.burner-box.com',
+  'company.com',
   // Lists of free providers are full of disposable names, and whoever writes one of relays writes himself in.
-  ['free.com', false],
-  ['other-relay.com', false],
-])('%s is known as innocent: %s', (name, isInnocent) => {
-  expect(known.isInnocent(name)).toBe(isInnocent);
+  'free.com',
+  'other-relay.com',
+])('%s is not known as innocent', name => {
+  expect(known.innocentOf(name)).toBeUndefined();
 });
 
 it.each([
@@ -106,4 +137,18 @@ it.each([
 
 it('the canaries are those of the table', () => {
   expect([...known.canaries]).toEqual(['gmail.com']);
+});
+
+it('a list with four names below each company of our own tables is refused, of any family', async () => {
+  const tables = parseTables(await readTables());
+  const companies = [...tables.protected].filter(name => registrableDomain(name) === name);
+  const lines = companies.flatMap(name => ['mail', 'corp', 'email', 'notify'].map(one => `${one}.${name}`));
+  const before = Array.from({ length: 1_000 }, (_, at) => `throwaway${at}.com`);
+  for (const family of ['verified', 'telemetry', 'broad'] as const) {
+    const [inUse, fresh] = [before, [...before, ...lines]].map(names => list('disposable', family, names));
+    const held = { ...knownFrom([], tables), installed: inUse!, today: 20_758 };
+    expect(doubtOf(fresh!, inUse!, held).problems).toEqual([
+      expect.stringMatching(`^${lines.length} of its ${1_000 + lines.length} names .* innocent`),
+    ]);
+  }
 });

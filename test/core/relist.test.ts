@@ -55,6 +55,16 @@ describe('a host whose guests the lists have withdrawn', () => {
     expect(isLearned(host, withAll(popular, list('verified', names)), TODAY)).toBe(true);
   });
 
+  it('is not when they are names of an internet provider of our tables, or below it', () => {
+    const below = ['provider.com', 'a.provider.com', 'b.provider.com'];
+    const lists = [list('broad', below), list('telemetry', below)];
+    const free = { add: new Set(['provider.com']), remove: new Set<string>() };
+    const [plain, known] = [NO_TABLES, { ...NO_TABLES, free }].map(tables =>
+      isLearned(hostOf(guests(below)), allAtOnce(makingCatalog(lists, tables, 'g')), TODAY),
+    );
+    expect([plain, known]).toEqual([true, false]);
+  });
+
   it('is learned anew when two families name them again', () => {
     const host = hostOf(guests(names, { corroborated: false }));
     expect(isLearned(host, catalogOf(names, names), TODAY)).toBe(true);

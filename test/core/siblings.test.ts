@@ -65,12 +65,13 @@ it.each<[string, string[]]>([
   ['what many people use', ['a.popular.com']],
   ['what people protect', ['a.kept.com']],
   ['a protected registry', ['club.eu.org']],
-  ['a university in a register', ['a.uni-of-x.com']],
+  ['a university in a register, by its suffix too', ['a.uni-of-x.edu.pl']],
+  ['a school, by its registry', ['a.school.edu']],
   ['whoever runs mail servers', ['a.hoster.com']],
 ])('nobody speaks against %s', (_, names) => {
   const others = [
     list('popular', ['popular.com'], 'popular'),
-    list('register', ['uni-of-x.com'], 'academic'),
+    list('register', ['uni-of-x.edu.pl'], 'academic'),
   ];
   expect(siblingsOf([...listed([...names, 'a.farm.net']), ...others])).toEqual({
     'farm.net': ['a.farm.net'],

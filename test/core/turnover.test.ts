@@ -21,7 +21,7 @@ const NOV = 20_758;
 const HELD: Omit<Held, 'today'> = {
   canaries: new Set(LARGE),
   isClearable: () => false,
-  isInnocent: () => false,
+  innocentOf: () => undefined,
   innocentBelow: () => undefined,
 };
 const many = (count: number, prefix: string) =>

@@ -12,6 +12,82 @@ import { domain, resolving } from '../support/resolving.ts';
 
 const NAME = 'example.com';
 
+/** As they stand on the wire: each text is one label, whatever is in it. */
+const wire = (labels: readonly string[]) =>
+  Buffer.concat([
+    ...labels.map(label => Buffer.concat([Buffer.from([Buffer.byteLength(label)]), Buffer.from(label)])),
+    Buffer.of(0),
+  ]);
+/** One record of an owner, whose name and data are bytes. */
+function record(owner: readonly string[], type: number, data: Buffer): Buffer {
+  const fixed = Buffer.alloc(10);
+  fixed.writeUInt16BE(type, 0);
+  fixed.writeUInt16BE(1, 2);
+  fixed.writeUInt32BE(3_600, 4);
+  fixed.writeUInt16BE(data.length, 8);
+  return Buffer.concat([wire(owner), fixed, data]);
+}
+const wireMx = (owner: readonly string[], preference: number, labels: readonly string[]) =>
+  record(owner, 15, Buffer.concat([Buffer.of(0, preference), wire(labels)]));
+const wireCname = (owner: readonly string[], labels: readonly string[]) => record(owner, 5, wire(labels));
+
+describe('names are what their labels say, not what they look like when joined', () => {
+  const OWN = ['example', 'com'];
+  const GOOGLE = ['aspmx', 'l', 'google', 'com'];
+  const REAL = wireMx(OWN, 20, ['mx', 'evil', 'net']);
+  test.each<[string, Buffer[], string, string[]]>([
+    ['plain labels are a host', [wireMx(OWN, 10, GOOGLE)], 'mx', ['aspmx.l.google.com']],
+    ['one label with dots is none', [wireMx(OWN, 10, ['aspmx.l.google.com'])], 'no_mail', []],
+    ['nor before a host', [wireMx(OWN, 10, ['aspmx.l.google.com']), REAL], 'mx', ['mx.evil.net']],
+    ['nor two labels of which one has a dot', [wireMx(OWN, 10, ['aspmx.l', 'google.com'])], 'no_mail', []],
+    ['nor a label with a dot at its end', [wireMx(OWN, 10, ['aspmx', 'l', 'google', 'com.'])], 'no_mail', []],
+    [
+      'a sign that lower case makes a letter is none',
+      [wireMx(OWN, 10, ['mx', 'outloo\u212a', 'com'])],
+      'no_mail',
+      [],
+    ],
+    ['one label that is a dot is no null MX', [wireMx(OWN, 0, ['.'])], 'no_mail', []],
+    ['no label at all is', [wireMx(OWN, 0, [])], 'null_mx', []],
+    [
+      'records of one label with dots are of another name',
+      [wireMx(['example.com'], 10, GOOGLE)],
+      'unknown',
+      [],
+    ],
+    [
+      'an alias to one label with dots is not to the name it looks like',
+      [wireCname(OWN, ['alias.net']), wireMx(['alias', 'net'], 10, GOOGLE)],
+      'unknown',
+      [],
+    ],
+    [
+      'an alias to odd labels leads to the records of the very same',
+      [wireCname(OWN, ['alias.net']), wireMx(['alias.net'], 10, GOOGLE)],
+      'mx',
+      ['aspmx.l.google.com'],
+    ],
+    [
+      'signs that are no text differ from each other',
+      [wireCname(OWN, ['\u00e9', 'net']), wireMx(['\u00e8', 'net'], 10, GOOGLE)],
+      'unknown',
+      [],
+    ],
+  ])('%s', async (_, records, state, hosts) => {
+    const bytes = (answer: Buffer) => {
+      const asked = 12 + wire(OWN).length + 4;
+      const head = Buffer.from(answer.subarray(0, asked));
+      const isMx = head.readUInt16BE(asked - 4) === 15;
+      head.writeUInt16BE(isMx ? records.length : 0, 6);
+      head.fill(0, 8, 12);
+      return Buffer.concat([head, ...(isMx ? records : [])]);
+    };
+    const { resolver } = await resolving({ [NAME]: { fault: { bytes } } });
+    const mail = await resolver.resolve(domain(NAME), 'key');
+    expect([mail.state, mail.exchanges.map(({ host }) => host)]).toEqual([state, hosts]);
+  });
+});
+
 describe('hostile records', () => {
   test.each([
     ['markup', '<script>alert(1)</script>.com'],

@@ -55,6 +55,11 @@ test.each(['denies', 'silent', 'invents'] as const)('%s: what an operator reads 
   );
 });
 
+test('nobody is told to name sentinels that a resolver of a closed network knows', () => {
+  const told = problemText('denies', ['a.com', 'b.com']);
+  expect(told).toMatch(/; other DNS_SENTINELS would only hide that$/);
+});
+
 describe('DNS_SENTINELS', () => {
   test.each([
     ['', []],

@@ -36,24 +36,47 @@ const many = (from: number, count: number) =>
 it('one key brings a quarter of all hosts that are kept, each once a day', async () => {
   const { time, written, server } = world();
   const book = server();
-  book.note(many(0, 2_000), 'greedy');
-  book.note(many(5_000, 1), 'modest');
+  book.note(many(0, 2_000), 'guest.com', 'greedy');
+  book.note(many(5_000, 1), 'guest.com', 'modest');
   await book.write();
   expect([written.length, written.at(-1)]).toEqual([1_251, 'mx5000.box.net']);
-  book.note(many(1_900, 1), 'greedy');
-  book.note(many(0, 1), 'modest');
+  book.note(many(1_900, 1), 'guest.com', 'greedy');
+  book.note(many(0, 1), 'guest.com', 'modest');
   await book.write();
   expect(written.length).toBe(1_251);
   time.now += DAY_MS;
-  book.note(many(0, 1), 'greedy');
+  book.note(many(0, 1), 'guest.com', 'greedy');
   await book.write();
   expect(written.slice(1_251)).toEqual(['mx0.box.net']);
+});
+
+it('a host that is nowhere counts with the domain of the guest who names it, until it is somewhere', async () => {
+  const { rows, server } = world();
+  const told = { addresses: [] as string[] };
+  const book = server(told);
+  const meet = (guest: string, host: string) => book.note([{ host, preference: 10 }], guest, 'key');
+  meet('a.evil.org', 'mx.unpaid1.com');
+  meet('b.evil.org', 'mx.unpaid2.com');
+  meet('other.org', 'mx.unpaid3.com');
+  await book.write();
+  const below = [1, 2, 3].map(at => rows.get(`mx.unpaid${at}.com`)!.below);
+  expect([below[0] === below[1], below[0] === below[2]]).toEqual([true, false]);
+  // Nobody reads there who was asked for.
+  expect(below.join()).not.toMatch(/evil|other/);
+  await book.read();
+  told.addresses = ['5.61.1.1'];
+  await book.read();
+  await book.write();
+  expect(rows.get('mx.unpaid1.com')).toMatchObject({ below: 'unpaid1.com', addresses: '5.61.1.1' });
+  meet('a.evil.org', 'mx.there.com');
+  await book.write();
+  expect(rows.get('mx.there.com')!.below).toBe('there.com');
 });
 
 it('no more wait to be written than are kept', async () => {
   const { written, server } = world();
   const book = server();
-  for (let key = 0; key < 6; key++) book.note(many(10_000 * key, 1_250), `key${key}`);
+  for (let key = 0; key < 6; key++) book.note(many(10_000 * key, 1_250), 'guest.com', `key${key}`);
   await book.write();
   expect(written.length).toBe(5_000);
 });
@@ -61,7 +84,7 @@ it('no more wait to be written than are kept', async () => {
 it('what the store cannot take is written later, once', async () => {
   const { written, store, server } = world();
   const book = server();
-  book.note(many(0, 1), 'key');
+  book.note(many(0, 1), 'guest.com', 'key');
   store.isAway = true;
   await expect(book.write()).rejects.toThrow('away');
   store.isAway = false;
@@ -74,7 +97,7 @@ it('a host that moved is written again, and not for ever where two servers are t
   const { rows, written, server } = world();
   const told = { addresses: ['5.61.1.2'] };
   const books = [server(), server(told)];
-  books[0]!.note(many(0, 1), 'key');
+  books[0]!.note(many(0, 1), 'guest.com', 'key');
   const minutes = async () => {
     for (let minute = 0; minute < 3; minute++)
       for (const book of books) {

@@ -584,6 +584,21 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ]);
     });
 
+    test('keys of one customer, by their names, count as one: what only it asks for does not show', async () => {
+      const store = await empty();
+      const names = ['acme/production', 'Acme/staging', 'acme', 'https://a.example', 'https://b.example'];
+      const keys = names.map(name => someKey({ name }));
+      for (const key of keys) await store.createKey(key, ACT);
+      const [production, staging, plain, site, other] = keys.map(({ id }) => id);
+      const by = (domain: string, ...ids: (string | undefined)[]) =>
+        ids.map(keyId => flagOf({ domain, keyId: keyId! }));
+      await store.flag(by('private.example', production, staging), SINCE);
+      await store.flag(by('private.example', staging), SINCE);
+      await store.flag(by('met.example', production, staging, plain, site, other), SINCE);
+      const rows = [...(await store.ranking(SINCE, 10, undefined))];
+      expect(rows.map(({ domain, times }) => [domain, times])).toEqual([['met.example', 4]]);
+    });
+
     test('a name that a list decided once is not hidden because it was flagged unlisted later', async () => {
       const rows = await ranked([
         listed({ domain: 'm.example', day: '2026-11-13' }),
@@ -885,11 +900,12 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await on('2026-11-14', '2026-08-16', guests(2, { day: '2026-11-14' }, 'late'));
       await on(DAY, SINCE, guests(2, { day: DAY }, 'late'), ['5.61.1.1', 'mx.box.net']);
       expect(await counts()).toEqual([['mx.box.net', 2, 0]]);
-      // That it must not be learned lasts as long as there is a guest of it.
+      // That it must not be learned lasts no longer than a guest does who says so.
+      const shared = async () => (await store.listHosts(1, 10)).map(host => [host.flagged, host.shared]);
+      for (const day of ['2027-02-01', '2027-02-02']) await on(day, SINCE, guests(2, { day }, 'late'));
+      expect(await shared()).toEqual([[2, true]]);
       for (const day of ['2027-03-01', '2027-03-02']) await on(day, '2026-12-01', guests(2, { day }, 'late'));
-      expect(await store.listHosts(1, 10)).toMatchObject([
-        { flagged: 2, shared: true, lastDay: '2027-03-02' },
-      ]);
+      expect(await shared()).toEqual([[2, false]]);
       expect(await store.forgetHost('5.61.1.1', 1, ACT)).toBe(false);
       const other = (day: string) => guests(1, { host: 'mx.other.net', entry: null, day });
       for (const day of ['2028-01-01', '2028-01-02']) await on(day, '2027-10-03', other(day));
@@ -973,6 +989,33 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       );
       expect((await hosts()).filter(host => !host.startsWith('mx.d'))).toEqual([]);
       expect(await hosts()).toHaveLength(most);
+    });
+
+    test('of where hosts are, what one party makes goes: many below one domain, met on one day, that are nowhere', async () => {
+      const store = await empty();
+      const { most, mostBelowOne } = WHEREABOUTS;
+      const at = (host: string, below: string, addresses: string, day = DAY) => ({
+        ...{ host, below, addresses, day },
+      });
+      const hosts = async () => new Set([...(await store.whereabouts(SINCE))].map(({ host }) => host));
+      const known = at('zz.box.net', 'box.net', '5.61.1.1');
+      for (const day of ['2026-11-14', DAY]) await store.keepWhereabouts([{ ...known, day }], SINCE);
+      // By the alphabet all of these are before it, and as young.
+      const beside = upTo(mostBelowOne).map(n => at(`mx${n}.box.net`, 'box.net', '5.61.1.1'));
+      await store.keepWhereabouts([...beside, at('zz.once.net', 'once.net', '5.61.1.1')], SINCE);
+      expect(await hosts()).toContain('zz.box.net');
+      const paid = upTo(most / mostBelowOne).flatMap(domain =>
+        upTo(mostBelowOne).map(n => at(`a${n}.d${domain}.net`, `d${domain}.net`, '5.61.1.2')),
+      );
+      await store.keepWhereabouts(paid, SINCE);
+      expect([...(await hosts())]).toEqual(expect.arrayContaining(['zz.box.net', 'zz.once.net']));
+      await store.keepWhereabouts(
+        upTo(most).map(n => at(`a.dead${n}.net`, `?${n}`, '', '2026-11-16')),
+        SINCE,
+      );
+      const left = await hosts();
+      expect(left.size).toBe(most);
+      expect([...left].filter(host => host.startsWith('a.dead'))).toEqual([]);
     });
 
     test('the mark of the sweep is the last one that was set', async () => {

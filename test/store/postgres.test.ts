@@ -2,8 +2,10 @@ import { createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MOST_DECISIONS } from '../../src/core/decision.ts';
+import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
+import { GOING_GUESTS } from '../../src/store/guests.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
@@ -542,20 +544,28 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     await query(`
       INSERT INTO domain_risk.flag SELECT '2026-11-15', 'x' || n || '.example', 'key_1', false, 'undeliverable', 90
       FROM generate_series(1, 104000) AS n`);
+    // Of a past day, by many keys.
+    await query(`
+      INSERT INTO domain_risk.flag SELECT '2026-11-10', 'many.example', 'key_' || n, n = 7, 'disposable', 100
+      FROM generate_series(1, 300) AS n`);
     const more = Array.from({ length: 1_000 }, (_, i) => flagOf({ domain: `y${i}.example` }));
     await store.flag(more, '2026-10-17');
     const [rows] = await query('SELECT count(*)::integer AS n FROM domain_risk.flag');
     expect(rows!.n).toBeLessThanOrEqual(MOST_FLAGS);
     expect(rows!.n).toBeGreaterThan(90_000);
+    const many = await query(
+      "SELECT times::integer, listed FROM domain_risk.flag WHERE domain = 'many.example'",
+    );
+    expect(many).toEqual([{ times: 300, listed: true }]);
     const top: string[] = [];
     // On a busy machine it may take longer than the second that the database gives it.
     await eventually('it is ranked', () =>
       store.ranking('2026-10-17', 10, undefined).then(
-        rows => top.push(...[...rows].map(({ domain }) => domain)) > 0,
+        rows => top.push(...[...rows].map(({ domain, times }) => `${domain} ${times}`)) > 0,
         () => false,
       ),
     );
-    expect(top).toEqual(['two-keys.example', 'listed.example']);
+    expect(top).toEqual(['many.example 300', 'two-keys.example 2', 'listed.example 1']);
   });
 
   test('decisions stay within their bound, and the oldest go', async () => {
@@ -568,6 +578,30 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     await query(`SELECT setval('domain_risk.decision_id_seq', ${MOST_DECISIONS})`);
     await write(2);
     expect((await store.decisions({ since: 0, most: 9 })).map(({ at }) => at)).toEqual([2]);
+  });
+
+  test('of guests those go first of a domain that is one at too many hosts, then those of hosts that tell nothing', async () => {
+    await empty();
+    const store = await open();
+    const day = '2026-11-15';
+    const learn = (facts: (at: number) => Pick<Guest, 'host' | 'domain'> & Partial<Guest>, count: number) =>
+      store.learn(
+        Array.from({ length: count }, (_, at) => guestOf({ entry: 'x.com', day, ...facts(at) })),
+        [],
+        day,
+        '2026-08-17',
+      );
+    const most = LEARNING.mostHostsOfOne;
+    await learn(at => ({ host: `mx${at}.net`, domain: 'lapsed.com', keys: 1, swept: 0 }), most + 2);
+    for (const seen of ['2026-11-14', day])
+      await learn(at => ({ host: `mx${at}.net`, domain: 'lapsed.com', keys: 1, swept: 0, day: seen }), most);
+    await learn(at => ({ host: 'mx.box.net', domain: `d${at}.com`, keys: at < 2 ? 0b11 : 1 }), 3);
+    await learn(at => ({ host: 'mx.hoster.net', domain: `i${at}.com`, entry: null, keys: null }), 4);
+    const going = (at: number) =>
+      query(`${GOING_GUESTS[at]!.replaceAll(/(FROM|JOIN) (guest|host)/g, '$1 domain_risk.$2')} LIMIT 1000`);
+    expect((await going(0)).map(({ host }) => host).sort()).toEqual([`mx${most}.net`, `mx${most + 1}.net`]);
+    const rest = (await going(1)).map(({ host, domain }) => (host === 'mx.box.net' ? domain : host));
+    expect(rest.slice(most + 2)).toEqual([...Array(4).fill('mx.hoster.net'), 'd2.com', 'd0.com', 'd1.com']);
   });
 
   // 200,000 rows: what the file does there is tested with every run (hosts.test.ts), as are flags here.

@@ -440,12 +440,12 @@ test('a journal that a standing reader made grow is cut back when the reader is 
 });
 
 /** What `columns` says of each n below `count`, by a statement: the store's own way takes twenty times as long. */
-function insertFlags(path: string, count: number, columns: string): void {
+function insertFlags(path: string, count: number, columns: string, day = '2026-11-15'): void {
   const db = new DatabaseSync(path, { timeout: 5_000 });
   db.exec(`
     WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count - 1})
     INSERT INTO flag (day, domain, key_id, listed, reason, score)
-    SELECT '2026-11-15', ${columns}, 90 FROM numbers`);
+    SELECT '${day}', ${columns}, 90 FROM numbers`);
   db.close();
 }
 
@@ -519,6 +519,53 @@ describe('flags', () => {
     expect(top.length).toBeGreaterThan(90);
     expect(top[0]!.times).toBe(keys);
     expect(top.map(row => row.domain)).not.toContain('d7.example');
+  });
+
+  test('of past days are gathered before any name goes: what many keys meet is counted however many they are', async () => {
+    const { path, store } = await newStore();
+    const put = (count: number, names: number, listed: 0 | 1, day: string) =>
+      insertFlags(
+        path,
+        count,
+        `'d' || (n % ${names}) || '.example', 'key_' || (n / ${names}), ${listed}, 'disposable'`,
+        day,
+      );
+    // 2,500 keys and a day before 1,500; by one key, names of which each would be the least counted.
+    put(50_000, 20, 0, '2026-11-10');
+    put(30_000, 20, 1, '2026-11-09');
+    put(20_500, 20_500, 1, '2026-11-15');
+    await store.flag([], '2026-10-17');
+    expect(rows(path)).toBeLessThanOrEqual(BOUND);
+    const ranked = async () => [...(await store.ranking('2026-10-17', 20, undefined))];
+    expect((await ranked()).map(({ times }) => times)).toEqual(Array(20).fill(4_001));
+    expect(read(path, 'SELECT count(DISTINCT domain) AS n FROM flag')).toEqual([{ n: 20_500 }]);
+    // Also what is gathered again, and of a name that a list named on one of the days only.
+    insertFlags(path, 5_500, `'x' || n || '.example', 'key_2', 0, 'undeliverable'`);
+    await store.flag([], '2026-10-17');
+    expect(await ranked()).toMatchObject(Array(20).fill({ times: 4_001, listed: true }));
+  });
+
+  test('that were gathered are not counted twice by a restore of what was there before, nor the other way round', async () => {
+    const { path, store } = await newStore();
+    const days = ['2026-11-08', '2026-11-09'] as const;
+    await store.flag(
+      days.flatMap(day =>
+        ['a', 'b', 'c'].map(keyId => flagOf({ domain: 'm.example', day, keyId, listed: true })),
+      ),
+      '2026-10-17',
+    );
+    const gather = (file: string, day: string) => {
+      const db = new DatabaseSync(file);
+      db.exec(`DELETE FROM flag WHERE day = '${day}' AND key_id <> 'c'`);
+      db.exec(`UPDATE flag SET times = 3${file === path ? '' : ", key_id = 'd'"} WHERE day = '${day}'`);
+      db.close();
+    };
+    const copy = join(temporaryFolder(), 'copy.db');
+    await store.backup(copy, () => {});
+    gather(path, days[0]);
+    gather(copy, days[1]);
+    await store.restore(copy, ACT);
+    expect([...(await store.ranking('2026-10-17', 10, undefined))]).toMatchObject([{ times: 6 }]);
   });
 });
 

@@ -14,8 +14,8 @@ interface Also {
   readonly telemetry?: readonly string[];
   readonly verified?: readonly string[];
   readonly popular?: readonly string[];
-  /** Consumer webmail, as each of some lists has it. */
-  readonly free?: readonly (readonly string[])[];
+  /** Consumer webmail, as lists of families have it. */
+  readonly free?: readonly (readonly [Family, readonly string[]])[];
   /** When updates brought the lists, and each name that is not as old as they are. */
   readonly updated?: { readonly at: number; readonly since: ReadonlyMap<string, number> };
 }
@@ -35,8 +35,8 @@ export async function catalogOf(
   if (also.telemetry) feeds.push(source('seen', 'disposable', 'telemetry', also.telemetry));
   if (also.verified) feeds.push(source('looked-at', 'disposable', 'verified', also.verified));
   if (also.popular) feeds.push(source('popular', 'popular', 'broad', also.popular));
-  for (const [at, names] of (also.free ?? []).entries())
-    feeds.push(source(`free${at}`, 'free', 'broad', names));
+  for (const [at, [family, names]] of (also.free ?? []).entries())
+    feeds.push(source(`free${at}`, 'free', family, names));
   const stored = also.updated && (await storedAt(also.updated.at, feeds));
   return buildCatalog({ feeds, tables }, () => {}, stored);
 }

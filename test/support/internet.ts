@@ -133,9 +133,18 @@ export interface Observed {
 /** Room for all names of a short form: laying out as much as a server has takes 0.02 s of each test. */
 const CAPS = sized({ cacheEntries: 5_000 }, {});
 
-/** A service without its port, in that internet: real resolver, real store, real lookup, and a clock to move. */
-export async function visit(dns: DnsServer, store: Store, sites: readonly Site[], time: { now: number }) {
-  const clock = () => time.now;
+/**
+ * A service without its port, in that internet: real resolver, real store, real lookup, and a clock to move. By `off` it is
+ * wrong.
+ */
+export async function visit(
+  dns: DnsServer,
+  store: Store,
+  sites: readonly Site[],
+  time: { now: number; off?: number },
+) {
+  const ticks = () => time.now;
+  const clock = () => time.now + (time.off ?? 0);
   /** As the lists are on that day; `late` has since when they name what an update has brought. */
   const listsOf = (late: ReadonlyMap<string, number>): Promise<Catalog> => {
     const isListed = (site: Site) => site.listed && (!site.late || late.has(site.name));
@@ -149,7 +158,7 @@ export async function visit(dns: DnsServer, store: Store, sites: readonly Site[]
   };
   let late = new Map<string, number>();
   let catalog = await listsOf(late);
-  const resolver = createResolver({ servers: [dns.address], ticks: clock, caps: CAPS });
+  const resolver = createResolver({ servers: [dns.address], ticks, caps: CAPS });
   const onError = (error: unknown) => {
     throw error;
   };
@@ -158,7 +167,7 @@ export async function visit(dns: DnsServer, store: Store, sites: readonly Site[]
     resolver,
     catalog: () => catalog,
     clock,
-    ticks: clock,
+    ticks,
     onError,
   });
 

@@ -18,7 +18,7 @@ import {
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'vite';
-import type { TestProject } from 'vitest/node';
+import type { TestProject, VitestPluginContext } from 'vitest/node';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Below the folder of our package.json: the program finds its tables and its console by that. */
@@ -45,16 +45,20 @@ export default async function setup({ provide }: TestProject): Promise<void> {
 }
 
 /** Threads that a test starts by way of our own code run what was built too. */
-export function builtThreads(): Plugin {
+export function builtThreads() {
   const folder = pathToFileURL(builtFolder());
   return {
     name: 'built-threads',
     enforce: 'pre',
+    // Vitest keeps what is made of a file from run to run: by its text alone threads ran what was built of other sources.
+    configureVitest({ defineCacheKeyGenerator }: VitestPluginContext) {
+      defineCacheKeyGenerator(({ sourceCode }) => (THREAD.test(sourceCode) ? folder.href : null));
+    },
     transform(code, id) {
       if (!id.startsWith(join(ROOT, 'src/'))) return undefined;
       return code.replace(THREAD, (_, name: string) => `'${folder}/${name}.js' :`);
     },
-  };
+  } satisfies Plugin & { configureVitest(context: VitestPluginContext): void };
 }
 
 function builtFolder(): string {

@@ -6,13 +6,12 @@ import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
   CHANGED,
+  GOING_GUESTS,
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
-  HAS_NO_GUEST,
   IS_COUNTED,
   IS_SHARED,
-  LEAST_FIRST,
   RETURNED,
 } from '../guests.ts';
 import { goneBefore, rowsToRemove } from '../prune.ts';
@@ -93,10 +92,11 @@ const LAST_DAY = `
 /** Forgets what is out of its time, and what stands beyond the bound. */
 async function prune(session: Session, gone: string): Promise<void> {
   await session.query('DELETE FROM guest WHERE day < $1', [gone]);
-  await session.query(`UPDATE host SET shared_day = NULL WHERE shared_day < $1 AND ${HAS_NO_GUEST}`, [gone]);
+  await session.query('UPDATE host SET shared_day = NULL WHERE shared_day < $1', [gone]);
   const { rows } = await session.query('SELECT count(*) AS n FROM guest');
-  const excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
-  if (excess > 0) await session.query(REMOVE_GUESTS, [excess]);
+  let excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
+  for (const going of GOING_GUESTS)
+    if (excess > 0) excess -= (await session.query(removing(going), [excess])).count;
 }
 
 /** Nothing of a host that an operator took out, and no more of one kind than tell enough (the last parameter). */
@@ -123,11 +123,8 @@ const SHARE = `
   LIMIT greatest(0, $3 - (SELECT count(*) FROM host WHERE shared_day IS NOT NULL))
   ON CONFLICT (name) DO UPDATE SET shared_day = excluded.shared_day`;
 
-const REMOVE_GUESTS = `
-  DELETE FROM guest USING (
-    SELECT guest.host, guest.domain FROM guest JOIN host ON host.name = guest.host
-    ORDER BY ${LEAST_FIRST} LIMIT $1
-  ) AS least
+const removing = (going: string) => `
+  DELETE FROM guest USING (${going} LIMIT $1) AS least
   WHERE guest.host = least.host AND guest.domain = least.domain`;
 
 /** What an operator took out comes first: behind more hosts than are read it would count again. */

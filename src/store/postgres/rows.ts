@@ -9,10 +9,10 @@ export function unnested({ columns, names }: Pick<Shape<object>, 'columns' | 'na
 }
 
 /** The same, of equal keys the last one: a statement may touch a row only once. */
-export function givenRows(table: Table<object>): string {
-  const { names, key } = table;
-  return `SELECT DISTINCT ON (${key}) ${names} FROM ${unnested(table)} ORDER BY ${key}, n DESC`;
-}
+export const givenRows = (table: Table<object>): string => lastOfEach(table, unnested(table));
+
+export const lastOfEach = ({ names, key }: Pick<Table<object>, 'names' | 'key'>, given: string): string =>
+  `SELECT DISTINCT ON (${key}) ${names} FROM ${given} ORDER BY ${key}, n DESC`;
 
 /** Column by column. */
 export function arraysOf<R>({ columns, postgres }: Shape<R>, records: readonly R[]): unknown[][] {

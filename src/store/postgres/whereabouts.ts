@@ -1,14 +1,14 @@
 /** Where mail hosts are, in the shared store. */
 
 import type { Whereabouts } from '../../core/whereabouts.ts';
-import { WHEREABOUT } from '../columns-of-hosts.ts';
+import { MET } from '../columns-of-hosts.ts';
 import { BEYOND_BOUNDS, dayOfKeeping, goneBefore, MET_AGAIN } from '../whereabouts.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import { arraysOf, givenRows } from './rows.ts';
 import { inTurn, TURN } from './turn.ts';
 
-const { names, postgres } = WHEREABOUT;
-const KEEP = `INSERT INTO whereabouts (${names}) ${givenRows(WHEREABOUT)} ${MET_AGAIN}`;
+const { names, postgres } = MET;
+const KEEP = `INSERT INTO whereabouts (${names}) ${givenRows(MET)} ${MET_AGAIN}`;
 
 export function createWhereabouts({ run }: Connections) {
   return {
@@ -16,7 +16,7 @@ export function createWhereabouts({ run }: Connections) {
       run(
         session =>
           inTurn(session, TURN.hosts, async () => {
-            await session.query(KEEP, arraysOf(WHEREABOUT, kept));
+            await session.query(KEEP, arraysOf(MET, kept));
             const before = 'SELECT max(day) AS day FROM whereabouts WHERE day < $1';
             const { rows } = await session.query(before, [dayOfKeeping(sinceDay)]);
             const gone = goneBefore(sinceDay, rows[0]?.day);

@@ -3,7 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { dayOfWindow, forgottenDays } from '../../core/forgetting.ts';
 import { type Flag, MOST_FLAGS } from '../../core/ranking.ts';
-import { FLAG, RANKED } from '../columns.ts';
+import { GIVEN_FLAG, RANKED } from '../columns-of-flags.ts';
+import { BY_SEVERAL, CUSTOMER_ENDS, gatheredBefore, gathering, IS_NO_URL, TIMES } from '../flags.ts';
 import { toLines } from '../lines.ts';
 import { rowsToRemove } from '../prune.ts';
 import { upsert } from '../table.ts';
@@ -12,8 +13,8 @@ import { CHUNK, inChunk, inChunks, removeInChunks } from './transaction.ts';
 export type Flags = ReturnType<typeof createFlags>;
 
 export function createFlags(db: DatabaseSync) {
-  const { places, values } = FLAG.sqlite;
-  const putFlag = db.prepare(upsert(FLAG, places));
+  const { values } = GIVEN_FLAG.sqlite;
+  const putFlag = db.prepare(upsert(GIVEN_FLAG, PLACES));
 
   return {
     flag(flags: readonly Flag[], sinceDay: string): void {
@@ -24,15 +25,23 @@ export function createFlags(db: DatabaseSync) {
     ranking(sinceDay: string, most: number, reason: string | undefined): string {
       const rows = db
         .prepare(`
-          SELECT domain, count(*) AS times, sum(listed) > 0 AS listed, reason, score, max(day) AS last_day FROM flag WHERE day >= ?1
+          SELECT domain, ${TIMES} AS times, sum(listed) > 0 AS listed, reason, score, max(day) AS last_day FROM flag WHERE day >= ?1
           GROUP BY domain
-          HAVING (sum(listed) > 0 OR count(DISTINCT key_id) > 1) AND (?3 IS NULL OR reason = ?3)
+          HAVING (sum(listed) > 0 OR ${BY_SEVERAL}) AND (?3 IS NULL OR reason = ?3)
           ORDER BY times DESC, score DESC, domain LIMIT ?2`)
         .all(sinceDay, most, reason ?? null);
       return toLines(rows.map(RANKED.sqlite.record));
     },
   };
 }
+
+/** Of a customer in place of its key. No key has such an id. */
+const customerOf = (id: string) => `coalesce((
+  SELECT 'customer ' || lower(substr(name, 1, instr(name, '${CUSTOMER_ENDS}') - 1))
+  FROM key WHERE id = ${id} AND instr(name, '${CUSTOMER_ENDS}') > 1 AND ${IS_NO_URL}), ${id})`;
+const PLACES = GIVEN_FLAG.columns
+  .map(({ name }, at) => (name === 'key_id' ? customerOf(`?${at + 1}`) : `?${at + 1}`))
+  .join(', ');
 
 /** On the last day before `day` there were calls, or names that were flagged. */
 const LAST_DAY = `
@@ -54,14 +63,32 @@ function prune(db: DatabaseSync, sinceDay: string): void {
     gone,
   );
   const present = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n);
-  removeLeastCounted(db, rowsToRemove(present, MOST_FLAGS));
+  const excess = rowsToRemove(present, MOST_FLAGS);
+  if (excess > 0) removeLeastCounted(db, excess - gather(db, sinceDay, excess));
 }
 
+/** Makes one row of several of a name and day, which loses nothing; how many fewer there are. */
+function gather(db: DatabaseSync, sinceDay: string, rows: number): number {
+  const found = db.prepare(`${gathering('?')} LIMIT ?`).all(gatheredBefore(sinceDay), rows);
+  const add = db.prepare(`
+    UPDATE flag SET times = coalesce(flag.times, 1) + coalesce(gone.times, 1), listed = max(flag.listed, gone.listed)
+    FROM flag AS gone
+    WHERE (flag.domain, flag.day, flag.key_id) = (?1, ?2, ?4) AND (gone.domain, gone.day, gone.key_id) = (?1, ?2, ?3)`);
+  const remove = db.prepare('DELETE FROM flag WHERE domain = ? AND day = ? AND key_id = ?');
+  inChunks(db, found, row => {
+    const gone = [String(row.domain), String(row.day), String(row.key_id)] as const;
+    if (add.run(...gone, String(row.kept)).changes > 0) remove.run(...gone);
+  });
+  return found.length;
+}
+
+/** Names that are not shown first: they are what a flood of made-up names brings. */
 function removeLeastCounted(db: DatabaseSync, rows: number): void {
-  if (rows === 0) return;
+  if (rows <= 0) return;
   const least = db
     .prepare(
-      'SELECT domain FROM flag GROUP BY domain ORDER BY max(listed), count(*), max(day), domain LIMIT ?',
+      `SELECT domain FROM flag GROUP BY domain
+      ORDER BY max(listed) OR ${BY_SEVERAL}, ${TIMES}, max(listed), max(day), domain LIMIT ?`,
     )
     .all(rows);
   const remove = db.prepare(

@@ -7,13 +7,12 @@ import type { SweepMark } from '../../core/ports.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
   CHANGED,
+  GOING_GUESTS,
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
-  HAS_NO_GUEST,
   IS_COUNTED,
   IS_SHARED,
-  LEAST_FIRST,
   RETURNED,
 } from '../guests.ts';
 import { toBytes } from '../lines.ts';
@@ -122,7 +121,7 @@ function prune(db: DatabaseSync, gone: string): void {
     'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
     gone,
   );
-  const outdated = db.prepare(`SELECT name FROM host WHERE shared_day < ? AND ${HAS_NO_GUEST}`).all(gone);
+  const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(gone);
   const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
   inChunks(db, outdated, row => void unshare.run(String(row.name)));
   const present = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n);
@@ -130,12 +129,13 @@ function prune(db: DatabaseSync, gone: string): void {
 }
 
 function removeGuests(db: DatabaseSync, rows: number): void {
-  if (rows === 0) return;
-  const least = db
-    .prepare(`
-      SELECT guest.host, guest.domain FROM guest JOIN host ON host.name = guest.host
-      ORDER BY ${LEAST_FIRST} LIMIT ?`)
-    .all(rows);
   const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
-  inChunks(db, least, row => void remove.run(String(row.host), String(row.domain)));
+  let left = rows;
+  for (const going of GOING_GUESTS) {
+    if (left <= 0) return;
+    // Found without the lock.
+    const found = db.prepare(`${going} LIMIT ?`).all(left);
+    inChunks(db, found, row => void remove.run(String(row.host), String(row.domain)));
+    left -= found.length;
+  }
 }

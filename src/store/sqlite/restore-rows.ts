@@ -4,7 +4,6 @@ import {
   ACT,
   AUDIT,
   EVENT,
-  FLAG,
   GUEST,
   HOST,
   PAST_SNAPSHOT,
@@ -15,6 +14,7 @@ import {
   USAGE_DAY,
   VERDICT_DAY,
 } from '../columns.ts';
+import { FLAG } from '../columns-of-flags.ts';
 import { WHEREABOUT } from '../columns-of-hosts.ts';
 import { ASKED, CHANGES_MARK, FEED_CHECK, LISTING_CHANGE } from '../columns-of-lists.ts';
 import { replaced, type Table } from '../table.ts';
@@ -61,6 +61,10 @@ const IS_DECIDED = 'AND (old.shared_day IS NOT NULL OR old.forgotten_at IS NOT N
 const IS_TAKEN_OUT =
   'SELECT 1 FROM main.host AS present WHERE present.name = old.host AND present.forgotten_at IS NOT NULL';
 
+/** Flags of several keys that either store has gathered into one: each of them would count twice. */
+const IS_UNGATHERED = `AND NOT EXISTS (SELECT 1 FROM main.flag AS same
+  WHERE same.domain = old.domain AND same.day = old.day AND (same.times > 0 OR old.times > 0))`;
+
 const NEWEST_HERE = `(SELECT max(accepted_at) FROM
   (SELECT feed, accepted_at FROM main.snapshot UNION ALL SELECT feed, accepted_at FROM main.past_snapshot) AS present
   WHERE present.feed = old.feed)`;
@@ -102,7 +106,7 @@ const CHECKED = {
 export const MERGES: readonly Merge[] = [
   VERSIONS,
   ...[USAGE, USAGE_DAY].map(countsOf),
-  missingOf(FLAG, sameIn(FLAG)),
+  missingOf(FLAG, sameIn(FLAG), IS_UNGATHERED),
   missingOf(UNCOUNTED, sameIn(HOST), IS_DECIDED),
   missingOf(GUEST, sameIn(GUEST), `AND NOT EXISTS (${IS_TAKEN_OUT})`),
   missingOf(SWEEP, sameIn(SWEEP)),

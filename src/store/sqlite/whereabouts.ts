@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Whereabouts } from '../../core/whereabouts.ts';
-import { WHEREABOUT } from '../columns-of-hosts.ts';
+import { MET } from '../columns-of-hosts.ts';
 import { toBytes } from '../lines.ts';
 import { BEYOND_BOUNDS, dayOfKeeping, goneBefore, MET_AGAIN } from '../whereabouts.ts';
 import { inChunks } from './transaction.ts';
@@ -10,7 +10,7 @@ import { inChunks } from './transaction.ts';
 export type KeptWhereabouts = ReturnType<typeof createWhereabouts>;
 
 export function createWhereabouts(db: DatabaseSync) {
-  const { names, sqlite } = WHEREABOUT;
+  const { names, sqlite } = MET;
   return {
     keepWhereabouts(kept: readonly Whereabouts[], sinceDay: string): void {
       const put = db.prepare(`INSERT INTO whereabouts (${names}) VALUES (${sqlite.places}) ${MET_AGAIN}`);
