@@ -9,6 +9,7 @@ import type { Doors } from './http/doors.ts';
 import { Listeners, type Together } from './http/listeners.ts';
 import type { Metrics } from './http/metrics.ts';
 import { Port, type PortParts } from './http/port.ts';
+import { newBodyRoom } from './http/receiving.ts';
 import { LIVEZ } from './http/routes-of-callers.ts';
 import { mostConnections } from './http/sockets.ts';
 
@@ -128,6 +129,7 @@ function portPartsOf(parts: {
     log,
     metrics,
     workers,
+    bodies: newBodyRoom(workers),
     accessLog: config.accessLog,
     isTrustedProxy: config.isTrustedProxy,
     connectionsPerAddress: Math.ceil(config.connectionsPerAddress / workers),

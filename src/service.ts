@@ -181,6 +181,7 @@ async function start(parts: Starting): Promise<Service> {
   const { callers, ofOperators, invite } = await surfaceOf(config, {
     ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, traffic, clock },
     ...{ operators, ticks, log, mix, overrides, isDraining: told.isDraining },
+    workers: crew?.workers,
   });
   const adopting = adoptingInto(learn, next => {
     current = next;

@@ -42,6 +42,7 @@ interface SurfaceParts {
   readonly filters: Filters;
   readonly metrics: Metrics;
   readonly isDraining: () => boolean;
+  readonly workers: number | undefined;
   readonly probes: ReturnType<typeof probeEndpoints>;
   readonly store: Store;
   readonly catalog: () => Catalog;
@@ -67,7 +68,7 @@ export async function surfaceOf(
       top: topEndpoint({ doors, rank }),
       usage: usageEndpoint({ doors, admit }),
       check: checkEndpoint({ doors, lookup, rank, metrics }),
-      domains: domainsEndpoint({ doors, lookup, rank, metrics, isDraining: parts.isDraining }),
+      domains: domainsEndpoint(parts),
       changes: changesEndpoint({
         doors,
         changes: createChanges({

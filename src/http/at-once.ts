@@ -3,18 +3,18 @@
 import { type Refusal, refuse } from '../core/refusal.ts';
 import { type Call, whenFinished } from './call.ts';
 import { sendRefusal } from './reply.ts';
+import type { Sender } from './sender.ts';
 
-const SCHEME_LENGTH = 'Bearer '.length;
-
-/** Before anybody knows whose a call is: what it shows at the door, the scheme apart, which can be spelled in many ways. */
-export function shownBy({ head }: Call): string {
-  return head.authorization?.slice(SCHEME_LENGTH) ?? '';
+/** Of one key, by the networks that send it. */
+interface UnderWay {
+  readonly networks: Map<string, number>;
+  all: number;
 }
 
 export class AtOnce {
   readonly #most: number;
   readonly #busy: Refusal;
-  readonly #byCaller = new Map<string, number>();
+  readonly #byKey = new Map<string, UnderWay>();
 
   constructor(most: number) {
     this.#most = most;
@@ -22,22 +22,32 @@ export class AtOnce {
   }
 
   /** From here on it is under way; false where its caller has as many already, and it has its refusal. */
-  lets(call: Call): boolean {
-    const caller = shownBy(call);
-    const count = this.#byCaller.get(caller) ?? 0;
-    if (count >= this.#most) {
+  lets(call: Call, { key, network }: Sender): boolean {
+    const underWay = this.#byKey.get(key) ?? { networks: new Map<string, number>(), all: 0 };
+    if (!this.#hasRoom(underWay, network)) {
       sendRefusal(call, this.#busy);
       return false;
     }
-    this.#byCaller.set(caller, count + 1);
+    const { networks } = underWay;
+    networks.set(network, (networks.get(network) ?? 0) + 1);
+    underWay.all++;
+    this.#byKey.set(key, underWay);
     let isDone = false;
     whenFinished(call, () => {
       if (isDone) return;
       isDone = true;
-      const left = this.#byCaller.get(caller)! - 1;
-      if (left > 0) this.#byCaller.set(caller, left);
-      else this.#byCaller.delete(caller);
+      const left = networks.get(network)! - 1;
+      if (left > 0) networks.set(network, left);
+      else networks.delete(network);
+      if (--underWay.all === 0) this.#byKey.delete(key);
     });
     return true;
+  }
+
+  /** No network keeps out the others that send the same key: each may have its part, though all is taken. */
+  #hasRoom({ networks, all }: UnderWay, network: string): boolean {
+    const own = networks.get(network) ?? 0;
+    const senders = networks.size + (own === 0 ? 1 : 0);
+    return all < this.#most || (senders > 1 && own < Math.floor(this.#most / senders));
   }
 }

@@ -17,6 +17,17 @@ export interface BodyLimits {
   readonly values?: { readonly most: number; readonly problem: string } | undefined;
 }
 
+/** Where it is kept while it comes. */
+export interface Chunks {
+  readonly chunks: Buffer[];
+  take(chunk: Buffer): void;
+}
+
+function newChunks(): Chunks {
+  const chunks: Buffer[] = [];
+  return { chunks, take: chunk => void chunks.push(chunk) };
+}
+
 const [QUOTE, BACKSLASH, COMMA, COLON, BRACKET, BRACE] = [...'"\\,:[{'].map(sign => sign.charCodeAt(0));
 
 /**
@@ -52,8 +63,9 @@ export async function readJson(
   head: Head,
   schema: Type.TObject,
   limits: BodyLimits,
+  into = newChunks(),
 ): Promise<{ readonly sent: unknown } | Refusal | undefined> {
-  const bytes = await readBytes(req, head, limits.bytes);
+  const bytes = await readBytes(req, head, limits.bytes, into);
   if (bytes === undefined || 'refused' in bytes) return bytes;
   const { values } = limits;
   if (values && hasMore(bytes, values.most)) return refuse('validation_error', values.problem);
@@ -79,6 +91,7 @@ async function readBytes(
   req: IncomingMessage,
   head: Head,
   most: number,
+  into: Chunks,
 ): Promise<Buffer | Refusal | undefined> {
   const length = Number(req.headers['content-length'] ?? 0);
   if (head.transferEncoding === undefined && length === 0) return Buffer.alloc(0);
@@ -89,17 +102,16 @@ async function readBytes(
   if (coding.toLowerCase() !== 'identity') return refuse('unsupported_media_type', UNCOMPRESSED);
   const tooLarge = refuse('content_too_large', `at most ${most} bytes`);
   if (length > most) return tooLarge;
-  const chunks: Buffer[] = [];
   let size = 0;
   try {
     // Not destroyed where it is left early: the refusal still has to go out over its connection.
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > most) return tooLarge;
-      chunks.push(chunk);
+      into.take(chunk);
     }
   } catch {
     return undefined;
   }
-  return Buffer.concat(chunks, size);
+  return Buffer.concat(into.chunks.splice(0));
 }

@@ -76,3 +76,9 @@ export function breakOff(line: OpenLine, refusal: Refusal, packet = NOTHING): bo
   else endAfter(last);
   return false;
 }
+
+/** Ends a connection whose place is needed: the answer that is being made is its last one, or it is told so. */
+export function makeWay(line: OpenLine, refusal: Refusal): void {
+  if (line.open > 0 && line.last?.req.complete) endAfter(line.last);
+  else breakOff(line, refusal);
+}

@@ -27,11 +27,21 @@ export interface Call {
   quota: Headers;
   /** Its body is waited for. */
   isReading: boolean;
+  /** The room that its body has, where it is one of a key. */
+  body?: HeldBody;
   isFinished: boolean;
   /** Every answer is told here, and that there will be none; the first time counts. */
   finished: (call: Call, status: number) => void;
   /** What went wrong, which is our fault: the caller gets an opaque 500. */
   readonly failed: (call: Call, error: unknown) => void;
+}
+
+/** A body that takes room, which others may need. */
+export interface HeldBody {
+  /** Its call waits, and was not counted: what it does when it has to make room. */
+  waits(giveWay: () => void): void;
+  /** It makes no more room. */
+  stays(): void;
 }
 
 /** What is needed of a request, whoever has read it: Node's parser or the lane. */
@@ -60,6 +70,8 @@ export interface Line {
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
   readonly lastSecret: LastSecret;
+  /** Nobody is there any more. */
+  readonly isGone: boolean;
   /** Requests that came over it, this one included. */
   readonly requests: number;
   /** Requests are refused with 503 in place of being answered. */

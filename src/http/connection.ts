@@ -52,8 +52,9 @@ export class Connection implements OpenLine {
   last: Call | undefined;
   /** The next request was there before the last answer was (pipelining): it does not tell that anybody has read that. */
   #isAhead = false;
+  readonly since = performance.now();
   /** Of its last answer. */
-  activeAt = performance.now();
+  activeAt = this.since;
 
   constructor(socket: Socket, parts: ConnectionParts) {
     this.socket = socket;
@@ -74,6 +75,10 @@ export class Connection implements OpenLine {
   get isIdle(): boolean {
     const isQuiet = this.open === 0 && this.#reading.isQuiet;
     return isQuiet && this.isWritten && this.socket.writableLength === 0 && !this.hasEnded;
+  }
+
+  get isGone(): boolean {
+    return this.socket.destroyed;
   }
 
   /** A request that came whole has no answer yet. */

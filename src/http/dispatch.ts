@@ -15,7 +15,7 @@ import type { OpenLine } from './line.ts';
 import type { Metrics } from './metrics.ts';
 import { plainRefusal } from './plain.ts';
 import { PRICES } from './prices.ts';
-import { Receiving } from './receiving.ts';
+import { Receiving, type ReceivingParts } from './receiving.ts';
 import { endAfter, refuseLast, sendEmpty, sendRefusal } from './reply.ts';
 import { newRequestId } from './request-id.ts';
 import { createRouter, type Found } from './router.ts';
@@ -30,14 +30,12 @@ const MOST_REQUESTS_PER_SOCKET = 1_000;
 /** A larger body that nobody reads is not worth draining for the sake of the connection. */
 const MOST_DRAINED = 1024;
 
-export interface DispatchParts {
+export interface DispatchParts extends ReceivingParts {
   readonly log: Logger;
   readonly accessLog: AccessLog;
   readonly metrics: Metrics;
   /** Why a call does not come from an operator. */
   readonly operatorRefusal: (call: Call) => Refusal | undefined | Promise<Refusal | undefined>;
-  /** Why a call with a body does not come from a key that may call. */
-  readonly callerRefusal: (call: Call) => Promise<Refusal | undefined>;
   readonly hasLane: boolean;
 }
 
@@ -69,7 +67,7 @@ export class Dispatch {
     this.#logFailure = createFailureLog(parts.log);
     this.#access = createAccessLog(parts.log, parts.accessLog);
     this.#shedLog = createShedLog(parts.log);
-    this.#receiving = new Receiving(call => parts.callerRefusal(call));
+    this.#receiving = new Receiving(parts);
   }
 
   add(routes: readonly Route[]): void {

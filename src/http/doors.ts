@@ -12,6 +12,7 @@ import { type Refusal, refuse } from '../core/refusal.ts';
 import type { Overrides } from '../overrule.ts';
 import { type Call, guarded } from './call.ts';
 import { quotaHeaders, sendRefusal } from './reply.ts';
+import { type Sender, senderOf } from './sender.ts';
 
 export interface Doors {
   /** Counts the call, or its names, and serves it, or answers the refusal; fails it when it cannot be counted. */
@@ -20,6 +21,8 @@ export interface Doors {
   callerRefusal(call: Call): Promise<Refusal | undefined>;
   /** Without counting: an admission, or the refusal is answered. */
   enter(call: Call): Promise<Admission | undefined>;
+  /** Before its key is known. */
+  senderOf(call: Call): Sender;
   /** Calls that the store is counting. */
   readonly spending: () => number;
   isOperator(authorization: string): boolean;
@@ -83,6 +86,8 @@ export function createDoors(parts: DoorParts): Doors {
       };
       admit.spend(credentialsOf(call), waiter, names);
     },
+
+    senderOf: call => senderOf(call, isTrustedProxy),
 
     callerRefusal: call => admit.refusal(credentialsOf(call)),
 

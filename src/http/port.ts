@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { refuse } from '../core/refusal.ts';
-import { answerBroken, breakOff, unparsed } from './broken.ts';
+import { answerBroken, breakOff, makeWay, unparsed } from './broken.ts';
 import type { Connection } from './connection.ts';
 import { Dispatch, type DispatchParts } from './dispatch.ts';
 import { drainServer } from './drain.ts';
@@ -66,6 +66,7 @@ export class Port {
       fairness: this.#fairness,
       tooManyLines: head => rawRefusal(TOO_MANY_LINES, unparsed(head)),
       noRoom: line => void breakOff(line, NO_ROOM),
+      makeWay: line => makeWay(line, NO_ROOM),
       takeLane: (connection, piece) => dispatch.takesLane(connection, piece),
       plainRefusal: bytes => dispatch.plainRefusal(bytes),
     });

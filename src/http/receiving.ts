@@ -2,24 +2,32 @@
 
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../core/refusal.ts';
+import { MOST_NAMES_BODY } from './bodies.ts';
 import { MOST_BODY, readJson } from './body.ts';
+import { BodyRoom } from './body-room.ts';
 import { type Call, whenFinished } from './call.ts';
 import type { Route } from './routes.ts';
+import { senderOf } from './sender.ts';
 
-/** Of all callers, and of one of them: many slow bodies, or answers to them that are being made. */
-const MOST_BYTES = 24 * 1024 * 1024;
-const MOST_PER_CALLER = MOST_BYTES / 4;
+export const NO_ROOM = refuse('overloaded', 'too many bodies are being read', 1);
 
-const FULL = refuse('overloaded', 'too many bodies are being read', 1);
+export interface ReceivingParts {
+  /** Why a call does not come from a key that may call from there. Counts nothing. */
+  readonly callerRefusal: (call: Call) => Promise<Refusal | undefined>;
+  readonly isTrustedProxy: (address: string) => boolean;
+  /** For the bodies of all ports. */
+  readonly bodies?: BodyRoom;
+}
+
+export const newBodyRoom = (workers = 1) => new BodyRoom(workers, MOST_NAMES_BODY.bytes);
 
 export class Receiving {
-  /** Why a call does not come from a key that may call from there. Counts nothing. */
-  readonly #callerRefusal: (call: Call) => Promise<Refusal | undefined>;
-  readonly #byCaller = new Map<string, number>();
-  #bytes = 0;
+  readonly #parts: ReceivingParts;
+  readonly #room: BodyRoom;
 
-  constructor(callerRefusal: (call: Call) => Promise<Refusal | undefined>) {
-    this.#callerRefusal = callerRefusal;
+  constructor(parts: ReceivingParts) {
+    this.#parts = parts;
+    this.#room = parts.bodies ?? newBodyRoom();
   }
 
   /** Undefined where the sender broke off: nobody is there to answer. */
@@ -35,29 +43,17 @@ export class Receiving {
     call.res.once('close', () => {
       isGone = true;
     });
-    const refusal = await this.#callerRefusal(call);
+    const refusal = await this.#parts.callerRefusal(call);
     if (isGone) return undefined;
     if (refusal) return refusal;
-    const give = this.#take(call.connection.lastSecret.digest, Math.min(bytes, call.head.bodyLength));
-    if (!give) return FULL;
-    whenFinished(call, give);
-    return readJson(req, call.head, route.body!, limits);
-  }
-
-  /** Until the answer is made. Undefined where there is no room. */
-  #take(caller: string, bytes: number): (() => void) | undefined {
-    const own = this.#byCaller.get(caller) ?? 0;
-    if (this.#bytes + bytes > MOST_BYTES || own + bytes > MOST_PER_CALLER) return undefined;
-    this.#bytes += bytes;
-    this.#byCaller.set(caller, own + bytes);
-    let isGiven = false;
-    return () => {
-      if (isGiven) return;
-      isGiven = true;
-      this.#bytes -= bytes;
-      const left = this.#byCaller.get(caller)! - bytes;
-      if (left > 0) this.#byCaller.set(caller, left);
-      else this.#byCaller.delete(caller);
-    };
+    const { promise, resolve } = Promise.withResolvers<Refusal>();
+    const sender = senderOf(call, this.#parts.isTrustedProxy);
+    const body = this.#room.enter(sender, () => resolve(NO_ROOM));
+    // Until the answer is made.
+    whenFinished(call, () => body.leave());
+    call.body = body;
+    const read = await Promise.race([readJson(req, call.head, route.body!, limits, body), promise]);
+    body.stays();
+    return read;
   }
 }

@@ -6,7 +6,7 @@ import { plainAddress } from '../core/origin.ts';
 import { MOST_HEAD } from './bytes.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { descriptors } from './descriptors.ts';
-import { Eviction } from './eviction.ts';
+import { Eviction, MOST_TOLD } from './eviction.ts';
 import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
 import type { OpenLine } from './line.ts';
@@ -15,6 +15,8 @@ import { Room } from './room.ts';
 export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'lingering' | 'large'> {
   /** Ends one that cannot be kept. */
   readonly noRoom: (line: OpenLine) => void;
+  /** Ends one whose place is needed, behind the answer that is being made for it where there is one. */
+  readonly makeWay: (line: OpenLine) => void;
   readonly mostConnections: number;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
@@ -30,7 +32,6 @@ const TEND_PARTS = 10;
  */
 const OTHER_DESCRIPTORS = { fewest: 192, share: 0.2, most: 1_200 };
 const MOST_CONNECTIONS = 20_000;
-const MOST_TOLD = 64;
 /** Of all connections, for one address. A trusted proxy speaks for many. */
 const LARGE_SHARE = 0.1;
 /** Bytes that were received and not read, of all connections: enough for 5,000 who send no body (2026-11-16). */
@@ -52,7 +53,7 @@ export class Sockets {
   readonly #byNetwork = new Map<string, Set<Connection>>();
   readonly #mostPerAddress: number;
   readonly #shared: Pick<ConnectionParts, 'held' | 'lingering' | 'large'>;
-  readonly #eviction = new Eviction();
+  readonly #eviction: Eviction;
   readonly #flood = watchFlood();
   readonly #tending: NodeJS.Timeout;
   #round: Connection[] = [];
@@ -63,6 +64,7 @@ export class Sockets {
 
   constructor(server: Server, parts: SocketParts) {
     this.#parts = parts;
+    this.#eviction = new Eviction(parts.makeWay);
     const { workers = 1 } = parts;
     this.#shared = {
       held: new Room<OpenLine>(MOST_HELD / workers, {
@@ -93,7 +95,7 @@ export class Sockets {
     return this.#bySocket.size;
   }
 
-  /** Idle ones that were closed to make room for others. */
+  /** Those that were closed to make room for others. */
   get evicted(): number {
     return this.#eviction.count;
   }
@@ -126,9 +128,14 @@ export class Sockets {
       return this.#eviction.fromOwn(ofNetwork);
     const most = this.#parts.mostConnections;
     if (this.#all.size - this.#eviction.leaving.size < most) return true;
-    const isLarge = (size = 0) => size > most * LARGE_SHARE;
-    const isHeavy = (one: Connection) => !one.isProxy && isLarge(this.#byNetwork.get(one.network)?.size);
-    return this.#eviction.fromAll(this.#all, isHeavy, !isProxy && isLarge(ofNetwork?.size));
+    const isLarge = (size: number) => size > most * LARGE_SHARE;
+    const shareOf = (one: Connection) => {
+      const size = this.#byNetwork.get(one.network)?.size ?? 0;
+      return { size, isHeavy: !one.isProxy && isLarge(size) };
+    };
+    // A trusted proxy speaks for many, who have nothing to do with each other.
+    const own = isProxy ? 0 : (ofNetwork?.size ?? 0);
+    return this.#eviction.fromAll(this.#all, shareOf, { own, isHeavy: isLarge(own) });
   }
 
   /**
@@ -139,7 +146,7 @@ export class Sockets {
     const { leaving } = this.#eviction;
     this.refused++;
     if (leaving.size >= MOST_TOLD) return void connection.socket.destroy();
-    leaving.add(connection);
+    leaving.set(connection, performance.now());
     this.#parts.noRoom(connection);
   }
 
@@ -161,6 +168,7 @@ export class Sockets {
   #tend(): void {
     const now = performance.now();
     this.#flood(this.#all.size, now);
+    this.#eviction.tend(now);
     if (this.#tended === this.#round.length) {
       this.#round = [...this.#all];
       this.#tended = 0;

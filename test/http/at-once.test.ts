@@ -5,8 +5,13 @@ import { changesBytes, changesEtag, prepare } from '../../src/http/changes-page.
 import { changesEndpoint } from '../../src/http/endpoints/changes.ts';
 import { usageEndpoint } from '../../src/http/endpoints/usage.ts';
 
+const senderOf = ({ head, connection }: Call) => ({
+  key: head.authorization,
+  network: (connection as unknown as { network: string }).network,
+});
+
 /** What a caller saw, and what became of its call. */
-function calling(endpoint: (call: Call) => void, authorization: string) {
+function calling(endpoint: (call: Call) => void, authorization: string, network = 'n') {
   const res = Object.assign(new EventEmitter(), {
     status: 0,
     writeHead(status: number) {
@@ -16,7 +21,7 @@ function calling(endpoint: (call: Call) => void, authorization: string) {
   });
   const call = {
     ...{ req: { method: 'GET' }, res, head: { authorization }, quota: [], requestId: 'r' },
-    ...{ target: { query: '' }, connection: { sends: () => true }, finished() {} },
+    ...{ target: { query: '' }, connection: { sends: () => true, network }, finished() {} },
   } as unknown as Call;
   endpoint(call);
   return { res, end: () => call.finished(call, 200) };
@@ -24,7 +29,7 @@ function calling(endpoint: (call: Call) => void, authorization: string) {
 
 test('of one caller a few calls are worked on at a time: more are 503 and not counted, others are let in', () => {
   let counted = 0;
-  const endpoint = changesEndpoint({ doors: { spend: () => counted++ }, changes: {} } as never);
+  const endpoint = changesEndpoint({ doors: { spend: () => counted++, senderOf }, changes: {} } as never);
   const first = calling(endpoint, 'Bearer a');
   for (let more = 0; more < 31; more++) expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
   expect(counted).toBe(32);
@@ -37,13 +42,21 @@ test('of one caller a few calls are worked on at a time: more are 503 and not co
   expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
 });
 
+test('one network that sends a key keeps out no other that does, and two of them together have few more than one', () => {
+  const endpoint = changesEndpoint({ doors: { spend() {}, senderOf }, changes: {} } as never);
+  const from = (network: string) => calling(endpoint, 'Bearer web', network).res.status;
+  expect(Array.from({ length: 40 }, () => from('a')).filter(status => status === 0)).toHaveLength(32);
+  expect(Array.from({ length: 40 }, () => from('b')).filter(status => status === 0)).toHaveLength(16);
+  expect([from('a'), from('b'), from('c')]).toEqual([503, 503, 0]);
+});
+
 test('of one caller a few calls for its usage are worked on at a time', () => {
   let entered = 0;
   const enter = () => {
     entered++;
     return new Promise(() => {});
   };
-  const endpoint = usageEndpoint({ doors: { enter }, admit: {} } as never);
+  const endpoint = usageEndpoint({ doors: { enter, senderOf }, admit: {} } as never);
   const calls = Array.from({ length: 33 }, () => calling(call => void endpoint(call), 'Bearer a'));
   expect([entered, calls[31]!.res.status, calls[32]!.res.status]).toEqual([32, 0, 503]);
   calls[0]!.end();

@@ -9,7 +9,7 @@ const verdict = { domain: 'a.com', riskScore: 5, reason: 'safe', mxProviderLabel
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => `a${at}.com`);
 
 /** An endpoint whose store counts at once, and whose calls do their work when the test says so. */
-function world() {
+function world(workers?: number) {
   const looked: string[] = [];
   const counted: string[] = [];
   /** What lookups wait for, where they do. */
@@ -17,6 +17,7 @@ function world() {
   const service = { isDraining: false };
   const endpoint = domainsEndpoint({
     doors: {
+      senderOf: ({ head }: Call) => ({ key: head.authorization, network: 'n' }),
       spend({ requestId }: Call, serve: (admission: unknown) => void, names: number) {
         if (requestId === 'broken') throw new Error('a fault of ours');
         counted.push(`${requestId} ${names}`);
@@ -32,8 +33,9 @@ function world() {
     rank: { note() {} },
     metrics: { verdict() {} },
     isDraining: () => service.isDraining,
+    workers,
   } as never);
-  function call(requestId: string, { key = 'a', names = 1, query = '' } = {}) {
+  function call(requestId: string, { key = 'a', names = 1, query = '', body = {} } = {}) {
     const res = Object.assign(new EventEmitter(), {
       ...{ destroyed: false, status: 0, end() {}, write: (_: Buffer, then?: () => void) => then?.() },
       writeHead(status: number) {
@@ -42,6 +44,8 @@ function world() {
     });
     const one = {
       ...{ requestId, res, target: { query }, finished: [] as number[], work: [] as LongWork[] },
+      /** Its connection, of which Node tells an answer that waits for another one nothing. */
+      isGone: false,
       step: () => one.work[0]!.step(),
       leave() {
         res.destroyed = true;
@@ -51,8 +55,14 @@ function world() {
     endpoint(
       {
         ...{ requestId, res, target: { query }, req: { method: 'POST' }, quota: [] },
+        body: { waits() {}, stays() {}, ...body },
         head: { authorization: `Bearer ${key}` },
-        connection: { sends: () => true, takeTurns: (work: LongWork) => one.work.push(work) },
+        connection: {
+          ...{ sends: () => true, takeTurns: (work: LongWork) => one.work.push(work) },
+          get isGone() {
+            return one.isGone;
+          },
+        },
         finished: (_: Call, status: number) => one.finished.push(status),
         failed: (failed: Call) => failed.finished(failed, 500),
       } as never,
@@ -114,6 +124,33 @@ test('who leaves while its call waits is not counted, and who leaves at work or 
   expect(counted.at(-1)).toBe('4 1');
 });
 
+test('who leaves while its call waits behind another of its connection is not counted, and no work goes on for it', () => {
+  const { call, counted } = world();
+  const [first, second, third] = [call('1', { names: 9_000 }), call('2'), call('3')];
+  first.step();
+  for (const one of [first, second]) one.isGone = true;
+  expect(first.step()).toBe(0);
+  expect(counted).toEqual(['1 9000', '3 1']);
+  expect([first.finished, second.finished, third.finished]).toEqual([[200], [400], []]);
+});
+
+test('a call that has to make room while it waits is 503 and not counted; once it is at work it is not asked to', () => {
+  const { call, counted } = world();
+  const [stayed, ways] = [[] as string[], [] as (() => void)[]];
+  const bodyOf = (name: string) => ({
+    waits: (giveWay: () => void) => ways.push(giveWay),
+    stays: () => stayed.push(name),
+  });
+  const [first, second, third] = ['1', '2', '3'].map(name => call(name, { body: bodyOf(name) }));
+  expect([ways.length, stayed]).toEqual([3, ['1']]);
+  ways[1]!();
+  expect(second!.res.status).toBe(503);
+  first!.step();
+  third!.step();
+  expect([counted, stayed, third!.res.status]).toEqual([['1 1', '3 1'], ['1', '3'], 200]);
+  expect(second!.finished).toEqual([503]);
+});
+
 test('when the service ends, calls that wait are 503 and not counted; those that were counted are finished', () => {
   const { call, counted, service } = world();
   const [first, ...waiting] = Array.from({ length: 5 }, (_, at) => call(`${at}`));
@@ -149,9 +186,17 @@ test('answers that may be large are made few at a time, of whatever keys, and sm
   const { call, counted } = world();
   const keys = Array.from({ length: 10 }, (_, at) => `k${at}`);
   const large = keys.map(key => call(key, { key, names: 1_000, query: 'explain=true' }));
-  expect(counted).toHaveLength(3);
+  expect(counted).toHaveLength(2);
+  // Whoever asks for little, or for no explanations, does not wait for them.
+  call('few', { key: 'few', names: 5, query: 'explain=true' });
+  call('plain', { key: 'plain', names: 1_000 });
+  expect(counted.slice(2)).toEqual(['few 5', 'plain 1000']);
   for (const one of large) one.leave();
   counted.length = 0;
   for (const key of keys) call(key, { key, names: 1_000 });
   expect(counted).toHaveLength(10);
+  // A worker has its share.
+  const eighth = world(8);
+  for (const key of keys) eighth.call(key, { key, names: 1_000 });
+  expect(eighth.counted).toHaveLength(5);
 });

@@ -3,12 +3,13 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { refuse } from '../../src/core/refusal.ts';
+import { type Refusal, refuse } from '../../src/core/refusal.ts';
 import { DomainsBody, MOST_NAMES_BODY } from '../../src/http/bodies.ts';
 import { hasMore, readJson } from '../../src/http/body.ts';
+import type { Body } from '../../src/http/body-room.ts';
 import type { Call } from '../../src/http/call.ts';
 import { readHead } from '../../src/http/head.ts';
-import { Receiving } from '../../src/http/receiving.ts';
+import { newBodyRoom, Receiving } from '../../src/http/receiving.ts';
 import type { Route } from '../../src/http/routes.ts';
 
 const values = fc.jsonValue({ maxDepth: 4 });
@@ -28,12 +29,20 @@ test('what stands between the values of a text is counted, and nothing inside of
 const BODY = Type.Object({}, { additionalProperties: false });
 const ROUTE = { door: 'key', body: BODY, mostBody: { bytes: 300_000 } } as unknown as Route;
 
-/** A call whose body never comes, of one key. */
-function slowCall(receiving: Receiving, key: string, bytes = 300_000) {
+const partsFor = (refusal?: Refusal) => ({
+  callerRefusal: async () => refusal,
+  isTrustedProxy: () => false,
+});
+
+/** A call of one key whose body is announced, and comes as far as the test sends it. */
+function slowCall(receiving: Receiving, key: string, address = '127.0.0.1', bytes = 300_000) {
   const res = new EventEmitter();
   const req = Object.assign(new Readable({ read() {} }), { headers: { 'content-length': `${bytes}` } });
-  const head = readHead(['Content-Type', 'application/json', 'Content-Length', `${bytes}`]);
-  const connection = { lastSecret: { digest: key } };
+  const head = readHead([
+    ...['Content-Type', 'application/json', 'Content-Length', `${bytes}`],
+    ...['Authorization', `Bearer ${key}`],
+  ]);
+  const connection = { address, lastSecret: {} };
   const call = { res, head, connection, finished() {} } as unknown as Call;
   let outcome: unknown = 'waiting';
   void receiving.body(req as never, call, ROUTE).then(body => {
@@ -43,7 +52,17 @@ function slowCall(receiving: Receiving, key: string, bytes = 300_000) {
     res.emit('close');
     call.finished(call, 400);
   };
-  return { outcome: () => outcome, close, end: () => call.finished(call, 400) };
+  return {
+    outcome: () => outcome,
+    send: (count: number) => void req.push(Buffer.alloc(count, ' ')),
+    end() {
+      req.push('{}');
+      req.push(null);
+    },
+    body: () => call.body as Body,
+    close,
+    finish: () => call.finished(call, 400),
+  };
 }
 
 const turn = () => new Promise(resolve => setImmediate(resolve));
@@ -69,29 +88,112 @@ test.each([
   expect((await turnsFor(body)) - (await turnsFor('{"domains":["a.com"]}'))).toBe(turnsMore);
 });
 
-test('one key has room for so many bodies, all keys for four times as many, and who leaves gives it back', async () => {
-  const receiving = new Receiving(async () => undefined);
-  const of = (key: string) => Array.from({ length: 25 }, () => slowCall(receiving, key));
-  const first = of('a');
+type Slow = ReturnType<typeof slowCall>;
+const waiting = (calls: readonly Slow[]) => calls.filter(({ outcome }) => outcome() === 'waiting').length;
+const REFUSED = { refused: 'overloaded', retryAfter: 1 };
+
+/** So many bodies of which all but the last two bytes have come. */
+async function fill(receiving: Receiving, key: string, count: number, address?: string): Promise<Slow[]> {
+  const calls = Array.from({ length: count }, () => slowCall(receiving, key, address));
+  for (const one of calls) {
+    await turn();
+    one.send(299_998);
+  }
   await turn();
-  const waiting = (calls: typeof first) => calls.filter(({ outcome }) => outcome() === 'waiting').length;
-  expect(waiting(first)).toBe(20);
-  expect(first.at(-1)!.outcome()).toMatchObject({ refused: 'overloaded', retryAfter: 1 });
-  const others = ['b', 'c', 'd', 'e'].map(of);
+  return calls;
+}
+
+test('bodies that are announced and do not come take no room', async () => {
+  const receiving = new Receiving(partsFor());
+  const silent = ['a', 'b', 'c', 'd'].flatMap(key =>
+    Array.from({ length: 100 }, () => slowCall(receiving, key)),
+  );
   await turn();
-  expect(others.map(waiting)).toEqual([20, 20, 20, 3]);
+  const other = await fill(receiving, 'e', 20);
+  expect([waiting(silent), waiting(other)]).toEqual([400, 20]);
+});
+
+test('one key has room for so many bodies: of more, the one that came no further for longest is refused', async () => {
+  const receiving = new Receiving(partsFor());
+  const own = await fill(receiving, 'a', 20);
+  expect(waiting(own)).toBe(20);
+  const [more] = await fill(receiving, 'a', 1);
+  expect([waiting(own), own[0]!.outcome(), more!.outcome()]).toEqual([
+    19,
+    expect.objectContaining(REFUSED),
+    'waiting',
+  ]);
+  expect([own[0]!.body().chunks.length, own[1]!.body().chunks.length]).toEqual([0, 1]);
+  own[0]!.send(1);
+  await turn();
+  expect([own[0]!.body().chunks, own[0]!.body().bytes]).toEqual([[], 0]);
   // Whose request waits behind another of its connection has no end of its own when it leaves.
-  for (const { end } of first) end();
-  for (const { end } of first) end();
-  const again = of('a');
+  for (const { finish } of own) finish();
+  for (const { finish } of own) finish();
+  expect(waiting(await fill(receiving, 'a', 19))).toBe(19);
+});
+
+test('keys that take all the room make way for another, and so do the networks of one key', async () => {
+  const receiving = new Receiving(partsFor());
+  const keys = ['a', 'b', 'c', 'd'];
+  const four = await Promise.all(keys.map(key => fill(receiving, key, 20)));
+  // What is left of it all, so that the next byte is too much.
+  await fill(receiving, 'e', 3);
+  const others = await fill(receiving, 'f', 10);
+  expect(waiting(others)).toBe(10);
+  const left = four.map(waiting);
+  expect([Math.min(...left) >= 17, Math.max(...left) < 19]).toEqual([true, true]);
+  const visitor = await fill(receiving, 'a', 5, '127.0.0.9');
+  expect(waiting(visitor)).toBe(5);
+});
+
+test('who waits for its turn makes room for another key, the last that came first; who is at work does not', async () => {
+  const receiving = new Receiving(partsFor());
+  const keys = ['a', 'b', 'c', 'd'];
+  const four = (await Promise.all(keys.map(key => fill(receiving, key, 20)))).flat();
+  const gaveWay: Slow[] = [];
+  for (const [at, one] of four.entries()) {
+    one.body().stays();
+    if (at % 20 > 0) one.body().waits(() => gaveWay.push(one));
+  }
+  await fill(receiving, 'e', 3);
+  expect(waiting(await fill(receiving, 'f', 1))).toBe(1);
+  expect(gaveWay.map(one => four.indexOf(one) % 20)).toEqual([19]);
+});
+
+test('a body that was read keeps its room until its call is answered, and nobody has it make way for its own', async () => {
+  const receiving = new Receiving(partsFor());
+  const own = await fill(receiving, 'a', 20);
+  for (const one of own) one.end();
+  for (let i = 0; i < 5; i++) await turn();
+  expect(own.map(({ outcome }) => outcome())).toEqual(Array(20).fill({ sent: {} }));
+  expect(own[0]!.body().chunks).toEqual([]);
+  const [more] = await fill(receiving, 'a', 1);
+  expect([own[0]!.body().isGone, more!.outcome()]).toEqual([false, expect.objectContaining(REFUSED)]);
+});
+
+test('thousands with a byte each are not sent away for the sake of a large one', async () => {
+  const receiving = new Receiving(partsFor());
+  const small = Array.from({ length: 100 }, () => slowCall(receiving, 'a'));
   await turn();
-  expect(waiting(again)).toBe(20);
-  expect(waiting(others[3]!)).toBe(3);
+  for (const one of small) one.send(1);
+  const own = await fill(receiving, 'a', 21);
+  expect([waiting(small), waiting(own)]).toEqual([100, 20]);
+});
+
+test('workers have their shares of it, and each has room for one body at least', async () => {
+  for (const [workers, room] of [
+    [2, 10],
+    [64, 1],
+  ] as const) {
+    const receiving = new Receiving({ ...partsFor(), bodies: newBodyRoom(workers) });
+    expect(waiting(await fill(receiving, 'a', 21))).toBe(room);
+  }
 });
 
 test('whom the key does not let in has no room, and who has left meanwhile neither', async () => {
-  const refused = slowCall(new Receiving(async () => refuse('unauthorized')), 'a');
-  const receiving = new Receiving(async () => undefined);
+  const refused = slowCall(new Receiving(partsFor(refuse('unauthorized'))), 'a');
+  const receiving = new Receiving(partsFor());
   const gone = Array.from({ length: 30 }, () => slowCall(receiving, 'a'));
   for (const { close } of gone) close();
   await turn();

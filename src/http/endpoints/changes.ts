@@ -34,7 +34,7 @@ export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Cha
   }
 
   return (call: Call): void => {
-    if (!callers.lets(call)) return;
+    if (!callers.lets(call, doors.senderOf(call))) return;
     doors.spend(call, ({ key }) => serve(call, key.id));
   };
 }

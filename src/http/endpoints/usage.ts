@@ -15,7 +15,7 @@ const MOST_AT_ONCE = 32;
 export function usageEndpoint({ doors, admit }: { doors: Doors; admit: Admit }) {
   const callers = new AtOnce(MOST_AT_ONCE);
   return async (call: Call): Promise<void> => {
-    if (!callers.lets(call)) return;
+    if (!callers.lets(call, doors.senderOf(call))) return;
     const admission = await doors.enter(call);
     if (!admission) return;
     const wanted = readCount(call.target.query, 'days', WINDOW_DAYS);
