@@ -79,11 +79,12 @@ async function update(options: { force?: boolean; days?: number; from?: Map<stri
   day += days;
   const added: AddedFeed = { name, place, kind: 'disposable', format: 'lines', verified: true, addedAt: 1 };
   if (!from) await actsOnFeeds({ store, clock: Date.now }).addFeed(added, ACTOR);
+  const own = (await store.addedFeeds()).map(one => (one.name === name ? { ...one, place } : one));
   const id = from ? [...from.keys()][0]! : name;
   const [done] = await updateFeeds(
     {
       ...{ store, installed: [], tables: async () => FEW_TABLES, catalog: () => catalog, actor: ACTOR },
-      sources: freshFeeds(from, [added]).filter(({ feed }) => feed.id === id),
+      sources: freshFeeds(from, own).filter(({ feed }) => feed.id === id),
       packing: PACKING,
       clock: () => FIRST + day * DAY,
     },

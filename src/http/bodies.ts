@@ -51,8 +51,7 @@ export const SeenBody = Type.Object(
       Type.Array(Type.String(), {
         minItems: 1,
         maxItems: MOST_NAMES,
-        description:
-          'What you looked at: all of `waiting`, as `GET /admin/feeds` showed it. Left out to take back an earlier decision.',
+        description: 'All of `waiting`, as you looked at it. Without it an earlier decision is taken back.',
       }),
     ),
   },

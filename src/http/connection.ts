@@ -100,8 +100,7 @@ export class Connection implements OpenLine {
   isDispensable(now: number, leastIdleMs: number): boolean {
     if (this.hasLeft(now)) return true;
     if (this.isIdle) return now - this.activeAt >= (this.requests === 0 ? SILENT_MS : leastIdleMs);
-    const { inHeadSince = now } = this.#reading;
-    return this.open === 0 && this.isWritten && now - inHeadSince > SLOW_HEAD_MS;
+    return this.open === 0 && this.isWritten && now - (this.#reading.inHeadSince ?? now) > SLOW_HEAD_MS;
   }
 
   /** The last call over it was let in. */

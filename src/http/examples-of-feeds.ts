@@ -52,7 +52,7 @@ export const FEED_VERSION: Type.Static<typeof FeedVersionSchema> = {
 export const FEED_DECISION: Type.Static<typeof FeedDecisionSchema> = {
   feed: 'domains-mx',
   approved: true,
-  domains: ['one.example.org', 'two.example.org', 'three.example.org', 'four.example.org'],
+  domains: ['one.example.org'],
 };
 
 /** What is sent for either decision. */
