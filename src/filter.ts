@@ -114,7 +114,9 @@ export async function makeFilter(
   secret: string,
   inTurns: InTurns,
 ): Promise<FilterFile> {
-  const { names, spared } = await inTurns(confirming(of, now));
+  // 7 ms and 5 MB that a start does without: most never make one.
+  const { allSuffixes } = await import('./core/all-suffixes.ts');
+  const { names, spared } = await inTurns(confirming(of, now, allSuffixes()));
   const sum = (await inTurns(summing(names))).slice(0, 22);
   const key = signingKeyOf(secret);
   const numbered = await inTurns(numbering(names));

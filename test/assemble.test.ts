@@ -336,3 +336,26 @@ it('what is done with the result of long work begins in a turn of its own', asyn
   );
   expect([await work, turns]).toEqual([0, 1]);
 });
+
+it('works that are long at the same time have turns of their own, so that together they hold calls no longer than one', async () => {
+  let turn = 0;
+  let isOver = false;
+  const next = () => {
+    turn++;
+    if (!isOver) setImmediate(next);
+  };
+  next();
+  const workedIn: number[] = [];
+  function* working(): Steps<void> {
+    for (let step = 0; step < 5; step++) {
+      workedIn.push(turn);
+      // Longer than a turn: the next step is not taken in this one.
+      for (const until = performance.now() + 2; performance.now() < until; );
+      yield;
+    }
+  }
+  await Promise.all([working(), working(), working()].map(inTurns));
+  isOver = true;
+  expect(workedIn).toHaveLength(15);
+  expect(new Set(workedIn).size).toBe(15);
+});

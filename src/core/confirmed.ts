@@ -1,6 +1,5 @@
 /** Which names can be told from a filter: those at 100 whatever DNS says, together with everything below them. */
 
-import { allSuffixes } from './all-suffixes.ts';
 import type { Catalog } from './catalog.ts';
 import { isVerified } from './corroboration.ts';
 import { dayAt } from './days.ts';
@@ -22,12 +21,16 @@ export interface Confirmed {
   readonly spared: Spared;
 }
 
-/** Clients ask for a name and all above it, suffixes too, of which they know none. */
-export function* confirming({ catalog, overrides }: Confirming, now: number): Steps<Confirmed> {
+/** Clients ask for a name and all above it, suffixes too, of which they know none: `allSuffixes` are those. */
+export function* confirming(
+  { catalog, overrides }: Confirming,
+  now: number,
+  allSuffixes: Iterable<string>,
+): Steps<Confirmed> {
   const isConfirmed = confirmedBy({ catalog, overrides }, now);
   const innocents = yield* innocentsOf(catalog, overrides);
   const exceptions = yield* above(innocents);
-  const suffixes = yield* collecting(allSuffixes());
+  const suffixes = yield* collecting(allSuffixes);
   const names = new Packer();
   let at = 0;
   for (const name of listedThenDenied(catalog, overrides)) {

@@ -9,6 +9,7 @@ import { NamesInMaking } from './indexing.ts';
 import { type Kept, keeping } from './kept.ts';
 import { listing } from './listing.ts';
 import { type Names, SEED_BYTES } from './names.ts';
+import { ownerOf } from './owned.ts';
 import type { Restored } from './saved.ts';
 import { putSiblings } from './siblings.ts';
 import { STEP, type Steps } from './steps.ts';
@@ -61,10 +62,9 @@ function* folding(kept: readonly Kept[], tables: Tables, seed: Uint8Array): Step
   const universities = yield* academicOf(snapshots, isCorroborated);
   const panel = yield* panelOf(snapshots, tables, isVerified, seed);
   const isUsed = (name: string) => universities.has(name) || panel.get(name) !== 0;
-  const relays = relaysOf(snapshots, tables, {
-    isTaken: name => isCorroborated(name) || isOwned(name, protectedNames),
-    isUsed,
-  });
+  const isTheirs = (name: string) => protectedNames.has(name) || ownerOf(name, protectedNames) !== undefined;
+  const isTaken = (name: string) => isCorroborated(name) || isTheirs(name);
+  const relays = relaysOf(snapshots, tables, { isTaken, isUsed });
   const guarded = protectedNames.union(universities).union(relays);
   yield;
   const vetoed = yield* listed.vetoing(protectedNames, guarded);
@@ -117,10 +117,6 @@ function relaysOf(
   }
   for (const [name, label] of tables.relays) relays.set(name, label);
   return relays;
-}
-
-function isOwned(name: string, owners: ReadonlySet<string>): boolean {
-  return owners.has(name) || owners.has(registrableDomain(name) ?? name);
 }
 
 /** Lists of protected names are the operator's own word: no feed, a verified one neither, stands above it. */

@@ -16,8 +16,9 @@ const MAILBOXES: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
 
 /**
  * Consumer webmail by feed and table, surely where feeds of two families name it: 4,764 of the 4,767 names of one stand
- * in another, 606 of them disposable, and both have one origin (2026-11-17). A feed is not believed about what is disposable, a relay, a university or another
- * protected name: the lists of November 2026 hold stanford.edu, twitter.com and 58 universities between them.
+ * in another, 606 of them disposable, and both have one origin (2026-11-17). A feed is not believed about what is
+ * disposable, a relay, a university or another protected name: the lists of November 2026 hold stanford.edu, twitter.com
+ * and 58 universities between them.
  */
 export function* freeOf(
   snapshots: readonly Kept[],

@@ -129,7 +129,8 @@ export class Cache {
 
   /**
    * Those asked for since then; the ones asked for again and again first, of each kind the latest first, in the row of
-   * whoever brought them. It changes between two steps: some may be missed, and some come twice. All at once take some 10 ms (35,000 names, 2026-11-17).
+   * whoever brought them. It changes between two steps: some may be missed, and some come twice. All at once take some
+   * 10 ms (35,000 names, 2026-11-17).
    */
   *rows(since: number): Steps<Map<number, Set<string>>> {
     const rows = new Map<number, Set<string>>();

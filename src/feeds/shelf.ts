@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Saved, Shelf } from '../core/saved.ts';
 
 /** Of what is written: one that another version of the program wrote is made anew. */
-const FORM = 2;
+const FORM = 3;
 const NAME = /^catalog-[0-9a-f]{12}\.names(?:\.partial)?$/;
 /** Beginning of the file: JSON, filled up with spaces. */
 const HEAD_BYTES = 1_024;

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { allSuffixes } from '../../src/core/all-suffixes.ts';
 import { confirming } from '../../src/core/confirmed.ts';
 import type { Override, OverrideAction } from '../../src/core/override.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
@@ -35,7 +36,7 @@ async function confirmed(overrides: readonly Override[] = []): Promise<string[]>
     withInnocentBelow,
   );
   const byName = new Map(overrides.map(one => [one.domain, one]));
-  return [...allAtOnce(confirming({ catalog, overrides: byName }, NOW)).names].sort();
+  return [...allAtOnce(confirming({ catalog, overrides: byName }, NOW, allSuffixes())).names].sort();
 }
 
 describe('a name that a filter may tell', () => {
@@ -78,7 +79,7 @@ describe('a name that a filter may tell', () => {
     const catalog = await catalogOf([], { verified: ['sure.net'] }, withInnocentBelow);
     const overrides = [override('inner.sure.org', 'deny', true), override('a.b.good.com', 'allow', false)];
     const byName = new Map(overrides.map(one => [one.domain, one]));
-    const { names, spared } = allAtOnce(confirming({ catalog, overrides: byName }, NOW));
+    const { names, spared } = allAtOnce(confirming({ catalog, overrides: byName }, NOW, allSuffixes()));
     expect([...names]).toEqual(['sure.net', 'inner.sure.org']);
     expect([...names].filter(name => spared.names.has(name) || spared.suffixes.has(name))).toEqual([]);
     for (const name of ['sure.org', 'a.b.good.com', 'good.com']) expect(spared.names).toContain(name);
@@ -90,7 +91,7 @@ describe('a name that a filter may tell', () => {
     const catalog = await catalogOf([], { verified: names });
     const listed = vi.spyOn(catalog, 'listed');
     let most = 0;
-    for (const _ of confirming({ catalog, overrides: new Map() }, NOW)) {
+    for (const _ of confirming({ catalog, overrides: new Map() }, NOW, allSuffixes())) {
       most = Math.max(most, listed.mock.calls.length);
       listed.mockClear();
     }

@@ -9,12 +9,11 @@ import { writeAct } from './audit.ts';
 import type { Revisions } from './revision.ts';
 
 /**
- * As `OVERRIDE` reads them, written as JSON by SQLite itself: of 100,000 that takes the thread, for which calls wait that
- * need their key read, a sixth of the time (2026-11-17).
+ * Rows, written as JSON by SQLite itself: of 100,000 that takes the thread, for which calls wait that need their key read,
+ * a sixth of the time (2026-11-17).
  */
 const LINES = `SELECT group_concat(json_object(
-    'domain', domain, 'action', action, 'below', json(iif(below, 'true', 'false')), 'note', note, 'author', author,
-    'createdAt', created_at, 'expiresAt', expires_at), char(10)) AS lines FROM override`;
+    ${OVERRIDE.columns.map(({ name }) => `'${name}', ${name}`).join(', ')}), char(10)) AS lines FROM override`;
 
 export type Overrides = ReturnType<typeof createOverrides>;
 

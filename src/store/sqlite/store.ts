@@ -3,12 +3,13 @@
 import { closeSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import type { HostRecord } from '../../core/guest.ts';
-import type { Override } from '../../core/override.ts';
 import type { Store } from '../../core/ports.ts';
 import { Batcher } from '../batch.ts';
+import { OVERRIDE } from '../columns.ts';
 import type { OnFormChange } from '../form.ts';
 import { fromBytes, fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
+import type { SqliteRow } from '../table.ts';
 import { type Asking, DEADLINE_MS, NO_DEADLINE } from './asking.ts';
 import type { Copier } from './copier.ts';
 import { createCopies, type InThreadOfItsOwn } from './copies.ts';
@@ -161,11 +162,12 @@ function records(direct: Ask, bulk: Ask) {
   } satisfies Partial<Store>;
 }
 
-/** The first line says what the others are. */
+/** The first line says what the others are: rows, each made an override when it is asked for. */
 function markedOverrides(bytes: Uint8Array, known: string | undefined) {
   const lines = fromBytes<unknown>(bytes)[Symbol.iterator]();
   const head = lines.next().value as { readonly revision: number; readonly mark: string };
-  return { ...head, overrides: head.mark === known ? undefined : (lines as Generator<Override>) };
+  const overrides = lines.map(row => OVERRIDE.sqlite.record(row as SqliteRow));
+  return { ...head, overrides: head.mark === known ? undefined : overrides };
 }
 
 /** Flags, hosts, snapshots and the audit: bulk work. */
