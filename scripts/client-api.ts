@@ -13,8 +13,8 @@ const NAMES = [
   [
     'client',
     [
-      ...['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'TopOptions', 'ChangesOptions'],
-      ...['UsageOptions', 'CallOptions'],
+      ...['createClient', 'Client', 'LookupOptions', 'RiskOptions', 'DomainsOptions', 'TopOptions'],
+      ...['ChangesOptions', 'UsageOptions', 'CallOptions'],
     ],
   ],
   ['options', ['ClientOptions', 'Call']],

@@ -123,21 +123,37 @@ async function runBrowser(tools: Tools): Promise<void> {
     report(`Chromium ${version.split('.')[0]} ${place}`, outcome);
 }
 
+async function runWorkerd(tools: Tools): Promise<void> {
+  const { runInWorkerd } = await import('../client/runtimes/workerd.mjs');
+  const program = inPackages(`@cloudflare/workerd-linux-${isArm ? 'arm64' : '64'}/bin/workerd`);
+  const { suite, visits } = await runInWorkerd(program, tools);
+  report('workerd', suite);
+  report('workerd, short visits', visits);
+}
+
 await installSystemParts([
   {
     program: 'chromium-headless-shell',
     package: 'chromium-headless-shell',
     tests: 'the client in a browser',
   },
+  { program: 'php', package: 'php-cli', tests: 'the callers in PHP' },
+  {
+    ...{ program: 'php-curl', package: 'php-curl', tests: 'the callers in PHP' },
+    // A part of PHP, and no program.
+    hasOther: () =>
+      spawnSync('php', ['-r', 'exit((int) !extension_loaded("curl"));'], { stdio: 'ignore' }).status === 0,
+  },
 ]);
 buildClient();
 if (!existsSync(join(RUNTIMES, 'node_modules')))
-  process.stdout.write('Installing the runtimes (once, 0.9 GB) …\n');
+  process.stdout.write('Installing the runtimes (once, 1.1 GB) …\n');
 installIn(RUNTIMES);
 await withService(async real => {
   const server = await startBadServer(filesFor(real));
   const tools = { bad: server.base, nobody: server.nobody, real };
   for (const [name, program] of Object.entries(PROGRAMS)) report(name, await runProgram(program, tools));
+  await runWorkerd(tools);
   await runBrowser(tools);
   await server.close();
   for await (const [name, outcome] of testGenerators(real)) report(name, outcome);
@@ -151,6 +167,7 @@ const { status } = spawnSync(
     'run',
     'test/client/package.test.ts',
     'test/callers.test.ts',
+    'test/hooks.test.ts',
   ],
   { cwd: join(CLIENT, '..'), stdio: 'inherit' },
 );

@@ -3,7 +3,7 @@
 import { createHash, createHmac, generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Confirming, confirming } from './core/confirmed.ts';
-import { fusing, numbering } from './core/fuse.ts';
+import { fusing, numbering, withAbove } from './core/fuse.ts';
 import type { NameList } from './core/names.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { publicKeyOf, signingKeyOf } from './core/signing-key.ts';
@@ -116,10 +116,10 @@ export async function makeFilter(
 ): Promise<FilterFile> {
   // 7 ms and 5 MB that a start does without: most never make one.
   const { allSuffixes } = await import('./core/all-suffixes.ts');
-  const { names, spared } = await inTurns(confirming(of, now, allSuffixes()));
+  const { names, above, spared } = await inTurns(confirming(of, now, allSuffixes()));
   const sum = (await inTurns(summing(names))).slice(0, 22);
   const key = signingKeyOf(secret);
-  const numbered = await inTurns(numbering(names));
+  const numbered = withAbove(await inTurns(numbering(names)), above);
   const { body, passed } = await inTurns(fusing(numbered, now, seedOf(key, sum), spared));
   // Of the same names with another seed it is another: an operator has allowed what the first one took for one of them.
   const etag = passed === 0 ? `"${sum}"` : `"${sum}-${passed}"`;

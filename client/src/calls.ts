@@ -8,10 +8,9 @@ import { createFlights } from './flights.ts';
 import { amount, type Call, type ClientOptions, type Settings, wrongIn } from './options.ts';
 import { type Answer, type Failure, failure, type Result } from './result.ts';
 import { array, type Check, either, object, string } from './shape.ts';
+import { createWarner, LOUD, tell } from './warning.ts';
 import { type DomainRisks, isDomainRisk } from './wire.ts';
 
-/** These are the caller's to fix, and nobody would see them where every failure means "continue". */
-const LOUD: readonly unknown[] = [401, 403, 404, 422, 'options'];
 const ABORTED = failure('aborted', 'The call was aborted by its signal.');
 const NO_DOMAIN = failure('input', 'The text holds no domain; nothing was sent.');
 /** What only a broken option can cause, such as a signal that is none. */
@@ -41,8 +40,8 @@ export class Calls {
   readonly #wrong: Failure | undefined;
   readonly #breaker: Breaker;
   readonly #cache: Cache<Answer<unknown>>;
-  readonly #flights = createFlights<Heard>();
-  readonly #told = new Set<unknown>();
+  readonly #flights = createFlights<Heard>(now);
+  readonly #warn = createWarner(LOUD);
 
   constructor(given: ClientOptions, settings: Settings) {
     this.#given = given;
@@ -61,17 +60,21 @@ export class Calls {
   ): Promise<Result<T>> {
     return this.make(operation, async () => {
       const path = pathOf();
-      if (typeof path === 'object') return this.#wrong ?? (options?.signal?.aborted ? ABORTED : path);
+      if (typeof path === 'object') return this.#unasked(path, options);
       return path ? this.#answer({ path }, check, options ?? {}) : (this.#wrong ?? NO_DOMAIN);
     });
   }
 
   /** What is known is not asked again, and what occurs twice is asked once. */
-  async many(names: readonly (string | undefined)[], options: CallOptions): Promise<Result<unknown>> {
+  async many(
+    names: readonly (string | undefined)[],
+    options: CallOptions,
+    settled: (name: string) => Answer<Entry> | undefined,
+  ): Promise<Result<unknown>> {
     const known = new Map<string | undefined, Entry>([[undefined, NOT_SENT]]);
-    for (const name of names) {
-      const cached = name && this.#cache.get(pathOf(name));
-      if (cached) known.set(name, cached.data as Entry);
+    for (const name of new Set(names)) {
+      const answer = name && (settled(name) ?? this.#cache.get(pathOf(name)));
+      if (answer) known.set(name, answer.data as Entry);
     }
     const missing = [...new Set(names)].filter((name): name is string => !known.has(name));
     const check: Check = value => {
@@ -81,19 +84,27 @@ export class Calls {
     if (missing.length > MOST_NAMES || names.length === 0) return this.#wrong ?? WRONG_COUNT;
     const result: Result<unknown> = missing[0]
       ? await this.#answer({ path: '/v1/public/domains', names: missing }, check, options)
-      : (this.#wrong ?? { ok: true, data: { results: [] }, quota: null, degraded: false, fromCache: true });
+      : this.#unasked(
+          { ok: true, data: { results: [] }, quota: null, degraded: false, fromCache: true },
+          options,
+        );
     if (!result.ok) return result;
     for (const [at, entry] of (result.data as DomainRisks).results.entries()) known.set(missing[at], entry);
     const results = names.map(name => known.get(name));
     return { ...result, data: { results, count: results.length } };
   }
 
+  /** What needs no call is told by the same rules as what does. */
+  #unasked(answer: Answer<unknown>, options: CallOptions | undefined): Result<unknown> {
+    return this.#wrong ?? (options?.signal?.aborted ? ABORTED : answer);
+  }
+
   async make<T>(operation: Call['operation'], work: () => Promise<Result<unknown>>): Promise<Result<T>> {
     const started = now();
     const shared = await (async () => work())().catch(() => UNUSABLE);
     const result = copyOf(shared) as Result<T>;
-    if (!result.ok) this.#warn(result);
-    const { onCall } = this.#given;
+    const { onCall, onProblem } = this.#given;
+    if (!result.ok) this.#warn(result, onProblem);
     if (onCall) tell(onCall, { operation, result, milliseconds: now() - started });
     return result;
   }
@@ -107,10 +118,10 @@ export class Calls {
     const timeout = amount(options.timeout, this.#settings.timeout, 1);
     const key = `${timeout} ${wanted.path} ${wanted.names}`;
     if (!this.#flights.has(key) && !this.#breaker.admits()) return PAUSED;
-    const heard = await this.#flights.join(key, signal, controller =>
+    const heard = await this.#flights.join(key, signal, timeout, controller =>
       this.#fly(wanted, check, timeout, controller),
     );
-    return heard?.result ?? ABORTED;
+    return heard?.result ?? (signal?.aborted ? ABORTED : lateAfter(timeout));
   }
 
   /** Each of many as if it had been asked for alone. */
@@ -128,8 +139,7 @@ export class Calls {
       timer = setTimeout(resolve, timeout, undefined);
     });
     const work = this.#attempt(wanted, check, controller.signal, now() + timeout).catch(unexpected);
-    const late = failure('timeout', `The service did not answer within ${timeout} ms.`);
-    const heard = (await Promise.race([work, deadline])) ?? { result: late, fresh: 0 };
+    const heard = (await Promise.race([work, deadline])) ?? { result: lateAfter(timeout), fresh: 0 };
     clearTimeout(timer);
     if (heard.result.ok) this.#keep(wanted, heard.result, heard.fresh);
     // A call that everybody has left says nothing about the service.
@@ -154,15 +164,9 @@ export class Calls {
       if (signal.aborted) return heard;
     }
   }
-
-  #warn(problem: Failure): void {
-    const kind = problem.status ?? problem.cause;
-    if (!LOUD.includes(kind) || this.#told.has(kind)) return;
-    this.#told.add(kind);
-    const { onProblem } = this.#given;
-    tell(onProblem ?? (({ message }) => console.error(`@domain-risk/client: ${message}`)), problem);
-  }
 }
+
+const lateAfter = (timeout: number) => failure('timeout', `The service did not answer within ${timeout} ms.`);
 
 const unexpected = (): Heard => ({ result: UNUSABLE, fresh: 0 });
 
@@ -173,11 +177,6 @@ function copyOf(result: Result<unknown>): Result<unknown> {
   } catch {
     return failure('answer', 'The answer is nested too deeply.');
   }
-}
-
-/** A hook is not to be trusted either: what it throws or rejects with goes nowhere. */
-export function tell<T>(hook: (value: T) => unknown, value: T): void {
-  (async () => hook(value))().catch(() => {});
 }
 
 /** Infinite where another attempt makes no sense; else random up to a bound that doubles, so that callers spread out. */

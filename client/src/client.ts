@@ -1,9 +1,10 @@
 /** The client: its questions. The one way that each of them takes to its answer is calls.ts. */
 
-import { Calls, pathOf, tell } from './calls.ts';
+import { Calls, pathOf } from './calls.ts';
 import { domainOf } from './domain.ts';
 import { amount, type ClientOptions, readOptions } from './options.ts';
 import type { Answer, Failure, Result } from './result.ts';
+import { tell } from './warning.ts';
 import {
   type Changes,
   type DomainRisk,
@@ -23,13 +24,16 @@ export interface Client {
   lookup(domainOrEmail: string, options?: LookupOptions): Promise<Result<DomainRisk>>;
   /** Whether the risk score reaches the threshold. False when there is no answer; `onFailure` is told why. */
   isRisky(domainOrEmail: string, options?: RiskOptions): Promise<boolean>;
-  /** The risk of an email address. The whole address is sent; the answer shows it masked and is never kept. */
+  /**
+   * The risk of an email address. The whole address is sent, always: a filter has no `did_you_mean` and no
+   * `deliverability_score`. The answer shows it masked and is never kept.
+   */
   check(emailOrDomain: string, options?: CallOptions): Promise<Result<EmailCheck>>;
   /**
-   * What the service knows about up to 1,000 domains, in one call and in their order; those known from before are not
-   * sent again. Of email addresses only the domains are sent. An entry with `error` is no domain.
+   * What the service knows about up to 1,000 domains, in one call and in their order; those known from before or in the
+   * filter are not sent. Of email addresses only the domains are sent. An entry with `error` is no domain.
    */
-  domains(domainsOrEmails: readonly string[], options?: CallOptions): Promise<Result<DomainRisks>>;
+  domains(domainsOrEmails: readonly string[], options?: DomainsOptions): Promise<Result<DomainRisks>>;
   /** The domains that the service flagged most often in the last 30 days. */
   topDomains(options?: TopOptions): Promise<Result<TopDomains>>;
   /** What the lists began or ceased to flag, page by page, up to now. Ends behind a page that is a failure. */
@@ -61,6 +65,11 @@ export interface RiskOptions extends CallOptions {
   readonly onFailure?: ((failure: Failure) => void) | undefined;
 }
 
+export interface DomainsOptions extends CallOptions {
+  /** Asks the service also for domains that the filter has. */
+  readonly confirm?: boolean | undefined;
+}
+
 export interface TopOptions extends CallOptions {
   /** 1 to 1000; 100 when absent. */
   readonly limit?: number | undefined;
@@ -86,12 +95,16 @@ export function createClient(options: ClientOptions): Client {
   const settings = readOptions(given);
   const calls = new Calls(given, settings);
 
+  /** Without a call, where the filter has it. */
+  const settled = (domain: string, options: DomainsOptions | undefined) =>
+    !options?.confirm && hasIn(given.filter, domain) ? confirmed(domain) : undefined;
+
   const lookup: Client['lookup'] = (domainOrEmail, options) =>
     calls.get('lookup', isDomainRisk, options, () => {
       const domain = domainOf(domainOrEmail);
-      if (domain && !options?.explain && !options?.confirm && hasIn(given.filter, domain))
-        return confirmed(domain);
-      return domain && pathOf(domain) + (options?.explain ? '?explain=true' : '');
+      if (!domain) return undefined;
+      if (options?.explain) return `${pathOf(domain)}?explain=true`;
+      return settled(domain, options) ?? pathOf(domain);
     });
 
   return {
@@ -109,7 +122,9 @@ export function createClient(options: ClientOptions): Client {
         return `/v1/check/${encodeURIComponent(emailOrDomain.trim())}`;
       }),
     domains: (domainsOrEmails, options) =>
-      calls.make('domains', () => calls.many(domainsOrEmails.map(domainOf), options ?? {})),
+      calls.make('domains', () =>
+        calls.many(domainsOrEmails.map(domainOf), options ?? {}, domain => settled(domain, options)),
+      ),
     topDomains: options =>
       calls.get('topDomains', isTopDomains, options, () =>
         withQuery('/v1/public/top-domains', { limit: options?.limit, reason: options?.reason }),

@@ -17,6 +17,7 @@ export function domainOf(domainOrEmail: string): string | undefined {
   if (typeof domainOrEmail !== 'string') return undefined;
   const name = domainOrEmail.split(AT).pop()!.trim().replace(/>$/, '');
   if (name.length > LONGEST || FOREIGN.test(name) || !DOT.test(name)) return undefined;
-  // Only ASCII: JavaScript's lower case of a Greek word's last sigma is another letter than IDNA's.
-  return name.replace(/[A-Z]+/g, letters => letters.toLowerCase());
+  // Only ASCII: JavaScript's lower case of a Greek word's last sigma is another letter than IDNA's. The root's dot says
+  // nothing, and one name must not be known by two.
+  return name.replace(/[A-Z]+/g, letters => letters.toLowerCase()).replace(/([^.])\.$/, '$1');
 }

@@ -1,22 +1,32 @@
 /** Confirmed disposable domains that are known without a call, also while the service is away. */
 
-import { readFilter, SIGNATURE_BYTES } from './fuse.ts';
-import { amount, baseOf, type ClientOptions } from './options.ts';
+import { ABOVE, readFilter, SIGNATURE_BYTES } from './fuse.ts';
+import { amount, baseOf, type ClientOptions, keyOf } from './options.ts';
 import { type Cause, type Failure, failure } from './result.ts';
+import { createWarner, LOUD, tell } from './warning.ts';
 
 export interface FilterOptions extends Pick<ClientOptions, 'baseUrl' | 'apiKey' | 'fetch'> {
   /** Of the service, as `domain-risk feeds filter --public-key` prints it. What another key signed is not used. */
   readonly publicKey: string | undefined;
   /** Milliseconds after which it is fetched again, in the background. Default one hour; each time uses one call. */
   readonly refresh?: number | undefined;
-  /** Called when it could not be fetched or is not signed by that key. What it throws is ignored. */
+  /**
+   * Called each time when it could not be fetched or is not signed by that key. What it throws is ignored. Without it,
+   * what you have to fix is written to `console.error`, once per kind.
+   */
   readonly onProblem?: ((problem: Failure) => void) | undefined;
 }
 
 export interface Filter {
-  /** Whether a domain, or one above it, is in the filter. False until the first one is there. Never waits. */
+  /**
+   * Whether a domain, or one above it, is in the filter. False until the first one is there. Never waits. Of domains
+   * that are not, one in 65,536 is taken for one that is.
+   */
   has(domain: string): boolean;
-  /** Resolves when what is under way is over: true where there is a filter. For tests, and for a start that can wait. */
+  /**
+   * Resolves when what is under way is over: true where there is a filter. For tests, for a start that can wait, and for
+   * `waitUntil` of edge runtimes.
+   */
   ready(): Promise<boolean>;
 }
 
@@ -42,12 +52,22 @@ export function createFilter(options: FilterOptions): Filter {
       const filter = keeper.current;
       if (!filter || !isTimely(filter) || typeof domain !== 'string') return false;
       if (domain.length > MOST_CHARACTERS || !PLAIN.test(domain)) return false;
-      for (let name = domain; name.includes('.'); name = name.slice(name.indexOf('.') + 1))
+      // From the top, and further only where the filter has something below: so that a name of many labels is taken
+      // for one of its own no more often than one of two.
+      for (let dot = domain.lastIndexOf('.'); ; ) {
+        dot = domain.lastIndexOf('.', dot - 1);
+        const name = domain.slice(dot + 1);
         if (filter.has(name)) return true;
-      return false;
+        if (dot < 0 || !filter.has(ABOVE + name)) return false;
+      }
     },
     async ready() {
-      await keeper.look();
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<void>(resolve => {
+        timer = setTimeout(resolve, TIMEOUT_MS);
+      });
+      await Promise.race([keeper.look(), late]);
+      clearTimeout(timer);
       return keeper.current !== undefined && isTimely(keeper.current);
     },
   };
@@ -64,6 +84,8 @@ class Keeper {
   readonly #options: FilterOptions;
   readonly #refresh: number;
   #tag: string | undefined;
+  readonly #warn = createWarner([...LOUD, 'answer']);
+  /** When it is looked for again: while that is under way, when it is given up. */
   #next = 0;
   #looking: Promise<void> | undefined;
 
@@ -73,30 +95,36 @@ class Keeper {
   }
 
   look(): Promise<void> | undefined {
-    if (this.#looking || performance.now() < this.#next) return this.#looking;
-    this.#looking = this.#fetch()
+    if (performance.now() < this.#next) return this.#looking;
+    // In some edge runtimes what is under way ends with the visit that began it, and nothing is ever heard of it.
+    this.#next = performance.now() + TIMEOUT_MS;
+    const looking = this.#fetch()
       .then(() => this.#refresh)
       .catch(error => {
         const problem =
           error instanceof Problem ? error.failure : failure('network', 'The filter could not be fetched.');
-        (async () => this.#options.onProblem?.(problem))().catch(() => {});
+        const { onProblem } = this.#options;
+        if (onProblem) tell(onProblem, problem);
+        else this.#warn(problem, undefined);
         // What was counted and is of no use will be none in a minute either.
         const { cause, status } = problem;
         const isPassing = cause === 'network' || cause === 'server' || status === 429;
         return isPassing ? Math.min(RETRY_MS, this.#refresh) : this.#refresh;
       })
       .then(wait => {
+        if (this.#looking !== looking) return;
         this.#next = performance.now() + wait;
         this.#looking = undefined;
       });
-    return this.#looking;
+    this.#looking = looking;
+    return looking;
   }
 
   async #fetch(): Promise<void> {
     const { baseUrl, apiKey, publicKey } = this.#options;
     const base = baseOf(baseUrl);
     if (!base) throw new Problem('options', 'baseUrl is not an http or https URL without user and password.');
-    const headers: Record<string, string> = { authorization: `Bearer ${String(apiKey ?? '').trim()}` };
+    const headers: Record<string, string> = { authorization: `Bearer ${keyOf(apiKey)}` };
     if (this.#tag && this.current && Math.abs(ageOf(this.current)) < RENEW_MS)
       headers['if-none-match'] = this.#tag;
     const signal = AbortSignal.timeout(TIMEOUT_MS);

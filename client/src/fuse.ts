@@ -48,6 +48,9 @@ function mixed(hash: number): number {
   return (next ^ (next >>> 16)) >>> 0;
 }
 
+/** Before a name: others below it are in the filter. No name begins with it. */
+export const ABOVE = '^';
+
 const MAGIC = 'DRF1';
 export const HEAD_BYTES = 28;
 export const SIGNATURE_BYTES = 64;

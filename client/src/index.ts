@@ -4,6 +4,7 @@ export type {
   CallOptions,
   ChangesOptions,
   Client,
+  DomainsOptions,
   LookupOptions,
   RiskOptions,
   TopOptions,

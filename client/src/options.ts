@@ -22,7 +22,8 @@ export interface ClientOptions {
   /** Stops asking for `pause` milliseconds after `failures` calls in a row without an answer. Default 5 and 10,000. */
   readonly breaker?: false | { readonly failures?: number; readonly pause?: number } | undefined;
   /**
-   * Confirmed disposable domains that are known without a call: one of `createFilter`.
+   * Confirmed disposable domains that are known without a call: one of `createFilter`. `lookup`, `isRisky` and `domains`
+   * use it; `check` always asks.
    */
   readonly filter?: { has(domain: string): boolean } | undefined;
   /** Used in place of the global one. */
@@ -64,7 +65,7 @@ export function readOptions(options: ClientOptions): Settings {
   return {
     base: baseOf(options.baseUrl),
     // A key that was read from a file ends in a line break.
-    key: String(options.apiKey ?? '').trim(),
+    key: keyOf(options.apiKey),
     timeout: amount(options.timeout, 2500, 1),
     threshold: amount(options.threshold, 80),
     retries: amount(options.retries, 0),
@@ -86,6 +87,11 @@ export function wrongIn({ base, key }: Settings): Failure | undefined {
 /** A number within what makes sense, or what is taken for it. */
 export function amount(value: unknown, otherwise: number, least = 0): number {
   return typeof value === 'number' && value >= least ? Math.min(value, LONGEST) : otherwise;
+}
+
+/** What is no text is no key, and told so. */
+export function keyOf(key: unknown): string {
+  return typeof key === 'string' ? key.trim() : '';
 }
 
 export function baseOf(url: string | URL | undefined): string {

@@ -210,7 +210,7 @@ export interface DomainRisks {
       /** Which version of the lists this was judged by. */
       readonly snapshot: string;
     };
-    /** DNS did not answer in time: a neutral score. */
+    /** DNS did not answer in time: judged by name and lists alone. */
     readonly degraded?: 'dns';
     /** The name is not a valid domain. */
     readonly error?: 'validation_error';

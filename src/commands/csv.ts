@@ -1,7 +1,7 @@
 /** Tables as text (RFC 4180): read from what other programs write, and written so that a spreadsheet runs nothing of it. */
 
 /** Rows of cells; a cell in quotes may hold commas, line breaks and doubled quotes. Empty lines are left out. */
-export function parseCsv(text: string): string[][] {
+export function parseCsv(text: string, separator = ','): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
   let cell = '';
@@ -23,7 +23,7 @@ export function parseCsv(text: string): string[][] {
       if (sign !== '"') cell += sign;
       else if (text[at + 1] === '"') cell += text[++at];
       else isQuoted = false;
-    } else if (sign === ',') endCell();
+    } else if (sign === separator) endCell();
     else if (sign === '\n' || sign === '\r') endRow();
     else if (sign === '"' && cell === '') [isQuoted, wasQuoted] = [true, true];
     else if (!wasQuoted && (sign !== ' ' || cell !== '')) cell += sign;

@@ -38,7 +38,7 @@ export function awaitEnd(signals: readonly NodeJS.Signals[], log: Logger): Endin
   }
 
   function giveUp(): void {
-    log.fatal('told to end while it started, and the start did not come to its end: ended in the middle');
+    log.fatal('told to stop while it started, and the start did not finish: stopped in the middle');
     process.exit(1);
   }
 

@@ -17,12 +17,21 @@ import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 /** A machine that only looks up has no store yet, and looking up must not make one. */
 const NO_STORE: Pick<
   Store,
-  'readOverrides' | 'readHosts' | 'sharedNames' | 'learn' | 'sweepMark' | 'snapshots' | 'addedFeeds' | 'close'
+  | 'readOverrides'
+  | 'readHosts'
+  | 'sharedNames'
+  | 'learn'
+  | 'lastGuestDay'
+  | 'sweepMark'
+  | 'snapshots'
+  | 'addedFeeds'
+  | 'close'
 > = {
   readOverrides: async () => ({ overrides: [], mark: '', revision: 0 }),
   readHosts: async () => [],
   sharedNames: async () => '',
   learn: async () => {},
+  lastGuestDay: async () => null,
   sweepMark: async () => undefined,
   snapshots: async () => [],
   addedFeeds: async () => [],
@@ -54,7 +63,7 @@ export function addLookups(program: Command): void {
     .option('--file <file>', 'names or email addresses, one on each line; "-" reads them from stdin')
     .option('--column <name>', 'of a CSV file with a header: the column that holds them')
     .option('--json', 'one JSON document on stdout, as the API answers')
-    .option('--csv', 'of a file: one line on stdout for each name')
+    .option('--csv', 'of a file: one line on stdout for each name, which it shows as `input`')
     .action(lookup);
 
   program
@@ -73,7 +82,17 @@ async function lookup(domain: Domain | undefined, options: LookupOptions): Promi
   if (url !== undefined) {
     const { askService, askServiceForMany } = await import('./remote.ts');
     if (domain !== undefined) return askService(domain, url, options);
-    return lookUpFile({ ...options, file: file! }, askServiceForMany(url, options.keyFile));
+    const stop = new AbortController();
+    const end = () => stop.abort();
+    process.once('SIGINT', end).once('SIGTERM', end);
+    try {
+      return await lookUpFile(
+        { ...options, file: file! },
+        askServiceForMany(url, options.keyFile, stop.signal),
+      );
+    } finally {
+      process.off('SIGINT', end).off('SIGTERM', end);
+    }
   }
   return withVerdicts(options, async verdicts => {
     if (domain === undefined)
@@ -87,11 +106,13 @@ async function lookup(domain: Domain | undefined, options: LookupOptions): Promi
 
 /** Options that make no sense together. */
 export function usageProblem(domain: string | undefined, options: LookupOptions): string | undefined {
-  const { file, column, csv, json, explain, url, keyFile } = options;
+  const { file, column, csv, json, explain, url, keyFile, offline } = options;
   if ((domain === undefined) === (file === undefined)) return 'name a domain, or a file of them with --file';
   if (file === undefined && (csv || column !== undefined)) return '--csv and --column need --file';
   if (file !== undefined && explain) return '--explain is for one domain';
   if (json && csv) return '--json or --csv, not both';
+  if (url !== undefined && offline)
+    return '--offline skips the DNS of this machine, --url asks a service: one of them';
   if (url === undefined && keyFile !== undefined)
     return '--key-file needs --url: the address of the service to ask with that key';
   return undefined;
@@ -153,7 +174,7 @@ function printAnswer({ verdict, evidence, degraded, snapshot }: Answer, explain:
     'free provider': verdict.isFreeProvider ? 'yes' : 'no',
     'corporate email': verdict.isCorporateEmail ? 'yes' : 'no',
     'mx provider': verdict.mxProviderLabel,
-    ...(degraded ? { degraded: 'DNS gave no answer: a neutral score' } : {}),
+    ...(degraded ? { degraded: 'DNS gave no answer: judged by name and lists alone' } : {}),
   });
   if (!explain) return;
   process.stdout.write('\n');

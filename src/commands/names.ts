@@ -10,14 +10,18 @@ import { csvLine, parseCsv } from './csv.ts';
 import { CommandFailed, printJson, printTable, startProgress, UsageProblem } from './print.ts';
 
 export type Entry = DomainRisks['results'][number];
+/** Of a name that was not looked up `error` says why, as the service or the client calls it. */
+export type Row = Omit<Entry, 'error'> & { readonly error?: string };
 /** Looks some names up, in their order. */
-export type LookUp = (names: readonly string[]) => Promise<readonly Entry[]>;
+export type LookUp = (names: readonly string[]) => Promise<readonly Row[]>;
 
 export interface FileOptions {
   readonly file: string;
   readonly column?: string;
   readonly json?: boolean;
   readonly csv?: boolean;
+  /** Of the service that is asked. */
+  readonly url?: string;
 }
 
 /** As many as one call of the service takes. */
@@ -30,15 +34,24 @@ const COLUMNS = [
 
 export async function lookUpFile(options: FileOptions, lookUp: LookUp): Promise<void> {
   const inputs = readNames(options);
-  const results: Entry[] = [];
+  const results: Row[] = [];
   const bar = startProgress('Looking up');
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
     bar.at(`${at} of ${inputs.length}`, at, inputs.length);
     results.push(...(await lookUp(inputs.slice(at, at + AT_ONCE).map(nameOf))));
   }
-  const invalid = results.filter(({ error }) => error !== undefined).length;
-  bar.end(`Done: ${results.length - invalid} results, ${invalid} invalid`);
+  const missing = results.filter(isUnanswered);
+  const why = `${options.url}: ${missing.at(-1)?.detail}`;
+  if (missing.length === results.length) throw new CommandFailed(why);
+  const invalid = results.filter(({ error }) => error !== undefined).length - missing.length;
+  const answered = `${results.length - invalid - missing.length} results, ${invalid} invalid`;
+  bar.end(`Done: ${answered}${missing.length === 0 ? '' : `, ${missing.length} not looked up`}`);
   print(options, inputs, results);
+  if (missing.length > 0) throw new CommandFailed(`${missing.length} not looked up: ${why}`);
+}
+
+function isUnanswered({ error }: Row): boolean {
+  return error !== undefined && error !== 'validation_error';
 }
 
 /** Of an address only the domain. What is neither is told by whoever parses it. */
@@ -55,7 +68,7 @@ export function entryOf(name: string, answer: (name: string) => Answer): Entry {
 function readNames({ file, column }: FileOptions): string[] {
   let text: string;
   try {
-    text = readFileSync(file === '-' ? STDIN : file, 'utf8');
+    text = decode(readFileSync(file === '-' ? STDIN : file));
   } catch (error) {
     throw new CommandFailed(`cannot read ${file} (${(error as NodeJS.ErrnoException).code})`);
   }
@@ -64,29 +77,48 @@ function readNames({ file, column }: FileOptions): string[] {
   return names;
 }
 
+/** Spreadsheets call UTF-16 "Unicode text". The mark at the beginning is not part of it. */
+function decode(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  const encoding = { fffe: 'utf-16le', feff: 'utf-16be' }[mark] ?? 'utf-8';
+  return new TextDecoder(encoding).decode(bytes);
+}
+
 function linesOf(text: string): string[] {
-  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const lines = text.split(/\r?\n/);
   return lines.map(line => line.trim()).filter(line => line !== '');
 }
 
+/** Spreadsheets write the second where a comma is part of a number, the third as text. */
+const SEPARATORS = [',', ';', '\t'];
+
 function columnOf(text: string, column: string): string[] {
-  const [header = [], ...rows] = parseCsv(text);
-  const at = header.findIndex(name => name.toLowerCase() === column.toLowerCase());
-  if (at < 0) throw new UsageProblem(`there is no column ${column}; the first line has ${header.join(', ')}`);
-  return rows.map(row => (row[at] ?? '').trim()).filter(cell => cell !== '');
+  for (const separator of SEPARATORS) {
+    const [header = [], ...rows] = parseCsv(text, separator);
+    const at = header.findIndex(name => name.toLowerCase() === column.toLowerCase());
+    if (at < 0) continue;
+    const cells = rows.map(row => (row[at] ?? '').trim()).filter(cell => cell !== '');
+    const empty = rows.length - cells.length;
+    if (empty > 0) process.stderr.write(`rows without a value in column ${column}, left out: ${empty}\n`);
+    return cells;
+  }
+  const [header = []] = parseCsv(text);
+  throw new UsageProblem(`there is no column ${column}; the first line has ${header.join(', ')}`);
 }
 
-function print(options: FileOptions, inputs: readonly string[], results: readonly Entry[]): void {
+function print(options: FileOptions, inputs: readonly string[], results: readonly Row[]): void {
   if (options.json) return printJson({ results, count: results.length });
   if (options.csv) {
-    const lines = results.map((entry, at) => csvLine([inputs[at], ...COLUMNS.map(name => entry[name])]));
+    const lines = results.map((row, at) => csvLine([inputs[at], ...COLUMNS.map(name => row[name])]));
     process.stdout.write([csvLine(['input', ...COLUMNS]), ...lines].join(''));
     return;
   }
   printTable(
     ['DOMAIN', 'RISK SCORE', 'REASON', 'MX PROVIDER'],
-    results.map(({ domain, risk_score, reason, mx_provider_label, error, detail }) =>
-      error === undefined ? [domain, risk_score, reason, mx_provider_label] : [domain, '', 'invalid', detail],
-    ),
+    results.map(row => {
+      const { domain, risk_score, reason, mx_provider_label, error, detail } = row;
+      if (error === undefined) return [domain, risk_score, reason, mx_provider_label];
+      return [domain, '', isUnanswered(row) ? 'not looked up' : 'invalid', detail];
+    }),
   );
 }

@@ -71,7 +71,8 @@ export interface ProgressBar {
 
 /** A bar where a person watches; one line at the end elsewhere. Never on stdout: that belongs to the result. */
 export function startProgress(title: string): ProgressBar {
-  if (!process.stderr.isTTY) {
+  // A terminal of no width, as `script` and some jobs have it, would show one letter a line.
+  if (!process.stderr.isTTY || !process.stderr.columns) {
     return { at: () => {}, end: message => process.stderr.write(`${message}\n`) };
   }
   const steps = 100;

@@ -1,9 +1,11 @@
 /** `domain-risk lookup --url`: asks a running service, through the same client that callers use. */
 
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { createClient } from '../../client/src/index.ts';
 import type { Domain } from '../core/domain.ts';
 import type { LookUp } from './names.ts';
+import { patiently } from './patience.ts';
 import { CommandFailed, printFields, printJson, printTable, UsageProblem } from './print.ts';
 
 const STDIN = 0;
@@ -24,7 +26,7 @@ export async function askService(domain: Domain, url: string, options: Options):
   const { evidence, ...fields } = data;
   printFields({
     ...fields,
-    ...(degraded ? { degraded: 'DNS gave no answer: a neutral score' } : {}),
+    ...(degraded ? { degraded: 'DNS gave no answer: judged by name and lists alone' } : {}),
     ...(quota ? { quota: `${quota.remaining} of ${quota.limit} left this month` } : {}),
   });
   if (!evidence) return;
@@ -38,19 +40,18 @@ export async function askService(domain: Domain, url: string, options: Options):
 /** All names of a call have one budget for DNS on the other side; the rest is for a slow way there. */
 const MANY_MS = 15_000;
 
-export function askServiceForMany(url: string, keyFile: string | undefined): LookUp {
-  const apiKey = readKey(keyFile);
+/** `stop` ends it with what was answered so far. */
+export function askServiceForMany(url: string, keyFile: string | undefined, stop: AbortSignal): LookUp {
   const client = createClient({
-    ...{ baseUrl: url, apiKey, timeout: MANY_MS, onProblem: () => {}, fetch: namingCauses },
+    ...{ baseUrl: url, apiKey: readKey(keyFile), onProblem: () => {}, fetch: namingCauses },
+    // Who asks for so many waits, and counts failures, by rules of its own.
+    ...{ timeout: MANY_MS, breaker: false },
   });
-  return async names => {
-    const result = await client.domains(names);
-    if (!result.ok) throw new CommandFailed(`${url}: ${result.message}`);
-    // What the client did not send is shown as it was read.
-    return result.data.results.map((entry, at) =>
-      entry.domain === '' ? { ...entry, domain: names[at]! } : entry,
-    );
-  };
+  return patiently({
+    ask: names => client.domains(names, { signal: stop }),
+    // What ends it ends the next call too.
+    pause: seconds => setTimeout(seconds * 1_000, undefined, { signal: stop }).catch(() => {}),
+  });
 }
 
 /** Some causes have no code but only a message, such as a port that fetch refuses to connect to ("bad port"). */

@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFilter, type FilterOptions } from '../../client/src/filter.ts';
 import { createClient } from '../../client/src/index.ts';
-import { fusing } from '../../src/core/fuse.ts';
+import { fusing, withAbove } from '../../src/core/fuse.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 
 const NOW = Date.now();
 const DAY_MS = 86_400_000;
 const NAMES = ['burner.com', 'cc.cd', 'temp.mail.org'];
+const ABOVE_OF: Readonly<Record<string, string[]>> = { 'temp.mail.org': ['mail.org'] };
 
 type Pair = webcrypto.CryptoKeyPair;
 let keys: Pair;
@@ -22,7 +23,8 @@ let status = 200;
 let asked: { url: string; tag: string | undefined }[] = [];
 
 async function signed(names: readonly string[], madeAt: number, by = keys): Promise<Uint8Array> {
-  const body = Buffer.from(allAtOnce(fusing(names, madeAt, 7)).body);
+  const above = new Set(names.flatMap(name => ABOVE_OF[name] ?? []));
+  const body = Buffer.from(allAtOnce(fusing(withAbove(names, above), madeAt, 7)).body);
   return Buffer.concat([body, new Uint8Array(await crypto.subtle.sign('Ed25519', by.privateKey, body))]);
 }
 
@@ -60,7 +62,7 @@ describe('a filter', () => {
     const filter = createFilter(options());
     expect(filter.has('burner.com')).toBe(false);
     expect(await filter.ready()).toBe(true);
-    expect(['burner.com', 'a.b.burner.com', 'x.cc.cd', 'temp.mail.org'].map(filter.has)).toEqual([
+    expect(['burner.com', 'a.b.burner.com', 'x.cc.cd', 'a.temp.mail.org'].map(filter.has)).toEqual([
       true,
       true,
       true,
@@ -70,6 +72,21 @@ describe('a filter', () => {
       ['mail.org', 'company.com', 'notburner.com', 'com', '', 'bürner.com', 'a..b'].map(filter.has),
     ).toEqual(Array.from({ length: 7 }, () => false));
     expect(asked).toHaveLength(1);
+  });
+
+  it('takes a name of many labels for one of its own no more often than one of two', async () => {
+    const names = Array.from({ length: 2_000 }, (_, at) => `n${at}.x${at % 50}.com`);
+    const above = new Set(names.map(name => name.slice(name.indexOf('.') + 1)));
+    const bytes = Buffer.from(allAtOnce(fusing(withAbove(names, above), NOW, 7)).body);
+    const signature = await crypto.subtle.sign('Ed25519', keys.privateKey, bytes);
+    file = Buffer.concat([bytes, new Uint8Array(signature)]);
+    const filter = createFilter(options());
+    await filter.ready();
+    expect(names.every(filter.has) && names.every(name => filter.has(`a.${name}`))).toBe(true);
+    // Of eight labels seven would be looked for otherwise, and one of these be taken.
+    const others = Array.from({ length: 10_000 }, (_, at) => `y${20_000 + at}.org`);
+    const differ = others.filter(name => filter.has(`a.b.c.d.e.f.${name}`) !== filter.has(name));
+    expect(differ).toEqual([]);
   });
 
   it('is fetched again after its time, only where it has changed, and never gives way to an older one', async () => {
@@ -245,6 +262,52 @@ describe('a client with a filter', () => {
       '/v1/public/domain/company.com',
       '/v1/public/domain/burner.com',
       '/v1/public/domain/burner.com?explain=true',
+    ]);
+  });
+
+  it('sends none of many that is in it, and asks for none where all are, also while the service fails', async () => {
+    const filter = createFilter(options());
+    await filter.ready();
+    const sent: unknown[] = [];
+    const spying: typeof fetch = (url, init) => {
+      sent.push(init?.body ?? url);
+      return fetch(url, init);
+    };
+    const risk = createClient({ ...options(), filter, fetch: spying, onProblem: () => {} });
+    const burner = { risk_score: 100, reason: 'disposable' };
+    expect(await risk.domains(['jane@Burner.com', 'sub.cc.cd.', 'nowhere', 'burner.com'])).toMatchObject({
+      ok: true,
+      fromCache: true,
+      quota: null,
+      data: {
+        results: [
+          { domain: 'burner.com', ...burner },
+          { domain: 'sub.cc.cd', ...burner },
+          { error: 'validation_error' },
+          { domain: 'burner.com', ...burner },
+        ],
+        count: 4,
+      },
+    });
+    const signal = AbortSignal.abort();
+    expect(await risk.domains(['burner.com'], { signal })).toMatchObject({ ok: false, cause: 'aborted' });
+    expect(sent).toEqual([]);
+    expect((await risk.domains(['burner.com', 'company.com'])).ok).toBe(false);
+    expect((await risk.domains(['burner.com'], { confirm: true })).ok).toBe(false);
+    expect(sent).toEqual(['{"domains":["company.com"]}', '{"domains":["burner.com"]}']);
+  });
+
+  it('knows a name with the dot of the root by the same name, and always asks for a check', async () => {
+    const filter = createFilter(options());
+    await filter.ready();
+    const risk = createClient({ ...options(), filter, onProblem: () => {} });
+    expect(await risk.lookup('x@burner.com.')).toMatchObject({ ok: true, data: { domain: 'burner.com' } });
+    expect((await risk.lookup('x@burner.com..')).ok).toBe(false);
+    expect((await risk.check('x@burner.com')).ok).toBe(false);
+    expect(asked.map(({ url }) => url)).toEqual([
+      '/v1/public/filter',
+      '/v1/public/domain/burner.com..',
+      '/v1/check/x%40burner.com',
     ]);
   });
 

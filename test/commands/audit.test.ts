@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { actor, operateOn } from '../../src/commands/world.ts';
 import { digestOf } from '../../src/core/key.ts';
+import type { MadeKey as OwnKey } from '../../src/operate.ts';
 import { type MadeKey, openBeside, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -79,8 +80,11 @@ test('for people there is a table, and no text in it drives the terminal', async
     subject: 'a.example',
     detail: null,
   });
+  const { key } = (await operateOn(store).createKey({ name: 'web "shop"' }, actor())) as OwnKey;
   const { code, stdout } = await run(['audit'], { folder });
   expect(code).toBe(0);
+  // A key has a name for people, and its id is what commands take.
+  expect(stdout).toMatch(new RegExp(` key\\.create +web "shop" \\(${key.id}\\)`));
   expect((await run(['audit', '--limit', '1'], { folder })).stdout.trim().split('\n')).toHaveLength(2);
   expect(stdout).toMatch(
     /^AT +WHO +VIA +ACTION +SUBJECT +DETAIL\n2099-01-01T00:00:00Z +�\[31mred +192\.0\.2\.1 /,

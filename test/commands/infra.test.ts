@@ -6,12 +6,12 @@ import { lineage } from '../../src/core/domain.ts';
 import { isByTwoFamilies } from '../../src/core/guest.ts';
 import { dayOf } from '../../src/core/quota.ts';
 import { packageFeeds } from '../../src/feeds/packages.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { a, mx, startDns } from '../support/dns.ts';
 import { LONG_LISTS } from '../support/environment.ts';
 import { guestOf } from '../support/guests.ts';
 import { CLI, output, type ProcessOptions, run, runJson, startChild } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { storeAt } from '../support/store.ts';
 
 interface Swept {
   readonly asked: number;
@@ -46,9 +46,7 @@ async function sweptOnce() {
   const listed = installed.names.toSorted().slice(0, 15);
   const path = join(folder, 'ours.txt');
   writeFileSync(path, listed.join('\n'));
-  const store = await openSqliteStore(join(folder, 'domain-risk.db'), error => {
-    throw error;
-  });
+  const store = await storeAt(join(folder, 'domain-risk.db'));
   await run(['feeds', 'add', 'ours', path], { folder, env: { FEEDS_OFF: OFF } });
   const catalog = await loadCatalog({ feedsOff: OFF.split(',') }, () => {}, store);
   for (const name of listed) expect(isByTwoFamilies(catalog.listed(lineage(name)).families)).toBe(true);

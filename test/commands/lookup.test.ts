@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { json } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
 import { type LookupOptions, usageProblem } from '../../src/commands/lookup.ts';
 import { mx } from '../support/dns.ts';
-import { run, runJson } from '../support/process.ts';
+import { CLI, environment, run, runJson, startChild } from '../support/process.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
 
 const shared = sharedService();
@@ -140,8 +144,68 @@ test('lookup of a file answers as the service does, judged here or by a service,
   ]);
   // What holds no domain was not sent.
   expect(await shared().used(made.key)).toBe(5 + 3);
+  // As a spreadsheet saves it in Europe as "Unicode text".
+  writeFileSync(table, `\ufeffid;Email\r\n1;gmail.com\r\n2;\r\n`, 'utf16le');
+  const saved = await run(['lookup', '--file', table, '--column', 'email', '--offline', '--csv'], beside());
+  expect(saved).toMatchObject({
+    stdout: expect.stringMatching(/\ngmail\.com,gmail\.com,5,safe,.*\n$/),
+    stderr: 'rows without a value in column email, left out: 1\nDone: 1 results, 0 invalid\n',
+  });
   const people = await run(['lookup', '--file', plain, '--offline'], beside());
   expect(people.stdout).toMatch(/^DOMAIN +RISK SCORE +REASON +MX PROVIDER\ngmail\.com +5 +safe +Gmail\n/);
+});
+
+test('lookup of a file by a service writes all that was counted when the quota ends, and says what has no answer', async () => {
+  const { key, secret } = await shared().key({ quota: 3 });
+  const folder = temporaryFolder();
+  const [file, keyFile] = [join(folder, 'names.txt'), join(folder, 'key')];
+  writeFileSync(file, 'gmail.com\nmailinator.com\nnowhere\nyopmail.com\noutlook.com\n');
+  writeFileSync(keyFile, secret);
+  const asked = ['lookup', '--file', file, '--url', shared().base, '--key-file', keyFile];
+  const { code, stdout, stderr } = await run([...asked, '--csv'], beside());
+  const lines = stdout.split('\n').map(line => line.split(','));
+  expect(lines.slice(1, -1).map(([input, , score, , , , , , error]) => [input, score, error])).toEqual([
+    ['gmail.com', '5', ''],
+    ['mailinator.com', '100', ''],
+    ['nowhere', '', 'validation_error'],
+    ['yopmail.com', '100', ''],
+    ['outlook.com', '', 'quota_exceeded'],
+  ]);
+  expect(stderr).toMatch(
+    /^Done: 3 results, 1 invalid, 1 not looked up\ndomain-risk: 1 not looked up: http.* quota/,
+  );
+  expect([code, await shared().used(key)]).toEqual([1, 3]);
+  // Where nothing at all was answered there is nothing to write.
+  expect(await run(asked, beside())).toMatchObject({ code: 1, stdout: '' });
+});
+
+test('lookup of a file by a service writes what was answered when it is interrupted', async () => {
+  const folder = temporaryFolder();
+  const [file, keyFile] = [join(folder, 'names.txt'), join(folder, 'key')];
+  writeFileSync(file, Array.from({ length: 1_001 }, (_, at) => `a${at}.com`).join('\n'));
+  writeFileSync(keyFile, 'drk_x');
+  let calls = 0;
+  const server = createServer(async (request, response) => {
+    // Of the second call nothing is heard any more.
+    if (++calls === 2) return void child.kill('SIGINT');
+    const { domains } = (await json(request)) as { domains: string[] };
+    const fields = { risk_score: 5, reason: 'safe', is_free_provider: false, is_corporate_email: false };
+    const results = domains.map(domain => ({ domain, ...fields, mx_provider_label: null }));
+    response.end(JSON.stringify({ results, count: results.length }));
+  });
+  onTestFinished(() => void server.close().closeAllConnections());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const command = [process.execPath, CLI, 'lookup', '--file', file, '--url', url, '--key-file', keyFile];
+  const { child, exited, stdout } = startChild([...command, '--csv'], environment(folder, {}));
+  expect((await exited).code).toBe(1);
+  const lines = stdout().trimEnd().split('\n');
+  expect([lines.length, lines[1000], lines[1001]]).toEqual([
+    1_002,
+    'a999.com,a999.com,5,safe,false,false,,,,',
+    'a1000.com,a1000.com,,,,,,,aborted,Interrupted.',
+  ]);
 });
 
 test.each<[string | undefined, LookupOptions, RegExp | undefined]>([
@@ -155,6 +219,7 @@ test.each<[string | undefined, LookupOptions, RegExp | undefined]>([
   [undefined, { file: 'x', explain: true }, /for one domain/],
   [undefined, { file: 'x', json: true, csv: true }, /not both/],
   ['a.com', { keyFile: 'x' }, /needs --url/],
+  ['a.com', { url: 'http://a', keyFile: 'x', offline: true }, /one of them/],
 ])('what is wrong with lookup of %j with %j is %s', (domain, options, message) => {
   const problem = usageProblem(domain, options);
   if (message) expect(problem).toMatch(message);

@@ -10,7 +10,6 @@ import { ALIVE_MS } from '../../src/core/server.ts';
 import { newKey } from '../../src/operate.ts';
 import { isPostgresStore, openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { flagOf, someKey } from '../store/contract.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
@@ -18,6 +17,7 @@ import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts'
 import { read, run, runJson, startServer } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { spendOne } from '../support/spend.ts';
+import { storeAt } from '../support/store.ts';
 
 const DAY = '2026-11-15';
 const SINCE = '2026-08-17';
@@ -119,12 +119,7 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     onTestFinished(() => store.close());
     return store;
   }
-  const source = () =>
-    closing(
-      openSqliteStore(file(), error => {
-        throw error;
-      }),
-    );
+  const source = () => storeAt(file());
   const migrate = (...args: string[]) =>
     run(['migrate', '--from', `sqlite:${file()}`, ...args], { folder, env: { DATABASE_URL: url } });
 
