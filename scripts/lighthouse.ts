@@ -25,8 +25,12 @@ const FORMS = { desk: ['--preset=desktop'], phone: [] } as const;
 type Scores = Record<(typeof CATEGORIES)[number], number>;
 
 /** Beside it the service answers in this process. */
-async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const env = bareEnvironment({ CHROME_PATH: findBrowser() ?? '' });
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
   await promisify(execFile)(command, [...args], { cwd, env, timeout: LONGEST_MS });
 }
 
@@ -35,7 +39,8 @@ async function scoresOf(folder: string, url: string, form: readonly string[]): P
   const categories = `--only-categories=${CATEGORIES.join(',')}`;
   const said = ['--output=json', `--output-path=${report}`, '--quiet', '--chrome-flags=--no-sandbox'];
   const program = join(folder, 'node_modules/lighthouse/cli/index.js');
-  await run(process.execPath, [program, url, ...form, categories, ...said], folder);
+  const env = bareEnvironment({ CHROME_PATH: findBrowser() ?? '' });
+  await run(process.execPath, [program, url, ...form, categories, ...said], folder, env);
   const { categories: found } = JSON.parse(readFileSync(report, 'utf8')) as {
     categories: Record<string, { score: number }>;
   };
@@ -49,7 +54,13 @@ const sum = (scores: Scores) => CATEGORIES.reduce((all, name) => all + scores[na
 const ends: (() => void | Promise<void>)[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'domain-risk-lighthouse-'));
 try {
-  await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', `lighthouse@${VERSION}`], folder);
+  await run(
+    'npm',
+    ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', `lighthouse@${VERSION}`],
+    folder,
+    // As whoever runs this reaches the registry: by a proxy, with certificates of its own.
+    process.env,
+  );
   const { base } = await startTestService({}, end => void ends.push(end));
   for (const [path, least] of Object.entries(WANTED)) {
     for (const [name, form] of Object.entries(FORMS)) {

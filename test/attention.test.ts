@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attentionOf } from '../console/src/attention.ts';
+import { attentionOf, dnsWord } from '../console/src/attention.ts';
 import type { Keys } from '../console/src/wire.ts';
 import { NO_VERDICTS } from '../src/core/mix.ts';
 
@@ -35,6 +35,28 @@ test.each([
   ['one that lasts', { keys: [key({ expires_at: '2026-11-23T00:00:00Z' })] }, []],
 ] as const)('%s', (_what, seen, expected) => {
   expect(titles(seen)).toEqual(expected);
+});
+
+test('of three hundred keys the first few are told, the worst of them first, and how many more there are', () => {
+  const keys = Array.from({ length: 300 }, (_, at) =>
+    key({ id: `${at}`, name: `trial ${at}`, used: at < 299 ? 9 : 10 }),
+  );
+  const all = titles({ keys });
+  expect(all).toHaveLength(6);
+  expect(all[0]).toBe('warning: trial 299 has used 100 % of its quota');
+  expect(all.at(-1)).toBe('info: 295 more about keys');
+});
+
+const PROBLEM = { address: '192.0.2.1:53', problem: 'does not answer' };
+test.each([
+  ['OK', { isDegraded: false, problems: [] }, { verdicts: 100, degraded: 4 }],
+  ['Unknown', undefined, { verdicts: 100, degraded: 4 }],
+  ['Failing', undefined, { verdicts: 10, degraded: 10 }],
+  ['Failing', { isDegraded: false, problems: [] }, { verdicts: 10, degraded: 10 }],
+  ['Failing', { isDegraded: true, problems: [] }, { verdicts: 0, degraded: 0 }],
+  ['Not trusted', { isDegraded: true, problems: [PROBLEM] }, { verdicts: 0, degraded: 0 }],
+])('DNS is %s with %j and %j', (word, dns, seen) => {
+  expect(dnsWord(dns, seen)).toBe(word);
 });
 
 test('the worst comes first, and what ends soon is told', () => {

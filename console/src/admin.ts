@@ -2,7 +2,7 @@
 
 import { type Check, nothing } from '../../client/src/shape.ts';
 import { ask, type Question, type Result } from './api.ts';
-import { door } from './door.ts';
+import { overruled, shut } from './door.ts';
 import { adminToken, operatorName } from './session.ts';
 import {
   type Acts,
@@ -50,11 +50,21 @@ export type FeedStatus = Feeds['feeds'][number];
 export type Host = Hosts['hosts'][number];
 export type { MadeOperator } from './wire.ts';
 export type NamedOperator = Operators['operators'][number];
+export type { Decisions as DecisionsFound } from './wire.ts';
 export type Decision = Decisions['decisions'][number];
 export type Act = Acts['acts'][number];
 
 /** Header values are bytes: a name with an umlaut goes as UTF-8. */
 const asBytes = (text: string) => String.fromCharCode(...new TextEncoder().encode(text));
+
+const signed = (secret: string, name: string) => ({
+  secret,
+  headers: name.trim() === '' ? {} : { 'x-operator': asBytes(name.trim()) },
+});
+
+/** Before anybody is signed in with it. */
+export const tryToken = (token: string, name: string): Promise<Result<Operators>> =>
+  ask({ path: '/admin/operators', ...signed(token, name), check: isOperators });
 
 /** What does not have the shape of the answer comes from something else that answers in its place. */
 async function admin<T>(
@@ -62,18 +72,16 @@ async function admin<T>(
   check: Check,
   question: Omit<Question, 'path' | 'check'> = {},
 ): Promise<Result<T>> {
-  const name = operatorName.get().text.trim();
   const secret = adminToken.get().text;
   const result = await ask<T>({
     path: `/admin/${path}`,
-    secret,
-    headers: name === '' ? {} : { 'x-operator': asBytes(name) },
+    ...signed(secret, operatorName.get().text),
     check,
     ...question,
   });
   // Nothing is said about a token that was typed since.
   const isRefused = !result.ok && result.code === 'unauthorized' && secret === adminToken.get().text;
-  if (isRefused) door.set(result);
+  if (isRefused) shut(result);
   return result;
 }
 
@@ -97,9 +105,12 @@ export const listOverrides = () => admin<Overrides>('overrides', isOverrides);
 export const setOverride = (
   domain: string,
   body: Pick<Override, 'action' | 'below' | 'note' | 'expires_at'>,
-) => admin<Override>(`overrides/${segment(domain)}`, isOverride, { method: 'PUT', body });
+) => overruling(admin<Override>(`overrides/${segment(domain)}`, isOverride, { method: 'PUT', body }));
 export const removeOverride = (domain: string) =>
-  admin<null>(`overrides/${segment(domain)}`, nothing, { method: 'DELETE' });
+  overruling(admin<null>(`overrides/${segment(domain)}`, nothing, { method: 'DELETE' }));
+
+/** Also where it failed: the answer may have been lost on its way. */
+const overruling = <T>(result: Promise<Result<T>>) => result.finally(() => overruled.set(Date.now()));
 
 export const listFeeds = () => admin<Feeds>('feeds', isFeeds);
 export const rollBackFeed = (feed: string) =>
@@ -113,6 +124,8 @@ export const rejectFeed = (feed: string, domains: readonly string[]) =>
   admin<FeedDecision>(`feeds/${segment(feed)}/reject`, isFeedDecision, post({ domains }));
 
 export const listHosts = () => admin<Hosts>('infra', isHosts);
+/** One, with all names that are kept of it; none where it is not known. */
+export const findHost = (host: string) => admin<Hosts>(`infra?${new URLSearchParams({ host })}`, isHosts);
 export const forgetHost = (host: string) =>
   admin<HostState>(`infra/${segment(host)}/forget`, isHostState, post());
 export const relearnHost = (host: string) =>

@@ -7,6 +7,7 @@ import { lazily } from './parts/lazy-view.tsx';
 import { Notice } from './parts/notice.tsx';
 import { Session } from './parts/sign-in.tsx';
 import { route } from './route.ts';
+import { departures } from './session.ts';
 import { useShared } from './shared.ts';
 import { takesFocus } from './shortcut.ts';
 import { comeBack } from './sign-in.ts';
@@ -57,10 +58,11 @@ function viewOf(path: readonly string[]): ViewRow {
   return [...VIEWS, ...LINKED].find(isFor) ?? NOT_FOUND;
 }
 
-comeBack();
+void comeBack();
 
 export function App() {
   const path = useShared(route);
+  const visit = useShared(departures);
   const current = viewOf(path);
   const domain = current.path === '' ? path[1] : undefined;
   const main = useRef<HTMLElement>(null);
@@ -71,10 +73,10 @@ export function App() {
     const isAsking =
       domain !== undefined && document.activeElement?.matches('.ask :is(textarea, input, button)');
     const heading = domain === undefined ? 'h1' : '#result-title';
-    if (!isFirst.current && !isAsking && !takesFocus())
+    if (!takesFocus() && !isFirst.current && !isAsking)
       main.current?.querySelector<HTMLElement>(heading)?.focus();
     isFirst.current = false;
-  }, [current, domain]);
+  }, [current, domain, visit]);
 
   return (
     <>
@@ -91,7 +93,7 @@ export function App() {
       </a>
       <Header current={current.path} />
       <main id="main" ref={main}>
-        <Boundary key={current.path} View={current.View} />
+        <Boundary key={`${current.path} ${visit}`} View={current.View} />
       </main>
       <Footer />
     </>

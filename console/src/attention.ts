@@ -1,5 +1,6 @@
 /** What an operator should look at first, the worst first. */
 
+import type { Dns } from './calls.ts';
 import { fromNow, number, plural } from './time.ts';
 import type { Keys, Traffic } from './wire.ts';
 
@@ -15,6 +16,8 @@ export interface Attention {
 
 const NEARLY_USED = 0.9;
 const SOON_MS = 7 * 86_400_000;
+/** Three hundred trial keys at the end of their quota must not hide the rest. */
+const MOST_OF_KEYS = 5;
 /** Shares from which on more than a few callers notice. */
 const MANY_DEGRADED = 0.05;
 const MANY_REFUSED = 0.2;
@@ -67,14 +70,32 @@ export function attentionOf({ total, keys, dns, failingFeeds, now }: Seen): Atte
     text: `It ${problem}.`,
     ...health,
   }));
-  const all = [
-    ...ofTraffic.filter(one => one !== false),
-    ...ofDns,
-    ...ofFeeds,
-    ...keys.flatMap(key => ofKey(key, now)),
-  ];
-  const ranks = ['error', 'warning', 'info'];
-  return all.sort((a, b) => ranks.indexOf(a.tone) - ranks.indexOf(b.tone));
+  const ofKeys = worstFirst(keys.flatMap(key => ofKey(key, now)));
+  const shown = ofKeys.slice(0, MOST_OF_KEYS);
+  const rest = ofKeys.length - shown.length;
+  const more: Attention = {
+    tone: 'info',
+    title: `${number(rest)} more about keys`,
+    text: 'Keys that expire soon, or that have used nearly all of their quota.',
+    href: '#/operator/keys',
+    link: 'Open Keys',
+  };
+  const found = [...ofTraffic.filter(one => one !== false), ...ofDns, ...ofFeeds, ...shown];
+  return [...worstFirst(found), ...(rest > 0 ? [more] : [])];
+}
+
+const RANKS = ['error', 'warning', 'info'];
+const worstFirst = (all: readonly Attention[]) =>
+  all.toSorted((a, b) => RANKS.indexOf(a.tone) - RANKS.indexOf(b.tone));
+
+/** One word for DNS: what readiness says of the servers, and what lookups met. OK only where both are known to be. */
+export function dnsWord(
+  dns: Dns | undefined,
+  { degraded, verdicts }: Pick<Traffic['total'], 'degraded' | 'verdicts'>,
+): string {
+  if (dns && dns.problems.length > 0) return 'Not trusted';
+  if (dns?.isDegraded || share(degraded, verdicts) >= MANY_DEGRADED) return 'Failing';
+  return dns ? 'OK' : 'Unknown';
 }
 
 function ofKey({ id, name, used = 0, quota, expires_at, revoked_at }: ListedKey, now: number): Attention[] {

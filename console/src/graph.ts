@@ -91,16 +91,21 @@ function across(from: Box, to: Box): string {
 /** From below the left corner of one to the left side of another that is further down. */
 const down = (from: Box, to: Box) => `M${from.x + 10} ${from.y + from.height}V${middle(to)}H${to.x}`;
 
-export function draw(domain: string, hosts: readonly GraphHost[], width: number): Drawing {
+/** A learned address, and the domain of numbered hosts (`*.example.com`), have no page of their own. */
+export const hasPage = (host: string) => !/[:*]|\.\d+$/.test(host);
+const kindOf = (host: string) => (hasPage(host) ? 'host' : 'address');
+
+/** Without a domain the hosts come first: what was learned of them, whoever asks. */
+export function draw(domain: string | undefined, hosts: readonly GraphHost[], width: number): Drawing {
   return width < NARROW ? drawTree(domain, hosts, width) : drawColumns(domain, hosts, width);
 }
 
 /** Side by side: domain, hosts, addresses, listed domains. */
-function drawColumns(domain: string, hosts: readonly GraphHost[], width: number): Drawing {
+function drawColumns(domain: string | undefined, hosts: readonly GraphHost[], width: number): Drawing {
   const gap = width < 900 ? 20 : 30;
   const hasAddresses = hosts.some(({ addresses }) => addresses.length > 0);
   const name = Math.min(230, width * 0.19);
-  const hostX = name + gap;
+  const hostX = domain === undefined ? 1 : name + gap;
   const addressX = hostX + name + gap;
   const addressWidth = width < 900 ? 112 : 124;
   const groupX = hasAddresses ? addressX + addressWidth + gap : addressX;
@@ -113,7 +118,7 @@ function drawColumns(domain: string, hosts: readonly GraphHost[], width: number)
     const { group, nodes: listed } = groupAt(host, groupX, y, width - groupX - 1);
     const tall = Math.max(group.height, host.addresses.length * ROW);
     // At its head: in the middle of fifty names the host would be a screen away from the domain.
-    const own = node('host', host.host, hostX, y, name);
+    const own = node(kindOf(host.host), host.host, hostX, y, name);
     const addresses = host.addresses.map((address, at) =>
       node('address', address, addressX, y + at * ROW, addressWidth),
     );
@@ -126,32 +131,35 @@ function drawColumns(domain: string, hosts: readonly GraphHost[], width: number)
     y += tall + 2 * PAD;
   }
   const height = y - 2 * PAD + 1;
+  if (domain === undefined) return { width, height, nodes, groups, edges };
   const first = node('domain', domain, 1, 1, name - 1);
   const roots = ofHosts.map(host => across(first, host));
   return { width, height, nodes: [first, ...nodes], groups, edges: [...roots, ...edges] };
 }
 
 /** Below each other, each step a little further in: for phones. */
-function drawTree(domain: string, hosts: readonly GraphHost[], width: number): Drawing {
+function drawTree(domain: string | undefined, hosts: readonly GraphHost[], width: number): Drawing {
   const step = 24;
   const wide = (x: number) => Math.min(MOST_NAME, width - x - 1);
-  const first = node('domain', domain, 1, 1, wide(1));
-  const nodes: Node[] = [first];
+  const first = domain === undefined ? undefined : node('domain', domain, 1, 1, wide(1));
+  const nodes: Node[] = first ? [first] : [];
   const groups: Group[] = [];
   const edges: string[] = [];
-  let y = 1 + ROW;
+  const x = first ? step : 1;
+  let y = first ? 1 + ROW : 1;
   for (const host of hosts) {
-    const own = node('host', host.host, step, y, wide(step));
+    const own = node(kindOf(host.host), host.host, x, y, wide(x));
     y += ROW;
     const addresses = host.addresses.map((address, at) =>
-      node('address', address, 2 * step, y + at * ROW, wide(2 * step)),
+      node('address', address, x + step, y + at * ROW, wide(x + step)),
     );
     y += addresses.length * ROW;
-    const { group, nodes: listed } = groupAt(host, 2 * step, y, width - 2 * step - 1);
+    const { group, nodes: listed } = groupAt(host, x + step, y, width - x - step - 1);
     y += group.height + PAD;
     nodes.push(own, ...addresses, ...listed);
     groups.push(group);
-    edges.push(down(first, own), ...[...addresses, group].map(to => down(own, to)));
+    if (first) edges.push(down(first, own));
+    edges.push(...[...addresses, group].map(to => down(own, to)));
   }
   return { width, height: y, nodes, groups, edges };
 }

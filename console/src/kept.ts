@@ -2,27 +2,34 @@
 
 import { type Shared, share } from './shared.ts';
 
+/** Other tabs have the same: each reads what is stored now, not what it once read. */
 export function kept<T>(name: string, first: T, check: (value: unknown) => value is T): Shared<T> {
-  const shared = share(stored(name, first, check));
-  shared.watch(next => {
+  const shared = share(first);
+  const get = (): T => {
     try {
-      // What is as it is without a choice leaves no trace.
-      if (JSON.stringify(next) === JSON.stringify(first)) localStorage.removeItem(name);
-      else localStorage.setItem(name, JSON.stringify(next));
+      const value: unknown = JSON.parse(localStorage.getItem(name) ?? 'null');
+      return check(value) ? value : first;
     } catch {
-      // Then it lasts as long as the page.
+      return shared.get();
     }
+  };
+  addEventListener('storage', ({ key }) => {
+    if (key === name || key === null) shared.set(get());
   });
-  return shared;
-}
-
-function stored<T>(name: string, first: T, check: (value: unknown) => value is T): T {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(name) ?? 'null');
-    return check(value) ? value : first;
-  } catch {
-    return first;
-  }
+  return {
+    ...shared,
+    get,
+    set(next) {
+      try {
+        // What is as it is without a choice leaves no trace.
+        if (JSON.stringify(next) === JSON.stringify(first)) localStorage.removeItem(name);
+        else localStorage.setItem(name, JSON.stringify(next));
+      } catch {
+        // Then it lasts as long as the page.
+      }
+      shared.set(next);
+    },
+  };
 }
 
 export const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';

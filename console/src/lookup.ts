@@ -1,12 +1,15 @@
 /** Looking up one domain: each has a page of its own, and what was paid for is shown again without a call. */
 
-import { type Answer, askDomain, type DomainRisk, type Result } from './api.ts';
+import type { Answer, DomainRisk, Result } from './api.ts';
+import { askDomain } from './calls.ts';
+import { domainIn } from './domain-in.ts';
+import { overruled } from './door.ts';
+import { noteLists } from './lists-in-use.ts';
 import { readNames } from './names.ts';
 import { remember } from './recent.ts';
 import { domainHere, domainHref, renameHere, route } from './route.ts';
 import { run, startRun } from './run.ts';
-import { apiKey, looksLikeKey } from './session.ts';
-import { type Shared, share } from './shared.ts';
+import { apiKey, looksLikeKey, personal, whenForgotten } from './session.ts';
 
 export interface Lookup {
   readonly domain: string;
@@ -15,8 +18,8 @@ export interface Lookup {
   readonly result?: Result<DomainRisk>;
 }
 
-export const typedNames = share('');
-export const lookup: Shared<Lookup | undefined> = share<Lookup | undefined>(undefined);
+export const typedNames = personal('');
+export const lookup = personal<Lookup | undefined>(undefined);
 let stop = new AbortController();
 
 /** A page that stays open for weeks must not keep all that it was ever asked. */
@@ -29,11 +32,20 @@ function keep(answer: Answer<DomainRisk>): void {
   if (answers.size > MOST_ANSWERS) answers.delete(answers.keys().next().value!);
 }
 
+whenForgotten(() => {
+  stop.abort();
+  stop = new AbortController();
+  answers.clear();
+  if (domainHere() !== undefined) renameHere('#/');
+});
+
+const isTrue = (result: Result<DomainRisk> | undefined) => !result?.ok || result.at > overruled.get();
+
 function keptAnswer(domain: string): Result<DomainRisk> | undefined {
-  return (
+  const found =
     answers.get(domain) ??
-    run.get()?.rows.find(({ result }) => result?.ok && result.data.domain === domain)?.result
-  );
+    run.get()?.rows.find(({ result }) => result?.ok && result.data.domain === domain)?.result;
+  return isTrue(found) ? found : undefined;
 }
 
 /** Asks, whatever is known already, and shows its page. */
@@ -54,6 +66,7 @@ async function ask(domain: string, secret: string): Promise<void> {
   const { data } = result;
   keep(result);
   remember(data);
+  if (data.evidence) void noteLists(data.evidence.snapshot);
   lookup.set({ domain: data.domain, isWaiting: false, result });
   if (domainHere() === domain && domain !== data.domain) renameHere(domainHref(data.domain));
 }
@@ -61,7 +74,11 @@ async function ask(domain: string, secret: string): Promise<void> {
 /** By a link, the way back, or a reload: what is known is shown, and what is not is asked where there is a key. */
 function arrive(): void {
   const domain = domainHere();
-  if (domain === undefined || lookup.get()?.domain === domain) return;
+  const shown = lookup.get();
+  if (domain === undefined || (shown?.domain === domain && isTrue(shown.result))) return;
+  // A link may hold an email address: it stays neither here nor in the history.
+  const inside = domainIn(domain);
+  if (inside !== undefined && inside !== domain) return renameHere(domainHref(inside));
   if (readNames(typedNames.get()).domains.length < 2) typedNames.set(domain);
   const before = keptAnswer(domain);
   const { text: secret } = apiKey.get();

@@ -7,13 +7,16 @@ export interface Sample {
 }
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/;
-const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+const LABEL = /,(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 export function parseMetrics(text: string): Sample[] {
   return text.split('\n').flatMap(line => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
     if (name === undefined) return [];
-    const pairs = [...labels.matchAll(LABEL)].map(([, key, word]) => [key!, word!.replace(/\\(.)/g, '$1')]);
+    const pairs = [...`,${labels}`.matchAll(LABEL)].map(([, key, word]) => [
+      key!,
+      word!.replace(/\\(.)/g, '$1'),
+    ]);
     return [{ name, labels: Object.fromEntries(pairs), value: Number(value) }];
   });
 }
@@ -38,8 +41,10 @@ export interface Totals extends Counts {
   readonly inFlight: number;
 }
 
-/** Probes, pages and this page's own polling say nothing about callers. */
-const API_ROUTES = new Set(['domain', 'top_domains', 'usage']);
+/** What callers ask with a key, by the names of the routes. Probes, pages and this page's own polling say nothing of them. */
+export const API_ROUTES: ReadonlySet<string> = new Set([
+  ...['domain', 'domains', 'check', 'top_domains', 'changes', 'filter', 'usage'],
+]);
 
 export function totalsOf(samples: readonly Sample[], at: number): Totals {
   const requests = samples.filter(

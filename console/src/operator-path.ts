@@ -18,10 +18,14 @@ export const RANGES = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' }
 export type Range = keyof typeof RANGES;
 export const isRange = (text: string): text is Range => Object.hasOwn(RANGES, text);
 
-/** `#/operator`, a tab of it, a range of its home, or `#/keys/<id>`. */
+/** What has pages of its own: `#/keys/<id>`, `#/hosts/<host>`. */
+export const isPageOf = (first: string | undefined): first is 'keys' | 'hosts' =>
+  first === 'keys' || first === 'hosts';
+
+/** `#/operator`, a tab of it, a range of its home, or the page of a key or a host. */
 export function isOperatorPath([first, second, third, ...rest]: readonly string[]): boolean {
   if (rest.length > 0) return false;
-  if (first === 'keys') return !!second && third === undefined;
+  if (isPageOf(first)) return !!second && third === undefined;
   if (first !== 'operator') return false;
   if (third !== undefined) return second === 'home' && isRange(third);
   return second === undefined || isTab(second);

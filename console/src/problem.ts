@@ -33,10 +33,17 @@ const UNSENT: Record<Exclude<Failure['kind'], 'refused'>, Row> = {
 };
 
 const REFUSED: Record<string, Row> = {
-  unauthorized: ({ detail }) => ({
-    title: 'The key is not accepted',
-    advice: `${sentence(detail)}It is incomplete, expired, revoked, or belongs to another service. Paste the whole key again; if it still fails, ask an operator for a new one.`,
-  }),
+  unauthorized: ({ detail, path }) =>
+    path?.startsWith('/admin/')
+      ? {
+          title: 'The token is not accepted',
+          advice:
+            'It is neither the ADMIN_TOKEN that this service was started with nor the token of an operator, or it was revoked. Nothing was changed. Sign in again.',
+        }
+      : {
+          title: 'The key is not accepted',
+          advice: `${sentence(detail)}It is incomplete, expired, revoked, or belongs to another service. Paste the whole key again; if it still fails, ask an operator for a new one.`,
+        },
   forbidden: ({ detail }) => ({
     title: 'This key may not be used from here',
     advice: `${sentence(detail)}A key that is limited to origins cannot be used in this page: a browser names no origin when a page asks its own server. One that is limited to networks works only from these. Use a key without such limits.`,
@@ -88,6 +95,7 @@ export function explain(failure: Failure): Problem {
 /** What the service says in half a sentence, as a whole one; it ends with a space. */
 function sentence(text: string | undefined): string {
   if (!text) return '';
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  // The name of a field stays as it is.
+  const whole = /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(whole) ? `${whole} ` : `${whole}. `;
 }

@@ -2,6 +2,7 @@
 
 import type { DomainRisk } from './api.ts';
 import { isBoolean, kept } from './kept.ts';
+import { whenForgotten } from './session.ts';
 
 export interface Recent {
   readonly domain: string;
@@ -23,6 +24,8 @@ export const recent = kept<readonly Recent[]>(
 keepsRecent.watch(isOn => {
   if (!isOn) recent.set([]);
 });
+
+whenForgotten(() => recent.set([]));
 
 export function remember({ domain, risk_score }: DomainRisk): void {
   if (!keepsRecent.get()) return;

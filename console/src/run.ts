@@ -1,8 +1,9 @@
 /** Looking up a list: a hundred names with one call, each of them counted; it can be cancelled and taken up again. */
 
-import { askDomains, type DomainRisk, type Failure, type Result } from './api.ts';
+import type { DomainRisk, Failure, Result } from './api.ts';
+import { askDomains } from './calls.ts';
 import { explain } from './problem.ts';
-import { type Shared, share } from './shared.ts';
+import { personal, whenForgotten } from './session.ts';
 
 export interface Row {
   readonly domain: string;
@@ -26,7 +27,7 @@ const AT_ONCE = 100;
 /** A list with a rate of one call a second waits its turn, but not for ever. */
 const MOST_WAITS = 60;
 
-export const run: Shared<Run | undefined> = share<Run | undefined>(undefined);
+export const run = personal<Run | undefined>(undefined);
 /** Drops the calls under way: nobody wants their answers any more. */
 let drop = new AbortController();
 
@@ -59,6 +60,8 @@ export function forgetRun(): void {
   drop.abort();
   run.set(undefined);
 }
+
+whenForgotten(forgetRun);
 
 function go(rows: readonly Row[], secret: string): void {
   drop.abort();

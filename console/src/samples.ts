@@ -1,6 +1,6 @@
 /** A lookup as programs make it, to copy: one row for each language. */
 
-import { domainPath } from './api.ts';
+import { domainPath } from './calls.ts';
 
 export interface SampleParts {
   readonly domain: string;

@@ -1,4 +1,4 @@
-/** What a person typed in to be let in: in memory, and in this tab's session storage only where they asked for it. */
+/** Who is signed in: in memory, and in this tab's session storage only where they asked for it; and what goes with them. */
 
 import { type Shared, share } from './shared.ts';
 
@@ -36,6 +36,31 @@ export const apiKey = typed('domain-risk.key');
 export const adminToken = typed('domain-risk.token');
 export const operatorName = typed('domain-risk.operator');
 adminToken.watch(({ remembered }) => operatorName.set({ ...operatorName.get(), remembered }));
+
+/** How often somebody left: views that hold something of a person begin anew with it. */
+export const departures = share(0);
+
+const belongings = new Set<() => void>();
+export const whenForgotten = (forget: () => void) => void belongings.add(forget);
+
+/** What belongs to whoever is signed in. */
+export function personal<T>(first: T): Shared<T> {
+  const shared = share(first);
+  whenForgotten(() => shared.set(first));
+  return shared;
+}
+
+/** What one person typed, asked and was told is not for the next one. */
+export function forgetPerson(): void {
+  for (const forget of belongings) forget();
+  departures.set(departures.get() + 1);
+}
+
+let keyBefore = apiKey.get().text;
+apiKey.watch(({ text }) => {
+  if (text !== '' && keyBefore !== '' && text !== keyBefore) forgetPerson();
+  keyBefore = text;
+});
 
 /** As `domain-risk keys list` shows it: enough to tell keys apart. */
 export function masked(secret: string): string {

@@ -16,7 +16,8 @@ export function share<T>(first: T): Shared<T> {
     get: () => value,
     set(next) {
       value = next;
-      for (const tell of watchers) tell(next);
+      // One of them may have set it again meanwhile.
+      for (const tell of watchers) tell(value);
     },
     watch(tell) {
       watchers.add(tell);

@@ -4,7 +4,10 @@ import { isBoolean, kept } from './kept.ts';
 
 export const usesShortcut = kept('domain-risk.shortcut', true, isBoolean);
 
-let isWanted = false;
+/** In the address of the console where the reference, a page of its own, led to it. */
+const WANTED = '?search';
+let isWanted = location.search === WANTED;
+if (isWanted) history.replaceState(null, '', `${location.pathname}${location.hash}`);
 
 /** Whether the search is to have the focus of the view that has just come, instead of its heading. */
 export function takesFocus(): boolean {
@@ -31,6 +34,7 @@ addEventListener('keydown', event => {
   if (event.key !== '/' || !usesShortcut.get() || isTaken(event)) return;
   event.preventDefault();
   if (focusSearch()) return;
+  if (location.pathname !== '/') return location.assign(`/${WANTED}#/`);
   isWanted = true;
   location.hash = '#/';
 });

@@ -1,8 +1,9 @@
 /** One sign-in for the session: a key or an operator's token, told apart by shape and tried with a call that counts nothing. */
 
-import { askUsage, type Failure } from './api.ts';
-import { door } from './door.ts';
-import { adminToken, apiKey, looksLikeKey, operatorName } from './session.ts';
+import { askUsage, type Failure, type Result } from './api.ts';
+import { door, shut } from './door.ts';
+import { adminToken, apiKey, departures, forgetPerson, looksLikeKey, operatorName } from './session.ts';
+import type { Operators } from './wire.ts';
 
 /** What was typed, by its shape; whether it is valid the service knows. */
 export type Kind = 'nothing' | 'key' | 'token' | 'incomplete' | 'neither';
@@ -28,54 +29,54 @@ export function signIn(credentials: Credentials): Promise<Failure | undefined> {
   return kindOf(credentials.text) === 'key' ? withKey(credentials) : withToken(credentials);
 }
 
+/** Nothing is kept before it is accepted, nor for somebody who left meanwhile. */
 async function withKey({ text, remembered }: Credentials): Promise<Failure | undefined> {
+  const before = departures.get();
   const result = await askUsage(text);
   if (!result.ok) return result;
-  apiKey.set({ text, remembered });
+  if (departures.get() === before) apiKey.set({ text, remembered });
   return undefined;
 }
 
 async function withToken({ text, name, remembered }: Credentials): Promise<Failure | undefined> {
-  operatorName.set({ text: isShared(text) ? name : '', remembered });
+  const before = departures.get();
+  const result = await tried(text, isShared(text) ? name : '');
+  if (!result.ok) return result;
+  if (departures.get() !== before) return undefined;
   adminToken.set({ text, remembered });
-  const failure = await enter();
-  if (failure && adminToken.get().text === text) leave();
-  return failure;
+  operatorName.set({ text: result.data.you, remembered });
+  door.set('open');
+  return undefined;
 }
 
 /** The code of operators' calls is loaded by whoever is one. */
-async function tried() {
+async function tried(token: string, name: string): Promise<Result<Operators>> {
   try {
-    const { listKeys } = await import('./admin.ts');
-    return await listKeys();
+    const { tryToken } = await import('./admin.ts');
+    return await tryToken(token, name);
   } catch {
     // After an upgrade the service no longer has the file that this page knows by name.
-    return { ok: false, kind: 'unreachable' } as const;
+    return { ok: false, kind: 'unreachable' };
   }
-}
-
-async function enter(): Promise<Failure | undefined> {
-  const { text: sent } = adminToken.get();
-  door.set('waiting');
-  const result = await tried();
-  // Signed out meanwhile, or in with another.
-  if (adminToken.get().text !== sent) return undefined;
-  door.set(result.ok ? 'open' : result);
-  return result.ok ? undefined : result;
-}
-
-function leave(): void {
-  adminToken.set({ text: '', remembered: false });
-  operatorName.set({ text: '', remembered: false });
-  door.set('closed');
 }
 
 export function signOut(): void {
   apiKey.set({ text: '', remembered: false });
-  leave();
+  shut('closed');
+  forgetPerson();
 }
 
 /** What this tab keeps is enough after a reload. */
-export function comeBack(): void {
-  if (adminToken.get().text !== '') void enter();
+export async function comeBack(): Promise<void> {
+  const { text: token, remembered } = adminToken.get();
+  if (token === '') return;
+  door.set('waiting');
+  const result = await tried(token, operatorName.get().text);
+  // Signed out meanwhile, or in with another.
+  if (adminToken.get().text !== token) return;
+  if (result.ok) {
+    operatorName.set({ text: result.data.you, remembered });
+    door.set('open');
+  } else if (result.status === 401 || result.status === 404) shut(result);
+  else door.set(result);
 }

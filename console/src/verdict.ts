@@ -64,7 +64,7 @@ const listed: Sentence = ({ evidence }) => {
 /** The detail tells it exactly: a count may be "100 or more". */
 const shared: Sentence = ({ evidence }) => {
   const told = /for (\d+(?: or more)?) listed/.exec(evidence?.signals[0]?.detail ?? '')?.[1];
-  return `Shares its mail server with ${told ?? 'other'} disposable domains.`;
+  return `Shares its mail server with ${told ?? 'other'} disposable ${told === '1' ? 'domain' : 'domains'}.`;
 };
 const receivedBy =
   (what: string): Sentence =>
@@ -88,6 +88,7 @@ export const SENTENCES: Readonly<Record<string, string | Sentence>> = {
   parked: 'This domain is parked and receives no mail.',
   disposable_hosts: 'Its mail goes to a disposable email service.',
   disposable_exchange: 'Some of its mail goes to a disposable email service.',
+  few_listed_guests: 'Some domains that share its mail servers are disposable.',
   learned_hosts: shared,
   learned_addresses: shared,
   listed_exchange: 'Its mail server belongs to a disposable email domain.',
@@ -141,6 +142,7 @@ export const SIGNAL_WORDS: Readonly<Record<string, string>> = {
   parked: 'Parked',
   disposable_hosts: 'Received by disposable mail hosts',
   disposable_exchange: 'A disposable mail host beside others',
+  few_listed_guests: 'Shares mail hosts with others, some of them disposable',
   learned_hosts: 'Shares mail hosts with disposable domains',
   listed_exchange: 'Received by a host of a disposable domain',
   learned_addresses: 'Shares addresses of mail hosts with disposable domains',

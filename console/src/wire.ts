@@ -348,10 +348,13 @@ export interface Hosts {
     readonly state: 'disposable' | 'undecided' | 'shared' | 'forgotten';
     readonly flagged: number;
     readonly innocent: number;
-    /** What its guests weigh together; 2.1 is enough, and 2.5 for own hosts. */
+    /** The evidence of its listed domains together; 2.1 is enough, and 2.5 for own hosts. */
     readonly sum: number;
     readonly last_seen: string | null;
+    /** Listed domains that it receives mail for. */
     readonly neighbours: readonly string[];
+    /** Where it is, as far as this server knows. */
+    readonly addresses: readonly string[];
   }[];
 }
 
@@ -364,6 +367,7 @@ export const isHosts: Check = /* @__PURE__ */ object({
     sum: number,
     last_seen: either(string, nothing),
     neighbours: array(string),
+    addresses: array(string),
   })),
 });
 
@@ -509,6 +513,8 @@ export const isDecisions: Check = /* @__PURE__ */ object({
 });
 
 export interface Operators {
+  /** The name that the audit log has for whoever asks. */
+  readonly you: string;
   readonly operators: readonly {
     readonly name: string;
     readonly created_at: string;
@@ -517,6 +523,7 @@ export interface Operators {
 }
 
 export const isOperators: Check = /* @__PURE__ */ object({
+  you: string,
   operators: array(object({
     name: string,
     created_at: string,

@@ -2,8 +2,9 @@
 
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { GraphHost } from '../../console/src/graph.ts';
 import { ACT } from '../support/act.ts';
-import { accessibilityProblems, BY_LAYOUT, hasBrowser, sharedConsole } from '../support/browser.ts';
+import { accessibilityProblems, BY_LAYOUT, hasBrowser, resize, sharedConsole } from '../support/browser.ts';
 import { mx } from '../support/dns.ts';
 import { sized } from '../support/scale.ts';
 import {
@@ -30,12 +31,12 @@ const PHONE = { width: 360, height: 740 };
 const ZOOMED = { width: 640, height: 400 };
 const SMALLEST = { width: 320, height: 568 };
 
-const GRAPH = [
+const GRAPH: readonly [GraphHost] = [
   {
     host: 'mx.burner.example.net',
     addresses: ['192.0.2.1', '192.0.2.2'],
     listed_guests: 41,
-    guests: Array.from({ length: 12 }, (_, at) => `a-listed-domain-${at}.example`),
+    guests: Array.from({ length: 25 }, (_, at) => `guest-0-${at}.com`),
   },
 ];
 
@@ -64,7 +65,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
       ['dark', SMALLEST, BY_LAYOUT],
     ] as const) {
       await page.emulateMedia({ colorScheme: theme });
-      await page.setViewportSize(size);
+      await resize(page, size);
       const inThis = [
         ...(await accessibilityProblems(page, rules)),
         ...(await page.evaluate<string[]>(overflow)),
@@ -72,10 +73,10 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
       found.push(...inThis.map(problem => `${theme} ${size.width}: ${problem}`));
     }
     for (const size of sized([ZOOMED], [PHONE, ZOOMED])) {
-      await page.setViewportSize(size);
+      await resize(page, size);
       found.push(...(await page.evaluate<string[]>(overflow)));
     }
-    await page.setViewportSize(WIDE);
+    await resize(page, WIDE);
     return found;
   }
 
@@ -121,6 +122,14 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     for (const summary of ['Raw JSON', 'As a table']) await page.getByText(summary).click();
     found.domain = await problems(page);
     expect(await unseen(page)).toEqual([]);
+    // The table of the graph too is cards on a phone, with each name on one line.
+    await resize(page, PHONE);
+    const rest =
+      "(node => [node.scrollWidth - node.clientWidth, node.clientHeight])($('.graph + details .table'))";
+    const [beyond, tall] = await page.evaluate<[number, number]>(rest.replace('$', 'document.querySelector'));
+    expect(beyond).toBe(0);
+    expect(tall).toBeLessThan(40 * GRAPH[0].guests.length);
+    await resize(page, WIDE);
     await lookUp(page, 'co.uk');
     await errorSaid(page, 'Not a valid domain');
     found.refusal = await problems(page);
@@ -157,10 +166,10 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     const found: Record<string, string[]> = {};
     await page.getByText('You are signed in').waitFor();
     found.welcome = await problems(page);
+    await button(page, 'Sign out').click();
     await page.goto(`${service().base}/?again#/welcome/${code}`);
     await errorSaid(page, 'This link does not work any more');
     found['not welcome'] = await problems(page);
-    await button(page, 'Sign out').click();
     await page.getByRole('banner').getByRole('link', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     found['sign in'] = await problems(page);
@@ -168,9 +177,19 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await page.getByText('Operator sign-in').waitFor();
     found.outside = await problems(page);
     await openOperator(page, TOKEN, 'Ann');
+    const [{ host, addresses, guests }] = GRAPH;
+    const rest = { flagged: 41, innocent: 1, sum: 40.3, last_seen: '2026-11-16', state: 'disposable' };
+    await page.route(/\/admin\/infra/, route =>
+      route.fulfill({ json: { hosts: [{ ...rest, host, addresses, neighbours: guests }] } }),
+    );
     for (const name of ['Home', 'Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit']) {
       const panel = await chooseTab(page, name);
       if (name === 'Health' || name === 'Home') await panel.locator('canvas').first().waitFor();
+      if (name === 'Learned hosts') {
+        // Its page has the same graph.
+        await panel.getByRole('table').getByRole('link', { name: host }).click();
+        await panel.locator('.graph svg').waitFor();
+      }
       found[name] = await problems(page);
     }
     await chooseTab(page, 'Keys');
@@ -193,10 +212,11 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     dns.zones.set('strange.example.net', {
       records: [mx('strange.example.net', 10, `${label}.${label}.${label}.example.com`)],
     });
-    const { secret } = await service().key({ name: 'k'.repeat(200), quota: 100 });
+    const { secret, key } = await service().key({ name: 'k'.repeat(200), quota: 100 });
     const domain = `${label}.${label}.${label}.example.net`;
     const rest = { below: true, note: null, author: 'Ann', createdAt: Date.now(), expiresAt: null };
-    await store.setOverride({ domain, action: 'deny', ...rest }, { ...ACT, subject: domain });
+    for (const subject of [domain, key.id])
+      await store.setOverride({ domain, action: 'deny', ...rest }, { ...ACT, subject });
 
     const page = await visit();
     const hidden = (selector: string) =>
@@ -207,7 +227,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     const answer = await answerAbout(page, 'strange.example.net');
     await answer.getByRole('listitem').filter({ hasText: label }).waitFor();
     expect(await hidden('html')).toBe(0);
-    await page.setViewportSize(PHONE);
+    await resize(page, PHONE);
     expect(await hidden('html')).toBe(0);
     const lines = "new Set([...document.querySelectorAll('nav li')].map(node => node.offsetTop)).size";
     expect(await page.evaluate(lines)).toBe(1);
@@ -224,18 +244,35 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await goTo(page, 'Operator');
     await openOperator(page, TOKEN, 'Ann');
     const found: Record<string, number> = {};
+    const isWhole = async (name: string) => {
+      for (const width of [1180, 800, 360]) {
+        await resize(page, { width, height: 800 });
+        found[`${name} ${width}`] = (await hidden('.table')) + (await hidden('html'));
+      }
+    };
     for (const name of ['Keys', 'Overrides', 'Audit']) {
       await (await chooseTab(page, name)).getByRole('table').waitFor();
-      for (const width of [1180, 800]) {
-        await page.setViewportSize({ width, height: 800 });
-        found[`${name} ${width}`] = await hidden('.table');
-      }
+      await isWhole(name);
     }
+    await chooseTab(page, 'Keys');
+    await page.getByRole('link', { name: 'k'.repeat(200) }).click();
+    await page.getByRole('heading', { name: 'k'.repeat(200) }).waitFor();
+    await isWhole('a key');
+    await chooseTab(page, 'Audit');
+    const chosen = "document.querySelector('[aria-selected=true]').getBoundingClientRect().right";
+    expect(await page.evaluate<number>(chosen)).toBeLessThanOrEqual(360);
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map(name => [name, 0])));
     // On a phone each row is a card with all of its columns.
-    await page.setViewportSize(PHONE);
+    await resize(page, PHONE);
     expect(await hidden('.table')).toBe(0);
     expect(await page.getByRole('table').innerText()).toContain('Subject');
+    // The tab that a link leads to is in sight, though the strip of tabs is longer than the screen.
+    for (const tab of ['home', 'audit']) {
+      await page.evaluate(`location.hash = '#/operator/${tab}'`);
+      await page.locator(`[role=tab][aria-selected=true]`).getByText(tab, { exact: false }).waitFor();
+      const box = await page.locator('[role=tab][aria-selected=true]').boundingBox();
+      expect([box!.x >= 0, box!.x + box!.width <= PHONE.width], tab).toEqual([true, true]);
+    }
     // Of other tables some columns are beyond the edge: a shadow that stays while the rest moves tells so.
     await goTo(page, 'Docs');
     expect(await hidden('.listing')).toBeGreaterThan(0);

@@ -189,19 +189,32 @@ describe.runIf(hasBrowser())('somebody with a key', PATIENT, () => {
     expect(statuses).toEqual(expect.arrayContaining([...known, '429 rate_limited', '500 internal_error']));
     expect(errors.every(([, , says, todo]) => says && todo)).toBe(true);
 
-    const [answer] = await Promise.all([
-      page.waitForResponse(response => response.url().endsWith('/openapi.json')),
-      page.getByRole('main').getByRole('link', { name: 'OpenAPI document' }).click(),
-    ]);
-    expect(Object.keys((await answer.json()).paths)).toContain('/v1/usage');
-    await page.goBack();
-    await page.getByRole('main').getByRole('link', { name: 'API reference' }).click();
-    await page.getByRole('heading', { name: 'API reference' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe('/docs');
+    const opened = async (name: string) => {
+      const coming = page.context().waitForEvent('page');
+      await page.getByRole('main').getByRole('link', { name }).click();
+      return coming;
+    };
+    const paths = await (await opened('OpenAPI document')).evaluate<string>('document.body.innerText');
+    expect(paths).toContain('/v1/usage');
+    const reference = await opened('API reference');
+    await reference.getByRole('heading', { name: 'API reference' }).waitFor();
+    expect(new URL(reference.url()).pathname).toBe('/docs');
   });
 
   test('finds no operator here, and how to get one', async () => {
-    const page = await visit('#/operator', { expected: REFUSED });
+    const page = await visit('#/operator', {
+      expected: REFUSED,
+      // As a service without them writes it.
+      before: one =>
+        one.route(`${service().base}/`, async route => {
+          const page = await (await route.fetch()).text();
+          const body = page.replace('<html', '$& data-without="/docs /openapi.json /metrics"');
+          await route.fulfill({ body, contentType: 'text/html' });
+        }),
+    });
+    expect(await page.getByRole('contentinfo').getByRole('link').allTextContents()).toEqual([
+      'Readiness (new tab)',
+    ]);
     await signInField(page).fill('x'.repeat(40));
     await button(page, 'Sign in').click();
     expect(await errorSaid(page, 'Operator sign-in is not enabled')).toContain('set ADMIN_TOKEN');

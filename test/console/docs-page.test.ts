@@ -11,6 +11,7 @@ import {
   accessibilityProblems,
   BY_LAYOUT,
   hasBrowser,
+  resize,
   sharedConsole,
   type VisitOptions,
 } from '../support/browser.ts';
@@ -91,7 +92,7 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
     await page.evaluate(`document.querySelectorAll('${UNFOLDED}').forEach(one => { one.open = true; })`);
     // Of all of them what must be one of its kind, and the colours; after that a few stand for the rest, which keep axe
     // busy for long.
-    await page.setViewportSize(WIDE);
+    await resize(page, WIDE);
     const found = await accessibilityProblems(page, ONE_OF_A_KIND);
     found.push(...(await page.evaluate<string[]>(SIDEWAYS)));
     await page.evaluate(`document.querySelectorAll('${ALIKE}').forEach(one => one.remove())`);
@@ -100,14 +101,14 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
       ['dark', PHONE, BY_LAYOUT],
     ] as const) {
       await page.emulateMedia({ colorScheme: theme });
-      await page.setViewportSize(size);
+      await resize(page, size);
       const inThis = [
         ...(await accessibilityProblems(page, rules)),
         ...(await page.evaluate<string[]>(SIDEWAYS)),
       ];
       found.push(...inThis.map(problem => `${theme} ${size.width}: ${problem}`));
     }
-    await page.setViewportSize(SMALLEST);
+    await resize(page, SMALLEST);
     found.push(...(await page.evaluate<string[]>(SIDEWAYS)));
     expect(found).toEqual([]);
   });
@@ -230,6 +231,12 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Console' }).click();
     await page.getByRole('button', { name: 'Switch to the light theme' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
+    // The search is one key away here too.
+    await page.goBack();
+    await page.getByRole('heading', { name: 'API reference' }).waitFor();
+    await page.keyboard.press('/');
+    await soon(() => page.evaluate('document.activeElement?.tagName')).toBe('TEXTAREA');
+    expect(page.url()).toBe(`${service().base}/#/`);
   });
 
   test('says without JavaScript where the same can be read', async () => {

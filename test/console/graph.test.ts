@@ -48,6 +48,22 @@ test('fifty listed domains fit on few screens of a wide page', () => {
   expect(draw('x.example', SMALL, 1_100).height).toBeLessThan(120);
 });
 
+test.each([280, 1_100])(
+  'a learned host is drawn by itself at %i: no domain before it, no page of an address',
+  width => {
+    const learned = host('mx.burner.example', 3, 2);
+    const { nodes, edges, height } = draw(undefined, [learned], width);
+    expect(nodes.map(({ kind }) => kind)).toEqual([
+      ...['host', 'address', 'address', 'listed', 'listed', 'listed'],
+    ]);
+    expect(nodes[0]).toMatchObject({ x: 1, y: 1 });
+    expect(nodes.every(box => box.x + box.width <= width && box.y + box.height <= height)).toBe(true);
+    expect(edges.every(path => !path.includes('NaN'))).toBe(true);
+    for (const name of ['192.0.2.1', 'own@192.0.2.1', '2001:db8::1', 'own@2001:db8::1', '*.numbered.example'])
+      expect(draw(undefined, [host(name, 1, 0)], width).nodes[0]?.kind, name).toBe('address');
+  },
+);
+
 test('a long name keeps both of its ends', () => {
   expect(shortened('short.example', 200)).toBe('short.example');
   expect(shortened('a-very-long-name-of-a-domain.example', 150)).toBe('a-very-lo….example');

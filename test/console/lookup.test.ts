@@ -94,6 +94,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       expect(signals.length).toBeGreaterThan(0);
       expect(sum).toBe(Number(score));
       expect(text.replace(/\s+/g, ' ')).toContain(`${score} of 100`);
+      await answer.getByText(/^Lists: [\d,]+ domains, as installed \(snapshot \w+\)$/).waitFor();
     }
   });
 
@@ -123,6 +124,8 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     // Arrow keys lead through the graph, and Enter to the page of another name.
     const graph = page.getByRole('group', { name: 'Mail hosts of fresh.example.net' });
     await graph.getByRole('link', { name: 'fresh.example.net, the domain looked up' }).focus();
+    const stops = "[...document.querySelectorAll('.graph a')].filter(link => link.tabIndex === 0).length";
+    expect(await page.evaluate(stops)).toBe(1);
     const labels: string[] = [];
     for (const arrow of ['ArrowRight', 'ArrowDown', 'End', 'ArrowUp']) {
       await page.keyboard.press(arrow);
@@ -262,7 +265,9 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await page.locator('input[type=file]').setInputFiles(file);
     const column = page.getByRole('combobox', { name: /^Column/ });
     await page
-      .getByText('Only gmail.com is sent. 1 duplicate left out. Left out, no domain: none.')
+      .getByText(
+        'Only the column email is read. Left out in other columns: 1 domain. Only gmail.com is sent. 1 duplicate left out. Left out, no domain: none.',
+      )
       .waitFor();
     expect(await column.locator('option:checked').innerText()).toBe('email');
     await column.selectOption('site');
@@ -280,7 +285,10 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     expect(asked.slice(before).map(url => new URL(url).pathname)).toEqual([
       '/v1/public/domain/a.example.com',
     ]);
-    expect(asked.join()).not.toContain('private');
+    // Nor by a link that holds an address.
+    await page.evaluate("location.hash = '#/d/ann.private%2Fx@gmx.de'");
+    await answerAbout(page, 'gmx.de');
+    expect(asked.join() + page.url()).not.toContain('private');
 
     // Written in the language of the name; the answer has the canonical form.
     await lookUp(page, 'MÜNCHEN.invalid');
@@ -315,7 +323,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await signIn(page, (await service().key()).secret);
     // Half a character in a link, and dots that a browser takes for steps in a path.
     for (const [link, detail] of [
-      ['..', /Dots alone are no domain/],
+      ['..', /A domain looks like gmail\.com/],
       ['%ED%A0%80.com', /Correct it/],
       ['%.com', /Correct it/],
     ] as const) {
@@ -347,7 +355,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await lookUp(page, 'gmail.com', secret);
     const said = await errorSaid(page, 'The service failed');
     expect(said).toContain('fail open');
-    const id = /Request id (\S+)/.exec(said)?.[1];
+    const id = /Request ID (\S+)/.exec(said)?.[1];
     expect(service().logged.filter(line => line.includes(id ?? 'none'))).not.toEqual([]);
     await button(page, 'Try again').click();
     await answerAbout(page, 'gmail.com');
@@ -474,8 +482,21 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await button(page, 'Clear').click();
     await page.getByText('Example answer').waitFor();
 
+    // Whoever signs out takes their list along, and what is under way ends: the next one finds nothing of it.
+    const leaving = await service().key();
+    let asked = 0;
+    await page.route(LISTS, route => void (++asked > 1 ? held.push(route) : route.continue()));
+    await lookUp(page, manyNames(250).join(' '), leaving.secret);
+    await soon(() => held.length).toBe(2);
+    await button(page, 'Sign out').click();
+    await page.getByText('Example answer').waitFor();
+    await page.unroute(LISTS);
+
     const small = await service().key({ quota: 103 });
-    await lookUp(page, manyNames(1_001).join(','), small.secret);
+    await signIn(page, small.secret);
+    expect(await namesField(page).inputValue()).toBe('');
+    expect(await service().used(leaving.key)).toBe(100);
+    await lookUp(page, manyNames(1_001).join(','));
     await page.getByText('1,001 domains: at most 1000 at once, so none is looked up').waitFor();
     expect(await service().used(small.key)).toBe(0);
     await button(page, 'Keep the first 1000').click();
@@ -514,8 +535,8 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
 
     // A limit of calls per second makes a list slower, not shorter; each of its calls is one.
     const limited = await service().key({ rate: 1 });
-    await signIn(page, limited.secret);
-    await button(page, 'Look up 102 domains').click();
+    const list = ['quiet.example.net', ...manyNames(101)].join(' ');
+    await lookUp(page, list, limited.secret);
     await page.getByText('100 of 102').waitFor();
     time.now += 1_000;
     await page.getByText('Done: 102 results').waitFor();
@@ -580,9 +601,42 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     const tab = await page.context().newPage();
     await tab.goto(page.url());
     await signInField(tab).waitFor();
+
+    // Other tabs hear of the switch: what one has cleared another does not bring back.
+    const recent = tab.getByRole('region', { name: 'Recent lookups' });
+    await recent.getByRole('link', { name: 'gmail.com' }).waitFor();
+    const keeps = (from: Page) => from.getByRole('checkbox', { name: /Keep recent/ });
+    await keeps(page).uncheck();
+    await soon(() => keeps(tab).isChecked()).toBe(false);
+    await lookUp(tab, 'yopmail.com', secret);
+    await answerAbout(tab, 'yopmail.com');
+    expect(JSON.parse(await stored('localStorage'))).toEqual([['domain-risk.keeps-recent', 'false']]);
+    await keeps(page).check();
+
+    // What leads elsewhere opens a tab of its own: here one stays signed in.
+    const [reference] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.getByRole('contentinfo').getByRole('link', { name: 'API reference' }).click(),
+    ]);
+    await whoIsSignedIn(reference).getByRole('link', { name: 'Sign in' }).waitFor();
+    await whoIsSignedIn(page).getByText(secret.slice(0, 8)).waitFor();
+
+    // Signing out takes everything along: the page of the domain, the key in its samples, the names.
+    await lookUp(page, 'mailinator.com');
+    await answerAbout(page, 'mailinator.com');
+    await page.getByRole('checkbox', { name: 'Put my key into the examples' }).check();
     await button(page, 'Sign out').click();
     await whoIsSignedIn(page).getByRole('link', { name: 'Sign in' }).waitFor();
     expect(await stored('sessionStorage')).toBe('[]');
+    expect(await stored('localStorage')).toBe('[]');
+    expect(new URL(page.url()).hash).toBe('#/');
+    expect(await page.content()).not.toContain(secret);
+    const next = (await service().key()).secret;
+    await signIn(page, next);
+    expect(await namesField(page).inputValue()).toBe('');
+    await lookUp(page, 'mailinator.com');
+    await answerAbout(page, 'mailinator.com');
+    expect(await page.content()).not.toContain(next);
     expect(urls.filter(url => url.includes(secret))).toEqual([]);
   });
 });

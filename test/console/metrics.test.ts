@@ -1,7 +1,16 @@
 /** What the health view makes of the metrics that it sees, one look after the other. */
 
 import { expect, test } from 'vitest';
-import { countedIn, parseMetrics, sum, totalsOf, type Watch, watchOn } from '../../console/src/metrics.ts';
+import {
+  API_ROUTES,
+  countedIn,
+  parseMetrics,
+  sum,
+  totalsOf,
+  type Watch,
+  watchOn,
+} from '../../console/src/metrics.ts';
+import { referenceRoutes } from '../../scripts/reference.ts';
 
 const BEGAN = 1_800_000_000;
 
@@ -31,6 +40,13 @@ function watched(looks: readonly Look[]): { calls: number; rates: number[]; watc
   const rates = watch!.intervals.map(({ statuses, seconds }) => sum(statuses) / seconds);
   return { calls: sum(countedIn(watch!).statuses), rates, watch: watch! };
 }
+
+test('every route that callers ask with a key is counted', () => {
+  const names = referenceRoutes()
+    .filter(({ door }) => door === 'key')
+    .map(({ name }) => name);
+  expect([...API_ROUTES].toSorted()).toEqual([...new Set(names)].toSorted());
+});
 
 test('two servers that answer in turn and have no calls show none', () => {
   const looks = [0, 1, 2, 3, 4, 5].map(turn => ({

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { lastDays } from '../../src/core/quota.ts';
 import { ACT } from '../support/act.ts';
-import { hasBrowser, sharedConsole, type VisitOptions } from '../support/browser.ts';
+import { hasBrowser, resize, sharedConsole, type VisitOptions } from '../support/browser.ts';
 import { mx } from '../support/dns.ts';
 import { guestOf } from '../support/guests.ts';
 import { installedCatalog } from '../support/service.ts';
@@ -26,6 +26,11 @@ import {
 } from './steps.ts';
 
 const TOKEN = 'token-of-the-tests-0123456789abcdef';
+/** What of a link is looked at; the types of a page are not those of the tests. */
+interface Link {
+  readonly hash: string;
+}
+
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const MORE_HOSTILE = '"><script>alert(2)</script>';
 
@@ -95,7 +100,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
   }
 
   test('adds an operator, whose token is shown once, and revokes it', async () => {
-    const page = await enter();
+    const page = await enter('Ann', { expected: REFUSED });
     const panel = await chooseTab(page, 'Operators');
     await panel.getByText('Everybody shares the ADMIN_TOKEN').waitFor();
     await button(panel, 'Add an operator').click();
@@ -103,11 +108,47 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const dialog = page.getByRole('dialog', { name: 'The token of Ada' });
     const token = await dialog.getByRole('region', { name: 'Operator token' }).innerText();
     expect(token).toMatch(/^dro_/);
-    await button(dialog, 'I have copied it').click();
-    await soon(() => page.content()).not.toContain(token);
-    await button(panel, 'Revoke Ada').click();
+    // The browser's Back does not take it away, but signing out does.
+    await page.evaluate("location.hash = '#/docs'");
+    await dialog.waitFor({ state: 'detached' });
+    await page.goBack();
+    await dialog.waitFor();
+    await page.evaluate("location.hash = '#/docs'");
+    await dialog.waitFor({ state: 'detached' });
+    await button(page, 'Sign out').click();
+    await page.goBack();
+    await page.getByText('Operator sign-in').waitFor();
+    expect(await page.content()).not.toContain(token);
+
+    // Ada is known by name, also after a reload.
+    await signInField(page).fill(token);
+    await page.getByRole('checkbox', { name: 'Remember in this tab' }).check();
+    await button(page, 'Sign in').click();
+    await whoIsSignedIn(page).getByText('Ada').waitFor();
+    await page.goto(`${service().base}/?again#/d/ada.example.net`);
+    await whoIsSignedIn(page).getByText('Ada').waitFor();
+    await button(page, 'Deny ada.example.net').click();
+    expect((await call('POST', 'operators/Ada/revoke', {})).status).toBe(204);
+    // What was wanted has its answer, though nobody is signed in any more.
+    await send(page, 'Deny');
+    expect(await errorSaid(page.getByRole('dialog'), 'The token is not accepted')).toContain(
+      'Nothing was changed',
+    );
+    await whoIsSignedIn(page).getByRole('link', { name: 'Sign in' }).waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    await button(page.getByRole('dialog'), 'Cancel').click();
+    expect(await button(page, 'Deny ada.example.net').count()).toBe(0);
+
+    await goTo(page, 'Operator');
+    await openOperator(page, TOKEN, 'Ann');
+    const again = await chooseTab(page, 'Operators');
+    await soon(async () => (await rowsOf(again.getByRole('table')))[0]?.[2]).toMatch(/^revoked /);
+    await button(again, 'Add an operator').click();
+    await send(page, 'Add', { Name: 'Zoe' });
+    await button(page.getByRole('dialog', { name: 'The token of Zoe' }), 'I have copied it').click();
+    await button(again, 'Revoke Zoe').click();
     await send(page, 'Revoke');
-    await soon(async () => (await rowsOf(panel.getByRole('table')))[0]?.[2]).toMatch(/^revoked /);
+    await soon(async () => (await rowsOf(again.getByRole('table')))[1]?.[2]).toMatch(/^revoked /);
   });
 
   test('with a wrong token stays outside; with the right one leaves nothing of it behind', async () => {
@@ -124,6 +165,13 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await openOperator(page, TOKEN, 'Ann');
     expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in: drk_\S+, Ann/);
     await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+    // A wrong one in its place changes nothing.
+    await page.evaluate("location.hash = '#/sign-in'");
+    await signInField(page).fill(TOKEN.replace('0', '1'));
+    await button(page, 'Sign in').click();
+    await errorSaid(page, 'The token is not accepted');
+    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in: drk_\S+, Ann/);
+    await goTo(page, 'Operator');
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
     expect(page.url()).not.toContain(TOKEN);
     await button(page, 'Sign out').click();
@@ -133,23 +181,35 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
 
     // The link of the first start, in a tab that is reloaded, and opened again by somebody else.
     const code = service().invite(secret);
+    const trouble = { error: 'overloaded', message: 'x', detail: null, request_id: 'r-1' };
+    await page.route('**/welcome', route => route.fulfill({ status: 503, json: trouble }), { times: 2 });
     await page.goto(`${service().base}/#/welcome/${code}`);
-    await page.getByText('You are signed in').waitFor();
-    await page.getByText('With your first API key and as an operator').waitFor();
+    // It was not used: it can be tried again, here or with the link once more.
+    await errorSaid(page, 'The service is overloaded');
     expect(page.url()).not.toContain(code);
+    await button(page, 'Try again').click();
+    await errorSaid(page, 'The service is overloaded');
+    await page.evaluate(`location.hash = '#/welcome/${code}'`);
+    await page.getByText('You are signed in').waitFor();
+    await page.getByText('With an API key and as an operator').waitFor();
+    expect(page.url()).not.toContain(code);
+    await page.evaluate("location.hash = '#/docs'");
+    await page.goBack();
+    await page.getByText('You are signed in').waitFor();
     await page.goto(`${service().base}/#/operator/keys`);
     await page.reload();
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
-    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in: drk_\S+, operator/);
+    expect(await whoIsSignedIn(page).innerText()).toMatch(/^Signed in: drk_\S+, first/);
     await goTo(page, 'Look up');
     await lookUp(page, 'gmail.com');
     await answerAbout(page, 'gmail.com');
+    await button(page, 'Sign out').click();
     await page.goto(`${service().base}/#/welcome/${code}`);
     await errorSaid(page, 'This link does not work any more');
   });
 
-  test('finds out why a domain was refused', async () => {
-    const page = await enter();
+  test('follows what callers are told, and finds out why a domain was refused', async () => {
+    const page = await enter('Ann', { expected: REFUSED });
     const decision = { keyId: 'key_1', score: 90, reason: 'disposable', snapshot: 'aa67' } as const;
     const of = (domain: string, at: number) => ({ ...decision, domain, at, degraded: false });
     const many = Array.from({ length: 101 }, (_, at) => of('often.example', Date.UTC(2026, 10, 10) + at));
@@ -163,11 +223,46 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await soon(async () => (await rows())[0]?.slice(1, 5)).toEqual([
       ...['refused.example', '90', 'disposable', 'key_1'],
     ]);
+    // A live stream: what callers are told appears by itself, and not while it is paused.
+    await panel.getByText(/^Live: new decisions appear/).waitFor();
+    const { secret, key } = await service().key({ name: 'web' });
+    await service().get('/v1/public/domain/fresh.invalid', secret);
+    await soon(async () => (await rows())[0]?.slice(1, 5)).toEqual([
+      ...['fresh.invalid', '95', 'undeliverable', 'web'],
+    ]);
+    const links = panel.getByRole('row', { name: /fresh\.invalid/ }).getByRole('link');
+    const hrefs = await links.evaluateAll(all => all.map(link => (link as unknown as Link).hash));
+    expect(hrefs).toEqual(['#/d/fresh.invalid', `#/keys/${key.id}`]);
+    await button(panel, 'Pause').click();
+    await service().store.writeDecisions([of('later.example', Date.now())], Date.now(), Date.now());
+    let asked = 0;
+    page.on('request', request => {
+      asked += Number(request.url().includes('/admin/decisions'));
+    });
+    // What it asks then is heard of before the answer to the question behind it.
+    const seenAgain =
+      "(document.dispatchEvent(new Event('visibilitychange')), fetch('/livez').then(() => undefined))";
+    await page.evaluate(seenAgain);
+    expect(asked).toBe(0);
+    await button(panel, 'Continue').click();
+    await soon(async () => (await rows())[0]?.[1]).toBe('later.example');
     await panel.getByLabel('Domain').fill('often.example');
     await button(panel, 'Search').click();
     await soon(async () => (await rows())[0]?.[1]).toBe('often.example');
     await button(panel, 'Older decisions').click();
     await soon(async () => (await rows()).length).toBe(1);
+    // What is older does not change: nothing is asked again, and there is a way back.
+    asked = 0;
+    await page.evaluate(seenAgain);
+    expect(asked).toBe(0);
+    await button(panel, 'Newest decisions').click();
+    await soon(async () => (await rows()).length).toBe(100);
+    // A search that fails shows no rows of the one before.
+    await panel.getByLabel('Key name or ID').fill('no such key');
+    await panel.getByLabel('Key name or ID').press('Enter');
+    await errorSaid(panel, 'Not valid');
+    expect(await panel.getByRole('table').count()).toBe(0);
+    await panel.getByLabel('Key name or ID').fill('');
     await panel.getByLabel('Domain').fill('safe.example');
     await panel.getByLabel('Domain').press('Enter');
     await panel.getByText('Safe answers are not kept').waitFor();
@@ -261,9 +356,14 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
 
   test('cannot lose a secret: not by a slow answer, not by Enter or Escape, not by going back', async () => {
     const page = await enter();
-    await goTo(page, 'Docs');
+    // Back leads through the tabs, and then out of the view.
     await goTo(page, 'Operator');
-    await chooseTab(page, 'Keys');
+    await chooseTab(page, 'Audit');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+    await goTo(page, 'Docs');
+    await page.evaluate("location.hash = '#/operator/keys'");
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
     const answerCreate = await hold(page, 'POST', 'keys');
     await button(page, 'Create a key').click();
     const dialog = page.getByRole('dialog', { name: 'Create a key' });
@@ -292,6 +392,18 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await rotated;
     await page.goForward();
     expect(await status(await copiedSecret(page, 'slow'))).toBe(200);
+
+    // But it is for nobody else: whoever signs out takes it along.
+    await button(page, 'Rotate slow').click();
+    await send(page, 'Rotate');
+    const shown = page.getByRole('dialog').getByRole('region', { name: 'API key' });
+    const secret = await shown.innerText();
+    await page.goBack();
+    await shown.waitFor({ state: 'detached' });
+    await button(page, 'Sign out').click();
+    await page.goForward();
+    await page.getByText('Operator sign-in').waitFor();
+    expect(await page.content()).not.toContain(secret);
   });
 
   test('changes only what they typed, and the list is up to date after a refusal too', async () => {
@@ -304,14 +416,14 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await soon(() => rowOf(page, 'older')).toContain('0 of 7');
     // A narrow screen shows every column too.
     const wide = page.viewportSize()!;
-    await page.setViewportSize({ ...wide, width: 360 });
+    await resize(page, { ...wide, width: 360 });
     expect(
       await page
         .getByRole('row', { name: /^older/ })
         .getByText('expired')
         .isVisible(),
     ).toBe(true);
-    await page.setViewportSize(wide);
+    await resize(page, wide);
 
     await button(page, 'Edit older').click();
     await call('POST', `keys/${key.id}/revoke`, {});
@@ -324,7 +436,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
   });
 
   test('sees the newest list however late an older one comes, and the door when the token has changed', async () => {
-    await service().key();
+    const { secret } = await service().key();
     const page = await enter('Eve', { expected: REFUSED });
     const panel = await chooseTab(page, 'Audit');
     const table = panel.getByRole('table');
@@ -352,11 +464,13 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await refresh.click();
     await errorSaid(page, 'The token is not accepted');
     // Whoever signs out while a sign-in is under way stays out.
-    const answer = await hold(page, 'GET', 'keys');
+    await signIn(page, secret);
+    const answer = await hold(page, 'GET', 'operators');
     await signInField(page).fill(TOKEN);
     await button(page, 'Sign in').click();
+    await button(page, 'Signing in…').waitFor();
     await button(page, 'Sign out').click();
-    const heard = page.waitForResponse(/admin\/keys/);
+    const heard = page.waitForResponse(/admin\/operators/);
     answer();
     await (await heard).finished();
     await page.evaluate('new Promise(done => setTimeout(done, 50))');
@@ -439,6 +553,14 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     expect(overrides).toMatchObject([
       { action: 'deny', below: false, note: 'a wave of sign-ups', author: 'Bea' },
     ]);
+    await answerHere.getByText(/^Looked up .* A reload uses one lookup/).waitFor();
+    // What was answered before an override went is not shown as if it were true now.
+    await goTo(page, 'Operator');
+    await button(await chooseTab(page, 'Overrides'), 'Remove the override for partner.example.net').click();
+    await send(page, 'Remove');
+    await page.getByText('No overrides').waitFor();
+    await page.evaluate("location.hash = '#/d/partner.example.net'");
+    await answerHere.getByText('Accept', { exact: true }).first().waitFor();
   });
 
   test('sees the feeds, forgets a mail host and lets it be learned again, and the metrics are drawn', async () => {
@@ -513,6 +635,23 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const shown = expect.stringMatching(/^mx\.burner-mail\.net/);
     // By the lists of this test, which are one family: that never teaches a host.
     expect(await state()).toEqual([shown, 'undecided', '12', '0']);
+    // Its page has the graph: the host, where it is, and all listed domains that are kept.
+    await page.route('**/admin/infra?host=*', async route => {
+      const json = await (await route.fetch()).json();
+      json.hosts[0].addresses = ['192.0.2.1'];
+      await route.fulfill({ json });
+    });
+    await panel.getByRole('table').getByRole('link', { name: host }).click();
+    const graph = page.getByRole('group', { name: `${host} and the listed domains on it` });
+    await graph.getByRole('link', { name: `${domains[11]}, listed disposable domain` }).waitFor();
+    expect(await graph.locator('title').allTextContents()).toEqual([
+      `${host}, mail host`,
+      '192.0.2.1, address',
+      ...domains.toSorted().map(name => `${name}, listed disposable domain`),
+    ]);
+    expect(new URL(page.url()).hash).toBe(`#/hosts/${host}`);
+    await page.goBack();
+    await panel.getByRole('table').waitFor();
     await panel
       .getByRole('row', { name: /burner/ })
       .getByRole('button')
@@ -540,7 +679,9 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     const metrics = await (await service().get('/metrics')).text();
     const counted = (code: number) => {
       const lines = metrics.matchAll(/^domain_risk_request_seconds_count\{(.*)\} (\d+)$/gm);
-      const of = [...lines].filter(([, labels]) => /route="(domain|top_domains|usage)"/.test(labels!));
+      const of = [...lines].filter(([, labels]) =>
+        /route="(domain|domains|check|top_domains|changes|filter|usage)"/.test(labels!),
+      );
       const mine = of.filter(([, labels]) => labels!.includes(`status="${code}"`));
       return mine.reduce((sum, [, , count]) => sum + Number(count), 0);
     };
@@ -559,7 +700,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     };
     await soon(() => home.locator('.tiles').innerText()).toMatch(new RegExp(`^Calls\\s+${total.calls}\\s`));
     await home.locator('.u-over').first().hover();
-    await home.getByText(/^\d\d:\d\d\nCalls \d+\nFlagged \d+/).waitFor();
+    await home.getByText(/^\d\d:\d\d\nCalls \d+\nVerdicts \d+\nFlagged \d+/).waitFor();
     await home.getByRole('link', { name: 'Week' }).click();
     await home.getByText('Calls and verdicts per 6 hours').waitFor();
     expect(page.url()).toMatch(/#\/operator\/home\/week$/);

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** What a caller sees of the console, and of the operators' views those that went through it. */
+/** What people see of the console. */
 const SHOWN = [
   'console/*.html',
   'console/src/*.{ts,tsx}',
   'console/src/parts/*.tsx',
   'console/src/views/*.tsx',
-  'console/src/views/operator/overrides.tsx',
+  'console/src/views/operator/*.tsx',
   'console/src/reference/*.{ts,tsx}',
 ];
 

@@ -1,7 +1,13 @@
 /** A real Chromium for tests of the console. Whatever a page complains of, or loads from elsewhere, fails the test. */
 
 import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type ViewportSize,
+} from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { findBrowser } from '../../client/runtimes/browser.mjs';
 import { sharedService, type TestService, type TestServiceOptions } from './service.ts';
@@ -124,13 +130,26 @@ const NEW_COLORS = `(() => {
   });
 })()`;
 
+/** Another size of the window, and the wait for two frames: charts take their new width when a frame is drawn. */
+export async function resize(page: Page, size: ViewportSize): Promise<void> {
+  await page.setViewportSize(size);
+  await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
+}
+
 /** What may be another thing in another layout: what is hidden there, and what scrolls. */
 export const BY_LAYOUT = [
   ...['link-in-text-block', 'scrollable-region-focusable', 'aria-hidden-focus', 'heading-order', 'region'],
   ...['td-has-header', 'td-headers-attr', 'th-has-data-cells', 'empty-table-header', 'list', 'label'],
-  ...['aria-required-children', 'aria-required-parent', 'button-name', 'link-name', 'skip-link'],
+  ...[
+    'aria-required-children',
+    'aria-required-parent',
+    'button-name',
+    'link-name',
+    'skip-link',
+    'target-size',
+  ],
 ];
-const BUT_COLORS = { rules: { 'color-contrast': { enabled: false } } };
+const BUT_COLORS = { rules: { 'color-contrast': { enabled: false }, 'target-size': { enabled: true } } };
 
 /**
  * What axe finds by WCAG 2.2 AA and its own best practices, in words; by some rules only where they are named, such as

@@ -1,6 +1,9 @@
 /** One answer: a plain sentence, the score with its advice, and the evidence behind it. */
 
 import type { DomainRisk, Evidence } from '../api.ts';
+import { listsWords } from '../lists.ts';
+import { listsInUse } from '../lists-in-use.ts';
+import { useShared } from '../shared.ts';
 import { day } from '../time.ts';
 import { bandOf, DNS_WORDS, headline, isNeutral, reasonWord, signalWords } from '../verdict.ts';
 import { Notice } from './notice.tsx';
@@ -73,6 +76,7 @@ function Fact({ name, value }: { name: string; value: preact.ComponentChildren }
 
 function Why({ evidence, score }: { evidence: Evidence; score: number }) {
   const { signals, lists, dns, snapshot } = evidence;
+  const inUse = useShared(listsInUse);
   return (
     <div class="why">
       <section>
@@ -121,9 +125,7 @@ function Why({ evidence, score }: { evidence: Evidence; score: number }) {
         )}
       </section>
       <Lists lists={lists} />
-      <p class="hint">
-        Lists: snapshot <code>{snapshot}</code>
-      </p>
+      <p class="hint lists-used">{listsWords(snapshot, inUse)}</p>
     </div>
   );
 }

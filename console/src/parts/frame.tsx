@@ -31,14 +31,28 @@ export function ThemeButton() {
   );
 }
 
+/** What an operator switched off, or has at another port. */
+const WITHOUT = document.documentElement.dataset.without?.split(' ') ?? [];
+
+/** Another page than this one: in a tab of its own, so that who is signed in here and what they asked stay. */
+export function Elsewhere({ href, children }: { href: string; children: string }) {
+  if (WITHOUT.includes(href)) return null;
+  return (
+    <a href={href} target="_blank" rel="noopener">
+      {children}
+      <span class="hidden"> (new tab)</span>
+    </a>
+  );
+}
+
 export function Footer() {
   return (
     <footer>
       <p>
-        <a href="/docs">API reference</a>
-        <a href="/openapi.json">OpenAPI document</a>
-        <a href="/readyz">Readiness</a>
-        <a href="/metrics">Metrics</a>
+        <Elsewhere href="/docs">API reference</Elsewhere>
+        <Elsewhere href="/openapi.json">OpenAPI document</Elsewhere>
+        <Elsewhere href="/readyz">Readiness</Elsewhere>
+        <Elsewhere href="/metrics">Metrics</Elsewhere>
       </p>
     </footer>
   );

@@ -1,15 +1,17 @@
 /** The graph of a domain's mail hosts and who shares them: drawn, by keyboard as links, and as a table of the same. */
 
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { draw, type GraphHost, type Node, titleOf } from '../graph.ts';
+import { draw, type GraphHost, hasPage, type Node, titleOf } from '../graph.ts';
 import { domainHref } from '../route.ts';
 import { number } from '../time.ts';
+import { Breakable } from './breakable.tsx';
 
-interface GraphProps {
-  readonly domain: string;
+export interface GraphProps {
+  /** Without one the hosts stand for themselves. */
+  readonly domain?: string;
   readonly hosts: readonly GraphHost[];
   /** Of the domain's own score: what colour it has. */
-  readonly band: string;
+  readonly band?: string;
 }
 
 /** What is heard of each, and what follows from it. */
@@ -29,7 +31,7 @@ const STEPS: Readonly<Record<string, number>> = {
   End: Infinity,
 };
 
-export default function Graph({ domain, hosts, band }: GraphProps) {
+export default function Graph({ domain, hosts, band = '' }: GraphProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -45,7 +47,7 @@ export default function Graph({ domain, hosts, band }: GraphProps) {
   return (
     <>
       <div class="graph" ref={box}>
-        {width > 0 && <Picture drawing={drawing} domain={domain} band={band} />}
+        {width > 0 && <Picture drawing={drawing} label={labelOf(domain, hosts)} band={band} />}
       </div>
       <details>
         <summary>As a table</summary>
@@ -55,14 +57,19 @@ export default function Graph({ domain, hosts, band }: GraphProps) {
   );
 }
 
+const labelOf = (domain: string | undefined, hosts: readonly GraphHost[]) =>
+  domain === undefined
+    ? `${hosts.length === 1 ? hosts[0]!.host : 'Mail hosts'} and the listed domains on ${hosts.length === 1 ? 'it' : 'them'}`
+    : `Mail hosts of ${domain} and the listed domains that share them`;
+
 interface PictureProps {
   readonly drawing: ReturnType<typeof draw>;
-  readonly domain: string;
+  readonly label: string;
   readonly band: string;
 }
 
 /** One stop of the Tab key; arrow keys go on from name to name. */
-function Picture({ drawing: { width, height, nodes, groups, edges }, domain, band }: PictureProps) {
+function Picture({ drawing: { width, height, nodes, groups, edges }, label, band }: PictureProps) {
   const svg = useRef<SVGSVGElement>(null);
   const [current, setCurrent] = useState(0);
 
@@ -82,7 +89,7 @@ function Picture({ drawing: { width, height, nodes, groups, edges }, domain, ban
     <svg
       ref={svg}
       role="group"
-      aria-label={`Mail hosts of ${domain} and the listed domains that share them`}
+      aria-label={label}
       width={width}
       height={height}
       viewBox={`0 0 ${width} ${height}`}
@@ -128,7 +135,7 @@ function Drawn({ node, band, isStop, onFocus }: DrawnProps) {
   const look = `node node-${kind} ${kind === 'domain' ? `band-${band}` : ''}`;
   const shape = (
     <>
-      <title>{`${name}, ${SPOKEN[kind]}`}</title>
+      <title>{`${name}, ${name.startsWith('*.') ? 'all its numbered hosts' : SPOKEN[kind]}`}</title>
       <rect x={x} y={y} width={width} height={height} rx="5" />
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: text that is drawn takes no focus, and the title names it whole */}
       <text x={x + 8} y={y + 17} aria-hidden="true">
@@ -142,7 +149,8 @@ function Drawn({ node, band, isStop, onFocus }: DrawnProps) {
       class={look}
       href={domainHref(name)}
       aria-current={kind === 'domain' ? 'page' : undefined}
-      tabIndex={isStop ? 0 : -1}
+      // In SVG names of attributes have upper and lower case, and this one has no upper.
+      tabindex={isStop ? 0 : -1}
       onFocus={onFocus}
     >
       {shape}
@@ -153,7 +161,7 @@ function Drawn({ node, band, isStop, onFocus }: DrawnProps) {
 function HostTable({ hosts }: { hosts: readonly GraphHost[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="table listing" tabIndex={0} aria-label="Mail hosts, table">
+    <section class="table listing cards" tabIndex={0} aria-label="Mail hosts, table">
       <table>
         <caption class="hidden">Mail hosts and the listed domains that share them</caption>
         <thead>
@@ -170,17 +178,27 @@ function HostTable({ hosts }: { hosts: readonly GraphHost[] }) {
           {hosts.map(host => (
             <tr key={host.host}>
               <th scope="row" class="mono">
-                <a href={domainHref(host.host)}>{host.host}</a>
+                {hasPage(host.host) ? (
+                  <a href={domainHref(host.host)}>
+                    <Breakable name={host.host} />
+                  </a>
+                ) : (
+                  host.host
+                )}
               </th>
-              <td class="mono">{host.addresses.join(' ') || 'Not known'}</td>
-              <td class="number" title={titleOf(host)}>
+              <td class="mono" data-label="Addresses">
+                {host.addresses.join(' ') || 'Not known'}
+              </td>
+              <td class="number" data-label="Listed domains" title={titleOf(host)}>
                 {number(host.listed_guests)}
               </td>
-              <td>
+              <td data-label="Names">
                 <ul class="names">
                   {host.guests.map(name => (
                     <li key={name} class="mono">
-                      <a href={domainHref(name)}>{name}</a>
+                      <a href={domainHref(name)}>
+                        <Breakable name={name} />
+                      </a>
                     </li>
                   ))}
                 </ul>

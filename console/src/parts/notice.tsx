@@ -39,7 +39,7 @@ export function FailureNotice({
       <p>{advice}</p>
       {failure.requestId && (
         <p class="hint">
-          Request id <code>{failure.requestId}</code>
+          Request ID <code>{failure.requestId}</code>
         </p>
       )}
       {onRetry && canRetry && (

@@ -34,6 +34,7 @@ export function RecentLookups() {
         ))}
         {names.length === 0 && <li class="hint">{isOn ? 'None yet.' : 'Not kept.'}</li>}
       </ul>
+      <p class="hint">Opening one that this tab has not looked up uses one lookup.</p>
       <label class="check">
         <input
           type="checkbox"

@@ -93,7 +93,7 @@ function Hint({ kind, isWanted, isRemembered }: { kind: Kind; isWanted: boolean;
   );
 }
 
-/** Of a token it is said which one is meant; a key's refusals are the same everywhere. */
+/** Where nobody can operate, it is said how to change that. */
 export function Refused({ failure }: { failure: Failure }) {
   const isToken = failure.path?.startsWith('/admin/');
   if (isToken && failure.status === 404)
@@ -101,16 +101,8 @@ export function Refused({ failure }: { failure: Failure }) {
       <Notice tone="error" title="Operator sign-in is not enabled">
         <p>
           Start the service with a token to enable it: set <code>ADMIN_TOKEN</code> to 32 characters or more
-          (for example the output of <code>openssl rand -hex 32</code>) and start the service again.
-        </p>
-      </Notice>
-    );
-  if (isToken && failure.status === 401)
-    return (
-      <Notice tone="error" title="The token is not accepted">
-        <p>
-          It is neither the <code>ADMIN_TOKEN</code> that this service was started with nor the token of an
-          operator.
+          (for example the output of <code>openssl rand -hex 32</code>) and start the service again. Where{' '}
+          <code>METRICS_PORT</code> is set, operators sign in at that port.
         </p>
       </Notice>
     );
@@ -125,7 +117,7 @@ export function Session({ href }: { href: string }) {
   const { text: key } = useShared(apiKey);
   const { text: token } = useShared(adminToken);
   const { text: name } = useShared(operatorName);
-  const isOperator = useShared(door) === 'open';
+  const state = useShared(door);
   if (key === '' && token === '')
     return (
       <p class="session">
@@ -136,8 +128,9 @@ export function Session({ href }: { href: string }) {
     <p class="session">
       <span>
         Signed in: {key !== '' && <code>{shortened(key)}</code>}
-        {key !== '' && isOperator && ', '}
-        {isOperator && <strong>{name.trim() || 'operator'}</strong>}
+        {key !== '' && token !== '' && ', '}
+        {token !== '' && <strong>{name || 'operator'}</strong>}
+        {typeof state === 'object' && token !== '' && ' (not checked: no answer)'}
       </span>
       <button type="button" class="button small" onClick={signOut}>
         Sign out

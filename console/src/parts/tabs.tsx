@@ -1,13 +1,14 @@
 /** Tabs by the ARIA pattern: arrow keys move between them, one panel is shown. */
 
 import type { ComponentChildren } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface TabsProps {
   readonly label: string;
   readonly names: readonly string[];
   readonly current: string;
-  onChoose(name: string): void;
+  /** Passing: by an arrow key, perhaps on the way to another one. */
+  onChoose(name: string, isPassing: boolean): void;
   readonly children: ComponentChildren;
 }
 
@@ -22,6 +23,16 @@ export function Tabs({ label, names, current, onChoose, children }: TabsProps) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
 
+  // On a narrow screen the strip scrolls: the chosen one is in sight, whatever led to it.
+  useLayoutEffect(() => {
+    const strip = list.current;
+    const tab = strip?.querySelector('[aria-selected=true]')?.getBoundingClientRect();
+    if (!strip || !tab) return;
+    const { left, right } = strip.getBoundingClientRect();
+    if (tab.left < left || tab.right > right)
+      strip.scrollLeft += (tab.left + tab.right) / 2 - (left + right) / 2;
+  }, [current]);
+
   function move(event: KeyboardEvent): void {
     const step = STEPS[event.key];
     if (step === undefined) return;
@@ -29,7 +40,7 @@ export function Tabs({ label, names, current, onChoose, children }: TabsProps) {
     const last = names.length - 1;
     const at = names.indexOf(current) + step;
     const next = Number.isFinite(step) ? (at + names.length) % names.length : step < 0 ? 0 : last;
-    onChoose(names[next]!);
+    onChoose(names[next]!, true);
     (list.current?.children[next] as HTMLElement | undefined)?.focus();
   }
 
@@ -45,7 +56,7 @@ export function Tabs({ label, names, current, onChoose, children }: TabsProps) {
             aria-selected={name === current}
             aria-controls={`${id}-panel`}
             tabIndex={name === current ? 0 : -1}
-            onClick={() => onChoose(name)}
+            onClick={() => onChoose(name, false)}
           >
             {name}
           </button>

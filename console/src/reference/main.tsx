@@ -1,6 +1,7 @@
 /** Where the reference begins. */
 
 import { render } from 'preact';
+import '../shortcut.ts';
 import { whole } from './in-turn.tsx';
 import { Page } from './page.tsx';
 

@@ -2,7 +2,7 @@
 
 import reference from 'virtual:reference';
 import type { ComponentChildren } from 'preact';
-import { Brand, Footer, ThemeButton } from '../parts/frame.tsx';
+import { Brand, Elsewhere, Footer, ThemeButton } from '../parts/frame.tsx';
 import { Session, SignIn } from '../parts/sign-in.tsx';
 import { adminToken, apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
@@ -51,7 +51,7 @@ export function Page() {
             ))}
             <p class="hint">
               Version {reference.version} · Base URL <code>{location.origin}</code> ·{' '}
-              <a href="/openapi.json">OpenAPI document</a>
+              <Elsewhere href="/openapi.json">OpenAPI document</Elsewhere>
             </p>
           </div>
           <Filling />

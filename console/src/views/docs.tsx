@@ -1,5 +1,6 @@
 /** Getting started, with this service's own address and the visitor's own key filled in. */
 
+import { Elsewhere } from '../parts/frame.tsx';
 import { Samples } from '../parts/samples.tsx';
 import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
@@ -11,8 +12,9 @@ export function Docs() {
       <div class="intro">
         <h1 tabIndex={-1}>Docs</h1>
         <p>
-          From nothing to a protected sign-up in five minutes. Every field and parameter is in the{' '}
-          <a href="/docs">API reference</a>; machines read the <a href="/openapi.json">OpenAPI document</a>.
+          From nothing to a protected sign-up in five minutes.{' '}
+          <Elsewhere href="/docs">API reference: every field and parameter.</Elsewhere>{' '}
+          <Elsewhere href="/openapi.json">OpenAPI document for machines.</Elsewhere>
         </p>
       </div>
       <Start />
@@ -130,7 +132,12 @@ const ERRORS = [
   ],
   ['overloaded', 503, 'More calls than it can answer; nothing was counted.', 'Continue without the check.'],
   ['not_found', 404, 'There is nothing at this path.', 'Fix the address.'],
-  ['method_not_allowed', 405, 'Only GET, HEAD and OPTIONS.', 'Fix the method.'],
+  [
+    'method_not_allowed',
+    405,
+    'The path does not take this method; Allow names those it takes.',
+    'Fix the method.',
+  ],
 ] as const;
 
 function Errors() {

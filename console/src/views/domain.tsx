@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { OverrideAction } from '../admin.ts';
 import type { DomainRisk } from '../api.ts';
+import { domainIn } from '../domain-in.ts';
 import { door } from '../door.ts';
 import { cancelLookup, type Lookup, lookUp } from '../lookup.ts';
 import { Answer } from '../parts/answer.tsx';
@@ -12,15 +13,15 @@ import { Code } from '../parts/copy.tsx';
 import { Field } from '../parts/field.tsx';
 import { useInSight } from '../parts/in-sight.ts';
 import { GraphCard } from '../parts/lazy-graph.tsx';
-import { Empty, FailureNotice, Waiting } from '../parts/notice.tsx';
+import { Empty, FailureNotice, Notice, Waiting } from '../parts/notice.tsx';
 import { Samples } from '../parts/samples.tsx';
 import { apiKey } from '../session.ts';
 import { useShared } from '../shared.ts';
+import { moment } from '../time.ts';
 import { bandOf, headline } from '../verdict.ts';
 
 export function Outcome({ lookup: { domain, result, isWaiting } }: { lookup: Lookup }) {
   const { text: secret } = useShared(apiKey);
-  const isOperator = useShared(door) === 'open';
   const card = useInSight<HTMLElement>(true, domain, isWaiting);
   return (
     <section class="card result" aria-labelledby="result-title" aria-busy={isWaiting} ref={card}>
@@ -44,8 +45,13 @@ export function Outcome({ lookup: { domain, result, isWaiting } }: { lookup: Loo
         </Empty>
       )}
       {result?.ok && <Answer key={domain} risk={result.data} degraded={result.degraded} />}
-      {result?.ok && isOperator && <Decide domain={domain} />}
+      {result?.ok && (
+        <p class="hint">
+          Looked up {moment(new Date(result.at).toISOString())}. A reload uses one lookup of your quota.
+        </p>
+      )}
       {result && !result.ok && <FailureNotice failure={result} onRetry={() => lookUp(domain, secret)} />}
+      {!isWaiting && domainIn(domain) === domain && <Decide key={domain} domain={domain} />}
     </section>
   );
 }
@@ -76,9 +82,13 @@ const DECISIONS = {
 } as const satisfies Partial<Record<OverrideAction, unknown>>;
 type Decision = keyof typeof DECISIONS;
 
-/** For operators who are signed in. */
+/** For operators who are signed in, whether or not they have a key to look it up with. */
 function Decide({ domain }: { domain: string }) {
+  const isOperator = useShared(door) === 'open';
   const [wanted, setWanted] = useState<Decision>();
+  const [done, setDone] = useState<Decision>();
+  // A token that is refused closes the door: what was asked for still has its answer, in the dialog.
+  if (!isOperator && !wanted) return null;
   return (
     <section aria-labelledby="decide-title">
       <h3 id="decide-title">Your decision</h3>
@@ -99,7 +109,15 @@ function Decide({ domain }: { domain: string }) {
       <p class="hint">
         Overrides every list and DNS. Remove it under <a href="#/operator/overrides">Overrides</a>.
       </p>
-      {wanted && <Decision domain={domain} action={wanted} onClosed={() => setWanted(undefined)} />}
+      {done && <Notice tone="info" title={`Override set: ${DECISIONS[done].verb.toLowerCase()} ${domain}`} />}
+      {wanted && (
+        <Decision
+          domain={domain}
+          action={wanted}
+          onDone={() => setDone(wanted)}
+          onClosed={() => setWanted(undefined)}
+        />
+      )}
     </section>
   );
 }
@@ -107,10 +125,11 @@ function Decide({ domain }: { domain: string }) {
 interface DecisionProps {
   readonly domain: string;
   readonly action: Decision;
+  onDone(): void;
   onClosed(): void;
 }
 
-function Decision({ domain, action, onClosed }: DecisionProps) {
+function Decision({ domain, action, onDone, onClosed }: DecisionProps) {
   const { text: secret } = useShared(apiKey);
   const [note, setNote] = useState('');
   const [below, setBelow] = useState(false);
@@ -129,7 +148,10 @@ function Decision({ domain, action, onClosed }: DecisionProps) {
         })
       }
       onAnswered={() => {}}
-      onDone={() => secret && lookUp(domain, secret)}
+      onDone={() => {
+        onDone();
+        if (secret) lookUp(domain, secret);
+      }}
       onClosed={onClosed}
     >
       <p>

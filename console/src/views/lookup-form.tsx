@@ -2,7 +2,7 @@
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { lookUp, lookUpAll, typedNames } from '../lookup.ts';
-import { MOST_NAMES, type Names, readNames } from '../names.ts';
+import { ALL_COLUMNS, MOST_NAMES, type Names, type ReadTable, readNames } from '../names.ts';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { RecentLookups } from '../parts/recent.tsx';
@@ -145,7 +145,7 @@ function sends(event: KeyboardEvent, isList: boolean): boolean {
 }
 
 interface ColumnProps {
-  readonly table: NonNullable<Names['table']>;
+  readonly table: ReadTable;
   onChoose(column: number): void;
 }
 
@@ -159,6 +159,7 @@ function ColumnField({ table: { head, column }, onChoose }: ColumnProps) {
               {name}
             </option>
           ))}
+          <option value={ALL_COLUMNS}>All columns</option>
         </select>
       )}
     </Field>

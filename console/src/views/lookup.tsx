@@ -35,6 +35,7 @@ export function LookUp() {
   );
 }
 
+/** Without a date: it would need what writes dates, which the first page does not load. */
 const SAMPLE: DomainRisk = {
   domain: 'inbox.mailinator.com',
   risk_score: 100,
@@ -52,7 +53,7 @@ const SAMPLE: DomainRisk = {
     ],
     lists: [
       { feed: 'disposable-email-domains', entry: 'mailinator.com', since: null },
-      { feed: 'fakefilter', entry: 'mailinator.com', since: '2024-06-29' },
+      { feed: 'fakefilter', entry: 'mailinator.com', since: null },
     ],
     dns: { state: 'not_asked', mx: [], stale: false },
     snapshot: '0a7e5fb169eb',

@@ -46,9 +46,12 @@ export function NamesHint({ names, lacks, onType }: NamesHintProps) {
 }
 
 /** Whole sentences, each with a space behind it. */
-function whatBecame({ domains, leftOut, repeated, cut }: Names): string {
+function whatBecame({ domains, leftOut, repeated, cut, table }: Names): string {
   const [only] = domains;
   return [
+    table !== undefined &&
+      table.elsewhere > 0 &&
+      `Only the column ${table.head[table.column]} is read. Left out in other columns: ${plural(table.elsewhere, 'domain')}.`,
     cut > 0 &&
       (domains.length === 1 ? `Only ${only} is sent.` : 'Of addresses and URLs only the domain is sent.'),
     repeated > 0 && `${plural(repeated, 'duplicate')} left out.`,

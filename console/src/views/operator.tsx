@@ -1,7 +1,7 @@
 /** The operator's side: everything behind ADMIN_TOKEN, one tab for each thing that can be run. */
 
 import { type Door, door } from '../door.ts';
-import { isTab, TAB_NAMES, type TabName } from '../operator-path.ts';
+import { isPageOf, isTab, TAB_NAMES, type TabName } from '../operator-path.ts';
 import { Empty } from '../parts/notice.tsx';
 import { Refused, SignIn } from '../parts/sign-in.tsx';
 import { Tabs } from '../parts/tabs.tsx';
@@ -12,10 +12,11 @@ import { Decisions } from './operator/decisions.tsx';
 import { FeedsTab, StaleNotice } from './operator/feeds.tsx';
 import { Health } from './operator/health.tsx';
 import { Home } from './operator/home.tsx';
+import { HostPage } from './operator/host-page.tsx';
 import { Hosts } from './operator/hosts.tsx';
 import { KeyPage } from './operator/key-page.tsx';
 import { Keys, MadeSecret } from './operator/keys.tsx';
-import { Operators } from './operator/operators.tsx';
+import { MadeToken, Operators } from './operator/operators.tsx';
 import { Overrides } from './operator/overrides.tsx';
 
 const VIEWS: Readonly<Record<TabName, () => preact.JSX.Element>> = {
@@ -41,7 +42,6 @@ export function Operator() {
         <p>Traffic, keys, overrides, lists and health. Every change is recorded in the audit log.</p>
       </div>
       {state === 'open' ? <Inside /> : <Outside state={state} />}
-      <MadeSecret />
     </>
   );
 }
@@ -66,23 +66,32 @@ function Outside({ state }: { state: Exclude<Door, 'open'> }) {
   );
 }
 
+/** Pages of one thing, below the tab of all of them. */
+const PAGES = {
+  keys: (id: string) => <KeyPage key={id} id={id} />,
+  hosts: (host: string) => <HostPage key={host} host={host} />,
+};
+
 function Inside() {
   const [first, second = 'home'] = useShared(route);
-  const isKey = first === 'keys';
-  const current: TabName = isKey ? 'keys' : isTab(second) ? second : 'home';
+  const current: TabName = isPageOf(first) ? first : isTab(second) ? second : 'home';
   const View = VIEWS[current];
 
-  function choose(wanted: string): void {
+  /** Whoever goes through the tabs by arrow keys comes back to where they began. */
+  function choose(wanted: string, isPassing: boolean): void {
     const [id] = Object.entries(TAB_NAMES).find(([, name]) => name === wanted) ?? ['home'];
-    location.replace(`#/operator/${id}`);
+    if (isPassing) location.replace(`#/operator/${id}`);
+    else location.hash = `#/operator/${id}`;
   }
 
   return (
     <>
       <StaleNotice />
       <Tabs label="Operator" names={NAMES} current={TAB_NAMES[current]} onChoose={choose}>
-        {isKey ? <KeyPage key={second} id={second} /> : <View />}
+        {isPageOf(first) ? PAGES[first](second) : <View />}
       </Tabs>
+      <MadeSecret />
+      <MadeToken />
     </>
   );
 }

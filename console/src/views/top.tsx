@@ -1,7 +1,8 @@
 /** The most often flagged domains: one counted call, kept until the person asks for it again. */
 
 import { useMemo, useState } from 'preact/hooks';
-import { askTop, type Failure, type TopDomain, type TopDomains } from '../api.ts';
+import type { Failure, TopDomain, TopDomains } from '../api.ts';
+import { askTop } from '../calls.ts';
 import { downloadCsv, downloadJson } from '../csv.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
 import { Breakable } from '../parts/breakable.tsx';
@@ -11,8 +12,8 @@ import { Empty, FailureNotice, Waiting } from '../parts/notice.tsx';
 import { BandBadge, ScoreCell } from '../parts/scale.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { domainHref } from '../route.ts';
-import { apiKey } from '../session.ts';
-import { type Shared, share, useShared } from '../shared.ts';
+import { apiKey, personal } from '../session.ts';
+import { useShared } from '../shared.ts';
 import { number, plural } from '../time.ts';
 import { REASON_WORDS } from '../verdict.ts';
 
@@ -22,13 +23,16 @@ interface Loaded {
   readonly isWaiting: boolean;
   readonly failure?: Failure;
 }
-const top: Shared<Loaded> = share<Loaded>({ isWaiting: false });
+const top = personal<Loaded>({ isWaiting: false });
 
 async function load(): Promise<void> {
   const { list } = top.get();
   const kept = list ? { list } : {};
   top.set({ ...kept, isWaiting: true });
-  const result = await askTop(apiKey.get().text);
+  const { text: secret } = apiKey.get();
+  const result = await askTop(secret);
+  // Signed out meanwhile.
+  if (apiKey.get().text !== secret) return;
   top.set(
     result.ok ? { list: result.data, isWaiting: false } : { ...kept, isWaiting: false, failure: result },
   );
@@ -46,7 +50,10 @@ export function Top() {
         </p>
       </div>
       <KeyBar button={list ? 'Refresh' : 'Load the list'} isWaiting={isWaiting} onAsk={() => void load()}>
-        <p class="hint">Each load uses one lookup of your quota. It stays here until you refresh it.</p>
+        <p class="hint">
+          Each load uses one lookup of your quota, and so does opening a domain. The list stays here until you
+          refresh it.
+        </p>
       </KeyBar>
       <div class="card tall">
         {!list && !isWaiting && !failure && (

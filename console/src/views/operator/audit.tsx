@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { type Act, type Key, listActs, listKeys } from '../../admin.ts';
 import type { Result } from '../../api.ts';
 import { keyHref } from '../../attention.ts';
+import { Breakable } from '../../parts/breakable.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -34,7 +35,9 @@ const columnsFor = (names: ReadonlyMap<string, string>): readonly Column<Act>[] 
           {names.get(subject)}
         </a>
       ) : (
-        <span class="mono">{subject}</span>
+        <span class="mono">
+          <Breakable name={subject} />
+        </span>
       ),
   },
   { name: 'Detail', show: act => act.detail ?? '–', isMinor: true },

@@ -1,8 +1,9 @@
 /** How the service is doing, from its metrics: asked every five seconds while somebody looks. */
 
 import { useEffect } from 'preact/hooks';
-import { askDnsProblems, askMetrics, type DnsProblem, type Failure } from '../../api.ts';
+import type { Failure } from '../../api.ts';
 import { percent } from '../../attention.ts';
+import { askDns, askMetrics, type DnsProblem } from '../../calls.ts';
 import {
   countedIn,
   type Interval,
@@ -16,6 +17,7 @@ import {
 } from '../../metrics.ts';
 import { type Bar, Bars } from '../../parts/bars.tsx';
 import { Chart } from '../../parts/chart.tsx';
+import { useEvery } from '../../parts/every.ts';
 import { FailureNotice, Notice, Waiting } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Tile } from '../../parts/tile.tsx';
@@ -34,11 +36,12 @@ const watched: Shared<Watched> = share<Watched>({});
 let isAsking = false;
 
 async function poll(): Promise<void> {
-  if (document.hidden || isAsking) return;
+  if (isAsking) return;
   isAsking = true;
   const at = Date.now();
-  const [result, dns] = await Promise.all([askMetrics(), askDnsProblems()]);
+  const [result, ofDns] = await Promise.all([askMetrics(), askDns()]);
   isAsking = false;
+  const dns = ofDns?.problems ?? [];
   const before = watched.get();
   if (result.ok) watched.set({ watch: watchOn(before.watch, totalsOf(parseMetrics(result.data), at)), dns });
   else watched.set({ ...before, failure: result, dns });
@@ -46,16 +49,8 @@ async function poll(): Promise<void> {
 
 export function Health() {
   const { watch, failure, dns = [] } = useShared(watched);
-  useEffect(() => {
-    void poll();
-    const timer = setInterval(() => void poll(), EVERY_MS);
-    const onVisible = () => void poll();
-    document.addEventListener('visibilitychange', onVisible);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', onVisible);
-    };
-  }, []);
+  useEffect(() => void poll(), []);
+  useEvery(EVERY_MS, () => void poll());
   return (
     <>
       <div class="toolbar">
@@ -65,7 +60,16 @@ export function Health() {
           and month.
         </p>
       </div>
-      {failure && <FailureNotice failure={failure} onRetry={() => void poll()} />}
+      {failure?.code === 'not_found' ? (
+        <Notice tone="warning" title="The metrics are not served here">
+          <p>
+            They are switched off (<code>METRICS_PORT=off</code>), or a proxy does not pass them on. Home does
+            without them.
+          </p>
+        </Notice>
+      ) : (
+        failure && <FailureNotice failure={failure} onRetry={() => void poll()} />
+      )}
       {dns.map(({ address, problem }) => (
         <Notice key={address} tone="warning" title={`DNS server ${address} is not trusted`}>
           <p>It {problem}.</p>

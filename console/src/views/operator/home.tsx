@@ -2,10 +2,12 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { askTraffic, type Feeds, type ListedKey, listFeeds, listKeys, type Traffic } from '../../admin.ts';
-import { askDnsProblems, type DnsProblem, type Failure } from '../../api.ts';
-import { attentionOf, percent } from '../../attention.ts';
+import type { Failure } from '../../api.ts';
+import { attentionOf, dnsWord, percent } from '../../attention.ts';
+import { askDns, type Dns } from '../../calls.ts';
 import { isRange, RANGES, type Range } from '../../operator-path.ts';
 import { Chart } from '../../parts/chart.tsx';
+import { useEvery } from '../../parts/every.ts';
 import { FailureNotice, Notice, Waiting } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Tile } from '../../parts/tile.tsx';
@@ -19,7 +21,7 @@ interface Seen {
   readonly traffic?: Traffic;
   readonly keys?: readonly ListedKey[];
   readonly feeds?: Feeds;
-  readonly dns?: readonly DnsProblem[];
+  readonly dns?: Dns | undefined;
   readonly failure?: Failure | undefined;
 }
 
@@ -30,9 +32,8 @@ function useSeen(range: Range): [Seen, () => void] {
   useEffect(() => {
     let isGone = false;
     look.current = async () => {
-      if (document.hidden) return;
       const [traffic, keys, feeds, dns] = await Promise.all([
-        ...([askTraffic(range), listKeys(), listFeeds(), askDnsProblems()] as const),
+        ...([askTraffic(range), listKeys(), listFeeds(), askDns()] as const),
       ]);
       if (isGone) return;
       const failure = [traffic, keys, feeds].find(result => !result.ok);
@@ -46,15 +47,11 @@ function useSeen(range: Range): [Seen, () => void] {
       }));
     };
     look.current();
-    const again = () => look.current();
-    const timer = setInterval(again, EVERY_MS);
-    document.addEventListener('visibilitychange', again);
     return () => {
       isGone = true;
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', again);
     };
   }, [range]);
+  useEvery(EVERY_MS, () => look.current());
   return [seen, () => look.current()];
 }
 
@@ -68,15 +65,7 @@ export function Home() {
         <h2 tabIndex={-1}>Home</h2>
         <nav class="ranges" aria-label="Range">
           {Object.entries(RANGES).map(([name, words]) => (
-            <a
-              key={name}
-              href={`#/operator/home/${name}`}
-              aria-current={name === range ? 'true' : undefined}
-              onClick={event => {
-                event.preventDefault();
-                location.replace(`#/operator/home/${name}`);
-              }}
-            >
+            <a key={name} href={`#/operator/home/${name}`} aria-current={name === range ? 'true' : undefined}>
               {words}
             </a>
           ))}
@@ -84,8 +73,8 @@ export function Home() {
       </div>
       {failure && <FailureNotice failure={failure} onRetry={look} />}
       {!traffic && !failure && <Waiting for="the traffic" />}
-      {traffic && keys && feeds && dns && (
-        <Attentions total={traffic.total} keys={keys} dns={dns} {...feeds.freshness} />
+      {traffic && keys && feeds && (
+        <Attentions total={traffic.total} keys={keys} dns={dns?.problems ?? []} {...feeds.freshness} />
       )}
       {traffic && <Figures traffic={traffic} feeds={feeds} dns={dns} />}
       {traffic && <OverTime traffic={traffic} />}
@@ -96,7 +85,7 @@ export function Home() {
 function Attentions(props: {
   total: Traffic['total'];
   keys: readonly ListedKey[];
-  dns: readonly DnsProblem[];
+  dns: Dns['problems'];
   failing: readonly string[];
   status: Feeds['freshness']['status'];
 }) {
@@ -127,9 +116,10 @@ function Figures({
 }: {
   traffic: Traffic;
   feeds: Feeds | undefined;
-  dns: readonly DnsProblem[] | undefined;
+  dns: Dns | undefined;
 }) {
   const { calls, verdicts, flagged, degraded, refused, failed } = total;
+  const ofDns = dnsWord(dns, total);
   const checked = feeds?.freshness.checked_at;
   return (
     <dl class="tiles">
@@ -140,11 +130,7 @@ function Figures({
       <Tile name="Failed (5xx)" value={number(failed)} isBad={failed > 0} />
       <Tile name="Median (p50)" value={ms(total.p50_ms)} />
       <Tile name="p99" value={ms(total.p99_ms)} />
-      <Tile
-        name="DNS"
-        value={dns === undefined ? '–' : dns.length === 0 ? 'OK' : 'Not trusted'}
-        isBad={!!dns && dns.length > 0}
-      />
+      <Tile name="DNS" value={ofDns} isBad={ofDns !== 'OK'} />
       <Tile
         name="Lists checked"
         value={feeds === undefined ? '–' : checked ? fromNow(checked) : 'never'}
@@ -189,6 +175,7 @@ function OverTime({ traffic: { slots, step_seconds } }: { traffic: Traffic }) {
             label={`Calls and verdicts per ${step}; the table below has the numbers`}
             series={[
               { name: 'Calls', color: '--accent', values: slots.map(({ calls }) => calls) },
+              { name: 'Verdicts', color: '--accept', values: slots.map(({ verdicts }) => verdicts) },
               { name: 'Flagged', color: '--confirmed', values: slots.map(({ flagged }) => flagged) },
               { name: 'Refused', color: '--warn', values: slots.map(({ refused }) => refused) },
             ]}

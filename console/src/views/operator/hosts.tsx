@@ -2,21 +2,26 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import { forgetHost, type Host, listHosts, relearnHost } from '../../admin.ts';
+import { Breakable } from '../../parts/breakable.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { LazyGraph } from '../../parts/lazy-graph.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { number } from '../../time.ts';
 
+/** The page of a host. */
+const hostHref = (host: string) => `#/hosts/${encodeURIComponent(host)}`;
+
 /** What is shown for each state, and what it means. */
-const STATES: Readonly<Record<Host['state'], readonly [string, string]>> = {
+export const STATES: Readonly<Record<Host['state'], readonly [string, string]>> = {
   disposable: ['disposable', 'Unlisted domains on this host are flagged.'],
   undecided: ['undecided', 'Too little evidence to flag unlisted domains.'],
   shared: ['shared', 'Also used by ordinary domains. Nobody is flagged because of it.'],
   forgotten: ['ignored', 'An operator chose to ignore it.'],
 };
 
-const verbFor = ({ state }: Host) => (state === 'forgotten' ? 'Watch again' : 'Ignore');
+export const verbFor = ({ state }: Host) => (state === 'forgotten' ? 'Watch again' : 'Ignore');
 
 function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
   return [
@@ -25,7 +30,9 @@ function columnsFor(choose: (host: Host) => void): readonly Column<Host>[] {
       by: row => row.host,
       show: row => (
         <>
-          <span class="mono">{row.host}</span>
+          <a class="mono" href={hostHref(row.host)}>
+            <Breakable name={row.host} />
+          </a>
           {row.neighbours.length > 0 && (
             <span class="detail">receives mail for {row.neighbours.join(', ')}</span>
           )}
@@ -93,6 +100,7 @@ function HostsList({ hosts, onChanged }: { hosts: readonly Host[]; onChanged: ()
     <>
       <div class="toolbar">
         <h2 tabIndex={-1}>Learned hosts</h2>
+        <p class="hint">Choose one to see its addresses and domains as a graph.</p>
         <button type="button" class="button" onClick={onChanged}>
           Refresh
         </button>
@@ -105,14 +113,51 @@ function HostsList({ hosts, onChanged }: { hosts: readonly Host[]; onChanged: ()
           </p>
         </Empty>
       ) : (
-        <Table caption="Mail hosts and addresses" columns={columns} rows={hosts} keyOf={row => row.host} />
+        <>
+          <Drawn hosts={hosts} />
+          <Table caption="Mail hosts and addresses" columns={columns} rows={hosts} keyOf={row => row.host} />
+        </>
       )}
       {chosen && <Change host={chosen} onChanged={onChanged} onClosed={() => setChosen(undefined)} />}
     </>
   );
 }
 
-function Change({ host, onChanged, onClosed }: { host: Host; onChanged: () => void; onClosed: () => void }) {
+/** More would be a page of their own. */
+const MOST_DRAWN = 20;
+
+/** Who shares which host at a glance; the table below has all of them, and the page of each more names. */
+function Drawn({ hosts }: { hosts: readonly Host[] }) {
+  const drawn = useMemo(
+    () =>
+      hosts
+        .filter(({ state, neighbours }) => state !== 'forgotten' && neighbours.length > 0)
+        .slice(0, MOST_DRAWN)
+        .map(graphOf),
+    [hosts],
+  );
+  if (drawn.length === 0) return null;
+  return (
+    <section aria-label="Hosts and their listed domains">
+      <LazyGraph hosts={drawn} />
+    </section>
+  );
+}
+
+/** As the graph of a domain has its hosts. */
+export const graphOf = ({ host, addresses, flagged, neighbours }: Host) => ({
+  ...{ host, addresses, listed_guests: flagged, guests: neighbours },
+});
+
+export function Change({
+  host,
+  onChanged,
+  onClosed,
+}: {
+  host: Host;
+  onChanged: () => void;
+  onClosed: () => void;
+}) {
   const isForgotten = host.state === 'forgotten';
   return (
     <Confirm

@@ -20,7 +20,8 @@ import { Field } from '../../parts/field.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty, Notice } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { share, useShared } from '../../shared.ts';
+import { personal } from '../../session.ts';
+import { useShared } from '../../shared.ts';
 import { day, fromNow, moment, number } from '../../time.ts';
 import { changedLimits, KeyForm } from './key-form.tsx';
 
@@ -30,7 +31,7 @@ export type Doing =
   | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
 
 /** Until somebody says that they have copied it: the browser's Back takes the view away, but not this. */
-const madeKey = share<{ readonly made: MadeKey; readonly what: string } | undefined>(undefined);
+const madeKey = personal<{ readonly made: MadeKey; readonly what: string } | undefined>(undefined);
 const showSecret = (what: string) => (made: MadeKey) => madeKey.set({ made, what });
 
 export function Keys() {

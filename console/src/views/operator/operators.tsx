@@ -15,7 +15,12 @@ import { Field } from '../../parts/field.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { personal } from '../../session.ts';
+import { useShared } from '../../shared.ts';
 import { day } from '../../time.ts';
+
+/** Until somebody says that they have copied it: the browser's Back takes the view away, but not this. */
+const madeOperator = personal<MadeOperator | undefined>(undefined);
 
 const columnsFor = (revoke: (one: NamedOperator) => void): readonly Column<NamedOperator>[] => [
   { name: 'Name', show: one => one.name, by: one => one.name },
@@ -52,7 +57,6 @@ export function Operators() {
 
 function List({ operators, onChanged }: { operators: readonly NamedOperator[]; onChanged: () => void }) {
   const [name, setName] = useState<string>();
-  const [made, setMade] = useState<MadeOperator>();
   const [revoked, setRevoked] = useState<NamedOperator>();
   return (
     <>
@@ -80,7 +84,7 @@ function List({ operators, onChanged }: { operators: readonly NamedOperator[]; o
           verb="Add"
           act={() => addOperator(name)}
           onAnswered={onChanged}
-          onDone={setMade}
+          onDone={madeOperator.set}
           onClosed={() => setName(undefined)}
         >
           <Field label="Name" hint="What the audit log calls them.">
@@ -88,7 +92,6 @@ function List({ operators, onChanged }: { operators: readonly NamedOperator[]; o
           </Field>
         </Confirm>
       )}
-      {made && <MadeToken made={made} onClosed={() => setMade(undefined)} />}
       {revoked && (
         <Confirm
           title={`Revoke ${revoked.name}`}
@@ -105,9 +108,12 @@ function List({ operators, onChanged }: { operators: readonly NamedOperator[]; o
   );
 }
 
-function MadeToken({ made, onClosed }: { made: MadeOperator; onClosed: () => void }) {
+/** In front of whatever part of the operator's side is shown. */
+export function MadeToken() {
+  const made = useShared(madeOperator);
+  if (!made) return null;
   return (
-    <Dialog title={`The token of ${made.name}`} onClosed={onClosed} isInsistent>
+    <Dialog title={`The token of ${made.name}`} onClosed={() => madeOperator.set(undefined)} isInsistent>
       {close => (
         <>
           <p>Copy it now: it is not stored and cannot be shown again.</p>
