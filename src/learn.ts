@@ -1,6 +1,5 @@
 /** Guests → hosts → what lookups know of them. Learns off the hot path which mail hosts are disposable ones. */
 
-import { LRUCache } from 'lru-cache';
 import type { Catalog } from './core/catalog.ts';
 import { sparing } from './core/deciding.ts';
 import type { Domain } from './core/domain.ts';
@@ -10,6 +9,7 @@ import { GuestBook } from './core/guest-book.ts';
 import { HostsMet } from './core/hosts-met.ts';
 import type { Infra } from './core/infra.ts';
 import { foldingInfra, NOTHING_LEARNED } from './core/infra-folding.ts';
+import { lru } from './core/lru.ts';
 import { type Exchange, MAIL_NOT_ASKED, type Mail, triedOf } from './core/mail.ts';
 import { Pending } from './core/pending.ts';
 import type { Resolver, Store } from './core/ports.ts';
@@ -87,7 +87,7 @@ export async function createLearn(parts: LearnParts): Promise<Learn> {
 class Learner implements Learn {
   readonly #parts: LearnParts;
   /** Zone, and mark of the key where it is listed, to the day on which it was noted: each is looked at once a day. */
-  readonly #noted = new LRUCache<string, string>({ max: 50_000 });
+  readonly #noted = lru<string>(50_000);
   readonly #guestBook: GuestBook;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #pending = new Pending<Seen>(MOST_PENDING, MOST_PENDING_OF_A_KEY);
@@ -105,7 +105,7 @@ class Learner implements Learn {
 
   constructor(parts: LearnParts) {
     this.#parts = parts;
-    this.#guestBook = new GuestBook(parts.addresses, new LRUCache({ max: MOST_BARRED }));
+    this.#guestBook = new GuestBook(parts.addresses, lru(MOST_BARRED));
     this.#hostsMet = new HostsMet(parts.addresses, new FairCache(MOST_LAST_HOSTS, ''));
     this.#whereabouts = new WhereaboutsBook(parts);
     const every = (ms: number, work: () => Promise<void>) =>
@@ -221,7 +221,7 @@ class Learner implements Learn {
     const now = this.#parts.clock();
     const sinceDay = dayOf(now - LEARNING.keptDays * DAY_MS);
     try {
-      if (page) await this.#parts.store.learn(page.guests, page.shared, dayOf(now), sinceDay);
+      if (page) await this.#parts.store.learn(page.guests, page.shared, dayOf(now), sinceDay, page.listed);
     } catch (error) {
       this.#guestBook.putBack(page!);
       throw error;

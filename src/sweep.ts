@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Catalog, firstNamed } from './core/catalog.ts';
 import { type Domain, lineage } from './core/domain.ts';
-import { isByTwoFamilies } from './core/guest.ts';
+import { isByTwoFamilies, WEEK_DAYS } from './core/guest.ts';
 import { HashedNames } from './core/hashed.ts';
 import type { MailState } from './core/mail.ts';
 import type { Clock, Resolver, Store, SweepMark } from './core/ports.ts';
@@ -12,7 +12,7 @@ import { zoneOf } from './core/zone.ts';
 import type { Learn } from './learn.ts';
 
 export interface SweepParts {
-  readonly store: Pick<Store, 'sweepMark' | 'markSweep'>;
+  readonly store: Pick<Store, 'sweepMark' | 'markSweep' | 'listKeys'>;
   readonly resolver: Resolver;
   readonly catalog: Catalog;
   readonly learn: Learn;
@@ -49,6 +49,7 @@ const RECEIVES_NOTHING: ReadonlySet<MailState> = new Set<MailState>([
   ...(['nxdomain', 'no_mail', 'null_mx', 'implicit_mx'] as const),
 ]);
 
+const DAY_MS = 86_400_000;
 /** The sweep's share of the resolver: as much as one key may have. */
 const KEY = 'sweep';
 const AT_ONCE = 16;
@@ -64,6 +65,10 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
   const mark = await store.sweepMark();
   const names = namesLeft(catalog, mark);
   const firstEndedAt = mark?.firstEndedAt ?? null;
+  // What the first one finds of a service that others know for a week may have been pointed there since.
+  const keys = await store.listKeys();
+  const isYoung = keys.every(({ createdAt }) => clock() - createdAt < WEEK_DAYS * DAY_MS);
+  const sweeping = { isFirst: firstEndedAt === null && isYoung };
   const dead = new HashedNames(mark?.dead);
   dead.keepOnly(catalog.disposableNames());
   const total = Math.min(names.length, options.limit ?? names.length);
@@ -71,7 +76,7 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
   const swept = { asked: 0, received: 0, unanswered: 0 };
   while (swept.asked < total && !options.stop.aborted) {
     const batch = names.slice(swept.asked, Math.min(total, swept.asked + size));
-    const done = await askAll(parts, options, batch, { isFirst: firstEndedAt === null }, dead, at =>
+    const done = await askAll(parts, options, batch, sweeping, dead, at =>
       options.progress(batch[at]!.name, swept.asked + at, total),
     );
     if (done.asked >= SMALLEST_BATCH && done.unanswered > MOST_UNANSWERED * done.asked)

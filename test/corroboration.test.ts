@@ -174,14 +174,32 @@ describe('what a caller is told of a listed name', () => {
     expect(score(await look('x.unlisted.com'))).toEqual([95, 'disposable']);
   });
 
-  it.each<[string, Snapshot, number]>([
-    ['one family, for less than 30 days', list(BROAD, ['github.io'], YOUNG), 60],
-    ['what was seen in abuse, for less than 30 days', list(SEEN, ['github.io'], YOUNG), 60],
-    ['one family, for 30 days', list(BROAD, ['github.io'], OLD), 90],
-    ['a verified feed', list(LOOKED_AT, ['github.io']), 100],
-  ])('below a shared suffix that is named by %s', async (_, snapshot, points) => {
-    const { look } = world(catalogOf(snapshot), { 'acme.github.io': mx('mx.some-host.net') });
-    expect(score(await look('acme.github.io'))).toEqual([points, 'disposable']);
+  it.each<[string, Feed, number, number, number]>([
+    ['one family, for less than 30 days', BROAD, YOUNG, 60, 60],
+    ['what was seen in abuse, for less than 30 days', SEEN, YOUNG, 60, 60],
+    ['one family, for 30 days', BROAD, OLD, 90, 60],
+    ['a verified feed', LOOKED_AT, OLD, 100, 60],
+  ])(
+    'below a public suffix that is named by %s, where names are given away and where not',
+    async (_, feed, day, free, registry) => {
+      for (const [suffix, points] of [
+        ['duckdns.org', free],
+        ...['github.io', 'notaires.fr', 'seattle.wa.us', 'mygov.scot'].map(one => [one, registry] as const),
+      ] as const) {
+        const { look } = world(catalogOf(list(feed, [suffix], day)), {
+          [`acme.${suffix}`]: mx('mx.some-host.net'),
+        });
+        expect(score(await look(`acme.${suffix}`)), suffix).toEqual([points, 'disposable']);
+      }
+    },
+  );
+
+  it('below a registry that two families name, it is blocked', async () => {
+    const { look } = world(catalogOf(list(BROAD, ['notaires.fr']), list(LOOKED_AT, ['notaires.fr'])), {});
+    const answer = await look('acme.notaires.fr');
+    expect(score(answer)).toEqual([100, 'disposable']);
+    // It gives no names away.
+    expect(answer.verdict.signals.map(({ signal }) => signal)).toEqual(['verified_list', 'dead_name']);
   });
 
   it('is 60 and not 90 where DNS does not answer and that may be no fault of the name', async () => {
@@ -255,13 +273,13 @@ describe('a listed name that many people use', () => {
   });
 
   it('is not flagged where a verified feed names only the suffix above it', async () => {
-    const poisoned = list(LOOKED_AT, ['github.io']);
-    const { look, noted } = world(catalogOf(list(POPULAR, ['project.github.io']), poisoned), {});
-    expect(score(await look('project.github.io'))).toEqual([45, 'safe']);
-    expect(score(await look('www.project.github.io'))).toEqual([45, 'safe']);
-    expect(score(await look('other.github.io'))).toEqual([100, 'disposable']);
-    expect(noted).toContainEqual(['project.github.io', null]);
-    expect(noted).toContainEqual(['other.github.io', 'github.io']);
+    const poisoned = list(LOOKED_AT, ['duckdns.org']);
+    const { look, noted } = world(catalogOf(list(POPULAR, ['project.duckdns.org']), poisoned), {});
+    expect(score(await look('project.duckdns.org'))).toEqual([45, 'safe']);
+    expect(score(await look('www.project.duckdns.org'))).toEqual([45, 'safe']);
+    expect(score(await look('other.duckdns.org'))).toEqual([100, 'disposable']);
+    expect(noted).toContainEqual(['project.duckdns.org', null]);
+    expect(noted).toContainEqual(['other.duckdns.org', 'duckdns.org']);
   });
 
   it('is flagged again when the popularity list is gone', async () => {
@@ -272,10 +290,10 @@ describe('a listed name that many people use', () => {
   });
 
   it('does not speak for strangers below a private suffix', async () => {
-    const lists = [list(POPULAR, ['github.io', 'x.github.io']), list(BROAD, ['github.io'], TODAY - 30)];
+    const lists = [list(POPULAR, ['duckdns.org', 'x.duckdns.org']), list(BROAD, ['duckdns.org'], TODAY - 30)];
     const { look } = world(catalogOf(...lists), {});
-    expect(score(await look('y.github.io'))).toEqual([90, 'disposable']);
-    expect(score(await look('x.github.io'))).toEqual([45, 'safe']);
+    expect(score(await look('y.duckdns.org'))).toEqual([90, 'disposable']);
+    expect(score(await look('x.duckdns.org'))).toEqual([45, 'safe']);
   });
 });
 
@@ -317,7 +335,11 @@ describe('a poisoned list that passes the gate', () => {
 
   function updated(feed: Feed, names: readonly string[], inUse: Snapshot, day: number): Snapshot {
     const fresh = takeSnapshot(feed, { version: dayText(day)!, names });
-    const no = { isClearable: () => false, innocentOf: () => undefined, innocentBelow: () => undefined };
+    const never = () => false;
+    const no = {
+      ...{ isClearable: never, isNoWebmail: never },
+      ...{ innocentOf: () => undefined, innocentBelow: () => undefined },
+    };
     expect(problemsOf(fresh, inUse, { ...no, canaries: CANARIES, today: day })).toEqual([]);
     return keepingNames(fresh, inUse, day);
   }

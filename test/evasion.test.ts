@@ -3,7 +3,7 @@ import type { Domain } from '../src/core/domain.ts';
 import type { Store } from '../src/core/ports.ts';
 import { a, aaaa, type DnsServer, mx, startDns } from './support/dns.ts';
 import { emptiedStore } from './support/emptied.ts';
-import { type Site, visit } from './support/internet.ts';
+import { type Site, visit, within } from './support/internet.ts';
 
 const DAY_MS = 86_400_000;
 /** An answer about mail is kept for five minutes at least. */
@@ -32,8 +32,7 @@ beforeEach(async () => {
   await world.sweep();
   for (let key = 0; key < 8; key++) for (const { name } of sites) await world.judge(name, `customer${key}`);
   await world.digest();
-  time.now += 24 * DAY_MS;
-  await world.sweep();
+  await within(24, time, () => world.sweep());
   await world.digest();
   return async () => {
     await world.close();
@@ -320,6 +319,22 @@ describe('a name below a platform', () => {
     point('evil.com', decoy, 'mx.evil.com');
     expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore: 80 });
   });
+
+  it.each(['www.barracuda.com', 'www.ionos.com'])(
+    'that is there and takes no mail spares nobody behind it, and makes no company of him: %s',
+    async site => {
+      place(site, '23.1.1.1');
+      place('mx.evil.com', BAD);
+      for (const [behind, riskScore] of [
+        [HOST, 84],
+        ['mx.evil.com', 80],
+      ] as const) {
+        point('evil.com', site, behind);
+        time.now += DAY_MS;
+        expect(await again('evil.com')).toMatchObject({ ...FOUND, riskScore, isCorporateEmail: false });
+      }
+    },
+  );
 
   it.each<[string, string[], boolean]>([
     ['a platform and a host of its own', ['aspmx.l.google.com', 'mx.firm.com'], true],

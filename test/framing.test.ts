@@ -1,24 +1,19 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../src/core/ports.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { type DnsServer, startDns } from './support/dns.ts';
 import { HARD, type HardSize, simulateHardInternet } from './support/hard-internet.ts';
 import { isLate, visitHard } from './support/hard-visit.ts';
 import { sized } from './support/scale.ts';
 import { temporaryFolder } from './support/service.ts';
+import { storeAt } from './support/store.ts';
 
 let dns: DnsServer;
 let store: Store;
 beforeEach(async () => {
   dns = await startDns();
-  store = await openSqliteStore(join(temporaryFolder(), 'store.db'), error => {
-    throw error;
-  });
-  return async () => {
-    await store.close();
-    await dns.close();
-  };
+  store = await storeAt(join(temporaryFolder(), 'store.db'));
+  return () => dns.close();
 });
 
 const SIZE = sized<HardSize>({ disposable: 120, platforms: 3, framing: [10, 50] }, HARD);

@@ -6,9 +6,9 @@ import { DECISIONS_AT_ONCE, type Decision } from '../src/core/decision.ts';
 import type { Answer } from '../src/lookup.ts';
 import type { Rank } from '../src/rank.ts';
 import { createRecall, MOST_PENDING, recallingBeside } from '../src/recall.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { run, runJson } from './support/process.ts';
 import { sharedService, temporaryFolder } from './support/service.ts';
+import { storeAt } from './support/store.ts';
 
 const NOW = Date.UTC(2026, 10, 15, 9, 30);
 const DAY = 86_400_000;
@@ -153,9 +153,7 @@ test('every way of asking leaves its decisions, never an address, found by domai
 
 test('the command finds them, and says where none are kept', async () => {
   const folder = temporaryFolder();
-  const store = await openSqliteStore(join(folder, 'domain-risk.db'), error => {
-    throw error;
-  });
+  const store = await storeAt(join(folder, 'domain-risk.db'));
   const one = {
     keyId: 'key_gone',
     score: 90,

@@ -8,10 +8,10 @@ import type { Store } from '../src/core/ports.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { type RecorderParts, recordChanges, writeChanges } from '../src/record.ts';
 import { holdLease } from '../src/schedule.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { catalogOf } from './support/catalog.ts';
 import { eventually } from './support/scale.ts';
 import { temporaryFolder } from './support/service.ts';
+import { storeAt } from './support/store.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
 const DAY = 86_400_000;
@@ -21,13 +21,7 @@ const [first, second, third] = [
   await catalogOf(['b.com', 'c.com']),
 ];
 
-async function openStore(): Promise<Store> {
-  const store = await openSqliteStore(`${temporaryFolder()}/domain-risk.db`, error => {
-    throw error;
-  });
-  onTestFinished(() => store.close());
-  return store;
-}
+const openStore = (): Promise<Store> => storeAt(`${temporaryFolder()}/domain-risk.db`);
 
 interface ServerParts extends Partial<RecorderParts> {
   readonly mostKept?: number;

@@ -4,7 +4,7 @@ import type { Store } from '../src/core/ports.ts';
 import type { Verdict } from '../src/core/verdict.ts';
 import { a, type DnsServer, mx, startDns } from './support/dns.ts';
 import { emptiedStore } from './support/emptied.ts';
-import { type Site, visit } from './support/internet.ts';
+import { type Site, visit, within } from './support/internet.ts';
 
 const DAY_MS = 86_400_000;
 const BAD = '5.61.1.1';
@@ -41,8 +41,7 @@ beforeEach(async () => {
   await world.sweep();
   for (let key = 0; key < 8; key++) for (const { name } of LISTED) await world.judge(name, `customer${key}`);
   await world.digest();
-  time.now += 24 * DAY_MS;
-  await world.sweep();
+  await within(24, time, () => world.sweep());
   await world.digest();
   return async () => {
     for (const end of ends) await end();

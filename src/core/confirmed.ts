@@ -18,6 +18,8 @@ export type Confirming = Pick<Sources, 'catalog' | 'overrides'>;
 export interface Confirmed {
   /** Distinct, in the order of the catalog; those that only an override denies come last. */
   readonly names: NameList;
+  /** Names of two labels or more above these: clients begin there, and look further only below one of them. */
+  readonly above: ReadonlySet<string>;
   readonly spared: Spared;
 }
 
@@ -32,16 +34,19 @@ export function* confirming(
   const exceptions = yield* above(innocents);
   const suffixes = yield* collecting(allSuffixes);
   const names = new Packer();
+  const higher = new Set<string>();
   let at = 0;
   for (const name of listedThenDenied(catalog, overrides)) {
     if (++at % DEEP_STEP === 0) yield;
     if (exceptions.has(name) || isSuffix(name) || !isConfirmed(name)) continue;
     names.push(name);
+    for (const one of namesAbove(name)) if (one.includes('.')) higher.add(one);
     innocents.delete(name);
     suffixes.delete(name);
   }
   return {
     names: yield* names.packing(),
+    above: higher,
     spared: { suffixes, names: yield* collecting(exceptions, innocents) },
   };
 }
@@ -86,10 +91,14 @@ function* above(names: ReadonlySet<string>): Steps<Set<string>> {
   const found = new Set<string>();
   let place = 0;
   for (const name of names) {
-    for (let at = name.indexOf('.') + 1; at > 0; at = name.indexOf('.', at) + 1) found.add(name.slice(at));
+    for (const one of namesAbove(name)) found.add(one);
     if (++place % STEP === 0) yield;
   }
   return found;
+}
+
+function* namesAbove(name: string): Generator<string> {
+  for (let at = name.indexOf('.') + 1; at > 0; at = name.indexOf('.', at) + 1) yield name.slice(at);
 }
 
 function* collecting(names: Iterable<string>, found = new Set<string>()): Steps<Set<string>> {

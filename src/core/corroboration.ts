@@ -12,8 +12,11 @@ export interface Listed {
   readonly left: boolean;
   /** Its registrable domain is one of the panel, or consumer webmail by our own tables. */
   readonly popular: boolean;
-  /** Only a public suffix above it is named, below which strangers register. */
-  readonly byItsSuffix: boolean;
+  /**
+   * Only a public suffix above it is named, below which strangers register: one that gives names away, or one of a
+   * registry, of a profession, of a town, of a hosting company.
+   */
+  readonly byItsSuffix: 'free' | 'registry' | undefined;
 }
 
 /** What DNS adds. */
@@ -28,7 +31,15 @@ export interface Received {
 /** A name is new for so long: an error in a list is mostly found within a month. */
 export const NEW_DAYS = 30;
 
-export type Weight = 'verified' | 'popular' | 'two_families' | 'one_family' | 'unanswered' | 'left' | 'new';
+export type Weight =
+  | 'verified'
+  | 'popular'
+  | 'two_families'
+  | 'registry'
+  | 'one_family'
+  | 'unanswered'
+  | 'left'
+  | 'new';
 
 /** The only listed names whose verdict waits for DNS: one family's word, and a new one. */
 export function waitsForDns(listed: Listed): boolean {
@@ -39,10 +50,17 @@ function isNew({ families, namedDays, popular }: Listed): boolean {
   return families.size === 1 && !families.has('verified') && !popular && namedDays < NEW_DAYS;
 }
 
-/** Whoever looked at a suffix did not look at the names below it: what many people use is innocent there. */
-export function isVerified({ families, popular, byItsSuffix }: Listed): boolean {
-  return families.has('verified') && !(popular && byItsSuffix);
+/**
+ * Whoever looked at a suffix did not look at the names below it: what many people use is innocent there, and most others
+ * too where names are not given away.
+ */
+export function isVerified(listed: Listed): boolean {
+  const { families, popular, byItsSuffix } = listed;
+  return families.has('verified') && !(popular && byItsSuffix) && !isByOneLine(listed);
 }
+
+/** notaires.fr, seattle.wa.us, github.io: one line would block all who are there (2026-11-17). */
+const isByOneLine = ({ families, byItsSuffix }: Listed) => byItsSuffix === 'registry' && families.size === 1;
 
 /**
  * The first that holds. Companies on the large platforms are what a poisoned list hits and what hardly any disposable
@@ -56,6 +74,7 @@ export function weigh(listed: Listed, { mail, settled, silent }: Received): Weig
   if (isVerified(listed)) return 'verified';
   if (popular) return 'popular';
   if (families.size > 1) return 'two_families';
+  if (isByOneLine(listed)) return 'registry';
   if (!isNew(listed)) return 'one_family';
   if (listed.left) return 'left';
   if (listed.byItsSuffix) return 'new';

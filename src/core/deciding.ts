@@ -4,7 +4,7 @@
  * | rule | reason |
  * |---|---|
  * | the exchanges that senders try first decide, all of them up to twenty | they get the mail (RFC 5321 5.1). What stands behind them costs one record and need never be asked: it spared whoever added it |
- * | parking hosts, names below a platform that are not known to have an address, and hosts that are known to have none, or for which nobody has ever answered, do not count | senders go on to the next. A platform's host that is there takes or refuses the mail: what a company has left behind it says nothing of it. Whoever puts a host before his own that refuses connections is not found: nobody connects to find out |
+ * | parking hosts, names below a provider's that say that they take no mail (`www.zoho.com`), names below a platform that are not known to have an address, and hosts that are known to have none, or for which nobody has ever answered, do not count | senders go on to the next. A platform's host that is there takes or refuses the mail: what a company has left behind it says nothing of it. Whoever puts a host before his own that refuses connections, and does not say so by its name, is not found: nobody connects to find out |
  * | among those that are tried first one that was not learned spares all | it gets its share of the mail, and a company may be there |
  * | a host is spared where all its IPv4 addresses are those of innocents, of IPv6 where it has no others | mail goes there and nowhere else. One more address is one more record, which spared it. A company's host may have an address of IPv6 that nobody has seen with others; few senders have no IPv4, so whoever lays his out as a decoy goes without their mail |
  * | by its addresses alone a host is found only where all that are looked at are learned, again those of IPv4 where it has any | whoever is at one of them need not be who is at the others: a company may share one with its neighbours. One address of IPv6 that nobody uses is one record, costs no mail, and spared whoever added it |
@@ -13,7 +13,9 @@
  * | where hosts that were learned stand behind or beside others that nobody has asked for yet, or were those of another name below the same domain, nobody is taken for the receiver | these need not exist, and whoever has a domain for each address that he gives away needs one look only; a company's host is known at the next |
  * | a host of the domain's own and a name without exchanges are judged alike: by listed domains with such hosts at the address, where there are some, else by all that are received there, a month long | it is the same machine, and anybody can point a host of his at any address |
  * | of an unlisted name looked at are all that decide, and four at least of those that may once others are known to have no address; of a listed one only those that are tried first, the next where none of them is anywhere | one that nobody looks at is never learned, and would spare the others; but whoever is listed could name any hoster behind his own |
- * | of several exchanges that a listed name has tried alike, one is blamed where half of the mail or more goes to hosts of its group, or to where it is | two thirds of one machine's mail by two other names is its own; who is lent a small part is not to be blamed for all. Nor is he whose addresses others merely name beside theirs |
+ * | of several exchanges that a listed name has tried alike, one is blamed where half of the mail or more goes to hosts of its group, or to where it is | two thirds of one machine's mail by two other names is its own; who is lent a small part is not to be blamed for all. Nor is he whose addresses others merely name beside theirs. Each is decided on as soon as the addresses have come, of providers' hosts too: who has other names in every answer is never met by the same |
+ * | a listed name speaks against an address only where its host has no other | who names another's beside his own goes without a part of his mail, and blamed him for all of it |
+ * | a popular name spares the addresses of hosts that are tried first, and of those behind them the names only | whoever has the domain of a backup host, which may have lapsed, puts it at any address |
  * | a host with more addresses than are looked at is not spared by them | those that are not may be where the mail goes |
  */
 
@@ -21,6 +23,7 @@ import { isIP } from 'node:net';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import { isPlatform, type Providers } from './provider.ts';
+import { takesNoMail } from './provider-names.ts';
 import { STEP, type Steps } from './steps.ts';
 
 /** What is known of hosts besides their addresses, without asking. */
@@ -68,8 +71,9 @@ function mayDecide(
   addressesOf: (host: string) => readonly string[] | undefined,
 ): boolean {
   const row = providers.match(host);
+  if (row?.class === 'parked' || takesNoMail(host, row)) return false;
   const count = addressesOf(host)?.length;
-  return row?.class !== 'parked' && (isPlatform(row) ? (count ?? 0) > 0 : count !== 0);
+  return isPlatform(row) ? (count ?? 0) > 0 : count !== 0;
 }
 
 /** Where mail for a host goes whoever sends it: to its IPv4 addresses, and to those of IPv6 where it has no others. */

@@ -42,6 +42,12 @@ const MOST_BLAMED: Readonly<Record<Family, Bound>> = {
   broad: { share: 0.003, most: 500 },
 };
 
+/**
+ * How many names a list of free providers may bring that we know as something else: whoever writes one could else take
+ * 1,900 companies for webmail in one update (2026-11-17).
+ */
+const MOST_TAKEN_FOR_WEBMAIL = 20;
+
 function mostIn(feed: Feed, count: number): number {
   const { share, most } = feed.kind === 'disposable' ? MOST_BLAMED[feed.family] : MOST_CLEARED[feed.kind];
   return Math.max(feed.kind === 'disposable' ? FEW_BLAMED : 0, Math.min(most, share * count));
@@ -60,9 +66,10 @@ export interface Doubt {
  * operator looked at them, and the count begins anew behind it.
  */
 export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held): Doubt {
-  const { installed, today, innocentOf, isClearable } = held;
+  const { installed, today, innocentOf, isClearable, isNoWebmail } = held;
   const { feed } = fresh;
-  const clearedOf = (name: string) => (isClearable(name) ? name : undefined);
+  const isMistaken = (name: string) => feed.kind === 'free' && isNoWebmail(name);
+  const clearedOf = (name: string) => (isClearable(name) || isMistaken(name) ? name : undefined);
   const doubtfulOf = feed.kind === 'disposable' ? innocentOf : clearedOf;
   const counted = countedOf(fresh);
   const before = new Set([...countedOf(inUse), ...countedOf(installed)]);
@@ -76,11 +83,22 @@ export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held
     const counts = today - day < STEP_DAYS ? doubtfulOf(name) : undefined;
     if (counts !== undefined && !doubtful.has(counts)) doubtful.set(counts, Math.min(day, today));
   }
-  if (!isStep || doubtful.size <= mostIn(feed, counted.length)) return { problems: [], doubtful };
-  const known = feed.kind === 'disposable' ? 'innocent' : 'disposable';
-  const some = [...doubtful.keys()].slice(0, 3).join(', ');
-  const problem = `${doubtful.size} of its ${counted.length} names came within ${STEP_DAYS} days and are known as ${known} (${some}): look at them before you force it`;
-  return { problems: [problem], doubtful: new Map() };
+  const mistaken = [...doubtful.keys()].filter(isMistaken);
+  const others = [...doubtful.keys()].filter(name => !isMistaken(name));
+  const problems = [
+    { names: mistaken, most: MOST_TAKEN_FOR_WEBMAIL, known: 'something else than webmail' },
+    {
+      names: others,
+      most: mostIn(feed, counted.length),
+      known: feed.kind === 'disposable' ? 'innocent' : 'disposable',
+    },
+  ]
+    .filter(({ names, most }) => isStep && names.length > most)
+    .map(
+      ({ names, known }) =>
+        `${names.length} of its ${counted.length} names came within ${STEP_DAYS} days and are known as ${known} (${names.slice(0, 3).join(', ')}): look at them before you force it`,
+    );
+  return { problems, doubtful: problems.length > 0 ? new Map() : doubtful };
 }
 
 function countedOf(snapshot: Snapshot | undefined): readonly string[] {

@@ -3,7 +3,7 @@
 import { type Catalog, daysNamed, firstNamed, hasLeft, type Listing, type Relay } from './catalog.ts';
 import { isVerified, type Listed, waitsForDns } from './corroboration.ts';
 import type { Day } from './days.ts';
-import { type Domain, lineage, registrableDomain } from './domain.ts';
+import { type Domain, isGivenAway, lineage, registrableDomain } from './domain.ts';
 import { isByTwoFamilies } from './guest.ts';
 import type { Infra } from './infra.ts';
 import { findOverride, type Override } from './override.ts';
@@ -89,7 +89,7 @@ export function listedOf(
     namedDays: daysNamed(listing, today),
     left: hasLeft(listing),
     popular: isUsed(listing, registrable, catalog),
-    byItsSuffix: isByItsSuffix(listing, registrable),
+    byItsSuffix: suffixNamed(listing, registrable),
   };
   return { listing, listed };
 }
@@ -108,11 +108,13 @@ function tableRow(catalog: Catalog, domain: Domain, relay: Relay | undefined): R
 function isUsed(listing: Listing, registrable: string | undefined, catalog: Catalog): boolean {
   if (listing.hits.length === 0) return false;
   if (catalog.isPanel(registrable)) return true;
-  return catalog.isSurelyFree(registrable) && !isByItsSuffix(listing, registrable);
+  return catalog.isSurelyFree(registrable) && !suffixNamed(listing, registrable);
 }
 
-function isByItsSuffix({ hits }: Listing, registrable: string | undefined): boolean {
-  return hits.length > 0 && registrable?.endsWith(`.${hits[0]!.entry}`) === true;
+function suffixNamed({ hits }: Listing, registrable: string | undefined): Listed['byItsSuffix'] {
+  const entry = hits[0]?.entry;
+  if (entry === undefined || !registrable?.endsWith(`.${entry}`)) return undefined;
+  return isGivenAway(entry) ? 'free' : 'registry';
 }
 
 /** One that many people use is an innocent guest, whatever broad lists say. */

@@ -1,10 +1,18 @@
 /**
  * Who comes next: one at a time of each, few in all, round robin over those who wait, so that nobody's row is before
- * another's. Who takes little does not wait for those who take much.
+ * another's. Who takes little does not wait for those who take much, and nobody for one that only waits itself.
  */
 
 /** To be called when it is done, or does not want to any more; again does nothing. */
 export type Leave = () => void;
+
+/** It only waits from here on: it keeps what it takes, and the next of its name may begin. */
+export type Rest = () => void;
+
+type Begin = (leave: Leave, rest: Rest) => void;
+
+/** Of it all, for those of one name and size that rest: whoever has more of them waits for the first to be done. */
+const RESTING_SHARE = 1 / 16;
 
 /** Those who take so much at the most have a part of it all that who takes more cannot have. */
 export interface Size {
@@ -21,7 +29,10 @@ interface Waiter {
 interface Row {
   /** Round robin over where they come from, too. */
   readonly waiting: Map<string, Waiter[]>;
-  isBusy: boolean;
+  /** Who is at work. */
+  busy: Waiter | undefined;
+  /** What those take that rest, by size. */
+  readonly resting: number[];
 }
 
 export class FairRow {
@@ -43,8 +54,8 @@ export class FairRow {
   }
 
   /** Begins at once, or when it is its turn. */
-  take(by: string, takes: number, begin: (leave: Leave) => void, from = ''): Leave {
-    const row = this.#rows.get(by) ?? { waiting: new Map<string, Waiter[]>(), isBusy: false };
+  take(by: string, takes: number, begin: Begin, from = ''): Leave {
+    const row = this.#rows.get(by) ?? this.#newRow();
     const size = this.#sizes.findIndex(({ upTo }) => takes <= upTo);
     let leaveNow: Leave = () => this.#withdraw(by, row, from, waiter);
     const leave = () => {
@@ -57,7 +68,7 @@ export class FairRow {
       size: size < 0 ? this.#sizes.length : size,
       begin: () => {
         leaveNow = () => this.#done(by, row, waiter);
-        begin(leave);
+        begin(leave, () => this.#rest(row, waiter));
       },
     };
     this.#rows.set(by, row);
@@ -84,8 +95,8 @@ export class FairRow {
     this.#isChanged = false;
     const isHeld = this.#taken.map(() => false);
     for (const [by, row] of this.#rows) {
-      const [from, [next] = []] = firstOf(row.waiting);
-      if (row.isBusy || !next) continue;
+      const [from, next] = row.busy ? [] : this.#nextOf(row);
+      if (!next) continue;
       // Nobody of the same size overtakes: who takes little would keep who takes much waiting for ever.
       if (isHeld[next.size] || !this.#hasRoom(next, isHeld)) {
         isHeld[next.size] = true;
@@ -95,7 +106,7 @@ export class FairRow {
       this.#rows.delete(by);
       this.#rows.set(by, row);
       takeOut(row.waiting, from!, next);
-      row.isBusy = true;
+      row.busy = next;
       this.#taken[next.size]! += next.takes;
       next.begin();
     }
@@ -112,8 +123,32 @@ export class FairRow {
     return !isHeld.includes(true, size) || own + takes <= most * (this.#sizes[size]?.keeps ?? 1);
   }
 
-  #done(by: string, row: Row, { takes, size }: Waiter): void {
-    row.isBusy = false;
+  #newRow(): Row {
+    return { waiting: new Map(), busy: undefined, resting: this.#taken.map(() => 0) };
+  }
+
+  /** The first that need not wait for what others of its name and size take. */
+  #nextOf({ waiting, resting }: Row): [string, Waiter] | [] {
+    const fits = ({ takes, size }: Waiter) =>
+      resting[size] === 0 || resting[size]! + takes <= this.#most * RESTING_SHARE;
+    for (const [from, waiters] of waiting) {
+      const next = waiters.find(fits);
+      if (next) return [from, next];
+    }
+    return [];
+  }
+
+  #rest(row: Row, waiter: Waiter): void {
+    if (row.busy !== waiter) return;
+    row.busy = undefined;
+    row.resting[waiter.size]! += waiter.takes;
+    this.#goOn();
+  }
+
+  #done(by: string, row: Row, waiter: Waiter): void {
+    const { takes, size } = waiter;
+    if (row.busy === waiter) row.busy = undefined;
+    else row.resting[size]! -= takes;
     this.#taken[size]! -= takes;
     this.#left(by, row);
   }
@@ -124,16 +159,12 @@ export class FairRow {
   }
 
   #left(by: string, row: Row): void {
-    if (row.waiting.size === 0 && !row.isBusy) this.#rows.delete(by);
+    if (row.waiting.size === 0 && !row.busy && sum(row.resting) === 0) this.#rows.delete(by);
     this.#goOn();
   }
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
-
-function firstOf<T>(those: Map<string, T>): [string, T] | [] {
-  return those.entries().next().value ?? [];
-}
 
 /** Others from elsewhere come before the next from there. */
 function takeOut(waiting: Map<string, Waiter[]>, from: string, waiter: Waiter): void {

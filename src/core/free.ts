@@ -52,7 +52,8 @@ export function* freeOf(
   return { free, surelyFree };
 }
 
-function freeByTables(tables: Tables): Set<string> {
+/** What our own tables say of it. */
+export function freeByTables(tables: Tables): Set<string> {
   const free = new Set(tables.free.add);
   for (const [name, row] of tables.mailboxes) if (row.class === 'consumer_webmail') free.add(name);
   // Whoever runs mailboxes for consumers has customers with addresses under the name of its hosts.

@@ -1,6 +1,13 @@
 /** Making a binary fuse filter of names; `client/src/fuse.ts` says what that is, and reads it. */
 
-import { type FilterHead, HEAD_BYTES, headBytes, type Layout, spotsOf } from '../../client/src/fuse.ts';
+import {
+  ABOVE,
+  type FilterHead,
+  HEAD_BYTES,
+  headBytes,
+  type Layout,
+  spotsOf,
+} from '../../client/src/fuse.ts';
 import { HEAD, type NameList } from './names.ts';
 import { BYTE_STEP, STEP, type Steps } from './steps.ts';
 
@@ -25,6 +32,15 @@ export function* numbering({ bytes, length }: NameList): Steps<Numbered> {
       const from = places[number]! + HEAD;
       return text.toString('latin1', from, from + bytes[places[number]!]!);
     },
+  };
+}
+
+/** These, and behind them what tells clients where to look further. */
+export function withAbove(names: Numbered, above: ReadonlySet<string>): Numbered {
+  const marks = Array.from(above, name => ABOVE + name);
+  return {
+    length: names.length + marks.length,
+    at: number => (number < names.length ? names.at(number) : marks[number - names.length]),
   };
 }
 

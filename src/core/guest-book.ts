@@ -1,12 +1,14 @@
 /** The guest book: who was seen on which hosts and at which addresses, and what innocents share, until it is written. */
 
+import { blamedAt, firstIn, hasHalf } from './blamed.ts';
 import type { Catalog } from './catalog.ts';
-import { lookedAt, reachedAt } from './deciding.ts';
+import { lookedAt } from './deciding.ts';
 import { type Domain, registrableDomain } from './domain.ts';
-import { type Guest, LEARNING, ownAt, seenAgain } from './guest.ts';
+import { type Guest, LEARNING, ownAt, type SeenListed, seenAgain } from './guest.ts';
 import { groupOf, isBelow, isLearnable } from './learnable.ts';
 import type { Exchange } from './mail.ts';
-import { isMailHostOf, isMailService } from './provider.ts';
+import { isMailService } from './provider.ts';
+import { isMailHostOf } from './provider-names.ts';
 import type { AddressBook } from './whereabouts.ts';
 
 /** A domain that was seen, and the guest that it is wherever its mail is received. */
@@ -23,6 +25,8 @@ export interface Page {
   readonly guests: readonly Guest[];
   /** Hosts, domains of hosts and addresses that must not be learned. */
   readonly shared: readonly string[];
+  /** Listed domains that were seen somewhere, also where nothing can be learned: they are no longer where they were. */
+  readonly listed: readonly SeenListed[];
 }
 
 /** Hosts of providers and of innocent names, to the day on which their addresses came; whoever makes it bounds it. */
@@ -33,34 +37,47 @@ interface Barred {
 
 /** Beyond this the rest is dropped: what is worth learning is seen again. */
 const MOST_GUESTS = 20_000;
+/** What was answered before is not where a host is: one that was somewhere for a day would be there for three. */
+const OLD_MS = 86_400_000;
 /** In whose row hosts that cannot be learned wait for their addresses, before the key. */
 const PROVIDERS = 'providers';
 
+type Asked = Pick<AddressBook, 'fresh' | 'want' | 'age'>;
+
 export class GuestBook {
-  readonly #addresses: Pick<AddressBook, 'fresh' | 'want'>;
+  readonly #addresses: Asked;
   readonly #barred: Barred;
   /** By host and domain, so that each is written once. */
   #guests = new Map<string, Guest>();
   #shared = new Set<string>();
+  /** To the day on which it was. */
+  #listed = new Map<string, string>();
 
-  constructor(addresses: Pick<AddressBook, 'fresh' | 'want'>, barred: Barred) {
+  constructor(addresses: Asked, barred: Barred) {
     this.#addresses = addresses;
     this.#barred = barred;
   }
 
   /** What stands in it, once; undefined when there is nothing. */
   turn(): Page | undefined {
-    if (this.#guests.size === 0 && this.#shared.size === 0) return undefined;
-    const page = { guests: [...this.#guests.values()], shared: [...this.#shared] };
+    if (this.#guests.size + this.#shared.size + this.#listed.size === 0) return undefined;
+    const listed = [...this.#listed].map(([domain, day]) => ({ domain, day }));
+    const page = { guests: [...this.#guests.values()], shared: [...this.#shared], listed };
     this.#guests = new Map();
     this.#shared = new Set();
+    this.#listed = new Map();
     return page;
   }
 
   /** For another time, since it could not be written. */
-  putBack({ guests, shared }: Page): void {
+  putBack({ guests, shared, listed }: Page): void {
     for (const guest of guests) this.#add(guest);
     for (const name of shared) this.#shared.add(name);
+    for (const { domain, day } of listed) this.#seeListed(domain, day);
+  }
+
+  #seeListed(domain: string, day: string): void {
+    if (this.#listed.size < MOST_GUESTS) this.#listed.set(domain, day);
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
@@ -70,8 +87,11 @@ export class GuestBook {
     const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     const isListed = guest.entry !== null;
-    for (const { host } of others.slice(0, LEARNING.mostExchanges)) {
-      if (isInnocent || isTheirOwn(host, catalog)) this.#bar(host, by, guest.day);
+    if (isListed && learnable.length === 0) this.#seeListed(guest.domain, guest.day);
+    const isFirst = ({ preference }: Exchange) => preference === exchanges[0]!.preference;
+    for (const exchange of others.slice(0, LEARNING.mostExchanges)) {
+      const { host } = exchange;
+      if ((isInnocent && isFirst(exchange)) || isTheirOwn(host, catalog)) this.#bar(host, by, guest.day);
       else if (!isListed) this.#speakFor(host, visitor);
     }
     const known = (host: string) => this.#addresses.fresh(host);
@@ -88,36 +108,73 @@ export class GuestBook {
         if (!isListed) look(1);
         else if (there === 0) look(firstIn(left));
       };
-      for (const one of next.filter(exchange => learnable.includes(exchange))) {
-        const { host } = one;
-        if (isListed && !hasHalf(one, next, known)) {
-          this.#addresses.want(host, by, found => void (found.length === 0 && isNowhere()));
-          continue;
-        }
-        const isOwn = isBelow(host, registrableDomain(domain));
-        // Own hosts tell nothing by their names, but domains of one operator share an address.
-        const names = isOwn ? [] : [host, groupOf(host) ?? host];
-        if (isInnocent) {
-          for (const name of names) this.#shared.add(name);
-          this.#bar(host, by, guest.day);
-        } else {
-          this.#addAt(host, names, visitor, isNowhere);
-        }
-      }
+      const ours = next.filter(exchange => learnable.includes(exchange));
+      if (isInnocent) for (const one of ours) this.#spare(one.host, visitor, isFirst(one));
+      else if (isListed) {
+        // Where nobody can be learned, there or behind, it matters to nobody.
+        const canTell = ours.length > 0 || left.some(exchange => learnable.includes(exchange));
+        if (canTell) this.#blame(next, ours, visitor, isNowhere);
+      } else
+        for (const { host } of ours)
+          this.#addresses.want(host, by, found => {
+            if (found.length === 0) isNowhere();
+            else this.#addAt(host, found, visitor);
+          });
     };
     look(isListed ? firstIn(left) : first);
   }
 
-  /** Once somebody knows that the host is there: names of hosts that are not cost nothing, and would fill any store. */
-  #addAt(host: string, names: readonly string[], { by, guest }: Visitor, isNowhere: () => void): void {
-    this.#addresses.want(host, by, found => {
-      if (found.length === 0) return isNowhere();
-      for (const name of names) this.#add({ ...guest, host: name });
-      for (const address of found.slice(0, LEARNING.mostAddresses)) {
-        this.#add({ ...guest, host: address });
-        if (names.length === 0) this.#add({ ...guest, host: ownAt(address) });
-      }
-    });
+  /**
+   * What an innocent shares is not learned, also while nobody knows where it is. By what stands behind its first hosts
+   * only names are spared: whoever has a backup's domain, which may have lapsed, puts it at any address.
+   */
+  #spare(host: string, visitor: Visitor, isFirst: boolean): void {
+    for (const name of namesOf(host, visitor)) this.#shared.add(name);
+    if (isFirst) this.#bar(host, visitor.by, visitor.guest.day);
+  }
+
+  /**
+   * Those of a listed domain that are tried alike, each as soon as it is known to get its share: where all of them are is
+   * known later than where one is, and whoever has other names for them in every answer is never met by the same.
+   */
+  #blame(
+    alike: readonly Exchange[],
+    ours: readonly Exchange[],
+    visitor: Visitor,
+    isNowhere: () => void,
+  ): void {
+    const at = new Map<string, readonly string[]>();
+    const left = new Set(ours);
+    const known = (host: string) => at.get(host) ?? this.#addresses.fresh(host);
+    for (const exchange of alike) {
+      const row = left.has(exchange) ? visitor.by : `${PROVIDERS} ${visitor.by}`;
+      const take = (found: readonly string[]) => {
+        if (found.length > 0 && (this.#addresses.age(exchange.host) ?? 0) > OLD_MS) return;
+        at.set(exchange.host, found);
+        if (found.length === 0) isNowhere();
+        const there = alike.filter(({ host }) => known(host)?.length !== 0);
+        for (const one of left) {
+          const addresses = at.get(one.host) ?? [];
+          if (addresses.length === 0 || !hasHalf(one, there, known)) continue;
+          left.delete(one);
+          this.#seeListed(visitor.guest.domain, visitor.guest.day);
+          this.#addAt(one.host, blamedAt(addresses), visitor);
+        }
+      };
+      this.#addresses.want(exchange.host, row, take, 'anew');
+    }
+  }
+
+  /** Where it is, since somebody knows that: names of hosts that are not cost nothing, and would fill any store. */
+  #addAt(host: string, found: readonly string[], visitor: Visitor): void {
+    const { guest } = visitor;
+    const names = namesOf(host, visitor);
+    const via = names.length === 0 ? '' : (registrableDomain(host) ?? host);
+    for (const name of names) this.#add({ ...guest, host: name });
+    for (const address of found.slice(0, LEARNING.mostAddresses)) {
+      this.#add({ ...guest, host: address, via });
+      if (names.length === 0) this.#add({ ...guest, host: ownAt(address) });
+    }
   }
 
   /**
@@ -126,7 +183,8 @@ export class GuestBook {
    */
   #speakFor(host: string, { by, guest }: Visitor): void {
     this.#addresses.want(host, `${PROVIDERS} ${by}`, found => {
-      for (const address of found.slice(0, LEARNING.mostAddresses)) this.#add({ ...guest, host: address });
+      for (const address of found.slice(0, LEARNING.mostAddresses))
+        this.#add({ ...guest, host: address, via: registrableDomain(host) ?? host });
     });
   }
 
@@ -148,36 +206,9 @@ export class GuestBook {
   }
 }
 
-/**
- * How many get the mail before all others. Of a listed name only these speak against a host: one more behind them costs
- * a record and no mail, and by it whoever is listed had any hoster's customers flagged (2026-11-17).
- */
-const firstIn = (exchanges: readonly Exchange[]) =>
-  exchanges.filter(({ preference }) => preference === exchanges[0]!.preference).length;
-
-/**
- * Whether an exchange of a listed domain may be blamed for it: not one of many that are tried alike, which is lent a small
- * part of the mail to be blamed for all of it. Where hosts are the domain's own, half of the mail or more goes to hosts of
- * one group, or to the same addresses: else three names for one machine would keep it from being learned, and with each
- * a decoy beside that machine did (2026-11-17).
- */
-function hasHalf(
-  { host }: Exchange,
-  alike: readonly Exchange[],
-  known: (host: string) => readonly string[] | undefined,
-): boolean {
-  const group = groupOf(host);
-  const addresses = new Set(reachedAt(known(host)));
-  const shareOf = (other: string) => {
-    if (groupOf(other) === group) return 1;
-    const theirs = reachedAt(known(other));
-    const common = theirs.filter(one => addresses.has(one)).length;
-    // Others may name anybody's addresses beside their own.
-    const isNamedBeside = common === addresses.size && common < theirs.length;
-    return common === 0 || isNamedBeside ? 0 : common / theirs.length;
-  };
-  const share = alike.reduce((sum, other) => sum + shareOf(other.host), 0);
-  return 2 * share >= alike.length;
+/** Under which a host is learned. Own hosts tell nothing by their names, but domains of one operator share an address. */
+function namesOf(host: string, { domain }: Visitor): readonly string[] {
+  return isBelow(host, registrableDomain(domain)) ? [] : [host, groupOf(host) ?? host];
 }
 
 /**

@@ -17,6 +17,12 @@ export const LEARNING = Object.freeze({
    */
   ownLearnedAt: 2.5,
   /**
+   * Where fewer than one in so many that were seen are listed, a host that was learned is a warning: a hoster may have a
+   * disposable service among customers who are looked up once in months. Where 74 % of an operator's names are unlisted
+   * one in four is; of real disposable names hidden so, one in a thousand is missed by it (2026-11-17).
+   */
+  listedToOne: 5,
+  /**
    * What sweeps find and nothing else speaks for weighs so much at most, which is not enough, and no more than what does:
    * the names may have been registered and pointed there for whoever sweeps next.
    */
@@ -49,8 +55,8 @@ export const LEARNING = Object.freeze({
    */
   mostGuestsInAll: 200_000,
   /**
-   * Host names, domains of hosts and addresses at which one domain stays a guest in a full store: four exchanges have 28.
-   * To fill one, thousands of domains would have to be paid for.
+   * Host names, domains of hosts and addresses at which one domain is a guest: four exchanges have 28. To fill a store, or
+   * what is read of it, thousands of domains would have to be paid for.
    */
   mostHostsOfOne: 40,
   /**
@@ -62,12 +68,18 @@ export const LEARNING = Object.freeze({
   neighbours: 50,
 });
 
+export const MONTH_DAYS = 30;
 /** What the first sweep finds counts as so old: it was there before anybody could know of this service. */
 export const WEEK_DAYS = 7;
 /** A listed name that received no mail at a sweep counts so much later: somebody may have registered it since. */
 export const REVIVED_DAYS = 60;
 /** An unlisted guest seen on so many days or more, over a month, is established. */
 export const ESTABLISHED_DAYS = 3;
+/**
+ * A listed one is there to stay that was seen on so many, over a month. With its first and last day alone, whoever has
+ * listed names in use framed another hoster every day, and lost two days' mail for each (2026-11-17).
+ */
+export const STAYING_DAYS = 4;
 /**
  * A name may stand in a public list for so long before an update brings it here. Whoever registers a dead one in that
  * time has it seen here as unlisted: only what was seen earlier was here before anybody listed it.
@@ -108,6 +120,22 @@ export interface Guest {
   readonly earnedBy: string | null;
   /** It was. The store finds that. */
   readonly earned: boolean | null;
+  /**
+   * At an address: the registrable domain of the host by which it came there; empty where that is its own. Stays as it was
+   * first.
+   */
+  readonly via: string | null;
+  /**
+   * A listed one was seen on this day where this host is not: what was no month here by then begins anew. The store finds
+   * that.
+   */
+  readonly elsewhereDay: string | null;
+}
+
+/** A listed domain that was seen on a day, on hosts that may be learned or not. */
+export interface SeenListed {
+  readonly domain: string;
+  readonly day: string;
 }
 
 /** 0: callers have seen it. 1: a sweep has. 2: callers have, and lists that were fresh did not name it. */
@@ -123,8 +151,10 @@ export interface GuestGroup {
   readonly sinceDay: string;
   /** When listed ones were last seen; empty for others. */
   readonly lastDay: string;
-  /** Up to `ESTABLISHED_DAYS`. */
+  /** Up to `STAYING_DAYS` of listed ones, and `ESTABLISHED_DAYS` of others. */
   readonly days: number;
+  /** Empty too where nobody knows, and for hosts that are no addresses. */
+  readonly via: string;
   readonly count: number;
   /** The names in the lists of those that are listed, with spaces between: one text, since a store gives thousands. */
   readonly entries: string;
@@ -160,6 +190,7 @@ export function seenAgain(before: Guest, guest: Guest): Guest {
     sinceDay: before.sinceDay! < guest.sinceDay! ? before.sinceDay : guest.sinceDay,
     swept: before.swept === 0 && guest.swept === 1 ? 1 : before.swept,
     keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
+    via: before.via ?? guest.via,
   };
 }
 

@@ -6,6 +6,7 @@ import { paidDomain, registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import { isPlatform, type Providers } from './provider.ts';
+import { takesNoMail } from './provider-names.ts';
 import type { AddressBook } from './whereabouts.ts';
 
 /** What a key met: the exchanges of a name. */
@@ -54,7 +55,10 @@ export class HostsMet {
     const { may } = lookedAt(exchanges, providers, host => addresses.fresh(host));
     // Further than what decides: with every answer there may be other names before it, none of which exist.
     const tried = may.slice(0, LEARNING.mostDeciding);
-    const platforms = exchanges.filter(({ host }) => isPlatform(providers.match(host)));
+    const platforms = exchanges.filter(({ host }) => {
+      const row = providers.match(host);
+      return isPlatform(row) && !takesNoMail(host, row);
+    });
     const wanted = [...new Set([...tried, ...platforms.slice(0, LEARNING.mostExchanges)])];
     for (const { host } of wanted) {
       if (!addresses.isDue(host) || this.#met.size >= MOST_MET) continue;

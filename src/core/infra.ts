@@ -215,8 +215,10 @@ export class Infra {
     const known = this.#known.get(name);
     if (!known || !isEnough(known.sum, name)) return undefined;
     const { record, sum } = known;
-    const { neighbours, flagged: listedGuests } = record;
-    return { by, neighbours, listedGuests, sum, enough: enoughFor(name) };
+    const { neighbours, flagged: listedGuests, innocent } = record;
+    const found = { by, neighbours, listedGuests, sum, enough: enoughFor(name) };
+    const isFew = listedGuests * LEARNING.listedToOne < listedGuests + innocent;
+    return isFew ? { ...found, isFew } : found;
   }
 
   #byAddress(host: string, named: (address: string) => string): Found | undefined {

@@ -4,6 +4,7 @@ import type { Day } from './days.ts';
 import { isGivenAway, lineage, registrableDomain } from './domain.ts';
 import type { Snapshot } from './feed.ts';
 import { canariesOf, PANEL_SIZE } from './folding.ts';
+import { freeByTables } from './free.ts';
 import { NamesInMaking } from './indexing.ts';
 import { type Kept, keeping } from './kept.ts';
 import { type Names, SEED_BYTES } from './names.ts';
@@ -23,6 +24,8 @@ export interface Known {
    * What is below a protected name counts one by one, since no list can name that.
    */
   readonly innocentOf: (name: string) => string | undefined;
+  /** Whether a name is known for something else than webmail: widely used, a university, or whoever runs mail for companies. */
+  readonly isNoWebmail: (name: string) => boolean;
   /** One of these that is below a public suffix which no disposable feed has named yet; undefined for other names. */
   readonly innocentBelow: (name: string) => string | undefined;
 }
@@ -55,6 +58,7 @@ export function knownFrom(
   const guarded = guardedIn(tables);
   const innocent = providersIn(tables);
   const owners = new Set(tables.free.add);
+  const webmail = freeByTables(tables);
   for (const { feed, names } of kept) {
     if (feed.kind === 'disposable' && feed.family !== 'verified')
       for (const name of names) for (const one of parentsOf(name)) above.add(one);
@@ -74,6 +78,7 @@ export function knownFrom(
       if (ownerOf(name, guarded) !== undefined) return name;
       return ownerOf(name, owners) ?? (isPublicBody(name) ? registrableDomain(name) : undefined);
     },
+    isNoWebmail: name => (owners.has(name) || innocent.has(name)) && !webmail.has(name),
     innocentBelow: name => (disposable.get(name) === 0 ? below.get(name) : undefined),
   };
 }

@@ -41,6 +41,8 @@ export interface Learned {
   readonly enough: number;
   /** The domain of hosts whose guests were weighed, where it was not a host by itself. */
   readonly below?: string | undefined;
+  /** Of those that were seen there few are listed: a warning. */
+  readonly isFew?: true;
   /** Hosts that senders try first, and of which nobody knows yet whether they exist, stand before these. */
   readonly isBehind?: true;
 }
@@ -61,6 +63,7 @@ export function together(found: readonly Found[], deciding: readonly Exchange[],
     ...least,
     by,
     below: found.every(({ below }) => below === least.below) ? least.below : undefined,
+    ...(found.some(({ isFew }) => isFew) && { isFew: true }),
     hosts: deciding.map(({ host }) => host),
     neighbours: someListed(new Set(found.flatMap(({ neighbours }) => neighbours)), catalog),
     listedGuests: Math.max(...found.map(({ listedGuests }) => listedGuests)),

@@ -41,15 +41,21 @@ export function isPublicBody(name: string): boolean {
 export const PUBLIC_SUFFIX = /\.(?:edu|gov|mil)$|\.(?:ac|edu|gob|gouv|gov|govt|mil|sch)\.[a-z]{2}$/;
 
 /**
+ * Of these anybody gets a name, it seems: verified lists have 78 of edu.pl, 10 of edu.rs, 6 of edu.kg, 5 of edu.vn, one
+ * of ac.id and of edu.ge, broad ones 54 of mil.pl and 22 of edu.gr, and of no other such suffix more than 6 (2026-11-17).
+ */
+const SOLD = /\.(?:edu\.(?:ge|gr|kg|pl|rs|vn)|(?:ac|sch)\.id|mil\.pl)$/;
+
+/**
  * Whether neither mail hosts nor names beside it speak against a name: what protects it from every feed does so here too,
  * with all that its owner has below it. That one list calls it a university or a relay does not by itself, since anybody
- * can write one line: it takes such a suffix besides, as 5,321 of 8,213 universities have (2026-11-17). Below a registry
+ * can write one line: it takes such a suffix besides, as 5,050 of 8,213 universities have (2026-11-17). Below a registry
  * (eu.org) are strangers: that it is protected says nothing of them.
  */
 export function isSpared(domain: string, catalog: Pick<Catalog, 'isProtected' | 'isGuarded'>): boolean {
   if (isPublicBody(domain)) return true;
   const registrable = registrableDomain(domain) ?? domain;
-  const isBoth = PUBLIC_SUFFIX.test(registrable);
+  const isBoth = PUBLIC_SUFFIX.test(registrable) && !SOLD.test(registrable);
   return lineage(domain).some(
     name =>
       name.length >= registrable.length && (catalog.isProtected(name) || (isBoth && catalog.isGuarded(name))),

@@ -4,7 +4,7 @@ import type { Act } from './audit.ts';
 import type { DecisionStore } from './decision.ts';
 import type { Domain } from './domain.ts';
 import type { EventStore } from './event.ts';
-import type { Guest, HostRecord } from './guest.ts';
+import type { Guest, HostRecord, SeenListed } from './guest.ts';
 import type { KeyRecord } from './key.ts';
 import type { ListStore } from './list-store.ts';
 import type { Mail } from './mail.ts';
@@ -176,9 +176,15 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
 
   /**
    * Remembers who is a guest of which host, and which hosts are shared ones (seen as such on `day`), within bounds;
-   * forgets what was last seen before `sinceDay`.
+   * forgets what was last seen before `sinceDay`. `listed` are all listed domains that were seen, wherever that was.
    */
-  learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): Promise<void>;
+  learn(
+    guests: readonly Guest[],
+    shared: readonly string[],
+    day: string,
+    sinceDay: string,
+    listed?: readonly SeenListed[],
+  ): Promise<void>;
   /** Hosts with so many flagged guests, the most first, with what their guests weigh; and all that operators took out. */
   listHosts(fewestFlagged: number, most: number): Promise<HostRecord[]>;
   /**
@@ -196,6 +202,8 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
    * it is not known.
    */
   forgetHost(name: string, at: number | null, act: Act): Promise<boolean>;
+  /** On which a guest was seen last, by whatever clock. */
+  lastGuestDay(): Promise<string | null>;
   sweepMark(): Promise<SweepMark | undefined>;
   markSweep(mark: SweepMark): Promise<void>;
 

@@ -3,6 +3,7 @@
 import { registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
 import { type Exchange, firstOf, type Mail } from './mail.ts';
+import { HAVE_MEMBERS, isMailHostOf, takesNoMail } from './provider-names.ts';
 import type { ProviderClass, ProviderRow } from './tables.ts';
 
 /**
@@ -65,7 +66,7 @@ export class Providers {
     let settled: 'platform' | 'own' = 'platform';
     for (const { host } of exchanges) {
       const provider = this.match(host);
-      if (isPlatform(provider)) continue;
+      if (isPlatform(provider) && !takesNoMail(host, provider)) continue;
       if (provider !== undefined || registrable === undefined || !isBelow(host, registrable))
         return undefined;
       settled = 'own';
@@ -79,14 +80,15 @@ export class Providers {
       const own = !provider && registrable !== undefined && isBelow(host, registrable);
       return { host, preference, provider, own };
     });
-    // Parking hosts take no mail, so senders go on to the next exchange.
-    const receiving = matched.filter(({ provider }) => provider?.class !== 'parked');
+    // Parking hosts and web sites take no mail, so senders go on to the next exchange.
+    const isParked = ({ provider }: Matched) => provider?.class === 'parked';
+    const receiving = matched.filter(one => !isParked(one) && !takesNoMail(one.host, one.provider));
     // Of what is not read or looked at only that a disposable host is among the others can be said.
     const unknown = matched.filter(({ provider }) => !provider).length;
     if (mail.cut || unknown > LEARNING.mostDeciding) return byDisposable(receiving);
-    return receiving.length === 0
-      ? named(matched[0]!, hostsOf(matched))
-      : (byDisposable(receiving) ?? name(receiving));
+    if (receiving.length > 0) return byDisposable(receiving) ?? name(receiving);
+    const parked = matched.find(isParked);
+    return parked ? named(parked, hostsOf(matched)) : thirdParty(matched[0]!, matched);
   }
 }
 
@@ -164,23 +166,8 @@ export function isPlatform(row: ProviderRow | undefined): boolean {
 const MAIL_ONLY: ReadonlySet<ProviderClass> = new Set<ProviderClass>([
   ...(['business_platform', 'security_gateway', 'forwarding'] as const),
 ]);
-/** Members of research networks and computing centres, and customers of dynamic DNS, have machines below their names too. */
-export const HAVE_MEMBERS: ReadonlySet<string> = new Set([
-  ...['dfn.de', 'sunet.se', 'rediris.es', 'renater.fr', 'belnet.be', 'heanet.ie', 'cesnet.cz'],
-  ...['lrz.de', 'gwdg.de', 'belwue.de', 'arnes.si', 'carnet.hr', 'dataport.de', 'no-ip.com', 'dynu.com'],
-]);
 /** Customers of internet providers have their lines below the provider's name, many under a word of their own. */
 const LINES: ReadonlySet<ProviderClass> = new Set<ProviderClass>(['consumer_webmail', 'mailbox_provider']);
-/** Called what nobody gives to a customer, right below the name of whoever rents machines or lines out. */
-const A_MAIL_HOST =
-  /^(?:mx|mta|mail|smtp|inbound)(?:[a-z]|-?in|ext|gw|host|relay|store|backup|srv)?-?\d{0,3}\.(?:(?:mx|mail|smtp)\.)?$/;
-
-/** Whether a host is a mail host of whoever has a domain, by its name. */
-export function isMailHostOf(host: string, domain: string): boolean {
-  const below = host.slice(0, -domain.length);
-  return below === '' || A_MAIL_HOST.test(below);
-}
-
 /** Whether it is the provider's own mail service, and no machine of somebody who has a name below the provider's. */
 export function isMailService(host: string, { class: known, suffix }: ProviderRow): boolean {
   // A name below the registered one that stands in the table is that of a mail service.

@@ -41,6 +41,16 @@ export function lastDays(now: number, count: number): string[] {
   });
 }
 
+/** From one day (`YYYY-MM-DD`) to another. */
+export function daysBetween(since: string, day: string): number {
+  return (Date.parse(day) - Date.parse(since)) / DAY_MS;
+}
+
+/** The day so many days before one. */
+export function daysBefore(day: string, count: number): string {
+  return new Date(Date.parse(day) - count * DAY_MS).toISOString().slice(0, 10);
+}
+
 /** The name of the month that a day lies in. */
 export function monthOfDay(day: string): string {
   return day.slice(0, 7);

@@ -68,6 +68,8 @@ export function guestOf(
     corroborated: listed?.corroborated ?? null,
     earnedBy: listed && dayText(Math.max(0, listed.since - UPDATE_LAG_DAYS)),
     earned: false,
+    via: null,
+    elsewhereDay: null,
   };
 }
 

@@ -33,6 +33,8 @@ export const SIGNALS = {
   disposable_hosts: { points: 89, reason: 'disposable' },
   // Beside others that senders try first, if these exist: a warning.
   disposable_exchange: { points: 60, reason: 'disposable' },
+  // Learned, but most that were seen there are unlisted: a hoster may have such guests, of whom more are looked up.
+  few_listed_guests: { points: 60, reason: 'disposable' },
   // Hosts that were learned from their guests; by address is one step further away.
   learned_hosts: { points: 84, reason: 'disposable' },
   listed_exchange: { points: 82, reason: 'disposable' },

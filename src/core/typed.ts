@@ -17,7 +17,7 @@ export function parseTime(text: string): Checked<number> {
 export function parseMoment(text: string, now: number): Checked<number> {
   const time = parseTime(text);
   if (!time.ok || time.value > now) return time;
-  return bad(`must lie ahead (${text} is over; a day begins with 00:00 UTC)`);
+  return bad(`must be in the future (${text} is past; a date means 00:00 UTC)`);
 }
 
 /** A mail host as the store knows it. */

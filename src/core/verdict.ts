@@ -2,9 +2,9 @@
 
 import type { ListHit } from './catalog.ts';
 import { type Listed, type Received, type Weight, weigh } from './corroboration.ts';
-import { type Domain, registrableDomain } from './domain.ts';
-import { LEARNING } from './guest.ts';
-import type { Learned, LearnedBy } from './learned.ts';
+import type { Domain } from './domain.ts';
+import type { Learned } from './learned.ts';
+import { learnedDetail, learnedSignal } from './learned-signals.ts';
 import type { Override } from './override.ts';
 import type { Receiver, ReceiverKind } from './provider.ts';
 import { type Reason, SIGNALS, type SignalName } from './signals.ts';
@@ -35,7 +35,7 @@ export interface Evidence extends Listed, Received {
   /** The large mailbox provider that somebody may have meant by a listed name. */
   readonly typoOf: string | undefined;
   readonly specialUse: boolean;
-  /** A label below the registrable domain that stands for automated mail. */
+  /** A label below the registrable domain that is a name for automated mail. */
   readonly roleWord: string | undefined;
   /** Who receives the mail: from the exchanges, or for well-known domains from the table. */
   readonly receiver: Receiver | undefined;
@@ -100,6 +100,7 @@ const BY_WEIGHT: Readonly<Record<Weight, SignalName>> = {
   verified: 'verified_list',
   popular: 'popular_listing',
   two_families: 'two_families',
+  registry: 'new_listing',
   one_family: 'one_family',
   unanswered: 'one_family',
   left: 'new_listing',
@@ -108,20 +109,21 @@ const BY_WEIGHT: Readonly<Record<Weight, SignalName>> = {
 
 const WHY: Readonly<Partial<Record<Weight, string>>> = {
   popular: ', but many people use it and no verified list names it',
+  registry: ' only, and companies and others have names below it: not confirmed',
   unanswered: ' only, for less than 30 days, and DNS does not answer for it',
   left: ' only, was shown there for less than 30 days, and is no longer',
   new: ' only, for less than 30 days: not confirmed yet',
 };
 
 function byLists(evidence: Evidence): Found[] | undefined {
-  const { domain, lists } = evidence;
+  const { lists } = evidence;
   if (lists.length === 0) return undefined;
   const { entry } = lists[0]!;
   const weight = weigh(evidence, evidence);
   const feeds = [...new Set(lists.map(({ feed }) => feed))];
   const found: Found[] = [[BY_WEIGHT[weight], `${entry} is in ${feeds.join(', ')}${WHY[weight] ?? ''}`]];
   if (weight === 'popular') return found;
-  const isFarm = entry !== domain && registrableDomain(entry) === undefined;
+  const isFarm = evidence.byItsSuffix === 'free';
   if (weight === 'one_family' && !isFarm)
     found.push(['own_listing', `${entry} is named itself, not only a host above it`]);
   if (isFarm) found.push(['subdomain_farm', `${entry} gives names below it to anybody`]);
@@ -155,36 +157,11 @@ function byDisposableExchange(evidence: Evidence): Found[] | undefined {
 
 function byLearnedHosts({ learned, mail }: Evidence): Found[] | undefined {
   if (!learned || learned.isBehind || (mail.state !== 'mx' && mail.state !== 'implicit_mx')) return undefined;
-  return [[LEARNED_SIGNALS[learned.by], LEARNED_DETAILS[learned.by](learned)]];
-}
-
-const LEARNED_SIGNALS: Readonly<Record<LearnedBy, SignalName>> = {
-  name: 'learned_hosts',
-  listed: 'listed_exchange',
-  address: 'learned_addresses',
-  siblings: 'listed_siblings',
-};
-
-const LEARNED_DETAILS: Readonly<Record<LearnedBy, (learned: Learned) => string>> = {
-  name: learned =>
-    `${someOf(learned.hosts)}${learned.below ? ` (all mail hosts below ${learned.below})` : ''} ${alsoReceives(learned)}`,
-  address: learned => `the address of ${someOf(learned.hosts)} ${alsoReceives(learned)}`,
-  listed: ({ hosts, neighbours }) =>
-    `${someOf(hosts)}: ${neighbours.join(', ')} ${neighbours.length > 1 ? 'are listed disposable domains' : 'is a listed disposable domain'}`,
-  siblings: ({ hosts, listedGuests, neighbours }) =>
-    `${listedGuests} names below ${hosts[0]} are listed disposable domains (${neighbours.join(', ')})`,
-};
-
-const someOf = (hosts: readonly string[]) => hosts.slice(0, 3).join(', ');
-
-function alsoReceives({ listedGuests, neighbours, sum, enough }: Learned): string {
-  const count = listedGuests < LEARNING.mostGuests ? listedGuests : `${listedGuests} or more`;
-  const weight = `weighed ${(sum ?? 0).toFixed(1)}, enough from ${enough}`;
-  return `also receives mail for ${count} listed disposable domains (${neighbours.join(', ')} …; ${weight})`;
+  return [[learnedSignal(learned), learnedDetail(learned)]];
 }
 
 function byRoleWord({ roleWord }: Evidence): Found[] | undefined {
-  return roleWord === undefined ? undefined : [['role_word', `"${roleWord}" stands for automated mail`]];
+  return roleWord === undefined ? undefined : [['role_word', `"${roleWord}" is a name for automated mail`]];
 }
 
 function byMailConfiguration(evidence: Evidence): Found[] {
@@ -192,7 +169,7 @@ function byMailConfiguration(evidence: Evidence): Found[] {
   if (relay !== undefined && isDeliverable(evidence)) return [['privacy_relay', `address of ${relay}`]];
   if (mail.state === 'implicit_mx')
     return [['implicit_mx', 'no mail exchanger, only an address (RFC 5321 5.1)']];
-  if (learned?.isBehind) return [['mail_unknown', `${LEARNED_DETAILS[learned.by](learned)}, behind others`]];
+  if (learned?.isBehind) return [['mail_unknown', `${learnedDetail(learned)}, behind others`]];
   const receiver = receiverOf(evidence);
   if (!receiver && mail.exchanges.length > 0)
     return [['mail_unknown', 'more mail exchangers than are looked at']];
@@ -203,8 +180,7 @@ function byMailConfiguration(evidence: Evidence): Found[] {
   const { kind } = receiver;
   // These receivers were judged before; the name keeps this total for the compiler.
   const isJudged = kind === 'parked' || kind === 'disposable' || kind === 'partly_disposable';
-  const signal = isJudged ? 'third_party' : kind;
-  const found: Found[] = [[signal, detail]];
+  const found: Found[] = [[isJudged ? 'third_party' : kind, detail]];
   if (COUNTS_EXCHANGES.has(receiver.kind) && receiver.hosts.length < 2)
     found.push(['single_exchange', 'one exchange only']);
   return found;

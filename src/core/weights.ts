@@ -1,23 +1,21 @@
 /** How much the guests of a host tell about it: every rule with its weight, and the sum of a host. */
 
 import { isIP } from 'node:net';
+import { COLLUDING, LATE_TO_ONE, ListedGuests, ONE_PARTY_DAYS } from './colluding.ts';
 import {
   ESTABLISHED_DAYS,
   type GuestGroup,
   type HostRecord,
   isOwnHosts,
   LEARNING,
-  MARKS,
+  MONTH_DAYS,
   REVIVED_DAYS,
+  STAYING_DAYS,
   UPDATE_LAG_DAYS,
   WEEK_DAYS,
 } from './guest.ts';
+import { daysBefore, daysBetween } from './quota.ts';
 
-const MONTH_DAYS = 30;
-/** So many keys may be one party's: it takes little to sign up at three services that ask us. */
-const COLLUDING = 3;
-/** What comes to a host within so many days may be one party's, by whatever keys. */
-const ONE_PARTY_DAYS = 14;
 /** What was not seen at an address for so long has left it: landlords give it to the next, who need not be like the last. */
 const LEFT_DAYS = 30;
 
@@ -34,8 +32,14 @@ const LEFT_DAYS = 30;
  * names that it has. Nobody can tell since when such a name is alive: asked for by three keys it counts nothing, found
  * by sweeps too little. Names that it owns, shows here and has listed later count one a fortnight, and against a domain's
  * own hosts nothing. What is left: whoever does so for two months, at a hoster of which few guests were seen, or has four
- * keys ask for three names at the beginning and the end of a month; where customers are established, for six, and three
- * more for every ten of them. It ends by itself as the innocent guests are seen, and for good with `infra forget`.
+ * keys ask for three names at the beginning and the end of a month; where customers are established for a month when they
+ * come, five for one, six for two, and three more for every ten; at the address of own hosts six for one, and three more for
+ * each. It ends by itself as the innocent guests are seen, and for good with `infra forget`.
+ *
+ * What an operator can do: have quiet names there a month before all others, which nobody can tell from customers. One
+ * weighs no more than three listed ones: it takes one for five or six of these where 26 % are listed, far more where more
+ * are. While one alone made all listed ones weigh less, one name that was asked for three times switched learning off for
+ * good, and undid it (2026-11-17). All cases: test/core/weights.test.ts.
  */
 const WEIGHTS = {
   corroborated: { weight: 1, why: 'two families of feeds name it' },
@@ -45,11 +49,19 @@ const WEIGHTS = {
   },
   month: {
     weight: 1,
-    why: `seen there ${MONTH_DAYS} days apart: whoever points names elsewhere to do harm goes without them`,
+    why: `seen there on ${STAYING_DAYS} days or more, ${MONTH_DAYS} days apart, and nowhere else in between: whoever points names elsewhere to do harm goes without them`,
   },
   late: {
     weight: 0.4,
-    why: `the same, and it came ${MONTH_DAYS} days or more after an unlisted one that is established there: an operator has both from the start, and who frames a hoster comes to its customers`,
+    why: `the same, and it came ${MONTH_DAYS} days or more after unlisted ones that are established there, residents: who frames a hoster comes to its customers. Of those that came so late ${LATE_TO_ONE} for each resident: an operator can have a quiet name there first`,
+  },
+  late_at_own: {
+    weight: 0,
+    why: 'the same at the address of own hosts, also for each resident: anybody can point a host of his at any address, and a company that has one is alone there',
+  },
+  by_one: {
+    weight: 1,
+    why: "at an address: all that came by hosts of one domain, after a resident who did not, weigh so much together: its owner alone says where they are, and may have registered what others' names still point at",
   },
   week: {
     weight: 0.5,
@@ -63,7 +75,7 @@ const WEIGHTS = {
   },
   newcomer: {
     weight: 0,
-    why: `at the address of own hosts, there for less than ${MONTH_DAYS} days or after a domain that is established there: anybody can point a host of his at any address`,
+    why: `at the address of own hosts, there for less than ${MONTH_DAYS} days`,
   },
   many_keys: {
     weight: 1,
@@ -88,44 +100,54 @@ const WEIGHTS = {
   },
 } as const satisfies Record<string, { readonly weight: number; readonly why: string }>;
 
-const DAY_MS = 86_400_000;
-
-/** What guests weigh that two families name, and what others do. */
-interface Weight {
-  corroborated: number;
-  oneFamily: number;
-}
-const nothing = (): Weight => ({ corroborated: 0, oneFamily: 0 });
-
-/**
- * What the listed guests of a host weigh: all of them, those that keys speak for, together and by their keys, and by
- * the day since when it is there what one weighs that has earned it.
- */
-interface Listed {
-  readonly all: Weight;
-  readonly witnessed: Weight;
-  readonly asked: Map<number, { readonly all: Weight; readonly witnessed: Weight }>;
-  readonly earned: Map<string, number>;
-}
-
 /** The sum of a host on a day. */
-export function sumOf({ name, groups }: Pick<HostRecord, 'name' | 'groups'>, today: string): number {
-  const listed: Listed = { all: nothing(), witnessed: nothing(), asked: new Map(), earned: new Map() };
+export function sumOf({ name, groups: all }: Pick<HostRecord, 'name' | 'groups'>, today: string): number {
   const isOwn = isOwnHosts(name);
   const isAddress = isOwn || isIP(name) > 0;
+  const groups = isAddress ? asOneOfEach(all, today) : all;
+  const listed = new ListedGuests(WEIGHTS[isOwn ? 'late_at_own' : 'late'].weight);
   const first = earliest(groups.filter(group => group.listed));
   const unlisted = groups.filter(group => !group.listed);
-  const resident = earliest(unlisted.filter(group => isEstablished(group, today)));
-  const host = { others: earliest(unlisted), resident, today };
+  const since = earliest(unlisted);
+  const residentsBefore = countingBefore(unlisted.filter(group => isEstablished(group, today)));
   let others = 0;
   for (const group of groups) {
-    if (!group.listed) others += group.count * unlistedWeight(group, first, today);
-    else if (isAddress && daysBetween(group.lastDay, today) > LEFT_DAYS) continue;
-    else if (!isOwn) weigh(group, host, listed, true);
-    else if (group.sinceDay <= resident && stayOf(group, today) >= MONTH_DAYS)
-      weigh(group, host, listed, false);
+    if (!group.listed) {
+      others += group.count * unlistedWeight(group, first, today);
+      continue;
+    }
+    if (isAddress && daysBetween(group.lastDay, today) > LEFT_DAYS) continue;
+    const age = ageOf(group, since, today);
+    if (isOwn && age !== 'month') continue;
+    const weight = WEIGHTS[group.corroborated ? 'corroborated' : 'one_family'].weight * WEIGHTS[age].weight;
+    const residents = age === 'month' ? residentsBefore(group.sinceDay) : 0;
+    listed.add(group, { weight, residents }, !isOwn);
   }
-  return leastSum(listed) + others;
+  return listed.least() + others;
+}
+
+/** Listed guests at an address, where residents have others' hosts: each is one more only where it came by another's. */
+function asOneOfEach(groups: readonly GuestGroup[], today: string): readonly GuestGroup[] {
+  const residents = groups.filter(group => !group.listed && isEstablished(group, today));
+  if (residents.length === 0) return groups;
+  const byVia = Map.groupBy(groups, ({ listed, via }) => (listed ? via : ''));
+  return [...byVia].flatMap(([via, some]) => {
+    const first = earliest(some);
+    const isTogether = via !== '' && residents.some(one => one.via !== via && one.sinceDay < first);
+    return isTogether ? [{ ...some.reduce(asOne), count: 1 }] : some;
+  });
+}
+
+function asOne(one: GuestGroup, other: GuestGroup): GuestGroup {
+  return {
+    ...(one.corroborated ? one : other),
+    earned: one.earned || other.earned,
+    swept: one.swept === 1 ? 1 : other.swept,
+    keys: one.keys | other.keys,
+    sinceDay: earliest([one, other]),
+    lastDay: one.lastDay > other.lastDay ? one.lastDay : other.lastDay,
+    days: Math.max(one.days, other.days),
+  };
 }
 
 /** Later than any day where there are none. */
@@ -133,87 +155,23 @@ function earliest(groups: readonly GuestGroup[]): string {
   return groups.reduce((first, { sinceDay }) => (sinceDay < first ? sinceDay : first), '9999-12-31');
 }
 
-/** Since when unlisted guests are there, and since when one that is established. */
-type Others = Readonly<Record<'others' | 'resident' | 'today', string>>;
-
-function weigh(
-  group: GuestGroup,
-  host: Others,
-  { all, witnessed, asked, earned }: Listed,
-  canEarn: boolean,
-): void {
-  const family = group.corroborated ? 'corroborated' : 'oneFamily';
-  const one = listedWeight(group, host);
-  const weight = group.count * one;
-  if (canEarn && group.earned && group.corroborated) earned.set(group.sinceDay, one);
-  if (group.keys > 0) {
-    const same = asked.get(group.keys) ?? { all: nothing(), witnessed: nothing() };
-    asked.set(group.keys, same);
-    same.witnessed[family] += weight;
-    if (group.swept === 0) same.all[family] += weight;
-    witnessed[family] += weight;
-  }
-  if (group.swept > 0 || group.keys > 0) all[family] += weight;
-}
-
-/** Every choice of so many of the first marks. */
-function choices(marks: number, most: number): number[] {
-  if (most === 0) return [0];
-  if (marks < most) return [];
-  const withLast = choices(marks - 1, most - 1).map(others => others | (1 << (marks - 1)));
-  return [...choices(marks - 1, most), ...withLast];
-}
-
-/** 560 of them. */
-const PARTIES: readonly number[] = choices(MARKS, COLLUDING);
-
-/** What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. */
-function leastSum({ all, witnessed, asked, earned }: Listed): number {
-  const earnedInAll = oneOfEachParty(earned);
-  const marks = [...asked.keys()].reduce((some, keys) => some | keys, 0);
-  const parties = bitsIn(marks) <= COLLUDING ? [marks] : PARTIES.filter(party => (party & ~marks) === 0);
-  let least = Number.POSITIVE_INFINITY;
-  for (const party of parties) {
-    const left = { all: { ...all }, witnessed: { ...witnessed } };
-    for (let keys = party; keys > 0; keys = (keys - 1) & party) {
-      const theirs = asked.get(keys);
-      if (!theirs) continue;
-      take(left.all, theirs.all);
-      take(left.witnessed, theirs.witnessed);
-    }
-    const known = together(left.witnessed);
-    const spokenFor = known + Math.min(known, LEARNING.unwitnessedMost);
-    least = Math.min(least, together(left.all), Math.max(spokenFor, earnedInAll));
-  }
-  return least;
-}
-
-/** The first, and then one that came so much later than the one before that it may be somebody else's. */
-function oneOfEachParty(earned: ReadonlyMap<string, number>): number {
-  let total = 0;
-  let last: string | undefined;
-  for (const sinceDay of [...earned.keys()].sort()) {
-    if (last !== undefined && daysBetween(last, sinceDay) < ONE_PARTY_DAYS) continue;
-    total += earned.get(sinceDay)!;
-    last = sinceDay;
-  }
-  return total;
-}
-
-function take(from: Weight, { corroborated, oneFamily }: Weight): void {
-  from.corroborated -= corroborated;
-  from.oneFamily -= oneFamily;
-}
-
-function bitsIn(marks: number): number {
-  let count = 0;
-  for (let rest = marks; rest > 0; rest &= rest - 1) count++;
-  return count;
-}
-
-/** What one family lists never counts alone. */
-function together({ corroborated, oneFamily }: { corroborated: number; oneFamily: number }): number {
-  return corroborated + Math.min(oneFamily, corroborated);
+/** How many residents a guest came late after, by its day: a host has thousands of groups, and some hundred days. */
+function countingBefore(residents: readonly GuestGroup[]): (sinceDay: string) => number {
+  const byDay = residents.toSorted((one, other) => (one.sinceDay < other.sinceDay ? -1 : 1));
+  let sum = 0;
+  const sums = byDay.map(({ sinceDay, count }) => {
+    sum += count;
+    return { sinceDay, sum };
+  });
+  const counted = new Map<string, number>();
+  return sinceDay => {
+    const before = counted.get(sinceDay);
+    if (before !== undefined) return before;
+    const latest = daysBefore(sinceDay, MONTH_DAYS);
+    const count = sums.findLast(resident => resident.sinceDay <= latest)?.sum ?? 0;
+    counted.set(sinceDay, count);
+    return count;
+  };
 }
 
 function unlistedWeight(group: GuestGroup, firstListed: string, today: string): number {
@@ -225,25 +183,19 @@ function isEstablished({ sinceDay, days }: GuestGroup, today: string): boolean {
   return daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
 }
 
-function listedWeight(group: GuestGroup, host: Others): number {
-  const family = WEIGHTS[group.corroborated ? 'corroborated' : 'one_family'].weight;
-  return family * WEIGHTS[ageOf(group, host)].weight;
-}
-
-/** Up to the last time that it was seen, which may have been by a clock that was ahead: who came for a day, and went, does not age here. */
+/**
+ * Up to the last time that it was seen: who came for a day, and went, does not age here. After today that was by a clock
+ * that was ahead, and nobody knows when.
+ */
 const stayOf = ({ sinceDay, lastDay }: GuestGroup, today: string) =>
-  daysBetween(sinceDay, lastDay < today ? lastDay : today);
+  lastDay > today ? Math.min(0, daysBetween(sinceDay, today)) : daysBetween(sinceDay, lastDay);
 
-function daysBetween(since: string, today: string): number {
-  return (Date.parse(today) - Date.parse(since)) / DAY_MS;
-}
+type Age = 'month' | 'week' | 'fresh' | 'revived';
 
-function ageOf(
-  group: GuestGroup,
-  { others, resident, today }: Others,
-): 'month' | 'late' | 'week' | 'fresh' | 'revived' {
+/** `others`: since when unlisted guests are there. */
+function ageOf(group: GuestGroup, others: string, today: string): Age {
   const stay = stayOf(group, today);
-  if (stay >= MONTH_DAYS) return daysBetween(resident, group.sinceDay) >= MONTH_DAYS ? 'late' : 'month';
+  if (stay >= MONTH_DAYS && group.days >= STAYING_DAYS) return 'month';
   if (stay >= WEEK_DAYS && group.swept === 1 && group.sinceDay <= others) return 'week';
   return stay >= 0 ? 'fresh' : 'revived';
 }

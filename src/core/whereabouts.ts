@@ -25,9 +25,10 @@ export interface AddressBook {
   recall(host: string, addresses: readonly string[], agoMs: number): void;
   /**
    * Hands the addresses over, at once or when they are known. Who waits for whom goes round robin over `by`, and when
-   * too many wait the one with the longest row loses its last question.
+   * too many wait the one with the longest row loses its last question. `anew`: what is to be asked again is not handed
+   * over before it was.
    */
-  want(host: string, by: string, take: (addresses: readonly string[]) => void): void;
+  want(host: string, by: string, take: (addresses: readonly string[]) => void, anew?: 'anew'): void;
   /** Waits until nothing is asked any more. */
   settle(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /** The addresses of mail hosts as far as they are known: asked in the background, a few at a time, and asked again in time. */
 
-import { LRUCache } from 'lru-cache';
 import { registrableDomain } from '../core/domain.ts';
 import { FairCache } from '../core/fair-cache.ts';
 import { LEARNING } from '../core/guest.ts';
+import { lru } from '../core/lru.ts';
 import type { HostAddresses, Resolver, Ticks } from '../core/ports.ts';
 import { STEP, type Steps } from '../core/steps.ts';
 import type { AddressBook } from '../core/whereabouts.ts';
@@ -59,7 +59,7 @@ export class Addresses implements AddressBook {
   readonly #resolver: Pick<Resolver, 'addressesOf' | 'isDoubted'>;
   readonly #ticks: Ticks;
   readonly #known = new FairCache<Known>(MOST_KEPT, HELD);
-  readonly #below = new LRUCache<string, readonly string[]>({ max: MOST_DOMAINS });
+  readonly #below = lru<readonly string[]>(MOST_DOMAINS);
   readonly #waiting = new Map<string, Take[]>();
   /** By who wants them, in the order of their turns. */
   readonly #rows = new Map<string, string[]>();
@@ -135,8 +135,8 @@ export class Addresses implements AddressBook {
     if (addresses.length > 0) this.#standBeside(host);
   }
 
-  want(host: string, by: string, take: Take): void {
-    const known = this.fresh(host);
+  want(host: string, by: string, take: Take, anew?: 'anew'): void {
+    const known = anew && this.isDue(host) ? undefined : this.fresh(host);
     if (known) take(known);
     if (!this.isDue(host)) {
       // Nobody answered a moment ago: as little is known as where nobody answers now.

@@ -37,6 +37,7 @@ export function newCounters(): DnsCounters {
       refused: 0,
       formerr: 0,
       notimp: 0,
+      filtered: 0,
       rcode: 0,
       lame: 0,
       network: 0,

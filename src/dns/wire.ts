@@ -2,7 +2,7 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import dnsPacket, { type Answer } from 'dns-packet';
-import { bestOf, CNAME, DNAME, placesOf, readOf } from './long.ts';
+import { bestOf, CNAME, DNAME, type Place, placesOf, readOf } from './long.ts';
 
 export type QuestionType = 'MX' | 'A' | 'AAAA';
 
@@ -22,8 +22,11 @@ export interface Reply {
   readonly negativeTtl: number | undefined;
 }
 
-/** Why an answer of a server is none: the rcodes, and `lame` for a server that does not resolve for us. */
-export type Refused = 'servfail' | 'refused' | 'formerr' | 'notimp' | 'rcode' | 'lame';
+/**
+ * Why an answer of a server is none: the rcodes, `lame` for a server that does not resolve for us, and `filtered` for
+ * one that says itself that the answer is not the domain's.
+ */
+export type Refused = 'servfail' | 'refused' | 'formerr' | 'notimp' | 'rcode' | 'lame' | 'filtered';
 
 export type Read =
   | { readonly kind: 'reply'; readonly reply: Reply }
@@ -43,6 +46,14 @@ const MOST_ANSWERS = 64;
 const NS = 2;
 const SOA = 6;
 const OPT = 41;
+
+/** The option that holds an extended error (RFC 8914 2). */
+const EXTENDED_ERROR = 15;
+/**
+ * Forged, blocked, censored, filtered, prohibited (RFC 8914 4.5, 4.16 to 4.19): what such an answer says, a denial or
+ * another's address, is the rule of whoever was asked. The domain's own servers gain nothing by it: they can fail as well.
+ */
+const FILTERED: ReadonlySet<number> = new Set([4, 15, 16, 17, 18]);
 
 const STRANGER: Read = { kind: 'stranger' };
 
@@ -116,6 +127,7 @@ interface Sections {
   readonly isReferral: boolean;
   /** An extended rcode (RFC 6891) hides above the four bits that said NOERROR. */
   readonly isExtended: boolean;
+  readonly isFiltered: boolean;
 }
 
 /** The codec knows no error of its own: of bytes that are no packet it throws whatever it stumbles over. */
@@ -127,23 +139,37 @@ function sectionsOf(bytes: Buffer, end: number): Sections | undefined {
     const first = placesOf(bytes, end, count);
     const answers = readOf(bytes, bestOf(bytes, first.places, MOST_ANSWERS), types);
     // Of one that is not read to its end nothing else is either.
-    if (!complete) return { answers, complete, soa: undefined, isReferral: false, isExtended: false };
+    if (!complete)
+      return { answers, complete, soa: undefined, isReferral: false, isExtended: false, isFiltered: false };
     const second = placesOf(bytes, first.end, bytes.readUInt16BE(8));
     const third = placesOf(bytes, second.end, bytes.readUInt16BE(10));
     const soa = second.places.filter(({ type }) => type === SOA).slice(0, 1);
     const isReferral = second.places.some(({ type }) => type === NS);
-    const isExtended = third.places.some(({ type, ttl }) => type === OPT && ttl > 0xff_ffff);
-    return { answers, complete, soa: readOf(bytes, soa, [SOA])[0], isReferral, isExtended };
+    const options = third.places.filter(({ type }) => type === OPT);
+    const isExtended = options.some(({ ttl }) => ttl > 0xff_ffff);
+    const isFiltered = options.some(place => errorsIn(bytes, place).some(code => FILTERED.has(code)));
+    return { answers, complete, soa: readOf(bytes, soa, [SOA])[0], isReferral, isExtended, isFiltered };
   } catch {
     return undefined;
   }
 }
 
+/** What an OPT record says went wrong, each option with its code and length before it (RFC 6891 6.1.2). */
+function errorsIn(bytes: Buffer, { data }: Place): number[] {
+  const end = data + bytes.readUInt16BE(data - 2);
+  const codes: number[] = [];
+  for (let at = data; at + 6 <= end; at += 4 + bytes.readUInt16BE(at + 2))
+    if (bytes.readUInt16BE(at) === EXTENDED_ERROR && bytes.readUInt16BE(at + 2) >= 2)
+      codes.push(bytes.readUInt16BE(at + 4));
+  return codes;
+}
+
 function readRecords(bytes: Buffer, end: number, nxdomain: boolean): Read {
   const sections = sectionsOf(bytes, end);
   if (!sections) return STRANGER;
-  const { answers, complete, soa, isReferral, isExtended } = sections;
+  const { answers, complete, soa, isReferral, isExtended, isFiltered } = sections;
   if (isExtended) return { kind: 'refused', why: 'rcode' };
+  if (isFiltered) return { kind: 'refused', why: 'filtered' };
   if (!nxdomain && answers.length === 0 && !soa) {
     // RFC 2308, 2.2: name servers and no SOA is a referral, which says nothing about the name.
     const isTheirs = bytes.readUInt16BE(2) & (dnsPacket.AUTHORITATIVE_ANSWER | dnsPacket.RECURSION_AVAILABLE);

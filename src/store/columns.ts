@@ -84,6 +84,8 @@ export const GUEST = table<Guest>('guest', ['host', 'domain'], {
   corroborated: later(orNull(yesNo)),
   earnedBy: later(orNull(text)),
   earned: later(orNull(yesNo)),
+  via: later(orNull(text)),
+  elsewhereDay: later(orNull(text)),
 });
 
 /** The counts follow the guests by triggers. */

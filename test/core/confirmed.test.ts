@@ -86,6 +86,12 @@ describe('a name that a filter may tell', () => {
     for (const name of ['mooo.com', 'edu.om']) expect(spared.suffixes).toContain(name);
   });
 
+  it('is found by those above it, where it has more than two labels', async () => {
+    const catalog = await catalogOf([], { verified: ['sure.net', 'a.b.sure.net', 'c.co.uk'] });
+    const { above } = allAtOnce(confirming({ catalog, overrides: new Map() }, NOW, allSuffixes()));
+    expect([...above].sort()).toEqual(['b.sure.net', 'co.uk', 'sure.net']);
+  });
+
   it('is found in steps of twenty', async () => {
     const names = Array.from({ length: 100 }, (_, at) => `n${at}.com`);
     const catalog = await catalogOf([], { verified: names });

@@ -8,7 +8,7 @@ const listed = (
   namedDays: number,
   popular = false,
   left = false,
-  byItsSuffix = false,
+  byItsSuffix: Listed['byItsSuffix'] = undefined,
 ): Listed => ({
   families: new Set(families),
   namedDays,
@@ -87,7 +87,7 @@ describe('what the lists say is worth', () => {
   ])('named by %j through its suffix only, popular %s, it is %s', (families, popular, weight) => {
     for (const facts of [OTHER, PLATFORM, OWN, SILENT, LIED_TO])
       for (const days of [0, 400])
-        expect(weigh(listed(families, days, popular, false, true), facts)).toBe(weight);
+        expect(weigh(listed(families, days, popular, false, 'free'), facts)).toBe(weight);
   });
 
   it('depends on DNS for no others than those that wait for it', () => {
@@ -95,11 +95,13 @@ describe('what the lists say is worth', () => {
     for (const families of [...FAMILIES.map(one => [one]), [...FAMILIES], ['broad', 'telemetry'] as Family[]])
       for (const days of [0, 29, 30, Number.POSITIVE_INFINITY])
         for (const [popular, left, byItsSuffix] of [
-          [true, false, false],
-          [false, false, false],
-          [false, true, false],
-          [false, false, true],
-          [true, false, true],
+          [true, false, undefined],
+          [false, false, undefined],
+          [false, true, undefined],
+          [false, false, 'free'],
+          [true, false, 'free'],
+          [false, false, 'registry'],
+          [true, false, 'registry'],
         ] as const) {
           const one = listed(families, days, popular, left, byItsSuffix);
           const weights = new Set(

@@ -9,7 +9,7 @@ const providers = new Providers([
   { suffix: 'parked.com', label: 'Parking', class: 'parked' },
 ]);
 
-const KNOWN: Partial<Record<string, string[]>> = { none: [], known: ['5.61.1.1'] };
+const KNOWN: Partial<Record<string, string[]>> = { none: [], 'known-mx': ['5.61.1.1'], www: ['5.61.1.2'] };
 
 it.each<[string, [string, number][], string[]]>([
   [
@@ -44,10 +44,19 @@ it.each<[string, [string, number][], string[]]>([
     'a platform, where its host is known to exist',
     [
       ['mx.platform.com', 1],
-      ['known.platform.com', 2],
+      ['known-mx.platform.com', 2],
       ['a.net', 3],
     ],
-    ['known.platform.com'],
+    ['known-mx.platform.com'],
+  ],
+  [
+    'behind web sites that are known to exist, of a platform and of a hosting company',
+    [
+      ['www.platform.com', 1],
+      ['www.hoster.com', 2],
+      ['a.net', 3],
+    ],
+    ['a.net'],
   ],
   ['nobody where there are only names that need not exist', [['mx.platform.com', 1]], []],
   [

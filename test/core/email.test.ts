@@ -131,8 +131,10 @@ test('of no local part more than the allowed characters are shown', () => {
 });
 
 test('two addresses whose ends are alike are told apart by nothing', () => {
+  // With what is put around it no longer than a local part may be.
+  const middles = locals.filter(({ length }) => length <= 58);
   fc.assert(
-    fc.property(locals, locals, (one, other) => {
+    fc.property(middles, middles, (one, other) => {
       const between = (middle: string) => JSON.stringify(parseAddress(`ab${middle}yz@gmail.com`));
       expect(between(`x${one}x`)).toBe(between(`x${other}x`));
     }),

@@ -1,22 +1,24 @@
 import { expect, test } from 'vitest';
-import { FairRow, type Leave, type Size } from '../../src/core/fair-row.ts';
+import { FairRow, type Leave, type Rest, type Size } from '../../src/core/fair-row.ts';
 
 /** Who begins is noted, and leaves when the test says so. */
 function rowOf(most: number, sizes?: readonly Size[]) {
   const row = new FairRow(most, sizes);
   const begun: string[] = [];
   const leaves: Leave[] = [];
+  const rests: Rest[] = [];
   const take = (name: string, takes = 1, from?: string) =>
     row.take(
       name[0]!,
       takes,
-      leave => {
+      (leave, rest) => {
         begun.push(name);
         leaves.push(leave);
+        rests.push(rest);
       },
       from,
     );
-  return { begun, leaves, take };
+  return { begun, leaves, rests, take };
 }
 
 test('who comes alone begins at once, and who comes after many of another does not wait for all of them', () => {
@@ -86,6 +88,28 @@ test('those who come from elsewhere in the same name take turns, and none of the
   for (const name of ['a4', 'a5']) take(name, 1, 'other');
   while (leaves.length > 0) leaves.shift()!();
   expect(begun).toEqual(['a1', 'a2', 'a4', 'a3', 'a5']);
+});
+
+test('who only waits holds up nobody of its own name, but for what it takes; who takes less does not wait for that', () => {
+  const { begun, leaves, rests, take } = rowOf(64, SIZES);
+  for (const name of ['a1', 'a2', 'a3']) take(name, 2);
+  expect(begun).toEqual(['a1']);
+  rests[0]!();
+  rests[0]!();
+  expect(begun).toEqual(['a1', 'a2']);
+  // A sixteenth is taken: whoever needs more waits for one of them, and only others of that size do with it.
+  rests[1]!();
+  expect(begun).toEqual(['a1', 'a2']);
+  take('a4', 1, 'elsewhere');
+  expect(begun).toEqual(['a1', 'a2', 'a4']);
+  leaves[2]!();
+  leaves[0]!();
+  leaves[0]!();
+  expect(begun).toEqual(['a1', 'a2', 'a4', 'a3']);
+  // Nothing is left behind, of all and of the name.
+  for (const leave of leaves) leave();
+  for (const name of ['b', 'c', 'd']) take(name, 20);
+  expect(begun.slice(4)).toEqual(['b', 'c']);
 });
 
 test('who does not want to wait any more is gone from the row', () => {

@@ -23,6 +23,7 @@ const NOV = 20_758;
 const KNOWN: Held = {
   canaries: new Set(['gmail.com', 'gmx.com']),
   isClearable: name => name.startsWith('burner'),
+  isNoWebmail: name => name.startsWith('used'),
   innocentOf: name => /(?:^|\.)(company[^.]*\.com)$/.exec(name)?.[1],
   innocentBelow: name => (name === 'github.io' ? 'project.github.io' : undefined),
   today: NOV,
@@ -144,6 +145,21 @@ describe('a new version of a feed', () => {
     // What the version in use had already is no news.
     expect(problemsOf(before, before, known)).toEqual([]);
     expect(problemsOf(clean(many(100, 'burner')), undefined, KNOWN)).toEqual([]);
+  });
+
+  it('of free providers may bring 20 names a month that we know as something else, however long it is', () => {
+    const feed: Feed = { ...FEED, kind: 'free' };
+    const before = asRead(many(10_000), feed);
+    const check = (count: number) =>
+      problemsOf(asRead([...many(10_000), ...many(count, 'used')], feed), before, KNOWN);
+    expect(check(20)).toEqual([]);
+    expect(check(21)).toEqual([
+      expect.stringMatching(/^21 of its 10021 names .* something else than webmail \(used0\.com, used1\.com/),
+    ]);
+    const inUse = { ...before, doubtful: new Map(many(15, 'used-before').map(name => [name, NOV - 29])) };
+    const next = asRead([...many(10_000), ...many(6, 'used')], feed);
+    expect(problemsOf(next, inUse, KNOWN)).toHaveLength(1);
+    expect(problemsOf(next, inUse, { ...KNOWN, today: NOV + 1 })).toEqual([]);
   });
 
   it.each<[Family, number, number]>([

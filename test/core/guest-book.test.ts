@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 /** A book beside addresses that a test knows, and who was made to wait in whose row; `later` answers what is left open. */
-function opened(addresses: Readonly<Record<string, readonly string[]>> = {}) {
+function opened(addresses: Readonly<Record<string, readonly string[]>> = {}, age = 0) {
   const wanted: [host: string, by: string][] = [];
   const open: { host: string; take: (addresses: readonly string[]) => void }[] = [];
   const known = (host: string) => addresses[host];
@@ -23,7 +23,7 @@ function opened(addresses: Readonly<Record<string, readonly string[]>> = {}) {
     if (found) take(found);
     else open.push({ host, take });
   };
-  const book = new GuestBook({ fresh: known, want }, new Map());
+  const book = new GuestBook({ fresh: known, want, age: () => age }, new Map());
   const later = (found: Readonly<Record<string, readonly string[]>>) => {
     for (const { host, take } of open.splice(0)) take(found[host] ?? []);
   };
@@ -35,15 +35,21 @@ function visitor(domain: string, facts: Partial<Visitor> = {}, day = DAY): Visit
   return { domain: domain as Domain, zone: domain, by: 'key_1', guest, ...facts };
 }
 
+function unlisted(domain: string, day = DAY): Visitor {
+  const { host: _, ...guest } = guestOf({ host: '', domain, entry: null, day });
+  return visitor(domain, { guest });
+}
+
 const exchanges = (...hosts: string[]) => hosts.map((host, preference) => ({ host, preference }));
 const hostsIn = (book: GuestBook) => book.turn()?.guests.map(({ host }) => host);
+const SEEN = [{ domain: 'burner.com', day: DAY }];
 
 describe('a guest', () => {
   it('is written under its host, the domain of hosts and the addresses, and once', () => {
-    const { book } = opened({ 'mx1.box.net': ['5.61.1.1', '5.61.1.2'] });
+    const { book } = opened({ 'mx1.box.net': ['5.61.1.1', '2a01::1'] });
     for (let times = 0; times < 2; times++)
       book.enter(visitor('burner.com'), exchanges('mx1.box.net'), catalog);
-    expect(hostsIn(book)).toEqual(['mx1.box.net', '*.box.net', '5.61.1.1', '5.61.1.2']);
+    expect(hostsIn(book)).toEqual(['mx1.box.net', '*.box.net', '5.61.1.1']);
     expect(book.turn()).toBeUndefined();
   });
 
@@ -54,9 +60,58 @@ describe('a guest', () => {
   });
 
   it('is written under four addresses of a host at most', () => {
-    const { book } = opened({ 'mx.burner.com': ['1', '2', '3', '4', '5'] });
-    book.enter(visitor('burner.com'), exchanges('mx.burner.com'), catalog);
+    const { book } = opened({ 'mx.firm.com': ['1', '2', '3', '4', '5'] });
+    book.enter(unlisted('firm.com'), exchanges('mx.firm.com'), catalog);
     expect(hostsIn(book)).toHaveLength(2 * 4);
+  });
+
+  it.each<[string, string[], string[]]>([
+    ['the only one', ['5.61.1.1'], ['5.61.1.1']],
+    ['the only one of IPv4', ['5.61.1.1', '2a01::1', '2a01::2'], ['5.61.1.1']],
+    ['the only one of IPv6, where it has no other', ['2a01::1'], ['2a01::1']],
+    ['none of two', ['5.61.1.1', '5.99.0.1'], []],
+    ['none of four', ['5.61.1.1', '5.61.1.2', '5.61.1.3', '5.99.0.1'], []],
+    ['none of two of IPv6', ['2a01::1', '2a99::1'], []],
+  ])('that is listed speaks against an address of its host where that is %s', (_, found, blamed) => {
+    const { book } = opened({ 'mx.box.net': found, 'mx.burner.com': found });
+    book.enter(visitor('burner.com'), exchanges('mx.box.net'), catalog);
+    expect(hostsIn(book)).toEqual(['mx.box.net', '*.box.net', ...blamed]);
+    book.enter(visitor('burner.com'), exchanges('mx.burner.com'), catalog);
+    expect(hostsIn(book) ?? []).toEqual(blamed.flatMap(address => [address, `own@${address}`]));
+    // Who is unlisted speaks for all of them.
+    book.enter(unlisted('firm.com'), exchanges('mx.box.net'), catalog);
+    expect(hostsIn(book)).toEqual(['mx.box.net', '*.box.net', ...found]);
+  });
+
+  it('is written at an address with whose host brought it there', () => {
+    const { book } = opened({ 'mx1.box.net': ['5.61.1.1'], 'mx.burner.com': ['5.61.1.1'] });
+    const brought = (host: string) => {
+      book.enter(visitor('burner.com'), exchanges(host), catalog);
+      return book.turn()!.guests.map(({ host: at, via }) => `${at} ${via}`);
+    };
+    expect(brought('mx1.box.net')).toEqual(['mx1.box.net null', '*.box.net null', '5.61.1.1 box.net']);
+    expect(brought('mx.burner.com')).toEqual(['5.61.1.1 ', 'own@5.61.1.1 null']);
+  });
+
+  it('that is listed is told wherever it was seen, so that it is no longer where it was', () => {
+    const { book, later } = opened();
+    const seen = (...hosts: string[]) => {
+      book.enter(visitor('burner.com'), exchanges(...hosts), catalog);
+      later({ 'mx.box.net': ['5.61.1.1'], 'aspmx.l.google.com': ['142.250.1.26'] });
+      return book.turn()?.listed;
+    };
+    expect([seen('mx.box.net'), seen('aspmx.l.google.com'), seen()]).toEqual([SEEN, SEEN, SEEN]);
+    // Nobody knows where that is: it may be where it was.
+    expect(seen('mx.nobody-answers.net')).toBeUndefined();
+    // Nor is it forgotten where nothing could be written.
+    book.putBack({ guests: [], shared: [], listed: SEEN });
+    expect(book.turn()).toEqual({ guests: [], shared: [], listed: SEEN });
+  });
+
+  it('that is listed is not where its host was days ago', () => {
+    const { book } = opened({ 'mx.box.net': ['5.61.1.1'] }, 86_400_001);
+    book.enter(visitor('burner.com'), exchanges('mx.box.net'), catalog);
+    expect(book.turn()).toBeUndefined();
   });
 
   it('is looked for at a fifth host only where one before it has no address', () => {
@@ -110,17 +165,36 @@ describe('a guest', () => {
     expect(hostsIn(book)).toBeUndefined();
     later({ [own!]: ['5.61.1.1'] });
     expect(hostsIn(book)).toEqual([own, '*.box.net', '5.61.1.1']);
-    // Beside it, with the next look: then it is known that they are nowhere.
-    const addresses: Record<string, readonly string[]> = {};
-    const { book: other, wanted } = opened(addresses);
+    // Beside it, as soon as it is known that they are nowhere.
+    const { book: other, wanted, later: learnedLater } = opened();
     const beside = [own!, ...dead].map(host => ({ host, preference: 10 }));
     other.enter(visitor('burner.com'), beside, catalog);
     expect(hostsIn(other)).toBeUndefined();
     expect(wanted.map(([host]) => host)).toEqual([own, ...dead]);
-    for (const host of dead) addresses[host] = [];
-    addresses[own!] = ['5.61.1.1'];
-    other.enter(visitor('burner.com'), beside, catalog);
+    learnedLater({ [own!]: ['5.61.1.1'] });
     expect(hostsIn(other)).toEqual([own, '*.box.net', '5.61.1.1']);
+  });
+
+  it.each([
+    ['beside', 20],
+    ['before', 10],
+  ])(
+    'that is listed speaks against its host also %s names below a hosting company that do not exist',
+    (_, preference) => {
+      const dead = ['m1.ionos.com', 'm2.ionos.com', 'm3.ionos.com'].map(host => ({ host, preference }));
+      const { book, later } = opened();
+      book.enter(visitor('burner.com'), [...dead, { host: 'mx.box.net', preference: 20 }], catalog);
+      later({ 'mx.box.net': ['5.61.1.1'] });
+      later({ 'mx.box.net': ['5.61.1.1'] });
+      expect(hostsIn(book)).toEqual(['mx.box.net', '*.box.net', '5.61.1.1']);
+    },
+  );
+
+  it("that is listed speaks against its host also behind a provider's web site, which takes no mail", () => {
+    const { book, wanted } = opened({ 'www.zoho.com': ['23.1.1.1'], 'mx.box.net': ['5.61.1.1'] });
+    book.enter(visitor('burner.com'), exchanges('www.zoho.com', 'mx.box.net'), catalog);
+    expect(hostsIn(book)).toEqual(['mx.box.net', '*.box.net', '5.61.1.1']);
+    expect(wanted).toContainEqual(['mx.box.net', 'key_1']);
   });
 
   it('that is listed speaks against one machine by whatever names, and not against who is lent a small part of its mail', () => {
@@ -175,13 +249,17 @@ describe('a guest', () => {
     ],
   ])('that is listed speaks against three names that are tried alike, with %s', (_, at, isBlamed) => {
     const machine = ['mx.one.net', 'mx.two.net', 'mx.three.net'];
-    const { book } = opened(Object.fromEntries(machine.map((host, one) => [host, at[one]!])));
-    book.enter(
-      visitor('burner.com'),
-      machine.map(host => ({ host, preference: 10 })),
-      catalog,
-    );
+    const found = Object.fromEntries(machine.map((host, one) => [host, at[one]!]));
+    const alike = machine.map(host => ({ host, preference: 10 }));
+    const { book } = opened(found);
+    book.enter(visitor('burner.com'), alike, catalog);
     expect((hostsIn(book) ?? []).includes('mx.two.net')).toBe(isBlamed);
+    // Also where each answer has other names, so that nobody knows beforehand where they are.
+    const { book: fresh, later } = opened();
+    fresh.enter(visitor('burner.com'), alike, catalog);
+    expect(hostsIn(fresh)).toBeUndefined();
+    later(found);
+    expect((hostsIn(fresh) ?? []).includes('mx.two.net')).toBe(isBlamed);
   });
 
   it.each([
@@ -246,6 +324,26 @@ describe('what must not be learned', () => {
     expect(guests).toHaveLength(isShared ? 0 : 3);
   });
 
+  it('is by what stands behind its first hosts only their names: whoever has a domain that lapsed puts it anywhere', () => {
+    const { book } = opened({
+      'mx.box.net': ['5.61.1.1'],
+      'backup.gone.net': ['5.61.2.2'],
+      'x.sdf.org': ['5.61.3.3'],
+    });
+    const all = [...exchanges('mx.box.net', 'backup.gone.net', 'x.sdf.org')];
+    book.enter(unlisted('popular.com'), all, catalog);
+    expect(book.turn()!.shared.toSorted()).toEqual(
+      ['mx.box.net', '*.box.net', '5.61.1.1', 'own@5.61.1.1', 'backup.gone.net', '*.gone.net'].toSorted(),
+    );
+    // Tried alike they are.
+    book.enter(
+      unlisted('popular.com', '2026-11-16'),
+      all.map(({ host }) => ({ host, preference: 10 })),
+      catalog,
+    );
+    expect(book.turn()!.shared).toEqual(expect.arrayContaining(['5.61.1.1', '5.61.2.2', '5.61.3.3']));
+  });
+
   it('is asked for in a row of its own, and once a day as soon as its addresses came', () => {
     const { book, wanted, later } = opened();
     const enter = (day?: string) =>
@@ -272,8 +370,10 @@ describe('what must not be learned', () => {
   it('is not told by a host that somebody has below a popular name', () => {
     const { book, wanted } = opened({ 'x.popular.com': ['5.61.1.1'] });
     book.enter(visitor('burner.com'), exchanges('x.popular.com'), catalog);
+    // Nor with another one behind it.
+    book.enter(visitor('burner.com'), exchanges('x.popular.com', 'y.popular.com'), catalog);
     expect(wanted).toEqual([]);
-    expect(book.turn()).toBeUndefined();
+    expect(book.turn()).toEqual({ guests: [], shared: [], listed: SEEN });
   });
 
   it.each(['project.rediris.es', 'home.comcast.net', 'vps.your-server.de', 'home.sdf.org', 'x.popular.com'])(
@@ -286,13 +386,13 @@ describe('what must not be learned', () => {
       expect(book.turn()).toMatchObject({ guests: [{ host: '5.61.1.1', domain: 'firm.com' }], shared: [] });
       // Nor does a listed one speak against whoever else is there.
       book.enter(visitor('burner.com'), exchanges(host), catalog);
-      expect(book.turn()).toBeUndefined();
+      expect(book.turn()).toEqual({ guests: [], shared: [], listed: SEEN });
     },
   );
 
   it.each(['mx1.rediris.es', 'mx1.comcast.net', 'mx.sdf.org'])('is told by %s, which is theirs', host => {
     const { book } = opened({ [host]: ['5.61.1.1'] });
     book.enter(visitor('burner.com'), exchanges(host), catalog);
-    expect(book.turn()).toEqual({ guests: [], shared: ['5.61.1.1', 'own@5.61.1.1'] });
+    expect(book.turn()).toEqual({ guests: [], shared: ['5.61.1.1', 'own@5.61.1.1'], listed: SEEN });
   });
 });

@@ -43,7 +43,8 @@ describe('a listed guest weighs', () => {
     expect(beside(1, '2026-10-31', week)).toBeCloseTo(0);
     const month = { sinceDay: '2026-09-30' };
     expect(beside(3, '2026-09-01', month)).toBeCloseTo(10);
-    expect(beside(3, '2026-08-31', month)).toBeCloseTo(4);
+    // Three of them.
+    expect(beside(3, '2026-08-31', month)).toBeCloseTo(8.2);
     // Who was asked for once or twice is not established.
     expect(beside(2, '2026-08-31', month)).toBeCloseTo(10);
   });
@@ -52,9 +53,10 @@ describe('a listed guest weighs', () => {
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-01' })).toBe(0);
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-09-08', swept: 1 })).toBe(0.5);
     expect(one({ sinceDay: '2026-09-01', lastDay: '2026-10-01' })).toBe(1);
-    // By a clock that was ahead: it counts up to today.
+    // By a clock that was ahead: nobody knows when that was.
     expect(one({ sinceDay: '2026-11-14', lastDay: '2026-12-25' })).toBe(0);
-    expect(one({ sinceDay: '2026-10-16', lastDay: '2026-12-25' })).toBe(1);
+    expect(one({ sinceDay: '2026-10-16', lastDay: '2026-12-25' })).toBe(0);
+    expect(one({ sinceDay: '2026-11-08', lastDay: '2026-12-25', swept: 1 })).toBe(0);
     // An address may be another's by now; a name is still whose it was.
     const since = { sinceDay: '2026-08-01' };
     const at = (name: string, lastDay: string) =>
@@ -189,14 +191,14 @@ describe('at the address of own hosts, where anybody can point a host of his,', 
       [groupOfGuests(10, { earned: true, keys: 0b111 })],
     ],
     [
-      'nor those that came after an established one',
-      -0.12,
-      [groupOfGuests(10, { sinceDay: '2026-10-02' }), company({ days: 3, sinceDay: '2026-10-01' })],
+      'nor three of those that came a month after an established one',
+      6.88,
+      [groupOfGuests(10, { sinceDay: '2026-10-01' }), company({ days: 3, sinceDay: '2026-09-01' })],
     ],
     [
-      'but those do that were there before it',
+      'but all do that came within a month of it',
       9.88,
-      [groupOfGuests(10, { sinceDay: '2026-10-01' }), company({ days: 3, sinceDay: '2026-10-01' })],
+      [groupOfGuests(10, { sinceDay: '2026-10-01' }), company({ days: 3, sinceDay: '2026-09-02' })],
     ],
   ])('%s', (_, weight, groups) => {
     expect(own(...groups)).toBeCloseTo(weight);
@@ -235,6 +237,7 @@ describe('a guest that was seen twice before it was written', () => {
     ['a sweep saw it, then callers', { swept: 1 }, { swept: 0 }, { swept: 1 }],
     ['fresh lists did not name it, then a sweep saw it', { swept: 2 }, { swept: 1 }, { swept: 2 }],
     ['only then did fresh lists not name it', { swept: 0 }, { swept: 2 }, { swept: 0 }],
+    ["another's host brought it there", { via: 'box.net' }, { via: 'later.net' }, { via: 'box.net' }],
     ['two keys asked for it', { keys: 0b0101 }, { keys: 0b0011 }, { keys: 0b0111 }],
     ['a key asked for it that was unlisted before', { keys: null }, { keys: 0b0011 }, { keys: 0b0011 }],
     ['it is unlisted: nobody learns who asked', { keys: 0b0101 }, { keys: null }, { keys: null }],

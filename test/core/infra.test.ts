@@ -247,6 +247,25 @@ describe('what was learned, for lookup', () => {
       catalog,
     );
 
+  it.each([
+    [80, undefined],
+    [81, true],
+  ])(
+    'is a warning where fewer than one in five that were seen is listed: twenty beside %i',
+    (innocent, isFew) => {
+      const hosts = [record({ innocent }), record({ name: 'mx.other.net' })];
+      const infra = allAtOnce(foldingInfra(hosts, catalog, TODAY, () => ['5.61.1.1']));
+      const found = (...names: string[]) =>
+        infra.find(
+          ...(['fresh.com', 'fresh.com'] as const),
+          names.map(host => ({ host, preference: 0 })),
+          catalog,
+        )?.isFew;
+      expect([found('mx.box.net'), found('mx.other.net')]).toEqual([isFew, undefined]);
+      expect(found('mx.other.net', 'mx.box.net')).toBe(isFew);
+    },
+  );
+
   it('tells what its guests had to weigh, more for hosts of its own', () => {
     expect(find('mx.box.net')).toMatchObject({ enough: 2.1 });
     expect(find('own.fresh.com')).toMatchObject({ by: 'address', enough: 2.5 });
@@ -307,7 +326,7 @@ describe('what was learned, for lookup', () => {
   });
 
   it('tells how many listed domains share the host, and what they weigh', () => {
-    expect(find('mx.box.net')).toMatchObject({ listedGuests: 10, sum: 9.4 });
+    expect(find('mx.box.net')).toMatchObject({ listedGuests: 10, sum: 8.8 });
     for (const hosts of [
       ['mx.box.net', 'mx.other-name.net'],
       ['mx.other-name.net', 'mx.box.net'],
@@ -320,7 +339,7 @@ describe('what was learned, for lookup', () => {
       ['mx9.third.com', 'mx.box.net'],
       ['mx.box.net', 'mx9.third.com'],
     ])
-      expect(find(...hosts)).toMatchObject({ by: 'listed', sum: 9.4, enough: 2.1 });
+      expect(find(...hosts)).toMatchObject({ by: 'listed', sum: 8.8, enough: 2.1 });
   });
 
   it.each<[string, (readonly [string, number])[], boolean]>([

@@ -67,6 +67,16 @@ it.each([
 });
 
 it.each([
+  ['popular.com', true],
+  ['uni-of-x.com', true],
+  ['free.com', false],
+  ['gmail.com', false],
+  ['nobody.com', false],
+])('%s is known for something else than webmail: %s', (name, isNoWebmail) => {
+  expect(known.isNoWebmail(name)).toBe(isNoWebmail);
+});
+
+it.each([
   'popular.com',
   // A verified list that names it in use must not hide what it named last time.
   'by-both.com',

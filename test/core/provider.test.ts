@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Mail } from '../../src/core/mail.ts';
-import { HAVE_MEMBERS, isMailService, isRented, Providers } from '../../src/core/provider.ts';
+import { isMailService, isRented, Providers } from '../../src/core/provider.ts';
+import { HAVE_MEMBERS, takesNoMail } from '../../src/core/provider-names.ts';
 import { parseProviders } from '../../src/core/tables.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 
@@ -93,6 +94,22 @@ describe('who receives the mail', () => {
   });
 
   it.each<[string, Mail, string, string | null]>([
+    [
+      'nobody at a web site, before own hosts',
+      mx('www.barracuda.com', 'mx.acme.com'),
+      'self_hosted',
+      'Self-hosted',
+    ],
+    ['nor beside them', mx(['www.zoho.com', 5], ['mx.acme.com', 5]), 'self_hosted', 'Self-hosted'],
+    ['nor before a stranger', mx('www.zoho.com', 'mx.unknown-host.net'), 'third_party', 'unknown-host.net'],
+    ['nor before a disposable host', mx('www.zoho.com', 'mx.mailinator.com'), 'disposable', 'Mailinator'],
+    [
+      'nor before a parking host',
+      mx('www.zoho.com', 'mail.h-email.net'),
+      'parked',
+      'Parked (pickelhost cluster)',
+    ],
+    ['somebody who is not known where there is nothing else', mx('www.zoho.com'), 'third_party', 'zoho.com'],
     [
       'a platform',
       mx('aspmx.l.google.com', 'alt1.aspmx.l.google.com'),
@@ -346,6 +363,8 @@ describe('whether all mail goes to a business platform, a gateway or hosts of it
   it.each<[string, string[], 'platform' | 'own' | undefined]>([
     ['a platform', [PLATFORM], 'platform'],
     ['a platform and a gateway', [PLATFORM, GATEWAY], 'platform'],
+    ['the web site of a platform', ['www.zoho.com', GATEWAY], undefined],
+    ['that and own hosts', ['www.zoho.com', 'mx1.acme.com'], undefined],
     ['own hosts', ['mx1.acme.com', 'acme.com'], 'own'],
     ['own hosts and a gateway', [GATEWAY, 'mx1.acme.com'], 'own'],
     ['hosts of somebody whose name ends alike', ['mx1.notacme.com'], undefined],
@@ -367,6 +386,56 @@ describe('whether all mail goes to a business platform, a gateway or hosts of it
 
   it('a name that belongs to nobody has no hosts of its own', () => {
     expect(providers.settled(undefined, mx('mx1.cc.cd'))).toBeUndefined();
+  });
+});
+
+describe('a host below a provider says by its name that it takes no mail', () => {
+  it.each([
+    ...['www.zoho.com', 'www2.zoho.com', 'zoho.com', 'crm.zoho.com', 'accounts.zoho.eu', 'www.mail.zoho.com'],
+    ...['www.barracuda.com', 'login.barracudanetworks.com', 'www.mimecast.com', 'community.mimecast.com'],
+    ...['www.trendmicro.com', 'success.trendmicro.com', 'www.hornetsecurity.com', 'www.intermedia.net'],
+    ...['shop.awsapps.com', 'my-mail.awsapps.com', 'www.retarus.com', 'www.mxroute.com', 'ns1.mxroute.com'],
+    ...['www.sunet.se', 'www.lrz.de', 'www.pphosted.com', 'www.ionos.com', 'www.gmx.net'],
+  ])('%s', host => {
+    expect([host, takesNoMail(host, providers.match(host))]).toEqual([host, true]);
+  });
+
+  // As they were seen in MX records.
+  it.each([
+    ...['mx.zoho.com', 'mx2.zoho.eu', 'smtpin.zoho.com', 'd123456a.ess.barracudanetworks.com'],
+    ...['us-smtp-inbound-1.mimecast.com', 'eu-smtp-1.mimecast.com', 'za-smtp-inbound-2.mimecast.co.za'],
+    ...['acme.in.tmes.trendmicro.com', 'in.hes.trendmicro.com', 'mx01.hornetsecurity.com'],
+    ...['mx0a-00176a02.pphosted.com', 'mxa-00176a02.gslb.pphosted.com', 'mx1-us1.ppe-hosted.com'],
+    ...['cluster5.us.messagelabs.com', 'in1-smtp.messagingengine.com', 'esa1.acme.iphmx.com'],
+    ...['friday.mxrouting.net', 'echo.mxroute.com', 'landrumsupply-com.p30.mxthunder.net'],
+    ...['acme.com.1.0001.arsmtp.com', 'cust28976-1.in.mailcontrol.com', 'loninmrp1.db.com'],
+    ...['acme-com.mail.protection.outlook.com', 'acme-com.j-v1.mx.microsoft', 'aspmx.l.google.com'],
+    ...[
+      'west.smtp.mx.exch092.serverdata.net',
+      'mail.protonmail.ch',
+      'aspmx1.migadu.com',
+      'asp.reflexion.net',
+    ],
+    ...['a1241.mx.srv.dfn.de', 'postrelay1.lrz.de', 'project.rediris.es', 'mxext1.mailbox.org'],
+    ...[
+      'www.mailinator.com',
+      'www.5-6-7-8.clients.your-server.de',
+      'www.project.rediris.es',
+      'web.uni.lrz.de',
+    ],
+    ...[
+      'mx00.ionos.com',
+      'web12.ionos.com',
+      'vps.your-server.de',
+      'mx00.gmx.net',
+      'route1.mx.cloudflare.net',
+    ],
+  ])('but %s does not', host => {
+    expect([host, takesNoMail(host, providers.match(host))]).toEqual([host, false]);
+  });
+
+  it('of which no table knows anything says nothing', () => {
+    expect(takesNoMail('www.acme.com', undefined)).toBe(false);
   });
 });
 

@@ -65,16 +65,23 @@ it.each<[string, string[]]>([
   ['what many people use', ['a.popular.com']],
   ['what people protect', ['a.kept.com']],
   ['a protected registry', ['club.eu.org']],
-  ['a university in a register, by its suffix too', ['a.uni-of-x.edu.pl']],
+  ['a university in a register, by its suffix too', ['a.uni-of-x.edu.cn']],
   ['a school, by its registry', ['a.school.edu']],
   ['whoever runs mail servers', ['a.hoster.com']],
 ])('nobody speaks against %s', (_, names) => {
   const others = [
     list('popular', ['popular.com'], 'popular'),
-    list('register', ['uni-of-x.edu.pl'], 'academic'),
+    list('register', ['uni-of-x.edu.cn', 'box.edu.pl'], 'academic'),
   ];
   expect(siblingsOf([...listed([...names, 'a.farm.net']), ...others])).toEqual({
     'farm.net': ['a.farm.net'],
+  });
+});
+
+it('one line in a register of universities spares nobody below a suffix that is sold to anybody', () => {
+  const register = list('register', ['box.edu.pl'], 'academic');
+  expect(siblingsOf([...listed(['a.box.edu.pl', 'b.box.edu.pl']), register])).toEqual({
+    'box.edu.pl': ['a.box.edu.pl', 'b.box.edu.pl'],
   });
 });
 

@@ -42,6 +42,8 @@ describe('a listed guest', () => {
       corroborated: true,
       earnedBy: '2026-11-03',
       earned: false,
+      via: null,
+      elsewhereDay: null,
     });
   });
 

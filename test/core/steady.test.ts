@@ -14,10 +14,12 @@ beforeEach(() => {
 
 /** Lists that were updated then. */
 const lists = (...updates: (number | null)[]) => ({ status: updates.map(updatedAt => ({ updatedAt })) });
-const started = () => {
+const started = (lastDay: string | null = null, ...updates: (number | null)[]) => {
   const steady = new SteadyClock(
     () => now,
     () => ticks,
+    lastDay,
+    lists(...updates),
   );
   return (updated: number | null = START) => steady.isBelieved(lists(null, updated));
 };
@@ -56,6 +58,23 @@ describe('the days of a clock are believed', () => {
     pass(23 * HOUR_MS);
     expect(isBelieved()).toBe(false);
     pass(HOUR_MS);
+    expect(isBelieved()).toBe(true);
+  });
+
+  it.each<[string, string | null, (number | null)[], boolean]>([
+    ['of a new store', null, [], true],
+    ['of a new store with lists of long ago', null, [START - 40 * DAY_MS], true],
+    ['a fortnight after anybody was seen', '2026-11-02', [], true],
+    ['later', '2026-11-01', [null], false],
+    ['later, with lists of that time', '2026-10-06', [START - 40 * DAY_MS], false],
+    ['later, with lists of a fortnight ago', '2026-10-06', [null, START - 14 * DAY_MS], true],
+    ['before that, which was by a clock that was ahead', '2026-12-25', [], true],
+  ])('at the start %s, or after a day', (_, lastDay, updates, expected) => {
+    const isBelieved = started(lastDay, ...updates);
+    expect(isBelieved()).toBe(expected);
+    // An update that has come since says nothing: it has its day from this clock.
+    expect(isBelieved(now)).toBe(expected);
+    pass(DAY_MS);
     expect(isBelieved()).toBe(true);
   });
 

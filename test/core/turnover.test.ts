@@ -21,6 +21,7 @@ const NOV = 20_758;
 const HELD: Omit<Held, 'today'> = {
   canaries: new Set(LARGE),
   isClearable: () => false,
+  isNoWebmail: () => false,
   innocentOf: () => undefined,
   innocentBelow: () => undefined,
 };

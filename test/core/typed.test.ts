@@ -55,7 +55,7 @@ describe('a moment that an operator types', () => {
     typed => {
       expect(parseMoment(typed, NOW)).toEqual({
         ok: false,
-        problem: `must lie ahead (${typed} is over; a day begins with 00:00 UTC)`,
+        problem: `must be in the future (${typed} is past; a date means 00:00 UTC)`,
       });
     },
   );

@@ -38,7 +38,7 @@ function evidence(facts: Partial<Evidence> = {}): Evidence {
     namedDays: 30,
     left: false,
     popular: false,
-    byItsSuffix: false,
+    byItsSuffix: undefined,
     typoOf: undefined,
     settled: undefined,
     silent: true,
@@ -81,7 +81,11 @@ describe('score and reason of each fact alone', () => {
     ['one broad feed names it', { lists: by('a') }, 'disposable', 95],
     [
       'one broad feed names the host above it',
-      { domain: 'x.cc.cd' as Domain, lists: [{ feed: 'a', entry: 'cc.cd', since: null }] },
+      {
+        domain: 'x.cc.cd' as Domain,
+        lists: [{ feed: 'a', entry: 'cc.cd', since: null }],
+        byItsSuffix: 'free',
+      },
       'disposable',
       90,
     ],
@@ -194,7 +198,11 @@ describe('what explains a verdict', () => {
     ],
     [
       'a listed host that gives subdomains away, above the name',
-      { domain: 'x.cc.cd' as Domain, lists: [{ feed: 'a', entry: 'cc.cd', since: null }] },
+      {
+        domain: 'x.cc.cd' as Domain,
+        lists: [{ feed: 'a', entry: 'cc.cd', since: null }],
+        byItsSuffix: 'free',
+      },
       ['cc.cd is in a', 'cc.cd gives names below it to anybody'],
     ],
     ['special use', { specialUse: true }, ['reserved name that is not in the public DNS']],
@@ -270,7 +278,7 @@ describe('what explains a verdict', () => {
       received('partly_disposable', 1),
       ['label of partly_disposable (mx0.host.net), beside others'],
     ],
-    ['a role word', { roleWord: 'noreply' }, ['"noreply" stands for automated mail']],
+    ['a role word', { roleWord: 'noreply' }, ['"noreply" is a name for automated mail']],
     ['a relay', { relay: 'Relay', ...received('forwarding') }, ['address of Relay']],
     [
       'an implicit MX',
@@ -316,6 +324,16 @@ it('a disposable exchange beside others is a warning, whatever word the name has
     isCorporateEmail: false,
   });
   expect(judge(evidence({ ...suspect, ...learnedBy('name') })).riskScore).toBe(84);
+});
+
+it('learned hosts with few listed guests are a warning, and no company', () => {
+  for (const by of ['name', 'address'] as const) {
+    const { learned } = learnedBy(by);
+    expect(judge(evidence({ learned: { ...learned!, isFew: true } }))).toMatchObject({
+      ...{ riskScore: 60, reason: 'disposable', isCorporateEmail: false },
+      signals: [{ signal: 'few_listed_guests', detail: expect.stringContaining('also receives mail for') }],
+    });
+  }
 });
 
 describe('precedence, highest first', () => {
@@ -447,7 +465,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   namedDays: fc.constantFrom(0, 29, 30, Number.POSITIVE_INFINITY),
   left: fc.boolean(),
   popular: fc.boolean(),
-  byItsSuffix: fc.boolean(),
+  byItsSuffix: fc.constantFrom(undefined, 'free', 'registry'),
   typoOf: fc.option(fc.constant('acne.com'), { nil: undefined }),
   settled: fc.constantFrom('platform', 'own', undefined),
   silent: fc.boolean(),
@@ -527,12 +545,16 @@ describe('whatever the evidence', () => {
     expect([reason, riskScore]).toEqual(expected);
   });
 
-  always('a list is never outvoted by DNS, save where one family alone names it and that is new', facts => {
-    if (facts.override || facts.lists.length === 0 || facts.popular) return;
-    expect(judge(facts).reason).toBe('disposable');
-    const isNew = waitsForDns({ ...facts, left: false, byItsSuffix: false });
-    expect(judge(facts).riskScore).toBeGreaterThanOrEqual(isNew ? 60 : 90);
-  });
+  always(
+    'a list is never outvoted by DNS, save where one family alone names it and that is new, or a registry above it',
+    facts => {
+      if (facts.override || facts.lists.length === 0 || facts.popular) return;
+      expect(judge(facts).reason).toBe('disposable');
+      const isNew = waitsForDns({ ...facts, left: false, byItsSuffix: undefined });
+      const isOneLine = facts.byItsSuffix === 'registry' && facts.families.size === 1;
+      expect(judge(facts).riskScore).toBeGreaterThanOrEqual(isNew || isOneLine ? 60 : 90);
+    },
+  );
 
   always('a name that many people use is not flagged by a list unless a verified one names it', facts => {
     if (facts.override || facts.lists.length === 0 || !facts.popular) return;

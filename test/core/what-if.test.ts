@@ -31,21 +31,21 @@ function flagged(
   return flips.some(({ change }) => change === 'flagged');
 }
 
-const SHOP = 'shop.myshopify.com';
-const SUFFIX = listOf(['myshopify.com']);
+const SHOP = 'shop.duckdns.org';
+const SUFFIX = listOf(['duckdns.org']);
 test.each<[string, readonly Snapshot[], readonly Snapshot[], boolean]>([
   ['will flag what is below a suffix once it is a month old', [], [SUFFIX], true],
   ['says of a suffix what it said before', [SUFFIX], [SUFFIX], false],
   [
     'says of a suffix what another of its family says, and will anyway',
     [SUFFIX],
-    [SUFFIX, listOf(['myshopify.com'], { id: 'other' })],
+    [SUFFIX, listOf(['duckdns.org'], { id: 'other' })],
     false,
   ],
   [
     'flags at once what another family alone will flag in a month',
     [SUFFIX],
-    [SUFFIX, listOf(['myshopify.com'], { id: 'seen', family: 'telemetry' })],
+    [SUFFIX, listOf(['duckdns.org'], { id: 'seen', family: 'telemetry' })],
     true,
   ],
 ])('a version that %s', (_, before, after, isFlagged) => {

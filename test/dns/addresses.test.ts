@@ -362,3 +362,18 @@ test('what others found out counts where nothing was ever known, is asked for at
   book.recall('mx.known.net', ['5.61.1.1'], HOUR_MS);
   expect(book.known('mx.known.net')).toBeUndefined();
 });
+
+test('what is to be asked again is handed over at once, or not before it was, as whoever wants it says', async () => {
+  const { book, time, answer, want } = prompt();
+  await want('mx.example.net');
+  time.now += 21 * HOUR_MS;
+  answer.now = ['93.184.215.2'];
+  const got: string[] = [];
+  book.want('mx.example.net', 'one', found => got.push(`anew ${found}`), 'anew');
+  book.want('mx.example.net', 'two', found => got.push(`known ${found}`));
+  expect(got).toEqual(['known 93.184.215.1']);
+  await book.settle();
+  expect(got).toEqual(['known 93.184.215.1', 'anew 93.184.215.2']);
+  book.want('mx.example.net', 'one', found => got.push(`known ${found}`), 'anew');
+  expect(got.at(-1)).toBe('known 93.184.215.2');
+});

@@ -13,6 +13,17 @@ const ZONES = {
 /** Short, so that silence is a matter of a moment; nothing here asserts how long an answer takes. */
 const QUICK = { budgetMs: 500 };
 
+/** The question and an OPT record behind it: NXDOMAIN, with the extended error "Blocked" (RFC 8914). */
+function blocked(query: Buffer): Buffer {
+  const question = query.subarray(0, query.length - 11);
+  const answer = Buffer.concat([
+    question,
+    Buffer.from([0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 6, 0, 15, 0, 2, 0, 15]),
+  ]);
+  answer.writeUInt16BE(0x8183, 2);
+  return answer;
+}
+
 const FAULTS: readonly (readonly [string, Fault])[] = [
   ['silence', 'drop'],
   ['SERVFAIL', 'servfail'],
@@ -30,6 +41,7 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['a referral', 'referral'],
   ['an answer after the budget', { slow: 2_000 }],
   ['an answer cut in the middle', { bytes: answer => answer.subarray(0, answer.length - 5) }],
+  ['a denial by a filter that says so', { bytes: (_, query) => blocked(query) }],
   ['one byte', { bytes: () => Buffer.from([7]) }],
   ['the question sent back', { bytes: (_, query) => query }],
 ];

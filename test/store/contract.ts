@@ -744,9 +744,59 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ]);
     });
 
+    test.each<[string, here: number[], elsewhere: number[], again: number, expected: string]>([
+      ['goes on where it was seen nowhere else', [1, 5], [], 20, '1 3 7'],
+      ['begins anew where it was, for less than a month', [1, 5], [9], 20, '20 1 4'],
+      ['does so each time', [1, 5, 15], [9, 16], 20, '20 1 4'],
+      ['goes on where it was elsewhere and here on one day', [1, 5], [5, 20], 20, '1 3 7'],
+      ['begins anew also where it was elsewhere on that day too', [1, 5], [9, 20], 20, '20 1 4'],
+      ['stays where that was after a month', [1, 5, 31], [32], 40, '1 4 7'],
+      ['does not where it came back after one only', [1, 5], [9], 40, '40 1 4'],
+    ])('a listed guest %s', async (_, here, elsewhere, again, expected) => {
+      const { store, learn } = await learning();
+      const dayOf = (day: number) => new Date(Date.UTC(2026, 9, day)).toISOString().slice(0, 10);
+      const guest = (day: number, keys: number) =>
+        guests(1, { day: dayOf(day), sinceDay: dayOf(day), days: 1, swept: 0, keys });
+      const days = [...here, ...elsewhere, again].sort((a, b) => a - b);
+      for (const day of new Set(days)) {
+        // A stranger to it, and an unlisted one, are none the worse.
+        const others = [
+          ...guests(1, { day: dayOf(1), days: 1 }, 's'),
+          ...guests(1, { day: dayOf(1), entry: null }, 'i'),
+        ];
+        if (day === 1) await learn(others, [], dayOf(day));
+        if (elsewhere.includes(day))
+          await store.learn([], [], dayOf(day), SINCE, [{ domain: 'd0.com', day: dayOf(day) }]);
+        const keys = day === again ? 0b0100 : 0b0011;
+        if (here.includes(day) || day === again) await learn(guest(day, keys), [], dayOf(day));
+      }
+      const groups = (await store.listHosts(1, 1))[0]!.groups;
+      const one = groups.find(({ entries }) => entries === 'd0.com')!;
+      const [since, count, keys] = expected.split(' ');
+      expect([one.sinceDay, one.days, one.keys]).toEqual([dayOf(Number(since)), Number(count), Number(keys)]);
+      expect(groups.find(({ entries }) => entries === 's0.com')!.sinceDay).toBe('2026-01-01');
+    });
+
+    test('the last day is told on which any guest was seen', async () => {
+      const { store, learn } = await learning();
+      expect(await store.lastGuestDay()).toBe(null);
+      await learn([...guests(1), ...guests(1, { day: '2026-11-09' }, 'i')]);
+      expect(await store.lastGuestDay()).toBe(DAY);
+    });
+
+    test('a guest keeps by whose host it came to an address', async () => {
+      const { store, learn } = await learning();
+      const vias = async () => (await store.listHosts(1, 1))[0]!.groups.map(({ via }) => via);
+      await learn(guests(1));
+      expect(await vias()).toEqual(['']);
+      await learn(guests(1, { via: 'box.net' }));
+      await learn(guests(1, { via: 'later.net', day: '2026-11-16' }), [], '2026-11-16');
+      expect(await vias()).toEqual(['box.net']);
+    });
+
     test('guests keep what counts from their first sighting on, and are told in groups that weigh the same', async () => {
       const { store, learn } = await learning();
-      const fresh = { sinceDay: DAY, swept: 0, earned: false } as const;
+      const fresh = { sinceDay: DAY, days: 1, swept: 0, earned: false } as const;
       const unlisted = {
         entry: null,
         corroborated: null,
@@ -757,11 +807,11 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await learn([
         ...guests(3, { ...fresh, keys: 0b0001 }),
         ...guests(2, { ...fresh, ...unlisted }, 'i'),
-        ...guests(2, { sinceDay: '2026-08-17', corroborated: false, keys: 0 }, 's'),
+        ...guests(2, { sinceDay: '2026-08-17', days: 9, corroborated: false, keys: 0 }, 's'),
       ]);
       // Seen by other keys on the same day, and by a sweep on the next: it was asked for first.
       await learn(guests(3, { ...fresh, keys: 0b0110 }));
-      const next = { day: '2026-11-16', sinceDay: '2026-11-16', swept: 1, earned: false } as const;
+      const next = { day: '2026-11-16', sinceDay: '2026-11-16', days: 1, swept: 1, earned: false } as const;
       await learn(guests(1, { ...next, keys: 0 }), [], '2026-11-16');
       // One of the unlisted is listed now, the other was seen again.
       await learn(guests(1, { ...next, keys: 0 }, 'i'), [], '2026-11-16');
@@ -774,10 +824,10 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
           .sort();
       expect(await groups()).toEqual([
         `false false false 0 0 ${DAY} 2 1`,
-        `true false false 2 0 2026-08-17 1 2`,
+        `true false false 2 0 2026-08-17 4 2`,
         `true true false 0 7 ${DAY} 1 2`,
-        `true true false 1 0 ${DAY} 1 1`,
-        `true true false 1 7 ${DAY} 1 1`,
+        `true true false 1 0 ${DAY} 2 1`,
+        `true true false 1 7 ${DAY} 2 1`,
       ]);
       // Every one that is listed, by the name in the lists.
       const entries = async () =>
@@ -794,10 +844,10 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       // Of what is no longer listed no key is kept.
       await learn(guests(3, { ...next, ...unlisted }));
       await learn(guests(1, { ...next, day: '2026-11-18', keys: 0b1000 }), [], '2026-11-18');
-      expect(await groups()).toContain(`true true false 1 8 ${DAY} 1 1`);
+      expect(await groups()).toContain(`true true false 1 8 ${DAY} 3 1`);
       // The first sweep says that it was there before.
       await learn(guests(1, { ...next, sinceDay: '2026-10-16', keys: 0 }));
-      expect(await groups()).toContain(`true true false 1 8 2026-10-16 1 1`);
+      expect(await groups()).toContain(`true true false 1 8 2026-10-16 4 1`);
     });
 
     test.each([
@@ -876,6 +926,66 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const [host] = await store.listHosts(1, 1);
       expect(host).toMatchObject({ flagged: 100, innocent: 2_000 });
       expect(sumOf(host!, DAY)).toBeLessThan(0);
+    });
+
+    test('a domain is a guest at forty hosts: where it was seen by several, on most days, and last', async () => {
+      const { store, learn } = await learning();
+      const most = LEARNING.mostHostsOfOne;
+      const at = (hosts: readonly string[], facts: Partial<Guest> = {}) =>
+        hosts.map(host =>
+          guestOf({
+            host,
+            domain: 'd.com',
+            entry: 'd.com',
+            day: DAY,
+            days: 1,
+            keys: 0b1,
+            swept: 0,
+            ...facts,
+          }),
+        );
+      const named = (prefix: string, count: number) => upTo(count).map(each => `${prefix}${each}.net`);
+      const hosts = async () => (await store.listHosts(1, 100)).map(({ name }) => name).sort();
+      const steady = named('steady', 3);
+      for (const day of ['2026-11-12', '2026-11-13', '2026-11-14']) await learn(at(steady, { day }), [], day);
+      await learn(at(['two-keys.net'], { day: '2026-11-01', keys: 0b11 }));
+      await learn(at(['swept.net'], { day: '2026-11-01', swept: 1 }));
+      await learn(at(named('old', most), { day: '2026-11-02' }));
+      const kept = [...steady, 'swept.net', 'two-keys.net'];
+      expect((await hosts()).filter(host => !host.startsWith('old'))).toEqual(kept);
+      expect(await hosts()).toHaveLength(most);
+      // What is met today takes the place of what was met once, long ago: who moves is learned where he is.
+      await learn(at([...named('new', most), '*.new.net']));
+      expect(await hosts()).toHaveLength(most);
+      const now = await hosts();
+      expect(now.filter(host => host.startsWith('old'))).toEqual([]);
+      expect(now).toEqual(expect.arrayContaining([...kept, '*.new.net']));
+      // Others are none the worse.
+      await learn(guests(2, { host: 'old1.net' }, 'other'));
+      expect(await hosts()).toHaveLength(most + 1);
+    });
+
+    test('where there are more hosts than are read, those come first that several have seen', async () => {
+      const { store, learn } = await learning();
+      const seen = (host: string, ...facts: Partial<Guest>[]) =>
+        facts.map((each, at) => {
+          const domain = `${host}-${at}.com`;
+          return guestOf({ host, domain, entry: domain, day: DAY, swept: 0, ...each });
+        });
+      const alone = { keys: 0b100 };
+      await learn([
+        ...seen('a-crowd.net', alone, alone, alone, alone, alone, alone),
+        ...seen('b-crowd.net', alone, alone, alone, alone, alone, alone),
+        ...seen('keys.net', { keys: 0b1 }, { keys: 0b10 }, { keys: 0b100 }),
+        ...seen('together.net', { keys: 0b11 }, { keys: 0b11 }, { keys: 0b11 }, { keys: 0b11 }),
+        ...seen('swept.net', { keys: 0, swept: 1 }, { keys: 0, swept: 1 }, { keys: 0, swept: 1 }),
+      ]);
+      const read = async (most: number) => (await store.listHosts(2, most)).map(({ name }) => name);
+      expect(await read(1)).toEqual(['together.net']);
+      expect(await read(2)).toEqual(['together.net', 'swept.net']);
+      expect(await read(3)).toEqual(['together.net', 'keys.net', 'swept.net']);
+      expect(await read(4)).toEqual(['a-crowd.net', 'together.net', 'keys.net', 'swept.net']);
+      expect(await read(5)).toEqual(['a-crowd.net', 'b-crowd.net', 'together.net', 'keys.net', 'swept.net']);
     });
 
     test('a forgotten host takes no guests until that is undone', async () => {

@@ -10,6 +10,7 @@ import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
 import { read } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { storeAt } from '../support/store.ts';
 
 const DAY = '2026-11-15';
 const SINCE = '2026-08-17';
@@ -19,10 +20,7 @@ let path: string;
 let store: Store;
 beforeEach(async () => {
   path = join(temporaryFolder(), 'store.db');
-  store = await openSqliteStore(path, error => {
-    throw error;
-  });
-  return () => store.close();
+  store = await storeAt(path);
 });
 
 test('a list of hosts is waited for, however long it takes: a service needs it to start', async () => {
@@ -57,7 +55,7 @@ test('learning and forgetting leave the lock to those who count calls after ever
   const many = (count: number, name: string) => Array.from({ length: count }, (_, at) => `${name}${at}.com`);
   const part = 500;
   const old = many(3 * part, 'old').map(host =>
-    guestOf({ host, domain: 'd.com', entry: null, day: '2026-01-01' }),
+    guestOf({ host, domain: host, entry: null, day: '2026-01-01' }),
   );
   hosts.learn(old, many(2 * part, 'shared'), '2026-01-01', '2025-10-01');
   expect(locked.splice(0)).toEqual(Array(3 + 2 + 1).fill(false));
@@ -88,18 +86,11 @@ describe('guests', () => {
       WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?1)
       INSERT INTO guest (host, domain, entry, day, keys)
       SELECT ?2 || n || '.flood.net', CASE ?3 WHEN '' THEN ?2 || n || '.com' ELSE ?3 END, ?4, '${DAY}', 1 FROM number`);
-    // Each name below a listed domain has another host.
-    flood.run(6_000, 'x', 'lapsed.com', 'lapsed.com');
-    flood.run(2_000, 'i', '', null);
+    flood.run(8_000, 'i', '', null);
     flood.run(BOUND - 8_000, 'l', '', 'listed.com');
-    db.prepare("UPDATE guest SET days = 2 WHERE domain = 'lapsed.com' AND host LIKE 'x77%'").run();
     db.close();
     await learn(guests(1, { host: 'mx.last.net', entry: null }, 'last'));
     expect(read(path, 'SELECT count(*) AS n FROM guest')[0]?.n).toBeLessThanOrEqual(BOUND);
-    // It stays a guest where it was seen on most days.
-    const lapsed = read(path, "SELECT host, days FROM guest WHERE domain = 'lapsed.com'");
-    expect(lapsed).toHaveLength(LEARNING.mostHostsOfOne);
-    expect(lapsed.filter(({ days }) => days === 2)).toHaveLength(11);
     for (const host of ['mx.hoster.net', 'mx.small.net']) await learn(guests(2, { host }, 'listed'));
     expect((await counts()).filter(([, flagged]) => Number(flagged) > 1)).toEqual([
       ['mx.box.net', 50, 0],

@@ -1,23 +1,21 @@
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
 import type { SpendGroup } from '../../src/store/batch.ts';
 import type { Answer } from '../../src/store/sqlite/asking.ts';
 import { SharedCommits } from '../../src/store/sqlite/shared-commits.ts';
-import { joinSqliteStore, openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { joinSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
 import { turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { spendOne } from '../support/spend.ts';
+import { servedStore } from '../support/store.ts';
 import { DAY, MONTH, someKey } from './contract.ts';
 
 async function openAndJoin(others: number) {
   const path = join(temporaryFolder(), 'domain-risk.db');
-  const first = await openSqliteStore(path, error => {
-    throw error;
-  });
-  onTestFinished(() => first.close());
+  const first = await servedStore(path);
   const joined = [];
   for (let i = 0; i < others; i++) joined.push(joinSqliteStore(path, await first.share()));
   return { first, joined };

@@ -31,7 +31,6 @@ import { StoreRefused } from '../../src/store/refused.ts';
 import { SQLITE } from '../../src/store/sqlite/codes.ts';
 import { explain, openFirst } from '../../src/store/sqlite/open.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/schema.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { copyWhole } from '../../src/store/sqlite/whole-copy.ts';
 import { ACT } from '../support/act.ts';
 import { emptiedFile, emptiedServers } from '../support/emptied.ts';
@@ -42,20 +41,13 @@ import { overrideOf } from '../support/records.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { spendOne } from '../support/spend.ts';
+import { servedStore, storeAt } from '../support/store.ts';
 import { isStarved } from '../support/vitals.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
-async function open(path: string) {
-  const store = await openSqliteStore(path, error => {
-    throw error;
-  });
-  onTestFinished(() => store.close());
-  return store;
-}
-
 async function newStore() {
   const path = join(temporaryFolder(), 'data', 'domain-risk.db');
-  return { path, store: await open(path) };
+  return { path, store: await storeAt(path) };
 }
 
 /** For tests that neither close nor break it. */
@@ -68,7 +60,7 @@ async function writtenFile() {
   const path = join(temporaryFolder(), 'data', 'domain-risk.db');
   const { key } = written;
   if (written.bytes.length === 0) {
-    const store = await open(path);
+    const store = await storeAt(path);
     await store.createKey(key, ACT);
     const revision = await store.revision();
     for (let i = 0; i < 3; i++) await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
@@ -95,7 +87,7 @@ function watchBytes(path: string): () => string[] {
 
 storeContract(async () => {
   const path = join(temporaryFolder(), 'domain-risk.db');
-  return () => open(path);
+  return () => storeAt(path);
 }, emptiedServers());
 
 const newSigningKey = () =>
@@ -125,7 +117,7 @@ describe('the file', () => {
           name,
           statSync(join(home, name)).uid,
         ]);
-      const store = await open(path);
+      const store = await storeAt(path);
       await store.createKey(someKey(), ACT);
       await store.backup(join(home, 'copy.db'), () => {});
       const elsewhere = join(temporaryFolder(), 'copy.db');
@@ -139,7 +131,7 @@ describe('the file', () => {
       const db = new DatabaseSync(path);
       db.exec('ALTER TABLE key DROP COLUMN former');
       db.close();
-      await (await open(path)).close();
+      await (await storeAt(path)).close();
       expect(owners().filter(([name]) => String(name).includes('.before-'))).toEqual([
         [expect.anything(), 65_534],
       ]);
@@ -162,7 +154,7 @@ describe('the file', () => {
       db.exec(`PRAGMA journal_mode = ${mode}; PRAGMA user_version = ${MIGRATIONS.length + 1}`);
       db.close();
       const changed = watchBytes(path);
-      await expect(open(path)).rejects.toThrow(
+      await expect(storeAt(path)).rejects.toThrow(
         /newer version.*update domain-risk, or stop all servers.*\.before-/,
       );
       expect(changed()).toEqual([]);
@@ -175,15 +167,15 @@ describe('the file', () => {
     db.exec('CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)');
     db.close();
     const changed = watchBytes(path);
-    await expect(open(path)).rejects.toThrow(StoreRefused);
-    await expect(open(path)).rejects.toThrow(/another program.*DATA_DIR/);
+    await expect(storeAt(path)).rejects.toThrow(StoreRefused);
+    await expect(storeAt(path)).rejects.toThrow(/another program.*DATA_DIR/);
     expect(changed()).toEqual([]);
   });
 
   test('an interrupted first start leaves an empty file, which the next start takes', async () => {
     const path = join(temporaryFolder(), 'domain-risk.db');
     writeFileSync(path, '', { mode: 0o644 });
-    const store = await open(path);
+    const store = await storeAt(path);
     expect(await store.createFirstKey(someKey(), ACT)).toBe(true);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
@@ -203,7 +195,7 @@ describe('the file', () => {
     const { path } = await writtenFile();
     writeFileSync(path, damages[name]!(readFileSync(path)));
     const changed = watchBytes(path);
-    await expect(open(path)).rejects.toThrow(/corrupt.*restore a backup/);
+    await expect(storeAt(path)).rejects.toThrow(/corrupt.*restore a backup/);
     expect(changed()).toEqual([]);
   });
 
@@ -216,13 +208,13 @@ describe('the file', () => {
     writer.close();
     writeFileSync(crashed, damages['overwritten in the middle']!(readFileSync(crashed)));
     const changed = watchBytes(crashed);
-    await expect(open(crashed)).rejects.toThrow(/corrupt/);
+    await expect(storeAt(crashed)).rejects.toThrow(/corrupt/);
     expect(changed()).toEqual([]);
   });
 
   test('a store that migrations bring up to date keeps what it held', async () => {
     const { path, key } = await writtenFile();
-    const store = await open(path);
+    const store = await storeAt(path);
     expect(await store.listKeys()).toEqual([key]);
     expect(read(path, 'PRAGMA user_version')[0]).toEqual({ user_version: MIGRATIONS.length });
     expect(read(path, 'PRAGMA application_id')[0]).toEqual({ application_id: APPLICATION_ID });
@@ -233,7 +225,7 @@ describe('the file', () => {
     const before = new DatabaseSync(path);
     onTestFinished(() => before.close());
     before.exec('ALTER TABLE key DROP COLUMN note');
-    const store = await open(path);
+    const store = await storeAt(path);
     expect(await store.listKeys()).toEqual([key]);
     const noted = { ...key, note: 'ask Ann' };
     expect(await store.updateKey(noted, key, ACT)).toBe(true);
@@ -253,7 +245,7 @@ describe('the file', () => {
   test('a directory in its place is refused with the setting to change', async () => {
     const path = join(temporaryFolder(), 'domain-risk.db');
     mkdirSync(path);
-    await expect(open(path)).rejects.toThrow(/DATA_DIR/);
+    await expect(storeAt(path)).rejects.toThrow(/DATA_DIR/);
   });
 
   const blocked: Record<string, (path: string) => void> = {
@@ -267,7 +259,7 @@ describe('the file', () => {
   test.each(Object.keys(blocked))('%s is refused with the setting to change', async what => {
     const { path } = await writtenFile();
     blocked[what]!(path);
-    const refused = await open(path).catch(error => error);
+    const refused = await storeAt(path).catch(error => error);
     expect(refused).toBeInstanceOf(StoreRefused);
     expect([refused.problem, refused.fix]).toEqual([
       expect.stringContaining(path),
@@ -290,7 +282,7 @@ describe('the file', () => {
   test('a data directory that cannot be made is refused with the setting to change', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
-    await expect(open(join(file, 'var', 'domain-risk.db'))).rejects.toThrow(/DATA_DIR/);
+    await expect(storeAt(join(file, 'var', 'domain-risk.db'))).rejects.toThrow(/DATA_DIR/);
   });
 });
 
@@ -350,7 +342,7 @@ describe('a lock that another process holds', () => {
   test('does not keep a server with keys from starting, nor a reader from reading', async () => {
     const { path, key } = await writtenFile();
     lock(path);
-    const store = await open(path);
+    const store = await storeAt(path);
     expect(await store.listKeys()).toEqual([key]);
     expect(await store.createFirstKey(someKey(), ACT)).toBe(false);
   });
@@ -370,7 +362,7 @@ describe('a lock that another process holds', () => {
       const other = new DatabaseSync(path);
       onTestFinished(() => other.close());
       other.exec(`PRAGMA journal_mode = DELETE; BEGIN ${kind}`);
-      const opening = open(path);
+      const opening = storeAt(path);
       // Longer than others wait for a lock.
       await pause(800);
       other.exec('ROLLBACK');
@@ -465,7 +457,8 @@ describe('flags', () => {
   }
 
   test('stay within their bound however many names are asked, the least counted go, and calls are counted meanwhile', async () => {
-    const { path, store } = await newStore();
+    const path = join(temporaryFolder(), 'domain-risk.db');
+    const store = await servedStore(path);
     const key = someKey();
     await store.createKey(key, ACT);
     const revision = await store.revision();
@@ -506,7 +499,8 @@ describe('flags', () => {
   });
 
   test('of names that many keys flag stay within the bound, and the most counted names stay', async () => {
-    const { path, store } = await newStore();
+    const path = join(temporaryFolder(), 'domain-risk.db');
+    const store = await servedStore(path);
     const names = 100;
     const keys = 1_050;
     insertFlags(
@@ -527,7 +521,8 @@ describe('flags', () => {
   });
 
   test('of past days are gathered before any name goes: what many keys meet is counted however many they are', async () => {
-    const { path, store } = await newStore();
+    const path = join(temporaryFolder(), 'domain-risk.db');
+    const store = await servedStore(path);
     const put = (count: number, names: number, listed: 0 | 1, day: string) =>
       insertFlags(
         path,
@@ -551,7 +546,8 @@ describe('flags', () => {
   });
 
   test('that were gathered are not counted twice by a restore of what was there before, nor the other way round', async () => {
-    const { path, store } = await newStore();
+    const path = join(temporaryFolder(), 'domain-risk.db');
+    const store = await servedStore(path);
     const days = ['2026-11-08', '2026-11-09'] as const;
     await store.flag(
       days.flatMap(day =>
@@ -575,7 +571,7 @@ describe('flags', () => {
 });
 
 test('keys are read while flags and hosts are written by the thousand, and the count goes on too', async () => {
-  const { store } = await newStore();
+  const store = await servedStore(join(temporaryFolder(), 'domain-risk.db'));
   const key = someKey();
   await store.createKey(key, ACT);
   const revision = await store.revision();
@@ -631,7 +627,7 @@ describe('a backup', () => {
   test('taken while another process writes is consistent, whole, for its own user only', async () => {
     const { path, store } = await newStore();
     insertFlags(path, 60_000, "'x' || n || '.example', 'key_1', 0, 'undeliverable'");
-    const other = await open(path);
+    const other = await storeAt(path);
     let writing = true;
     let written = 0;
     const writer = (async () => {
@@ -851,7 +847,7 @@ describe('a restore', () => {
     await store.close();
     for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
     copyFileSync(target, path);
-    const again = await open(path);
+    const again = await storeAt(path);
     expect(await again.listKeys()).toEqual([key]);
   });
 
@@ -1063,7 +1059,7 @@ describe('a restore', () => {
 
   test('reaches another server on the same file with its next call', async () => {
     const { path, store, key, target } = await backedUp();
-    const other = await open(path);
+    const other = await storeAt(path);
     const revision = await other.revision();
     await store.restore(target, ACT);
     const spend = { keyId: key.id, day: DAY, quota: null };

@@ -1,18 +1,22 @@
 /** What was learned about mail hosts in the shared store: their guests, and how far the sweep came. */
 
 import type { Act } from '../../core/audit.ts';
-import { type Guest, type HostRecord, LEARNING } from '../../core/guest.ts';
-import type { SweepMark } from '../../core/ports.ts';
+import { type HostRecord, LEARNING, MONTH_DAYS } from '../../core/guest.ts';
+import type { Store, SweepMark } from '../../core/ports.ts';
+import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
   CHANGED,
-  GOING_GUESTS,
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
   IS_COUNTED,
   IS_SHARED,
+  inTooMany,
+  isGone,
+  LEAST_TELLING,
   RETURNED,
+  readFirst,
 } from '../guests.ts';
 import { goneBefore, rowsToRemove } from '../prune.ts';
 import { upsert } from '../table.ts';
@@ -32,15 +36,22 @@ export function createHosts(connections: Connections) {
     }, BACKGROUND_MS);
 
   return {
-    learn: (guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string) =>
+    learn: (...[guests, shared, day, sinceDay, listed = []]: Parameters<Store['learn']>) =>
       run(async session => {
         const last = await session.query(LAST_DAY, [day]);
         const gone = goneBefore(day, sinceDay, last.rows[0]?.day);
         for (let i = 0; i < guests.length; i += CHUNK) {
-          const values = arraysOf(GUEST, guests.slice(i, i + CHUNK));
-          await inTurn(session, TURN.hosts, () => session.query(TAKE, [...values, LEARNING.mostGuests]));
+          const some = guests.slice(i, i + CHUNK);
+          const domains = [...new Set(some.map(({ domain }) => domain))];
+          await inTurn(session, TURN.hosts, async () => {
+            await session.query(TAKE, [...arraysOf(GUEST, some), LEARNING.mostGuests]);
+            await session.query(removing(inTooMany('domain = ANY($1)')), [domains]);
+          });
         }
         await inTurn(session, TURN.hosts, async () => {
+          const days = listed.map(seen => seen.day);
+          const monthsAgo = days.map(one => daysBefore(one, MONTH_DAYS));
+          await session.query(GO, [listed.map(({ domain }) => domain), days, monthsAgo]);
           await session.query(SHARE, [shared, day, LEARNING.mostShared]);
           await prune(session, gone);
         });
@@ -73,6 +84,17 @@ export function createHosts(connections: Connections) {
         BACKGROUND_MS,
       ),
 
+    lastGuestDay: () =>
+      run(async session => {
+        const { rows } = await session.query('SELECT max(day) AS day FROM guest');
+        return (rows[0]?.day ?? null) as string | null;
+      }),
+    ...sweepsOn(connections),
+  };
+}
+
+function sweepsOn({ run }: Connections) {
+  return {
     sweepMark: () =>
       run(async (session): Promise<SweepMark | undefined> => {
         const { rows } = await session.query(`SELECT ${SWEEP_MARK.names} FROM sweep`);
@@ -94,9 +116,8 @@ async function prune(session: Session, gone: string): Promise<void> {
   await session.query('DELETE FROM guest WHERE day < $1', [gone]);
   await session.query('UPDATE host SET shared_day = NULL WHERE shared_day < $1', [gone]);
   const { rows } = await session.query('SELECT count(*) AS n FROM guest');
-  let excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
-  for (const going of GOING_GUESTS)
-    if (excess > 0) excess -= (await session.query(removing(going), [excess])).count;
+  const excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
+  if (excess > 0) await session.query(removing(`${LEAST_TELLING} LIMIT $1`), [excess]);
 }
 
 /** Nothing of a host that an operator took out, and no more of one kind than tell enough (the last parameter). */
@@ -117,6 +138,11 @@ const TAKE = `
   ${RETURNED}
     WHERE ${CHANGED}`;
 
+const GO = `
+  UPDATE guest SET elsewhere_day = seen.day
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS seen (domain, day, month_ago)
+  WHERE guest.domain = seen.domain AND ${isGone('seen.day', 'seen.month_ago')}`;
+
 const SHARE = `
   INSERT INTO host (name, shared_day)
   SELECT DISTINCT name, $2 FROM unnest($1::text[]) AS name
@@ -124,14 +150,13 @@ const SHARE = `
   ON CONFLICT (name) DO UPDATE SET shared_day = excluded.shared_day`;
 
 const removing = (going: string) => `
-  DELETE FROM guest USING (${going} LIMIT $1) AS least
+  DELETE FROM guest USING (${going}) AS least
   WHERE guest.host = least.host AND guest.domain = least.domain`;
 
-/** What an operator took out comes first: behind more hosts than are read it would count again. */
 const LIST = `
   SELECT * FROM (SELECT name, flagged, innocent, last_day, shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
     ARRAY(SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL ORDER BY domain LIMIT ${LEARNING.neighbours}) AS neighbours,
     (SELECT coalesce(json_agg(json_build_object(${GROUP_MEMBERS})), '[]') FROM
       (SELECT ${GROUPED} FROM guest WHERE guest.host = host.name AND ${IS_COUNTED} GROUP BY ${GROUP_KEYS}) AS grouped) AS groups
   FROM host WHERE flagged >= $1 OR forgotten_at IS NOT NULL
-  ORDER BY forgotten_at IS NULL, flagged DESC, name LIMIT $2) AS listed ORDER BY flagged DESC, name`;
+  ORDER BY ${readFirst('$1', '$2')} LIMIT $2) AS listed ORDER BY flagged DESC, name`;

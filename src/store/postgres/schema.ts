@@ -168,7 +168,10 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** Added where they are missing, as later columns are: the version before does not miss them, and can take over again. */
+/**
+ * Added where they are missing, as later columns are, with an index: the version before does not miss them, and can take
+ * over again.
+ */
 export const LATER_TABLES: Readonly<Record<string, string>> = {
   server: `CREATE TABLE ${SCHEMA}.server (
     id text COLLATE "C" PRIMARY KEY,
@@ -224,6 +227,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
   ...LIST_TABLES,
   verdict_day: VERDICT_DAY_TABLE,
   override_mark: OVERRIDE_MARK_TABLE,
+  guest_by_domain: `CREATE INDEX guest_by_domain ON ${SCHEMA}.guest (domain)`,
 };
 
 /** What would make counts inexact or names unreadable, and no setting of a session can change. */

@@ -157,7 +157,8 @@ export async function openPostgresStore(
     writeDecisions: (decisions, now, keptMs) =>
       decided.writeDecisions(decisions, now, isClockRight ? keptMs : now),
     flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
-    learn: (guests, shared, day, sinceDay) => hosts.learn(guests, shared, day, keptSince(sinceDay)),
+    learn: (guests, shared, day, sinceDay, listed) =>
+      hosts.learn(guests, shared, day, keptSince(sinceDay), listed),
     keepWhereabouts: (given, sinceDay) => placed.keepWhereabouts(given, keptSince(sinceDay)),
     addVerdicts: (given, sinceDay) => verdicts.addVerdicts(given, keptSince(sinceDay)),
     addTraffic: (slots, now) => traffic.addTraffic(slots, isClockRight ? now : 0),

@@ -2,18 +2,22 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import { type Guest, LEARNING, mostInnocents } from '../../core/guest.ts';
-import type { SweepMark } from '../../core/ports.ts';
+import { type Guest, LEARNING, MONTH_DAYS, mostInnocents, type SeenListed } from '../../core/guest.ts';
+import type { Store, SweepMark } from '../../core/ports.ts';
+import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
   CHANGED,
-  GOING_GUESTS,
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
   IS_COUNTED,
   IS_SHARED,
+  inTooMany,
+  isGone,
+  LEAST_TELLING,
   RETURNED,
+  readFirst,
 } from '../guests.ts';
 import { toBytes } from '../lines.ts';
 import { goneBefore, rowsToRemove } from '../prune.ts';
@@ -23,7 +27,8 @@ import { inChunks, inTransaction, removeInChunks } from './transaction.ts';
 
 export type Hosts = ReturnType<typeof createHosts>;
 
-export function createHosts(db: DatabaseSync) {
+/** Writes guests, each domain's at so many hosts. */
+function guestWriter(db: DatabaseSync): (guests: readonly Guest[]) => void {
   const selectHost = db.prepare(`
     SELECT flagged, innocent, forgotten_at,
       EXISTS (SELECT 1 FROM guest WHERE host = name AND domain = ?2) AS known
@@ -31,6 +36,38 @@ export function createHosts(db: DatabaseSync) {
   const putGuest = db.prepare(`
     INSERT INTO guest (${GUEST.names}) VALUES (${GUEST.sqlite.places}) ${RETURNED}
       WHERE ${CHANGED}`);
+  const countHosts = db.prepare('SELECT count(*) AS n FROM guest WHERE domain = ?');
+  const leave = db.prepare(`DELETE FROM guest WHERE (host, domain) IN (${inTooMany('domain = ?')})`);
+
+  /**
+   * Whether it is there for the first time. Nothing of a host that an operator took out, and no more of one kind than tell
+   * enough.
+   */
+  function take(guest: Guest): boolean {
+    const row = selectHost.get(guest.host, guest.domain);
+    if (row && row.forgotten_at !== null) return false;
+    const flagged = Number(row?.flagged ?? 0);
+    const isFull =
+      guest.entry === null
+        ? Number(row?.innocent ?? 0) >= mostInnocents(flagged)
+        : flagged >= LEARNING.mostGuests;
+    if (row?.known !== 1 && isFull) return false;
+    putGuest.run(...GUEST.sqlite.values(guest));
+    return row?.known !== 1;
+  }
+
+  /** Found without the lock. */
+  const hasTooMany = (domain: string) => Number(countHosts.get(domain)?.n) > LEARNING.mostHostsOfOne;
+
+  return guests => {
+    const came = new Set<string>();
+    inChunks(db, guests, guest => void (take(guest) && came.add(guest.domain)));
+    inChunks(db, [...came].filter(hasTooMany), domain => void leave.run(domain));
+  };
+}
+
+export function createHosts(db: DatabaseSync) {
+  const writeGuests = guestWriter(db);
   const shareAgain = db.prepare('UPDATE host SET shared_day = ?2 WHERE name = ?1 AND shared_day IS NOT NULL');
   const share = db.prepare(`
     INSERT INTO host (name, shared_day) VALUES (?1, ?2)
@@ -41,23 +78,11 @@ export function createHosts(db: DatabaseSync) {
       SELECT max(day) AS day FROM guest WHERE day < ?1 UNION ALL SELECT max(shared_day) FROM host WHERE shared_day < ?1
     )`);
 
-  /** Nothing of a host that an operator took out, and no more of one kind than tell enough. */
-  function take(guest: Guest): void {
-    const row = selectHost.get(guest.host, guest.domain);
-    if (row && row.forgotten_at !== null) return;
-    const flagged = Number(row?.flagged ?? 0);
-    const isFull =
-      guest.entry === null
-        ? Number(row?.innocent ?? 0) >= mostInnocents(flagged)
-        : flagged >= LEARNING.mostGuests;
-    if (row?.known !== 1 && isFull) return;
-    putGuest.run(...GUEST.sqlite.values(guest));
-  }
-
   return {
-    learn(guests: readonly Guest[], shared: readonly string[], day: string, sinceDay: string): void {
+    learn(...[guests, shared, day, sinceDay, listed = []]: Parameters<Store['learn']>): void {
       const gone = goneBefore(day, sinceDay, lastDay.get(day)?.day);
-      inChunks(db, guests, take);
+      writeGuests(guests);
+      leaveAll(db, listed);
       let places = LEARNING.mostShared - sharedIn(db);
       inChunks(db, shared, name => {
         if (shareAgain.run(name, day).changes > 0 || places <= 0) return;
@@ -68,8 +93,7 @@ export function createHosts(db: DatabaseSync) {
     },
 
     // Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest.
-    // Groups are made only of the guests of hosts that are shown. What an operator took out comes first: behind more hosts
-    // than are read it would count again.
+    // Groups are made only of the guests of hosts that are shown.
     readHosts: (fewestFlagged: number, most: number): Uint8Array<ArrayBuffer> => {
       const rows = db
         .prepare(`
@@ -80,7 +104,7 @@ export function createHosts(db: DatabaseSync) {
             (SELECT json_group_array(json_object(${GROUP_MEMBERS})) FROM
               (SELECT ${GROUPED} FROM guest WHERE host = name AND ${IS_COUNTED} GROUP BY ${GROUP_KEYS})) AS groups
           FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
-          ORDER BY forgotten_at IS NULL, flagged DESC, name LIMIT ?2) ORDER BY flagged DESC, name`)
+          ORDER BY ${readFirst('?1', '?2')} LIMIT ?2) ORDER BY flagged DESC, name`)
         .all(fewestFlagged, most);
       return toBytes(rows.map(LISTED_HOST.sqlite.record));
     },
@@ -100,6 +124,14 @@ export function createHosts(db: DatabaseSync) {
         return known;
       }),
 
+    lastGuestDay: (): string | null =>
+      (db.prepare('SELECT max(day) AS day FROM guest').get()!.day as string | null) ?? null,
+    ...sweepsOn(db),
+  };
+}
+
+function sweepsOn(db: DatabaseSync) {
+  return {
     sweepMark(): SweepMark | undefined {
       const row = db.prepare(`SELECT ${SWEEP_MARK.names} FROM sweep`).get();
       return row && SWEEP_MARK.sqlite.record(row);
@@ -109,6 +141,12 @@ export function createHosts(db: DatabaseSync) {
       db.prepare(upsert(SWEEP, places)).run(...values({ id: 1, ...mark }));
     },
   };
+}
+
+/** They are where they were seen, and no longer elsewhere. */
+function leaveAll(db: DatabaseSync, listed: readonly SeenListed[]): void {
+  const leave = db.prepare(`UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${isGone('?2', '?3')}`);
+  inChunks(db, listed, ({ domain, day }) => void leave.run(domain, day, daysBefore(day, MONTH_DAYS)));
 }
 
 function sharedIn(db: DatabaseSync): number {
@@ -129,13 +167,9 @@ function prune(db: DatabaseSync, gone: string): void {
 }
 
 function removeGuests(db: DatabaseSync, rows: number): void {
+  if (rows <= 0) return;
   const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
-  let left = rows;
-  for (const going of GOING_GUESTS) {
-    if (left <= 0) return;
-    // Found without the lock.
-    const found = db.prepare(`${going} LIMIT ?`).all(left);
-    inChunks(db, found, row => void remove.run(String(row.host), String(row.domain)));
-    left -= found.length;
-  }
+  // Found without the lock.
+  const found = db.prepare(`${LEAST_TELLING} LIMIT ?`).all(rows);
+  inChunks(db, found, row => void remove.run(String(row.host), String(row.domain)));
 }

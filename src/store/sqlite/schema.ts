@@ -150,7 +150,10 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** Added where they are missing, as later columns are: the version before does not miss them, and can take over again. */
+/**
+ * Added where they are missing, as later columns are, with an index: the version before does not miss them, and can take
+ * over again.
+ */
 const LATER_TABLES: Readonly<Record<string, string>> = {
   server: `CREATE TABLE server (
     id TEXT PRIMARY KEY,
@@ -206,6 +209,7 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
   ...LIST_TABLES,
   verdict_day: VERDICT_DAY_TABLE,
   override_mark: OVERRIDE_MARK_TABLE,
+  guest_by_domain: 'CREATE INDEX guest_by_domain ON guest (domain)',
 };
 
 const columnsIn = (db: DatabaseSync, table: string) =>
@@ -216,7 +220,8 @@ const columnsIn = (db: DatabaseSync, table: string) =>
 
 /** Steps that leave the version as it is. */
 export function additions(db: DatabaseSync): string[] {
-  const tables = Object.keys(LATER_TABLES).filter(table => columnsIn(db, table).length === 0);
+  const named = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
+  const tables = Object.keys(LATER_TABLES).filter(table => named.get(table) === undefined);
   return [
     ...tables.map(table => LATER_TABLES[table]!),
     ...additionsTo('sqlite', TABLES, (table, column) => columnsIn(db, table).includes(column)),

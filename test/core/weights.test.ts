@@ -1,0 +1,175 @@
+/** What it takes to have a mail host learned that is somebody else's, and what it takes not to be. */
+
+import { describe, expect, it } from 'vitest';
+import type { GuestGroup } from '../../src/core/guest.ts';
+import { isEnough } from '../../src/core/learnable.ts';
+import { sumOf } from '../../src/core/weights.ts';
+import { groupOfGuests } from '../support/guests.ts';
+
+const TODAY = '2026-11-15';
+/** A month and more before the others, as customers of a hoster are, or decoys that an operator has there first. */
+const BEFORE = '2026-08-01';
+const CAME = '2026-09-15';
+const HOST = 'mx.box.net';
+const OWN = 'own@5.61.1.1';
+const ADDRESS = '5.61.1.1';
+const DOMAIN = '*.box.net';
+
+const sum = (name: string, ...groups: GuestGroup[]) => sumOf({ name, groups }, TODAY);
+const isLearned = (name: string, ...groups: GuestGroup[]) => isEnough(sum(name, ...groups), name);
+const listed = (count: number, facts: Partial<GuestGroup> = {}) =>
+  groupOfGuests(1, { count, sinceDay: CAME, swept: 0, ...facts });
+const unlisted = (count: number, sinceDay: string, days = 3) =>
+  groupOfGuests(1, { count, listed: false, corroborated: false, keys: 0, sinceDay, days });
+
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+/** The smallest number that does it. */
+function fewest(does: (count: number) => boolean): number {
+  for (let count = 0; count <= 1_000; count++) if (does(count)) return count;
+  return Number.POSITIVE_INFINITY;
+}
+
+describe('listed names that four keys ask for, a month long, frame whoever they are pointed at', () => {
+  it.each([
+    { customers: 0, names: 3, own: 3 },
+    { customers: 1, names: 5, own: 6 },
+    { customers: 2, names: 6, own: 9 },
+    { customers: 3, names: 7, own: 12 },
+    { customers: 5, names: 7, own: 19 },
+    { customers: 10, names: 9, own: 34 },
+    { customers: 100, names: 36, own: 315 },
+  ])('$customers customers are established: $names names, $own at the address of own hosts', costs => {
+    const cost = (at: string) =>
+      fewest(count => isLearned(at, listed(count), unlisted(costs.customers, BEFORE)));
+    expect([HOST, DOMAIN, ADDRESS, OWN].map(cost)).toEqual([
+      costs.names,
+      costs.names,
+      costs.names,
+      costs.own,
+    ]);
+  });
+
+  it('three where customers came within a month before them, or were asked for on two days', () => {
+    for (const at of [HOST, DOMAIN, ADDRESS, OWN]) {
+      expect([at, fewest(count => isLearned(at, listed(count), unlisted(1, '2026-08-17')))]).toEqual([at, 3]);
+      expect([at, fewest(count => isLearned(at, listed(count), unlisted(1, BEFORE, 2)))]).toEqual([at, 3]);
+    }
+  });
+
+  it('as many where others that only three keys ask for, or one list has, come along to be spared in their place', () => {
+    const few = listed(500, { keys: 0b0111 });
+    const broad = listed(500, { corroborated: false, keys: 0b0111 });
+    for (const [at, names] of [
+      [HOST, 7],
+      [OWN, 12],
+    ] as const)
+      expect(
+        fewest(count => isLearned(at, listed(count, { keys: 0b1111 }), few, broad, unlisted(3, BEFORE))),
+      ).toBe(names);
+  });
+
+  it('and never fewer for one more customer', () => {
+    for (const at of [HOST, OWN]) {
+      const costs = Array.from({ length: 12 }, (_, customers) =>
+        fewest(count => isLearned(at, listed(count), unlisted(customers, BEFORE))),
+      );
+      expect(costs).toEqual(costs.toSorted((a, b) => a - b));
+    }
+  });
+});
+
+it('names that were seen on fewer than four days frame nobody, however far apart these are', () => {
+  for (const at of [HOST, DOMAIN, ADDRESS, OWN])
+    expect([at, ...[2, 3, 4].map(days => isLearned(at, listed(100, { days })))]).toEqual([
+      at,
+      false,
+      false,
+      true,
+    ]);
+});
+
+describe('listed names that come to an address by the hosts of one domain', () => {
+  const by = (via: string, count: number, facts: Partial<GuestGroup> = {}) =>
+    listed(count, { via, ...facts });
+  const customers = (count: number, via: string, sinceDay = BEFORE) => ({
+    ...unlisted(count, sinceDay),
+    via,
+  });
+  it.each<[string, boolean, GuestGroup[]]>([
+    [
+      'frame nobody who has a customer by another',
+      false,
+      [by('gone.net', 1_000), customers(1, 'hoster.net')],
+    ],
+    ['nor who has one with a host of its own', false, [by('gone.net', 1_000), customers(1, '')]],
+    ['nor by two', false, [by('gone.net', 100), by('lost.net', 100), customers(1, 'hoster.net')]],
+    ['but by twenty', true, [...upTo(20).map(at => by(`gone${at}.net`, 9)), customers(1, 'hoster.net')]],
+    [
+      'are those of an operator where nobody else is established',
+      true,
+      [by('box.net', 20), unlisted(10, CAME, 2)],
+    ],
+    ['or who is came by him', true, [by('box.net', 20), customers(1, 'box.net')]],
+    ['or after them', true, [by('box.net', 20), customers(5, 'new.net', '2026-09-16')]],
+    ['count one by one where each has a host of its own', true, [by('', 40), customers(1, 'hoster.net')]],
+  ])('%s', (_, expected, groups) => {
+    for (const at of [ADDRESS, OWN]) expect([at, isLearned(at, ...groups)]).toEqual([at, expected]);
+  });
+
+  it('are as many as they are by the name of a host, which its owner has not chosen', () => {
+    expect(sum(HOST, by('gone.net', 30), customers(1, 'hoster.net'))).toBeGreaterThan(20);
+  });
+
+  it('are together one that all have asked for who asked for any of them', () => {
+    const some = upTo(4).map(at => by('gone.net', 5, { keys: 1 << at, corroborated: at === 2 }));
+    const other = customers(1, 'hoster.net', '2026-09-14');
+    expect(sum(ADDRESS, ...some, other)).toBeCloseTo(1 - 0.12);
+    expect(sum(ADDRESS, ...some.slice(0, 3), other)).toBeCloseTo(-0.12);
+  });
+});
+
+describe('an operator is not found who has quiet names there a month before all others', () => {
+  /** Asked for by twelve keys, each name by one of them, over a month; all that are unlisted on three days or more. */
+  const ofTwelve = (count: number) =>
+    Array.from({ length: 12 }, (_, key) => Math.floor((count + key) / 12))
+      .map((some, key) => listed(some, { keys: 1 << key }))
+      .filter(group => group.count > 0);
+  it.each([
+    { names: 100, listedOnes: 26, host: 4, own: 3 },
+    { names: 100, listedOnes: 40, host: 16, own: 6 },
+    { names: 30, listedOnes: 20, host: 20, own: 4 },
+    { names: 30, listedOnes: 12, host: 3, own: 2 },
+    { names: 1_000, listedOnes: 260, host: 54, own: 33 },
+  ])('of $names names $listedOnes are listed: $host, $own where each has a host of its own', costs => {
+    const { names, listedOnes } = costs;
+    const needed = (at: string) =>
+      fewest(
+        decoys =>
+          !isLearned(
+            at,
+            ...ofTwelve(listedOnes),
+            unlisted(names - listedOnes, CAME),
+            unlisted(decoys, BEFORE),
+          ),
+      );
+    expect([HOST, DOMAIN, ADDRESS, OWN].map(needed)).toEqual([costs.host, costs.host, costs.host, costs.own]);
+  });
+
+  it('one quiet name neither keeps him from being found nor undoes that, whenever it was there first', () => {
+    for (const at of [HOST, DOMAIN, ADDRESS, OWN])
+      for (const first of [BEFORE, '2026-08-17', '2026-09-14'])
+        expect([at, first, isLearned(at, listed(20), unlisted(10, CAME), unlisted(1, first))]).toEqual([
+          ...[at, first, true],
+        ]);
+  });
+
+  it('his own unlisted names speak for those that come a month after them only', () => {
+    const decoy = unlisted(1, BEFORE);
+    const along = unlisted(74, CAME);
+    const late = listed(1, { sinceDay: '2026-10-16' });
+    expect(sum(HOST, listed(26), late, along, decoy) - sum(HOST, listed(26), along, decoy)).toBeGreaterThan(
+      -5,
+    );
+  });
+});
