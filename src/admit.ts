@@ -1,6 +1,5 @@
 /** Key → origin → rate → quota. A call gets an Admission, counted durably, or a Refusal without effect. */
 
-import { LRUCache } from 'lru-cache';
 import { Meters, type MetersParts } from './admit/meters.ts';
 import { Spending, type SpendingParts } from './admit/spending.ts';
 import {
@@ -16,6 +15,7 @@ import {
   turnedAway,
 } from './core/door.ts';
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
+import { lru } from './core/lru.ts';
 import { originAllowed } from './core/origin.ts';
 import type { Store, Ticks, Waiter } from './core/ports.ts';
 import { lastDays } from './core/quota.ts';
@@ -53,7 +53,7 @@ interface AdmitParts extends Omit<MetersParts, 'ticks'> {
 
 export function createAdmit(parts: AdmitParts): Admit {
   const { store, clock, ticks = () => performance.now(), buckets } = parts;
-  const keys = new LRUCache<string, OpenedKey>({ max: 10_000 });
+  const keys = lru<OpenedKey>(10_000);
   const meters = new Meters({ store, clock, ticks, buckets });
 
   async function read(digest: string): Promise<OpenedKey | undefined> {

@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import type { Doors } from './http/doors.ts';
 import { Listeners, type Together } from './http/listeners.ts';
 import type { Metrics } from './http/metrics.ts';
+import { OPERATORS } from './http/places.ts';
 import { Port, type PortParts } from './http/port.ts';
 import { newBodyRoom } from './http/receiving.ts';
 import { LIVEZ } from './http/routes-of-callers.ts';
@@ -55,7 +56,10 @@ export class Ports {
         ? 0
         : Math.min(Math.ceil(MOST_OF_OPERATORS / workers), Math.ceil(most / 4));
     this.port = new Port({ ...parts, mostConnections: most - ofOperators });
-    this.operators = ofOperators === 0 ? this.port : new Port({ ...parts, mostConnections: ofOperators });
+    this.operators =
+      ofOperators === 0
+        ? this.port
+        : new Port({ ...parts, mostConnections: ofOperators, isForOperators: true });
     this.all = new Set([this.port, this.operators]);
     for (const one of this.all) one.add([LIVEZ]);
   }
@@ -143,7 +147,7 @@ function portPartsOf(parts: {
       const known = world();
       return (
         known?.admit.known(authorization, address, origin) ??
-        (known?.doors.isOperator(authorization) ? 'operator' : undefined)
+        (known?.doors.isOperator(authorization) ? OPERATORS : undefined)
       );
     },
   };

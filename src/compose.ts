@@ -206,7 +206,7 @@ export async function openVerdicts(parts: {
   const { store, resolver, catalog, clock, onError, makeFilter = filterHere } = parts;
   const { ticks = () => performance.now() } = parts;
   const overrides = await loadOverrides({ store, inTurns });
-  const steady = new SteadyClock(clock, ticks);
+  const steady = new SteadyClock(clock, ticks, await store.lastGuestDay(), catalog());
   const learn = await createLearn({
     store,
     resolver,

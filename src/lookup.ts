@@ -1,12 +1,12 @@
 /** From a domain to its answer. The facts are core/facts.ts, the judging is core/answer.ts; here DNS joins them. */
 
-import { LRUCache } from 'lru-cache';
 import { type Answer, answerOf, canBeLearned } from './core/answer.ts';
 import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
 import type { Domain } from './core/domain.ts';
 import { type Facts, factsOf, isCurrent, type Sources } from './core/facts.ts';
 import type { Infra } from './core/infra.ts';
+import { lru } from './core/lru.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail, triedOf } from './core/mail.ts';
 import type { Override } from './core/override.ts';
 import type { Clock, Resolver } from './core/ports.ts';
@@ -56,7 +56,7 @@ interface Remembered {
 
 /** What was found for the names that are asked for often. */
 class Memory {
-  readonly #names = new LRUCache<string, Remembered>({ max: MOST_REMEMBERED });
+  readonly #names = lru<Remembered>(MOST_REMEMBERED);
   #from: Sources | undefined;
 
   /**

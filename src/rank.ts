@@ -1,8 +1,8 @@
 /** Flags → ranking → top domains. Remembers verdicts off the hot path and lists the most often flagged. */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Domain } from './core/domain.ts';
+import { lru } from './core/lru.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { dayOf, lastDays, WINDOW_DAYS } from './core/quota.ts';
 import {
@@ -80,7 +80,7 @@ export function createRank(parts: RankParts): Rank {
 class Flags {
   readonly #parts: RankParts;
   /** Key and domain to the day on which they were noted. */
-  readonly #noted = new LRUCache<string, string>({ max: 50_000 });
+  readonly #noted = lru<string>(50_000);
   #pending: Flag[] = [];
   #writing: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;

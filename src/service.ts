@@ -181,6 +181,7 @@ async function start(parts: Starting): Promise<Service> {
   const { callers, ofOperators, invite } = await surfaceOf(config, {
     ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, traffic, clock },
     ...{ operators, ticks, log, mix, overrides, isDraining: told.isDraining },
+    addressesOf: host => learn.infra().graph([{ host, preference: 0 }], catalog())[0]?.addresses ?? [],
     workers: crew?.workers,
   });
   const adopting = adoptingInto(learn, next => {

@@ -71,7 +71,7 @@ const canShare = process.platform === 'linux';
 export function parseWorkers(text: string): Checked<number> {
   if (text === 'auto') return good(canShare ? Math.min(availableParallelism(), MOST_WORKERS) : 1);
   if (!/^[1-8]$/.test(text)) return bad(`must be auto or a number from 1 to ${MOST_WORKERS}`);
-  return canShare || text === '1' ? good(Number(text)) : bad('must be 1 or auto: more take Linux');
+  return canShare || text === '1' ? good(Number(text)) : bad('must be 1 or auto: more than 1 needs Linux');
 }
 
 const digestOf = (text: string) => hash('sha256', text, 'buffer');

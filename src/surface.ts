@@ -51,6 +51,7 @@ interface SurfaceParts {
   readonly mix: Mix;
   readonly overrides: Pick<Overrides, 'current' | 'nextEnd'>;
   readonly operators: Operators;
+  readonly addressesOf: (host: string) => readonly string[];
   readonly clock: Clock;
   readonly ticks: Ticks | undefined;
   readonly log: Logger;
@@ -82,7 +83,10 @@ export async function surfaceOf(
       probes,
     }),
     filterRoute(filterEndpoint({ doors, filters })),
-    ...consoleRoutes({ docs: config.docs }),
+    ...consoleRoutes({
+      docs: config.docs,
+      metrics: config.hasMetrics && config.metricsPort === undefined,
+    }),
     welcomeRoute({ invite, appointFirst: appointing(config, parts), log: parts.log }),
   ];
   const acts = () => actsOf(config, parts);

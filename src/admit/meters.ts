@@ -1,8 +1,8 @@
 /** What this server knows of the use of keys, whichever of its secrets is sent: how fast, and how much is left. */
 
-import { LRUCache } from 'lru-cache';
 import type { MeteredRefusal } from '../core/door.ts';
 import type { KeyRecord } from '../core/key.ts';
+import { lru } from '../core/lru.ts';
 import type { Clock, Store, Ticks } from '../core/ports.ts';
 import { type Allowance, allowanceOf, monthOf } from '../core/quota.ts';
 import { type Bucket, type Token, takeToken } from '../core/rate.ts';
@@ -24,7 +24,7 @@ export interface MetersParts {
 
 export class Meters {
   readonly #parts: MetersParts;
-  readonly #meters = new LRUCache<string, Meter>({ max: 10_000 });
+  readonly #meters = lru<Meter>(10_000);
 
   constructor(parts: MetersParts) {
     this.#parts = parts;

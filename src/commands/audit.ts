@@ -16,10 +16,14 @@ export function addAudit(program: Command): void {
 }
 
 async function audit(options: { limit: number; json?: boolean }): Promise<void> {
-  const acts = (await withStore(store => store.audit(options.limit))).map(shownAct);
+  const [found, keys] = await withStore(store => Promise.all([store.audit(options.limit), store.listKeys()]));
+  const acts = found.map(shownAct);
   if (options.json) return printJson(acts);
+  const names = new Map(keys.map(({ id, name }) => [id, `${name} (${id})`]));
   printTable(
     ['AT', 'WHO', 'VIA', 'ACTION', 'SUBJECT', 'DETAIL'],
-    acts.map(({ at, who, via, action, subject, detail }) => [at, who, via, action, subject, detail]),
+    acts.map(({ at, who, via, action, subject, detail }) => [
+      ...[at, who, via, action, names.get(subject) ?? subject, detail],
+    ]),
   );
 }

@@ -23,7 +23,7 @@ export function addInfra(program: Command): void {
   infra
     .command('forget')
     .description(
-      'stop flagging domains for a host and never learn it again; running servers follow within a minute',
+      'ignore a host: stop flagging domains for it until you undo it; running servers follow within a minute',
     )
     .argument('<host>', 'host name or address, as "infra list" shows it', hostValue)
     .option(

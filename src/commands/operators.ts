@@ -60,7 +60,7 @@ export function addOperators(program: Command): void {
       const isDone = await withStore(store => appointOn(store).revoke(name, actor()));
       if (!isDone)
         throw new CommandFailed(
-          `there is no live operator named ${JSON.stringify(name)}; "domain-risk operators list" shows all`,
+          `there is no active operator named ${JSON.stringify(name)}; "domain-risk operators list" shows all`,
         );
       if (json) printJson({ name, revoked: true });
       else process.stdout.write(`revoked the token of ${name}\n`);

@@ -13,11 +13,14 @@ interface UnderWay {
 
 export class AtOnce {
   readonly #most: number;
+  readonly #mostInAll: number;
   readonly #busy: Refusal;
   readonly #byKey = new Map<string, UnderWay>();
 
-  constructor(most: number) {
+  /** `mostInAll`: of one key, from however many networks. */
+  constructor(most: number, mostInAll = most * 4) {
     this.#most = most;
+    this.#mostInAll = mostInAll;
     this.#busy = refuse('overloaded', `at most ${most} of these calls at a time`, 1);
   }
 
@@ -44,10 +47,11 @@ export class AtOnce {
     return true;
   }
 
-  /** No network keeps out the others that send the same key: each may have its part, though all is taken. */
+  /** No network keeps out the others that send the same key: each may have its part, one at least, though all is taken. */
   #hasRoom({ networks, all }: UnderWay, network: string): boolean {
     const own = networks.get(network) ?? 0;
     const senders = networks.size + (own === 0 ? 1 : 0);
-    return all < this.#most || (senders > 1 && own < Math.floor(this.#most / senders));
+    const part = Math.max(1, Math.floor(this.#most / senders));
+    return all < this.#most || (senders > 1 && own < part && all < this.#mostInAll);
   }
 }

@@ -85,7 +85,7 @@ export function readBody<T extends Type.TObject>(schema: T, body: unknown): Chec
   const strange = Object.keys(body).find(name => !known.includes(name));
   if (strange !== undefined) {
     const shown = JSON.stringify(strange.slice(0, 50).toWellFormed());
-    return bad(`${shown} has no place in the body; it takes ${known.join(', ') || 'nothing'}`);
+    return bad(`${shown} is not a field of this body; it takes ${known.join(', ') || 'nothing'}`);
   }
   const wrong = known.find(name => {
     const member = schema.properties[name]!;

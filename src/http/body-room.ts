@@ -9,21 +9,26 @@ import type { Sender } from './sender.ts';
 const MOST_BYTES = 24 * 1024 * 1024;
 const SHARE_OF_KEY = 1 / 4;
 
-/** Of one network that sends a key. */
+/** Whoever has come no further for so long makes room first: a sender that is there sends something. */
+const STALLED_MS = 1_000;
+
 interface Share {
   /** Those that came no further for longest first. */
   readonly bodies: Set<Body>;
   sum: number;
 }
 
-interface OfKey {
+interface OfKey extends Share {
+  /** That send it. */
   readonly networks: Map<string, Share>;
-  sum: number;
 }
+
+const newShare = (): Share => ({ bodies: new Set(), sum: 0 });
 
 export class BodyRoom {
   readonly #most: number;
   readonly #mostOfKey: number;
+  readonly #largestBody: number;
   readonly #keys = new Map<string, OfKey>();
   #sum = 0;
 
@@ -31,6 +36,7 @@ export class BodyRoom {
   constructor(workers: number, largestBody: number) {
     this.#most = MOST_BYTES / workers;
     this.#mostOfKey = Math.max(this.#most * SHARE_OF_KEY, largestBody);
+    this.#largestBody = largestBody;
   }
 
   /** `giveWay`: what it does when others need its room. */
@@ -41,12 +47,13 @@ export class BodyRoom {
   /** So much more, or less. */
   add(body: Body, bytes: number): void {
     const { key, network } = body.sender;
-    const ofKey = this.#keys.get(key) ?? { networks: new Map<string, Share>(), sum: 0 };
-    const share = ofKey.networks.get(network) ?? { bodies: new Set<Body>(), sum: 0 };
-    share.bodies.delete(body);
-    if (body.bytes > 0) share.bodies.add(body);
-    share.sum += bytes;
-    ofKey.sum += bytes;
+    const ofKey = this.#keys.get(key) ?? { ...newShare(), networks: new Map<string, Share>() };
+    const share = ofKey.networks.get(network) ?? newShare();
+    for (const one of [share, ofKey]) {
+      one.bodies.delete(body);
+      if (body.bytes > 0) one.bodies.add(body);
+      one.sum += bytes;
+    }
     this.#sum += bytes;
     if (share.sum > 0) ofKey.networks.set(network, share);
     else ofKey.networks.delete(network);
@@ -61,27 +68,42 @@ export class BodyRoom {
     while (this.#sum > this.#most && !body.isGone) this.#oneGives([...this.#keys.values()], body);
   }
 
-  /** The key that takes most, and there the network. */
+  /** Of the key that takes most. */
   #oneGives(keys: OfKey[], body: Body): void {
-    for (const { networks } of keys.sort(bySum))
-      for (const { bodies, sum } of [...networks.values()].sort(bySum)) {
-        const isOwn = bodies.has(body);
-        const goes = leaverOf(bodies, sum / bodies.size, isOwn) ?? (isOwn ? body : undefined);
-        if (goes) return goes.leaveEarly();
-      }
+    for (const key of keys.sort(bySum)) {
+      const goes = this.#leaverOfKey(key, body);
+      if (goes) return goes.leaveEarly();
+    }
     body.leaveEarly();
+  }
+
+  /**
+   * Who has stalled; else of the network that takes most, where that is more than anybody needs; else of all alike. By
+   * network alone 310 of them with 21 kB each had every body refused that was a little larger (2026-11-17).
+   */
+  #leaverOfKey(key: OfKey, body: Body): Body | undefined {
+    const now = performance.now();
+    for (const one of key.bodies) if (one.hasStalled(now) && isLarge(one, key)) return one;
+    for (const share of [...key.networks.values()].sort(bySum)) {
+      const goes = share.sum > this.#largestBody ? leaverOf(share, body) : undefined;
+      if (goes) return goes;
+    }
+    return leaverOf(key, body);
   }
 }
 
-const bySum = (a: { readonly sum: number }, b: { readonly sum: number }) => b.sum - a.sum;
+const bySum = (a: Share, b: Share) => b.sum - a.sum;
 
-/**
- * Whose bytes came no further for longest, else the last that waits for its turn; of those that take no less than the
- * average, or thousands with a byte each would have to go.
- */
-function leaverOf(bodies: Set<Body>, average: number, isOwn: boolean): Body | undefined {
-  const large = [...bodies].filter(({ bytes, canLeave }) => canLeave && bytes >= average);
-  return large.find(({ isWaiting }) => !isWaiting) ?? (isOwn ? undefined : large.at(-1));
+/** Not much less than the average: thousands with a byte each would have to go. */
+const isLarge = ({ bytes }: Body, { bodies, sum }: Share) => bytes * 2 >= sum / bodies.size;
+
+/** Whose bytes came no further for longest, else the last that waits for its turn, which is none of the network's own. */
+function leaverOf(share: Share, body: Body): Body | undefined {
+  const isOwn = share.bodies.has(body);
+  const large = [...share.bodies].filter(one => one.canLeave && isLarge(one, share));
+  const isOther = ({ sender }: Body) => !isOwn || sender.network !== body.sender.network;
+  const coming = large.find(({ isWaiting }) => !isWaiting);
+  return coming ?? large.findLast(isOther) ?? (isOwn ? body : undefined);
 }
 
 /** One that is on its way, or whose call waits or is at work. */
@@ -92,6 +114,7 @@ export class Body {
   /** As far as it has come, until somebody reads it. */
   readonly chunks: Buffer[] = [];
   bytes = 0;
+  #cameAt = performance.now();
   /** All of it is there, and its call waits for its turn. */
   isWaiting = false;
   isGone = false;
@@ -106,11 +129,17 @@ export class Body {
     return this.#giveWay !== undefined;
   }
 
+  /** Some of it is there, and for a while nothing came of the rest. */
+  hasStalled(now: number): boolean {
+    return this.canLeave && !this.isWaiting && now - this.#cameAt > STALLED_MS;
+  }
+
   /** Some more has come; where it had to make room for others, nothing of it is kept. */
   take(chunk: Buffer): void {
     if (this.isGone) return;
     this.chunks.push(chunk);
     this.bytes += chunk.length;
+    this.#cameAt = performance.now();
     this.#room.add(this, chunk.length);
     this.#room.fit(this);
   }

@@ -17,7 +17,7 @@ export interface Call {
   /** Answers of the API carry the CORS and Vary headers; probes and pages do not. */
   readonly isApi: boolean;
   readonly connection: Line;
-  /** It was counted. */
+  /** It was counted, or let in as an operator's. */
   isPaid: boolean;
   /** For the log: what is known about the call by now. */
   keyId: string | undefined;
@@ -70,6 +70,8 @@ export interface Line {
   /** Of the peer, which is a proxy where those are trusted. */
   readonly address: string;
   readonly lastSecret: LastSecret;
+  /** Who the last call over it was let in as: a key, operators, or nobody where it was not. */
+  knownAs(party: string | undefined): void;
   /** Nobody is there any more. */
   readonly isGone: boolean;
   /** Requests that came over it, this one included. */
@@ -82,7 +84,10 @@ export interface Line {
   readonly last: Call | undefined;
   /** All of the last request has come. */
   received(): void;
-  /** A body of so many bytes, which may stay unread for long; of a key that was counted. False where there are too many. */
+  /**
+   * A body of so many bytes, which may stay unread for long; of a key that was counted, or of operators. False where there
+   * are too many.
+   */
   sends(body: number, payer?: string): boolean;
   /** It gets no more answers than those that were asked for. */
   readonly isSpent: boolean;

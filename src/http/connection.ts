@@ -10,25 +10,23 @@ import { plainAddress } from '../core/origin.ts';
 import { type Caller, keyIn } from './accounts.ts';
 import type { Call } from './call.ts';
 import type { Fairness } from './fairness.ts';
-import { dropNow, Farewell, type Lingering } from './farewell.ts';
+import { Farewell, LARGE_IDLE_MS, type Lingering } from './farewell.ts';
 import { Lane } from './lane.ts';
-import { LARGE_IDLE_MS, type LargeAnswers, Unread } from './large.ts';
+import { type LargeAnswers, Unread } from './large.ts';
 import type { OpenLine } from './line.ts';
 import { Reading, type ReadingParts } from './reading.ts';
 import { type LongWork, takeTurns } from './turns.ts';
 
 /** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
 const KEEP_ALIVE_SECONDS = 65;
-/** A head that is not whole after so long (slow loris) makes room for others where that is scarce, … */
-const SLOW_HEAD_MS = 1_000;
-/** … and whoever has said nothing after so long: a client speaks as soon as it is connected. */
-const SILENT_MS = 300;
 
 const FIRST_OF_GET = 'G'.charCodeAt(0);
 
 export interface ConnectionParts extends ReadingParts {
   readonly lingering: Lingering;
   readonly large: LargeAnswers;
+  /** It is known as somebody else from now on. */
+  readonly moved: (one: Connection) => void;
 }
 
 export class Connection implements OpenLine {
@@ -39,6 +37,9 @@ export class Connection implements OpenLine {
   readonly lastSecret = newLastSecret();
   readonly lane = new Lane();
   readonly isProxy: boolean;
+  /** Whose key the last call over it was let in with, or operators. */
+  party: string | undefined;
+  readonly #moved: (one: Connection) => void;
   readonly #farewell: Farewell;
   readonly #reading: Reading;
   readonly #unread: Unread;
@@ -61,9 +62,10 @@ export class Connection implements OpenLine {
     this.address = plainAddress(socket.remoteAddress ?? '');
     this.network = networkOf(this.address);
     this.isProxy = parts.isProxy;
+    this.#moved = parts.moved;
     this.#unread = new Unread(parts.large, this);
     this.#fairness = parts.fairness;
-    this.#farewell = new Farewell(socket, parts.lingering);
+    this.#farewell = new Farewell(socket, parts.lingering, parts.isProxy ? undefined : this.#unread);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', () => {});
     this.#reading = new Reading(this, parts);
@@ -96,20 +98,18 @@ export class Connection implements OpenLine {
     return res === undefined || res.writableFinished || res.destroyed;
   }
 
-  /** It may go where others need its place: nothing was asked over it, a head is late, or it has its last answer. */
-  isDispensable(now: number, leastIdleMs: number): boolean {
-    if (this.hasLeft(now)) return true;
-    if (this.isIdle) return now - this.activeAt >= (this.requests === 0 ? SILENT_MS : leastIdleMs);
-    return this.open === 0 && this.isWritten && now - (this.#reading.inHeadSince ?? now) > SLOW_HEAD_MS;
+  get inHeadSince(): number | undefined {
+    return this.#reading.parsing.inHeadSince;
   }
 
-  /** The last call over it was let in. */
-  get hasKey(): boolean {
-    return this.lastSecret.row !== undefined;
+  knownAs(party: string | undefined): void {
+    if (party === this.party) return;
+    this.party = party;
+    this.#moved(this);
   }
 
   get isStranger(): boolean {
-    if (this.hasKey) return false;
+    if (this.party !== undefined) return false;
     // More than a head that begins with GET is many: nobody does that with its first requests. Looking closer takes 30 µs.
     return this.#reading.intake.held?.[0] === FIRST_OF_GET || this.#reading.caller().kind !== 'key';
   }
@@ -149,7 +149,7 @@ export class Connection implements OpenLine {
     if (this.hasEnded) return;
     const { last } = this;
     this.hasEnded = true;
-    this.#reading.intake.forget();
+    this.#reading.forget();
     if (last && !this.isWritten) {
       last.res.once('close', () => this.#finish(words));
       return;
@@ -169,11 +169,11 @@ export class Connection implements OpenLine {
   /** Makes room: nothing is on its way over it, so nothing is lost, and its descriptor is free at once. */
   evict(): void {
     this.hasEnded = true;
-    this.socket.end(() => this.socket.destroy());
+    this.#farewell.leave();
   }
 
   drop(): void {
-    dropNow(this.socket);
+    this.#farewell.drop();
   }
 
   stop(): void {
@@ -183,16 +183,14 @@ export class Connection implements OpenLine {
   sends(body: number, payer?: string): boolean {
     // A trusted proxy reads; and where nobody is there any more, nobody would give the place back.
     if (this.isProxy || this.socket.destroyed) return true;
-    const hasRoom = this.#unread.sends(body, payer);
-    this.#farewell.isLarge = this.#unread.isLarge;
-    return hasRoom;
+    return this.#unread.sends(body, payer);
   }
 
   get isSpent(): boolean {
     return this.#isRetired || this.#unread.isSpent;
   }
 
-  /** The service ends: whoever waits for an answer is told so with it. */
+  /** Whoever waits for an answer is told with it that it is the last. */
   retire(): void {
     this.#isRetired = true;
   }
@@ -245,6 +243,6 @@ export class Connection implements OpenLine {
   /** It is gone: whatever it held is, too. */
   closed(): void {
     this.#unread.closed();
-    this.#reading.intake.forget();
+    this.#reading.forget();
   }
 }

@@ -13,10 +13,11 @@ import { type Head, readHead } from './head.ts';
 import { LaneReply } from './lane.ts';
 import type { OpenLine } from './line.ts';
 import type { Metrics } from './metrics.ts';
+import { OPERATORS } from './places.ts';
 import { plainRefusal } from './plain.ts';
 import { PRICES } from './prices.ts';
 import { Receiving, type ReceivingParts } from './receiving.ts';
-import { endAfter, refuseLast, sendEmpty, sendRefusal } from './reply.ts';
+import { endAfter, MOST_DRAINED, refuseLast, refuseUnread, sendEmpty, sendRefusal } from './reply.ts';
 import { newRequestId } from './request-id.ts';
 import { createRouter, type Found } from './router.ts';
 import type { Route } from './routes.ts';
@@ -27,8 +28,6 @@ import { transportRefusal } from './transport.ts';
 const STARTING = refuse('not_ready', 'the service is starting', 1);
 /** Node's own limit answers what comes after it without a body. */
 const MOST_REQUESTS_PER_SOCKET = 1_000;
-/** A larger body that nobody reads is not worth draining for the sake of the connection. */
-const MOST_DRAINED = 1024;
 
 export interface DispatchParts extends ReceivingParts {
   readonly log: Logger;
@@ -186,12 +185,14 @@ export class Dispatch {
 
   #enter(req: IncomingMessage, call: Call, route: Route, stranger: Refusal | undefined): void {
     // Operators are never shed: whoever comes in may be about to revoke the key that causes it.
-    const isExempt = route.isProbe || (route.door === 'operator' && !stranger);
-    if (call.connection.isShedding && !isExempt) {
+    const isOperator = route.door === 'operator' && !stranger;
+    if (route.door === 'operator') call.connection.knownAs(isOperator ? OPERATORS : undefined);
+    if (call.connection.isShedding && !route.isProbe && !isOperator) {
       this.#noteShed();
       return refuseUnread(call, refuse('overloaded', null, 1));
     }
     if (stranger) return refuseUnread(call, stranger);
+    if (route.door === 'operator') call.isPaid = true;
     if (!route.body) return this.#run(call, route);
     this.#readThenHandle(req, call, route).catch(error => this.#fail(call, error));
   }
@@ -239,10 +240,4 @@ export class Dispatch {
     call.res.destroy();
     call.finished(call, REFUSALS.internal_error.status);
   };
-}
-
-/** Whose body may not have come, or is not read. */
-function refuseUnread(call: Call, refusal: Refusal): void {
-  if (!call.req.complete && call.head.bodyLength > MOST_DRAINED) endAfter(call);
-  sendRefusal(call, refusal);
 }

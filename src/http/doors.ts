@@ -61,8 +61,11 @@ export function createDoors(parts: DoorParts): Doors {
   function pass(call: Call, passed: Passed, serve: (admission: Admission) => void | Promise<void>) {
     const allowance = 'allowance' in passed ? passed.allowance : undefined;
     if (allowance) call.quota = quotaHeaders(allowance, clock());
-    if ('refused' in passed)
+    if ('refused' in passed) {
+      call.connection.knownAs(undefined);
       return sendRefusal(call, passed, [], passed.refused === 'quota_exceeded' ? allowance : undefined);
+    }
+    call.connection.knownAs(passed.key.id);
     call.keyId = passed.key.id;
     call.isPaid = true;
     if (overrides.revision() === passed.revision) return serve(passed);
@@ -89,14 +92,20 @@ export function createDoors(parts: DoorParts): Doors {
 
     senderOf: call => senderOf(call, isTrustedProxy),
 
-    callerRefusal: call => admit.refusal(credentialsOf(call)),
+    async callerRefusal(call) {
+      const refusal = await admit.refusal(credentialsOf(call));
+      if (refusal) call.connection.knownAs(undefined);
+      return refusal;
+    },
 
     async enter(call) {
       const admission = await admit.enter(credentialsOf(call));
       if ('refused' in admission) {
+        call.connection.knownAs(undefined);
         sendRefusal(call, admission);
         return undefined;
       }
+      call.connection.knownAs(admission.allowance.remaining === 0 ? undefined : admission.key.id);
       call.keyId = admission.key.id;
       return admission;
     },
@@ -132,7 +141,7 @@ function operatorsDoor(
       const judge = () =>
         isOperator(authorization)
           ? undefined
-          : refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service or an operator token');
+          : refuse('unauthorized', 'use the ADMIN_TOKEN of the service or an operator token');
       const looked = isAdminToken && operators.refresh(authorization.slice(SCHEME_LENGTH));
       return looked ? looked.then(judge) : judge();
     },
@@ -142,7 +151,7 @@ function operatorsDoor(
       const name = nameOf(authorization);
       if (name !== undefined) return good({ who: name, via: addressOf(call) });
       // While the body came in. Under another name nobody acts with it.
-      if (!isOperator(authorization)) return bad('the operator token must be one that is not revoked');
+      if (!isOperator(authorization)) return bad('the operator token was revoked: use another one');
       const who = claimed(call);
       return who.ok ? good({ who: who.value, via: addressOf(call) }) : who;
     },

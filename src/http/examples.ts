@@ -159,11 +159,9 @@ const HOSTS: Type.Static<typeof HostsSchema> = {
     {
       host: 'mx.example.com',
       state: 'disposable',
-      flagged: 41,
-      innocent: 2,
-      sum: 40.88,
-      last_seen: '2026-11-15',
+      ...{ flagged: 41, innocent: 2, sum: 40.88, last_seen: '2026-11-15' },
       neighbours: ['mailinator.com', 'yopmail.com'],
+      addresses: ['192.0.2.1'],
     },
   ],
 };

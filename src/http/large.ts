@@ -3,12 +3,13 @@
  * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one: 300 connections of one key
  * with 100 of 30 KB each took 1 GB (2026-11-17). So few connections of one address get large answers, each of them a few,
  * none idles for long behind one, and where all are too much those go whose last answer is oldest and that wait for no
- * other: not those of a key for what strangers have left unread, and of keys those of the one that has left most.
+ * other: not those of a key or an operator for what strangers have left unread, of keys those of the one that has left most,
+ * and of strangers those of the network that has, if that is more than one connection may have.
  */
 
 import { type Doubted, Doubts } from './doubts.ts';
+import type { Sent } from './farewell.ts';
 import type { Ends } from './kernel.ts';
-import { Room } from './room.ts';
 import { Shares } from './shares.ts';
 
 const LARGE_BYTES = 32 * 1024;
@@ -30,8 +31,6 @@ const MOST_KEPT = 32 * 1024 * 1024;
 const MOST_UNPAID = 32 * 1024 * 1024;
 /** Strangers who got less than this do not count: 5,000 of them had 467 MiB kept with 30 KB each (2026-11-17). */
 const LITTLE_BYTES = 2 * 1024;
-/** Behind a large answer a connection is kept for so long: whoever reads at 10 KB/s or more gets all of it. */
-export const LARGE_IDLE_MS = 15_000;
 
 /** The connection. */
 interface Owner {
@@ -47,15 +46,17 @@ const DROPPING = { mayGo: ({ isBusy }: Owner) => !isBusy, giveWay: (one: Owner) 
 
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
-  readonly unpaid: Room<Owner>;
+  readonly unpaid: Shares<Owner>;
   readonly paid: Shares<Owner>;
   readonly kept: Shares<Owner>;
   readonly doubts: Doubts;
+  /** Connections that both sides have ended, and whose peers may still read. */
+  ended = 0;
 
   /** A share of what all workers of the process may leave unread. */
   constructor(workers = 1, doubts = new Doubts(workers)) {
     this.doubts = doubts;
-    this.unpaid = new Room(MOST_UNPAID / workers, DROPPING);
+    this.unpaid = new Shares(MOST_UNPAID / workers, { ...DROPPING, little: MOST_BYTES });
     this.paid = new Shares(MOST_PAID / workers, DROPPING);
     this.kept = new Shares(MOST_KEPT / workers, DROPPING);
   }
@@ -77,7 +78,7 @@ export class LargeAnswers {
 }
 
 /** What went out over one connection, as far as nobody knows that it was read. */
-export class Unread implements Doubted {
+export class Unread implements Doubted, Sent {
   readonly #all: LargeAnswers;
   readonly #owner: Owner;
   #bytes = 0;
@@ -91,6 +92,8 @@ export class Unread implements Doubted {
   /** What the kernel has been seen to keep for it, whatever was asked since. */
   #kept = 0;
   #hasPlace = false;
+  #isLarge = false;
+  #hasEnded = false;
   /** It has had what one connection gets: the next answer is its last. */
   isSpent = false;
 
@@ -105,7 +108,11 @@ export class Unread implements Doubted {
 
   /** There was a large answer, or as much in small ones. */
   get isLarge(): boolean {
-    return this.#hasPlace || this.isSpent;
+    return this.#isLarge || this.isSpent;
+  }
+
+  get bytes(): number {
+    return this.#bytes + this.#small;
   }
 
   /** Whoever asks again has most likely read what was answered, or will be found out; of strangers that is not believed. */
@@ -141,6 +148,7 @@ export class Unread implements Doubted {
     }
     const bytes = this.#bytes + more;
     this.#hasPlace ||= bytes > LARGE_BYTES && this.#all.take(this.#owner.network, !isPaid);
+    this.#isLarge ||= this.#hasPlace;
     const lacksPlace = bytes > LARGE_BYTES && !this.#hasPlace;
     if (lacksPlace && body > LARGE_BYTES) return false;
     this.#bytes = bytes;
@@ -150,7 +158,7 @@ export class Unread implements Doubted {
       this.#all.paid.set(payer, this.#owner, this.#paid);
     } else {
       this.#unpaid += more;
-      if (this.#unpaid > LITTLE_BYTES) this.#all.unpaid.renew(this.#owner, this.#unpaid);
+      if (this.#unpaid > LITTLE_BYTES) this.#all.unpaid.set(this.#owner.network, this.#owner, this.#unpaid);
     }
     return true;
   }
@@ -164,8 +172,21 @@ export class Unread implements Doubted {
 
   closed(): void {
     this.#all.doubts.closed(this);
-    this.#all.unpaid.set(this.#owner, 0);
+    this.#all.unpaid.set(this.#owner.network, this.#owner, 0);
     for (const shares of [this.#all.paid, this.#all.kept]) shares.set(this.#payer, this.#owner, 0);
+    this.#givePlace();
+    if (this.#hasEnded) this.#all.ended--;
+  }
+
+  /** It gets no more, and most likely has read all: others of its address may have large answers. */
+  ended(): void {
+    this.#givePlace();
+    if (!this.#hasEnded) this.#all.ended++;
+    this.#hasEnded = true;
+  }
+
+  #givePlace(): void {
     if (this.#hasPlace) this.#all.give(this.#owner.network);
+    this.#hasPlace = false;
   }
 }

@@ -29,12 +29,18 @@ export interface Made {
   readonly bodyLength: number;
 }
 
+/** In memory of its own; what came alone has that already. */
+function ownOf(before: Buffer | undefined, piece: Buffer): Buffer {
+  if (!before && piece.length === piece.buffer.byteLength) return piece;
+  return joined(before ?? NOTHING, piece);
+}
+
 export class Parsing {
   /** It is certainly between two requests: what comes next begins one. */
   isBetween = true;
   /** A part of a head has come, and not yet the rest. */
   isInHead = false;
-  inHeadSince = 0;
+  #inHeadSince = 0;
   /** Of a head that is not whole, all that has come: whoever is refused over it is answered by that. */
   headSoFar: Buffer | undefined;
   /** Of a body that is not whole: what comes behind so many bytes begins a request. */
@@ -45,6 +51,11 @@ export class Parsing {
   #headBytes = 0;
   /** Its lines are among those. */
   #isCounted = false;
+
+  /** Since when a part of a head has come, and not yet the rest. */
+  get inHeadSince(): number | undefined {
+    return this.isInHead ? this.#inHeadSince : undefined;
+  }
 
   /** A body that has no known end has begun (RFC 9112 7.1). */
   get isInChunks(): boolean {
@@ -80,10 +91,9 @@ export class Parsing {
     const isEmpty = !this.isInHead && isBlank(piece);
     if (!isEmpty) this.isBetween = (isNew || before.isInBody) && !after.isInBody;
     const isInHead = !isNew && !after.isInBody && !before.isInBody && !isEmpty;
-    if (isInHead && !this.isInHead) this.inHeadSince = performance.now();
+    if (isInHead && !this.isInHead) this.#inHeadSince = performance.now();
     this.isInHead = isInHead;
-    // In memory of its own.
-    this.headSoFar = isInHead ? joined(this.headSoFar ?? NOTHING, piece) : undefined;
+    this.headSoFar = isInHead ? ownOf(this.headSoFar, piece) : undefined;
     // A head that is whole is kept until its body is.
     if (isInHead || (isNew && after.isInBody)) {
       this.#headBytes += piece.length;
@@ -94,6 +104,12 @@ export class Parsing {
     }
     const left = isNew ? after.bodyLength : this.bodyLeft - piece.length;
     this.bodyLeft = after.isInBody ? left : 0;
+  }
+
+  /** Nobody is answered by it any more: its memory is free at once, and not when somebody collects it. */
+  forget(): void {
+    (this.headSoFar?.buffer as ArrayBuffer | undefined)?.transfer(0);
+    this.headSoFar = undefined;
   }
 
   headWith(piece: Buffer): Buffer {

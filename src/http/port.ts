@@ -22,6 +22,8 @@ export interface PortParts extends DispatchParts {
   readonly isTrustedProxy: (address: string) => boolean;
   readonly mostConnections: number;
   readonly connectionsPerAddress: number;
+  /** Keys are nothing to it: its places are for operators. */
+  readonly isForOperators?: boolean;
   /** Of the process, which have as many ports: this one takes its share of the memory. */
   readonly workers?: number;
 }

@@ -74,14 +74,14 @@ export class Reading implements Job {
     return this.intake.held === undefined && !this.parsing.isInHead;
   }
 
-  /** Since when a part of a head has come, and not yet the rest. */
-  get inHeadSince(): number | undefined {
-    return this.parsing.isInHead ? this.parsing.inHeadSince : undefined;
-  }
-
   /** Something came in time that the parser has not seen: it waits here, or was answered without parsing. */
   get isAheadOfParser(): boolean {
     return this.parsing.isBetween && (this.intake.held !== undefined || this.#hasPassedParser);
+  }
+
+  forget(): void {
+    this.intake.forget();
+    this.parsing.forget();
   }
 
   /** Called about once a second. */

@@ -25,18 +25,18 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   createKey: QUOTA_RULE,
   updateKey: QUOTA_RULE,
   rotateKey: `the key ${KEY_ID} is revoked, which cannot be undone: create a new one`,
-  revokeKey: '"reason" has no place in the body; it takes nothing',
+  revokeKey: '"reason" is not a field of this body; it takes nothing',
   setOverride: 'action must be one of allow, deny, role',
   removeOverride: UNDERSCORE,
-  rollBackFeed: '"reason" has no place in the body; it takes nothing',
-  returnFeed: '"reason" has no place in the body; it takes nothing',
+  rollBackFeed: '"reason" is not a field of this body; it takes nothing',
+  returnFeed: '"reason" is not a field of this body; it takes nothing',
   approveFeed: 'other domains of castle wait by now: look at them first',
   rejectFeed: 'other domains of castle wait by now: look at them first',
   ignoreHost: HOST_RULE,
   watchHost: HOST_RULE,
   listActs: LIMIT_RULE,
   addOperator: 'there is an operator named "Ada" already',
-  revokeOperator: '"reason" has no place in the body; it takes nothing',
+  revokeOperator: '"reason" is not a field of this body; it takes nothing',
   listDecisions: 'since must be like 2027-01-31 or 2027-01-31T12:00:00Z',
 };
 
@@ -52,7 +52,7 @@ const MISSING: Readonly<Partial<Record<OperationId, string>>> = {
   returnFeed: 'no newer version of castle is kept',
   approveFeed: 'no version of castle waits',
   rejectFeed: 'no version of castle waits',
-  revokeOperator: 'there is no live operator of this name',
+  revokeOperator: 'there is no active operator of this name',
   ignoreHost: NO_SUCH_HOST,
   watchHost: NO_SUCH_HOST,
 };
@@ -75,7 +75,7 @@ export function refusalsOf(
   switch (status) {
     case 401:
       return door === 'operator'
-        ? [refuse('unauthorized', 'here the key is the ADMIN_TOKEN of the service or an operator token')]
+        ? [refuse('unauthorized', 'use the ADMIN_TOKEN of the service or an operator token')]
         : FROM_CALLERS[401];
     case 403:
     case 429:

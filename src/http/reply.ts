@@ -4,7 +4,9 @@ import type { ServerResponse } from 'node:http';
 import { type Allowance, secondsLeft } from '../core/quota.ts';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import type { Call, Headers } from './call.ts';
+import { dateText } from './date.ts';
 import type { Head } from './head.ts';
+import { OPERATORS } from './places.ts';
 import { newRequestId } from './request-id.ts';
 import { errorJson } from './wire.ts';
 
@@ -75,12 +77,12 @@ export function send(
 /** False where there is no room for a large answer. What was asked behind this one is still answered. */
 function sends(call: Call, length: number): boolean {
   const { connection } = call;
-  const hasRoom = connection.sends(length, call.isPaid ? call.keyId : undefined);
+  const hasRoom = connection.sends(length, call.isPaid ? (call.keyId ?? OPERATORS) : undefined);
   if (connection.isSpent && connection.last === call) endAfter(call);
   return hasRoom;
 }
 
-const UNREAD = refuse('overloaded', 'read the large answers that you have asked for first', 1);
+const UNREAD = refuse('overloaded', 'read the large answers that you asked for before you ask for more', 1);
 
 /**
  * Each piece when the one before was taken: so it shows whether a peer reads at all, slowly or not. In a turn of its own:
@@ -135,6 +137,15 @@ export function refuseLast(call: Call, refusal: Refusal): void {
   sendRefusal(call, refusal);
 }
 
+/** A larger body that nobody reads is not worth draining for the sake of the connection. */
+export const MOST_DRAINED = 1024;
+
+/** Whose body may not have come, or is not read. */
+export function refuseUnread(call: Call, refusal: Refusal): void {
+  if (!call.req.complete && call.head.bodyLength > MOST_DRAINED) endAfter(call);
+  sendRefusal(call, refusal);
+}
+
 /** No request behind this one is answered. */
 export function endAfter({ res, connection }: Call): void {
   res.shouldKeepAlive = false;
@@ -173,6 +184,7 @@ export function rawRefusal(refusal: Refusal, sent: Unparsed = {}): string {
     'Cache-Control: no-store',
     ...(refusal.retryAfter === undefined ? [] : [`Retry-After: ${refusal.retryAfter}`]),
     `X-Request-Id: ${requestId}`,
+    `Date: ${dateText()}`,
     ...(traceparent === undefined ? [] : [`traceparent: ${traceparent}`]),
     'Connection: close',
     '',

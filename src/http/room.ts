@@ -12,7 +12,6 @@ const MOST_LOOKED_AT = 512;
 
 export interface RoomRules<One> {
   readonly giveWay: (one: One) => void;
-  readonly mayGo?: (one: One) => boolean;
   /** Whoever takes more than this goes first, … */
   readonly much?: number;
   /** … where that is so. */
@@ -29,24 +28,15 @@ export class Room<One> {
   #sum = 0;
   #isMakingRoom = false;
 
-  constructor(
-    most: number,
-    { mayGo = () => true, much = Number.POSITIVE_INFINITY, ...rest }: RoomRules<One>,
-  ) {
+  constructor(most: number, rules: RoomRules<One>) {
     this.#most = most;
-    this.#rules = { mayGo, much, mayGoFirst: mayGo, ...rest };
+    this.#rules = { much: Number.POSITIVE_INFINITY, mayGoFirst: () => true, ...rules };
   }
 
   /** It takes so much now. Others may have to give way for that, or it itself. */
   set(one: One, bytes: number): void {
     this.#put(one, bytes);
     this.#makeRoom();
-  }
-
-  /** The same, as if it began to at this moment. */
-  renew(one: One, bytes: number): void {
-    this.#put(one, 0);
-    this.set(one, bytes);
   }
 
   #put(one: One, bytes: number): void {
@@ -64,7 +54,7 @@ export class Room<One> {
     this.#isMakingRoom = true;
     try {
       this.#makeRoomOf(this.#large, one => this.#goesFirst(one));
-      this.#makeRoomOf(this.#taken.keys(), this.#rules.mayGo);
+      this.#makeRoomOf(this.#taken.keys(), () => true);
     } finally {
       this.#isMakingRoom = false;
     }

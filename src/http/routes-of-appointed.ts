@@ -10,7 +10,10 @@ import { Moment, nullable } from './schemas.ts';
 const MEMBERS = { name: Type.String(), created_at: Moment, revoked_at: nullable(Moment) };
 
 export const OperatorsSchema = Type.Object(
-  { operators: Type.Array(Type.Object(MEMBERS)) },
+  {
+    you: Type.String({ description: 'The name that the audit log has for whoever asks.' }),
+    operators: Type.Array(Type.Object(MEMBERS)),
+  },
   { title: 'Operators' },
 );
 export const MadeOperatorSchema = Type.Object(

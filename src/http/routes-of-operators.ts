@@ -39,6 +39,12 @@ const PARAMETERS = {
     description: 'A mail host: a name or an address.',
     schema: Type.String({ minLength: 1, examples: ['mx.example.com'] }),
   },
+  onlyHost: {
+    name: 'host',
+    in: 'query',
+    description: 'Only this host, with up to 50 of its listed domains.',
+    schema: Type.String({ examples: ['mx.example.com'] }),
+  },
   acts: {
     name: 'limit',
     in: 'query',
@@ -153,6 +159,7 @@ function evidenceRoutes(row: RouteOf, { hosts, audit }: Endpoints): Route[] {
       at: ['GET', '/admin/infra'],
       says: ['listHosts', 'List learned mail hosts', 'Mail hosts that serve listed domains.'],
       answer: HostsSchema,
+      parameters: [PARAMETERS.onlyHost],
       work: hosts.list,
     }),
     row({

@@ -13,7 +13,7 @@ export const DomainsSchema = Type.Object(
         ...Type.Partial(Type.Object(RISK_MEMBERS)).properties,
         evidence: Type.Optional(EvidenceSchema),
         degraded: Type.Optional(
-          words(['dns'], { description: 'DNS did not answer in time: a neutral score.' }),
+          words(['dns'], { description: 'DNS did not answer in time: judged by name and lists alone.' }),
         ),
         error: Type.Optional(words(['validation_error'], { description: 'The name is not a valid domain.' })),
         detail: Type.Optional(Type.String({ description: 'What exactly is wrong with it.' })),

@@ -139,10 +139,11 @@ export const HostsSchema = Type.Object(
         flagged: Type.Integer(),
         innocent: Type.Integer(),
         sum: Type.Number({
-          description: `What its guests weigh together; ${LEARNING.learnedAt} is enough, and ${LEARNING.ownLearnedAt} for own hosts.`,
+          description: `The evidence of its listed domains together; ${LEARNING.learnedAt} is enough, and ${LEARNING.ownLearnedAt} for own hosts.`,
         }),
         last_seen: nullable(Type.String()),
-        neighbours: Type.Array(Type.String()),
+        neighbours: Type.Array(Type.String(), { description: 'Listed domains that it receives mail for.' }),
+        addresses: Type.Array(Type.String(), { description: 'Where it is, as far as this server knows.' }),
       }),
     ),
   },

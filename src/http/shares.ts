@@ -1,6 +1,7 @@
 /**
- * What connections take of something scarce for those who pay: where all take too much, whoever takes most makes room. By
- * who came first, one key that left 400 large answers unread had those of others reset (2026-11-17).
+ * What connections take of something scarce: where all take too much, whoever takes most makes room. By who came first, one
+ * key that left 400 large answers unread had those of others reset, and strangers at 20 addresses the pages of everybody
+ * who read slowly (2026-11-17).
  */
 
 interface Share<One> {
@@ -13,50 +14,77 @@ export interface ShareRules<One> {
   /** Nothing is lost by it; where none is so, another one gives way. */
   readonly mayGo: (one: One) => boolean;
   readonly giveWay: (one: One) => void;
+  /**
+   * Who takes no more than this is as good as any other: of such, whoever began to first gives way. Those who can have as
+   * many names as they like would otherwise take a little under each, and everybody else most.
+   */
+  readonly little?: number;
 }
+
+/** So many are looked at, at the most, for one that may go. */
+const MOST_LOOKED_AT = 512;
 
 export class Shares<One> {
   readonly #most: number;
+  readonly #little: number;
   readonly #rules: ShareRules<One>;
-  readonly #byPayer = new Map<string, Share<One>>();
+  readonly #shares = new Map<string, Share<One>>();
+  /** Who takes more than a little. */
+  readonly #large = new Set<string>();
+  /** Who takes it by each, in the order in which they began to. */
+  readonly #names = new Map<One, string>();
   #sum = 0;
 
   constructor(most: number, rules: ShareRules<One>) {
     this.#most = most;
+    this.#little = rules.little ?? 0;
     this.#rules = rules;
   }
 
   /** It takes so much now, as if it began to at this moment. Others may have to give way for that, or it itself. */
-  set(payer: string, one: One, bytes: number): void {
-    this.#put(payer, one, bytes);
+  set(name: string, one: One, bytes: number): void {
+    this.#put(name, one, bytes);
     while (this.#sum > this.#most) {
-      const largest = this.#largest()!;
-      const goes = this.#oldestOf(largest);
-      this.#put(largest, goes, 0);
+      const largest = this.#largest();
+      const goes = this.#oldestOf((largest?.taken ?? this.#names).keys());
+      this.#put(this.#names.get(goes)!, goes, 0);
       this.#rules.giveWay(goes);
     }
   }
 
-  #put(payer: string, one: One, bytes: number): void {
-    const share = this.#byPayer.get(payer) ?? { taken: new Map(), sum: 0 };
+  #put(name: string, one: One, bytes: number): void {
+    const share = this.#shares.get(name) ?? { taken: new Map(), sum: 0 };
     const more = bytes - (share.taken.get(one) ?? 0);
     share.taken.delete(one);
-    if (bytes > 0) share.taken.set(one, bytes);
+    this.#names.delete(one);
+    if (bytes > 0) {
+      share.taken.set(one, bytes);
+      this.#names.set(one, name);
+    }
     share.sum += more;
     this.#sum += more;
-    if (share.taken.size > 0) this.#byPayer.set(payer, share);
-    else this.#byPayer.delete(payer);
+    if (share.taken.size > 0) this.#shares.set(name, share);
+    else this.#shares.delete(name);
+    if (share.sum > this.#little) this.#large.add(name);
+    else this.#large.delete(name);
   }
 
-  #oldestOf(payer: string): One {
-    const { taken } = this.#byPayer.get(payer)!;
-    const [first] = taken.keys();
-    return taken.keys().find(this.#rules.mayGo) ?? first!;
+  #oldestOf(those: MapIterator<One>): One {
+    let [first, looked] = [undefined as One | undefined, 0];
+    for (const one of those) {
+      first ??= one;
+      if (this.#rules.mayGo(one)) return one;
+      if (++looked === MOST_LOOKED_AT) break;
+    }
+    return first!;
   }
 
-  #largest(): string | undefined {
-    let [largest, most] = [undefined as string | undefined, 0];
-    for (const [payer, { sum }] of this.#byPayer) if (sum > most) [largest, most] = [payer, sum];
+  #largest(): Share<One> | undefined {
+    let largest: Share<One> | undefined;
+    for (const name of this.#large) {
+      const share = this.#shares.get(name)!;
+      if (share.sum > (largest?.sum ?? 0)) largest = share;
+    }
     return largest;
   }
 }

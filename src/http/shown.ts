@@ -68,17 +68,18 @@ export function* showingHosts(
   hosts: readonly HostRecord[],
   catalog: Catalog,
   today: string,
+  mostNames = NEIGHBOURS_SHOWN,
 ): Steps<ShownHost[]> {
   const shown: ShownHost[] = [];
   for (const host of hosts) {
-    shown.push(shownHost(yield* relisting(host, catalog), catalog, today));
+    shown.push(shownHost(yield* relisting(host, catalog), catalog, today, mostNames));
     yield;
   }
   return shown;
 }
 
 /** As today's lists know its guests. */
-function shownHost(host: HostRecord, catalog: Catalog, today: string) {
+function shownHost(host: HostRecord, catalog: Catalog, today: string, mostNames: number) {
   return {
     host: host.name,
     state: stateOf(host, catalog, today),
@@ -86,7 +87,7 @@ function shownHost(host: HostRecord, catalog: Catalog, today: string) {
     innocent: host.innocent,
     sum: Math.round(100 * sumOf(host, today)) / 100,
     last_seen: host.lastDay,
-    neighbours: host.neighbours.slice(0, NEIGHBOURS_SHOWN),
+    neighbours: host.neighbours.slice(0, mostNames),
   };
 }
 

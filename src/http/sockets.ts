@@ -6,13 +6,15 @@ import { plainAddress } from '../core/origin.ts';
 import { MOST_HEAD } from './bytes.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { descriptors } from './descriptors.ts';
-import { Eviction, MOST_TOLD } from './eviction.ts';
+import { Eviction } from './eviction.ts';
 import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
 import type { OpenLine } from './line.ts';
+import { Places } from './places.ts';
 import { Room } from './room.ts';
 
-export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 'lingering' | 'large'> {
+export interface SocketParts
+  extends Omit<ConnectionParts, 'isProxy' | 'held' | 'lingering' | 'large' | 'moved'> {
   /** Ends one that cannot be kept. */
   readonly noRoom: (line: OpenLine) => void;
   /** Ends one whose place is needed, behind the answer that is being made for it where there is one. */
@@ -20,6 +22,8 @@ export interface SocketParts extends Omit<ConnectionParts, 'isProxy' | 'held' | 
   readonly mostConnections: number;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
+  /** Keys are nothing to it: places are for operators. */
+  readonly isForOperators?: boolean;
   /** Of the process, of which this one has its share of the memory. */
   readonly workers?: number;
 }
@@ -32,8 +36,6 @@ const TEND_PARTS = 10;
  */
 const OTHER_DESCRIPTORS = { fewest: 192, share: 0.2, most: 1_200 };
 const MOST_CONNECTIONS = 20_000;
-/** Of all connections, for one address. A trusted proxy speaks for many. */
-const LARGE_SHARE = 0.1;
 /** Bytes that were received and not read, of all connections: enough for 5,000 who send no body (2026-11-16). */
 const MOST_HELD = 24 * 1024 * 1024;
 
@@ -50,9 +52,9 @@ export class Sockets {
   /** All that have a descriptor. */
   readonly #bySocket = new Map<Socket, Connection>();
   readonly #all = new Set<Connection>();
-  readonly #byNetwork = new Map<string, Set<Connection>>();
+  readonly #places: Places;
   readonly #mostPerAddress: number;
-  readonly #shared: Pick<ConnectionParts, 'held' | 'lingering' | 'large'>;
+  readonly #shared: Pick<ConnectionParts, 'held' | 'lingering' | 'large' | 'moved'>;
   readonly #eviction: Eviction;
   readonly #flood = watchFlood();
   readonly #tending: NodeJS.Timeout;
@@ -64,7 +66,8 @@ export class Sockets {
 
   constructor(server: Server, parts: SocketParts) {
     this.#parts = parts;
-    this.#eviction = new Eviction(parts.makeWay);
+    this.#places = new Places(parts.mostConnections, parts.isForOperators);
+    this.#eviction = new Eviction(this.#places, parts.makeWay);
     const { workers = 1 } = parts;
     this.#shared = {
       held: new Room<OpenLine>(MOST_HELD / workers, {
@@ -77,6 +80,7 @@ export class Sockets {
       }),
       lingering: { bytes: 0, since: 0 },
       large: new LargeAnswers(workers),
+      moved: one => this.#places.moved(one),
     };
     this.#mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(parts.mostConnections / 2));
     server.on('connection', (socket: Socket) => this.#accept(socket));
@@ -91,8 +95,9 @@ export class Sockets {
     return this.#all;
   }
 
+  /** Without those that both sides have ended. */
   get count(): number {
-    return this.#bySocket.size;
+    return this.#bySocket.size - this.#shared.large.ended;
   }
 
   /** Those that were closed to make room for others. */
@@ -110,44 +115,29 @@ export class Sockets {
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
     const connection = new Connection(socket, { ...parts, ...this.#shared, isProxy });
-    const { network } = connection;
-    const isWelcome = this.#hasRoom(isProxy, network);
+    const isWelcome = this.#hasRoom(connection);
     this.#bySocket.set(socket, connection);
     this.#all.add(connection);
     socket.once('close', () => {
       this.#leave(connection);
       parts.fairness.polled();
     });
-    this.#byNetwork.set(network, (this.#byNetwork.get(network) ?? new Set()).add(connection));
-    if (!isWelcome) this.#refuse(connection);
+    if (isWelcome) this.#places.take(connection);
+    else this.#refuse(connection);
   }
 
-  #hasRoom(isProxy: boolean, network: string): boolean {
-    const ofNetwork = this.#byNetwork.get(network);
-    if (!isProxy && ofNetwork && ofNetwork.size >= this.#mostPerAddress)
-      return this.#eviction.fromOwn(ofNetwork);
-    const most = this.#parts.mostConnections;
-    if (this.#all.size - this.#eviction.leaving.size < most) return true;
-    const isLarge = (size: number) => size > most * LARGE_SHARE;
-    const shareOf = (one: Connection) => {
-      const size = this.#byNetwork.get(one.network)?.size ?? 0;
-      return { size, isHeavy: !one.isProxy && isLarge(size) };
-    };
-    // A trusted proxy speaks for many, who have nothing to do with each other.
-    const own = isProxy ? 0 : (ofNetwork?.size ?? 0);
-    return this.#eviction.fromAll(this.#all, shareOf, { own, isHeavy: isLarge(own) });
+  #hasRoom({ isProxy, network }: Connection): boolean {
+    const own = this.#places.ofNetwork(network)?.size ?? 0;
+    if (!isProxy && own >= this.#mostPerAddress) return this.#eviction.fromOwn(network);
+    if (this.#places.isFull) this.#eviction.fromAll();
+    return true;
   }
 
-  /**
-   * Whoever opens them faster than they can be told gets no word. Who is told is as good as gone: counted among the rest
-   * those of one address pushed out the idle ones of all others.
-   */
+  /** Whoever opens them faster than they can be told gets no word. */
   #refuse(connection: Connection): void {
-    const { leaving } = this.#eviction;
     this.refused++;
-    if (leaving.size >= MOST_TOLD) return void connection.socket.destroy();
-    leaving.set(connection, performance.now());
-    this.#parts.noRoom(connection);
+    if (this.#eviction.refuses(connection)) this.#parts.noRoom(connection);
+    else connection.socket.destroy();
   }
 
   #leave(connection: Connection): void {
@@ -155,10 +145,7 @@ export class Sockets {
     connection.closed();
     this.#all.delete(connection);
     this.#eviction.leaving.delete(connection);
-    const { network } = connection;
-    const ofNetwork = this.#byNetwork.get(network);
-    ofNetwork?.delete(connection);
-    if (ofNetwork?.size === 0) this.#byNetwork.delete(network);
+    this.#places.leave(connection);
   }
 
   /**

@@ -157,7 +157,7 @@ async function updateOnce(
   let begun: string | undefined;
   const fail = (problem: string, error = new Error(`the feeds could not be updated: ${problem}`)) =>
     begun === undefined ? reject(error) : resolve({ feed: begun, problem });
-  const isLate = (ms: number) => fail(`it did not come to its end within ${ms / 1000} s`);
+  const isLate = (ms: number) => fail(`it did not finish within ${ms / 1000} s`);
   let timer = setTimeout(isLate, LIST_MS, LIST_MS);
   const giveUp = () => reject(new Error('the update of the feeds was given up'));
   stop.addEventListener('abort', giveUp);

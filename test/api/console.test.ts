@@ -151,7 +151,7 @@ test('without a built console the page says so, and how to build it', async () =
     connectionsPerAddress: 100,
     hasLane: false,
   });
-  port.add(consoleRoutes({ docs: true, folder }));
+  port.add(consoleRoutes({ docs: true, metrics: true, folder }));
   await port.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => port.drain());
   const { port: number } = port.server.address() as { port: number };

@@ -657,7 +657,10 @@ test('with DOCS off there is neither the page nor the document, and with METRICS
   const { port } = await startTestService({ env: { DOCS: 'off', METRICS_PORT: 'off' } });
   for (const path of ['/docs', '/openapi.json', '/metrics'])
     expectError(await ask(port, path), 404, 'not_found');
-  expect((await ask(port, '/')).status).toBe(200);
+  // Nor does the console lead there.
+  const { status, body } = await ask(port, '/');
+  expect(status).toBe(200);
+  expect(body).toContain('<html data-without="/docs /openapi.json /metrics" lang="en">');
 });
 
 test.each(['/', '/docs'])('the page %s lets nothing in from elsewhere', async path => {

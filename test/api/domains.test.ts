@@ -163,7 +163,7 @@ test.each([
   ['{"domains":[]}', 'domains must be a list of 1 to 1000 names'],
   ['{"domains":"gmail.com"}', 'domains must be a list of 1 to 1000 names'],
   ['{"domains":["gmail.com",5]}', 'domains must be a list of 1 to 1000 names'],
-  ['{"domains":["gmail.com"],"explain":true}', /"explain" has no place/],
+  ['{"domains":["gmail.com"],"explain":true}', /"explain" is not a field/],
   ['["gmail.com"]', /JSON object/],
   ['null', /JSON object/],
   ['{"domains":["gmail.com"', /not valid JSON/],
@@ -317,6 +317,19 @@ test('names for which DNS has no answer in time are marked, and the others are n
   expect(answer.headers.get('x-risk-degraded')).toBe('dns');
   expect(took).toBeGreaterThan(1_500);
   expect(took).toBeLessThan(5_000);
+});
+
+test('calls whose names nobody answers for wait for it side by side, and no other of their key waits for them', async () => {
+  const { dns, key } = shared();
+  const { secret } = await key();
+  const names = Array.from({ length: 12 }, (_, at) => `silent-${at}.com`);
+  for (const name of names) dns.zones.set(name, { fault: 'drop' });
+  let silent = 0;
+  const all = names.map(name => post({ domains: [name] }, { key: secret }).finally(() => silent++));
+  await eventually('all wait', () => names.every(name => dns.questions.some(one => one.name === name)));
+  expect((await post({ domains: ['mailinator.com'] }, { key: secret })).status).toBe(200);
+  expect(silent).toBe(0);
+  expect((await Promise.all(all)).map(({ status }) => status)).toEqual(Array(12).fill(200));
 });
 
 test('a body that comes in many packets is read as they come', async () => {

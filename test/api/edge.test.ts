@@ -151,9 +151,7 @@ test('the listener of operators has a share of the connections, and never more',
   const many = ['127.0.0.2', '127.0.0.3'].flatMap(from =>
     Array.from({ length: 150 }, () => open(operatorPort!, from)),
   );
-  const isTold = ({ received }: (typeof many)[number]) => received().startsWith('HTTP/1.1 503');
-  await eventually('some are told', () => many.some(isTold));
-  // Fewer on a busy machine: who has said nothing for 0.3 s makes room.
+  await eventually('some go', () => many.some(({ isClosed }) => isClosed()));
   const staying = () => many.filter(({ isClosed }) => !isClosed()).length;
   await eventually('the rest stays', () => staying() <= 256);
   expect(staying()).toBeGreaterThan(0);
@@ -191,18 +189,20 @@ const ALIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
 const HALF = 'GET /livez HTTP/1.1\r\nHost:';
 
 test('one address has so many connections and no more: the longest idle goes, or the new one is told', async () => {
-  const { port } = cramped();
+  const { port, key } = cramped();
   const stranger = '127.0.0.2';
+  const { secret } = await key();
+  const lookup = `GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
   const kept: ReturnType<typeof open>[] = [];
   for (let i = 0; i < 4; i++) {
     const one = open(port, stranger);
-    one.socket.write(ALIVE);
-    await eventually('it is answered', () => one.received().includes('alive'));
+    one.socket.write(lookup);
+    await eventually('it is answered', () => one.received().includes('gmail'));
     kept.push(one);
   }
   const fifth = open(port, stranger);
-  fifth.socket.write(ALIVE);
-  await eventually('it is answered', () => fifth.received().includes('alive'));
+  fifth.socket.write(lookup);
+  await eventually('it is answered', () => fifth.received().includes('gmail'));
   await eventually('the longest idle one is closed', () => kept[0]!.isClosed());
   expect(kept.slice(1).some(one => one.isClosed())).toBe(false);
   // Now all of them are in the middle of a request.
@@ -219,6 +219,43 @@ test('one address has so many connections and no more: the longest idle goes, or
   const { body } = await ask(port, '/metrics');
   expect(body).toContain('domain_risk_connections_closed_total{why="evicted"} 1');
   expect(body).toContain('domain_risk_connections_closed_total{why="refused"} 1');
+});
+
+test("a key is no hold on the operators' places, used up or not: it counts as its address does", async () => {
+  const { operatorPort, key } = apart();
+  const [{ secret: usedUp }, { secret }] = [await key({ quota: 0 }), await key()];
+  await eventually('those of the test before have gone', async () =>
+    (await ask(operatorPort!, '/metrics')).body.includes('\ndomain_risk_connections 1\n'),
+  );
+  const said = async (from: (at: number) => string, count: number, says: (at: number) => string) => {
+    const all = Array.from({ length: count }, (_, at) => {
+      const one = open(operatorPort!, from(at));
+      one.socket.write(says(at));
+      return one;
+    });
+    await eventually('all have an answer', () => all.every(({ received }) => received() !== ''));
+    return all;
+  };
+  const others = await said(
+    at => `127.0.7.${1 + (at % 26)}`,
+    156,
+    () => ALIVE,
+  );
+  const lookup = (one: string) =>
+    `GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${one}\r\n\r\n`;
+  const keys = await said(
+    () => '127.0.7.200',
+    100,
+    at => lookup(at % 25 === 0 ? usedUp : secret),
+  );
+  for (const [path, sent] of [
+    ['/admin/keys', TOKEN],
+    ['/livez', undefined],
+    ['/v1/public/domain/gmail.com', secret],
+  ] as const)
+    expect((await ask(operatorPort!, path, sent === undefined ? {} : { key: sent })).status, path).toBe(200);
+  await eventually('one of the address with most has gone', () => keys.some(one => one.isClosed()));
+  expect(others.filter(one => one.isClosed())).toEqual([]);
 });
 
 test('a trusted proxy may have as many connections as it likes', async () => {
@@ -420,6 +457,9 @@ test('those who come and go all the time keep nobody else from being looked afte
   expect(one.received().slice(0, 12)).toBe('HTTP/1.1 200');
 });
 
+/** So long a head may take. */
+const HEAD_MS = 5_000;
+
 /** A head of 120 lines that takes 42 KB of the 24 MiB that all may. */
 const longHead = (begin: string) =>
   `${begin}\r\nHost: x\r\n${Array.from({ length: 118 }, (_, i) => `X-${i}: ${'y'.repeat(40)}\r\n`).join('')}`;
@@ -436,6 +476,7 @@ test.each([
   'heads %s have their share of memory: who fills it gives way, and nobody else',
   async (_, head, expected) => {
     const { port } = await quiet();
+    const startedAt = performance.now();
     const strangers = Array.from({ length: 1_000 }, () => {
       const one = open(port, '127.0.0.2');
       one.socket.write(head);
@@ -444,11 +485,13 @@ test.each([
     const gone = () => strangers.filter(({ isClosed }) => isClosed());
     await eventually('some give way', () => gone().length > 250);
     expect(gone().length).toBeLessThan(450);
+    // Where the machine took as long for them as a head may take.
+    const late = performance.now() - startedAt > HEAD_MS ? [408] : [];
     // One answer each, not the other's beside it.
     for (const { received } of gone()) {
       const answers = parseAnswers(received());
       expect(answers.length).toBe(1);
-      expect(expected).toContain(answers[0]!.status);
+      expect([...expected, ...late]).toContain(answers[0]!.status);
     }
     const others = [
       [longHead('GET /livez HTTP/1.1'), '\r\n'],

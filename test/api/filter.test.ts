@@ -109,6 +109,9 @@ test('is what a client needs to tell without a call, and a change of a key makes
   expect(await risk.lookup('a@mailinator.com')).toMatchObject({ ok: true, fromCache: true });
   expect(await risk.lookup('a@gmail.com')).toMatchObject({ ok: true, fromCache: false });
   const { bytes } = await fetched();
+  const names = [...(await installedCatalog()).disposableNames()].filter(readFilter(bytes)!.has);
+  expect(names.some(name => name.split('.').length > 2)).toBe(true);
+  expect(names.filter(name => !filter.has(name) || !filter.has(`x.${name}`)).length).toBeLessThan(2);
   await shared().key();
   expect((await fetched()).bytes.equals(bytes)).toBe(true);
 });

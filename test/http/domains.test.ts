@@ -109,19 +109,39 @@ test('calls of one key are worked off one after the other, each counted in its t
   expect([other.res.status, second.res.status]).toEqual([200, 200]);
 });
 
-test('who leaves while its call waits is not counted, and who leaves at work or while DNS is asked makes room', () => {
-  const { call, counted, dns } = world();
-  dns.answer = new Promise(() => {});
+test('who leaves while its call waits is not counted, and who leaves at work makes room', () => {
+  const { call, counted } = world();
   const [first, second, third] = [call('1'), call('2'), call('3')];
-  first.step();
-  expect(first.work[0]!.isDone).toBe(true);
   second.leave();
   first.leave();
+  expect(first.step()).toBe(0);
   expect(counted).toEqual(['1 1', '3 1']);
   expect([second.finished, first.finished, third.finished]).toEqual([[400], [200], []]);
   third.leave();
+  expect(third.step()).toBe(0);
   expect(call('4').finished).toEqual([]);
   expect(counted.at(-1)).toBe('4 1');
+});
+
+test('a call that waits for DNS keeps no other of its key waiting, until those that do are many and large', () => {
+  const { call, counted, dns } = world();
+  dns.answer = new Promise(() => {});
+  for (let at = 0; at < 30; at++) {
+    const one = call(`silent ${at}`);
+    one.step();
+    expect([counted.length, one.work[0]!.isDone]).toEqual([at + 1, true]);
+  }
+  counted.length = 0;
+  // A sixteenth of 24 MiB are three of these.
+  const large = Array.from({ length: 5 }, (_, at) => call(`${at}`, { names: 1_000 }));
+  for (let at = 0; at < 3; at++) while (!large[at]!.work[0]!.isDone) large[at]!.step();
+  expect(counted).toHaveLength(3);
+  dns.answer = undefined;
+  const small = call('small');
+  small.step();
+  expect(small.res.status).toBe(200);
+  large[0]!.leave();
+  expect(counted.slice(3)).toEqual(['small 1', '3 1000']);
 });
 
 test('who leaves while its call waits behind another of its connection is not counted, and no work goes on for it', () => {
@@ -190,7 +210,8 @@ test('answers that may be large are made few at a time, of whatever keys, and sm
   // Whoever asks for little, or for no explanations, does not wait for them.
   call('few', { key: 'few', names: 5, query: 'explain=true' });
   call('plain', { key: 'plain', names: 1_000 });
-  expect(counted.slice(2)).toEqual(['few 5', 'plain 1000']);
+  call('some', { key: 'some', names: 100, query: 'explain=true' });
+  expect(counted.slice(2)).toEqual(['few 5', 'plain 1000', 'some 100']);
   for (const one of large) one.leave();
   counted.length = 0;
   for (const key of keys) call(key, { key, names: 1_000 });

@@ -1,10 +1,12 @@
 import { connect } from 'node:net';
+import fc from 'fast-check';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Connection } from '../../src/http/connection.ts';
 import { Eviction, MOST_TOLD } from '../../src/http/eviction.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
+import { OPERATORS, Parties, Places } from '../../src/http/places.ts';
 import { Port } from '../../src/http/port.ts';
 import { sendJson } from '../../src/http/reply.ts';
 import { page } from '../../src/http/routes.ts';
@@ -12,22 +14,24 @@ import { eventually } from '../support/scale.ts';
 
 const PLACES = 24;
 const SLOW = '/slow';
+const ACT = '/admin/act';
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
 /** A port with few places, and an answer that comes when the test says so. */
-async function startPort() {
+async function startPort(connectionsPerAddress = 100) {
   const { promise, resolve: answer } = Promise.withResolvers<void>();
   const port = new Port({
     ...{ log: pino({ enabled: false }), accessLog: 'off', metrics: createMetrics(), hasLane: true },
     ...{ operatorRefusal: () => undefined, callerRefusal: async () => undefined, rowOf: () => undefined },
     ...{ isFull: () => false, isTrustedProxy: () => false },
-    ...{ mostConnections: PLACES, connectionsPerAddress: 100 },
+    ...{ mostConnections: PLACES, connectionsPerAddress },
   });
   const slow = page(SLOW, 'slow', 'application/json', () => {});
   port.add([
     page('/livez', 'livez', 'application/json', one => sendJson(one, 200, '{}')),
     { ...slow, handle: one => promise.then(() => sendJson(one, 200, '{}')) },
     { ...slow, method: 'POST', door: 'operator', body: Type.Object({}) },
+    { ...page(ACT, 'act', 'application/json', one => sendJson(one, 200, '{}')), door: 'operator' },
   ]);
   await port.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
@@ -49,7 +53,7 @@ async function startPort() {
       });
       socket.write(says);
       onTestFinished(() => void socket.destroy());
-      return one;
+      return Object.assign(one, { socket });
     },
   };
 }
@@ -75,15 +79,51 @@ test.each([
   expect(port.sockets.refused).toBe(0);
 });
 
+test('whoever comes behind another of the address with most gets its place all the same', async () => {
+  const { port, open } = await startPort();
+  for (let i = 0; i < PLACES; i++) open(`127.0.2.${Math.max(1, i - 10)}`, get(SLOW));
+  await eventually('all places are taken', () => port.sockets.count === PLACES);
+  for (let i = 0; i < 5; i++) {
+    open('127.0.2.1', get(SLOW));
+    const newcomer = open('127.0.0.9', get('/livez'));
+    await eventually('it has its answer', () => newcomer.received !== '' || newcomer.isClosed);
+    expect(newcomer.received.slice(0, 12)).toBe('HTTP/1.1 200');
+  }
+});
+
+test('a browser that opens six at once beside strangers of an address each has six answers', async () => {
+  const { port, open } = await startPort();
+  for (let i = 0; i < PLACES; i++) open(`127.0.2.${1 + i}`, get(SLOW));
+  await eventually('all places are taken', () => port.sockets.count === PLACES);
+  const six = Array.from({ length: 6 }, () => open('127.0.0.9', get(ACT)));
+  await eventually('all have an answer', () => six.every(({ received }) => received !== ''));
+  expect(six.map(({ received }) => received.slice(0, 12))).toEqual(Array(6).fill('HTTP/1.1 200'));
+  for (let i = 0; i < 2 * PLACES; i++) open(`127.0.3.${1 + i}`, get('/livez'));
+  await eventually('others have come and gone', () => port.sockets.evicted > 2 * PLACES);
+  for (const { socket } of six) socket.write(get(ACT));
+  const answers = () => six.map(({ received }) => received.match(/HTTP\/1\.1 200/g)?.length);
+  await eventually('an operator is asked for no place', () => answers().every(count => count === 2));
+});
+
+test('an address that has as many as it may is told apart no more: its oldest stranger goes, behind its answer', async () => {
+  const { port, open, answer } = await startPort(4);
+  const strangers = Array.from({ length: 4 }, () => open('127.0.2.1', get(SLOW)));
+  await eventually('all wait', () => port.inFlight === 4);
+  const probe = open('127.0.2.1', get('/livez'));
+  await eventually('it has its answer', () => probe.received !== '');
+  expect(probe.received.slice(0, 12)).toBe('HTTP/1.1 200');
+  answer();
+  await eventually('all have an answer', () => strangers.every(({ received }) => received !== ''));
+  const closing = strangers.filter(({ received }) => /\r\nconnection: close\r\n/i.test(received));
+  expect(closing).toHaveLength(1);
+});
+
 test('a stranger whose place is needed gets the answer that it waits for, which says that it is the last', async () => {
   const { port, open, answer } = await startPort();
   const strangers = Array.from({ length: PLACES }, (_, i) => open(`127.0.2.${1 + (i % 3)}`, get(SLOW)));
   await eventually('all wait', () => port.inFlight === PLACES);
   const newcomer = open('127.0.0.9', get('/livez'));
   await eventually('it has its answer', () => newcomer.received !== '');
-  const more = open('127.0.2.1', get(SLOW));
-  await eventually('whose address has many waits for none of them', () => more.isClosed);
-  expect(more.received.slice(0, 12)).toBe('HTTP/1.1 503');
   answer();
   await eventually('all have an answer', () => strangers.every(({ received }) => received !== ''));
   const closing = strangers.filter(({ received }) => /\r\nconnection: close\r\n/i.test(received));
@@ -101,103 +141,189 @@ test('a stranger whose place is needed and whose answer does not come is gone in
   expect(strangers.filter(({ isClosed }) => isClosed)).toHaveLength(1);
 });
 
-type State = 'idle' | 'busy' | 'calling' | 'proxy';
-
-/** What became of connections of which each has an address of this size. */
-function world(given: readonly (readonly [name: string, state: State, size: number, since?: number])[]) {
-  const told: string[] = [];
-  const dropped: string[] = [];
-  const eviction = new Eviction(one => told.push((one as unknown as { name: string }).name));
-  const those = given.map(([name, state, size, since = 0]) => ({
-    ...{ name, size, since, activeAt: since, hasKey: state === 'calling', isProxy: state === 'proxy' },
-    ...{ isBusy: true, isIdle: state === 'idle', isDispensable: () => state === 'idle' },
-    evict: () => told.push(`${name} idle`),
-    drop: () => dropped.push(name),
-  }));
-  const all = new Set(those as unknown as Connection[]);
-  const shareOf = (one: Connection) => {
-    const { size, isProxy } = one as unknown as (typeof those)[number];
-    return { size, isHeavy: size > 10 && !isProxy };
-  };
-  const place = (own = 0) => eviction.fromAll(all, shareOf, { own, isHeavy: own > 10 });
-  return { eviction, place, told, dropped, all };
+/** `idle` for so long that it may go at once, `calling` with a moment between two calls, `waiting` for its turn. */
+type State = 'idle' | 'busy' | 'calling' | 'waiting';
+interface Given {
+  readonly network?: string;
+  readonly party?: string;
+  readonly isProxy?: boolean;
+  readonly state?: State;
+  readonly count?: number;
 }
 
-test.each([
+/** A port that is full of these, and what became of them, in this order. */
+function world(given: readonly Given[], isForOperators = false) {
+  const gone: string[] = [];
+  const those = given.flatMap(({ network, party, isProxy = false, state = 'busy', count = 1 }, at) =>
+    Array.from({ length: count }, (_, i) => {
+      const name = `${party ?? network}${count > 1 ? ` ${i}` : ''}`;
+      const now = performance.now();
+      return {
+        ...{ name, network: network ?? `network ${at} ${i}`, party, isProxy, requests: 1 },
+        ...{
+          isIdle: state === 'idle' || state === 'calling',
+          isAheadOfParser: state === 'waiting',
+          open: state === 'busy' ? 1 : 0,
+          isWritten: true,
+          inHeadSince: undefined,
+        },
+        activeAt: state === 'idle' ? now - 5_000 - i : now,
+        hasLeft: () => false,
+        evict: () => gone.push(`${name} closed`),
+        drop: () => gone.push(`${name} reset`),
+        retire: () => gone.push(`${name} has one more answer`),
+      };
+    }),
+  );
+  const places = new Places(those.length, isForOperators);
+  const eviction = new Eviction(places, one => gone.push((one as unknown as { name: string }).name));
+  for (const one of those) places.take(one as unknown as Connection);
+  return { eviction, places, gone, those };
+}
+
+test.each<[string, Given[], string]>([
   [
-    'of a large address, idle ones before busy ones',
+    'of the address with most, whoever came first',
     [
-      ['a', 'busy', 50],
-      ['b', 'idle', 20],
+      { network: 'a', count: 9 },
+      { network: 'b', count: 10 },
     ],
-    0,
-    ['b idle'],
+    'b 0',
+  ],
+  ['of addresses with few, whoever came first', [{ network: 'a' }, { network: 'b', count: 6 }], 'a'],
+  [
+    'of the address with most whoever is idle for longest',
+    [
+      { network: 'a', state: 'idle' },
+      { network: 'b', count: 8 },
+      { network: 'b', state: 'idle', count: 2 },
+    ],
+    'b 1 closed',
+  ],
+  ['of addresses with few, whoever is idle', [{ network: 'a' }, { network: 'b', state: 'idle' }], 'b closed'],
+  ['whoever waits for its turn behind that', [{ network: 'a', state: 'waiting' }], 'a has one more answer'],
+  ['strangers between two requests at once', [{ network: 'a', state: 'calling' }], 'a closed'],
+  [
+    'strangers before the key with most, as long as they have a quarter',
+    [
+      { party: 'key', count: 20 },
+      { network: 'a', count: 7 },
+    ],
+    'a 0',
   ],
   [
-    'busy ones of a large address before idle ones of others',
+    'of keys the one with most, whatever its addresses',
     [
-      ['a', 'idle', 1],
-      ['b', 'busy', 20],
+      { party: 'key', count: 20 },
+      { party: 'other', state: 'idle', count: 4 },
+      { network: 'a', count: 5 },
     ],
-    0,
-    ['b'],
+    'key 0',
+  ],
+  ['of keys with few, whoever is idle', [{ party: 'a' }, { party: 'b', state: 'idle' }], 'b closed'],
+  ['a key between two calls behind the next', [{ party: 'a', state: 'calling' }], 'a has one more answer'],
+  [
+    'keys before operators, idle or not',
+    [
+      { party: OPERATORS, state: 'idle', count: 9 },
+      { party: 'key', count: 10 },
+    ],
+    'key 0',
   ],
   [
-    'idle ones before busy ones of others',
+    'operators where nobody else has more than its share',
     [
-      ['a', 'busy', 9],
-      ['b', 'idle', 1],
+      { party: OPERATORS, state: 'idle', count: 9 },
+      { party: 'key', count: 2 },
+      { network: 'a', count: 2 },
     ],
-    0,
-    ['b idle'],
+    `${OPERATORS} 8 closed`,
   ],
   [
-    'of busy ones those of the address with most',
+    'strangers before a trusted proxy that has most',
     [
-      ['a', 'busy', 3, 1],
-      ['b', 'busy', 9, 2],
+      { network: 'proxy', isProxy: true, state: 'idle', count: 20 },
+      { network: 'a', count: 7 },
     ],
-    0,
-    ['b'],
+    'a 0',
   ],
-  [
-    'then the oldest',
-    [
-      ['a', 'busy', 1, 2],
-      ['b', 'busy', 1, 1],
-    ],
-    0,
-    ['b'],
-  ],
-  ['nobody whose address has no more', [['a', 'busy', 3]], 3, []],
-  ['nobody busy for an address with a large share', [['a', 'busy', 50]], 11, []],
-  [
-    'with a key last of all',
-    [
-      ['a', 'calling', 50],
-      ['b', 'busy', 1],
-    ],
-    0,
-    ['b'],
-  ],
-  ['with a key where its address has a large share', [['a', 'calling', 50]], 0, ['a']],
-  ['with a key otherwise never', [['a', 'calling', 9]], 0, []],
-  ['no proxy', [['a', 'proxy', 50]], 0, []],
-] as const)('who makes room: %s', (_, given, own, gone) => {
-  const { place, told } = world(given as Parameters<typeof world>[0]);
-  expect([place(own), told]).toEqual([gone.length > 0, gone]);
+  ['a proxy where there is nobody else', [{ network: 'proxy', isProxy: true, count: 20 }], 'proxy 0'],
+])('who makes room: %s', (_, given, expected) => {
+  const { eviction, gone } = world(given);
+  eviction.fromAll();
+  expect(gone).toEqual([expected]);
 });
 
-test('so many are told to go; further strangers are reset, nobody with a key is, and who has not gone in time is', () => {
-  const busy = Array.from({ length: 100 }, (_, at) => [`${at}`, 'busy', 100, at] as const);
-  const { eviction, place, told, dropped, all } = world([...busy, ['key', 'calling', 100]]);
-  while (eviction.leaving.size < 100) expect(place()).toBe(true);
-  expect([told.length, dropped.length]).toEqual([MOST_TOLD, 100 - MOST_TOLD]);
-  expect(place()).toBe(false);
-  dropped.length = 0;
+test('where places are for operators a key is nobody, and an operator is', () => {
+  const { eviction, gone } = world(
+    [
+      { party: OPERATORS, count: 2 },
+      { party: 'key', count: 2 },
+    ],
+    true,
+  );
+  eviction.fromAll();
+  expect(gone).toEqual(['key 0']);
+});
+
+test('whoever is let in with a key is no stranger from then on, and one again where it is refused', () => {
+  const { eviction, places, gone, those } = world([{ network: 'a' }, { network: 'b' }]);
+  const [a, b] = those as unknown as [Connection, Connection];
+  places.moved(Object.assign(a, { party: 'key' }));
+  eviction.fromAll();
+  expect([gone, places.isFull]).toEqual([['b'], false]);
+  // It was told to go, and is nobody's any more.
+  places.moved(Object.assign(b, { party: 'key' }));
+  places.moved(Object.assign(a, { party: undefined }));
+  expect([places.keys.all.size, places.strangers.all.size]).toEqual([0, 1]);
+});
+
+test('of an address that has as many as it may whoever is idle is found, however many before it are not', () => {
+  const { eviction, gone } = world([
+    { network: 'a', party: 'key', count: 100 },
+    { network: 'a', party: 'idle', state: 'idle' },
+  ]);
+  const tries = Array.from({ length: 5 }, () => eviction.fromOwn('a'));
+  expect([gone, tries]).toEqual([['idle closed'], [false, false, false, true, false]]);
+});
+
+test('so many are told to go; who was told first is reset for the next, keys last, and who has not gone in time is', () => {
+  const { eviction, gone, those } = world([{ party: 'key' }, { network: 'a', count: 100 }]);
+  expect(eviction.refuses(those[0] as unknown as Connection)).toBe(true);
+  while (eviction.leaving.size < MOST_TOLD) eviction.fromAll();
+  expect(gone).toEqual(those.slice(1, MOST_TOLD).map(({ name }) => name));
+  expect(eviction.refuses(those[99] as unknown as Connection)).toBe(false);
+  gone.length = 0;
+  eviction.fromAll();
+  expect(gone).toEqual(['a 0 reset', `a ${MOST_TOLD - 1}`]);
+  gone.length = 0;
   eviction.tend(performance.now() + 1_000);
-  expect(dropped).toEqual([]);
+  expect(gone).toEqual([]);
   eviction.tend(performance.now() + 3_000);
-  expect(dropped).toHaveLength(100);
-  expect(all.size).toBe(101);
+  expect([gone.length, eviction.leaving.size]).toEqual([MOST_TOLD, 0]);
+});
+
+test('who has most is known whoever came and went', () => {
+  const acts = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 2 })), {
+    size: 'large',
+  });
+  fc.assert(
+    fc.property(acts, all => {
+      const parties = new Parties();
+      const seats = new Map<Connection, string>();
+      const ones = Array.from({ length: 41 }, (_, at) => ({ at }) as unknown as Connection);
+      for (const [at, name] of all) {
+        const one = ones[at]!;
+        const before = seats.get(one);
+        if (before === undefined) parties.add(one, `${name}`);
+        else parties.delete(one, before);
+        if (before === undefined) seats.set(one, `${name}`);
+        else seats.delete(one);
+      }
+      const sizes = ['0', '1', '2'].map(name => [...seats.values()].filter(one => one === name).length);
+      const most = Math.max(...sizes);
+      expect(parties.largest.size).toBe(most > 8 ? most : seats.size);
+    }),
+    { numRuns: 100 },
+  );
 });

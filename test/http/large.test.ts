@@ -87,6 +87,20 @@ test('where all have got too much, those go whose last answer is oldest and that
   expect(dropped).toHaveLength(before);
 });
 
+test('of strangers the network that has left most unread gives way, however many come; below what one connection may have all are alike', () => {
+  const { got, dropped } = crowd();
+  got('visitor', '192.0.2.1', 170_000);
+  // 20 addresses, three times what all may have.
+  for (let at = 0; at < 1_000; at++) got(`${at}`, `192.0.3.${at % 20}`, 100_000);
+  expect(dropped.length).toBeGreaterThan(600);
+  expect(dropped).not.toContain('visitor');
+  // From many networks, of which each has a little less than the visitor, the oldest go.
+  for (let at = 0; at < 250; at++) got(`few ${at}`, `192.0.4.${at}`, 100_000);
+  expect(dropped).not.toContain('visitor');
+  for (let at = 0; at < 100; at++) got(`more ${at}`, `192.0.5.${at}`, 100_000);
+  expect(dropped).toContain('visitor');
+});
+
 test('answers that are not large count too, from a few refusals on', () => {
   const { got, dropped } = crowd();
   got('a refusal', '192.0.2.1', 600);

@@ -54,3 +54,19 @@ test('empty lines before a request are read in one go, count as lines of its hea
   // What ends a head is none of them.
   expect(keptAfter([some, NONE], [few, NONE], [end, WHOLE])[2]).toBe(0);
 });
+
+test('of a head that is not whole all that has come is kept once, and its memory is free when nobody needs it', () => {
+  const own = Buffer.allocUnsafeSlow(100).fill('a');
+  const parsing = new Parsing();
+  parsing.took(own, NONE, NONE);
+  expect(parsing.headSoFar).toBe(own);
+  parsing.took(own, NONE, NONE);
+  expect(parsing.headSoFar).toHaveLength(200);
+  const { buffer } = parsing.headSoFar!;
+  parsing.forget();
+  expect([buffer.byteLength, parsing.headSoFar]).toEqual([0, undefined]);
+  // A part of a chunk would keep the whole of it.
+  const part = new Parsing();
+  part.took(Buffer.allocUnsafeSlow(1_000).subarray(0, 10), NONE, NONE);
+  expect(part.headSoFar?.buffer.byteLength).toBe(10);
+});

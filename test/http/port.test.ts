@@ -54,6 +54,7 @@ async function startPort(mostConnections = 1_000, workers = 1, shared = 0) {
     handle(one) {
       // As whoever lets calls in does.
       Object.assign(one.connection.lastSecret, { authorization: one.head.authorization, row: 'key' });
+      one.connection.knownAs('key');
       const answer = () => sendJson(one, 200, '{"called":true}');
       return state.answering ? state.answering.then(answer) : answer();
     },

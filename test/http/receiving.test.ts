@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { Type } from 'typebox';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Refusal, refuse } from '../../src/core/refusal.ts';
 import { DomainsBody, MOST_NAMES_BODY } from '../../src/http/bodies.ts';
 import { hasMore, readJson } from '../../src/http/body.ts';
@@ -170,6 +170,38 @@ test('a body that was read keeps its room until its call is answered, and nobody
   expect(own[0]!.body().chunks).toEqual([]);
   const [more] = await fill(receiving, 'a', 1);
   expect([own[0]!.body().isGone, more!.outcome()]).toEqual([false, expect.objectContaining(REFUSED)]);
+});
+
+/** A body of so many bytes, all but the last two of which have come. */
+async function send(receiving: Receiving, address: string, bytes: number): Promise<Slow> {
+  const one = slowCall(receiving, 'web', address, bytes);
+  await turn();
+  one.send(bytes - 2);
+  return one;
+}
+
+test('bodies from many networks that do not go on have no other refused, though that is larger than each of them', async () => {
+  const receiving = new Receiving(partsFor());
+  const many: Slow[] = [];
+  for (let at = 0; at < 305; at++) many.push(await send(receiving, `10.${at >> 8}.${at % 256}.1`, 21_000));
+  expect(waiting(many)).toBeGreaterThan(295);
+  const visitor = await send(receiving, '127.0.0.9', 22_000);
+  visitor.end();
+  for (let i = 0; i < 5; i++) await turn();
+  expect(visitor.outcome()).toEqual({ sent: {} });
+});
+
+test('who has sent nothing for a second makes room before a network that takes more', async () => {
+  const receiving = new Receiving(partsFor());
+  const clock = vi.spyOn(performance, 'now');
+  onTestFinished(() => clock.mockRestore());
+  const stalled = await fill(receiving, 'web', 1, '10.0.0.1');
+  clock.mockReturnValue(performance.now() + 1_100);
+  const office = await fill(receiving, 'web', 19, '127.0.0.9');
+  const more = await fill(receiving, 'web', 1, '127.0.0.9');
+  expect([waiting(stalled), waiting(office), waiting(more)]).toEqual([0, 19, 1]);
+  const most = await fill(receiving, 'web', 1, '127.0.0.9');
+  expect([waiting(office), waiting(most)]).toEqual([18, 1]);
 });
 
 test('thousands with a byte each are not sent away for the sake of a large one', async () => {

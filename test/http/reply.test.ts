@@ -276,6 +276,7 @@ describe('a refusal', () => {
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: no-store',
       'X-Request-Id: r1',
+      expect.stringMatching(/^Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
       'Connection: close',
     ]);
     expect(JSON.parse(body)).toMatchObject({ error: refused, detail: 'ü', request_id: 'r1' });

@@ -3,11 +3,10 @@ import { Room } from '../../src/http/room.ts';
 
 const KB = 1_024;
 
-function roomFor(most: number, stays: ReadonlySet<string> = new Set()) {
+function roomFor(most: number) {
   const gone: string[] = [];
   let depth = 0;
   const room: Room<string> = new Room(most, {
-    mayGo: one => !stays.has(one),
     giveWay(one) {
       gone.push(one);
       expect(++depth).toBe(1);
@@ -38,18 +37,11 @@ test('where all take too much, whoever has taken some for longest gives way, how
   expect(gone).toHaveLength(6);
 });
 
-test('whoever begins anew goes last, and whoever takes nothing any more not at all', () => {
+test('whoever takes nothing any more does not go', () => {
   const { room, gone } = roomFor(100 * KB);
-  for (const one of ['first', 'second', 'third']) room.renew(one, 30 * KB);
-  room.renew('first', 30 * KB);
-  room.set('second', 0);
-  room.renew('fourth', 70 * KB);
-  expect(gone).toEqual(['third']);
-});
-
-test('whoever may not go stays, and the next one goes', () => {
-  const { room, gone } = roomFor(100 * KB, new Set(['first', 'third']));
-  for (const one of ['first', 'second', 'third', 'fourth']) room.set(one, 30 * KB);
+  for (const one of ['first', 'second', 'third']) room.set(one, 30 * KB);
+  room.set('first', 0);
+  room.set('fourth', 70 * KB);
   expect(gone).toEqual(['second']);
 });
 

@@ -117,6 +117,7 @@ describe('a mail host', () => {
       state: 'disposable',
       neighbours: ['a.com', 'b.com', 'c.com'],
     });
+    expect(allAtOnce(showingHosts([learned], catalog, '2026-11-15', 50))[0]?.neighbours).toEqual(named);
   });
 
   test('are shown in steps, however many guests they have', () => {

@@ -28,11 +28,14 @@ export function appointedEndpoints({ store, clock, operators }: AppointedParts) 
   /** Names that nobody else may act under: here at once, by others within a second. A look that fails now comes again. */
   const known = () => operators.look().catch(() => {});
 
-  const list: Work<typeof NoBody> = async () => ok({ operators: (await store.listOperators()).map(shown) });
+  const list: Work<typeof NoBody> = async (_call, { who }) =>
+    ok({ you: who, operators: (await store.listOperators()).map(shown) });
 
   const add: Work<typeof NewOperatorBody> = async (_call, actor, body) => {
     const name = parseLabel(body.name);
     if (!name.ok) return invalid(`name ${name.problem}`);
+    // In a path browsers take them for steps: nobody could revoke such an operator there.
+    if (name.value === '.' || name.value === '..') return invalid('name must be more than dots');
     const made = await appoint.add(name.value, actor);
     if (!made) return invalid(`there is an operator named ${JSON.stringify(name.value)} already`);
     await known();
@@ -43,7 +46,7 @@ export function appointedEndpoints({ store, clock, operators }: AppointedParts) 
     const name = nameFrom(target.segment);
     if (!name.ok) return invalid(`name ${name.problem}`);
     if (!(await appoint.revoke(name.value, actor)))
-      return refuse('not_found', 'there is no live operator of this name');
+      return refuse('not_found', 'there is no active operator of this name');
     await known();
     return { status: 204 };
   };

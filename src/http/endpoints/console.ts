@@ -54,12 +54,23 @@ service again.</p>
 </html>
 `;
 
+interface ConsoleParts {
+  readonly docs: boolean;
+  /** At the same port. */
+  readonly metrics: boolean;
+  readonly folder?: string;
+}
+
 /** One route for each file; a page that is not built says how to get it, and never keeps the service from starting. */
-export function consoleRoutes({ docs, folder = builtFolder() }: { docs: boolean; folder?: string }): Route[] {
-  const routeOf = (path: string, name: string) => {
-    const file = join(folder, name);
-    return fileRoute(path, extname(name), existsSync(file) ? readFileSync(file) : Buffer.from(NOT_BUILT));
+export function consoleRoutes({ docs, metrics, folder = builtFolder() }: ConsoleParts): Route[] {
+  // The page has no links to what is not there.
+  const without = [...(docs ? [] : ['/docs', '/openapi.json']), ...(metrics ? [] : ['/metrics'])];
+  const bodyOf = (file: string) => {
+    const body = existsSync(file) ? readFileSync(file) : Buffer.from(NOT_BUILT);
+    if (without.length === 0 || !file.endsWith('.html')) return body;
+    return Buffer.from(body.toString().replace('<html', `<html data-without="${without.join(' ')}"`));
   };
+  const routeOf = (path: string, name: string) => fileRoute(path, extname(name), bodyOf(join(folder, name)));
   const assetsFolder = join(folder, 'assets');
   const assets = existsSync(assetsFolder) ? readdirSync(assetsFolder).map(name => `assets/${name}`) : [];
   return [

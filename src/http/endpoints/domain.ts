@@ -1,7 +1,7 @@
 /** `GET /v1/public/domain/{domain}`: the risk of one domain. */
 
-import { LRUCache } from 'lru-cache';
 import { type Parsed, parseSegment } from '../../core/domain.ts';
+import { lru } from '../../core/lru.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { Answer, Lookup } from '../../lookup.ts';
 import type { Rank } from '../../rank.ts';
@@ -16,7 +16,7 @@ const MOST_SEGMENTS = 20_000;
 
 export function domainEndpoint(parts: { doors: Doors; lookup: Lookup; rank: Rank; metrics: Metrics }) {
   const { doors, lookup, rank, metrics } = parts;
-  const parsedSegments = new LRUCache<string, Parsed>({ max: MOST_SEGMENTS });
+  const parsedSegments = lru<Parsed>(MOST_SEGMENTS);
 
   /** Parsing takes 3.5 µs, remembering 0.2 (2026-11-15). */
   function parse(segment: string): Parsed {

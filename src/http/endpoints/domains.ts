@@ -2,7 +2,7 @@
 
 import type { Type } from 'typebox';
 import { parseDomain } from '../../core/domain.ts';
-import { FairRow, type Leave, type Size } from '../../core/fair-row.ts';
+import { FairRow, type Leave, type Rest, type Size } from '../../core/fair-row.ts';
 import { REFUSALS, refuse } from '../../core/refusal.ts';
 import type { Answer, Lookup } from '../../lookup.ts';
 import type { Rank } from '../../rank.ts';
@@ -31,8 +31,9 @@ interface Parts {
 /** For who waits when the service ends: what is left of its time is for calls that were counted. */
 const ENDING = refuse('overloaded', 'the service is shutting down', 1);
 
-/** Of one caller, one at work and the others waiting. */
+/** Of one caller, one at work and the others waiting for their turn or for DNS; from many networks one of each. */
 const MOST_AT_ONCE = 64;
+const MOST_OF_KEY = 1_024;
 
 /**
  * What answers take while they are made: an explained name has 20 hosts of 253 letters at the most, and lists. All at once,
@@ -41,12 +42,13 @@ const MOST_AT_ONCE = 64;
 const NAME_BYTES = { plain: 512, explained: 8 * 1024 };
 const MOST_BYTES = 24 * 1024 * 1024;
 /**
- * A few names, and a thousand that are not explained, come in beside what waits for DNS: one listed name took 3.5 s behind
- * four keys with a thousand explained ones each (2026-11-17).
+ * A few names, a thousand that are not explained, and some that are come in beside what waits for DNS: one listed name took
+ * 3.5 s behind four keys with a thousand explained ones each, and so did a hundred explained ones (2026-11-17).
  */
 const SIZES: readonly Size[] = [
   { upTo: 48 * 1024, keeps: 1 / 16 },
   { upTo: MOST_NAMES * NAME_BYTES.plain, keeps: 3 / 16 },
+  { upTo: 128 * NAME_BYTES.explained, keeps: 1 / 16 },
 ];
 
 interface EndpointParts extends Parts {
@@ -57,11 +59,11 @@ interface EndpointParts extends Parts {
 }
 
 export function domainsEndpoint({ doors, isDraining, workers = 1, ...parts }: EndpointParts) {
-  const callers = new AtOnce(MOST_AT_ONCE);
+  const callers = new AtOnce(MOST_AT_ONCE, MOST_OF_KEY);
   const row = new FairRow(MOST_BYTES / workers, SIZES);
 
   /** In its turn, and counted then only: who waits may still leave. */
-  function serve(call: Call, names: Pick<Asked, 'domains' | 'explain'>): void {
+  function serve(call: Call, names: Omit<Asked, 'call' | 'keyId'>): void {
     if (hasLeft(call)) return call.finished(call, REFUSALS.bad_request.status);
     call.body?.stays();
     const work = (keyId: string) => new Batch(parts, { call, keyId, ...names }).begin();
@@ -77,11 +79,11 @@ export function domainsEndpoint({ doors, isDraining, workers = 1, ...parts }: En
     const bytes = domains.length * (explain ? NAME_BYTES.explained : NAME_BYTES.plain);
     let hasWaited = false;
     call.body?.waits(() => sendRefusal(call, NO_ROOM));
-    const begin = (leave: Leave) => {
+    const begin = (leave: Leave, rest: Rest) => {
       whenFinished(call, leave);
       // After a wait it begins at the end of another call, which is not to blame for what goes wrong in it.
       guarded(call, () =>
-        hasWaited && isDraining() ? sendRefusal(call, ENDING) : serve(call, { domains, explain }),
+        hasWaited && isDraining() ? sendRefusal(call, ENDING) : serve(call, { domains, explain, rest }),
       );
     };
     // Whoever has to make room while it waits is not kept in the row.
@@ -98,6 +100,8 @@ interface Asked {
   readonly keyId: string;
   readonly domains: readonly string[];
   readonly explain: boolean;
+  /** Its names were looked at, and some wait for DNS: others of its caller need not. */
+  readonly rest: Rest;
 }
 
 class Batch implements LongWork {
@@ -150,6 +154,7 @@ class Batch implements LongWork {
   #passed(): void {
     this.isDone = !this.#isLate || this.#missing === 0;
     this.#next = 0;
+    if (this.isDone && this.#missing > 0) this.#asked.rest();
   }
 
   #late(): void {

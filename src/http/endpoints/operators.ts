@@ -7,14 +7,14 @@ import { type AppointedParts, appointedEndpoints } from './appointed.ts';
 import { auditEndpoints } from './audit.ts';
 import { type DecisionParts, decisionEndpoints } from './decisions.ts';
 import { type FeedParts, feedEndpoints } from './feeds.ts';
-import { hostEndpoints } from './hosts.ts';
+import { type HostParts, hostEndpoints } from './hosts.ts';
 import { type KeyParts, keyEndpoints } from './keys.ts';
 import { overrideEndpoints } from './overrides.ts';
 import { type TrafficEndpointParts, trafficEndpoints } from './traffic.ts';
 
 export function operatorEndpoints(
   doors: Doors,
-  parts: FeedParts & TrafficEndpointParts & DecisionParts & KeyParts & AppointedParts,
+  parts: FeedParts & TrafficEndpointParts & DecisionParts & KeyParts & AppointedParts & HostParts,
 ): Route[] {
   return operatorRoutes(doors, {
     keys: keyEndpoints(parts),
