@@ -26,8 +26,12 @@ test.each(DOCUMENTS)('%s links to what is there, and names scripts that are', fi
 /** The blocks of a document that somebody would paste into a shell. */
 const shellOf = (file: string) => [...textOf(file).matchAll(/^```sh\n(.*?)^```$/gms)].map(found => found[1]!);
 
+/** What a document says that its commands answer. */
+const answersOf = (file: string) =>
+  [...textOf(file).matchAll(/^```json\n(.*?)^```$/gms)].map(found => JSON.stringify(JSON.parse(found[1]!)));
+
 /** What a test of its own runs: from a bare clone, and with the network. */
-const ELSEWHERE = /^(?:npm (?:start|test)|\.\/domain-risk feeds update)\b/;
+const ELSEWHERE = /^(?:git clone|npm (?:start|test)|\.\/domain-risk feeds update)\b/;
 
 describe.runIf(hasTool('curl'))('what a reader pastes into a shell', () => {
   const TOKEN = 'token-of-the-documents-0123456789abcdef';
@@ -74,5 +78,6 @@ describe.runIf(hasTool('curl'))('what a reader pastes into a shell', () => {
       });
     const code = await new Promise(resolve => shell.on('close', resolve));
     expect([code, said]).toEqual([0, expect.any(String)]);
+    if (file === 'README.md') for (const answer of answersOf(file)) expect(said).toContain(answer);
   });
 });

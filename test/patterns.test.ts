@@ -31,7 +31,7 @@ function* nodesOf(value: unknown): Generator<Node> {
 
 /** Every pattern of a file: literals, and `RegExp` of text that the file itself spells out. */
 function patternsIn(code: string, file: string): Pattern[] {
-  const nodes = [...nodesOf(parseAst(code, { lang: 'ts' }))];
+  const nodes = [...nodesOf(parseAst(code, { lang: file.endsWith('x') ? 'tsx' : 'ts' }))];
   const constants = new Map<string, string>();
   for (const { type, id, init } of nodes) {
     const text = type === 'VariableDeclarator' && isNode(init) ? textOf(init, constants) : undefined;
@@ -95,9 +95,9 @@ async function problemsIn(patterns: readonly Pattern[]): Promise<string[]> {
 }
 
 test('no pattern takes more than linear time, whatever text it is given', async () => {
-  const patterns = ['src', 'client/src'].flatMap(folder =>
+  const patterns = ['src', 'client/src', 'console/src'].flatMap(folder =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter(file => file.endsWith('.ts'))
+      .filter(file => /\.tsx?$/.test(file))
       .flatMap(file => patternsIn(readFileSync(join(ROOT, folder, file), 'utf8'), join(folder, file))),
   );
   expect(patterns.length).toBeGreaterThan(50);

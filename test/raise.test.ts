@@ -11,11 +11,11 @@ import type { FeedCheck } from '../src/core/freshness.ts';
 import type { KeyRecord } from '../src/core/key.ts';
 import { StoreUnavailable } from '../src/core/ports.ts';
 import { createRaise, RaisedCounts } from '../src/raise.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { createWebhook, MOST_WAITING } from '../src/webhook.ts';
 import { ACT } from './support/act.ts';
 import { keyRecord } from './support/records.ts';
 import { temporaryFolder } from './support/service.ts';
+import { storeAt } from './support/store.ts';
 
 const NOW = Date.UTC(2026, 10, 15);
 const DAY = 86_400_000;
@@ -82,10 +82,7 @@ test.each<[string, Partial<Seen>, string[]]>([
 
 test('of all servers one raises it, once, also after a restart, and again when it comes back', async () => {
   const path = join(temporaryFolder(), 'store.db');
-  const store = await openSqliteStore(path, error => {
-    throw error;
-  });
-  onTestFinished(() => store.close());
+  const store = await storeAt(path);
   await store.noteCheck(check('a', null));
   await store.noteCheck(check('b', 'too small', 5));
   // One that an earlier version followed, or that is switched off: nobody fetches it, and nobody misses it.
@@ -132,10 +129,7 @@ test('of all servers one raises it, once, also after a restart, and again when i
 });
 
 test('of hundreds of keys at their end each is told of, and the store is asked for none twice', async () => {
-  const store = await openSqliteStore(join(temporaryFolder(), 'store.db'), error => {
-    throw error;
-  });
-  onTestFinished(() => store.close());
+  const store = await storeAt(join(temporaryFolder(), 'store.db'));
   const ids = Array.from({ length: ENDING_AT_ONCE + 1 }, (_, at) => `key_${at}`);
   for (const id of ids) await store.createKey({ ...key, id, digest: id, expiresAt: NOW + DAY }, ACT);
   const told: string[] = [];

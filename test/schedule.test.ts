@@ -8,9 +8,9 @@ import { LEASE_MS } from '../src/core/lease.ts';
 import type { Store } from '../src/core/ports.ts';
 import { tellOfUpdates } from '../src/observe-updates.ts';
 import { hasten, PERIODS, type ScheduleParts, scheduleUpdates } from '../src/schedule.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import type { Updated } from '../src/update.ts';
 import { temporaryFolder } from './support/service.ts';
+import { storeAt } from './support/store.ts';
 
 const DAY = PERIODS.daily;
 const version = { version: '1', names: 7 };
@@ -36,11 +36,8 @@ beforeAll(async () => {
     temporaryFolder(end => void ends.push(end)),
     'domain-risk.db',
   );
-  const fail = (error: Error) => {
-    throw error;
-  };
-  stores = [await openSqliteStore(path, fail), await openSqliteStore(path, fail)];
-  ends.unshift(...stores.map(store => () => store.close()));
+  const atEnd = (end: () => void | Promise<void>) => void ends.unshift(end);
+  stores = [await storeAt(path, atEnd), await storeAt(path, atEnd)];
 });
 afterAll(async () => {
   for (const end of ends) await end();

@@ -23,10 +23,10 @@ import { LEASE_MS } from '../src/core/lease.ts';
 import type { Store } from '../src/core/ports.ts';
 import { createRaise } from '../src/raise.ts';
 import { BackupStatus, scheduleBackups } from '../src/scheduled-backups.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { ACT } from './support/act.ts';
 import { keyRecord, overrideOf } from './support/records.ts';
 import { startTestService, temporaryFolder } from './support/service.ts';
+import { storeAt } from './support/store.ts';
 
 const HOUR = 3_600_000;
 
@@ -35,10 +35,7 @@ async function world(
   key = keyRecord(),
   path = join(temporaryFolder(), 'store.db'),
 ) {
-  const store: Store = await openSqliteStore(path, error => {
-    throw error;
-  });
-  onTestFinished(() => store.close());
+  const store: Store = await storeAt(path);
   await store.createKey(key, ACT);
   const time = { now: Date.UTC(2026, 10, 16, 10, 20), ticks: 0 };
   const logged: string[] = [];

@@ -208,7 +208,7 @@ describe('in a thread of its own', () => {
       ['castle', 'failed'],
     ]);
     const noted = (await store.feedChecks()).find(({ feed }) => feed === 'held');
-    expect(noted?.problem).toBe('it did not come to its end within 2 s');
+    expect(noted?.problem).toBe('it did not finish within 2 s');
   });
 
   test('however many lists are lost, those behind them are updated', async () => {

@@ -1,7 +1,7 @@
 /** Guests of mail hosts that weigh as much as they can: settled, and where listed, named by two families of feeds and asked for by four keys. */
 
 import type { Catalog } from '../../src/core/catalog.ts';
-import type { Guest, GuestGroup, HostRecord } from '../../src/core/guest.ts';
+import { type Guest, type GuestGroup, type HostRecord, STAYING_DAYS } from '../../src/core/guest.ts';
 import { isEnough, learnableSum } from '../../src/core/learnable.ts';
 import { relisting } from '../../src/core/relist.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
@@ -10,12 +10,14 @@ export function guestOf(facts: Pick<Guest, 'host' | 'domain' | 'entry' | 'day'> 
   const listed = facts.entry !== null;
   return {
     sinceDay: '2026-01-01',
-    days: 1,
+    days: listed ? STAYING_DAYS : 1,
     swept: 2,
     keys: listed ? 0b1111 : null,
     corroborated: listed ? true : null,
     earnedBy: listed ? '2026-01-01' : null,
     earned: false,
+    via: null,
+    elsewhereDay: null,
     ...facts,
   };
 }
@@ -39,7 +41,8 @@ export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): G
     keys: 0b1111,
     sinceDay: '2026-01-01',
     lastDay: '2026-11-15',
-    days: 1,
+    days: listed ? STAYING_DAYS : 1,
+    via: '',
     count,
     entries: listed ? entriesOf(count, [name]) : '',
     ...facts,

@@ -3,6 +3,7 @@
 import { openVerdicts } from '../../src/compose.ts';
 import type { Catalog } from '../../src/core/catalog.ts';
 import type { Domain } from '../../src/core/domain.ts';
+import { STAYING_DAYS } from '../../src/core/guest.ts';
 import type { Store } from '../../src/core/ports.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { createResolver } from '../../src/dns/resolver.ts';
@@ -128,6 +129,15 @@ export interface Observed {
   readonly innocentFlagged: readonly string[];
   /** Unlisted names that were judged without a fresh answer of DNS. */
   readonly unasked: number;
+}
+
+const DAY_MS = 86_400_000;
+/** So many days pass, with as many looks as make a listed guest one that stays, with the one before. */
+export async function within(days: number, time: { now: number }, look: () => Promise<unknown>) {
+  for (let looks = 1; looks < STAYING_DAYS; looks++) {
+    time.now += (days * DAY_MS) / (STAYING_DAYS - 1);
+    await look();
+  }
 }
 
 /** Room for all names of a short form: laying out as much as a server has takes 0.02 s of each test. */

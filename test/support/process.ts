@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inject, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bareEnvironment, LONG_LISTS } from './environment.ts';
 import { type Cleanup, temporaryFolder } from './service.ts';
+import { storeAt } from './store.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 export const CLI = inject('cli');
@@ -241,12 +241,8 @@ export function makeKey(folder: string, ...limits: string[]): Promise<MadeKey> {
 }
 
 /** A store on the same file, in the tester's own process: for keys by the dozen, which commands make too slowly. */
-export async function openBeside(folder: string, cleanup: Cleanup = onTestFinished): Promise<Store> {
-  const store = await openSqliteStore(join(folder, 'domain-risk.db'), error => {
-    throw error;
-  });
-  cleanup(() => store.close());
-  return store;
+export function openBeside(folder: string, cleanup: Cleanup = onTestFinished): Promise<Store> {
+  return storeAt(join(folder, 'domain-risk.db'), cleanup);
 }
 
 /** Whether a tool of the system is there; says so where not, and fails where everything must be tested. */
