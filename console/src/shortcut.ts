@@ -9,11 +9,14 @@ const WANTED = '?search';
 let isWanted = location.search === WANTED;
 if (isWanted) history.replaceState(null, '', `${location.pathname}${location.hash}`);
 
-/** Whether the search is to have the focus of the view that has just come, instead of its heading. */
+/**
+ * Whether the search is to have the focus of the view that has just come, instead of its heading. It stays wanted until a
+ * view with a search is there: the one before it may be told late that it has come.
+ */
 export function takesFocus(): boolean {
-  const wasWanted = isWanted;
+  if (!isWanted || !focusSearch()) return false;
   isWanted = false;
-  return wasWanted && focusSearch();
+  return true;
 }
 
 function focusSearch(): boolean {

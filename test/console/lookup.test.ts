@@ -153,9 +153,16 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await answerAbout(page, 'fresh.example.net');
     expect([used, await service().used(key)]).toEqual([3, 3]);
 
-    await page.evaluate("location.hash = '#/no/such/page'");
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await page.keyboard.press('/');
+    // However fast the key is pressed: here as soon as the page is there, before it has taken the focus.
+    await page.evaluate(`new Promise(done => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector('main h1')?.textContent !== 'Page not found') return;
+        observer.disconnect();
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true }));
+        done();
+      }).observe(document.querySelector('main'), { childList: true, subtree: true });
+      location.hash = '#/no/such/page';
+    })`);
     await soon(() => page.evaluate('document.activeElement?.tagName')).toBe('TEXTAREA');
     expect(await page.title()).toBe('Look up · domain-risk');
     await namesField(page).fill('a/b');
