@@ -41,6 +41,7 @@ export class Asking<T> {
     { resolve(value: never): void; reject(error: Error): void; progress?: Progress }
   >();
   #next = 0;
+  #ended: string | undefined;
 
   constructor(port: { postMessage(question: Question): void }, deadlineMs: number) {
     this.#port = port;
@@ -53,6 +54,7 @@ export class Asking<T> {
     deadline: number | null = this.#deadlineMs,
     progress?: Progress,
   ): Promise<Op<T>[K]['result']> => {
+    if (this.#ended !== undefined) return Promise.reject(new StoreUnavailable(this.#ended));
     const id = this.#next++;
     const { promise, resolve, reject } = Promise.withResolvers<Op<T>[K]['result']>();
     this.#waiting.set(id, progress ? { resolve, reject, progress } : { resolve, reject });
@@ -80,6 +82,7 @@ export class Asking<T> {
 
   /** Nobody will answer any more. */
   end(why: string): void {
+    this.#ended ??= why;
     for (const call of this.#waiting.values()) call.reject(new StoreUnavailable(why));
     this.#waiting.clear();
   }
