@@ -459,7 +459,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await tabTo(page, /^Operator$/);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Operator', level: 1 }).waitFor();
-    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Operator');
+    await soon(() => page.evaluate('document.activeElement?.textContent')).toBe('Operator');
     await tabTo(page, /^API key or operator token$/);
     await page.keyboard.insertText(TOKEN);
     await page.keyboard.press('Enter');
@@ -489,14 +489,14 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await page.keyboard.press('Enter');
     await secret.waitFor({ state: 'detached' });
     await page.getByRole('row', { name: /^made by keyboard/ }).waitFor();
-    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Create a key');
+    await soon(() => page.evaluate('document.activeElement?.textContent')).toBe('Create a key');
 
     await tabTo(page, /^Revoke made by keyboard$/);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Revoke made by keyboard' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe(
+    await soon(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe(
       'Revoke made by keyboard',
     );
   });

@@ -217,9 +217,9 @@ describe.runIf(hasBrowser())('the API reference', PATIENT, () => {
     await soon(async () => Math.abs(await page.evaluate<number>(top))).toBeLessThan(100);
     await page.goto(`${service().base}/docs`);
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+    await soon(() => page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    await soon(() => page.evaluate('document.activeElement.id')).toBe('content');
     const contents = page.getByRole('navigation', { name: 'Contents' });
     await contents.getByRole('link', { name: 'Set an override' }).click();
     expect(new URL(page.url()).hash).toBe('#setOverride');

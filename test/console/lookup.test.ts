@@ -139,7 +139,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await graph.getByRole('link', { name: first! }).press('Enter');
     await answerAbout(page, 'mailinator.com');
     expect(new URL(page.url()).hash).toBe('#/d/mailinator.com');
-    expect(await page.evaluate('document.activeElement?.id')).toBe('result-title');
+    await soon(() => page.evaluate('document.activeElement?.id')).toBe('result-title');
     expect(await namesField(page).inputValue()).toBe('mailinator.com');
 
     // What was paid for is not paid for again.
@@ -240,7 +240,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     }
     await lookUp(page, 'Ann.Private@mailinator.com');
     await page.getByText('Enter an API key. Lookups count against its quota').waitFor();
-    expect(await page.evaluate("document.activeElement?.getAttribute('type')")).toBe('password');
+    await soon(() => page.evaluate("document.activeElement?.getAttribute('type')")).toBe('password');
     for (const [typed, hint] of [
       [secret.slice(0, 20), 'This key looks incomplete.'],
       ['two words', 'This is neither an API key (drk_…) nor an operator token.'],

@@ -324,7 +324,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
       /5 domains judged, by reason Safe, 100 % 5 Disposable, 0 % 0/,
     );
     await page.getByText('The old secret works until').waitFor();
-    expect(await focused(page)).toBe('big shop');
+    await soon(() => focused(page)).toBe('big shop');
     await button(page, 'Rotate big shop').click();
     await page.getByText('The secret before still works, and ends now').waitFor();
     await page.getByRole('dialog').getByLabel('Old secret').selectOption('revoke now');
@@ -338,11 +338,13 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await page.getByText('This cannot be undone').waitFor();
     await button(page.getByRole('dialog'), 'Cancel').click();
     expect(await status(third)).toBe(200);
-    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Revoke big shop');
+    await soon(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe(
+      'Revoke big shop',
+    );
     await button(page, 'Revoke big shop').click();
     await send(page, 'Revoke');
     await soon(() => rowOf(page, 'big shop')).toContain('revoked');
-    expect(await focused(page)).toBe('Keys');
+    await soon(() => focused(page)).toBe('Keys');
     expect(await status(third)).toBe(401);
     expect(await button(page, 'Edit big shop').count()).toBe(0);
 
@@ -538,7 +540,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
       .click();
     await send(page, 'Remove');
     await page.getByText('No overrides').waitFor();
-    expect(await focused(page)).toBe('Overrides');
+    await soon(() => focused(page)).toBe('Overrides');
     expect(await verdict()).toMatchObject({ reason: 'safe' });
 
     // Right on the page of the domain too.
