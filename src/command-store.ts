@@ -3,22 +3,14 @@
 import { tellFormChange } from './compose.ts';
 import type { Config } from './config.ts';
 import type { Store } from './core/ports.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
-
-/** Beyond this it is the disk; no caller waits, and the list of all hosts alone takes more than a second. */
-const COMMAND_MS = 10_000;
+import { openSqliteStoreHere } from './store/sqlite/here.ts';
 
 /** Most commands run on the file, and start faster without the driver. */
 const postgres = () => import('./store/postgres/store.ts');
 
 /** Of a file whoever calls has looked whether there is one (`commands/world.ts`). */
-export async function openCommandStore(
-  { database }: Config,
-  onDeath: (error: Error) => void,
-  mayMake = false,
-): Promise<Store> {
-  if (database.kind === 'sqlite')
-    return openSqliteStore(database.path, onDeath, tellFormChange, COMMAND_MS, false);
+export async function openCommandStore({ database }: Config, mayMake = false): Promise<Store> {
+  if (database.kind === 'sqlite') return openSqliteStoreHere(database.path, tellFormChange);
   const { openPostgresStore } = await postgres();
   return openPostgresStore(database.url, Date.now, tellFormChange, 1, mayMake);
 }

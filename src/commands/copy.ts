@@ -9,8 +9,8 @@ import type { Command } from 'commander';
 import { refuseRestore } from '../command-store.ts';
 import { type Restored, restoredInWords } from '../core/restored.ts';
 import { StoreRefused } from '../store/refused.ts';
+import { openSqliteStoreHere } from '../store/sqlite/here.ts';
 import { examine, isMarked } from '../store/sqlite/open.ts';
-import { openSqliteStore } from '../store/sqlite/store.ts';
 import { journalsOf } from '../store/sqlite/whole-copy.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
 import { actor, hasStore, readWorld, withStore, withStoreOrNew } from './world.ts';
@@ -73,9 +73,7 @@ async function restore(file: string, { dryRun = false, yes, json }: RestoreOptio
 async function comparedWithNothing(source: string): Promise<Restored> {
   const folder = temporaryFolder();
   try {
-    const store = await openSqliteStore(join(folder, 'empty.db'), error => {
-      throw error;
-    });
+    const store = await openSqliteStoreHere(join(folder, 'empty.db'));
     return await store.compareBackup(source).finally(() => store.close());
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -69,9 +69,7 @@ async function lookAtStore(config: Config): Promise<Finding[]> {
       return [
         failed('store', `there is none at ${where}`, `set ${setting}, or start the service to make one`),
       ];
-    store = await openCommandStore(config, error => {
-      throw error;
-    });
+    store = await openCommandStore(config);
     await store.ready();
     const keys = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === null).length;
     await proveWrite(store);

@@ -67,7 +67,7 @@ function placeValue(text: string, before: ReadonlyMap<string, string> = new Map(
 
 async function status(options: { json?: boolean }): Promise<void> {
   const config = readWorld();
-  const store = (await hasStore(config)) ? await openCommandStore(config, failed) : undefined;
+  const store = (await hasStore(config)) ? await openCommandStore(config) : undefined;
   if (!store) tellNoStore(config, 'only what is installed is shown');
   try {
     const { feedsOff } = config;
@@ -116,10 +116,6 @@ async function status(options: { json?: boolean }): Promise<void> {
   } finally {
     await store?.close();
   }
-}
-
-function failed(error: unknown): void {
-  throw error;
 }
 
 const sum = (counts: object) => Object.values(counts).reduce((total: number, count) => total + count, 0);

@@ -150,7 +150,7 @@ async function withVerdicts(
   const isStored = await hasStore(config);
   if (!isStored) tellNoStore(config, 'judged without overrides, updated lists and learned hosts');
   const resolver = options.offline ? OFFLINE : openResolver(config);
-  const store = isStored ? await openCommandStore(config, failed) : (NO_STORE as Store);
+  const store = isStored ? await openCommandStore(config) : (NO_STORE as Store);
   try {
     const catalog = await loadCatalog(config, () => {}, store);
     const clock = Date.now;

@@ -138,10 +138,7 @@ export async function tellNewStore(config: Config): Promise<void> {
 }
 
 async function opened<T>(config: Config, work: Work<T>, mayMake: boolean): Promise<T> {
-  const failed = (error: Error) => {
-    throw error;
-  };
-  const store = await openCommandStore(config, failed, mayMake);
+  const store = await openCommandStore(config, mayMake);
   try {
     const moved = movedStore(config);
     if (moved)

@@ -14,8 +14,9 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { toldOf } from '../../src/store/form.ts';
+import { type OnFormChange, toldOf } from '../../src/store/form.ts';
 import { canFollowJournal, JOURNAL_BYTES } from '../../src/store/sqlite/heads.ts';
+import { openSqliteStoreHere } from '../../src/store/sqlite/here.ts';
 import { isMountPoint } from '../../src/store/sqlite/one-name.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
@@ -29,15 +30,11 @@ const REFUSED = /was deleted or replaced while it was in use/;
 
 /** A store with a key, and one call on it that has been counted. */
 async function inUse(path: string, told: string[] = [], isServed = false) {
-  const store = await openSqliteStore(
-    path,
-    error => {
-      throw error;
-    },
-    change => void told.push(toldOf(change)),
-    undefined,
-    isServed,
-  );
+  const tell: OnFormChange = change => void told.push(toldOf(change));
+  const die = (error: Error) => {
+    throw error;
+  };
+  const store = await (isServed ? openSqliteStore(path, die, tell) : openSqliteStoreHere(path, tell));
   onTestFinished(() => store.close());
   const key = someKey();
   await store.createKey(key, ACT);

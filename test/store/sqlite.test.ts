@@ -295,7 +295,8 @@ describe('a lock that another process holds', () => {
   }
 
   test('refuses the count within a second, never holds the event loop, and passes by itself', async () => {
-    const { path, store } = await newStore();
+    const path = join(temporaryFolder(), 'domain-risk.db');
+    const store = await servedStore(path);
     const key = someKey();
     await store.createKey(key, ACT);
     const revision = await store.revision();
@@ -362,7 +363,7 @@ describe('a lock that another process holds', () => {
       const other = new DatabaseSync(path);
       onTestFinished(() => other.close());
       other.exec(`PRAGMA journal_mode = DELETE; BEGIN ${kind}`);
-      const opening = storeAt(path);
+      const opening = servedStore(path);
       // Longer than others wait for a lock.
       await pause(800);
       other.exec('ROLLBACK');
@@ -641,7 +642,7 @@ describe('a backup', () => {
   test('taken while another process writes is consistent, whole, for its own user only', async () => {
     const { path, store } = await newStore();
     insertFlags(path, 60_000, "'x' || n || '.example', 'key_1', 0, 'undeliverable'");
-    const other = await storeAt(path);
+    const other = await servedStore(path);
     let writing = true;
     let written = 0;
     const writer = (async () => {

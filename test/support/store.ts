@@ -1,6 +1,8 @@
 /** A store in the test's own process, on a file. */
 
 import { onTestFinished } from 'vitest';
+import type { Store } from '../../src/core/ports.ts';
+import { openSqliteStoreHere } from '../../src/store/sqlite/here.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Cleanup } from './service.ts';
 
@@ -15,9 +17,9 @@ export async function servedStore(path: string, cleanup: Cleanup = onTestFinishe
   return store;
 }
 
-/** As commands open it: with a thread less, which would take 0.1 s of a processor (2026-11-17). */
-export async function storeAt(path: string, cleanup: Cleanup = onTestFinished): Promise<SqliteStore> {
-  const store = await openSqliteStore(path, die, undefined, undefined, false);
+/** As commands open it: without threads, each of which would take 0.1 s of a processor (2026-11-17). */
+export async function storeAt(path: string, cleanup: Cleanup = onTestFinished): Promise<Store> {
+  const store = await openSqliteStoreHere(path);
   cleanup(() => store.close());
   return store;
 }

@@ -7,12 +7,12 @@ import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
 import { type Asking, NO_DEADLINE } from './asking.ts';
 import { isOfSystem, unavailabilityOf } from './codes.ts';
+import type { Records } from './connection.ts';
 import type { Copier } from './copier.ts';
 import { examine, isMarked, openDatabase, read, refuseUnknownColumns } from './open.ts';
 import { giveBackup } from './owner.ts';
 import { type Missing, missingIn } from './schema.ts';
 import { copyWhole } from './whole-copy.ts';
-import type { Records } from './worker.ts';
 
 /** What is done in a thread that is started for it. */
 export type InThreadOfItsOwn = <T>(work: (ask: Asking<Copier>['ask']) => Promise<T>) => Promise<T>;

@@ -11,11 +11,12 @@ import { fromBytes, fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
 import type { SqliteRow } from '../table.ts';
 import { type Asking, DEADLINE_MS, NO_DEADLINE } from './asking.ts';
+import type { Counter, Records } from './connection.ts';
 import type { Copier } from './copier.ts';
 import { createCopies, type InThreadOfItsOwn } from './copies.ts';
 import { forgetPair } from './pair.ts';
 import { DistantThread, LateThread, Thread } from './thread.ts';
-import type { Counter, Records, WorkerData } from './worker.ts';
+import type { WorkerData } from './worker.ts';
 
 type Ask = Asking<Records>['ask'];
 
@@ -40,42 +41,36 @@ export interface SqliteStore extends Store {
   share(): Promise<StorePorts>;
 }
 
-/**
- * Opens the file at `path`, or throws StoreRefused with a message that names the fix. Where no calls are served, one
- * thread does all but counting: a second one costs 0.1 s, a third of a command (2026-11-17).
- */
+/** Opens the file at `path` for a server, or throws StoreRefused with a message that names the fix. */
 export async function openSqliteStore(
   path: string,
   onDeath: (error: Error) => void,
   onFormChange: OnFormChange = () => {},
   deadlineMs = DEADLINE_MS,
-  isServed = true,
 ): Promise<SqliteStore> {
   const start = <T extends { close(): void }>(data: Omit<WorkerData, 'path'>) =>
     new Thread<T>({ path, ...data }, onDeath, onFormChange, deadlineMs);
-  const direct = start<Records>({ role: 'records', isFirst: true, isServed });
+  const direct = start<Records>({ role: 'records' });
   const file = (await direct.up)!;
-  const counter = new LateThread(() => start<Counter>({ role: 'counter', isFirst: false, file }));
+  const counter = new LateThread(() => start<Counter>({ role: 'counter', file }));
   // Bulk work goes to a thread of its own: a call that needs its key read never waits behind it.
-  const bulk = isServed
-    ? new LateThread(() => start<Records>({ role: 'records', isFirst: false, file }))
-    : undefined;
+  const bulk = new LateThread(() => start<Records>({ role: 'records', file }));
   let closing: Promise<void> | undefined;
 
   return {
-    ...storeOn({ counter: counter.ask, direct: direct.ask, bulk: (bulk ?? direct).ask }, deadlineMs),
-    ...createCopies(path, (bulk ?? direct).ask, apartAt(path, deadlineMs)),
+    ...storeOn({ counter: counter.ask, direct: direct.ask, bulk: bulk.ask }, deadlineMs),
+    ...createCopies(path, bulk.ask, apartAt(path, deadlineMs)),
     share: async () => ({
       counter: await counter.connect(),
       direct: direct.connect(),
-      bulk: await (bulk ?? direct).connect(),
+      bulk: await bulk.connect(),
     }),
     close() {
       // One after the other: the last one out empties the journal (a WAL checkpoint), and two at once each take the
       // other for it. The first one is the last: until then others see that the store is in use.
       closing ??= counter
         .stop()
-        .then(() => bulk?.stop())
+        .then(() => bulk.stop())
         .then(() => direct.stop())
         .then(() => {
           closeSync(file);
@@ -101,10 +96,10 @@ export function joinSqliteStore(path: string, ports: StorePorts, deadlineMs = DE
 }
 
 /** A disk for backups that does not answer holds up nobody but the thread that asks it. Where that one dies, a backup failed. */
-function apartAt(path: string, deadlineMs: number): InThreadOfItsOwn {
+export function apartAt(path: string, deadlineMs: number): InThreadOfItsOwn {
   return async work => {
     const thread = new Thread<Copier>(
-      { path, role: 'copier', isFirst: false },
+      { path, role: 'copier' },
       () => {},
       () => {},
       deadlineMs,
@@ -118,7 +113,7 @@ function apartAt(path: string, deadlineMs: number): InThreadOfItsOwn {
   };
 }
 
-function storeOn(
+export function storeOn(
   ask: { readonly counter: Asking<Counter>['ask']; readonly direct: Ask; readonly bulk: Ask },
   deadlineMs: number,
 ): Omit<Store, 'close' | keyof ReturnType<typeof createCopies>> {

@@ -1,52 +1,26 @@
 /** A thread that owns one connection to the embedded store, so that no lock and no fsync stops the event loop. */
 
-import { openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FormChange, SetAside } from '../form.ts';
 import { StoreRefused } from '../refused.ts';
-import { type AddedFeeds, createAddedFeeds } from './added-feeds.ts';
 import type { Answer, Newcomer, Question } from './asking.ts';
-import { type Audit, createAudit } from './audit.ts';
-import { copyingBefore } from './before.ts';
-import { type Changes, createChanges } from './changes.ts';
+import {
+  type Connection,
+  type Counter,
+  connectCounter,
+  connectFirst,
+  connectRecords,
+  type Records,
+} from './connection.ts';
 import { type Copier, createCopier } from './copier.ts';
-import { createDecisions, type Decisions } from './decisions.ts';
-import { createEvents, type Events } from './events.ts';
-import { createFeedChecks, type FeedChecks } from './feed-checks.ts';
-import { createFlags, type Flags } from './flags.ts';
-import { guardFile } from './guard.ts';
-import { createHosts, type Hosts } from './hosts.ts';
-import { enterUse, type Use } from './in-use.ts';
-import { createKeys, type Keys } from './keys.ts';
-import { createLeases, type Leases } from './leases.ts';
-import { createVerdicts, type KeptVerdicts } from './mix.ts';
-import { refuseOtherNames } from './one-name.ts';
-import { openDatabase, openFirst, prepareFolder } from './open.ts';
-import { createOperators, type Operators } from './operators.ts';
-import { createOverrides, type Overrides } from './overrides.ts';
-import { realOf, setStrangersAside } from './pair.ts';
-import { createRestore, type Restore } from './restore.ts';
-import { createRevisions, type Revisions } from './revision.ts';
-import { createServers, type Servers } from './servers.ts';
 import { failureOf, SharedCommits } from './shared-commits.ts';
-import { createSigning, type Signing } from './signing.ts';
-import { createSnapshots, type Snapshots } from './snapshots.ts';
-import { createSpender, type Spender } from './spender.ts';
-import { createTraffic, type TrafficSlots } from './traffic.ts';
-import { createUsage, type Usage } from './usage.ts';
-import { createWhereabouts, type KeptWhereabouts } from './whereabouts.ts';
+import type { Spender } from './spender.ts';
 
 export interface WorkerData {
   readonly path: string;
   /** The counter counts calls and does nothing else, a copier makes copies; one of records does all the rest. */
   readonly role: 'counter' | 'records' | 'copier';
-  /** It looks the file over and changes its tables where they have to: seconds for a large one. */
-  readonly isFirst: boolean;
-  /** By a server, which goes on with the file that is there, whatever was there before. */
-  readonly isServed?: boolean;
-  /** A descriptor of the file, which the first one has opened. */
+  /** A descriptor of the file, which the first one has opened, by its own. */
   readonly file?: number;
 }
 
@@ -57,38 +31,8 @@ export type Reply =
   | { readonly failed: Error }
   | Answer;
 
-interface Connection {
-  close(): void;
-}
-
-export interface Counter extends Connection, Spender {}
-
-export interface Records
-  extends Connection,
-    Pick<Revisions, 'revision'>,
-    Keys,
-    Usage,
-    Overrides,
-    Flags,
-    Hosts,
-    Snapshots,
-    Audit,
-    Signing,
-    Servers,
-    Leases,
-    FeedChecks,
-    AddedFeeds,
-    Operators,
-    Changes,
-    TrafficSlots,
-    Decisions,
-    KeptVerdicts,
-    Events,
-    KeptWhereabouts,
-    Restore {}
-
 const port = parentPort!;
-const { path, role, isFirst, isServed = false, file } = workerData as WorkerData;
+const { path, role, file } = workerData as WorkerData;
 const tell = (reply: Reply, to = port) => to.postMessage(reply, handedOver(reply));
 /** The question that is being worked at, and who has asked it. */
 let current = { id: 0, from: port };
@@ -99,56 +43,15 @@ function handedOver(reply: Reply): ArrayBuffer[] {
   return value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : [];
 }
 
-/** Of the first one, which is the last one to leave. */
-let use: Use | undefined;
-
 /** Nothing where the start is refused. It is told in words: on the way an error loses its kind. */
-function open(): DatabaseSync | undefined {
-  if (!isFirst) return openDatabase(path);
+function openFirst(): Connection<Records> | undefined {
   try {
-    const real = realOf(path);
-    prepareFolder(dirname(real));
-    refuseOtherNames(real);
-    use = enterUse(real);
-    const change = setStrangersAside(path, use, isServed);
-    if (change) tell({ change });
-    return openFirst(
-      path,
-      copyingBefore(path, change => tell({ change })),
-    );
+    return connectFirst(path, true, change => tell({ change }));
   } catch (error) {
-    use?.end();
     if (error instanceof StoreRefused) tell({ refused: { problem: error.problem, fix: error.fix } });
     else tell({ failed: error as Error });
     return undefined;
   }
-}
-
-function recordsOn(db: DatabaseSync): Omit<Records, 'close'> {
-  const revisions = createRevisions(db);
-  return {
-    revision: revisions.revision,
-    ...createKeys(db, revisions),
-    ...createUsage(db),
-    ...createOverrides(db, revisions),
-    ...createFlags(db),
-    ...createHosts(db),
-    ...createSnapshots(db),
-    ...createAudit(db),
-    ...createSigning(db),
-    ...createServers(db),
-    ...createLeases(db),
-    ...createFeedChecks(db),
-    ...createAddedFeeds(db),
-    ...createOperators(db, revisions),
-    ...createChanges(db),
-    ...createTraffic(db),
-    ...createDecisions(db),
-    ...createVerdicts(db),
-    ...createEvents(db),
-    ...createWhereabouts(db),
-    ...createRestore(db, revisions),
-  };
 }
 
 /** For who has asked what is being worked at now. */
@@ -157,37 +60,16 @@ function reporting(): (done: number, total: number) => void {
   return (done, total) => tell({ id, done, total }, from);
 }
 
-function serve(db: DatabaseSync): void {
-  // Not closed with the thread: as in heads.ts.
-  const opened = file ?? openSync(path, 'r');
-  const guard = guardFile(path, opened, isFirst);
-  const close = () => {
-    guard.close(db);
-    use?.end();
-  };
-  const before = guard.checkNowAndThen;
-  if (role !== 'counter')
-    return answerWith({ ...recordsOn(db), close }, { before, behind: guard.check, opened });
-  const spender = createSpender(db);
-  answerWith({ ...spender, close }, { before, behind: guard.checkFile, opened }, spender);
-}
+/** A copier has no connection of its own: each copy has two. */
+type Work = Omit<Connection<Counter | Records | Copier>, 'file'> & { readonly file?: number };
 
-/** What is looked at before and behind each work, and the descriptor of the file that others are to have. */
-interface Watch {
-  before(): void;
-  behind(): void;
-  readonly opened?: number;
-}
-
-const NOTHING_WATCHED: Watch = { before() {}, behind() {} };
-
-function answerWith(ops: Counter | Records | Copier, watch: Watch, spender?: Spender): void {
+function answerWith({ ops, before, behind, file }: Work, spender?: Spender): void {
   async function answer({ id, op, args }: Question, from: MessagePort): Promise<void> {
     current = { id, from };
     try {
-      if (op !== 'close') watch.before();
+      if (op !== 'close') before();
       const value = await (ops[op as keyof typeof ops] as (...args: readonly unknown[]) => unknown)(...args);
-      if (op !== 'close') watch.behind();
+      if (op !== 'close') behind();
       tell({ id, value }, from);
     } catch (error) {
       tell(failureOf(id, error), from);
@@ -195,9 +77,9 @@ function answerWith(ops: Counter | Records | Copier, watch: Watch, spender?: Spe
   }
 
   const spend: Spender['spend'] = groups => {
-    watch.before();
+    before();
     const results = spender!.spend(groups);
-    watch.behind();
+    behind();
     return results;
   };
   const commits = spender && new SharedCommits(spend, tell);
@@ -209,11 +91,17 @@ function answerWith(ops: Counter | Records | Copier, watch: Watch, spender?: Spe
       else void answer(question, newcomer);
     });
   });
-  tell({ isUp: true, file: watch.opened });
+  tell({ isUp: true, file });
 }
 
-if (role === 'copier') answerWith(createCopier(path, reporting), NOTHING_WATCHED);
-else {
-  const db = open();
-  if (db) serve(db);
+function serve(): void {
+  if (role === 'copier') return answerWith({ ops: createCopier(path, reporting), before() {}, behind() {} });
+  if (role === 'counter') {
+    const counter = connectCounter(path, file!);
+    return answerWith(counter, counter.ops);
+  }
+  const records = file === undefined ? openFirst() : connectRecords(path, file);
+  if (records) answerWith(records);
 }
+
+serve();
