@@ -38,6 +38,8 @@ export function parseOverrides(text: string, author: string | null, now: number)
     return unread(
       `the first line must name columns: domain, action, and any of ${COLUMNS.slice(2).join(', ')}`,
     );
+  const twice = columns.find((name, at) => columns.indexOf(name) < at);
+  if (twice !== undefined) return unread(`the first line names the column ${twice} twice: leave one of them`);
   if (lines.length > MOST_LINES) return unread(`${lines.length} lines, at most ${MOST_LINES} at once`);
   const overrides = new Map<string, Wanted>();
   const problems: string[] = [];
@@ -54,13 +56,13 @@ export function parseOverrides(text: string, author: string | null, now: number)
   return { overrides: [...overrides.values()], expired, problems };
 }
 
-const YES_NO: Readonly<Record<string, boolean>> = {
-  '': false,
-  false: false,
-  no: false,
-  true: true,
-  yes: true,
-};
+const YES_NO: ReadonlyMap<string, boolean> = new Map([
+  ['', false],
+  ['false', false],
+  ['no', false],
+  ['true', true],
+  ['yes', true],
+]);
 
 function overrideOf(of: (column: Column) => string, author: string | null): Checked<Wanted> {
   const parsed = parseDomain(of('domain'));
@@ -68,7 +70,7 @@ function overrideOf(of: (column: Column) => string, author: string | null): Chec
   const action = of('action').toLowerCase();
   if (!OVERRIDE_ACTIONS.includes(action as OverrideAction))
     return bad(`action must be one of ${OVERRIDE_ACTIONS.join(', ')}`);
-  const below = YES_NO[of('below').toLowerCase()];
+  const below = YES_NO.get(of('below').toLowerCase());
   if (below === undefined) return bad('below must be yes or no');
   const note = labelOf(of('note'));
   if (!note.ok) return bad(`note ${note.problem}`);

@@ -1,6 +1,6 @@
 /** How the console looks and handles: light and dark, wide and narrow, by keyboard, its weight and its guards. */
 
-import type { Page } from 'playwright-core';
+import type { Page, ViewportSize } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { GraphHost } from '../../console/src/graph.ts';
 import { ACT } from '../support/act.ts';
@@ -55,10 +55,10 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await store.setOverride({ domain, action: 'deny', expiresAt: null, ...rest }, ACT);
   });
 
-  const LOOKS = [
+  const LOOKS: readonly (readonly ['light' | 'dark', ViewportSize])[] = [
     ['light', WIDE],
     ['dark', SMALLEST],
-  ] as const;
+  ];
   let looks = 0;
 
   /**
@@ -69,7 +69,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     const overflow =
       "document.documentElement.scrollWidth > innerWidth ? ['scrolls sideways at ' + innerWidth] : []";
     const found: string[] = [];
-    for (const [at, [theme, size]] of sized<readonly (typeof LOOKS)[number][]>([LOOKS[looks++ % 2]!], LOOKS).entries()) {
+    for (const [at, [theme, size]] of sized([LOOKS[looks++ % 2]!], LOOKS).entries()) {
       await page.emulateMedia({ colorScheme: theme });
       await resize(page, size);
       const inThis = [

@@ -56,9 +56,14 @@ export class Asking<T> {
   ): Promise<Op<T>[K]['result']> => {
     if (this.#ended !== undefined) return Promise.reject(new StoreUnavailable(this.#ended));
     const id = this.#next++;
+    try {
+      this.#port.postMessage({ id, op, args });
+    } catch (error) {
+      // What cannot be cloned: nobody will answer, and whoever asked is told.
+      return Promise.reject(error);
+    }
     const { promise, resolve, reject } = Promise.withResolvers<Op<T>[K]['result']>();
     this.#waiting.set(id, progress ? { resolve, reject, progress } : { resolve, reject });
-    this.#port.postMessage({ id, op, args });
     if (deadline === null) return promise;
     const wait = waitAtMost(deadline, () => {
       this.#waiting.delete(id);
