@@ -1,7 +1,4 @@
-/**
- * `npm test`: system parts that some tests need, the console, types, style, tests. Ends when the console cannot be built,
- * or types or style are wrong.
- */
+/** `npm test`: system parts that some tests need, types, style, tests. Ends when types or style are wrong. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,7 +60,6 @@ const checked = runAll(
   { name: 'Types of the console', args: [bin('typescript/bin/tsc'), '-p', 'console', ...ONE_AT_A_TIME] },
   { name: 'Style', args: [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'] },
 );
-if (!(await runAll({ name: 'Console', args: [join(root, 'scripts/build-console.ts')] }))) process.exit(1);
 
 /** `statfs` of what is kept in memory (linux/magic.h). */
 const TMPFS = 0x01021994;

@@ -84,12 +84,8 @@ export interface SharedConsole {
   visit(path?: string, options?: VisitOptions): Promise<Page>;
 }
 
-/** The console as it is now, a service that serves it and a browser to visit it: one of each for all tests of a file. */
+/** A service that serves the console and a browser to visit it: one of each for all tests of a file. */
 export function sharedConsole(options: TestServiceOptions = {}): SharedConsole {
-  beforeAll(async () => {
-    // Loading it builds it where its sources have changed.
-    await import('../../scripts/build-console.ts');
-  });
   const service = sharedService(options);
   const visit = sharedBrowser();
   return { service, visit: (path = '', visiting = {}) => visit(`${service().base}/${path}`, visiting) };

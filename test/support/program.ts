@@ -4,6 +4,7 @@
  * 145 ms, 2026-11-17), and tests start hundreds of both.
  */
 
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -17,6 +18,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { build, type Plugin } from 'vite';
 import type { TestProject, VitestPluginContext } from 'vitest/node';
 
@@ -37,10 +39,11 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest calls it once, before the workers start. */
+/** Vitest calls it once, before the workers start. The console is built beside it: each keeps one core busy only. */
 export default async function setup({ provide }: TestProject): Promise<void> {
   const built = builtFolder();
-  if (!existsSync(built)) await buildInto(built);
+  const console = promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build-console.ts')]);
+  await Promise.all([console, existsSync(built) || buildInto(built)]);
   provide('cli', join(built, 'cli.js'));
 }
 
