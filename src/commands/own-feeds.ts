@@ -81,12 +81,17 @@ function formatOf(place: string): Format {
 async function add(name: string, place: string, options: AddOptions): Promise<void> {
   const wanted = await wantedFrom(name, place, options);
   const { added, updated } = await withStore((store, config) => addTo(store, config, wanted, options));
+  // Such as on a full disk: the list itself was good a moment ago.
+  if (!updated.after)
+    throw new CommandFailed(
+      `${name} is followed now, but no name of it counts yet: ${updated.problems.join('; ') || updated.outcome}; run "domain-risk feeds update ${name}" when that is mended`,
+    );
   if (options.json) {
     const { verified, kind, format } = added;
-    const names = updated.after?.names ?? 0;
+    const { names } = updated.after;
     return printJson({ feed: name, kind, format, verified, names, outcome: updated.outcome });
   }
-  const names = `${updated.after?.names} names`;
+  const names = `${updated.after.names} names`;
   process.stdout.write(`${name} was added with ${names}: ${printable(addedInWords(added))}\n`);
   if (updated.outcome === 'waiting')
     process.stdout.write(`none of them counts yet: ${updated.problems.join('; ')}\n`);

@@ -95,7 +95,9 @@ async function readPackaged({ feed, package: name, read }: PackageSource, why: F
 export function placeProblem(place: string): string | undefined {
   if (place === '') return 'name a file, a folder or an https address';
   if (!isAddress(place)) return undefined;
-  return URL.canParse(place) ? addressProblem(new URL(place), true) : `${place} is no address`;
+  if (URL.canParse(place)) return addressProblem(new URL(place), true);
+  // Whatever else of it may be a secret.
+  return `what begins with ${place.slice(0, place.indexOf(':') + 1)} is no address: write it like https://lists.example/names.txt`;
 }
 
 export const isAddress = (place: string) => /^[a-z][a-z0-9+.-]*:/i.test(place);

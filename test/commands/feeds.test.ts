@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +9,7 @@ import { packageFeeds } from '../../src/feeds/packages.ts';
 import { readTables } from '../../src/feeds/tables.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { LONG_LISTS } from '../support/environment.ts';
-import { openBeside, read, run, runJson } from '../support/process.ts';
+import { hasTool, openBeside, read, run, runJson } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { sharedService, temporaryFolder } from '../support/service.ts';
 
@@ -237,6 +238,25 @@ describe('feeds update', () => {
     expect(await shared().store.addedFeeds()).toEqual([]);
   });
 
+  it.skipIf(!hasTool('prlimit'))(
+    'a list that there is no room for is told of as one that does not count',
+    async () => {
+      const folder = temporaryFolder();
+      await (await openBeside(folder)).close();
+      const path = join(temporaryFolder(), 'big.txt');
+      writeFileSync(
+        path,
+        Array.from({ length: 50_000 }, (_, at) => `${hash('sha1', `${at}`)}.com`).join('\n'),
+      );
+      const through = ['prlimit', '--fsize=1000000'];
+      const ended = await run(['feeds', 'add', 'big', path], { folder, through });
+      expect(ended).toMatchObject({ code: 1, stdout: '' });
+      expect(ended.stderr).toMatch(/big is followed now, but no name of it counts yet: .*feeds update big/);
+      const updated = await run(['feeds', 'update', 'big'], { folder });
+      expect([updated.code, updated.stdout]).toEqual([0, expect.stringMatching(/big .*50,?000/s)]);
+    },
+  );
+
   it('without a network says how to go on', async () => {
     const env = { NODE_OPTIONS: `--import ${noNetwork()}` };
     const args = ['feeds', 'update', 'castle', 'domains-mx', '--dry-run'];
@@ -275,6 +295,10 @@ describe('feeds update', () => {
     [['feeds', 'add', 'Mine', 'x'], /the name "Mine" must be 1 to 40 lower-case/],
     [['feeds', 'add', 'castle', 'x'], /castle is followed already/],
     [['feeds', 'add', 'mine', 'ftp://lists.example/x'], /use https/],
+    [
+      ['feeds', 'add', 'mine', 'https://a b/?t=SECRET'],
+      /^(?!.*SECRET).*what begins with https: is no address/,
+    ],
     [['feeds', 'add', 'mine', 'x', '--kind', 'free', '--verified'], /--verified is for disposable lists/],
     [['feeds', 'update', '--from', 'castle=http://10.0.0.1/'], /--from castle: plain http/],
   ])('%j ends with 2 and makes no store', async (args, why) => {
