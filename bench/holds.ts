@@ -16,7 +16,7 @@ export interface Hold {
   readonly own: number;
   /** The same of turns without garbage collection. */
   readonly worked: number;
-  /** In one turn neither on a core nor waiting for one: a lock, a disk, a helper of the garbage collection, a halted machine. */
+  /** In one turn neither on a core nor waiting for one: a lock, a disk, a helper of the garbage collection. */
   readonly blocked: number;
   /** Page faults of the turn with the longest `own`. */
   readonly faults: number;
@@ -27,6 +27,8 @@ interface Reading {
   readonly active: number;
   readonly own: number;
   readonly waited: number;
+  /** How often it was given a core. */
+  readonly resumed: number;
   readonly faults: number;
 }
 
@@ -43,10 +45,12 @@ const SHORT_MS = 0.2;
 /** A reading that took no longer is of one moment. */
 const IN_ONE_GO_MS = 0.05;
 const MOST_TRIES = 20;
+/** What is not active in a turn. */
+const ASLEEP_MS = 0.01;
 
-/** Linux only: nanoseconds on a core, nanoseconds waiting for one, turns. */
+/** Linux only: nanoseconds on a core, nanoseconds waiting for one, how often one was given. */
 const SCHEDULED = '/proc/thread-self/schedstat';
-const WAITED = 1;
+const [WAITED, RESUMED] = [1, 2];
 /** Page faults that needed no disk, and those that did; the name of a thread has no spaces here. */
 const STATED = '/proc/thread-self/stat';
 const [MINOR, MAJOR] = [9, 11];
@@ -84,11 +88,11 @@ export class HoldWatch {
       this.#fill(this.#stated);
       const faults = this.#field(MINOR) + this.#field(MAJOR);
       this.#fill(this.#scheduled);
-      const waited = this.#field(WAITED) / 1e6;
+      const [waited, resumed] = [this.#field(WAITED) / 1e6, this.#field(RESUMED)];
       const active = performance.eventLoopUtilization().active;
       const at = performance.now();
       if (at - begun > IN_ONE_GO_MS && tries < MOST_TRIES) continue;
-      return { at, active, own: (user + system) / 1e3, waited, faults };
+      return { at, active, own: (user + system) / 1e3, waited, resumed, faults };
     }
   }
 
@@ -122,8 +126,9 @@ export class HoldWatch {
       // What a host takes from a virtual machine is charged to who had the core, asleep or not.
       const own = Math.min(active, now.own - was.own);
       const [waited, faults] = [now.waited - was.waited, now.faults - was.faults];
+      const resumed = now.resumed - was.resumed;
       if (active > SHORT_MS && !this.#isOurs)
-        this.#turns.push({ from: was.at, at: now.at, own, active, waited, faults });
+        this.#turns.push({ from: was.at, at: now.at, own, active, waited, resumed, faults });
       this.#isOurs = false;
       if (this.#isOpen) this.#turnOn(now);
     }).unref();
@@ -142,7 +147,7 @@ export class HoldWatch {
     const { own, faults } = most(turns);
     return {
       ...{ late, own, faults, worked: most(turns.filter(isWork)).own },
-      blocked: turns.reduce((max, { active, own, waited }) => Math.max(max, active - own - waited), 0),
+      blocked: Math.max(0, ...turns.map(blockOf)),
     };
   }
 
@@ -152,7 +157,13 @@ export class HoldWatch {
   }
 }
 
-const NO_TURN: Turn = { from: 0, at: 0, active: 0, own: 0, waited: 0, faults: 0 };
+const NO_TURN: Turn = { from: 0, at: 0, active: 0, own: 0, waited: 0, resumed: 0, faults: 0 };
+
+/** Who was blocked gave its core away; who only slept between turns did so once; who was halted with the machine did not. */
+function blockOf({ from, at, active, own, waited, resumed }: Turn): number {
+  const hasSlept = at - from - active > ASLEEP_MS;
+  return resumed > (hasSlept ? 1 : 0) ? active - own - waited : 0;
+}
 
 /** The same for a process that does nothing: what is left is the machine's. */
 export class IdleWatch {
