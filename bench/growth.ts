@@ -15,7 +15,8 @@ import { printTable } from '../src/commands/print.ts';
 import { newKey } from '../src/operate.ts';
 import { KEY } from '../src/store/columns.ts';
 import { megabytes } from '../test/support/vitals.ts';
-import { CATALOG_COLUMNS, catalogRow } from './catalogs.ts';
+import { printCatalogs } from './catalog-tables.ts';
+import { type CatalogFigures, measureCatalog } from './catalogs.ts';
 import { type Figures, put } from './load.ts';
 import { makeKeys, middle, type Served, startService } from './serving.ts';
 
@@ -99,12 +100,9 @@ async function idle(pid: number): Promise<number> {
 }
 
 async function catalogs(): Promise<void> {
-  const rows: string[][] = [];
-  for (const names of CATALOGS) rows.push(await catalogRow(names));
-  process.stdout.write(
-    '\nCatalogs of ten lists, each start in a process of its own; then how long the loop of a service was held in one\npiece by its own work (a process that does nothing) by its start, an update, its changes, the first filter\n\n',
-  );
-  printTable(CATALOG_COLUMNS, rows);
+  const all: CatalogFigures[] = [];
+  for (const names of CATALOGS) all.push(await measureCatalog(names));
+  printCatalogs(all);
 }
 
 /** Of callers and what they have counted. */

@@ -100,7 +100,7 @@ function shelfIn(dataDir: string | undefined): Shelf | undefined {
   return {
     atLeast: WORTH_KEEPING,
     read: async generation => (await open()).read(generation),
-    write: async (generation, saved, stop) => (await open()).write(generation, saved, stop),
+    write: async (...asked) => (await open()).write(...asked),
   };
 }
 

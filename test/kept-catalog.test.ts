@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -11,7 +12,7 @@ import { keepingNames } from '../src/core/gate.ts';
 import { restoring, type Saved, saving } from '../src/core/saved.ts';
 import { siblingsIn } from '../src/core/siblings.ts';
 import { takeSnapshot, textOf } from '../src/core/snapshot.ts';
-import { allAtOnce } from '../src/core/steps.ts';
+import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { parseTables } from '../src/core/tables.ts';
 import { openShelf } from '../src/feeds/shelf.ts';
 import { readTables } from '../src/feeds/tables.ts';
@@ -207,6 +208,29 @@ it('a server that ends meanwhile leaves nothing half written', async () => {
   const { serve, files, told } = world();
   await (await serve()).close();
   expect([files(), told]).toEqual([[], []]);
+});
+
+it('what is written is hashed in small steps, all of which stand in the row of long work', async () => {
+  const { folder } = world();
+  const hashed = vi.spyOn(Object.getPrototypeOf(createHash('sha256')) as Hash, 'update');
+  onTestFinished(() => hashed.mockRestore());
+  const shared = (length: number) => new Uint8Array(new SharedArrayBuffer(length)).fill(length % 251);
+  const [text, days] = [shared(100_000), shared(8)];
+  const saved: Saved = { text, days, disposable: shared(1_000_000).buffer, panel: shared(0).buffer };
+  let inStep = 0;
+  const inTurns = async <T>(steps: Steps<T>): Promise<T> => {
+    for (;;) {
+      const before = hashed.mock.calls.length;
+      const { done, value } = steps.next();
+      const some = hashed.mock.calls.slice(before).map(([piece]) => (piece as unknown as Uint8Array).length);
+      expect(some.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(65_536);
+      inStep += some.length;
+      if (done) return value;
+    }
+  };
+  await openShelf(folder, '1').write('0123456789ab', saved, new AbortController().signal, inTurns);
+  expect([inStep, hashed.mock.calls.length]).toEqual([19, 19]);
+  expect(await openShelf(folder, '1').read('0123456789ab')).toEqual(saved);
 });
 
 it('that it cannot be written is told, and the server goes on', async () => {

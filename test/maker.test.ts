@@ -99,6 +99,23 @@ test('a filter is the same that would be made here, of which no name is looked a
   expect(looked).not.toHaveBeenCalled();
 });
 
+test('a thread is connected to the store in one turn and started in another', async () => {
+  const { maker, shared } = await world(1);
+  const { promise: begun, resolve: begin } = Promise.withResolvers<boolean>();
+  let isLater = false;
+  const share = shared.getMockImplementation()!;
+  shared.mockImplementation(async () => {
+    const ports = await share();
+    process.once('worker', () => begin(isLater));
+    setImmediate(() => {
+      isLater = true;
+    });
+    return ports;
+  });
+  await maker.next(before, new Map(), 1);
+  expect(await begun).toBe(true);
+});
+
 test('what is under way when a service ends is given up, and nothing begins any more', async () => {
   const { maker, shared } = await world(1);
   const next = expect(maker.next(before, new Map(), 1)).rejects.toThrow('given up');

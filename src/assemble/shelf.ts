@@ -4,12 +4,9 @@ import type { Catalog } from '../core/catalog.ts';
 import { FeedError } from '../core/feed.ts';
 import { restoringCatalog } from '../core/folding.ts';
 import type { Kept } from '../core/kept.ts';
-import { restoring, type Shelf, saving } from '../core/saved.ts';
+import { type InTurns, restoring, type Shelf, saving } from '../core/saved.ts';
 import { siblingsIn } from '../core/siblings.ts';
-import type { Steps } from '../core/steps.ts';
 import type { Tables } from '../core/tables.ts';
-
-type InTurns = <T>(steps: Steps<T>) => Promise<T>;
 
 /** Catalogs that came from a file need not be written to it. */
 const shelved = new WeakSet<Catalog>();
@@ -52,7 +49,7 @@ export async function keepOn(
   if (shelved.has(catalog)) return;
   try {
     const siblings = await inTurns(siblingsIn(catalog));
-    await shelf.write(catalog.generation, await inTurns(saving(catalog.folded, siblings)), stop);
+    await shelf.write(catalog.generation, await inTurns(saving(catalog.folded, siblings)), stop, inTurns);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new FeedError(`the catalog could not be kept for the next start: ${why}`, { cause: error });

@@ -23,6 +23,9 @@ export interface Restored extends Omit<Folded, 'protected' | 'canaries'> {
   readonly siblings: Siblings;
 }
 
+/** Takes steps beside whatever else a thread does. */
+export type InTurns = <T>(steps: Steps<T>) => Promise<T>;
+
 /** Where one is kept from one start to the next. */
 export interface Shelf {
   /** One of fewer stored names is made soon enough. */
@@ -30,7 +33,7 @@ export interface Shelf {
   /** Undefined where there is none, or none that is whole. */
   read(generation: string): Promise<Saved | undefined>;
   /** In place of any other. */
-  write(generation: string, saved: Saved, stop: AbortSignal): Promise<void>;
+  write(generation: string, saved: Saved, stop: AbortSignal, inTurns: InTurns): Promise<void>;
 }
 
 /** Copied in one step: 0.1 ms. */

@@ -2,6 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ChangesPage, Portion } from '../changes.ts';
+import { toSecond } from '../core/quota.ts';
 import { contentTag } from './etag.ts';
 import { changeJson } from './wire.ts';
 
@@ -14,9 +15,18 @@ class PortionBytes {
   readonly tag: string;
 
   constructor({ rows }: Portion) {
-    const texts = rows.map(row => Buffer.from(row.isShown ? `,${changeJson(row)}` : ''));
-    for (const text of texts) this.#ends.push(this.#ends.at(-1)! + text.length);
-    this.#bytes = Buffer.concat(texts);
+    let [all, end] = ['', 0];
+    // What one update changed has one moment. Written for each row, and each row as bytes, it took 2.6 ms (2026-11-17).
+    const moments = new Map<number, string>();
+    for (const row of rows) {
+      const at = moments.get(row.at) ?? toSecond(row.at);
+      moments.set(row.at, at);
+      const text = row.isShown ? `,${changeJson(row, at)}` : '';
+      all += text;
+      end += Buffer.byteLength(text);
+      this.#ends.push(end);
+    }
+    this.#bytes = Buffer.from(all);
     this.tag = contentTag(this.#bytes);
   }
 

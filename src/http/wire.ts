@@ -3,7 +3,7 @@
 import type { DayCount } from '../admit.ts';
 import type { EmailCheck } from '../core/check.ts';
 import type { ListingChange } from '../core/listing-change.ts';
-import { type Allowance, resetAt, toSecond } from '../core/quota.ts';
+import { type Allowance, resetAt } from '../core/quota.ts';
 import { REFUSALS, type Refusal, type RefusalCode } from '../core/refusal.ts';
 import { REASONS } from '../core/signals.ts';
 import type { Verdict } from '../core/verdict.ts';
@@ -77,8 +77,8 @@ export function checkJson(check: EmailCheck): string {
   });
 }
 
-export function changeJson({ domain, change, at, feeds }: ListingChange): string {
-  return JSON.stringify({ domain, change, at: toSecond(at), feeds });
+export function changeJson({ domain, change, feeds }: ListingChange, at: string): string {
+  return JSON.stringify({ domain, change, at, feeds });
 }
 
 /** One row, written by hand as the six fields are. */

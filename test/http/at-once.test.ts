@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Call } from '../../src/http/call.ts';
 import { changesBytes, changesEtag, prepare } from '../../src/http/changes-page.ts';
 import { changesEndpoint } from '../../src/http/endpoints/changes.ts';
@@ -120,4 +120,18 @@ test('the bytes of one portion are made in a turn', async () => {
   await prepare(page);
   await prepare(page);
   expect([made.length, new Set(made).size]).toEqual([3, 3]);
+});
+
+test('the moment of an update is written once for all that it changed', async () => {
+  const row = (id: number, at: number) => ({
+    ...{ id, domain: `d${id}.com`, change: 'flagged' as const, at, feeds: [], isShown: true },
+  });
+  const portion = { rows: Array.from({ length: 250 }, (_, id) => row(id, id < 100 ? 1_000 : 2_000)) };
+  const page = { pieces: [{ portion, from: 99, to: 101 }], cursor: 101, more: false };
+  const written = vi.spyOn(Date.prototype, 'toISOString');
+  onTestFinished(() => written.mockRestore());
+  await prepare(page);
+  expect(written).toHaveBeenCalledTimes(2);
+  const { changes } = JSON.parse(changesBytes(page).toString()) as { changes: { at: string }[] };
+  expect(changes.map(({ at }) => at)).toEqual(['1970-01-01T00:00:01Z', '1970-01-01T00:00:02Z']);
 });

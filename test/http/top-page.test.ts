@@ -74,3 +74,25 @@ test('who asks for a thousand lengths of a list, explained or not, has each row 
   expect(finished).toEqual(Array(1_000).fill(200));
   expect(written).toBe(2_000);
 });
+
+test('a list is written in one turn and sent in another, to those who find it written at once', async () => {
+  const list = { rows: rows(1), length: (limit: number) => Math.min(limit, 1) };
+  const served: Promise<void>[] = [];
+  const endpoint = topEndpoint({
+    doors: { spend: (_: Call, serve: () => Promise<void>) => served.push(serve()) },
+    rank: { top: async () => list },
+  } as never);
+  const sent: string[] = [];
+  const ask = (who: string) =>
+    endpoint({
+      ...{ req: { method: 'HEAD' }, res: { writeHead() {}, end() {} }, head: {}, quota: [], requestId: 'r' },
+      ...{ target: { query: '' }, connection: { sends: () => true }, finished: () => sent.push(who) },
+    } as never);
+  ask('first');
+  setImmediate(() => sent.push('a turn'));
+  await Promise.all(served);
+  ask('second');
+  setImmediate(() => sent.push('a turn'));
+  await Promise.all(served);
+  expect(sent).toEqual(['a turn', 'first', 'second']);
+});

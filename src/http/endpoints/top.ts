@@ -1,5 +1,6 @@
 /** `GET /v1/public/top-domains`: the domains flagged most often. */
 
+import { setImmediate as turn } from 'node:timers/promises';
 import { type FlagReason, MOST_TOP } from '../../core/ranking.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
 import type { Rank, TopList } from '../../rank.ts';
@@ -25,10 +26,14 @@ export function topEndpoint({ doors, rank }: { doors: Doors; rank: Rank }) {
   const pages = new WeakMap<TopList, TopPage>();
   const explainedPages = new WeakMap<TopList, TopPage>();
 
-  function pageOf(list: TopList, explain: boolean): TopPage {
+  async function pageOf(list: TopList, explain: boolean): Promise<TopPage> {
     const kept = explain ? explainedPages : pages;
-    const page = kept.get(list) ?? new TopPage(list.rows, explain);
+    const before = kept.get(list);
+    if (before) return before;
+    const page = new TopPage(list.rows, explain);
     kept.set(list, page);
+    // To write it and to send it took 2.9 ms in one turn (2026-11-17).
+    await turn();
     return page;
   }
 
@@ -36,7 +41,7 @@ export function topEndpoint({ doors, rank }: { doors: Doors; rank: Rank }) {
     const wanted = readTop(call.target.query);
     if ('refused' in wanted) return sendRefusal(call, wanted);
     const list = await rank.top(wanted.reason);
-    const page = pageOf(list, wanted.explain);
+    const page = await pageOf(list, wanted.explain);
     const length = list.length(wanted.limit, wanted.isObserved);
     const etag = page.etag(length);
     const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
