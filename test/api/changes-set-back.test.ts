@@ -3,8 +3,10 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Catalog } from '../../src/core/catalog.ts';
 import { CHANGES_LEASE } from '../../src/core/listing-change.ts';
-import { acceptCastle, ONLY_UPDATES } from '../support/accepting.ts';
+import { allAtOnce, type Steps } from '../../src/core/steps.ts';
+import { writeChanges } from '../../src/record.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { hasPostgres, type OwnPostgres, startPostgres } from '../support/postgres.ts';
@@ -13,7 +15,7 @@ import { startTestService, type TestService, temporaryFolder } from '../support/
 
 const PATH = '/v1/public/changes';
 const HOUR = 3_600_000;
-const catalog = await catalogOf([]);
+const inTurns = async <T>(steps: Steps<T>) => allAtOnce(steps);
 
 /** Where a store is that nobody has open. */
 interface Place {
@@ -56,6 +58,7 @@ interface Page {
 }
 const told = ({ changes }: Page) => changes.map(({ domain, change }) => `${change} ${domain}`);
 
+/** Servers one after the other, and a caller. What lists change is told by hand, as a server with both of them would. */
 function follower(place: Place) {
   let now = Date.UTC(2026, 10, 16, 12);
   let service: TestService;
@@ -67,32 +70,28 @@ function follower(place: Place) {
   }
   return {
     page,
-    /** The server, with the list that its store has. */
-    async start(listed?: string) {
+    async start(catalog: Catalog) {
       const { folder, env } = place;
       service = await startTestService({
-        ...{ folder, catalog, clock: () => now, ticks: () => performance.now(), followMs: 20 },
-        env: { ...ONLY_UPDATES, ...env },
+        folder,
+        env,
+        catalog,
+        clock: () => now,
+        ticks: () => performance.now(),
+        followMs: HOUR,
       });
       secret = (await service.key()).secret;
-      if (!listed)
-        return eventually('it has begun', async () => (await service.store.changesMark()) !== undefined);
-      await eventually('its list is followed', async () => {
-        const answer = await ask(service.port, `/v1/public/domain/${listed}?explain=true`, { key: secret });
-        return JSON.parse(answer.body).evidence.lists.length > 0;
-      });
-      await page();
+      await eventually('it has begun', async () => (await service.store.changesMark()) !== undefined);
     },
     stop: () => service.close(),
-    /** A list as an update brings it, an hour later, told. */
-    async accept(names: readonly string[]) {
+    async tell(before: Catalog, after: Catalog) {
       now += HOUR;
       const { store } = service;
-      const { last } = (await store.changesMark())!;
-      await acceptCastle(store, names, now);
-      await eventually('it is told', async () => (await store.changesMark())!.last > last);
-      // A server that ends before leaves it to nobody for as long as it lasts.
-      await eventually('it is done', async () => (await store.lease(CHANGES_LEASE))!.holder === null);
+      const mine = { name: CHANGES_LEASE, holder: 'me', until: now, dueAt: 0 };
+      expect(await store.swapLease(mine, await store.lease(CHANGES_LEASE))).toBe(true);
+      const was = (await store.changesMark())!;
+      expect(was.generation).toBe(before.generation);
+      expect(await writeChanges({ before, after, was, now, holder: 'me' }, store, inTurns)).toBe(true);
     },
     async status(cursor: string) {
       const answer = await ask(service.port, `${PATH}?since=${cursor}`, { key: secret });
@@ -103,37 +102,40 @@ function follower(place: Place) {
 }
 
 async function setBack(place: Place): Promise<void> {
-  const { start, stop, accept, page, status } = follower(place);
-  await start();
+  const { start, stop, tell, page, status } = follower(place);
+  const [none, old] = [await catalogOf([]), await catalogOf(['a.com', 'b.com'])];
+  await start(none);
   const { cursor: begun } = await page();
-  await accept(['a.com', 'b.com']);
+  await tell(none, old);
   const [{ cursor: first }, { cursor: known }] = [await page('?limit=1'), await page()];
   await stop();
   await place.copy();
-  await start('a.com');
-  await accept(['a.com', 'b.com', 'lost-1.com', 'lost-2.com', 'lost-3.com']);
+  await start(old);
+  await tell(old, await catalogOf(['a.com', 'b.com', 'lost-1.com', 'lost-2.com', 'lost-3.com']));
   const lost = [(await page(`?since=${known}&limit=1`)).cursor, (await page(`?since=${known}`)).cursor];
   expect(new Set([begun, first, known, ...lost]).size).toBe(5);
   await stop();
 
   await place.putBack();
-  await start('a.com');
+  await start(old);
   // Nothing has happened since: whoever stands there has seen all.
   expect(await page(`?since=${known}`)).toEqual({ changes: [], cursor: known, more: false });
-  expect(await Promise.all(lost.map(status))).toEqual([410, 410]);
-  await accept(['a.com', 'new-1.com', 'new-2.com', 'new-3.com', 'new-4.com']);
+  const areGone = async () => expect(await Promise.all(lost.map(status))).toEqual([410, 410]);
+  await areGone();
+  const next = await catalogOf(['a.com', 'new-1.com', 'new-2.com', 'new-3.com', 'new-4.com']);
+  await tell(old, next);
+  // More have been told now than were lost.
+  await areGone();
   const since = ['cleared b.com', ...[1, 2, 3, 4].map(at => `flagged new-${at}.com`)];
-  expect(await Promise.all(lost.map(status))).toEqual([410, 410]);
   for (const cursor of [known, known.replace(/\..*/, '')])
     expect(told(await page(`?since=${cursor}`))).toEqual(since);
   expect(told(await page(`?since=${first}`))).toEqual(['flagged b.com', ...since]);
   expect(told(await page(`?since=${begun}`))).toEqual(['flagged a.com', 'flagged b.com', ...since]);
-  // Also once more have been told than were lost, and after another start.
   const { cursor: newest } = await page();
   await stop();
-  await start('a.com');
+  await start(next);
   expect(await page(`?since=${newest}`)).toEqual({ changes: [], cursor: newest, more: false });
-  expect(await Promise.all(lost.map(status))).toEqual([410, 410]);
+  await areGone();
 }
 
 const NAME = 'whoever has seen changes that are lost is told so, whoever has not goes on';

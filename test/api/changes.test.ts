@@ -1,7 +1,9 @@
 /** `GET /v1/public/changes`, status by status, on a service that follows its store. */
 
 import { beforeAll, expect, test, vi } from 'vitest';
-import { acceptCastle, ONLY_UPDATES } from '../support/accepting.ts';
+import { takeSnapshot, textOf } from '../../src/core/snapshot.ts';
+import { PACKING } from '../../src/feeds/pack.ts';
+import { SOURCES } from '../../src/feeds/sources.ts';
 import { ACT } from '../support/act.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { catalogOf } from '../support/catalog.ts';
@@ -16,10 +18,22 @@ const shared = sharedService({
   clock: () => now,
   ticks: () => performance.now(),
   followMs: 20,
-  env: ONLY_UPDATES,
+  // Nothing is installed but what updates bring.
+  env: { FEEDS_OFF: SOURCES.feeds.map(({ feed }) => feed.id).join() },
 });
 const PATH = '/v1/public/changes';
-const put = (names: readonly string[]) => acceptCastle(shared().store, names, now);
+const castle = { ...SOURCES.updated.find(({ id }) => id === 'castle')!, atLeast: 1 };
+
+/** As an update brings it. */
+async function put(names: readonly string[]): Promise<void> {
+  const { store } = shared();
+  const snapshot = takeSnapshot(castle, { version: String(now), names });
+  const { digest, version } = snapshot;
+  const body = await PACKING.pack(textOf(snapshot));
+  const was = (await store.snapshot('castle'))?.digest ?? null;
+  const head = { feed: 'castle', version, digest, names: names.length, acceptedAt: now };
+  expect(await store.acceptSnapshot({ ...head, body }, was, ACT)).toBe(true);
+}
 
 /** Waits until the service has followed and told. */
 async function accept(names: readonly string[]): Promise<void> {
