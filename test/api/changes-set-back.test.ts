@@ -7,6 +7,8 @@ import type { Catalog } from '../../src/core/catalog.ts';
 import { CHANGES_LEASE } from '../../src/core/listing-change.ts';
 import { allAtOnce, type Steps } from '../../src/core/steps.ts';
 import { writeChanges } from '../../src/record.ts';
+import { openSqliteStoreHere } from '../../src/store/sqlite/here.ts';
+import { ACT } from '../support/act.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { hasPostgres, type OwnPostgres, startPostgres } from '../support/postgres.ts';
@@ -25,7 +27,8 @@ interface Place {
   putBack(): Promise<void>;
 }
 
-function file(): Place {
+/** `back` brings the copy there. */
+function file(back: (kept: string, path: string) => void | Promise<void>): Place {
   const folder = temporaryFolder();
   const [path, kept] = [join(folder, 'domain-risk.db'), join(folder, 'kept.db')];
   return {
@@ -33,9 +36,15 @@ function file(): Place {
     copy: async () => copyFileSync(path, kept),
     async putBack() {
       for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
-      copyFileSync(kept, path);
+      await back(kept, path);
     },
   };
+}
+
+async function restore(kept: string, path: string): Promise<void> {
+  const store = await openSqliteStoreHere(path);
+  await store.restore(kept, ACT);
+  await store.close();
 }
 
 async function database(postgres: OwnPostgres): Promise<Place> {
@@ -140,7 +149,9 @@ async function setBack(place: Place): Promise<void> {
 
 const NAME = 'whoever has seen changes that are lost is told so, whoever has not goes on';
 
-test(`the embedded store was set back: ${NAME}`, () => setBack(file()));
+test(`the file of the embedded store was put back: ${NAME}`, () => setBack(file(copyFileSync)));
+
+test(`a backup was restored into a new store: ${NAME}`, () => setBack(file(restore)));
 
 describe.runIf(hasPostgres(true))('PostgreSQL', () => {
   let postgres: OwnPostgres;
