@@ -8,13 +8,13 @@ import {
   Portions,
 } from './changes/portions.ts';
 import { FairRow } from './core/fair-row.ts';
-import { NO_CHANGES } from './core/listing-change.ts';
+import { NO_CHANGES, type Since } from './core/listing-change.ts';
 import type { Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 
 export interface Changes {
   /** After this one; of the last day where none is named. `gone` where what came after it is not known any more. */
-  list(since: number | undefined, limit: number, asker: Asker): Promise<ChangesPage | 'gone'>;
+  list(since: Since | undefined, limit: number, asker: Asker): Promise<ChangesPage | 'gone'>;
 }
 
 export type { Asker, ChangesPage, Portion };
@@ -36,7 +36,7 @@ export function createChanges(
   return {
     async list(since, limit, asker) {
       const mark = await readMark();
-      if (since !== undefined && (since < mark.floor || since > mark.last)) return 'gone';
+      if (since && (since.id < mark.floor || since.id > mark.last)) return 'gone';
       const now = clock();
       const standing = overrides();
       if (!portions?.standsFor(mark, standing, now))

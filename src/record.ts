@@ -157,8 +157,8 @@ export async function writeChanges(
   const changes = await inTurns(comparing(before, after, now));
   const last = was.last + changes.length;
   const lowest = Math.max(was.floor, last - mostKept);
-  // Of more than are kept at all the first are not even written: whoever follows begins anew.
-  for (let at = Math.max(0, lowest - was.last); at < changes.length; at += CHUNK) {
+  // Of more than are kept at all the first are not even written: whoever follows begins anew. That of the floor is.
+  for (let at = Math.max(0, lowest - was.last - 1); at < changes.length; at += CHUNK) {
     const some = numbered(changes.slice(at, at + CHUNK), was.last + at);
     if (!(await store.writeChanges(some, was.generation, holder))) return false;
   }

@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type ChangesPage, createChanges } from '../src/changes.ts';
-import type { ChangesMark, NumberedChange } from '../src/core/listing-change.ts';
+import type { ChangesMark, NumberedChange, Since } from '../src/core/listing-change.ts';
 import type { Override } from '../src/core/override.ts';
 import type { Store } from '../src/core/ports.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
@@ -25,7 +25,8 @@ function reader(
     );
   const changes = createChanges({ store, overrides, nextEnd, clock, inTurns });
   return {
-    list: (since: number | undefined, limit: number, asker = ASKER) => changes.list(since, limit, asker),
+    list: (since: number | Since | undefined, limit: number, asker = ASKER) =>
+      changes.list(typeof since === 'number' ? { id: since, at: undefined } : since, limit, asker),
   };
 }
 const told = (page: ChangesPage | 'gone') =>
@@ -68,7 +69,7 @@ test('pages are read once for all, in portions, whatever part of them somebody a
   const pages = await Promise.all(
     Array.from({ length: 500 }, (_, at) => changes.list(at % 2 === 0 ? undefined : 1_700 + at, 1_000 - at)),
   );
-  expect(pages[1]).toMatchObject({ cursor: 2_700, more: true });
+  expect(pages[1]).toMatchObject({ cursor: { id: 2_700 }, more: true });
   expect(told(pages[0]!)).toHaveLength(1_000);
   // One whose turn never comes keeps nobody from the same.
   const turns = { none: 0, some: 0 };
@@ -102,7 +103,7 @@ test('of one who asks for all of them others wait for one portion only', async (
   await changes.list(9_000, 1);
   expect(asked.reads.length).toBeLessThanOrEqual(5);
   await greedy;
-  expect(asked.reads).toHaveLength(13);
+  expect(asked.reads).toHaveLength(14);
 });
 
 test('what was kept does not outlast a change, an override or its end', async () => {
@@ -133,4 +134,22 @@ test('a portion that could not be read is read again', async () => {
   fails = false;
   expect(told(await changes.list(8, 1))).toEqual(['flagged d9.com']);
   expect(told(await changes.list(undefined, 1))).toEqual(['flagged d1.com']);
+});
+
+test('a cursor is valid where its change is the one of that number, also at the floor, which may have none', async () => {
+  const { store, mark } = counting(600);
+  const changes = reader(store);
+  // At the borders of portions too, the last of which is the newest.
+  for (const id of [249, 250, 251, 600]) {
+    const page = await changes.list(id - 1, 1);
+    const { cursor } = page as ChangesPage;
+    expect(cursor).toMatchObject({ id, at: NOW - (600 - id) * 60_000 });
+    expect(told(await changes.list(cursor, 1))).toEqual(id < 600 ? [`flagged d${id + 1}.com`] : []);
+    for (const at of [cursor.at + 1, 0]) expect(await changes.list({ id, at }, 1)).toBe('gone');
+  }
+  const none = { ...store, changesAfter: async () => [] };
+  Object.assign(mark, { floor: 600 });
+  expect(await reader(none).list(undefined, 1)).toMatchObject({ cursor: { id: 600, at: 0 } });
+  expect(told(await reader(none).list({ id: 600, at: 0 }, 1))).toEqual([]);
+  expect(await reader(none).list({ id: 600, at: NOW }, 1)).toBe('gone');
 });

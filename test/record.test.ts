@@ -176,6 +176,8 @@ test('of more changes than are kept the last are told, and whoever followed is t
   await one.follow(await catalogOf(['b.com', 'c.com', 'd.com', 'e.com']));
   expect(await told(store, since)).toBe('gone');
   expect(await told(store, since + 2)).toEqual(['flagged c.com', 'flagged d.com', 'flagged e.com']);
+  // By the one before these it is known who stands there.
+  expect((await store.changesAfter(0, 1))[0]).toMatchObject({ id: since + 2, domain: 'b.com' });
 });
 
 test('a cursor of an earlier store is none of a new one, however many changes it has', async () => {

@@ -6,7 +6,13 @@
 import { LRUCache } from 'lru-cache';
 import { lineage } from '../core/domain.ts';
 import type { FairRow } from '../core/fair-row.ts';
-import type { ChangesMark, ListingChange, NumberedChange } from '../core/listing-change.ts';
+import type {
+  ChangesCursor,
+  ChangesMark,
+  ListingChange,
+  NumberedChange,
+  Since,
+} from '../core/listing-change.ts';
 import { findOverride, type Override } from '../core/override.ts';
 import type { Store } from '../core/ports.ts';
 import type { Steps } from '../core/steps.ts';
@@ -40,7 +46,7 @@ export interface Piece {
 export interface ChangesPage {
   readonly pieces: readonly Piece[];
   /** Of the last one that was looked at. */
-  readonly cursor: number;
+  readonly cursor: ChangesCursor;
   readonly more: boolean;
 }
 
@@ -88,7 +94,7 @@ export class Portions {
   }
 
   /** After which one the last 24 hours begin. Finding it takes a look at all. */
-  async beforeLastDay(now: number): Promise<number> {
+  async beforeLastDay(now: number): Promise<Since> {
     const begins = Math.floor(now / DAY_STEP_MS) * DAY_STEP_MS - DAY_MS;
     if (this.#lastDay?.begins !== begins)
       this.#lastDay = { begins, after: this.#parts.store.changesBefore(begins) };
@@ -96,24 +102,30 @@ export class Portions {
     after.catch(() => {
       this.#lastDay = undefined;
     });
-    return Math.max(this.#mark.floor, await after);
+    const { floor, last } = this.#mark;
+    // By a clock that is wrong also those may seem to be old that are still being written.
+    return { id: Math.max(floor, Math.min(await after, last)), at: undefined };
   }
 
-  async page(after: number, limit: number, asker: Asker): Promise<ChangesPage> {
+  /** `gone` where the number that it stands at was given to another change since. */
+  async page(since: Since, limit: number, asker: Asker): Promise<ChangesPage | 'gone'> {
     const { last } = this.#mark;
+    const first = Math.floor(since.id / PORTION);
+    const { rows } = await this.#portion(first, asker);
+    let cursor: ChangesCursor = { id: since.id, at: rows.find(({ id }) => id === since.id)?.at ?? 0 };
+    if (since.at !== undefined && since.at !== cursor.at) return 'gone';
     const pieces: Piece[] = [];
-    let cursor = after;
     let left = limit;
-    for (let at = Math.floor(after / PORTION); left > 0 && at * PORTION < last; at++) {
+    for (let at = first; left > 0 && at * PORTION <= last; at++) {
       const portion = await this.#portion(at, asker);
-      const from = portion.rows.findIndex(({ id }) => id > after);
+      const from = portion.rows.findIndex(({ id }) => id > since.id);
       if (from < 0) continue;
       const to = Math.min(portion.rows.length, from + left);
       pieces.push({ portion, from, to });
       left -= to - from;
-      cursor = portion.rows[to - 1]!.id;
+      cursor = portion.rows[to - 1]!;
     }
-    return { pieces, cursor, more: pieces.length > 0 && cursor < last };
+    return { pieces, cursor, more: pieces.length > 0 && cursor.id < last };
   }
 
   /** Each in its own turn: nobody waits for that of somebody else who asked for it first. */
@@ -135,8 +147,8 @@ export class Portions {
 
   async #read(at: number): Promise<Portion> {
     const { store, inTurns } = this.#parts;
-    const end = Math.min((at + 1) * PORTION, this.#mark.last);
-    const rows = (await store.changesAfter(at * PORTION, PORTION)).filter(({ id }) => id <= end);
+    const end = Math.min((at + 1) * PORTION - 1, this.#mark.last);
+    const rows = (await store.changesAfter(at * PORTION - 1, PORTION)).filter(({ id }) => id <= end);
     return { rows: await inTurns(showing(rows, this.#overrides, this.#begun)) };
   }
 }

@@ -61,7 +61,7 @@ export interface ListStore {
    * `holder` has the lease: of two who write, neither has rows of the other between its own. False where that is over.
    */
   writeChanges(changes: readonly NumberedChange[], generation: string, holder: string): Promise<boolean>;
-  /** Compare and swap, while `holder` has the lease where one is named; what is not above its floor is forgotten. */
+  /** Compare and swap, while `holder` has the lease where one is named; what is below its floor is forgotten. */
   swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined, holder?: string): Promise<boolean>;
   /** In their order. */
   changesAfter(id: number, most: number): Promise<NumberedChange[]>;

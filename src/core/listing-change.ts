@@ -14,11 +14,27 @@ export interface NumberedChange extends ListingChange {
   readonly id: number;
 }
 
+/**
+ * Where whoever follows stands. Not by the number alone: a store that was set back to an older copy gives the numbers
+ * again that were given since, to other changes.
+ */
+export interface ChangesCursor {
+  readonly id: number;
+  /** When the change of that number was told; 0 where none has it. */
+  readonly at: number;
+}
+
+/** As callers send it: cursors of earlier versions are a number alone. */
+export interface Since {
+  readonly id: number;
+  readonly at: number | undefined;
+}
+
 /** Up to where changes are known. */
 export interface ChangesMark {
   /** Of the catalog that the last of them led to. */
   readonly generation: string;
-  /** Those up to here are forgotten, or never were known. */
+  /** Those up to here are forgotten, or never were known; the one of this number is kept for who stands there. */
   readonly floor: number;
   readonly last: number;
 }

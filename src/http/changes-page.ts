@@ -2,9 +2,18 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ChangesPage, Portion } from '../changes.ts';
+import type { ChangesCursor, Since } from '../core/listing-change.ts';
 import { toSecond } from '../core/quota.ts';
 import { contentTag } from './etag.ts';
 import { changeJson } from './wire.ts';
+
+const textOf = ({ id, at }: ChangesCursor) => `c${id}.${at}`;
+
+/** What callers send again. */
+export function readCursor(text: string): Since | undefined {
+  const [, id, at] = /^c(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text) ?? [];
+  return id === undefined ? undefined : { id: Number(id), at: at === undefined ? undefined : Number(at) };
+}
 
 const BEGIN = Buffer.from('{"changes":[');
 
@@ -55,12 +64,12 @@ export async function prepare({ pieces }: ChangesPage): Promise<void> {
 
 export function changesEtag({ pieces, cursor, more }: ChangesPage): string {
   const parts = pieces.map(({ portion, from, to }) => `${bytesOf(portion).tag}.${from}.${to}`);
-  return `"${contentTag(`${parts.join()} ${cursor} ${more}`)}"`;
+  return `"${contentTag(`${parts.join()} ${textOf(cursor)} ${more}`)}"`;
 }
 
 export function changesBytes({ pieces, cursor, more }: ChangesPage): Buffer {
   const parts = pieces.map(({ portion, from, to }) => bytesOf(portion).part(from, to));
   const first = parts.findIndex(part => part.length > 0);
   if (first >= 0) parts[first] = parts[first]!.subarray(1);
-  return Buffer.concat([BEGIN, ...parts, Buffer.from(`],"cursor":"c${cursor}","more":${more}}`)]);
+  return Buffer.concat([BEGIN, ...parts, Buffer.from(`],"cursor":"${textOf(cursor)}","more":${more}}`)]);
 }

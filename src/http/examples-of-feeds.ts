@@ -69,6 +69,6 @@ export const CHANGES: Type.Static<typeof ChangesSchema> = {
     },
     { domain: 'innocent.example.org', change: 'cleared', at: '2026-11-15T04:20:00Z', feeds: ['castle'] },
   ],
-  cursor: 'c1234',
+  cursor: 'c179471640000034.1794716400000',
   more: false,
 };

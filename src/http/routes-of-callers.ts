@@ -62,7 +62,7 @@ const PARAMETERS = {
     name: 'since',
     in: 'query',
     description: 'The `cursor` of an earlier answer; absent, the last 24 hours.',
-    schema: Type.String({ examples: ['c1234'] }),
+    schema: Type.String({ examples: ['c179471640000034.1794716400000'] }),
   },
   changes: {
     name: 'limit',

@@ -11,7 +11,8 @@ import { eventually } from '../support/scale.ts';
 import { sharedService } from '../support/service.ts';
 
 const HOUR = 3_600_000;
-let now = Date.UTC(2026, 10, 16, 12);
+const FIRST = Date.UTC(2026, 10, 16, 12);
+let now = FIRST;
 const shared = sharedService({
   catalog: await catalogOf([]),
   clock: () => now,
@@ -50,7 +51,9 @@ interface Page {
 let secret = '';
 /** Where the numbers of this store begin. */
 let first = 0;
+/** As versions gave it that had not the moment in it. */
 const c = (number: number) => `c${first + number}`;
+const cursorOf = (number: number, at: number) => `${c(number)}.${at}`;
 async function page(query = ''): Promise<Page> {
   const { status, body } = await ask(shared().port, PATH + query, { key: secret });
   expect(status, body).toBe(200);
@@ -66,24 +69,27 @@ beforeAll(async () => {
 
 test('200: what came and went is told once to whoever follows, page by page, and counted', async () => {
   const { port, key, used } = shared();
-  expect(await page()).toEqual({ changes: [], cursor: c(0), more: false });
+  expect(await page()).toEqual({ changes: [], cursor: cursorOf(0, 0), more: false });
   await accept(['a.com', 'b.com', 'c.com']);
   const begun = await page();
   expect(begun).toEqual({
     changes: ['a.com', 'b.com', 'c.com'].map(domain => ({
       ...{ domain, change: 'flagged', at: '2026-11-16T12:00:00Z', feeds: ['castle'] },
     })),
-    cursor: c(3),
+    cursor: cursorOf(3, now),
     more: false,
   });
   now += 20 * HOUR;
   await accept(['b.com', 'c.com', 'd.com']);
-  expect(told(await page(`?since=${begun.cursor}`))).toEqual(['cleared a.com', 'flagged d.com']);
+  for (const since of [begun.cursor, c(3)])
+    expect(told(await page(`?since=${since}`))).toEqual(['cleared a.com', 'flagged d.com']);
   const part = await page(`?since=${c(2)}&limit=2`);
-  expect([told(part), part.cursor, part.more]).toEqual([['flagged c.com', 'cleared a.com'], c(4), true]);
+  const two = ['flagged c.com', 'cleared a.com'];
+  expect([told(part), part.cursor, part.more]).toEqual([two, cursorOf(4, now), true]);
   const rest = await page(`?since=${part.cursor}&limit=2`);
-  expect([told(rest), rest.cursor, rest.more]).toEqual([['flagged d.com'], c(5), false]);
-  expect(await page(`?since=${c(5)}`)).toEqual({ changes: [], cursor: c(5), more: false });
+  expect([told(rest), rest.cursor, rest.more]).toEqual([['flagged d.com'], cursorOf(5, now), false]);
+  for (const since of [rest.cursor, c(5)])
+    expect(await page(`?since=${since}`)).toEqual({ changes: [], cursor: rest.cursor, more: false });
   now += 5 * HOUR;
   // The last 24 hours only.
   expect(told(await page())).toEqual(['cleared a.com', 'flagged d.com']);
@@ -103,7 +109,8 @@ test('200: the word of the operator stands whatever lists do', async () => {
     );
   await override('d.com', 'allow');
   await override('a.com', 'deny');
-  expect(await page(`?since=${c(3)}`)).toEqual({ changes: [], cursor: c(5), more: false });
+  const newest = cursorOf(5, now - 5 * HOUR);
+  expect(await page(`?since=${c(3)}`)).toEqual({ changes: [], cursor: newest, more: false });
   for (const domain of ['a.com', 'd.com']) await store.removeOverride(domain, ACT);
   expect(told(await page(`?since=${c(3)}`))).toHaveLength(2);
 });
@@ -133,6 +140,9 @@ test.each([
   'since=5',
   'since=cx',
   'since=c-1',
+  'since=c1.',
+  'since=c1.x',
+  `since=c1.${'9'.repeat(16)}`,
   `since=c${'9'.repeat(16)}`,
   'limit=0',
   'limit=1001',
@@ -155,6 +165,8 @@ test('410: what is not known, or no longer, is gone, with the way out; 30 days a
     return true;
   };
   expect([await isGone(c(0)), await isGone(c(5)), await isGone(c(6))]).toEqual([false, false, true]);
+  const [begun, third, other] = [cursorOf(0, 0), cursorOf(3, FIRST), cursorOf(3, FIRST + 1)];
+  expect([await isGone(begun), await isGone(third), await isGone(other)]).toEqual([false, false, true]);
   // The three of the first day are older than 30 days now, the others are not.
   now += 28 * 24 * HOUR;
   await accept(['c.com', 'd.com']);
@@ -162,6 +174,7 @@ test('410: what is not known, or no longer, is gone, with the way out; 30 days a
   expect(await isGone(c(0))).toBe(false);
   await accept(['d.com']);
   expect([await isGone(c(2)), await isGone(c(3))]).toEqual([true, false]);
+  expect([await isGone(third), await isGone(other)]).toEqual([false, true]);
   const rest = ['cleared a.com', 'flagged d.com', 'cleared b.com', 'cleared c.com'];
   expect(told(await page(`?since=${c(3)}`))).toEqual(rest);
 });

@@ -81,15 +81,15 @@ test('a page is made of parts of portions, without what is not shown, and its ta
       { portion: first, from: 1, to: 3 },
       { portion: { rows: [row(4)] }, from: 0, to: 1 },
     ],
-    ...{ cursor: 4, more: true },
+    ...{ cursor: { id: 4, at: 9 }, more: true },
   };
   const at = '1970-01-01T00:00:00Z';
   expect(JSON.parse(changesBytes(page).toString())).toEqual({
     changes: [3, 4].map(id => ({ domain: `d${id}.com`, change: 'flagged', at, feeds: ['é'] })),
-    ...{ cursor: 'c4', more: true },
+    ...{ cursor: 'c4.9', more: true },
   });
-  const none = { pieces: [{ portion: first, from: 1, to: 2 }], cursor: 2, more: false };
-  expect(JSON.parse(changesBytes(none).toString())).toEqual({ changes: [], cursor: 'c2', more: false });
+  const none = { pieces: [{ portion: first, from: 1, to: 2 }], cursor: { id: 2, at: 0 }, more: false };
+  expect(JSON.parse(changesBytes(none).toString())).toEqual({ changes: [], cursor: 'c2.0', more: false });
   // Another server has read the same.
   expect(changesEtag(structuredClone(page))).toBe(changesEtag(page));
   const others = [none, { ...page, more: false }, { ...page, pieces: page.pieces.slice(1) }];
@@ -110,7 +110,7 @@ test('the bytes of one portion are made in a turn', async () => {
   });
   const page = {
     pieces: [portion(), portion(), portion()].map(one => ({ portion: one, from: 0, to: 0 })),
-    ...{ cursor: 1, more: false },
+    ...{ cursor: { id: 1, at: 0 }, more: false },
   };
   const turn = () => {
     turns++;

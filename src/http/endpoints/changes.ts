@@ -1,11 +1,11 @@
 /** `GET /v1/public/changes`: what the lists flagged and cleared, for callers who keep a copy. */
 
 import type { Changes } from '../../changes.ts';
-import { MISSED } from '../../core/listing-change.ts';
+import { MISSED, type Since } from '../../core/listing-change.ts';
 import { type Refusal, refuse } from '../../core/refusal.ts';
 import { AtOnce } from '../at-once.ts';
 import type { Call } from '../call.ts';
-import { changesBytes, changesEtag, prepare } from '../changes-page.ts';
+import { changesBytes, changesEtag, prepare, readCursor } from '../changes-page.ts';
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
 import { PRICES } from '../prices.ts';
@@ -52,11 +52,13 @@ function turnOf(call: Call): Promise<void> {
   });
 }
 
-function readWanted(query: string): { since: number | undefined; limit: number } | Refusal {
+function readWanted(query: string): { since: Since | undefined; limit: number } | Refusal {
   const limit = readCount(query, 'limit', MOST_CHANGES) ?? DEFAULT_CHANGES;
   if (typeof limit === 'object') return limit;
   const text = new URLSearchParams(query).get('since');
   if (text === null) return { since: undefined, limit };
-  if (/^c\d{1,15}$/.test(text)) return { since: Number(text.slice(1)), limit };
-  return refuse('validation_error', 'since must be the cursor of an earlier answer');
+  const since = readCursor(text);
+  return since
+    ? { since, limit }
+    : refuse('validation_error', 'since must be the cursor of an earlier answer');
 }

@@ -43,7 +43,7 @@ export function createChanges({ run }: Connections) {
         if (holder !== undefined && !(await isHeldBy(session, holder))) return false;
         const { places, values } = CHANGES_MARK.postgres;
         await session.query(upsert(CHANGES_MARK, places()), values({ id: 1, ...mark }));
-        await session.query('DELETE FROM listing_change WHERE id <= $1', [mark.floor]);
+        await session.query('DELETE FROM listing_change WHERE id < $1', [mark.floor]);
         return true;
       }),
     changesAfter: (id: number, most: number) =>

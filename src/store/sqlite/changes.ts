@@ -20,7 +20,7 @@ export function createChanges(db: DatabaseSync) {
   /** Nobody sees them any more. */
   function forget(floor: number): void {
     const remove = db.prepare(
-      'DELETE FROM listing_change WHERE id IN (SELECT id FROM listing_change WHERE id <= ? LIMIT ?)',
+      'DELETE FROM listing_change WHERE id IN (SELECT id FROM listing_change WHERE id < ? LIMIT ?)',
     );
     while (inChunk(db, () => Number(remove.run(floor, CHUNK).changes)) === CHUNK);
   }
