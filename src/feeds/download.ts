@@ -10,7 +10,8 @@ import { createGunzip } from 'node:zlib';
 import { isPublicAddress } from '../core/address.ts';
 import { FeedError, MOST_BYTES } from '../core/feed.ts';
 import { type Tag, tagOf } from '../core/tag.ts';
-import { throughProxy, tunnelProblem } from './proxy.ts';
+import { hostOf } from './no-proxy.ts';
+import { throughProxy } from './proxy.ts';
 
 /** Over everything: names, redirects and the last byte of the body. */
 const DEADLINE_MS = 60_000;
@@ -118,27 +119,23 @@ async function answered(
   throw new FeedError(`more than ${MOST_REDIRECTS} redirects`);
 }
 
-function ask(
+async function ask(
   url: URL,
   signal: AbortSignal,
   known: Tag | undefined,
   isTheirs: boolean,
 ): Promise<IncomingMessage> {
   const { request } = url.protocol === 'https:' ? https : http;
+  const agent = url.protocol === 'https:' ? await throughProxy(url, signal) : undefined;
   return new Promise((resolve, reject) => {
     const headers = {
       ...{ 'user-agent': 'domain-risk', accept: '*/*', 'accept-encoding': 'gzip' },
       ...(known?.etag ? { 'if-none-match': known.etag } : {}),
       ...(known?.modified ? { 'if-modified-since': known.modified } : {}),
     };
-    const agent = url.protocol === 'https:' && throughProxy(signal);
-    const options = { agent, signal, headers, ...(isTheirs ? {} : { lookup: lookupPublic }) };
-    const failed = (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ERR_PROXY_TUNNEL' ? new FeedError(tunnelProblem(error)) : error);
-    // Of a tunnel that does not stand yet Node tells no end, neither an error nor a close.
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    const options = { agent: agent ?? false, signal, headers, ...(isTheirs ? {} : { lookup: lookupPublic }) };
     request(url, options, resolve)
-      .on('error', failed)
+      .on('error', reject)
       // After a 101 there is neither an answer nor an error, and no deadline finds anything to end (2026-11-17).
       .on('close', () => reject(new FeedError('the connection ended without an answer')))
       .end();
@@ -197,10 +194,6 @@ function unpacked(response: IncomingMessage, encoding: string): Readable {
 function isEndTold({ headers }: IncomingMessage, encoding: string): boolean {
   const { 'content-length': length, 'transfer-encoding': coding = '' } = headers;
   return length !== undefined || /chunked/i.test(coding) || encoding === 'gzip';
-}
-
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function isLoopback(host: string): boolean {

@@ -130,7 +130,7 @@ describe('a download', () => {
     },
   );
 
-  it.each([
+  it.each<[string, string]>([
     ['to a file', 'redirects from http: to file:'],
     ['to the metadata service', 'redirects to where it may not: plain http'],
     ['to another local port', 'redirects to where it may not: 127.0.0.1 is no public address'],
@@ -139,7 +139,7 @@ describe('a download', () => {
     ['to nowhere', 'answered 302'],
     ['gzip of nothing', 'incorrect header check'],
     ['another packing', 'came as br'],
-    ...OTHERS.map(coding => [coding, `came as ${coding}, which was not asked for`] as const),
+    ...OTHERS.map(coding => [coding, `came as ${coding}, which was not asked for`] as [string, string]),
     ['slow packed body', 'not complete within 0.4 s'],
     ['gzip that never holds anything', 'not complete within 0.4 s'],
     ['slow body', 'not complete within 0.4 s'],
