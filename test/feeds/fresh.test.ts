@@ -241,7 +241,8 @@ describe('the newest release of a package', () => {
     });
 
     it('is read too where that unpacks to more than a list may have', async () => {
-      const bomb = Buffer.concat(Array(12).fill(gzipSync(Buffer.alloc(2 ** 24, '\n'))));
+      // 100 kB, so that all of it is here before it is unpacked.
+      const bomb = Buffer.concat(Array(6).fill(gzipSync(Buffer.alloc(2 ** 24, '\n'))));
       const port = await startLists(['raw.githubusercontent.com'], (_, res) =>
         res.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
       );
