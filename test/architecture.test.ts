@@ -214,6 +214,7 @@ test('a thread of the store loads no table of names: each one starts several, an
 test("a server does not import Node's http, which loads a client with it that nobody uses; updates do", () => {
   expect(IMPORTS.filter(({ to, isType }) => to === 'node:http' && !isType).map(shown)).toEqual([
     'feeds/download.ts → node:http',
+    'feeds/proxy.ts → node:http',
   ]);
 });
 

@@ -15,6 +15,7 @@ import { begunIn, markBegun } from '../src/workers/begun.ts';
 import { type Memory, roomIn, updateInThread } from '../src/workers/updater.ts';
 import { ACT } from './support/act.ts';
 import { anyPostgres, hasPostgres, type Postgres } from './support/postgres.ts';
+import { startProxy } from './support/proxied.ts';
 import { temporaryFolder } from './support/service.ts';
 
 const asked: string[] = [];
@@ -141,6 +142,7 @@ describe('in a thread of its own', () => {
     await expect(given).rejects.toThrow('given up');
   }
 
+  const MIB = 2 ** 20;
   const ownList = (name: string, place: string, format: 'json' | 'lines' | 'csv' = 'lines') =>
     ({ name, place, kind: 'popular', format, verified: false, addedAt: 1 }) as const;
 
@@ -185,6 +187,24 @@ describe('in a thread of its own', () => {
       ['members', 'reading 400000 values takes more memory than there is'],
       ['places', 'reading 3990001 values takes more memory than there is'],
     ]);
+  });
+
+  test('a proxy whose answer has no end fails the list, and the service goes on', async () => {
+    const { config, store } = await withLists();
+    let sent = 0;
+    await startProxy(socket => {
+      const line = `x-a: ${'y'.repeat(60_000)}\r\n`;
+      const more = () => {
+        for (let isRoom = true; isRoom && sent < 512 * MIB && !socket.destroyed; sent += line.length)
+          isRoom = socket.write(line);
+      };
+      socket.on('drain', more).write('HTTP/1.1 200 OK\r\n');
+      more();
+    });
+    const done = await updateInThread(config, store, new AbortController().signal, { mib: 32 });
+    expect(done).toMatchObject([{ feed: 'castle', outcome: 'failed' }]);
+    expect(done[0]!.problems[0]).toContain("the proxy's answer is longer than 16 KiB");
+    expect(sent).toBeLessThan(64 * MIB);
   });
 
   async function silentServer() {
@@ -299,7 +319,6 @@ describe('in a thread of its own', () => {
     expect([await begunIn(store), await store.feedChecks()]).toEqual([[], []]);
   });
 
-  const MIB = 2 ** 20;
   test.each([
     ['a large machine', { limit: 4_096, used: 100, container: 0, resident: 200 }, 1_024],
     ['a small heap', { limit: 256, used: 80, container: 0, resident: 200 }, 88],

@@ -7,6 +7,9 @@ import { addressProblem, download } from '../../src/feeds/download.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 const MIB = 2 ** 20;
+/** 200 kB that unpack to 192 MiB: of the other codings nothing is unpacked at all. */
+const bomb = Buffer.concat(Array(12).fill(gzipSync(Buffer.alloc(16 * MIB, '\n'))));
+const OTHERS = ['deflate', 'zstd', 'gzip, gzip', 'gzip, br'];
 
 /** What a server, or whoever took it over, may do to us. Every one ends when the socket does. */
 const MODES: Record<string, Answer> = {
@@ -26,8 +29,28 @@ const MODES: Record<string, Answer> = {
   'to nowhere': (_, res) => res.writeHead(302).end(),
   'gzip bomb': (_, res) =>
     res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(40 * MIB))),
+  'gzip bomb that comes whole': (_, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+  'gzip that never holds anything': (_, res) => {
+    res.writeHead(200, { 'content-encoding': 'gzip' });
+    const nothing = gzipSync('');
+    const more = () => {
+      while (!res.destroyed && res.write(nothing));
+    };
+    res.on('drain', more);
+    more();
+  },
+  'slow packed body': (_, res) => {
+    res.writeHead(200, { 'content-encoding': 'gzip' });
+    const packed = gzipSync(Array.from({ length: 1_000 }, (_, at) => `name-${at}.com\n`).join(''));
+    let at = 0;
+    const timer = setInterval(() => res.write(packed.subarray(at, ++at)), 5);
+    res.on('close', () => clearInterval(timer));
+  },
   'gzip of nothing': (_, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end('no gzip'),
   'another packing': (_, res) => res.writeHead(200, { 'content-encoding': 'br' }).end('x'),
+  ...Object.fromEntries(
+    OTHERS.map(coding => [coding, (_, res) => res.writeHead(200, { 'content-encoding': coding }).end(bomb)]),
+  ),
   'endless body': (_, res) => {
     const line = 'a.com\n'.repeat(10_000);
     const more = () => {
@@ -107,7 +130,7 @@ describe('a download', () => {
     },
   );
 
-  it.each([
+  it.each<[string, string]>([
     ['to a file', 'redirects from http: to file:'],
     ['to the metadata service', 'redirects to where it may not: plain http'],
     ['to another local port', 'redirects to where it may not: 127.0.0.1 is no public address'],
@@ -116,6 +139,9 @@ describe('a download', () => {
     ['to nowhere', 'answered 302'],
     ['gzip of nothing', 'incorrect header check'],
     ['another packing', 'came as br'],
+    ...OTHERS.map(coding => [coding, `came as ${coding}, which was not asked for`] as [string, string]),
+    ['slow packed body', 'not complete within 0.4 s'],
+    ['gzip that never holds anything', 'not complete within 0.4 s'],
     ['slow body', 'not complete within 0.4 s'],
     ['no answer', 'not complete within 0.4 s'],
     ['cut short', 'the connection was cut before the list was complete'],
@@ -145,10 +171,23 @@ describe('a download', () => {
     expect((await fetched('cut, and nobody can tell'))?.text).toBe('a.com\nb.com\nc.co');
   });
 
-  it.each(['gzip bomb', 'endless body'])('%s ends at 32 MiB', async mode => {
+  it.each(['gzip bomb', 'gzip bomb that comes whole', 'endless body'])('%s ends at 32 MiB', async mode => {
     const url = new URL(`${base}/${mode}`);
     await expect(download(url, { isNamed: true })).rejects.toThrow('larger than 32 MiB');
     expect(sent).toBeLessThan(64 * MIB);
+  });
+
+  it('a list that is still being unpacked at the deadline ends there', async () => {
+    const url = new URL(`${base}/gzip bomb that comes whole`);
+    const options = { isNamed: true, deadlineMs: 50, mostBytes: Number.POSITIVE_INFINITY };
+    await expect(download(url, options)).rejects.toThrow('not complete within 0.05 s');
+  });
+
+  it('of a list that came whole, and is still being unpacked, no more than the wanted beginning is', async () => {
+    const url = new URL(`${base}/gzip bomb that comes whole`);
+    const { text } = (await download(url, { isNamed: true, firstBytes: 100_001 }))!;
+    expect(text.length).toBeGreaterThan(100_000);
+    expect(text.length).toBeLessThan(2 * MIB);
   });
 
   it.each(['endless body', 'endless packed body'])(

@@ -20,6 +20,7 @@ import { freshFeeds, placeProblem } from '../../src/feeds/fresh.ts';
 import { PACKING } from '../../src/feeds/pack.ts';
 import { SOURCES } from '../../src/feeds/sources.ts';
 import { WEB_FEEDS } from '../../src/feeds/web.ts';
+import { leadTo, startLists, startProxy } from '../support/proxied.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const readFrom = async (id: string, place: string) =>
@@ -237,6 +238,22 @@ describe('the newest release of a package', () => {
         ...{ version: '2.0.0', names: ['a.com'], releasedAt },
         fallback: expect.stringMatching(why),
       });
+    });
+
+    it('is read too where that unpacks to more than a list may have', async () => {
+      // 100 kB, so that all of it is here before it is unpacked.
+      const bomb = Buffer.concat(Array(6).fill(gzipSync(Buffer.alloc(2 ** 24, '\n'))));
+      const port = await startLists(['raw.githubusercontent.com'], (_, res) =>
+        res.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+      );
+      await startProxy(socket => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        leadTo(port, socket);
+      });
+      npmWith('{"2.0.0":"2026-11-10T00:00:00Z"}');
+      const { names, fallback } = (await read('fakefilter'))!;
+      expect(names).toEqual(['a.com']);
+      expect(fallback).toMatch(/^npm package fakefilter, since .*: larger than 32 MiB$/);
     });
 
     it('may fail too, which tells of both; a list without a package fails alone', async () => {

@@ -127,7 +127,7 @@ test('the moment of an update is written once for all that it changed', async ()
     ...{ id, domain: `d${id}.com`, change: 'flagged' as const, at, feeds: [], isShown: true },
   });
   const portion = { rows: Array.from({ length: 250 }, (_, id) => row(id, id < 100 ? 1_000 : 2_000)) };
-  const page = { pieces: [{ portion, from: 99, to: 101 }], cursor: 101, more: false };
+  const page = { pieces: [{ portion, from: 99, to: 101 }], cursor: { id: 101, at: 2_000 }, more: false };
   const written = vi.spyOn(Date.prototype, 'toISOString');
   onTestFinished(() => written.mockRestore());
   await prepare(page);

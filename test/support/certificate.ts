@@ -1,4 +1,4 @@
-/** A certificate of one's own for 127.0.0.1. */
+/** A certificate of one's own for 127.0.0.1, and for names. */
 
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
@@ -24,7 +24,7 @@ const ALTERNATIVE_NAME = oid('551d11');
 const BASIC_CONSTRAINTS = oid('551d13');
 
 /** Signed by itself (RFC 5280, 4.1), as PEM. Nobody believes it who was not told to. */
-export function selfSigned(): { readonly key: string; readonly cert: string } {
+export function selfSigned(names: readonly string[] = []): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(
     element(
@@ -33,6 +33,7 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
     ),
   );
   const address = element(0x87, Buffer.from([127, 0, 0, 1]));
+  const hosts = names.map(host => element(0x82, Buffer.from(host)));
   const tbs = sequence(
     element(0xa0, element(0x02, Buffer.from([2]))),
     element(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
@@ -44,7 +45,7 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
     element(
       0xa3,
       sequence(
-        sequence(ALTERNATIVE_NAME, octets(sequence(address))),
+        sequence(ALTERNATIVE_NAME, octets(sequence(address, ...hosts))),
         sequence(BASIC_CONSTRAINTS, YES, octets(sequence(YES))),
       ),
     ),
