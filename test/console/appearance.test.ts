@@ -456,7 +456,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await page.keyboard.press('Enter');
     expect(await page.getByRole('region', { name: 'JSON' }).innerText()).toContain('"gmail.com"');
     await tabTo(page, /^Copy JSON$/);
-    expect(await namesField(page).inputValue()).toBe('gmail.com');
+    await soon(() => namesField(page).inputValue()).toBe('gmail.com');
     expect(await whoIsSignedIn(page).innerText()).toContain(secret.slice(0, 8));
   });
 

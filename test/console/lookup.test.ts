@@ -113,11 +113,11 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     });
     // Without a key nothing is asked; the name waits in the field.
     await page.getByText('Not looked up yet').waitFor();
-    expect(await namesField(page).inputValue()).toBe('fresh.example.net');
+    await soon(() => namesField(page).inputValue()).toBe('fresh.example.net');
     await signIn(page, secret, true);
     await button(page, 'Look up').click();
     await answerAbout(page, 'fresh.example.net');
-    expect(await page.title()).toBe('fresh.example.net · domain-risk');
+    await soon(() => page.title()).toBe('fresh.example.net · domain-risk');
     await page.reload();
     await answerAbout(page, 'fresh.example.net');
 
@@ -140,7 +140,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await answerAbout(page, 'mailinator.com');
     expect(new URL(page.url()).hash).toBe('#/d/mailinator.com');
     await soon(() => page.evaluate('document.activeElement?.id')).toBe('result-title');
-    expect(await namesField(page).inputValue()).toBe('mailinator.com');
+    await soon(() => namesField(page).inputValue()).toBe('mailinator.com');
 
     // What was paid for is not paid for again.
     const used = await service().used(key);
@@ -164,7 +164,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       location.hash = '#/no/such/page';
     })`);
     await soon(() => page.evaluate('document.activeElement?.tagName')).toBe('TEXTAREA');
-    expect(await page.title()).toBe('Look up · domain-risk');
+    await soon(() => page.title()).toBe('Look up · domain-risk');
     await namesField(page).fill('a/b');
     await recent.getByRole('checkbox', { name: /Press/ }).uncheck();
     await page.keyboard.press('/');
@@ -261,7 +261,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     // Enter sends one domain; in a list it makes a line.
     await namesField(page).fill('gmail.com yopmail.com');
     await namesField(page).press('Enter');
-    expect(await namesField(page).inputValue()).toBe('gmail.com yopmail.com\n');
+    await soon(() => namesField(page).inputValue()).toBe('gmail.com yopmail.com\n');
     await page.keyboard.type('gmx.de');
     await button(page, 'Look up 3 domains').waitFor();
 
@@ -392,7 +392,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     await page.context().setOffline(false);
     await button(page, 'Try again').click();
     await answerAbout(page, 'gmail.com');
-    expect(await namesField(page).inputValue()).toBe('gmail.com');
+    await soon(() => namesField(page).inputValue()).toBe('gmail.com');
   });
 
   test('when the service is slow hears so, can cancel, and is not kept waiting for ever', async () => {
@@ -501,7 +501,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
 
     const small = await service().key({ quota: 103 });
     await signIn(page, small.secret);
-    expect(await namesField(page).inputValue()).toBe('');
+    await soon(() => namesField(page).inputValue()).toBe('');
     expect(await service().used(leaving.key)).toBe(100);
     await lookUp(page, manyNames(1_001).join(','));
     await page.getByText('1,001 domains: at most 1000 at once, so none is looked up').waitFor();
@@ -597,7 +597,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
       `Signed in: ${secret.slice(0, 8)}…${secret.slice(-4)}`,
     );
     await page.reload();
-    expect(await signInField(page).inputValue()).toBe('');
+    await soon(() => signInField(page).inputValue()).toBe('');
     expect(await signInField(page).getAttribute('type')).toBe('password');
 
     await signIn(page, secret, true);
@@ -640,7 +640,7 @@ describe.runIf(hasBrowser())('a visitor who looks up', PATIENT, () => {
     expect(await page.content()).not.toContain(secret);
     const next = (await service().key()).secret;
     await signIn(page, next);
-    expect(await namesField(page).inputValue()).toBe('');
+    await soon(() => namesField(page).inputValue()).toBe('');
     await lookUp(page, 'mailinator.com');
     await answerAbout(page, 'mailinator.com');
     expect(await page.content()).not.toContain(next);
