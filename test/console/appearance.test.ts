@@ -1,6 +1,6 @@
 /** How the console looks and handles: light and dark, wide and narrow, by keyboard, its weight and its guards. */
 
-import type { Page, ViewportSize } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { GraphHost } from '../../console/src/graph.ts';
 import { ACT } from '../support/act.ts';
@@ -55,30 +55,24 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await store.setOverride({ domain, action: 'deny', expiresAt: null, ...rest }, ACT);
   });
 
-  const LOOKS: readonly (readonly ['light' | 'dark', ViewportSize])[] = [
-    ['light', WIDE],
-    ['dark', SMALLEST],
-  ];
-  let looks = 0;
-
-  /**
-   * What is wrong with what is shown now: in light and wide, in dark and narrow; in turn, view by view, in the short form.
-   * Each look is laid out and painted anew, which takes half a second of both cores (2026-11-17).
-   */
+  /** What is wrong with what is shown now: in light and wide, in dark and narrow. Each size is laid out and painted anew. */
   async function problems(page: Page): Promise<string[]> {
     const overflow =
       "document.documentElement.scrollWidth > innerWidth ? ['scrolls sideways at ' + innerWidth] : []";
     const found: string[] = [];
-    for (const [at, [theme, size]] of sized([LOOKS[looks++ % 2]!], LOOKS).entries()) {
+    for (const [theme, size, rules] of [
+      ['light', WIDE, undefined],
+      ['dark', SMALLEST, BY_LAYOUT],
+    ] as const) {
       await page.emulateMedia({ colorScheme: theme });
       await resize(page, size);
       const inThis = [
-        ...(await accessibilityProblems(page, at === 0 ? undefined : BY_LAYOUT)),
+        ...(await accessibilityProblems(page, rules)),
         ...(await page.evaluate<string[]>(overflow)),
       ];
       found.push(...inThis.map(problem => `${theme} ${size.width}: ${problem}`));
     }
-    for (const size of sized([SMALLEST, ZOOMED], [PHONE, ZOOMED])) {
+    for (const size of sized([ZOOMED], [PHONE, ZOOMED])) {
       await resize(page, size);
       found.push(...(await page.evaluate<string[]>(overflow)));
     }

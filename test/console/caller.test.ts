@@ -41,7 +41,7 @@ describe.runIf(hasBrowser())('somebody with a key', PATIENT, () => {
     const { secret, key } = await service().key();
     const page = await visit('#/top', { expected: REFUSED });
     await page.getByText('Not loaded yet').waitFor();
-    await soon(() => button(page, 'Load the list').count()).toBe(0);
+    expect(await button(page, 'Load the list').count()).toBe(0);
     const failure = { error: 'internal_error', message: 'x', detail: null, request_id: 'r-1' };
     await page.route(TOP, route => route.fulfill({ status: 500, json: failure }), { times: 1 });
     await signIn(page, secret);
@@ -149,7 +149,7 @@ describe.runIf(hasBrowser())('somebody with a key', PATIENT, () => {
 
     await signIn(page, unlimited);
     await page.getByText('This key has no monthly limit').waitFor();
-    await soon(() => meter.count()).toBe(0);
+    expect(await meter.count()).toBe(0);
     await button(page, 'Sign out').click();
     await signInField(page).fill(`${unlimited.slice(0, -1)}${unlimited.endsWith('a') ? 'b' : 'a'}`);
     await signInField(page).press('Enter');

@@ -42,8 +42,8 @@ declare module 'vitest' {
 /** Vitest calls it once, before the workers start. The console is built beside it: each keeps one core busy only. */
 export default async function setup({ provide }: TestProject): Promise<void> {
   const built = builtFolder();
-  const console = promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build-console.ts')]);
-  await Promise.all([console, existsSync(built) || buildInto(built)]);
+  const ofConsole = promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build-console.ts')]);
+  await Promise.all([ofConsole, existsSync(built) || buildInto(built)]);
   provide('cli', join(built, 'cli.js'));
 }
 

@@ -49,8 +49,12 @@ export async function openSqliteStoreHere(
     async close() {
       if (isClosed) return;
       isClosed = true;
-      counter?.ops.close();
-      records.ops.close();
+      for (const connection of [counter, records])
+        try {
+          connection?.ops.close();
+        } catch {
+          // What was done is on the disk: as with a thread, nobody is told of a farewell that failed.
+        }
       closeSync(file);
       forgetPair(path);
     },
