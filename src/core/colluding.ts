@@ -47,15 +47,18 @@ export class ListedGuests {
   }
 
   add(group: GuestGroup, one: Weighed, canEarn: boolean): void {
+    // What comes to a host with residents is found by sweeps too, whoever has pointed it there: two such names, which no key
+    // had asked for, had a hoster with two listed customers of its own learned (2026-11-17).
+    const isFound = group.swept === 2 || (group.swept === 1 && one.residents === 0);
     if (canEarn && group.earned && group.corroborated) this.#earned.set(group.sinceDay, one);
     if (group.keys > 0) {
       const same = this.#asked.get(group.keys) ?? { all: nothing(), witnessed: nothing() };
       this.#asked.set(group.keys, same);
       put(same.witnessed, group, one);
-      if (group.swept === 0) put(same.all, group, one);
+      if (!isFound) put(same.all, group, one);
       put(this.#witnessed, group, one);
     }
-    if (group.swept > 0 || group.keys > 0) put(this.#all, group, one);
+    if (isFound || group.keys > 0) put(this.#all, group, one);
   }
 
   /** What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. */

@@ -83,7 +83,7 @@ const WEIGHTS = {
   },
   swept: {
     weight: 1,
-    why: `found by a sweep; all such together ${LEARNING.unwitnessedMost} at most, and no more than the two above`,
+    why: `found by a sweep, and not late; all such together ${LEARNING.unwitnessedMost} at most, and no more than the two above`,
   },
   few_keys: {
     weight: 0,

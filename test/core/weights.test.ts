@@ -79,6 +79,17 @@ describe('listed names that four keys ask for, a month long, frame whoever they 
   });
 });
 
+it('names that sweeps alone find, or three keys besides, do not tip the scale where customers are established before them', () => {
+  const real = listed(2, { sinceDay: BEFORE });
+  for (const keys of [0, 0b0001, 0b0111])
+    for (const at of [HOST, DOMAIN, ADDRESS]) {
+      const found = (sinceDay: string) => listed(1_000, { sinceDay, swept: 1, keys });
+      expect([at, keys, isLearned(at, real, found(CAME), unlisted(5, BEFORE))]).toEqual([at, keys, false]);
+      // An operator's own are there from the start.
+      expect([at, keys, isLearned(at, real, found(BEFORE), unlisted(5, BEFORE))]).toEqual([at, keys, true]);
+    }
+});
+
 it('names that were seen on fewer than four days frame nobody, however far apart these are', () => {
   for (const at of [HOST, DOMAIN, ADDRESS, OWN])
     expect([at, ...[2, 3, 4].map(days => isLearned(at, listed(100, { days })))]).toEqual([
