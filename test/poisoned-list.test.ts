@@ -27,6 +27,7 @@ const SPAM = many(1_000, 'throwaway-');
 const time = { now: Date.now() };
 const DAY_MS = 86_400_000;
 const shared = sharedService({
+  hasThreads: true,
   catalog: await catalogOf(['other.com']),
   followMs: 50,
   clock: () => time.now,

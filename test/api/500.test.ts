@@ -7,7 +7,7 @@ import { type Answer, ask, expectError } from '../support/answers.ts';
 import { failNextSpend } from '../support/failing.ts';
 import { sharedService } from '../support/service.ts';
 
-const shared = sharedService();
+const shared = sharedService({ hasThreads: true });
 const PATH = '/v1/public/domain/gmail.com';
 
 afterEach(() => {

@@ -14,6 +14,7 @@ const HOUR = 3_600_000;
 const FIRST = Date.UTC(2026, 10, 16, 12);
 let now = FIRST;
 const shared = sharedService({
+  hasThreads: true,
   catalog: await catalogOf([]),
   clock: () => now,
   ticks: () => performance.now(),

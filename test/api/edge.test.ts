@@ -11,7 +11,10 @@ const LINES = (count: number) => `GET / HTTP/1.1\r\n${'a:b\r\n'.repeat(count)}`;
 const TOKEN = 'an-operator-token-of-more-than-32-characters';
 const PROXY = '127.0.0.99';
 
-const shared = sharedService({ env: { ACCESS_LOG: 'all', ADMIN_TOKEN: TOKEN, TRUST_PROXY: PROXY } });
+const shared = sharedService({
+  env: { ACCESS_LOG: 'all', ADMIN_TOKEN: TOKEN, TRUST_PROXY: PROXY },
+  hasThreads: true,
+});
 const cramped = sharedService({ env: { CONNECTIONS_PER_ADDRESS: '4', TRUST_PROXY: PROXY } });
 const apart = sharedService({ env: { METRICS_PORT: '0', ADMIN_TOKEN: TOKEN } });
 
