@@ -4,6 +4,7 @@ import { MAIL_NOT_ASKED } from '../src/core/mail.ts';
 import type { Store } from '../src/core/ports.ts';
 import { dayOf } from '../src/core/quota.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
+import { showingHosts } from '../src/http/shown.ts';
 import { createLearn } from '../src/learn.ts';
 import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
@@ -202,6 +203,62 @@ describe('a hoster whose customers are asked for here', () => {
     time.off = 40 * DAY_MS;
     await type(await enter([...firms, ...lapsed]));
     expect(await store.listHosts(10, 10)).toEqual(seen);
+  });
+
+  it('is framed by five domains that one key shows here, one a fortnight, but who was there first is warned of only', async () => {
+    const first = one('first.com', host);
+    const others = ['later.com', 'never-seen.com'].map(name => one(name, host));
+    const mine = listedAt(host, 5, 'mine').map(site => ({ ...site, late: true }));
+    const sites = [first, ...others, ...mine];
+    zone({ [host]: '5.61.1.1' }, sites);
+    const start = time.now;
+    const scores = async (at: World) => {
+      const names = ['first.com', 'mail.first.com', 'later.com', 'never-seen.com'];
+      return Promise.all(names.map(async name => (await at.judge(name, 'customer')).riskScore));
+    };
+    zone({}, [one('mail.first.com', host)]);
+    const world = await enter(sites);
+    const look = async (day: number, names: readonly string[], key: string) => {
+      time.now = start + day * DAY_MS;
+      await world.update();
+      // Listed names are answered before DNS is: the second time their hosts are known.
+      for (let round = 0; round < 2; round++) {
+        for (const name of names) await world.judge(name, key);
+        await world.digest();
+      }
+    };
+    for (const day of [0, 15, 31]) await look(day, ['first.com'], 'customer');
+    for (const [at, { name }] of mine.entries()) await look(40 + 14 * at, [name], 'attacker');
+    await look(100, ['later.com'], 'customer');
+    const all = mine.map(({ name }) => name);
+    time.now = start + 106 * DAY_MS;
+    await world.update(true);
+    for (const day of [107, 117]) await look(day, all, 'attacker');
+    expect(await scores(world)).toEqual([20, 20, 20, 20]);
+    await look(128, all, 'attacker');
+    expect(await scores(world)).toEqual([60, 60, 84, 84]);
+    expect((await world.judge('first.com')).signals).toEqual([
+      {
+        signal: 'earlier_guest',
+        points: 60,
+        detail: expect.stringMatching(
+          /^mx.hoster.net also receives mail for 5 listed .* a month or more before/,
+        ),
+      },
+    ]);
+    const hosts = await store.listHosts(2, 10);
+    const shown = allAtOnce(
+      showingHosts(hosts, await catalogOf(all, { telemetry: all }), dayOf(time.now), 50),
+    );
+    expect(shown).toContainEqual(expect.objectContaining({ host, state: 'disposable', sum: 2.96 }));
+    expect(JSON.stringify([shown, await world.graph('later.com')])).not.toContain('first.com');
+
+    await world.close();
+    ends.splice(0, 1);
+    const another = await enter(sites.map(site => ({ ...site, late: false })));
+    await another.learn.hold();
+    await another.learn.settle();
+    expect(await scores(another)).toEqual([60, 60, 84, 84]);
   });
 
   it('of whom nobody was asked for before is not either', async () => {

@@ -156,7 +156,11 @@ export interface GuestGroup {
   /** Empty too where nobody knows, and for hosts that are no addresses. */
   readonly via: string;
   readonly count: number;
-  /** The names in the lists of those that are listed, with spaces between: one text, since a store gives thousands. */
+  /**
+   * The names in the lists of those that are listed, with spaces between: one text, since a store gives thousands. Of
+   * unlisted ones that were seen on `ESTABLISHED_DAYS` their own, by which each is spared itself, and which nobody else is
+   * shown.
+   */
   readonly entries: string;
 }
 

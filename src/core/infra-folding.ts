@@ -6,15 +6,21 @@ import { NO_OTHERS, type OtherHosts } from './deciding.ts';
 import { isHostName } from './domain.ts';
 import { type HostRecord, ownAt } from './guest.ts';
 import { Infra } from './infra.ts';
-import { groupOf, isEnough, learnableSum } from './learnable.ts';
+import { enoughFor, groupOf, isEnough, learnableSum } from './learnable.ts';
 import type { Known } from './learned.ts';
 import { relisting } from './relist.ts';
 import { siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
+import { residentsIn } from './weights.ts';
 
 /** Judging a host tries every choice of keys, 0.3 ms at most (2026-11-16), so fewer hosts are a step than names. */
 const HOSTS_A_STEP = 4;
 const NAMES_A_STEP = 100;
+
+/** Of all others nobody needs to know. */
+function* residentsOf(host: HostRecord, sum: number | null, today: string): Steps<string> {
+  return isEnough(sum, host.name) ? yield* residentsIn(host, enoughFor(host.name), today) : '';
+}
 
 /** Before anything was read. */
 export const NOTHING_LEARNED = new Infra(new Map(), new Map(), () => undefined);
@@ -37,14 +43,13 @@ export function* foldingInfra(
     const judged = yield* relisting(seen, catalog);
     const sum = learnableSum(judged, catalog, today);
     const { groups: _, ...record } = judged;
-    known.set(record.name, { record, sum });
+    known.set(record.name, { record, sum, residents: yield* residentsOf(judged, sum, today) });
     if (isEnough(sum, record.name)) learned.add(record.name);
     if (isIP(record.name) === 0 || !isEnough(sum, ownAt(record.name))) continue;
     yield;
-    forOwn.set(ownAt(record.name), {
-      record,
-      sum: learnableSum({ ...judged, name: ownAt(record.name) }, catalog, today),
-    });
+    const own = { ...judged, name: ownAt(record.name) };
+    const ownSum = learnableSum(own, catalog, today);
+    forOwn.set(own.name, { record, sum: ownSum, residents: yield* residentsOf(own, ownSum, today) });
   }
   for (const [name, address] of forOwn) {
     if (++at % NAMES_A_STEP === 0) yield;

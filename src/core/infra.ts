@@ -2,29 +2,25 @@
 
 import type { Catalog } from './catalog.ts';
 import { allBelow, areSpared, decidingOf, NO_OTHERS, type OtherHosts, reachedAt } from './deciding.ts';
-import { lineage, registrableDomain } from './domain.ts';
+import { registrableDomain } from './domain.ts';
 import { isByTwoFamilies, LEARNING, ownAt } from './guest.ts';
 import { enoughFor, groupOf, isBelow, isEnough, isLearnable } from './learnable.ts';
 import {
   type Found,
+  foundBy,
   type GraphHost,
   isListed,
   type Known,
   type Learned,
   type LearnedBy,
   leastOf,
+  ownLineage,
   someListed,
   together,
   UNWEIGHED,
 } from './learned.ts';
 import { type Exchange, firstOf } from './mail.ts';
 import type { Siblings } from './siblings.ts';
-
-/** Up to the domain that somebody registered: a suffix that others are customers of (`duckdns.org`) says nothing of them. */
-function ownLineage(host: string): string[] {
-  const registrable = registrableDomain(host);
-  return registrable === undefined ? [] : lineage(host).filter(name => name.length >= registrable.length);
-}
 
 /** All that was learned, folded for lookup. Built whole, swapped whole; the catalog has the last word. */
 export class Infra {
@@ -71,7 +67,9 @@ export class Infra {
     for (const { host } of deciding) {
       const own = isBelow(host, registrable);
       const known = this.#knownFor(host, guest);
-      const one = own ? this.#byAddress(known, ownAt) : this.#byHost(known, catalog);
+      const one = own
+        ? this.#byAddress(known, ownAt, registrable)
+        : this.#byHost(known, catalog, registrable);
       // Last, since it costs most and most hosts were not learned.
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
@@ -112,7 +110,7 @@ export class Infra {
    * has hosts of others there must not speak for it either.
    */
   findAt(name: string, catalog: Catalog): Learned | undefined {
-    const found = this.#byAddress(name, ownAt);
+    const found = this.#byAddress(name, ownAt, registrableDomain(name));
     const all = this.#byAddress(name, address => address);
     if (!found || (all?.sum ?? 0) < LEARNING.ownLearnedAt) return undefined;
     return together([found], [{ host: name, preference: 0 }], catalog);
@@ -172,16 +170,16 @@ export class Infra {
     return graph;
   }
 
-  #byHost(host: string, catalog: Catalog): Found | undefined {
+  #byHost(host: string, catalog: Catalog, asked: string | undefined): Found | undefined {
     const group = groupOf(host) ?? host;
     if (this.#known.get(host)?.record.forgotten || this.#known.get(group)?.record.forgotten) return undefined;
     const addresses = this.#addressesOf(host);
     if (addresses && areSpared(addresses, address => this.#isShared(address))) return undefined;
     const byGroup = () => {
-      const found = this.#learned(group, 'name');
+      const found = this.#learned(group, 'name', asked);
       return found && { ...found, below: registrableDomain(host) };
     };
-    const byName = this.#learned(host, 'name') ?? byGroup();
+    const byName = this.#learned(host, 'name', asked, group) ?? byGroup();
     // While nobody knows where a host is, nobody knows whom else it serves: its name alone does not count against it.
     if (byName && (addresses || this.#isAmongLearned(host, group))) return byName;
     const { hits, families } = catalog.listed(ownLineage(host));
@@ -190,7 +188,7 @@ export class Infra {
       const listedGuests = this.#known.get(group)?.record.flagged ?? 0;
       return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
     }
-    return this.#byAddress(host, address => address);
+    return this.#byAddress(host, address => address, asked);
   }
 
   /** Else whoever has a host name for each domain is never found by the first lookup, and a form makes one only. */
@@ -211,23 +209,24 @@ export class Infra {
     return isEnough(this.#known.get(name)?.sum ?? null, name);
   }
 
-  #learned(name: string, by: LearnedBy): Found | undefined {
+  #learned(name: string, by: LearnedBy, asked?: string, group = name): Found | undefined {
     const known = this.#known.get(name);
     if (!known || !isEnough(known.sum, name)) return undefined;
-    const { record, sum } = known;
-    const { neighbours, flagged: listedGuests, innocent } = record;
-    const found = { by, neighbours, listedGuests, sum, enough: enoughFor(name) };
-    const isFew = listedGuests * LEARNING.listedToOne < listedGuests + innocent;
-    return isFew ? { ...found, isFew } : found;
+    const found = foundBy(by, known, enoughFor(name));
+    // Below a domain names cost nothing: where lists name some of them, it is no quiet one.
+    if (asked === undefined || this.#siblings.has(asked)) return found;
+    const isAt = (at: string) => this.#known.get(at)?.residents.includes(` ${asked} `);
+    return isAt(name) || isAt(group) ? { ...found, isResident: true } : found;
   }
 
-  #byAddress(host: string, named: (address: string) => string): Found | undefined {
+  #byAddress(host: string, named: (address: string) => string, asked?: string): Found | undefined {
     const addresses = this.#addressesOf(host)?.slice(0, LEARNING.mostAddresses);
     if (!addresses || addresses.length === 0 || this.#known.get(host)?.record.forgotten) return undefined;
     const isOut = (name: string) => this.#known.get(name)?.record.forgotten;
     if (addresses.some(address => isOut(address))) return undefined;
-    const found = reachedAt(addresses).map(address => this.#learned(named(address), 'address'));
-    return found.every(one => one !== undefined) ? leastOf(found) : undefined;
+    const found = reachedAt(addresses).map(address => this.#learned(named(address), 'address', asked));
+    if (!found.every(one => one !== undefined)) return undefined;
+    return found.find(({ isResident }) => isResident) ?? leastOf(found);
   }
 
   /**

@@ -4,9 +4,12 @@ import { LEARNING } from './guest.ts';
 import type { Learned, LearnedBy } from './learned.ts';
 import type { SignalName } from './signals.ts';
 
-export const learnedSignal = ({ by, isFew }: Learned): SignalName =>
-  isFew ? 'few_listed_guests' : LEARNED_SIGNALS[by];
-export const learnedDetail = (learned: Learned): string => LEARNED_DETAILS[learned.by](learned);
+export const learnedSignal = ({ by, isFew, isResident }: Learned): SignalName =>
+  isResident ? 'earlier_guest' : isFew ? 'few_listed_guests' : LEARNED_SIGNALS[by];
+export const learnedDetail = (learned: Learned): string =>
+  `${LEARNED_DETAILS[learned.by](learned)}${learned.isResident ? EARLIER : ''}`;
+
+const EARLIER = ', but this domain was seen there a month or more before enough of them were';
 
 const LEARNED_SIGNALS: Readonly<Record<LearnedBy, SignalName>> = {
   name: 'learned_hosts',

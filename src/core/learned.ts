@@ -1,8 +1,8 @@
 /** Why a domain was found by its mail hosts: what each of them tells, put together. */
 
 import type { Catalog } from './catalog.ts';
-import { lineage } from './domain.ts';
-import type { HostRecord } from './guest.ts';
+import { lineage, registrableDomain } from './domain.ts';
+import { type HostRecord, LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 
 /** One host of a domain and the listed domains that share it. */
@@ -19,6 +19,8 @@ export interface Known {
   readonly record: Omit<HostRecord, 'groups'>;
   /** Null where it cannot be learned, whatever its guests weigh. */
   readonly sum: number | null;
+  /** Who is not flagged by it though it was learned, each between spaces; empty where it was not. */
+  readonly residents: string;
 }
 
 /**
@@ -43,6 +45,8 @@ export interface Learned {
   readonly below?: string | undefined;
   /** Of those that were seen there few are listed: a warning. */
   readonly isFew?: true;
+  /** It was there a month or more before the listed ones by which its host was learned: a warning. */
+  readonly isResident?: true;
   /** Hosts that senders try first, and of which nobody knows yet whether they exist, stand before these. */
   readonly isBehind?: true;
 }
@@ -52,6 +56,14 @@ export type Found = Omit<Learned, 'hosts'>;
 
 /** Listed names speak for themselves. */
 export const UNWEIGHED = { sum: null, enough: 0 } as const;
+
+/** By what is known of it, where that is enough. */
+export function foundBy(by: LearnedBy, { record, sum }: Known, enough: number): Found {
+  const { neighbours, flagged: listedGuests, innocent } = record;
+  const found = { by, neighbours, listedGuests, sum, enough };
+  const isFew = listedGuests * LEARNING.listedToOne < listedGuests + innocent;
+  return isFew ? { ...found, isFew } : found;
+}
 
 const RANK: readonly LearnedBy[] = ['siblings', 'address', 'listed', 'name'];
 
@@ -64,6 +76,7 @@ export function together(found: readonly Found[], deciding: readonly Exchange[],
     by,
     below: found.every(({ below }) => below === least.below) ? least.below : undefined,
     ...(found.some(({ isFew }) => isFew) && { isFew: true }),
+    ...(found.some(({ isResident }) => isResident) && { isResident: true }),
     hosts: deciding.map(({ host }) => host),
     neighbours: someListed(new Set(found.flatMap(({ neighbours }) => neighbours)), catalog),
     listedGuests: Math.max(...found.map(({ listedGuests }) => listedGuests)),
@@ -90,4 +103,10 @@ export function someListed(entries: Iterable<string>, catalog: Catalog): string[
 
 export function isListed(name: string, catalog: Catalog): boolean {
   return catalog.listed(lineage(name)).hits.length > 0;
+}
+
+/** Up to the domain that somebody registered: a suffix that others are customers of (`duckdns.org`) says nothing of them. */
+export function ownLineage(host: string): string[] {
+  const registrable = registrableDomain(host);
+  return registrable === undefined ? [] : lineage(host).filter(name => name.length >= registrable.length);
 }

@@ -83,8 +83,8 @@ export function* relisting(record: HostRecord, catalog: Catalog): Steps<HostReco
 }
 
 function as(standing: Standing, group: GuestGroup, entries: readonly string[]): GuestGroup {
-  const count = entries.length;
+  const some = { count: entries.length, entries: entries.join(' ') };
   if (standing === 'unlisted')
-    return { ...group, listed: false, corroborated: false, earned: false, keys: 0, count, entries: '' };
-  return { ...group, corroborated: standing === 'corroborated', count, entries: entries.join(' ') };
+    return { ...group, listed: false, corroborated: false, earned: false, keys: 0, ...some };
+  return { ...group, corroborated: standing === 'corroborated', ...some };
 }

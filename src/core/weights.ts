@@ -15,6 +15,7 @@ import {
   WEEK_DAYS,
 } from './guest.ts';
 import { daysBefore, daysBetween } from './quota.ts';
+import type { Steps } from './steps.ts';
 
 /** What was not seen at an address for so long has left it: landlords give it to the next, who need not be like the last. */
 const LEFT_DAYS = 30;
@@ -34,7 +35,8 @@ const LEFT_DAYS = 30;
  * own hosts nothing. What is left: whoever does so for two months, at a hoster of which few guests were seen, or has four
  * keys ask for three names at the beginning and the end of a month; where customers are established for a month when they
  * come, five for one, six for two, and three more for every ten; at the address of own hosts six for one, and three more for
- * each. It ends by itself as the innocent guests are seen, and for good with `infra forget`.
+ * each. Who was there a month before is warned of then, and not flagged (`residentsIn`). It ends by itself as the innocent
+ * guests are seen, and for good with `infra forget`.
  *
  * What an operator can do: have quiet names there a month before all others, which nobody can tell from customers. One
  * weighs no more than three listed ones: it takes one for five or six of these where 26 % are listed, far more where more
@@ -126,6 +128,39 @@ export function sumOf({ name, groups: all }: Pick<HostRecord, 'name' | 'groups'>
   return listed.least() + others;
 }
 
+/**
+ * Who is not flagged by a host that was learned, each between spaces. Against a resident nothing counts that came a month
+ * or more after it: one party with a key, domains of its own and patience has a hoster learned, but not those flagged who
+ * were there first (2026-11-17: five domains, one a fortnight, did that). All others are judged by all that is there, so an
+ * operator has spared what he asked for here himself, that long before, and no other name.
+ */
+export function* residentsIn(
+  { name, groups }: Pick<HostRecord, 'name' | 'groups'>,
+  enough: number,
+  today: string,
+): Steps<string> {
+  const lastDay = groups.reduce(
+    (last, { listed, sinceDay }) => (listed && sinceDay > last ? sinceDay : last),
+    '',
+  );
+  if (lastDay === '') return '';
+  const latest = daysBefore(lastDay, MONTH_DAYS);
+  const early = groups
+    .filter(group => !group.listed && group.sinceDay <= latest && isEstablished(group, today))
+    .sort(byFirstDay);
+  let [from, to] = [0, early.length];
+  while (from < to) {
+    yield;
+    const middle = (from + to) >>> 1;
+    const late = daysBefore(early[middle]!.sinceDay, -MONTH_DAYS);
+    const before = groups.filter(({ listed, sinceDay }) => !listed || sinceDay < late);
+    if (sumOf({ name, groups: before }, today) < enough) from = middle + 1;
+    else to = middle;
+  }
+  const names = early.slice(0, from).map(({ entries }) => entries);
+  return names.length === 0 ? '' : ` ${names.join(' ')} `;
+}
+
 /** Listed guests at an address, where residents have others' hosts: each is one more only where it came by another's. */
 function asOneOfEach(groups: readonly GuestGroup[], today: string): readonly GuestGroup[] {
   const residents = groups.filter(group => !group.listed && isEstablished(group, today));
@@ -155,9 +190,11 @@ function earliest(groups: readonly GuestGroup[]): string {
   return groups.reduce((first, { sinceDay }) => (sinceDay < first ? sinceDay : first), '9999-12-31');
 }
 
+const byFirstDay = (one: GuestGroup, other: GuestGroup) => (one.sinceDay < other.sinceDay ? -1 : 1);
+
 /** How many residents a guest came late after, by its day: a host has thousands of groups, and some hundred days. */
 function countingBefore(residents: readonly GuestGroup[]): (sinceDay: string) => number {
-  const byDay = residents.toSorted((one, other) => (one.sinceDay < other.sinceDay ? -1 : 1));
+  const byDay = residents.toSorted(byFirstDay);
   let sum = 0;
   const sums = byDay.map(({ sinceDay, count }) => {
     sum += count;

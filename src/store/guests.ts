@@ -81,9 +81,12 @@ const GROUP: Record<Exclude<keyof GuestGroup, 'count' | 'entries'>, string> = {
   via: "coalesce(via, '')",
 };
 
+/** Unlisted guests by their names only where they may be residents (core/weights.ts). */
+const NAMED = `CASE WHEN entry IS NULL AND days >= ${ESTABLISHED_DAYS} THEN domain ELSE entry END`;
+
 export const GROUPED = `${Object.entries(GROUP)
   .map(([member, value]) => `${value} AS ${columnName(member)}`)
-  .join(', ')}, count(*) AS count, coalesce(string_agg(entry, ' ' ORDER BY domain), '') AS entries`;
+  .join(', ')}, count(*) AS count, coalesce(string_agg(${NAMED}, ' ' ORDER BY domain), '') AS entries`;
 export const GROUP_KEYS = Object.values(GROUP).join(', ');
 
 /** The members of one group in JSON, where `json_object` or its like makes it: name, column, name, column. */

@@ -266,6 +266,72 @@ describe('what was learned, for lookup', () => {
     },
   );
 
+  describe('is a warning for who was there a month before what it was learned from', () => {
+    const customers = { listed: false, corroborated: false, keys: 0, days: 3, sinceDay: '2026-08-01' };
+    const at = (name: string, entries = '') =>
+      record({
+        name,
+        groups: [groupOfGuests(20, { sinceDay: '2026-09-15' }), groupOfGuests(1, { ...customers, entries })],
+      });
+    const places: Record<string, string[]> = {
+      'mx.box.net': NOWHERE,
+      'mx2.box.net': NOWHERE,
+      'mx.new.net': ['5.61.1.1'],
+      'mx.twice.net': ['5.61.1.2', '5.61.1.1'],
+      'mx.firm.com': ['5.61.1.1'],
+      'firm.com': ['5.61.1.1'],
+      'mx.second.net': NOWHERE,
+    };
+    const names = 'firm.com duckdns.org lonely.net';
+    const infra = () =>
+      allAtOnce(
+        foldingInfra(
+          [
+            at('mx.box.net', 'moved-later.com'),
+            at('mx2.box.net'),
+            at('*.box.net', names),
+            at('5.61.1.1', names),
+            at('5.61.1.2'),
+            at('mx.second.net'),
+          ],
+          catalog,
+          TODAY,
+          host => places[host],
+        ),
+      );
+    it.each<[string, string, string | undefined, string[], boolean | undefined]>([
+      ['below the same domain of hosts', 'firm.com', 'firm.com', ['mx.box.net'], true],
+      ['there only since it has another name', 'moved-later.com', 'moved-later.com', ['mx.box.net'], true],
+      ['by another name below it', 'mail.firm.com', 'firm.com', ['mx2.box.net'], true],
+      ['at the address', 'firm.com', 'firm.com', ['mx.new.net'], true],
+      ['at one of two', 'firm.com', 'firm.com', ['mx.twice.net'], true],
+      ['with hosts of its own there', 'firm.com', 'firm.com', ['mx.firm.com'], true],
+      ['on one of two hosts', 'firm.com', 'firm.com', ['mx.second.net', 'mx.box.net'], true],
+      ['but not on another', 'firm.com', 'firm.com', ['mx.second.net'], undefined],
+      ['but not for anybody else', 'other.com', 'other.com', ['mx.box.net'], undefined],
+      ['whose name ends so', 'myfirm.com', 'myfirm.com', ['mx.box.net'], undefined],
+      ['or begins so', 'firm.com.de', 'firm.com.de', ['mx.box.net'], undefined],
+      ["nor below what is anybody's", 'a.duckdns.org', 'a.duckdns.org', ['mx.box.net'], undefined],
+      ['nor for that', 'duckdns.org', undefined, ['mx.box.net'], undefined],
+      ['nor below a domain where lists name others', 'lonely.net', 'lonely.net', ['mx.box.net'], undefined],
+    ])('%s', (_, name, registrable, hosts, isResident) => {
+      const exchanges = hosts.map(host => ({ host, preference: 0 }));
+      const found = infra().find(name, registrable, exchanges, catalog);
+      expect([found?.hosts, found?.isResident]).toEqual([hosts, isResident]);
+    });
+
+    it('without exchanges too', () => {
+      expect(infra().findAt('firm.com', catalog)).toMatchObject({ by: 'address', isResident: true });
+    });
+
+    it('and of those who were there nobody is told to others', () => {
+      const found = infra().find('other.com', 'other.com', [{ host: 'mx.box.net', preference: 0 }], catalog);
+      expect(
+        JSON.stringify([found, infra().graph([{ host: 'mx.box.net', preference: 0 }], catalog)]),
+      ).not.toMatch(/firm\.com|moved-later/);
+    });
+  });
+
   it('tells what its guests had to weigh, more for hosts of its own', () => {
     expect(find('mx.box.net')).toMatchObject({ enough: 2.1 });
     expect(find('own.fresh.com')).toMatchObject({ by: 'address', enough: 2.5 });

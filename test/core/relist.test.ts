@@ -98,7 +98,7 @@ it('what a host is remembered with is as today, each group by what the lists say
   expect(today.groups).toEqual([
     { ...group, count: 2, entries: 'both.com x.both.com' },
     { ...group, corroborated: false, entries: 'one.com' },
-    { ...group, listed: false, corroborated: false, earned: false, keys: 0, entries: '' },
+    { ...group, listed: false, corroborated: false, earned: false, keys: 0, entries: 'none.com' },
     unlisted,
   ]);
   expect(today).toMatchObject({ flagged: 3, innocent: 6, neighbours: ['both.com', 'one.com', 'x.both.com'] });

@@ -336,6 +336,24 @@ it('learned hosts with few listed guests are a warning, and no company', () => {
   }
 });
 
+it('learned hosts where a domain was before are a warning, that says so, and no company', () => {
+  for (const by of ['name', 'address'] as const)
+    for (const isFew of [undefined, true] as const) {
+      const learned = { ...learnedBy(by).learned!, ...(isFew && { isFew }), isResident: true } as const;
+      expect(judge(evidence({ learned }))).toMatchObject({
+        ...{ riskScore: 60, reason: 'disposable', isCorporateEmail: false },
+        signals: [
+          {
+            signal: 'earlier_guest',
+            detail: expect.stringMatching(
+              /also receives mail for .*, but this domain was seen there a month or more before/,
+            ),
+          },
+        ],
+      });
+    }
+});
+
 describe('precedence, highest first', () => {
   const ladder: [string, Partial<Evidence>][] = [
     ['operator_allow', { override: override('allow') }],

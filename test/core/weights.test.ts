@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { GuestGroup } from '../../src/core/guest.ts';
-import { isEnough } from '../../src/core/learnable.ts';
-import { sumOf } from '../../src/core/weights.ts';
+import { enoughFor, isEnough } from '../../src/core/learnable.ts';
+import { allAtOnce } from '../../src/core/steps.ts';
+import { residentsIn, sumOf } from '../../src/core/weights.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 const TODAY = '2026-11-15';
@@ -137,6 +138,52 @@ describe('listed names that come to an address by the hosts of one domain', () =
     const other = customers(1, 'hoster.net', '2026-09-14');
     expect(sum(ADDRESS, ...some, other)).toBeCloseTo(1 - 0.12);
     expect(sum(ADDRESS, ...some.slice(0, 3), other)).toBeCloseTo(-0.12);
+  });
+});
+
+describe('of a host that was learned nobody is flagged', () => {
+  const named = (entries: string, sinceDay: string, days = 3) => ({
+    ...unlisted(1, sinceDay, days),
+    entries,
+  });
+  const spared = (at: string, ...groups: GuestGroup[]) =>
+    allAtOnce(residentsIn({ name: at, groups }, enoughFor(at), TODAY)).trim();
+  const early = (count: number, facts: Partial<GuestGroup> = {}) =>
+    listed(count, { sinceDay: '2026-07-01', ...facts });
+  const customer = named('firm.com', BEFORE);
+  it.each<[string, string, GuestGroup[]]>([
+    ['who was there before all that are listed', 'firm.com', [customer]],
+    ['to the day', 'firm.com', [named('firm.com', '2026-08-16')]],
+    ['but who came a day later', '', [named('firm.com', '2026-08-17')]],
+    ['but who was asked for on two days', '', [named('firm.com', BEFORE, 2)]],
+    ['with two listed ones there before it', 'firm.com', [customer, early(2)]],
+    ['but with as many there as are enough', '', [customer, early(20)]],
+    ['with any number for whom only one key speaks', 'firm.com', [customer, early(20, { keys: 1 })]],
+    ['nor for whom only sweeps do', 'firm.com', [customer, early(20, { keys: 0, swept: 1 })]],
+    ['nor that one family has', 'firm.com', [customer, early(20, { corroborated: false })]],
+    [
+      'each by when it came',
+      'first.com second.com',
+      [
+        named('third.com', '2026-08-17'),
+        named('second.com', BEFORE),
+        named('fourth.com', CAME),
+        named('first.com', '2026-05-01'),
+      ],
+    ],
+  ])('%s', (_, expected, groups) => {
+    for (const at of [HOST, DOMAIN, ADDRESS, OWN])
+      expect([at, spared(at, listed(40), ...groups)]).toEqual([at, expected]);
+  });
+
+  it("nor an operator's quiet name, which spares no other one", () => {
+    const others = Array.from({ length: 10 }, (_, at) => named(`his${at}.com`, CAME));
+    for (const at of [HOST, DOMAIN, ADDRESS, OWN])
+      expect([at, spared(at, listed(20), ...others, named('quiet.com', BEFORE))]).toEqual([at, 'quiet.com']);
+  });
+
+  it('of one without listed guests nobody needs to be spared', () => {
+    expect(spared(HOST, customer)).toBe('');
   });
 });
 

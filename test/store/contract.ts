@@ -850,6 +850,23 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await groups()).toContain(`true true false 1 8 2026-10-16 4 1`);
     });
 
+    test('guests that are unlisted are told by their names where they were seen on three days, and nobody else is', async () => {
+      const { store, learn } = await learning();
+      const unlisted = { entry: null, corroborated: null, keys: null, earnedBy: null } as const;
+      await learn([
+        ...guests(2),
+        ...guests(2, { ...unlisted, days: 3 }, 'seen'),
+        ...guests(1, { ...unlisted, days: 30 }, 'often'),
+        ...guests(1, { ...unlisted, days: 2 }, 'twice'),
+        ...guests(1, { ...unlisted, days: null }, 'before'),
+      ]);
+      const [host] = await store.listHosts(1, 1);
+      expect(host!.groups.map(({ entries }) => entries).sort()).toEqual([
+        ...['', '', 'd0.com d1.com', 'often0.com seen0.com seen1.com'],
+      ]);
+      expect(host!.neighbours).toEqual(['d0.com', 'd1.com']);
+    });
+
     test.each([
       ['seen by fresh lists on the last day that counts', 2, DAY, true],
       ['not on the day after', 2, '2026-11-16', false],
