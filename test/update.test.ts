@@ -224,6 +224,23 @@ it.each(['popular', 'relay', 'academic', 'free', 'protected'] as const)(
   },
 );
 
+it('a list of protected names that clears what verified lists have is refused, unless it is forced', async () => {
+  const of: Feed = { ...feed, kind: 'protected', atLeast: 1, isOwn: true };
+  const verified = many(6, 'burner');
+  const options = { catalog: () => catalogOf([], { verified }), installed: [] };
+  const read = async (names: readonly string[], force = false) =>
+    (await updateAll([source([...many(2_000, 'customer'), ...names], of)], { ...options, force }))[0]!;
+  await addOwn(of.id, 1);
+  expect((await read(verified.slice(0, 5))).outcome).toBe('accepted');
+  expect(await read(verified)).toMatchObject({
+    outcome: 'refused',
+    problems: [expect.stringMatching(/^6 of its 2006 names .* disposable \(burner/)],
+  });
+  // One below a listed name is listed, too.
+  expect((await read([...verified.slice(0, 5), 'mail.burner5.com'])).outcome).toBe('refused');
+  expect((await read(verified, true)).outcome).toBe('forced');
+});
+
 it('a disposable list that names what many people use, or what our tables know, is refused', async () => {
   const used = many(6, 'used');
   const ours = ['a1.net', 'sunrise.ch', 'plus.net', 'vivaldi.net', 'outlook.de'];
@@ -575,6 +592,16 @@ describe('what a new version would change for names that were asked here lately'
       { domain: 'for-six-days.com', change: 'flagged', isEstablished: false },
     ]);
     expect(await check()).toBeUndefined();
+  });
+
+  it('is told of a list of protected names, which clears what a verified list has', async () => {
+    const guard: Feed = { ...feed, id: `${feed.id}-guard`, kind: 'protected' };
+    const options = { catalog, installed: [], dryRun: true };
+    const [done] = await updateAll([source([...many(20, 'good'), 'n0.com'], guard)], options);
+    expect(done).toMatchObject({
+      outcome: 'accepted',
+      flips: [{ domain: 'n0.com', change: 'cleared', isEstablished: false }],
+    });
   });
 
   it('leaves out what an operator decided, and counts names below a listed one', async () => {
