@@ -133,7 +133,7 @@ async function record(
 ): Promise<boolean | undefined> {
   const { store, hold } = parts;
   const lease = await store.lease(CHANGES_LEASE);
-  const now = await store.moment();
+  const { now, ahead } = await momentOf(store);
   if (lease && isHeld(lease, now)) return undefined;
   const holder = randomUUID();
   const mine = { name: CHANGES_LEASE, holder, until: now + LEASE_MS, dueAt: 0 };
@@ -141,10 +141,17 @@ async function record(
   // On a slow store 200,000 take longer than it lasts: another would begin with them again and again.
   const held = hold(mine);
   try {
-    return await parts.write({ before, after, was, now: parts.clock(), holder });
+    return await parts.write({ before, after, was, now: parts.clock() + ahead, holder });
   } finally {
     await held.end(0).catch(() => {});
   }
+}
+
+/** By a clock that is one for all servers, and by how much that is ahead of this one's, behind it where it is negative. */
+async function momentOf(store: RecorderParts['store']): Promise<{ now: number; ahead: number }> {
+  const before = Date.now();
+  const now = await store.moment();
+  return { now, ahead: now < before ? now - before : Math.max(0, now - Date.now()) };
 }
 
 /** False where another server came between. */

@@ -5,6 +5,7 @@ import type { Catalog } from './core/catalog.ts';
 import { dayAt } from './core/days.ts';
 import { doubtOf } from './core/doubt.ts';
 import { FeedError, type FeedSource, type FreshSource, type Packing, type Snapshot } from './core/feed.ts';
+import { checkAfter } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
 import { type Clock, type Store, StoreUnavailable } from './core/ports.ts';
 import type { TableTexts } from './core/tables.ts';
@@ -85,8 +86,7 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
     await options.progress(id, done.size, parts.sources.length);
     const updated = await tried(source, once, { ...parts, unlessHeld: !named.includes(id) }, options);
     done.set(source, updated);
-    const isDone =
-      options.dryRun || updated.outcome === 'held' || (await isNoted(source, triedOf(updated), parts));
+    const isDone = options.dryRun || isSettled(updated) || (await isNoted(source, triedOf(updated), parts));
     if (!isDone) unnoted.push(source);
     options.ended?.(updated);
     if (updated.outcome === 'overtaken') once.forget();
@@ -94,6 +94,12 @@ export async function updateFeeds(parts: UpdateParts, options: UpdateOptions): P
   for (const source of unnoted) await isNoted(source, triedOf(done.get(source)!), parts);
   return parts.sources.map(source => done.get(source)!);
 }
+
+/** Of what others come between: operators decide by hand, and other updates end. */
+const MOST_TRIES = 20;
+
+/** Nothing is left to note: that was done in one step with what was accepted. */
+const isSettled = ({ outcome }: Updated) => ['accepted', 'forced', 'held'].includes(outcome);
 
 /** What keeps one from being compared or stored stops no other: the next one may be smaller, or the disk be back. */
 async function tried(
@@ -103,11 +109,22 @@ async function tried(
   options: UpdateOptions,
 ): Promise<Updated> {
   const { id } = source.feed;
+  let reading: ReturnType<FreshSource['read']> | undefined;
+  const read: FreshSource['read'] = last => {
+    reading ??= source.read(last);
+    return reading;
+  };
   try {
     // Whoever goes back with a feed while others are fetched is heard.
-    const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(id);
-    if (isHeld) return leftAlone(id);
-    return (await isGone(source, parts.store)) ? overtaken(id) : await update(source, once, parts, options);
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(id);
+      if (isHeld) return leftAlone(id);
+      if (await isGone(source, parts.store)) break;
+      const updated = await update({ ...source, read }, once, parts, options);
+      if (updated) return updated;
+      once.forget();
+    }
+    return overtaken(id);
   } catch (error) {
     once.forget();
     const isTheirs = error instanceof StoreUnavailable || error instanceof FeedError;
@@ -132,12 +149,13 @@ function popularFirst(one: FreshSource, other: FreshSource): number {
   return Number(other.feed.kind === 'popular') - Number(one.feed.kind === 'popular');
 }
 
+/** Undefined where it was tried with what holds no longer. */
 async function update(
   source: FreshSource,
   once: Once,
   parts: UpdateParts & { readonly unlessHeld: boolean },
   { force, dryRun }: UpdateOptions,
-): Promise<Updated> {
+): Promise<Updated | undefined> {
   const { feed } = source;
   const inUse = await readInUse(feed, parts);
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
@@ -174,18 +192,20 @@ async function update(
     if (!force) return { ...told, outcome, flips, waiting };
   }
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
-  const changed = { ...told, outcome, turnover: turnoverIn(next, inUse.snapshot), flips } as const;
+  const turnover = turnoverIn(next, inUse.snapshot);
   const kept = keepingFlags(next, flips, check, outcome === 'forced', today);
+  const changed = { ...told, outcome, turnover, flips, tag: keptTag(read.tag, kept, now) } as const;
   if (!dryRun) {
     const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
-    const where = { ...parts, addedAt: source.addedAt };
-    if (!(await accept(kept, inUse.digest, act, where))) {
-      const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(feed.id);
-      return isHeld ? leftAlone(feed.id) : { ...told, outcome: 'overtaken' };
-    }
+    const noted = { was: check ?? null, next: checkAfter(check, triedOf(changed), act.at) };
+    const { store, packing, unlessHeld } = parts;
+    const where = { unlessHeld, addedAt: source.addedAt, others: await once.others(feed.id), check: noted };
+    const done = await accept(kept, inUse.digest, act, { store, packing, ...where });
+    if (done === 'stale') return undefined;
+    if (done !== 'taken') return done === 'held' ? leftAlone(feed.id) : { ...told, outcome: done };
   }
   once.took(kept);
-  return dryRun ? changed : { ...changed, tag: keptTag(read.tag, kept, now) };
+  return changed;
 }
 
 function versionOf({ version, names }: Snapshot): Version {

@@ -84,6 +84,9 @@ test('what callers asked for on seven days holds a list back that would flag it,
   expect(await update()).toBe('waiting');
   const { missing } = (await admin('GET', 'feeds')).body;
   expect(missing).toMatchObject([{ feed: 'ours', waiting: REGULARS }]);
+  const problem = async () =>
+    ((await admin('GET', 'feeds')).body.missing as { problem: string }[] | undefined)?.[0]?.problem;
+  expect(await problem()).toMatch(/6 established names .* "feeds approve ours" takes it/);
   const rejected = { feed: 'ours', approved: false, domains: REGULARS };
   // What was looked at, and nothing else: other domains may wait by now.
   for (const act of ['approve', 'reject']) {
@@ -103,20 +106,29 @@ test('what callers asked for on seven days holds a list back that would flag it,
   expect((await admin('POST', 'feeds/ours/approve', { domains: ['more.com'] })).status).toBe(422);
   expect((await admin('POST', 'feeds/ours/reject')).status).toBe(404);
   expect(await store.lease('feeds')).toEqual(due);
+  const isRejected = /^it would flag 6 names that an operator rejected: "feeds approve ours" takes it all/;
+  expect(await problem()).toMatch(isRejected);
   expect(await update()).toBe('refused');
+  expect(await problem()).toMatch(isRejected);
   expect(await reasonsOf(service, secret)).toBe('safe');
 
   const approved = { ...rejected, approved: true };
   expect(await admin('POST', 'feeds/ours/approve')).toEqual({ status: 200, body: approved });
   // Whoever looks next begins an update.
   expect(await store.lease('feeds')).toEqual({ ...due, dueAt: 0 });
+  expect(await problem()).toBe('it would flag 6 names, which is approved: "feeds update ours" takes it');
+  // Nobody has fetched it yet: what was approved may be approved again, which fetches it.
+  await store.swapLease(due, { ...due, dueAt: 0 });
+  expect(await admin('POST', 'feeds/ours/approve')).toEqual({ status: 200, body: approved });
+  expect(await store.lease('feeds')).toEqual({ ...due, dueAt: 0 });
   expect(await update()).toBe('accepted');
+  expect((await admin('POST', 'feeds/ours/approve')).status).toBe(404);
   await eventually('the service follows', async () => (await reasonsOf(service, secret)) === 'disposable');
   expect((await store.audit(4)).map(({ action, who }) => [action, who])).toEqual([
     ['feed.update', 'domain-risk'],
     ['feed.approve', 'Ada'],
+    ['feed.approve', 'Ada'],
     ['feed.reject', 'Ada'],
-    ['feed.add', 'Ada'],
   ]);
 
   // What no update would take is not approved.

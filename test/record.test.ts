@@ -190,6 +190,19 @@ test('a cursor of an earlier store is none of a new one, however many changes it
   for (const since of [cursor, cursor + 1, 0, 2]) expect(await told(store, since)).toBe('gone');
 });
 
+test.each([-2, 2])(
+  'what a server tells whose clock is %s days off is dated by that of the store',
+  async days => {
+    const store = await openStore();
+    const shared = { ...store, moment: async () => (await store.moment()) - days * DAY };
+    const one = server(shared, first, { clock: () => NOW + days * DAY });
+    await one.look();
+    await one.follow(second);
+    const [row] = await store.changesAfter(await begun(store), 1);
+    expect(Math.abs(row!.at - NOW)).toBeLessThan(10_000);
+  },
+);
+
 test('one update by a clock that is a month ahead takes nothing away; what a second day says counts', async () => {
   const store = await openStore();
   let now = NOW;

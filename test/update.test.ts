@@ -224,6 +224,23 @@ it.each(['popular', 'relay', 'academic', 'free', 'protected'] as const)(
   },
 );
 
+it('a list of protected names that clears what verified lists have is refused, unless it is forced', async () => {
+  const of: Feed = { ...feed, kind: 'protected', atLeast: 1, isOwn: true };
+  const verified = many(6, 'burner');
+  const options = { catalog: () => catalogOf([], { verified }), installed: [] };
+  const read = async (names: readonly string[], force = false) =>
+    (await updateAll([source([...many(2_000, 'customer'), ...names], of)], { ...options, force }))[0]!;
+  await addOwn(of.id, 1);
+  expect((await read(verified.slice(0, 5))).outcome).toBe('accepted');
+  expect(await read(verified)).toMatchObject({
+    outcome: 'refused',
+    problems: [expect.stringMatching(/^6 of its 2006 names .* disposable \(burner/)],
+  });
+  // One below a listed name is listed, too.
+  expect((await read([...verified.slice(0, 5), 'mail.burner5.com'])).outcome).toBe('refused');
+  expect((await read(verified, true)).outcome).toBe('forced');
+});
+
 it('a disposable list that names what many people use, or what our tables know, is refused', async () => {
   const used = many(6, 'used');
   const ours = ['a1.net', 'sunrise.ch', 'plus.net', 'vivaldi.net', 'outlook.de'];
@@ -577,6 +594,16 @@ describe('what a new version would change for names that were asked here lately'
     expect(await check()).toBeUndefined();
   });
 
+  it('is told of a list of protected names, which clears what a verified list has', async () => {
+    const guard: Feed = { ...feed, id: `${feed.id}-guard`, kind: 'protected' };
+    const options = { catalog, installed: [], dryRun: true };
+    const [done] = await updateAll([source([...many(20, 'good'), 'n0.com'], guard)], options);
+    expect(done).toMatchObject({
+      outcome: 'accepted',
+      flips: [{ domain: 'n0.com', change: 'cleared', isEstablished: false }],
+    });
+  });
+
   it('leaves out what an operator decided, and counts names below a listed one', async () => {
     const allow = {
       domain: 'regular1.com',
@@ -617,6 +644,33 @@ describe('what a new version would change for names that were asked here lately'
       ]);
     },
   );
+
+  it('is held back where lists that are updated at once would together flag more than five', async () => {
+    const lists = [0, 1, 2, 3].map(at => ({ ...verified(), id: `${feed.id}-${at}` }));
+    const installed = lists.map((list, at) => source(many(100, `n${at}x`), list));
+    const unpack = { store, unpack: PACKING.unpack, onError: () => {} };
+    const all = () => buildCatalog({ feeds: installed, tables: () => readTables() }, () => {}, unpack);
+    // All have read what is in use before one of them is taken.
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let ready = 0;
+    const together: UpdateParts['store'] = {
+      ...store,
+      async acceptSnapshot(...args) {
+        if (++ready === lists.length) resolve();
+        await promise;
+        return store.acceptSnapshot(...args);
+      },
+    };
+    const done = await Promise.all(
+      lists.map((list, at) =>
+        updateAll([source([...many(100, `n${at}x`), ...regulars.slice(2 * at, 2 * at + 2)], list)], {
+          ...{ catalog: all, installed, store: together },
+        }),
+      ),
+    );
+    expect(done.map(([one]) => one!.outcome).sort()).toEqual(['accepted', 'accepted', 'waiting', 'waiting']);
+    for (const list of lists) await store.removeSnapshot(list.id, ACT);
+  });
 
   it('is held back where all lists together would flag more than five within a month', async () => {
     const lists = [0, 1].map(at => ({ ...verified(), id: `${feed.id}-${at}` }));
@@ -680,11 +734,15 @@ describe('what a new version would change for names that were asked here lately'
 
     const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
     expect(await approveFeed('no-such-feed', actor, [])).toMatchObject({ problem: 'not_found' });
-    expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
-    expect(await approveFeed(feed.id, actor, 'any')).toMatchObject({ problem: 'not_found' });
+    // Until it is fetched, it can be approved again.
+    for (let times = 0; times < 2; times++)
+      expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
     expect((await tryAll(bad)).outcome).toBe('accepted');
+    expect(await approveFeed(feed.id, actor, 'any')).toMatchObject({ problem: 'not_found' });
     expect(await check()).toMatchObject({ waiting: null, approved: null, rejected: null });
-    expect((await acts()).map(({ action }) => action)).toEqual(['feed.approve', 'feed.update']);
+    expect((await acts()).map(({ action }) => action)).toEqual([
+      ...['feed.approve', 'feed.approve', 'feed.update'],
+    ]);
   });
 
   it('holds small steps back that are many within a month, and begins to count anew where an operator looked', async () => {
@@ -745,6 +803,39 @@ describe('what a new version would change for names that were asked here lately'
     const options = { catalog, installed: [source(many(100), verified())] };
     expect((await updateAll([slow], options))[0]!.outcome).toBe('accepted');
   });
+
+  it.each(['tried', 'accepted', 'noted'])(
+    'is not taken once an operator was told that it is rejected, at whatever moment: while it is %s',
+    async moment => {
+      const bad = [...many(100), ...regulars.slice(0, 6)];
+      expect((await tryAll(bad)).outcome).toBe('waiting');
+      const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+      await approveFeed(feed.id, actor, 'any');
+      let told: unknown;
+      const reject = async (at: string) => {
+        if (at === moment) told ??= await rejectFeed(feed.id, actor, bad.slice(100));
+      };
+      const meanwhile: UpdateParts['store'] = {
+        ...store,
+        async listOverrides() {
+          await reject('tried');
+          return store.listOverrides();
+        },
+        async acceptSnapshot(...args) {
+          await reject('accepted');
+          const isAccepted = await store.acceptSnapshot(...args);
+          await reject('noted');
+          return isAccepted;
+        },
+      };
+      const { outcome } = await tryAll(bad, { store: meanwhile });
+      const isRejected = moment !== 'noted';
+      expect(told).toEqual(isRejected ? bad.slice(100) : expect.objectContaining({ problem: 'not_found' }));
+      expect(outcome).toBe(isRejected ? 'refused' : 'accepted');
+      expect(await check()).toMatchObject({ approved: null, rejected: isRejected ? bad.slice(100) : null });
+      expect((await stored())?.names.length).toBe(isRejected ? undefined : bad.length);
+    },
+  );
 
   it('is refused without asking again where an operator rejected any name of it, asked for or not; force takes all', async () => {
     const bad = [...many(100), ...regulars.slice(0, 7)];

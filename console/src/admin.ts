@@ -113,10 +113,11 @@ export const removeOverride = (domain: string) =>
 const overruling = <T>(result: Promise<Result<T>>) => result.finally(() => overruled.set(Date.now()));
 
 export const listFeeds = () => admin<Feeds>('feeds', isFeeds);
-export const rollBackFeed = (feed: string) =>
-  admin<FeedVersion>(`feeds/${segment(feed)}/rollback`, isFeedVersion, post());
-export const returnFeed = (feed: string) =>
-  admin<FeedVersion>(`feeds/${segment(feed)}/return`, isFeedVersion, post());
+/** Only from the version that was shown: another may be in use by now. */
+export const rollBackFeed = (feed: string, digest: string | null) =>
+  admin<FeedVersion>(`feeds/${segment(feed)}/rollback`, isFeedVersion, post({ digest }));
+export const returnFeed = (feed: string, digest: string | null) =>
+  admin<FeedVersion>(`feeds/${segment(feed)}/return`, isFeedVersion, post({ digest }));
 /** Only what was shown is decided: others may wait by now. */
 export const approveFeed = (feed: string, domains: readonly string[]) =>
   admin<FeedDecision>(`feeds/${segment(feed)}/approve`, isFeedDecision, post({ domains }));

@@ -248,6 +248,14 @@ export interface Feeds {
     readonly can_roll_back: boolean;
     /** Rolled back: updates leave it alone until that is undone. */
     readonly held: boolean;
+    /** Of the version in the store, to roll back from; null where there is none. */
+    readonly digest: string | null;
+    /** The version in the store, where this server has not followed it yet; its `version` is null where that is the installed one, or none. */
+    readonly next: {
+      readonly version: string | null;
+      readonly names: number | null;
+      readonly updated_at: string | null;
+    } | null;
   }[];
   /** Lists of which no version is in use: they could not be fetched, or were rolled back to nothing. */
   readonly missing: readonly {
@@ -260,6 +268,14 @@ export interface Feeds {
     readonly can_roll_back: boolean;
     /** Rolled back: updates leave it alone until that is undone. */
     readonly held: boolean;
+    /** Of the version in the store, to roll back from; null where there is none. */
+    readonly digest: string | null;
+    /** The version in the store, where this server has not followed it yet; its `version` is null where that is the installed one, or none. */
+    readonly next: {
+      readonly version: string | null;
+      readonly names: number | null;
+      readonly updated_at: string | null;
+    } | null;
   }[];
 }
 
@@ -300,6 +316,12 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     waiting: array(string),
     can_roll_back: boolean,
     held: boolean,
+    digest: either(string, nothing),
+    next: either(object({
+      version: either(string, nothing),
+      names: either(integer(), nothing),
+      updated_at: either(string, nothing),
+    }), nothing),
   })),
   missing: array(object({
     feed: string,
@@ -308,6 +330,12 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     waiting: array(string),
     can_roll_back: boolean,
     held: boolean,
+    digest: either(string, nothing),
+    next: either(object({
+      version: either(string, nothing),
+      names: either(integer(), nothing),
+      updated_at: either(string, nothing),
+    }), nothing),
   })),
 });
 

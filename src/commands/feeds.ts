@@ -106,8 +106,9 @@ async function status(options: { json?: boolean }): Promise<void> {
       if (fallback !== null) process.stdout.write(`\n${feed}: from ${printable(fallback)}`);
     for (const { feed, origin } of shown.feeds.filter(({ own }) => own))
       process.stdout.write(`\n${feed}: added, from ${printable(origin)}`);
+    const isLeftAlone = (id: string) => shown.missing.some(({ feed, held }) => feed === id && held);
     const missing = [...FEED_IDS, ...stored.added.map(({ name }) => name)].filter(
-      id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id),
+      id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id) && !isLeftAlone(id),
     );
     const adds = missing.length > 0 ? `; "domain-risk feeds update" adds ${missing.join(', ')}` : '';
     const more = feedsOff.length > 0 ? `${adds}; off by FEEDS_OFF: ${feedsOff.join(', ')}` : adds;

@@ -21,7 +21,7 @@ interface Bound {
 const MOST_CLEARED: Readonly<Record<Exclude<FeedKind, 'disposable'>, Bound>> = {
   popular: { share: 0.003, most: 300 },
   relay: { share: 0.3, most: 5 },
-  // Nobody but operators brings such a list: as careful as with the other one that clears.
+  // Nobody but operators brings such a list, and no other clears what verified feeds name: as careful as with relays.
   protected: { share: 0.3, most: 5 },
   academic: { share: 0.01, most: 10 },
   free: { share: 0.05, most: 1_000 },
@@ -69,7 +69,7 @@ export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held
   const { installed, today, innocentOf, isClearable, isNoWebmail } = held;
   const { feed } = fresh;
   const isMistaken = (name: string) => feed.kind === 'free' && isNoWebmail(name);
-  const clearedOf = (name: string) => (isClearable(name) || isMistaken(name) ? name : undefined);
+  const clearedOf = (name: string) => (isClearable(name, feed.kind) || isMistaken(name) ? name : undefined);
   const doubtfulOf = feed.kind === 'disposable' ? innocentOf : clearedOf;
   const counted = countedOf(fresh);
   const before = new Set([...countedOf(inUse), ...countedOf(installed)]);

@@ -2,8 +2,8 @@
 
 import { mostAgreed } from './agreed.ts';
 import { Catalog, type FeedStatus, type Folded } from './catalog.ts';
-import { registrableDomain } from './domain.ts';
-import type { Snapshot } from './feed.ts';
+import { lineage, registrableDomain } from './domain.ts';
+import type { Family, Snapshot } from './feed.ts';
 import { freeOf } from './free.ts';
 import { NamesInMaking } from './indexing.ts';
 import { type Kept, keeping } from './kept.ts';
@@ -57,8 +57,16 @@ function* folding(kept: readonly Kept[], tables: Tables, seed: Uint8Array): Step
   const { snapshots, disposable, namings } = listed;
   const families = namings.map(some => new Set(some.map(({ feed }) => feed.family)));
   const isVerified = (name: string) => families[disposable.get(name)]!.has('verified');
-  const isCorroborated = (name: string) => isVerified(name) || families[disposable.get(name)]!.size > 1;
   const protectedNames = yield* protectedOf(tables, snapshots);
+  // What is said of a name is said of all below it: a line with one of these cleared what a verified feed has (2026-11-17).
+  const isCorroborated = (name: string) => {
+    const said = new Set<Family>();
+    for (const one of lineage(name)) {
+      if (one !== name && protectedNames.has(one)) break;
+      for (const family of families[disposable.get(one)]!) said.add(family);
+    }
+    return said.has('verified') || said.size > 1;
+  };
   const universities = yield* academicOf(snapshots, isCorroborated);
   const panel = yield* panelOf(snapshots, tables, isVerified, seed);
   const isUsed = (name: string) => universities.has(name) || panel.get(name) !== 0;

@@ -99,10 +99,25 @@ export function decidedWith(check: FeedCheck, names: readonly string[], isApprov
   // Of a version with more than one look shows, one decision after the other adds up.
   const more = (some: FeedCheck['approved']) => [...new Set([...(some ?? []), ...now])].slice(-MOST_DECIDED);
   const { approved, rejected } = check;
+  const after = { ...check, waiting: null, problem: decidedProblem(check, names.length, isApproved) };
   return isApproved
-    ? { ...check, waiting: null, approved: more(approved), rejected: without(rejected) }
-    : { ...check, waiting: null, approved: without(approved), rejected: more(rejected) };
+    ? { ...after, approved: more(approved), rejected: without(rejected) }
+    : { ...after, approved: without(approved), rejected: more(rejected) };
 }
+
+/** What it said to do was done; it led in a circle (2026-11-17). */
+function decidedProblem({ feed, problem, trouble }: FeedCheck, count: number, isApproved: boolean) {
+  if (problem === null || (trouble !== 'waiting' && !problem.includes(REJECTED))) return problem;
+  return isApproved
+    ? `it would flag ${count} names, which is approved: "feeds update ${feed}" takes it`
+    : rejectedProblem(feed, count);
+}
+
+const REJECTED = 'names that an operator rejected';
+
+/** Without the names, which are callers': this text goes into the log and to whoever is alerted. */
+export const rejectedProblem = (feed: string, count: number): string =>
+  `it would flag ${count} ${REJECTED}: "feeds approve ${feed}" takes it all the same`;
 
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */
 export const STALE_MS = 3 * 86_400_000;

@@ -21,6 +21,14 @@ export function historyOf(
   return { inUse: inUse.find(isOf), past: past.filter(isOf) };
 }
 
+/** Which versions of other feeds are in use, as one text to compare. */
+export const othersIn = (heads: readonly Pick<SnapshotHead, 'feed' | 'digest'>[], feed: string): string =>
+  heads
+    .filter(one => one.feed !== feed)
+    .map(one => `${one.feed} ${one.digest}`)
+    .sort()
+    .join();
+
 /** Null is what is installed; undefined where there is nothing before it. */
 export function versionBefore({ inUse, past }: History): SnapshotHead | null | undefined {
   if (!inUse) return undefined;

@@ -2,7 +2,7 @@
 
 import type { Day } from './days.ts';
 import { isGivenAway, lineage, registrableDomain } from './domain.ts';
-import type { Snapshot } from './feed.ts';
+import type { FeedKind, Snapshot } from './feed.ts';
 import { canariesOf, PANEL_SIZE } from './folding.ts';
 import { freeByTables } from './free.ts';
 import { NamesInMaking } from './indexing.ts';
@@ -15,8 +15,12 @@ import type { Tables } from './tables.ts';
 export interface Known {
   /** The largest mailbox providers. */
   readonly canaries: ReadonlySet<string>;
-  /** Whether a list of innocent names would clear it: some disposable feed names it, or one below it, and no verified one it. */
-  readonly isClearable: (name: string) => boolean;
+  /**
+   * Whether a list of innocent names, of this kind, would clear it: some disposable feed names it, or one below it, and no
+   * verified one it, save where the list is one of protected names: 1,000 names of verified feeds passed as none
+   * (2026-11-17). What is below a listed name is listed with it, and is cleared where a list guards it.
+   */
+  readonly isClearable: (name: string, kind: FeedKind) => boolean;
   /**
    * What a name counts as that a list or table of ours, or its registry, knows as something else than disposable. Those
    * below a university, a widely used name, an internet provider or a public body count once, as that would if it were
@@ -40,6 +44,9 @@ export interface Held extends Known {
 /** Bits of what lists say of a name. */
 const BROAD = 1;
 const VERIFIED = 2;
+
+/** What these lists name is theirs, whatever is said of the names above it. */
+const GUARDING: ReadonlySet<FeedKind> = new Set<FeedKind>(['relay', 'academic', 'protected']);
 
 /** From what the lists say, and not from what became of it: a name that was cleared yesterday is still one of theirs. */
 export function knownFrom(
@@ -69,9 +76,12 @@ export function knownFrom(
   const below = suffixesAbove([...guarded, ...innocent, ...owners]);
   return {
     canaries: canariesOf(tables),
-    isClearable(name) {
+    isClearable(name, kind) {
+      const isTaken = (named: number) => named === BROAD || (named !== 0 && kind === 'protected');
       const named = disposable.get(name);
-      return named === BROAD || (named === 0 && above.has(name));
+      if (named !== 0) return isTaken(named);
+      const parents = GUARDING.has(kind) ? unguarded(parentsOf(name), guarded) : [];
+      return above.has(name) || parents.some(parent => isTaken(disposable.get(parent)));
     },
     innocentOf(name) {
       if (guarded.has(name) || innocent.has(name) || owners.has(name)) return name;
@@ -97,6 +107,12 @@ function* namedIn(lists: readonly Kept[], seed: Uint8Array): Steps<Names> {
 /** What clears a name clears what is below it too. Most have two labels, and nothing above them that a list can name. */
 function parentsOf(name: string): readonly string[] {
   return name.indexOf('.') === name.lastIndexOf('.') ? [] : lineage(name).slice(1);
+}
+
+/** Up to the first that no list can name. */
+function unguarded(parents: readonly string[], guarded: ReadonlySet<string>): readonly string[] {
+  const end = parents.findIndex(name => guarded.has(name));
+  return end === -1 ? parents : parents.slice(0, end);
 }
 
 /** Each private suffix above one of these names, save those that give names away, with the first of the names. */

@@ -14,6 +14,10 @@ export interface Accepting {
   readonly unlessHeld?: boolean;
   /** Of an operator's own: it is still the one that was added then. */
   readonly addedAt?: number | undefined;
+  /** By `othersIn`: the other lists are still those that it was tried with. */
+  readonly others?: string;
+  /** What is noted of it in the same step, in the place of `was`: whoever decides is before it, or finds it taken. */
+  readonly check?: { readonly next: FeedCheck; readonly was: FeedCheck | null };
 }
 
 export interface ListStore {
@@ -65,7 +69,10 @@ export interface ListStore {
   swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined, holder?: string): Promise<boolean>;
   /** In their order. */
   changesAfter(id: number, most: number): Promise<NumberedChange[]>;
-  /** The number of the last one before a moment; 0 where there is none. */
+  /**
+   * The number of the last one before all that are of a moment or later; 0 where there is none. One that a clock which
+   * was behind has dated hides nothing before it: 40 of the last day were not told (2026-11-17).
+   */
   changesBefore(at: number): Promise<number>;
   /** Now, by a clock that is one for all who share the store. */
   moment(): Promise<number>;

@@ -14,7 +14,8 @@ type Member =
   | Members<typeof NewKeyBody>
   | Members<typeof RotationBody>
   | Members<typeof OverrideBody>
-  | Members<typeof DomainsBody>;
+  | Members<typeof DomainsBody>
+  | Members<typeof SeenVersionBody>;
 
 /** In one call. */
 export const MOST_NAMES = 1_000;
@@ -24,6 +25,7 @@ const MUST_BE: Readonly<Record<Member, string>> = {
   ...KEY_MUST_BE,
   action: `must be one of ${OVERRIDE_ACTIONS.join(', ')}`,
   below: 'must be true or false',
+  digest: 'must be that of a version, or null',
   domains: `must be a list of 1 to ${MOST_NAMES} names`,
   note: `must be one line of 1 to ${MOST_LABEL} printable characters, or null`,
 };
@@ -56,6 +58,19 @@ export const SeenBody = Type.Object(
     ),
   },
   strict('SeenDomains'),
+);
+
+/** The version of a list that an operator goes back from, or forth. */
+export const SeenVersionBody = Type.Object(
+  {
+    digest: orNull(
+      Type.String({
+        description:
+          'As `GET /admin/feeds` had it when you looked: refused with 422 where another version is in use by now. Without it, whatever is in use is gone from.',
+      }),
+    ),
+  },
+  strict('SeenVersion'),
 );
 
 export const NoBody = Type.Object({}, strict('Nothing'));

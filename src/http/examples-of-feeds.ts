@@ -36,6 +36,8 @@ export const FEEDS: Type.Static<typeof FeedsSchema> = {
       waiting: [],
       can_roll_back: true,
       held: false,
+      digest: '5d1c54a1d0c1f1b4f0f4c8f1f3c0f6a1f8a3f2b6f5e4d3c2b1a09f8e7d6c5b4a',
+      next: null,
     },
   ],
   missing: [],
@@ -55,9 +57,10 @@ export const FEED_DECISION: Type.Static<typeof FeedDecisionSchema> = {
   domains: ['one.example.org'],
 };
 
-/** What is sent for either decision. */
+/** What is sent for either decision, and either way. */
 const SEEN = { domains: FEED_DECISION.domains };
-export const DECIDED = { approveFeed: SEEN, rejectFeed: SEEN };
+const FROM = { digest: FEEDS.feeds[0]!.digest };
+export const DECIDED = { approveFeed: SEEN, rejectFeed: SEEN, rollBackFeed: FROM, returnFeed: FROM };
 
 export const CHANGES: Type.Static<typeof ChangesSchema> = {
   changes: [

@@ -1,7 +1,7 @@
 /** What operators ask and do about the lists: the paths below `/admin/feeds`. */
 
 import { Type } from 'typebox';
-import { MOST_NAMES_BODY, SeenBody } from './bodies.ts';
+import { MOST_NAMES_BODY, SeenBody, SeenVersionBody } from './bodies.ts';
 import type { feedEndpoints } from './endpoints/feeds.ts';
 import type { Parameter, Route } from './routes.ts';
 import type { RouteOf } from './rows-of-operators.ts';
@@ -36,6 +36,7 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
         'Roll back a list',
         'To the version before the one in use. The last three are kept; before them comes the installed one, or none. Updates leave the list alone until this is undone. Servers follow within a minute.',
       ],
+      body: SeenVersionBody,
       answer: FeedVersionSchema,
       parameters: [FEED],
       refusals: [404],
@@ -44,6 +45,7 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
     row({
       at: ['POST', '/admin/feeds/{feed}/return'],
       says: ['returnFeed', 'Undo a rollback', 'To the next newer version that is kept.'],
+      body: SeenVersionBody,
       answer: FeedVersionSchema,
       parameters: [FEED],
       refusals: [404],

@@ -16,9 +16,23 @@ const DroppedSchema = Type.Object(
   { description: 'How many entries of the list do not count, and why.' },
 );
 
+const Next = nullable(
+  Type.Object(
+    { version: nullable(Type.String()), names: nullable(Type.Integer()), updated_at: nullable(Moment) },
+    {
+      description:
+        'The version in the store, where this server has not followed it yet; its `version` is null where that is the installed one, or none.',
+    },
+  ),
+);
+
 const VERSIONS = {
   can_roll_back: Type.Boolean({ description: 'Whether there is a version before the one in use.' }),
   held: Type.Boolean({ description: 'Rolled back: updates leave it alone until that is undone.' }),
+  digest: nullable(
+    Type.String({ description: 'Of the version in the store, to roll back from; null where there is none.' }),
+  ),
+  next: Next,
 };
 
 const Waiting = Type.Array(Type.String(), {

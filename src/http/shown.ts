@@ -133,7 +133,8 @@ export function shownFeeds(
   { checks, inUse, past, added }: StoredFeeds,
   now: number,
 ) {
-  const versionsOf = (feed: string) => shownVersions(historyOf(feed, inUse, past));
+  const versionsOf = (feed: string, updatedAt: number | null) =>
+    shownVersions(historyOf(feed, inUse, past), updatedAt);
   const checkOf = new Map(checks.map(check => [check.feed, check]));
   const feeds = status.map(({ feed, version, names, updatedAt, ...rest }) => {
     const { id, kind, family, licence, origin } = feed;
@@ -143,27 +144,38 @@ export function shownFeeds(
     const own = feed.isOwn === true;
     const list = { feed: id, kind, family, verified, licence, origin, own };
     const content = { version, names, dropped, updated_at };
-    return { ...list, ...content, ...shownCheck(checkOf.get(id), now), ...versionsOf(id) };
+    return { ...list, ...content, ...shownCheck(checkOf.get(id), now), ...versionsOf(id, updatedAt) };
   });
   const isListed = (id: string) => status.some(({ feed }) => feed.id === id);
   const names = [...checks, ...past].map(({ feed }) => feed).concat(added.map(({ name }) => name));
   const ids = new Set(names.filter(id => !isListed(id)));
   const missing = [...ids].map(feed => {
     const { triedAt = null, problem = null, waiting } = checkOf.get(feed) ?? {};
-    return { feed, tried_at: shownDate(triedAt), problem, waiting: waiting ?? [], ...versionsOf(feed) };
+    return { feed, tried_at: shownDate(triedAt), problem, waiting: waiting ?? [], ...versionsOf(feed, null) };
   });
   const freshness = shownFreshness(freshnessOf(checks, now));
   return { snapshot: generation, domains: size, panel: panelSize, freshness, feeds, missing };
 }
 
-/** Whether there is a way back, and one forth. */
-function shownVersions(history: History) {
-  return { can_roll_back: versionBefore(history) !== undefined, held: isHeld(history) };
+/** Whether there is a way back, and one forth, and from what: this server may still have the version of `updatedAt`. */
+function shownVersions(history: History, updatedAt: number | null) {
+  const { inUse } = history;
+  const isFollowed = (inUse?.acceptedAt ?? null) === updatedAt;
+  return {
+    can_roll_back: versionBefore(history) !== undefined,
+    held: isHeld(history),
+    digest: inUse?.digest ?? null,
+    next: isFollowed ? null : shownVersion(inUse ?? null),
+  };
+}
+
+function shownVersion(head: SnapshotHead | null) {
+  const { version = null, names = null, acceptedAt = null } = head ?? {};
+  return { version, names, updated_at: shownDate(acceptedAt) };
 }
 
 export function shownInUse({ feed, version, isHeld: held }: InUse) {
-  const { version: name = null, names = null, acceptedAt = null } = version ?? {};
-  return { feed, version: name, names, updated_at: shownDate(acceptedAt), held };
+  return { feed, ...shownVersion(version), held };
 }
 
 /** Nobody has looked at what was installed. */

@@ -10,9 +10,9 @@ import type { Problem } from '../core/problem.ts';
 
 export interface ActsOnFeeds {
   /** To the version before the one in use, and at last to the installed one. Updates leave the feed alone then. */
-  rollBackFeed(feed: string, actor: Actor): Promise<InUse | Problem>;
+  rollBackFeed(feed: string, actor: Actor, from?: From): Promise<InUse | Problem>;
   /** The other way, one version at a time. */
-  returnFeed(feed: string, actor: Actor): Promise<InUse | Problem>;
+  returnFeed(feed: string, actor: Actor, from?: From): Promise<InUse | Problem>;
   /** A version that was held back: its names may be flagged, and the next update takes it. What was decided is told. */
   approveFeed(feed: string, actor: Actor, seen: Seen): Promise<readonly string[] | Problem>;
   /** They may not: what flags them is refused, with nobody asked again. */
@@ -29,6 +29,9 @@ export interface ActsOnFeeds {
  */
 export type Seen = readonly string[] | 'any';
 
+/** The digest of the version that was looked at, null where none is stored; undefined for whatever is in use. */
+export type From = string | null | undefined;
+
 /** Of an act that an update gets in the way of. */
 const MOST_TRIES = 3;
 
@@ -37,17 +40,17 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     feed: string,
     action: 'feed.rollback' | 'feed.return',
     actor: Actor,
+    from: From,
   ): Promise<InUse | Problem> {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const history = historyOf(feed, await store.snapshots(), await store.pastSnapshots());
-      const { inUse } = history;
-      const to = action === 'feed.rollback' ? versionBefore(history) : versionAfter(history);
-      if (to === undefined) return { problem: 'not_found', detail: NOTHING[action](feed) };
-      const act = actOf(clock(), action, feed, actor, `${worded(inUse)} → ${worded(to)}`);
-      if (await store.swapSnapshot(feed, to, inUse?.digest ?? null, act))
-        return { feed, version: to, isHeld: isHeld(swapped(history, to)) };
-    }
-    return contended(feed);
+    const history = historyOf(feed, await store.snapshots(), await store.pastSnapshots());
+    const { inUse } = history;
+    const digest = inUse?.digest ?? null;
+    if (from !== undefined && from !== digest) return overtaken(feed);
+    const to = action === 'feed.rollback' ? versionBefore(history) : versionAfter(history);
+    if (to === undefined) return { problem: 'not_found', detail: NOTHING[action](feed) };
+    const act = actOf(clock(), action, feed, actor, `${worded(inUse)} → ${worded(to)}`);
+    if (!(await store.swapSnapshot(feed, to, digest, act))) return overtaken(feed);
+    return { feed, version: to, isHeld: isHeld(swapped(history, to)) };
   }
   async function decide(
     feed: string,
@@ -57,8 +60,8 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
   ): Promise<readonly string[] | Problem> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const check = (await store.feedChecks()).find(one => one.feed === feed);
-      // What was decided the other way, and not used since, is taken back.
-      const names = check?.waiting ?? (isApproved ? check?.rejected : check?.approved);
+      // What was decided the other way, and not used since, is taken back; what was approved and not fetched since, fetched.
+      const names = check?.waiting ?? (isApproved ? (check?.rejected ?? check?.approved) : check?.approved);
       if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
       const isTakenBack = check.waiting === null && seen.length === 0;
       if (seen !== 'any' && !isTakenBack && !isSame(seen, names)) return unseen(feed, seen.length > 0);
@@ -72,8 +75,8 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
   return {
     approveFeed: (feed, actor, seen) => decide(feed, true, actor, seen),
     rejectFeed: (feed, actor, seen) => decide(feed, false, actor, seen),
-    rollBackFeed: (feed, actor) => step(feed, 'feed.rollback', actor),
-    returnFeed: (feed, actor) => step(feed, 'feed.return', actor),
+    rollBackFeed: (feed, actor, from) => step(feed, 'feed.rollback', actor, from),
+    returnFeed: (feed, actor, from) => step(feed, 'feed.return', actor, from),
     async addFeed(wanted, actor) {
       const feed = { ...wanted, addedAt: clock() };
       const act = actOf(clock(), 'feed.add', feed.name, actor, addedInWords(feed));
@@ -94,6 +97,12 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
 const contended = (feed: string): Problem => ({
   problem: 'contended',
   detail: `${feed} is being updated: try again`,
+});
+
+/** Nothing is done: five who went back at once emptied a list of three versions (2026-11-17). */
+const overtaken = (feed: string): Problem => ({
+  problem: 'unseen',
+  detail: `another version of ${feed} is in use by now: look at it first`,
 });
 
 const isSame = (some: readonly string[], others: readonly string[]) =>

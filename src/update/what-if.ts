@@ -7,7 +7,7 @@ import type { Day } from '../core/days.ts';
 import { registrableDomain } from '../core/domain.ts';
 import type { Content, Feed, Snapshot } from '../core/feed.ts';
 import { makingCatalog } from '../core/folding.ts';
-import type { FeedCheck } from '../core/freshness.ts';
+import { type FeedCheck, rejectedProblem } from '../core/freshness.ts';
 import type { Kept } from '../core/kept.ts';
 import { SEED_BYTES } from '../core/names.ts';
 import type { Store } from '../core/ports.ts';
@@ -132,12 +132,10 @@ export function problemOf(
   others: number,
 ) {
   const rejected = new Set(check?.rejected);
-  // Without the names, which are callers': this text goes into the log and to whoever is alerted.
-  const what = `it would flag ${waiting.length}`;
   if (waiting.some(name => rejected.has(name)))
     return {
       outcome: 'refused',
-      problem: `${what} names that an operator rejected: "feeds approve ${id}" takes it all the same`,
+      problem: rejectedProblem(id, waiting.length),
       // Nobody is asked about it, nor any more about one that waited before it.
       waiting: [],
     } as const;
@@ -145,7 +143,7 @@ export function problemOf(
   const beside = others > 0 ? `, beside ${others} that other lists flagged within a month` : '';
   return {
     outcome: 'waiting',
-    problem: `${what} established names that were asked here lately${beside}: ${fix}`,
+    problem: `it would flag ${waiting.length} established names that were asked here lately${beside}: ${fix}`,
     waiting: waiting.slice(0, MOST_KEPT),
   } as const;
 }

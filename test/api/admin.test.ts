@@ -579,7 +579,7 @@ describe('feeds, mail hosts and the audit', () => {
         updated_at: null,
         ...{ tried_at: null, checked_at: null, age_seconds: null, added: 0, removed: 0, problem: null },
         ...{ fallback: null, waiting: [] },
-        ...{ can_roll_back: false, held: false },
+        ...{ can_roll_back: false, held: false, digest: null, next: null },
       });
     }
   });
@@ -611,6 +611,46 @@ describe('feeds, mail hosts and the audit', () => {
       ['feed.rollback', 'castle', 'v1000 with 1000 names → no update'],
       ['feed.rollback', 'castle', 'v2000 with 2000 names → v1000 with 1000 names'],
     ]);
+    await store.removeSnapshot('castle', ACT);
+  });
+
+  test('a feed goes back one version, and only from the one that was looked at, however many ask for it', async () => {
+    const { store } = shared();
+    const shown = async () => {
+      const { missing } = await done<{ missing: { feed: string }[] }>('GET', '/admin/feeds');
+      return missing.find(({ feed }) => feed === 'castle');
+    };
+    for (const at of [1, 2, 3])
+      await store.acceptSnapshot(
+        {
+          ...{ feed: 'castle', version: `v${at}`, digest: `d${at}`, names: at },
+          ...{ acceptedAt: 1_000 * at, body: 'none that can be read' },
+        },
+        at === 1 ? null : `d${at - 1}`,
+        ACT,
+      );
+    const step = (way: string, json: object) => admin('POST', `/admin/feeds/castle/${way}`, { json });
+    const statuses = async (way: string, json: object, times = 5) => {
+      const all = await Promise.all(Array.from({ length: times }, () => step(way, json)));
+      return all.map(({ status }) => status).sort();
+    };
+    expect(await shown()).toMatchObject({ digest: 'd3', next: { version: 'v3', names: 3 } });
+    expect(await statuses('rollback', { digest: 'd3' })).toEqual([200, 422, 422, 422, 422]);
+    // A page that shows what was in use before.
+    expect(await statuses('rollback', { digest: 'd3' }, 1)).toEqual([422]);
+    expect(await shown()).toMatchObject({ digest: 'd2', next: { version: 'v2', names: 2 }, held: true });
+    expect(await statuses('rollback', { digest: 'd2' }, 1)).toEqual([200]);
+    expect(await statuses('rollback', { digest: 'd1' }, 1)).toEqual([200]);
+    expect(await shown()).toMatchObject({ digest: null, next: null, held: true });
+    expect(await statuses('return', { digest: 'd1' }, 1)).toEqual([422]);
+    expect(await statuses('return', { digest: null }, 1)).toEqual([200]);
+    for (const [json, rule] of [
+      [{ digest: 'd3' }, 'another version of castle is in use by now: look at it first'],
+      [{ digest: 3 }, 'digest must be that of a version, or null'],
+    ] as const)
+      expect(await refused('POST', '/admin/feeds/castle/return', 422, 'validation_error', { json })).toEqual(
+        expect.objectContaining({ detail: rule }),
+      );
     await store.removeSnapshot('castle', ACT);
   });
 

@@ -220,6 +220,10 @@ describe('feeds update', () => {
     // Nothing of it is installed.
     const back = await run(['feeds', 'rollback', 'mine'], beside());
     expect(back.stdout).toMatch(/^mine is empty; updates leave it alone/);
+    // Nor does it promise what an update leaves alone.
+    const rolledBack = await run(['feeds', 'status'], beside());
+    expect(rolledBack.stdout).toMatch(/mine: rolled back; "feeds rollback mine --undo"/);
+    expect(rolledBack.stdout).not.toMatch(/"domain-risk feeds update" adds .*mine/);
     expect((await run(['feeds', 'remove', 'mine'], beside())).stdout).toBe('mine was removed\n');
     await eventually('it is gone', async () => (await answered('own-other.com')).reason !== 'disposable');
     const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === 'mine');

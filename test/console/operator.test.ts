@@ -607,8 +607,20 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await accept(1);
     await accept(2);
     await feeds.getByRole('button', { name: 'Refresh' }).click();
+    await feeds.getByText('Changing to version 2 with 1 entry').waitFor();
+    // Another operator was faster: this one sees it before anything more is done.
+    await feeds.getByRole('button', { name: 'Roll back fakefilter' }).click();
+    expect((await call('POST', 'feeds/fakefilter/rollback', {})).status).toBe(200);
+    await send(page, 'Roll back');
+    await page.getByText('another version of fakefilter is in use by now').waitFor();
+    await button(page.getByRole('dialog'), 'Cancel').click();
+    await feeds.getByText('Changing to version 1 with 1 entry').waitFor();
     await feeds.getByRole('button', { name: 'Roll back fakefilter' }).click();
     await send(page, 'Roll back');
+    await feeds.getByText('Changing to').waitFor({ state: 'detached' });
+    await feeds.getByRole('button', { name: 'Undo rollback fakefilter' }).click();
+    await send(page, 'Undo rollback');
+    await feeds.getByText('Changing to version 1 with 1 entry').waitFor();
     await feeds.getByRole('button', { name: 'Undo rollback fakefilter' }).click();
     await send(page, 'Undo rollback');
     await feeds.getByRole('button', { name: 'Undo rollback fakefilter' }).waitFor({ state: 'detached' });

@@ -452,6 +452,23 @@ describe('relays', () => {
     expect(catalog.relay(['alias.org'])).toEqual({ label: 'alias.org', exact: false });
   });
 
+  it.each(['relay', 'academic'] as const)(
+    'of a feed of kind %s clear nothing below a name that a verified feed or two families name',
+    kind => {
+      const catalog = catalogOf([
+        list('a-line', ['x.spam.com', 'x.broad.com', 'x.y.both.com', 'x.innocent.org'], { kind }),
+        list('seen', ['spam.com', 'innocent.org'], { family: 'verified' }),
+        list('broad', ['broad.com', 'y.both.com']),
+        list('abused', ['both.com'], { family: 'telemetry' }),
+      ]);
+      expect(entries(catalog, 'a.x.spam.com')).toEqual(['seen spam.com']);
+      expect(entries(catalog, 'x.y.both.com')).toEqual(['broad y.both.com', 'abused both.com']);
+      expect(entries(catalog, 'x.broad.com')).toEqual([]);
+      // Nobody can name what it is below.
+      expect(catalog.isGuarded('x.innocent.org')).toBe(kind === 'academic');
+    },
+  );
+
   it('of a feed clear nothing that a verified feed or two families name; those of the table do', () => {
     const catalog = catalogOf([
       list('relays', ['spam.com', 'broad.com', 'both.com'], { kind: 'relay' }),

@@ -123,6 +123,8 @@ describe('a new version of a feed', () => {
     ['popular', 100_000, 300],
     ['relay', 18, 5],
     ['relay', 1_000, 5],
+    ['protected', 18, 5],
+    ['protected', 10_000, 5],
     ['academic', 500, 5],
     ['academic', 8_000, 10],
     ['free', 1_000, 50],

@@ -31,7 +31,7 @@ function list(kind: FeedKind, family: Family, names: readonly string[]): Snapsho
 
 const known = knownFrom(
   [
-    list('disposable', 'verified', ['seen-by-people.com', 'by-both.com']),
+    list('disposable', 'verified', ['seen-by-people.com', 'by-both.com', 'named.parent.com']),
     list('disposable', 'broad', ['broad.com', 'by-both.com', 'uni.edu', 'relay.com']),
     list('disposable', 'telemetry', ['telemetry.com']),
     list('disposable', 'broad', ['netlify.app', 'duckdns.org', 'a.b.farm.com', 'x.seen-by-people.com']),
@@ -47,23 +47,38 @@ const known = knownFrom(
   TABLES,
 );
 
-it.each([
-  ['broad.com', true],
-  ['telemetry.com', true],
-  // No list of innocent names clears what a verified one has.
-  ['seen-by-people.com', false],
-  ['by-both.com', false],
+/** Each list of innocent names that would clear it. */
+const CLEARING = ['popular', 'free', 'relay', 'academic', 'protected'] as const;
+const [ALL, NONE] = [CLEARING, [] as const];
+/** What is below a name that one of these has is theirs, whatever lists say of its parents. */
+const GUARDING = CLEARING.slice(2);
+
+it.each<[string, readonly FeedKind[]]>([
+  ['broad.com', ALL],
+  ['telemetry.com', ALL],
+  // What a verified list has is cleared by an operator's list of protected names alone.
+  ['seen-by-people.com', ['protected']],
+  ['by-both.com', ['protected']],
+  ['mail.by-both.com', ['protected']],
   // Cleared already, which does not make it another name.
-  ['uni.edu', true],
-  ['relay.com', true],
-  ['popular.com', false],
+  ['uni.edu', ALL],
+  ['relay.com', ALL],
+  ['popular.com', NONE],
   // What is below it would be cleared with it.
-  ['farm.com', true],
-  ['b.farm.com', true],
-  ['c.b.farm.com', false],
-  ['com', false],
-])('%s is one that a list of innocent names could clear: %s', (name, isClearable) => {
-  expect(known.isClearable(name)).toBe(isClearable);
+  ['farm.com', ALL],
+  ['b.farm.com', ALL],
+  ['c.b.farm.com', NONE],
+  // A verified list goes on naming what is below a protected name.
+  ['parent.com', NONE],
+  ['com', NONE],
+  // It is listed by its parent.
+  ['mail.broad.com', GUARDING],
+  ['a.mail.telemetry.com', GUARDING],
+  ['x.seen-by-people.com', ALL],
+  // Nobody can list its parent.
+  ['mail.relay.com', NONE],
+])('%s is one that lists of these kinds could clear: %j', (name, kinds) => {
+  expect(CLEARING.filter(kind => known.isClearable(name, kind))).toEqual(kinds);
 });
 
 it.each([

@@ -173,6 +173,8 @@ test('feeds are shown with what was left out of them', () => {
     waiting: [],
     can_roll_back: true,
     held: false,
+    digest: 'd',
+    next: null,
   };
   const never = {
     tried_at: null,
@@ -182,6 +184,8 @@ test('feeds are shown with what was left out of them', () => {
     removed: 0,
     can_roll_back: false,
     held: true,
+    digest: null,
+    next: null,
   };
   const check = {
     ...{ feed: 'a', triedAt: AT, checkedAt: AT, added: 2, removed: 1, problem: null },
@@ -194,10 +198,12 @@ test('feeds are shown with what was left out of them', () => {
   });
   const stored = {
     checks: [check, failed],
-    inUse: [head('a', AT)],
+    inUse: [head('a', AT), head('new', AT)],
     past: [head('a', AT - 1), head('d', AT), head('b', AT)],
-    added: [{ name: 'a' }, { name: 'mine' }],
+    added: [{ name: 'a' }, { name: 'mine' }, { name: 'new' }],
   };
+  const none = { digest: null, next: null };
+  const inStore = { version: '1', names: 9, updated_at: DATE };
   const catalog = { generation: 'g', size: 9, panelSize: 3, status: [status, broad] };
   expect(shownFeeds(catalog as unknown as Catalog, stored, AT + 60_000)).toEqual({
     snapshot: 'g',
@@ -213,9 +219,22 @@ test('feeds are shown with what was left out of them', () => {
         waiting: ['x.com'],
         can_roll_back: false,
         held: false,
+        ...none,
       },
-      { feed: 'd', tried_at: null, problem: null, waiting: [], can_roll_back: false, held: true },
-      { feed: 'mine', tried_at: null, problem: null, waiting: [], can_roll_back: false, held: false },
+      { feed: 'd', tried_at: null, problem: null, waiting: [], can_roll_back: false, held: true, ...none },
+      {
+        ...{ feed: 'mine', tried_at: null, problem: null, waiting: [], can_roll_back: false, held: false },
+        ...none,
+      },
+      {
+        ...{ feed: 'new', tried_at: null, problem: null, waiting: [], can_roll_back: true, held: false },
+        ...{ digest: 'd', next: inStore },
+      },
     ],
   });
+  // Rolled back, or updated, a moment ago: the server still has the version before.
+  const nextOf = (inUse: readonly SnapshotHead[]) =>
+    shownFeeds(catalog as unknown as Catalog, { ...stored, inUse }, AT).feeds[0]!.next;
+  expect(nextOf([head('a', AT - 1)])).toEqual(inStore);
+  expect(nextOf([])).toEqual({ version: null, names: null, updated_at: null });
 });

@@ -15,9 +15,12 @@ import {
 } from '../../src/core/decision.ts';
 import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
+import type { FeedCheck } from '../../src/core/freshness.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
+import { othersIn } from '../../src/core/history.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Lease } from '../../src/core/lease.ts';
+import type { Accepting } from '../../src/core/list-store.ts';
 import { CHANGES_LEASE, type NumberedChange } from '../../src/core/listing-change.ts';
 import { NO_VERDICTS } from '../../src/core/mix.ts';
 import type { Override } from '../../src/core/override.ts';
@@ -1583,6 +1586,34 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect([(await store.snapshots()).map(({ feed }) => feed), await heads()]).toEqual([['another'], []]);
     });
 
+    test('one is accepted with what is noted of it in one step, unless an operator or another list came between', async () => {
+      const store = await empty();
+      const check = (approved: readonly string[] | null): FeedCheck => ({
+        ...{ feed: 'castle', triedAt: 1, checkedAt: 1, added: 0, removed: 0, problem: null, trouble: null },
+        ...{ waiting: null, approved, rejected: null, tag: null, fallback: null },
+      });
+      const accept = (where: Accepting) => store.acceptSnapshot(someSnapshot(), null, ACT, where);
+      await store.acceptSnapshot(someSnapshot({ feed: 'another', digest: 'd1' }), null, ACT);
+      const others = othersIn(await store.snapshots(), 'castle');
+      await store.noteCheck(check(['a.com']));
+      const acts = (await store.audit(100)).length;
+      for (const [was, beside] of [
+        [check(['b.com']), others],
+        [null, others],
+        [check(['a.com']), ''],
+        [check(['a.com']), 'another d2'],
+      ] as const)
+        expect(await accept({ others: beside, check: { was, next: check(null) } })).toBe(false);
+      expect([await store.snapshot('castle'), await store.feedChecks()]).toEqual([
+        undefined,
+        [check(['a.com'])],
+      ]);
+      expect(await store.audit(100)).toHaveLength(acts);
+      expect(await accept({ others, check: { was: check(['a.com']), next: check(null) } })).toBe(true);
+      expect(await store.feedChecks()).toEqual([check(null)]);
+      expect(othersIn(await store.snapshots(), 'castle')).toBe(others);
+    });
+
     test('of two updaters at once one wins, and the other learns of it', async () => {
       const [one, other] = await servers();
       const stores = [one, other] as const;
@@ -1752,6 +1783,11 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await one.changesAfter(0, 10)).toEqual([1, 2, 3, 4].map(id => change(id)));
       expect(await one.changesAfter(1, 2)).toEqual([change(2), change(3)]);
       expect([await one.changesBefore(30), await one.changesBefore(31)]).toEqual([2, 3]);
+      expect([await one.changesBefore(10), await one.changesBefore(41)]).toEqual([0, 4]);
+      // By a clock that was behind, which hides nothing before it.
+      await one.writeChanges([{ ...change(4), at: 1 }], 'g1', 'me');
+      expect([await one.changesBefore(30), await one.changesBefore(31)]).toEqual([2, 4]);
+      await one.writeChanges([change(4)], 'g1', 'me');
       const next = { generation: 'g2', floor: 2, last: 4 };
       for (const was of [undefined, { ...first, generation: 'g' }, { ...first, last: 1 }])
         expect(await other.swapChangesMark(next, was)).toBe(false);

@@ -8,7 +8,7 @@ import type { Problem } from '../../core/problem.ts';
 import type { Freshening } from '../../freshness.ts';
 import type { Operate } from '../../operate.ts';
 import { hasten } from '../../schedule.ts';
-import type { NoBody, SeenBody } from '../bodies.ts';
+import type { NoBody, SeenBody, SeenVersionBody } from '../bodies.ts';
 import { ok, refusalOf, type Work } from '../operators.ts';
 import { shownFeeds, shownInUse } from '../shown.ts';
 
@@ -40,9 +40,9 @@ export function feedEndpoints({ operate, store, catalog, freshness, clock }: Fee
   };
 
   const step =
-    (act: 'rollBackFeed' | 'returnFeed'): Work<typeof NoBody> =>
-    async ({ target }, actor) => {
-      const done = await operate[act](target.segment, actor);
+    (act: 'rollBackFeed' | 'returnFeed'): Work<typeof SeenVersionBody> =>
+    async ({ target }, actor, { digest }) => {
+      const done = await operate[act](target.segment, actor, digest);
       return 'problem' in done ? refusalOf(done) : ok(shownInUse(done));
     };
 

@@ -14,6 +14,9 @@ const GIVEN = LISTING_CHANGE.columns.map(({ name, types }) => `${name} ${types.p
 const PUT = `INSERT INTO listing_change (${names}) SELECT ${names} FROM jsonb_to_recordset($1) AS given (${GIVEN})
   ON CONFLICT (${LISTING_CHANGE.key}) DO UPDATE SET ${replaced(LISTING_CHANGE, LISTING_CHANGE.key)}`;
 
+const BEFORE = `SELECT max(id) AS id FROM listing_change
+  WHERE id < coalesce((SELECT min(id) FROM listing_change WHERE at >= $1), ${Number.MAX_SAFE_INTEGER})`;
+
 async function read(session: Session): Promise<ChangesMark | undefined> {
   const { rows } = await session.query(`SELECT ${MARK.names} FROM changes_mark`);
   return rows.map(MARK.postgres.record)[0];
@@ -56,7 +59,7 @@ export function createChanges({ run }: Connections) {
       }),
     changesBefore: (at: number) =>
       run(async session => {
-        const { rows } = await session.query('SELECT max(id) AS id FROM listing_change WHERE at < $1', [at]);
+        const { rows } = await session.query(BEFORE, [at]);
         return Number(rows[0]?.id ?? 0);
       }),
   };

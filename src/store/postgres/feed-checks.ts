@@ -9,9 +9,23 @@ import { ASKED, FEED_CHECK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
+import type { Session } from './session.ts';
 import { inTurn, TURN } from './turn.ts';
 
 const { names, postgres } = FEED_CHECK;
+
+/** In turn with other updaters; false where another came between. */
+export async function swapsCheck(
+  session: Session,
+  check: FeedCheck,
+  was?: FeedCheck | null,
+): Promise<boolean> {
+  const row = `SELECT ${names} FROM feed_check WHERE feed = $1`;
+  const [now = null] = (await session.query(row, [check.feed])).rows.map(postgres.record);
+  if (was !== undefined && !isDeepStrictEqual(now, was)) return false;
+  await session.query(upsert(FEED_CHECK, postgres.places()), postgres.values(check));
+  return true;
+}
 
 export function createFeedChecks({ run }: Connections) {
   return {
@@ -24,10 +38,7 @@ export function createFeedChecks({ run }: Connections) {
       run(
         session =>
           inTurn(session, TURN.snapshots, async () => {
-            const row = `SELECT ${names} FROM feed_check WHERE feed = $1`;
-            const [now = null] = (await session.query(row, [check.feed])).rows.map(postgres.record);
-            if (was !== undefined && !isDeepStrictEqual(now, was)) return false;
-            await session.query(upsert(FEED_CHECK, postgres.places()), postgres.values(check));
+            if (!(await swapsCheck(session, check, was))) return false;
             if (act) await writeAct(session, act);
             return true;
           }),

@@ -2,12 +2,13 @@
 
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
-import { historyOf, isHeld, KEPT_VERSIONS, redated } from '../../core/history.ts';
+import { historyOf, isHeld, KEPT_VERSIONS, othersIn, redated } from '../../core/history.ts';
 import type { Accepting } from '../../core/list-store.ts';
 import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
+import { swapsCheck } from './feed-checks.ts';
 import type { Session } from './session.ts';
 import { inTurn, TURN } from './turn.ts';
 
@@ -47,6 +48,17 @@ async function isAddedAt(session: Session, feed: string, at: number): Promise<bo
   return (await session.query(found, [feed, at])).count === 1;
 }
 
+async function isWanted(
+  session: Session,
+  feed: string,
+  { unlessHeld = false, addedAt, others, check }: Accepting,
+): Promise<boolean> {
+  if (others !== undefined && othersIn(await headsIn(session, SNAPSHOT.name), feed) !== others) return false;
+  if (unlessHeld && (await isHeldIn(session, feed))) return false;
+  if (addedAt !== undefined && !(await isAddedAt(session, feed, addedAt))) return false;
+  return check === undefined || swapsCheck(session, check.next, check.was);
+}
+
 export function createSnapshots({ run }: Connections) {
   /** One updater at a time: so it is seen whether another came between (compare and swap). */
   const change = (work: (session: Session) => Promise<boolean>) =>
@@ -63,10 +75,7 @@ export function createSnapshots({ run }: Connections) {
     acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act, where: Accepting = {}) =>
       change(async session => {
         const { feed, acceptedAt } = snapshot;
-        const { unlessHeld = false, addedAt } = where;
-        if (!(await isInUse(session, feed, was))) return false;
-        if (unlessHeld && (await isHeldIn(session, feed))) return false;
-        if (addedAt !== undefined && !(await isAddedAt(session, feed, addedAt))) return false;
+        if (!(await isInUse(session, feed, was)) || !(await isWanted(session, feed, where))) return false;
         // What an operator went back from is no version to go back to.
         await session.query(
           `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at >

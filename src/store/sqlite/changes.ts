@@ -10,6 +10,9 @@ const { names, sqlite } = LISTING_CHANGE;
 
 export type Changes = ReturnType<typeof createChanges>;
 
+const BEFORE = `SELECT max(id) AS id FROM listing_change
+  WHERE id < coalesce((SELECT min(id) FROM listing_change WHERE at >= :at), ${Number.MAX_SAFE_INTEGER})`;
+
 export function createChanges(db: DatabaseSync) {
   function changesMark(): ChangesMark | undefined {
     const row = db.prepare(`SELECT ${MARK.names} FROM changes_mark`).get();
@@ -53,7 +56,6 @@ export function createChanges(db: DatabaseSync) {
           .all(id, most)
           .map(sqlite.record),
       ),
-    changesBefore: (at: number): number =>
-      Number(db.prepare('SELECT max(id) AS id FROM listing_change WHERE at < ?').get(at)?.id ?? 0),
+    changesBefore: (at: number): number => Number(db.prepare(BEFORE).get({ at })?.id ?? 0),
   };
 }

@@ -15,15 +15,21 @@ const { names, sqlite } = FEED_CHECK;
 
 export type FeedChecks = ReturnType<typeof createFeedChecks>;
 
+/** Within a transaction; false where another came between. */
+export function swapsCheck(db: DatabaseSync, check: FeedCheck, was?: FeedCheck | null): boolean {
+  const row = db.prepare(`SELECT ${names} FROM feed_check WHERE feed = ?`).get(check.feed);
+  if (was !== undefined && !isDeepStrictEqual(row ? sqlite.record(row) : null, was)) return false;
+  db.prepare(upsert(FEED_CHECK, sqlite.places)).run(...sqlite.values(check));
+  return true;
+}
+
 export function createFeedChecks(db: DatabaseSync) {
   return {
     feedChecks: (): FeedCheck[] =>
       db.prepare(`SELECT ${names} FROM feed_check ORDER BY feed`).all().map(sqlite.record),
     noteCheck: (check: FeedCheck, was?: FeedCheck | null, act?: Act): boolean =>
       inTransaction(db, () => {
-        const row = db.prepare(`SELECT ${names} FROM feed_check WHERE feed = ?`).get(check.feed);
-        if (was !== undefined && !isDeepStrictEqual(row ? sqlite.record(row) : null, was)) return false;
-        db.prepare(upsert(FEED_CHECK, sqlite.places)).run(...sqlite.values(check));
+        if (!swapsCheck(db, check, was)) return false;
         if (act) writeAct(db, act);
         return true;
       }),

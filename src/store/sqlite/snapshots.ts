@@ -3,11 +3,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import type { AcceptedSnapshot, SnapshotHead } from '../../core/feed.ts';
-import { historyOf, isHeld, KEPT_VERSIONS, redated } from '../../core/history.ts';
+import { historyOf, isHeld, KEPT_VERSIONS, othersIn, redated } from '../../core/history.ts';
 import type { Accepting } from '../../core/list-store.ts';
 import { PAST_SNAPSHOT, SNAPSHOT, SNAPSHOT_HEAD } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
+import { swapsCheck } from './feed-checks.ts';
 import { inTransaction } from './transaction.ts';
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
@@ -22,6 +23,18 @@ function headsIn(db: DatabaseSync, table: string): SnapshotHead[] {
 const isHeldIn = (db: DatabaseSync, feed: string) =>
   isHeld(historyOf(feed, headsIn(db, SNAPSHOT.name), headsIn(db, PAST_SNAPSHOT.name)));
 
+function isWanted(
+  db: DatabaseSync,
+  feed: string,
+  { unlessHeld = false, addedAt, others, check }: Accepting,
+): boolean {
+  const isSame = others === undefined || othersIn(headsIn(db, SNAPSHOT.name), feed) === others;
+  if (!isSame || (unlessHeld && isHeldIn(db, feed))) return false;
+  const added = db.prepare('SELECT added_at FROM added_feed WHERE name = ?').get(feed);
+  if (addedAt !== undefined && added?.added_at !== addedAt) return false;
+  return check === undefined || swapsCheck(db, check.next, check.was);
+}
+
 /** What is in use becomes a thing of the past. */
 function putAside(db: DatabaseSync, feed: string): void {
   db.prepare(
@@ -33,8 +46,6 @@ function putAside(db: DatabaseSync, feed: string): void {
 export function createSnapshots(db: DatabaseSync) {
   const digestOf = (feed: string) =>
     db.prepare('SELECT digest FROM snapshot WHERE feed = ?').get(feed)?.digest ?? null;
-  const addedAtOf = (feed: string) =>
-    db.prepare('SELECT added_at FROM added_feed WHERE name = ?').get(feed)?.added_at;
   return {
     snapshots: () => headsIn(db, SNAPSHOT.name),
     pastSnapshots: () => headsIn(db, PAST_SNAPSHOT.name),
@@ -46,12 +57,11 @@ export function createSnapshots(db: DatabaseSync) {
       snapshot: AcceptedSnapshot,
       was: string | null,
       act: Act,
-      { unlessHeld = false, addedAt }: Accepting = {},
+      where: Accepting = {},
     ): boolean =>
       inTransaction(db, () => {
         const { feed, acceptedAt } = snapshot;
-        if (digestOf(feed) !== was || (unlessHeld && isHeldIn(db, feed))) return false;
-        if (addedAt !== undefined && addedAtOf(feed) !== addedAt) return false;
+        if (digestOf(feed) !== was || !isWanted(db, feed, where)) return false;
         // What an operator went back from is no version to go back to.
         db.prepare(
           `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at >

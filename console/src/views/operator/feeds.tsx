@@ -29,6 +29,7 @@ const BASE: readonly Column<FeedStatus>[] = [
           {feed.origin} · {feed.own ? 'added by you' : feed.licence}
         </span>
         {feed.held && <span class="detail">Rolled back: not updated until you undo it</span>}
+        {feed.next !== null && <span class="detail">{nextWords(feed.next)}</span>}
         {feed.problem !== null && <span class="detail">Last update failed: {feed.problem}</span>}
         {feed.fallback !== null && <span class="detail">Last read from {feed.fallback}</span>}
       </>
@@ -80,50 +81,53 @@ const BASE: readonly Column<FeedStatus>[] = [
   },
 ];
 
+/** What was rolled back is no longer what its row shows, though this server may have it for some seconds more. */
+function nextWords({ version, names }: NonNullable<FeedStatus['next']>): string {
+  const entries = plural(names ?? 0, 'entry', 'entries');
+  const what = version === null ? 'no downloaded version' : `version ${version} with ${entries}`;
+  return `Changing to ${what}: servers follow within a minute`;
+}
+
 /** What can be done to a list, in the words of the buttons and of what comes before each. */
 const ACTS = {
   back: {
     verb: 'Roll back',
-    act: rollBackFeed,
+    act: ({ feed, digest }: Step) => rollBackFeed(feed, digest),
     isDangerous: true,
     says: 'Uses the version before this one, and updates leave the list alone until you undo it. Servers follow within a minute.',
   },
   forth: {
     verb: 'Undo rollback',
-    act: returnFeed,
+    act: ({ feed, digest }: Step) => returnFeed(feed, digest),
     isDangerous: false,
     says: 'Uses the next newer version. Updates go on once the newest is in use. Servers follow within a minute.',
   },
   approve: {
     verb: 'Approve',
-    act: approveFeed,
+    act: ({ feed, waiting }: Step) => approveFeed(feed, waiting),
     isDangerous: true,
     says: 'The list may flag these domains. The next update takes the version; a service that updates by itself begins it within two minutes.',
   },
   reject: {
     verb: 'Reject',
-    act: rejectFeed,
+    act: ({ feed, waiting }: Step) => rejectFeed(feed, waiting),
     isDangerous: false,
     says: 'Versions that flag these domains are refused from now on.',
   },
 } as const;
 
-interface Step {
-  readonly feed: string;
+/** With what was shown beside it: another version may be in use, and other domains may wait, by now. */
+interface Step extends Pick<FeedStatus, 'feed' | 'digest' | 'waiting'> {
   readonly way: keyof typeof ACTS;
-  /** The domains that are shown beside it. */
-  readonly seen: readonly string[];
 }
 
 function Steps({
-  feed,
+  of: { feed, digest, waiting },
   ways,
-  seen = [],
   choose,
 }: {
-  feed: string;
+  of: Omit<Step, 'way'>;
   ways: readonly Step['way'][];
-  seen?: Step['seen'];
   choose: (step: Step) => void;
 }) {
   return ways.map(way => (
@@ -133,7 +137,7 @@ function Steps({
       class="button small"
       aria-haspopup="dialog"
       aria-label={`${ACTS[way].verb} ${feed}`}
-      onClick={() => choose({ feed, way, seen })}
+      onClick={() => choose({ feed, digest, waiting, way })}
     >
       {ACTS[way].verb}
     </button>
@@ -148,18 +152,18 @@ const versionsOf = (feed: Pick<FeedStatus, 'can_roll_back' | 'held'>): readonly 
 
 const columnsFor = (choose: (step: Step) => void): readonly Column<FeedStatus>[] => [
   ...BASE,
-  { name: 'Change', show: feed => <Steps feed={feed.feed} ways={versionsOf(feed)} choose={choose} /> },
+  { name: 'Change', show: feed => <Steps of={feed} ways={versionsOf(feed)} choose={choose} /> },
 ];
 
 function Change({ step, onChanged, onClosed }: { step: Step; onChanged: () => void; onClosed: () => void }) {
-  const { feed, way, seen } = step;
+  const { feed, way } = step;
   const { verb, act, isDangerous, says } = ACTS[way];
   return (
     <Confirm<unknown>
       title={`${verb} ${feed}`}
       verb={verb}
       isDangerous={isDangerous}
-      act={() => act(feed, seen)}
+      act={() => act(step)}
       onAnswered={onChanged}
       onClosed={onClosed}
     >
@@ -240,14 +244,14 @@ function FeedsList({
       </div>
       {[...feeds, ...missing]
         .filter(({ waiting }) => waiting.length > 0)
-        .map(({ feed, waiting }) => (
-          <Notice key={feed} tone="warning" title={`${feed}: a new version is held back`}>
+        .map(one => (
+          <Notice key={one.feed} tone="warning" title={`${one.feed}: a new version is held back`}>
             <p>
-              It would flag {plural(waiting.length, 'established domain')} that you were asked for lately:{' '}
-              {waiting.join(', ')}.
+              It would flag {plural(one.waiting.length, 'established domain')} that you were asked for lately:{' '}
+              {one.waiting.join(', ')}.
             </p>
             <p>
-              <Steps feed={feed} ways={['approve', 'reject']} seen={waiting} choose={setStep} />
+              <Steps of={one} ways={['approve', 'reject']} choose={setStep} />
             </p>
           </Notice>
         ))}
@@ -255,8 +259,9 @@ function FeedsList({
         <Notice tone="warning" title={`${missing.map(({ feed }) => feed).join(', ')}: not in use`}>
           {missing.map(one => (
             <p key={one.feed}>
-              {one.feed}: {one.problem ?? (one.held ? 'rolled back' : 'empty')}{' '}
-              <Steps feed={one.feed} ways={versionsOf(one)} choose={setStep} />
+              {one.feed}: {one.problem ?? (one.held ? 'rolled back' : 'empty')}
+              {one.next !== null && `. ${nextWords(one.next)}`}{' '}
+              <Steps of={one} ways={versionsOf(one)} choose={setStep} />
             </p>
           ))}
         </Notice>
