@@ -490,10 +490,12 @@ describe('flags', () => {
     }
     await flooded;
     expect(calls).toBeGreaterThan(late);
-    const used = await store.used(key.id, MONTH);
+    // Without a deadline: on a machine with five times too much to do the ranking of so many took more than a second.
+    const here = await storeAt(path);
+    const used = await here.used(key.id, MONTH);
     expect([used >= calls, used <= calls + late]).toEqual([true, true]);
     expect(rows(path)).toBeLessThanOrEqual(BOUND);
-    const top = [...(await store.ranking('2026-10-17', 10, undefined))];
+    const top = [...(await here.ranking('2026-10-17', 10, undefined))];
     expect(top.map(row => row.domain)).toEqual(['two-keys.example', 'listed.example']);
     // The file is bounded with its rows: 125,000 names took 12 MB (November 2026).
     expect(statSync(path).size).toBeLessThan(120e6);
