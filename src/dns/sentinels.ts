@@ -1,12 +1,16 @@
 /** Which server tells the truth: a denial is believed only while its server is proven to know names that receive mail. */
 
 import type { Ticks } from '../core/ports.ts';
-import { type Invented, type Probe, probe } from './probe.ts';
+import { probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { problemOf, type Said, type ServerProblem } from './testimony.ts';
+import { keepsAddressesBack, problemOf, type ServerProblem } from './testimony.ts';
+import { type Watched, watch } from './watched.ts';
 
-/** What rests on a server's word: mail servers that it named, that there are none, or addresses. */
-export type Word = 'mx' | 'denial' | 'addresses';
+/**
+ * What rests on a server's word: mail servers that it named, that there are none, addresses, or that a name which has no
+ * mail servers has none of these either.
+ */
+export type Word = 'mx' | 'denial' | 'addresses' | 'no_address';
 
 const EVERY_MS = 60_000;
 const EVERY_MS_WHILE_FAILING = 5_000;
@@ -21,32 +25,6 @@ const LOOK_MS = 1_000;
 
 /** What may be a lie: all that was not a mail server, or mail servers too. */
 export type Lied = 'denials' | 'everything';
-
-interface Watched {
-  readonly server: Server;
-  readonly said: Map<string, Said>;
-  invented: Invented;
-  /** As it was found by the last probe. */
-  problem: ServerProblem | 'unproven' | undefined;
-  probe: Probe | undefined;
-  /** Nothing is decided yet of the probe under way. */
-  isOpen: boolean;
-  begunAt: number;
-  /** The same by the process's own time: how often probes are sent is no matter of the ticks. */
-  sentAt: number;
-  /** When the next one is to begin because of what was answered; by the process's own time. */
-  wantedAt: number;
-  timer: NodeJS.Timeout | undefined;
-  /** When the last probe began that it passed. */
-  passedAt: number;
-  /** When the last probe began in which both a sentinel and the name that nobody has were answered rightly. */
-  answeredAt: number;
-  /** When the last one ended in which they were not. */
-  troubleAt: number;
-  /** Those who wait for the probe under way, and for the next. */
-  waiting: (() => void)[];
-  next: (() => void)[];
-}
 
 export interface SentinelParts {
   readonly servers: readonly Server[];
@@ -69,11 +47,7 @@ export class Sentinels {
   constructor(parts: SentinelParts) {
     this.#parts = parts;
     const servers = parts.names.length > 0 ? parts.servers : [];
-    this.#watched = servers.map(server => ({
-      ...{ server, said: new Map(), invented: 'nothing', problem: 'unproven', probe: undefined },
-      ...{ isOpen: false, begunAt: -Infinity, sentAt: -Infinity, wantedAt: Infinity, timer: undefined },
-      ...{ passedAt: -Infinity, answeredAt: -Infinity, troubleAt: -Infinity, waiting: [], next: [] },
-    }));
+    this.#watched = servers.map(watch);
     if (servers.length > 0) this.#look();
   }
 
@@ -83,13 +57,18 @@ export class Sentinels {
     return watched && this.#problem(watched);
   }
 
+  /** Whether it is not believed that a name has no address: it gives none for any sentinel. */
+  keepsAddressesBack(server: Server): boolean {
+    return this.#find(server)?.keepsBack === true;
+  }
+
   /** At once where that is known; else when a probe is decided that began after this. */
   believes(server: Server, word: Word): boolean | Promise<boolean> {
     const watched = this.#find(server);
     if (!watched) return true;
     if (this.#problem(watched)) return word === 'mx' && watched.invented !== 'mx';
-    if (word === 'denial' || (watched.problem === 'unproven' && word !== 'mx'))
-      return this.#whenProven(watched);
+    if (word === 'denial' || word === 'no_address' || (watched.problem === 'unproven' && word !== 'mx'))
+      return this.#whenProven(watched, word);
     this.#want(watched, GAP_MS);
     return true;
   }
@@ -140,13 +119,14 @@ export class Sentinels {
     return problemOf(watched, this.#parts.names.length, this.#parts.ticks());
   }
 
-  async #whenProven(watched: Watched): Promise<boolean> {
+  async #whenProven(watched: Watched, word: Word): Promise<boolean> {
     if (this.#isClosed) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     watched.next.push(resolve);
     this.#want(watched, DENIAL_GAP_MS);
     await promise;
-    return !this.#isClosed && watched.problem !== 'unproven' && !this.#problem(watched);
+    if (this.#isClosed || watched.problem === 'unproven' || this.#problem(watched)) return false;
+    return word !== 'no_address' || !watched.keepsBack;
   }
 
   /** A probe is to begin after now, and so long after the last one. */
@@ -184,6 +164,7 @@ export class Sentinels {
     const { names, ticks } = this.#parts;
     let denied = 0;
     let gave = 0;
+    let isAddressed = false;
     let isOtherHeard = false;
     watched.probe?.cancel();
     watched.begunAt = ticks();
@@ -198,14 +179,19 @@ export class Sentinels {
         else denied += 1;
         watched.said.set(name, { gave: isReceived, at: ticks() });
       },
+      addressed: (name, isGiven) => {
+        isAddressed ||= isGiven;
+        watched.addressed.set(name, { gave: isGiven, at: ticks() });
+      },
       invented: what => {
         watched.invented = what;
         isOtherHeard = true;
       },
-      left: (sentinels, other) => {
-        const isOver = sentinels === 0 && !other;
+      left: (sentinels, addresses, other) => {
+        const isOver = sentinels + addresses === 0 && !other;
         // Nothing that is still to be heard could change it.
-        const isSure = !other && gave > 0 && 2 * (denied + sentinels) < names.length;
+        const areAddressesSure = isAddressed || addresses === 0;
+        const isSure = !other && areAddressesSure && gave > 0 && 2 * (denied + sentinels) < names.length;
         if (isOver) watched.probe = undefined;
         if (!isOver && !(isSure && watched.isOpen)) return;
         if (isOtherHeard && gave > 0) watched.answeredAt = watched.begunAt;
@@ -219,13 +205,16 @@ export class Sentinels {
     const { names, ticks } = this.#parts;
     const before = watched.problem;
     const problem = problemOf(watched, names.length, ticks());
+    const keptBack = watched.keepsBack;
     watched.problem = problem;
+    watched.keepsBack = keepsAddressesBack(watched.addressed, ticks());
     watched.isOpen = false;
     this.#dropLies(watched, before);
     if (problem === undefined) watched.passedAt = watched.begunAt;
     release(watched.waiting);
     this.#pursue(watched);
-    this.#tell(before !== problem && (before !== 'unproven' || problem !== undefined));
+    const isChanged = before !== problem && (before !== 'unproven' || problem !== undefined);
+    this.#tell(isChanged || keptBack !== watched.keepsBack);
   }
 
   /** Before the first probe only mail servers were believed. */

@@ -32,12 +32,23 @@ export function problemOf(
   return invented === 'nothing' ? undefined : 'invents';
 }
 
+/** Whether none of the sentinels has an address by it: then nobody's having none says anything. Silence is neither. */
+export function keepsAddressesBack(addressed: ReadonlyMap<string, Said>, now: number): boolean {
+  const lately = [...addressed.values()].filter(({ at }) => now - at <= COUNTS_MS);
+  return lately.length > 0 && !lately.some(({ gave }) => gave);
+}
+
 /** For operators: what is wrong with a server, and what to do. */
-export function problemText(problem: ServerProblem | 'mute', sentinels: readonly string[]): string {
+export function problemText(
+  problem: ServerProblem | 'mute' | 'no_addresses',
+  sentinels: readonly string[],
+): string {
   const names = sentinels.join(', ');
   const ways = 'set DNS_SERVERS to a resolver that knows public names';
   if (problem === 'mute')
     return `does not answer for names that others deny, so denials count without it: ${ways}, or take it out`;
+  if (problem === 'no_addresses')
+    return `gives no address (A) for ${names}, so that a name has none is not believed: ${ways}, or add a domain with an address to DNS_SENTINELS`;
   if (problem === 'silent') return `gives no mail servers for ${names}: ${ways} and can be reached`;
   if (problem === 'denies')
     return `denies that ${names} receive mail, so its denials are not believed: ${ways}; other DNS_SENTINELS would only hide that`;
