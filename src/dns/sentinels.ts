@@ -1,10 +1,11 @@
 /** Which server tells the truth: a denial is believed only while its server is proven to know names that receive mail. */
 
 import type { Ticks } from '../core/ports.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
 import { probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { keepsAddressesBack, problemOf, type ServerProblem } from './testimony.ts';
-import { type Watched, watch } from './watched.ts';
+import { keepsAddressesBack, liesSince, problemOf, type ServerProblem } from './testimony.ts';
+import { Hearing, type Watched, watch } from './watched.ts';
 
 /**
  * What rests on a server's word: mail servers that it named, that there are none, addresses, or that a name which has no
@@ -20,6 +21,8 @@ const EVERY_MS_WHILE_FAILING = 5_000;
  */
 const DENIAL_GAP_MS = 250;
 const GAP_MS = 1_000;
+/** What alone is still to be heard when a probe is sure is waited for so long: one more denial tells a server that denies at random. */
+const GRACE_MS = 100;
 /** The longest that the schedule goes without a look at the ticks, which tests move. */
 const LOOK_MS = 1_000;
 
@@ -162,10 +165,8 @@ export class Sentinels {
 
   #begin(watched: Watched): void {
     const { names, ticks } = this.#parts;
-    let denied = 0;
-    let gave = 0;
-    let isAddressed = false;
-    let isOtherHeard = false;
+    const hearing = new Hearing(watched, ticks);
+    let grace: Deadline | undefined;
     watched.probe?.cancel();
     watched.begunAt = ticks();
     watched.sentAt = performance.now();
@@ -173,32 +174,31 @@ export class Sentinels {
     watched.isOpen = true;
     watched.waiting.push(...watched.next);
     watched.next = [];
-    watched.probe = probe(watched.server, names, {
-      said: (name, isReceived) => {
-        if (isReceived) gave += 1;
-        else denied += 1;
-        watched.said.set(name, { gave: isReceived, at: ticks() });
-      },
-      addressed: (name, isGiven) => {
-        isAddressed ||= isGiven;
-        watched.addressed.set(name, { gave: isGiven, at: ticks() });
-      },
-      invented: what => {
-        watched.invented = what;
-        isOtherHeard = true;
-      },
+    const decide = () => {
+      hearing.compare();
+      if (hearing.isOtherHeard && hearing.gave > 0) watched.answeredAt = watched.begunAt;
+      else watched.troubleAt = ticks();
+      this.#decide(watched);
+    };
+    const { said, addressed, invented } = hearing;
+    const { cancel } = probe(watched.server, names, {
+      ...{ said, addressed, invented },
       left: (sentinels, addresses, other) => {
-        const isOver = sentinels + addresses === 0 && !other;
-        // Nothing that is still to be heard could change it.
-        const areAddressesSure = isAddressed || addresses === 0;
-        const isSure = !other && areAddressesSure && gave > 0 && 2 * (denied + sentinels) < names.length;
-        if (isOver) watched.probe = undefined;
-        if (!isOver && !(isSure && watched.isOpen)) return;
-        if (isOtherHeard && gave > 0) watched.answeredAt = watched.begunAt;
-        else watched.troubleAt = ticks();
-        this.#decide(watched);
+        if (sentinels + addresses === 0 && !other) {
+          grace?.cancel();
+          watched.probe = undefined;
+          decide();
+        } else if (!other && hearing.isSure(sentinels, addresses, names.length)) {
+          grace ??= startDeadline(GRACE_MS, decide);
+        }
       },
     });
+    watched.probe = {
+      cancel: () => {
+        grace?.cancel();
+        cancel();
+      },
+    };
   }
 
   #decide(watched: Watched): void {
@@ -222,7 +222,9 @@ export class Sentinels {
     if (before === problem) return;
     const isAll = before === 'invents_mx' || problem === 'invents_mx';
     const isTurn = before !== 'unproven' && (before === undefined || problem === undefined);
-    if (isAll || isTurn) this.#parts.drop(passedAt, isAll ? 'everything' : 'denials');
+    if (!isAll && !isTurn) return;
+    const since = liesSince(problem, passedAt, this.#parts.ticks());
+    this.#parts.drop(since, isAll ? 'everything' : 'denials');
   }
 
   #tell(isChanged: boolean): void {

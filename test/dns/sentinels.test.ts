@@ -140,6 +140,52 @@ test('mail servers that were invented before the first probe was heard are forgo
   expect(world.resolver.health().servers[0]?.problem).toMatch(/nothing that it says is believed/);
 });
 
+describe('a server that denies some of all questions, as one of several behind it that knows nothing of the world', () => {
+  /** Every fourth question of a kind is denied, so that each probe has one denial and another one each time. */
+  async function partly() {
+    const world = await watched();
+    const { dns, time } = world;
+    const known = dns.zones.get.bind(dns.zones);
+    let asked = 0;
+    const denies = { share: 0 };
+    dns.zones.get = name => {
+      asked += 1;
+      return denies.share > 0 && asked % denies.share === 0 ? undefined : known(name);
+    };
+    for (const name of COMPANIES) dns.zones.set(name, receiving(name));
+    expect(await states(world, ['first.com'])).toEqual(['nxdomain']);
+    return { ...world, dns, time, denies };
+  }
+  const COMPANIES = Array.from({ length: 30 }, (_, at) => `company${at}.com`);
+
+  test('makes no verdict, though it knows most sentinels in every probe, and its owner is told', async () => {
+    const world = await partly();
+    world.denies.share = 5;
+    const said: string[] = [];
+    for (let at = 0; at < COMPANIES.length; at += 5)
+      said.push(...(await states(world, COMPANIES.slice(at, at + 5))));
+    expect(new Set(said)).toEqual(new Set(['mx', 'unknown']));
+    expect(world.resolver.health().servers[0]?.problem).toMatch(/^gives and denies big\.com, .* by turns/);
+    expect(world.changes()).toBe(1);
+  });
+
+  test('is believed again within 60 s of telling the truth, and what it denied before it was found out is asked again', async () => {
+    const world = await partly();
+    world.dns.zones.delete('company0.com');
+    expect(await states(world, ['company0.com'])).toEqual(['nxdomain']);
+    world.dns.zones.set('company0.com', receiving('company0.com'));
+    // It passes once more: of one that denies at random that says nothing.
+    await probedAfter(world, 60_000, true);
+    world.denies.share = 5;
+    await states(world, COMPANIES.slice(1, 10));
+    await expect.poll(() => world.resolver.health().degraded).toBe(true);
+    world.denies.share = 0;
+    for (let seconds = 0; seconds < 45; seconds += 15) await probedAfter(world, 15_000, false);
+    await probedAfter(world, 5_000, true);
+    expect(await states(world, COMPANIES)).toEqual(COMPANIES.map(() => 'mx'));
+  });
+});
+
 test('a server that gives mail servers to a name that does not exist is not believed at all', async () => {
   const world = await watched('mx');
   await expect.poll(() => world.resolver.health().degraded).toBe(true);
