@@ -1,6 +1,6 @@
 /** Whose mail servers these are: from the exchanges of a domain to the one who receives its mail. */
 
-import { ownDomain, registrableDomain } from './domain.ts';
+import { registrableDomain } from './domain.ts';
 import { LEARNING } from './guest.ts';
 import { type Exchange, firstOf, type Mail } from './mail.ts';
 import { HAVE_MEMBERS, isMailHostOf, takesNoMail } from './provider-names.ts';
@@ -154,7 +154,7 @@ const COMPANIONS: ReadonlySet<ProviderClass | undefined> = new Set<ProviderClass
 function thirdParty(best: Matched, exchanges: readonly Matched[]): Receiver {
   const others = exchanges.filter(exchange => exchange !== best && !exchange.provider && !exchange.own);
   const hosts = [best, ...others].map(({ host }) => host);
-  return { kind: 'third_party', label: ownDomain(best.host) ?? null, hosts };
+  return { kind: 'third_party', label: registrableDomain(best.host) ?? null, hosts };
 }
 
 /** Whether it is named below a platform or a gateway, where names that do not exist cost nothing. */
