@@ -47,6 +47,7 @@ export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
 
 const QUIET_MS = 60_000;
 const NEUTRAL = 'unlisted domains get the neutral score meanwhile';
+const CONCERNED = 'unlisted domains that this concerns get the neutral score meanwhile';
 
 /** When no DNS server answers or is believed any more, and when one is again. */
 export function tellOfDns(log: Logger): {
@@ -79,7 +80,7 @@ export function tellOfDns(log: Logger): {
       if (failing.length === 0) return log.info('every DNS server is believed again');
       const what = failing.map(({ address, problem }) => `DNS server ${address} ${problem}`).join('; ');
       const isAll = failing.length === servers.length;
-      log.warn({ servers: failing.map(({ address }) => address) }, isAll ? `${what}; ${NEUTRAL}` : what);
+      log.warn({ servers: failing.map(({ address }) => address) }, isAll ? `${what}; ${CONCERNED}` : what);
     },
 
     /** Not for every name either: what its owner sends may be what our code stumbles over. */

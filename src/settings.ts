@@ -63,7 +63,7 @@ export const SETTINGS = {
   },
   DNS_SENTINELS: {
     fallback: 'gmail.com, outlook.com, yahoo.com, icloud.com',
-    help: 'Domains that certainly receive mail, comma-separated, at most 10. A resolver that denies half of them is not trusted when it says that a domain does not exist. Name domains that everybody knows, not those of your own network. Empty trusts every resolver.',
+    help: 'Domains that certainly receive mail and have a web address, comma-separated, at most 10. A resolver that denies half of them is not trusted when it says that a domain does not exist. Name domains that everybody knows, not those of your own network. Empty trusts every resolver.',
     parse: parseSentinels,
   },
   FEEDS_OFF: {

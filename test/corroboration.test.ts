@@ -289,6 +289,28 @@ describe('a listed name that many people use', () => {
     expect(score(await look('shop.com'))).toEqual([95, 'disposable']);
   });
 
+  it('is safe, 45, also where it is a public suffix itself, with customers below it, unless it gives names away', async () => {
+    const suffixes = ['freedesktop.org', 'surge.sh', 'github.io'];
+    const listed = list(BROAD, [...suffixes, 'duckdns.org'], TODAY - 400);
+    const used = list(POPULAR, [...suffixes, 'duckdns.org']);
+    const { look, noted } = world(catalogOf(used, listed), {});
+    for (const name of suffixes) expect(score(await look(name)), name).toEqual([45, 'safe']);
+    expect(noted.map(([, entry]) => entry)).toEqual([null, null, null]);
+    expect(score(await look('duckdns.org'))).toEqual([95, 'disposable']);
+    // Strangers' names below it are no part of it.
+    expect(score(await look('acme.surge.sh'))[1]).toBe('disposable');
+  });
+
+  it('has hosts of its own below a public suffix that it is itself', async () => {
+    const young = list(BROAD, ['freedesktop.org', 'duckdns.org'], TODAY - 2);
+    const own = { 'freedesktop.org': mx('mx.freedesktop.org'), 'duckdns.org': mx('mx.duckdns.org') };
+    const { look } = world(catalogOf(young), own);
+    expect(score(await look('freedesktop.org'))).toEqual([60, 'disposable']);
+    expect(score(await look('duckdns.org'))).toEqual([95, 'disposable']);
+    const unlisted = await world(catalogOf(), own).look('freedesktop.org');
+    expect(unlisted.verdict).toMatchObject({ isCorporateEmail: true, mxProviderLabel: 'Self-hosted' });
+  });
+
   it('does not speak for strangers below a private suffix', async () => {
     const lists = [list(POPULAR, ['duckdns.org', 'x.duckdns.org']), list(BROAD, ['duckdns.org'], TODAY - 30)];
     const { look } = world(catalogOf(...lists), {});

@@ -94,10 +94,18 @@ describe('the table of shared suffixes', () => {
     expect(isGivenAway('uk.com')).toBe(false);
   });
 
-  it.each(['mooo.com', 'us.to', 'uk.to', 'chickenkiller.com', 'dns.army', 'v6.army', 'zzux.com', 'kro.kr'])(
-    'knows %s',
-    name => expect(names).toContain(name),
-  );
+  it.each([
+    'fortiddns.com',
+    'hosted-by-vdsina.com',
+    'mooo.com',
+    'us.to',
+    'uk.to',
+    'chickenkiller.com',
+    'dns.army',
+    'v6.army',
+    'zzux.com',
+    'kro.kr',
+  ])('knows %s', name => expect(names).toContain(name));
 
   it('agrees with the protected names: a suffix there is one by either list, and a name there by none', async () => {
     const tables = parseTables(await readTables());

@@ -3,7 +3,7 @@
 import type { Catalog } from './catalog.ts';
 import { type Weight, weigh } from './corroboration.ts';
 import { type Day, dayAt } from './days.ts';
-import { type Domain, lineage, registrableDomain } from './domain.ts';
+import { type Domain, lineage, ownDomain } from './domain.ts';
 import { listedOf } from './facts.ts';
 import type { ListingChange } from './listing-change.ts';
 import { MAIL_NOT_ASKED } from './mail.ts';
@@ -15,7 +15,7 @@ const FLAGGING: ReadonlySet<Weight> = new Set<Weight>(['verified', 'two_families
 /** The feeds that flag a name; none where it scores less than 80 by the lists. */
 export function flaggedBy(catalog: Catalog, name: string, today: Day): readonly string[] {
   const names = lineage(name as Domain);
-  const { listing, listed } = listedOf(catalog, names, registrableDomain(name), today);
+  const { listing, listed } = listedOf(catalog, names, ownDomain(name), today);
   if (listing.hits.length === 0) return [];
   const weight = weigh(listed, { mail: MAIL_NOT_ASKED, settled: undefined, silent: false });
   return FLAGGING.has(weight) ? [...new Set(listing.hits.map(({ feed }) => feed))] : [];

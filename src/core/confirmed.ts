@@ -3,7 +3,7 @@
 import type { Catalog } from './catalog.ts';
 import { isVerified } from './corroboration.ts';
 import { dayAt } from './days.ts';
-import { lineage, registrableDomain } from './domain.ts';
+import { lineage, ownDomain, registrableDomain } from './domain.ts';
 import { listedOf, type Sources } from './facts.ts';
 import type { Spared } from './fuse.ts';
 import { type NameList, Packer } from './names.ts';
@@ -64,7 +64,7 @@ function confirmedBy({ catalog, overrides }: Confirming, now: number): (name: st
     const names = lineage(name);
     const override = findOverride(overrides, names.length > 0 ? names : [name], now);
     if (override) return override.action === 'deny' && override.below;
-    const { listing, listed } = listedOf(catalog, names, registrableDomain(name), today);
+    const { listing, listed } = listedOf(catalog, names, ownDomain(name), today);
     if (listing.hits.length === 0 || isSpecialUse(name)) return false;
     return isVerified(listed) || (!listed.popular && listed.families.size > 1);
   };

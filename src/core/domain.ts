@@ -159,6 +159,16 @@ export function registrableDomain(name: string): string | undefined {
   return name.slice(name.lastIndexOf('.', name.length - domain.length - 2) + 1);
 }
 
+/**
+ * The same, and for a private suffix that gives no names away its own name: what is below it is its customers', but
+ * freedesktop.org and surge.sh are also who they are themselves, with mail hosts and people of their own.
+ */
+export function ownDomain(name: string): string | undefined {
+  const registrable = registrableDomain(name);
+  if (registrable !== undefined || isGivenAway(name)) return registrable;
+  return paidDomain(name) === undefined ? undefined : name;
+}
+
 /** By the ICANN part of the list only: the part of a name that somebody paid for. */
 export function paidDomain(name: string): string | undefined {
   return getDomain(name, ICANN) ?? undefined;

@@ -3,7 +3,7 @@
 import { type Catalog, daysNamed, firstNamed, hasLeft, type Listing, type Relay } from './catalog.ts';
 import { isVerified, type Listed, waitsForDns } from './corroboration.ts';
 import type { Day } from './days.ts';
-import { type Domain, isGivenAway, lineage, registrableDomain } from './domain.ts';
+import { type Domain, isGivenAway, lineage, ownDomain } from './domain.ts';
 import { isByTwoFamilies } from './guest.ts';
 import type { Infra } from './infra.ts';
 import { findOverride, type Override } from './override.ts';
@@ -54,7 +54,7 @@ export function factsOf(domain: Domain, sources: Sources, now: number): Facts {
   const names = lineage(domain);
   const override = findOverride(overrides, names.length > 0 ? names : [domain], now);
   const specialUse = isSpecialUse(domain);
-  const registrable = registrableDomain(domain);
+  const registrable = ownDomain(domain);
   const { listing, listed } = listedOf(catalog, names, registrable, sources.today);
   const relay = catalog.relay(names);
   const row = tableRow(catalog, domain, relay);

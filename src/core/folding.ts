@@ -2,7 +2,7 @@
 
 import { mostAgreed } from './agreed.ts';
 import { Catalog, type FeedStatus, type Folded } from './catalog.ts';
-import { lineage, registrableDomain } from './domain.ts';
+import { lineage, ownDomain, registrableDomain } from './domain.ts';
 import type { Family, Snapshot } from './feed.ts';
 import { freeOf } from './free.ts';
 import { NamesInMaking } from './indexing.ts';
@@ -171,8 +171,7 @@ function* panelOf(
   seed: Uint8Array,
 ): Steps<Names> {
   const disposable = disposableIn(tables);
-  const isUsed = (name: string) =>
-    registrableDomain(name) === name && !isVerified(name) && !disposable.has(name);
+  const isUsed = (name: string) => ownDomain(name) === name && !isVerified(name) && !disposable.has(name);
   const popular = snapshots.filter(({ feed }) => feed.kind === 'popular').map(({ names }) => names);
   const room = popular.reduce((sum, { length }) => sum + length, 0);
   const panel = yield* NamesInMaking.joining(popular, room, seed);

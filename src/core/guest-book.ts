@@ -3,7 +3,7 @@
 import { blamedAt, firstIn, hasHalf } from './blamed.ts';
 import type { Catalog } from './catalog.ts';
 import { lookedAt } from './deciding.ts';
-import { type Domain, registrableDomain } from './domain.ts';
+import { type Domain, ownDomain, registrableDomain } from './domain.ts';
 import { type Guest, LEARNING, ownAt, type SeenListed, seenAgain } from './guest.ts';
 import { groupOf, isBelow, isLearnable } from './learnable.ts';
 import type { Exchange } from './mail.ts';
@@ -208,7 +208,7 @@ export class GuestBook {
 
 /** Under which a host is learned. Own hosts tell nothing by their names, but domains of one operator share an address. */
 function namesOf(host: string, { domain }: Visitor): readonly string[] {
-  return isBelow(host, registrableDomain(domain)) ? [] : [host, groupOf(host) ?? host];
+  return isBelow(host, ownDomain(domain)) ? [] : [host, groupOf(host) ?? host];
 }
 
 /**
@@ -219,7 +219,7 @@ function namesOf(host: string, { domain }: Visitor): readonly string[] {
 function isTheirOwn(host: string, catalog: Catalog): boolean {
   const row = catalog.providers.match(host);
   if (row) return isMailService(host, row);
-  const registrable = registrableDomain(host);
+  const registrable = ownDomain(host);
   if (catalog.isPanel(registrable)) return false;
   return catalog.isProtected(host) || (registrable !== undefined && isMailHostOf(host, registrable));
 }

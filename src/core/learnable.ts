@@ -1,7 +1,7 @@
 /** Which mail hosts can be learned: under which names, whose not, and how much it takes. */
 
 import type { Catalog } from './catalog.ts';
-import { isHostName, lineage, registrableDomain } from './domain.ts';
+import { isHostName, lineage, ownDomain, registrableDomain } from './domain.ts';
 import { type HostRecord, isOwnHosts, LEARNING } from './guest.ts';
 import { isRented } from './provider.ts';
 import { sumOf } from './weights.ts';
@@ -24,7 +24,7 @@ export function isBelow(host: string, registrable: string | undefined): boolean 
 export function isLearnable(host: string, catalog: Catalog): boolean {
   const row = catalog.providers.match(host);
   if (row) return row.class === 'disposable' || isRented(host, row);
-  const registrable = registrableDomain(host);
+  const registrable = ownDomain(host);
   return (
     !lineage(host).some(name => catalog.isProtected(name) && (name === host || !catalog.isSuffix(name))) &&
     !catalog.isSurelyFree(registrable) &&

@@ -1,7 +1,7 @@
 /** The guests of a host as today's lists know them: what a store remembers is what the lists said when each was seen. */
 
 import type { Catalog } from './catalog.ts';
-import { lineage, registrableDomain } from './domain.ts';
+import { lineage, ownDomain } from './domain.ts';
 import { type GuestGroup, type HostRecord, isByTwoFamilies, LEARNING } from './guest.ts';
 import { DEEP_STEP, type Steps } from './steps.ts';
 
@@ -41,7 +41,7 @@ function partOf(entry: string): number {
  */
 function lookedUp(entry: string, catalog: Catalog): Standing {
   const { hits, families } = catalog.listed(lineage(entry));
-  const registrable = registrableDomain(entry);
+  const registrable = ownDomain(entry);
   if (hits.length === 0) return 'unlisted';
   const isFree = catalog.isSurelyFree(registrable) && hits[0]!.entry.length >= registrable!.length;
   if ((isFree || catalog.isPanel(registrable)) && !families.has('verified')) return 'unlisted';

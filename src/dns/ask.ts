@@ -2,6 +2,7 @@
 
 import { type Deadline, startDeadline } from './deadline.ts';
 import { type Found, find, isReceiving, publicAddresses } from './finding.ts';
+import type { Word } from './sentinels.ts';
 import type { Others, Servers } from './servers.ts';
 import type { Server } from './settings.ts';
 import { type Carried, carry, type Failure } from './transport.ts';
@@ -14,7 +15,7 @@ export interface Question {
   readonly withinMs: number;
   /** How long one server may keep silent before the next one is asked too. */
   readonly patienceMs: number;
-  /** It will be denied most likely: who is to confirm that is asked at once. */
+  /** It will be denied most likely, and a verdict rests on that: who is to confirm it is asked at once. */
   readonly isDoubtful: boolean;
 }
 
@@ -28,6 +29,8 @@ export type Answered = { readonly found: Found } | { readonly failure: Unanswere
 
 export interface Asking {
   readonly answered: Promise<Answered>;
+  /** The first denial, before it is proven and confirmed; never where nobody denies it. */
+  readonly denied: Promise<Answered>;
   /** Ends all sockets and timers at once. */
   cancel(): void;
 }
@@ -57,6 +60,8 @@ export function ask(servers: Servers, question: Question): Asking {
 /** One question under way: who was asked, what they said, and what the answer still waits for. */
 class Asked implements Asking {
   readonly answered: Promise<Answered>;
+  readonly denied: Promise<Answered>;
+  readonly #tellDenied: (answered: Answered) => void;
   readonly #servers: Servers;
   readonly #question: Question;
   readonly #resolve: (answered: Answered) => void;
@@ -80,7 +85,10 @@ class Asked implements Asking {
 
   constructor(servers: Servers, question: Question) {
     const { promise, resolve } = Promise.withResolvers<Answered>();
+    const early = Promise.withResolvers<Answered>();
     this.answered = promise;
+    this.denied = early.promise;
+    this.#tellDenied = early.resolve;
     this.#resolve = resolve;
     this.#servers = servers;
     this.#question = question;
@@ -132,16 +140,17 @@ class Asked implements Asking {
   }
 
   #hear(server: Server, found: Found): void {
-    const { type } = this.#question;
+    const { type, isDoubtful } = this.#question;
     this.#servers.answered(server);
     const isOther = this.#put?.servers.includes(server);
     if (isOther) this.#servers.confirmed(server);
     const isDenied = isDenial(found, type);
     if (isDenied) this.#denials.set(server, found);
     if (this.#denial && isDenied && isOther) return this.#settle({ found: lesserOf(this.#denial, found) });
-    const belief = this.#servers.believes(server, found, type);
-    if (belief === true) return this.#accept(server, found);
+    const belief = this.#servers.believes(server, wordOf(type, isDenied, isDoubtful));
     if (belief === false) return this.#refuse(server, 'distrusted');
+    if (isDenied) this.#tellDenied({ found });
+    if (belief === true) return this.#accept(server, found);
     void this.#weigh(server, found, belief);
     // Both take as long as an answer does, so that far servers have no time for one after the other.
     if (isDenied && !this.#put) this.#putToOthers(server);
@@ -224,6 +233,12 @@ class Asked implements Asking {
 /** That it does not exist, or that there is nothing to receive mail with. */
 function isDenial(found: Found, type: QuestionType): boolean {
   return type === 'MX' ? !isReceiving(found) : publicAddresses(found).length === 0;
+}
+
+/** No verdict rests on where a mail host is not, and most have no AAAA: these wait for no probe. */
+function wordOf(type: QuestionType, isDenied: boolean, isDoubtful: boolean): Word {
+  if (type === 'MX') return isDenied ? 'denial' : 'mx';
+  return isDenied && isDoubtful ? 'no_address' : 'addresses';
 }
 
 /** Of two denials the one that leaves most open: where a name exists, its addresses are to be asked for. */

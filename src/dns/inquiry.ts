@@ -28,14 +28,22 @@ export function inquire(put: Put, name: string, budgetMs: number, limits: TtlLim
   const questions = new Questions(put);
   return questions.asked(async () => {
     const startedAt = performance.now();
-    const mx = await questions.put(name, 'MX', budgetMs).answered;
-    if (!('found' in mx)) return isUnheard(mx) ? UNHEARD : UNKNOWN;
-    const settled = mailFromMx(mx.found, limits);
-    if (settled) return settled;
-    const left = budgetMs - (performance.now() - startedAt);
-    if (left <= 0) return UNKNOWN;
-    const answers = await askAddresses(questions, name, left);
-    const finding = mailFromAddresses(mx.found.ttl, answers.map(foundIn), limits);
+    const asking = questions.put(name, 'MX', budgetMs);
+    const left = () => budgetMs - (performance.now() - startedAt);
+    // While that is proven: what they say is to be proven too, and far servers have no time for one after the other.
+    const early = await Promise.race([asking.denied, asking.answered]);
+    const isBare = 'found' in early && !mailFromMx(early.found, limits);
+    const begun = isBare && left() > 0 ? askAddresses(questions, name, left()) : undefined;
+    const mx = await asking.answered;
+    const failed = isUnheard(mx) ? UNHEARD : UNKNOWN;
+    const settled = 'found' in mx ? mailFromMx(mx.found, limits) : failed;
+    if (settled) {
+      questions.cancel();
+      return settled;
+    }
+    if (!begun && left() <= 0) return UNKNOWN;
+    const answers = await (begun ?? askAddresses(questions, name, left()));
+    const finding = mailFromAddresses(foundIn(mx)?.ttl ?? 0, answers.map(foundIn), limits);
     return finding === UNKNOWN && answers.some(isUnheard) ? UNHEARD : finding;
   });
 }
@@ -77,11 +85,12 @@ class Questions {
   }
 
   asked<T>(work: () => Promise<T>): Inquiry<T> {
-    const cancel = () => {
-      this.#isCancelled = true;
-      for (const asking of this.#askings) asking.cancel();
-    };
-    return { result: work(), cancel };
+    return { result: work(), cancel: () => this.cancel() };
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    for (const asking of this.#askings) asking.cancel();
   }
 }
 

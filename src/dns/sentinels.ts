@@ -1,12 +1,17 @@
 /** Which server tells the truth: a denial is believed only while its server is proven to know names that receive mail. */
 
 import type { Ticks } from '../core/ports.ts';
-import { type Invented, type Probe, probe } from './probe.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
+import { probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { problemOf, type Said, type ServerProblem } from './testimony.ts';
+import { keepsAddressesBack, liesSince, problemOf, type ServerProblem } from './testimony.ts';
+import { Hearing, type Watched, watch } from './watched.ts';
 
-/** What rests on a server's word: mail servers that it named, that there are none, or addresses. */
-export type Word = 'mx' | 'denial' | 'addresses';
+/**
+ * What rests on a server's word: mail servers that it named, that there are none, addresses, or that a name which has no
+ * mail servers has none of these either.
+ */
+export type Word = 'mx' | 'denial' | 'addresses' | 'no_address';
 
 const EVERY_MS = 60_000;
 const EVERY_MS_WHILE_FAILING = 5_000;
@@ -16,37 +21,13 @@ const EVERY_MS_WHILE_FAILING = 5_000;
  */
 const DENIAL_GAP_MS = 250;
 const GAP_MS = 1_000;
+/** What alone is still to be heard when a probe is sure is waited for so long: one more denial tells a server that denies at random. */
+const GRACE_MS = 100;
 /** The longest that the schedule goes without a look at the ticks, which tests move. */
 const LOOK_MS = 1_000;
 
 /** What may be a lie: all that was not a mail server, or mail servers too. */
 export type Lied = 'denials' | 'everything';
-
-interface Watched {
-  readonly server: Server;
-  readonly said: Map<string, Said>;
-  invented: Invented;
-  /** As it was found by the last probe. */
-  problem: ServerProblem | 'unproven' | undefined;
-  probe: Probe | undefined;
-  /** Nothing is decided yet of the probe under way. */
-  isOpen: boolean;
-  begunAt: number;
-  /** The same by the process's own time: how often probes are sent is no matter of the ticks. */
-  sentAt: number;
-  /** When the next one is to begin because of what was answered; by the process's own time. */
-  wantedAt: number;
-  timer: NodeJS.Timeout | undefined;
-  /** When the last probe began that it passed. */
-  passedAt: number;
-  /** When the last probe began in which both a sentinel and the name that nobody has were answered rightly. */
-  answeredAt: number;
-  /** When the last one ended in which they were not. */
-  troubleAt: number;
-  /** Those who wait for the probe under way, and for the next. */
-  waiting: (() => void)[];
-  next: (() => void)[];
-}
 
 export interface SentinelParts {
   readonly servers: readonly Server[];
@@ -69,11 +50,7 @@ export class Sentinels {
   constructor(parts: SentinelParts) {
     this.#parts = parts;
     const servers = parts.names.length > 0 ? parts.servers : [];
-    this.#watched = servers.map(server => ({
-      ...{ server, said: new Map(), invented: 'nothing', problem: 'unproven', probe: undefined },
-      ...{ isOpen: false, begunAt: -Infinity, sentAt: -Infinity, wantedAt: Infinity, timer: undefined },
-      ...{ passedAt: -Infinity, answeredAt: -Infinity, troubleAt: -Infinity, waiting: [], next: [] },
-    }));
+    this.#watched = servers.map(watch);
     if (servers.length > 0) this.#look();
   }
 
@@ -83,13 +60,18 @@ export class Sentinels {
     return watched && this.#problem(watched);
   }
 
+  /** Whether it is not believed that a name has no address: it gives none for any sentinel. */
+  keepsAddressesBack(server: Server): boolean {
+    return this.#find(server)?.keepsBack === true;
+  }
+
   /** At once where that is known; else when a probe is decided that began after this. */
   believes(server: Server, word: Word): boolean | Promise<boolean> {
     const watched = this.#find(server);
     if (!watched) return true;
     if (this.#problem(watched)) return word === 'mx' && watched.invented !== 'mx';
-    if (word === 'denial' || (watched.problem === 'unproven' && word !== 'mx'))
-      return this.#whenProven(watched);
+    if (word === 'denial' || word === 'no_address' || (watched.problem === 'unproven' && word !== 'mx'))
+      return this.#whenProven(watched, word);
     this.#want(watched, GAP_MS);
     return true;
   }
@@ -140,13 +122,14 @@ export class Sentinels {
     return problemOf(watched, this.#parts.names.length, this.#parts.ticks());
   }
 
-  async #whenProven(watched: Watched): Promise<boolean> {
+  async #whenProven(watched: Watched, word: Word): Promise<boolean> {
     if (this.#isClosed) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     watched.next.push(resolve);
     this.#want(watched, DENIAL_GAP_MS);
     await promise;
-    return !this.#isClosed && watched.problem !== 'unproven' && !this.#problem(watched);
+    if (this.#isClosed || watched.problem === 'unproven' || this.#problem(watched)) return false;
+    return word !== 'no_address' || !watched.keepsBack;
   }
 
   /** A probe is to begin after now, and so long after the last one. */
@@ -182,9 +165,8 @@ export class Sentinels {
 
   #begin(watched: Watched): void {
     const { names, ticks } = this.#parts;
-    let denied = 0;
-    let gave = 0;
-    let isOtherHeard = false;
+    const hearing = new Hearing(watched, ticks);
+    let grace: Deadline | undefined;
     watched.probe?.cancel();
     watched.begunAt = ticks();
     watched.sentAt = performance.now();
@@ -192,40 +174,47 @@ export class Sentinels {
     watched.isOpen = true;
     watched.waiting.push(...watched.next);
     watched.next = [];
-    watched.probe = probe(watched.server, names, {
-      said: (name, isReceived) => {
-        if (isReceived) gave += 1;
-        else denied += 1;
-        watched.said.set(name, { gave: isReceived, at: ticks() });
-      },
-      invented: what => {
-        watched.invented = what;
-        isOtherHeard = true;
-      },
-      left: (sentinels, other) => {
-        const isOver = sentinels === 0 && !other;
-        // Nothing that is still to be heard could change it.
-        const isSure = !other && gave > 0 && 2 * (denied + sentinels) < names.length;
-        if (isOver) watched.probe = undefined;
-        if (!isOver && !(isSure && watched.isOpen)) return;
-        if (isOtherHeard && gave > 0) watched.answeredAt = watched.begunAt;
-        else watched.troubleAt = ticks();
-        this.#decide(watched);
+    const decide = () => {
+      hearing.compare();
+      if (hearing.isOtherHeard && hearing.gave > 0) watched.answeredAt = watched.begunAt;
+      else watched.troubleAt = ticks();
+      this.#decide(watched);
+    };
+    const { said, addressed, invented } = hearing;
+    const { cancel } = probe(watched.server, names, {
+      ...{ said, addressed, invented },
+      left: (sentinels, addresses, other) => {
+        if (sentinels + addresses === 0 && !other) {
+          grace?.cancel();
+          watched.probe = undefined;
+          decide();
+        } else if (!other && hearing.isSure(sentinels, addresses, names.length)) {
+          grace ??= startDeadline(GRACE_MS, decide);
+        }
       },
     });
+    watched.probe = {
+      cancel: () => {
+        grace?.cancel();
+        cancel();
+      },
+    };
   }
 
   #decide(watched: Watched): void {
     const { names, ticks } = this.#parts;
     const before = watched.problem;
     const problem = problemOf(watched, names.length, ticks());
+    const keptBack = watched.keepsBack;
     watched.problem = problem;
+    watched.keepsBack = keepsAddressesBack(watched.addressed, ticks());
     watched.isOpen = false;
     this.#dropLies(watched, before);
     if (problem === undefined) watched.passedAt = watched.begunAt;
     release(watched.waiting);
     this.#pursue(watched);
-    this.#tell(before !== problem && (before !== 'unproven' || problem !== undefined));
+    const isChanged = before !== problem && (before !== 'unproven' || problem !== undefined);
+    this.#tell(isChanged || keptBack !== watched.keepsBack);
   }
 
   /** Before the first probe only mail servers were believed. */
@@ -233,7 +222,9 @@ export class Sentinels {
     if (before === problem) return;
     const isAll = before === 'invents_mx' || problem === 'invents_mx';
     const isTurn = before !== 'unproven' && (before === undefined || problem === undefined);
-    if (isAll || isTurn) this.#parts.drop(passedAt, isAll ? 'everything' : 'denials');
+    if (!isAll && !isTurn) return;
+    const since = liesSince(problem, passedAt, this.#parts.ticks());
+    this.#parts.drop(since, isAll ? 'everything' : 'denials');
   }
 
   #tell(isChanged: boolean): void {

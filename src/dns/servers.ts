@@ -2,11 +2,9 @@
 
 import { getServers } from 'node:dns';
 import type { ResolverHealth, Ticks } from '../core/ports.ts';
-import { type Found, isReceiving } from './finding.ts';
-import { type SentinelParts, Sentinels } from './sentinels.ts';
+import { type SentinelParts, Sentinels, type Word } from './sentinels.ts';
 import { parseServer, type Server } from './settings.ts';
 import { problemText } from './testimony.ts';
-import type { QuestionType } from './wire.ts';
 
 const FAILURES_TO_REST = 3;
 const REST_MS = 5_000;
@@ -95,8 +93,7 @@ export class Servers {
   }
 
   /** Whether what a server said counts; it may have to prove itself first. */
-  believes(server: Server, found: Found, type: QuestionType): boolean | Promise<boolean> {
-    const word = type !== 'MX' ? 'addresses' : isReceiving(found) ? 'mx' : 'denial';
+  believes(server: Server, word: Word): boolean | Promise<boolean> {
     return this.#sentinels.believes(server, word);
   }
 
@@ -174,7 +171,9 @@ export class Servers {
   health(): ResolverHealth['servers'] {
     return this.#standings.map(one => {
       const { server, isMute } = one;
-      const problem = this.#sentinels.problem(server) ?? (isMute ? 'mute' : undefined);
+      const keepsBack = this.#sentinels.keepsAddressesBack(server);
+      const problem =
+        this.#sentinels.problem(server) ?? (isMute ? 'mute' : keepsBack ? 'no_addresses' : undefined);
       return {
         address: server.text,
         healthy: !this.#isFailing(one),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseSentinels } from '../../src/dns/settings.ts';
-import { problemOf, problemText, type ServerProblem } from '../../src/dns/testimony.ts';
+import { problemOf, problemText, type ServerProblem, saidNow } from '../../src/dns/testimony.ts';
 
 /** What was said of four sentinels two minutes ago or less: `+` an MX, `-` a denial, `.` nothing; upper case: older. */
 const ROWS: readonly (readonly [string, 'nothing' | 'addresses' | 'mx', ServerProblem | undefined])[] = [
@@ -32,28 +32,56 @@ test.each(ROWS)('%s, inventing %s: %s', (text, invented, problem) => {
         return [
           `s${at}.com`,
           sign,
-          { gave: sign === '+' || sign === 'P', at: NOW - (isOld ? 120_001 : 120_000) },
+          saidNow(sign === '+' || sign === 'P', NOW - (isOld ? 120_001 : 120_000), undefined),
         ] as const;
       })
       .filter(([, sign]) => sign !== '.')
       .map(([name, , one]) => [name, one] as const),
   );
-  expect(problemOf({ said, invented }, 4, NOW)).toBe(problem);
+  expect(problemOf({ said, addressed: new Map(), invented }, 4, NOW)).toBe(problem);
 });
+
+/** When one of four was last given, and when denied beside others, in seconds ago; never: undefined. */
+const BY_TURNS: readonly (readonly [number | undefined, number | undefined, ServerProblem | undefined])[] = [
+  [0, undefined, undefined],
+  [0, 1, 'unsteady'],
+  [1, 0, 'unsteady'],
+  [0, 45, 'unsteady'],
+  [0, 46, undefined],
+  [120, 0, 'unsteady'],
+  [121, 0, undefined],
+  [undefined, 0, undefined],
+];
+
+test.each(BY_TURNS)(
+  'one that was given %s s ago and denied beside others %s s ago: %s',
+  (given, denied, problem) => {
+    const at = (seconds: number | undefined) => (seconds === undefined ? -Infinity : NOW - 1_000 * seconds);
+    const turning = { gave: true, at: NOW, gaveAt: at(given), deniedBesideAt: at(denied) };
+    const others = ['b.com', 'c.com', 'd.com'].map(name => [name, saidNow(true, NOW, undefined)] as const);
+    const [mail, none] = [new Map([['a.com', turning], ...others]), new Map(others)];
+    expect(problemOf({ said: mail, addressed: none, invented: 'nothing' }, 4, NOW)).toBe(problem);
+    expect(problemOf({ said: none, addressed: mail, invented: 'nothing' }, 4, NOW)).toBe(problem);
+  },
+);
 
 test('a single sentinel decides alone', () => {
   const said = (gave: boolean) => ({
-    said: new Map([['a.com', { gave, at: NOW }]]),
+    said: new Map([['a.com', saidNow(gave, NOW, undefined)]]),
+    addressed: new Map(),
     invented: 'nothing' as const,
   });
   expect([true, false].map(gave => problemOf(said(gave), 1, NOW))).toEqual([undefined, 'denies']);
 });
 
-test.each(['denies', 'silent', 'invents'] as const)('%s: what an operator reads has the way out', problem => {
-  expect(problemText(problem, ['a.com', 'b.com'])).toMatch(
-    /set DNS_SERVERS to a resolver that knows public names/,
-  );
-});
+test.each(['denies', 'silent', 'unsteady', 'invents', 'no_addresses'] as const)(
+  '%s: what an operator reads has the way out',
+  problem => {
+    expect(problemText(problem, ['a.com', 'b.com'])).toMatch(
+      /set DNS_SERVERS to a resolver that knows public names/,
+    );
+  },
+);
 
 test('nobody is told to name sentinels that a resolver of a closed network knows', () => {
   const told = problemText('denies', ['a.com', 'b.com']);

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { PROBE_MS } from '../../src/dns/probe.ts';
-import { a, type DnsServer, type Fault, type Lie, mx, type Zone } from '../support/dns.ts';
+import { a, aaaa, type DnsServer, type Fault, type Lie, mx, type Zone } from '../support/dns.ts';
 import { domain, type Resolving, resolverFor, serveZones } from '../support/resolving.ts';
 import { isBound, isStarved } from '../support/vitals.ts';
 
 const SENTINELS = ['big.com', 'large.com', 'huge.com', 'vast.com'];
 const receiving = (name: string) => ({ records: [mx(name, 10, 'mail.example.net')] });
+const sentinel = (name: string) => ({
+  records: [mx(name, 10, 'mail.example.net'), a(name, '93.184.215.14')],
+});
 const ZONES = {
-  ...Object.fromEntries(SENTINELS.map(name => [name, receiving(name)])),
+  ...Object.fromEntries(SENTINELS.map(name => [name, sentinel(name)])),
   'company.com': receiving('company.com'),
   'bare.com': { records: [a('bare.com', '93.184.215.14')] },
 };
@@ -17,7 +20,7 @@ const ASKED = ['company.com', 'bare.com', 'gone.com'];
 const TRUTH = ['mx', 'implicit_mx', 'nxdomain'];
 
 const isSentinel = (name: string) => SENTINELS.includes(name) || /^[a-z]{20}\.com$/.test(name);
-const probes = (dns: DnsServer) => dns.asked(SENTINELS[0]!);
+const probes = (dns: DnsServer) => dns.asked(SENTINELS[0]!, 'MX');
 
 async function watched(fault?: Fault): Promise<Resolving & { changes: () => number }> {
   const dns = await serveZones(ZONES);
@@ -90,6 +93,27 @@ describe.each(LIES)('a server that answers %s to everything', lie => {
   });
 });
 
+test.each<Lie>(['nxdomain', 'empty'])(
+  'a server that begins to answer %s between two questions of one name makes no verdict about it',
+  async lie => {
+    const world = await watched();
+    const { dns } = world;
+    expect(await states(world, ['first.com'])).toEqual(['nxdomain']);
+    const rcode = lie === 'nxdomain' ? 'NXDOMAIN' : 'NOERROR';
+    const known = dns.zones.get.bind(dns.zones);
+    const before = probes(dns);
+    dns.zones.get = name => {
+      // That bare.com has no mail servers is true, and proven by the next probe; that it has no address is the first lie.
+      if (probes(dns) > before + 1) dns.fault = lie;
+      const isLie = name === 'bare.com' && dns.questions.at(-1)?.type !== 'MX';
+      return isLie ? { rcode, fault: { slow: 600 } } : known(name);
+    };
+    expect(await states(world, ['bare.com'])).toEqual(['unknown']);
+    expect(world.resolver.last(domain('bare.com'))).toBeUndefined();
+    expect([dns.asked('bare.com', 'MX'), dns.asked('bare.com', 'A')]).toEqual([1, 1]);
+  },
+);
+
 test('mail servers that were invented before that was noticed are forgotten when it is, within seconds and not a day', async () => {
   const world = await watched();
   for (const name of ['one.com', 'two.com'])
@@ -116,6 +140,52 @@ test('mail servers that were invented before the first probe was heard are forgo
   expect(world.resolver.health().servers[0]?.problem).toMatch(/nothing that it says is believed/);
 });
 
+describe('a server that denies some of all questions, as one of several behind it that knows nothing of the world', () => {
+  /** Every fourth question of a kind is denied, so that each probe has one denial and another one each time. */
+  async function partly() {
+    const world = await watched();
+    const { dns, time } = world;
+    const known = dns.zones.get.bind(dns.zones);
+    let asked = 0;
+    const denies = { share: 0 };
+    dns.zones.get = name => {
+      asked += 1;
+      return denies.share > 0 && asked % denies.share === 0 ? undefined : known(name);
+    };
+    for (const name of COMPANIES) dns.zones.set(name, receiving(name));
+    expect(await states(world, ['first.com'])).toEqual(['nxdomain']);
+    return { ...world, dns, time, denies };
+  }
+  const COMPANIES = Array.from({ length: 30 }, (_, at) => `company${at}.com`);
+
+  test('makes no verdict, though it knows most sentinels in every probe, and its owner is told', async () => {
+    const world = await partly();
+    world.denies.share = 5;
+    const said: string[] = [];
+    for (let at = 0; at < COMPANIES.length; at += 5)
+      said.push(...(await states(world, COMPANIES.slice(at, at + 5))));
+    expect(new Set(said)).toEqual(new Set(['mx', 'unknown']));
+    expect(world.resolver.health().servers[0]?.problem).toMatch(/^gives and denies big\.com, .* by turns/);
+    expect(world.changes()).toBe(1);
+  });
+
+  test('is believed again within 60 s of telling the truth, and what it denied before it was found out is asked again', async () => {
+    const world = await partly();
+    world.dns.zones.delete('company0.com');
+    expect(await states(world, ['company0.com'])).toEqual(['nxdomain']);
+    world.dns.zones.set('company0.com', receiving('company0.com'));
+    // It passes once more: of one that denies at random that says nothing.
+    await probedAfter(world, 60_000, true);
+    world.denies.share = 5;
+    await states(world, COMPANIES.slice(1, 10));
+    await expect.poll(() => world.resolver.health().degraded).toBe(true);
+    world.denies.share = 0;
+    for (let seconds = 0; seconds < 45; seconds += 15) await probedAfter(world, 15_000, false);
+    await probedAfter(world, 5_000, true);
+    expect(await states(world, COMPANIES)).toEqual(COMPANIES.map(() => 'mx'));
+  });
+});
+
 test('a server that gives mail servers to a name that does not exist is not believed at all', async () => {
   const world = await watched('mx');
   await expect.poll(() => world.resolver.health().degraded).toBe(true);
@@ -129,30 +199,49 @@ test('mail servers that a server names count whether it passes or not', async ()
   expect(world.resolver.health().servers[0]?.problem).toMatch(/^denies that big\.com, .*set DNS_SERVERS/);
 });
 
-test('a search page makes no implicit MX, and its owner is told', async () => {
+test.each([
+  ['IPv4', a],
+  ['IPv6', aaaa],
+])('a search page at an %s address makes no implicit MX, and its owner is told', async (_, record) => {
   const world = await watched();
-  world.dns.fault = {
-    bytes: (answer, query) => {
-      // Everything that does not exist has an address.
-      const isMissing = (answer[3]! & 15) === 3;
-      return isMissing ? searchPage(answer, query) : answer;
-    },
-  };
+  const known = world.dns.zones.get.bind(world.dns.zones);
+  const page = record === a ? '93.184.215.14' : '2606:2800:220:1::1';
+  // Everything that does not exist has an address.
+  world.dns.zones.get = name => known(name) ?? { records: [record(name, page)] };
   expect(await states(world)).toEqual(['mx', 'unknown', 'unknown']);
   expect(world.resolver.health().servers[0]?.problem).toMatch(/names that do not exist/);
 });
 
-/** NOERROR, and for an A question one record that points back at the question's name. */
-function searchPage(answer: Buffer, query: Buffer): Buffer {
-  const end = query.indexOf(0, 12) + 5;
-  const head = Buffer.from(answer.subarray(0, end));
-  const isA = head.readUInt16BE(end - 4) === 1;
-  head[3] = head[3]! & 0xf0;
-  head.writeUInt16BE(isA ? 1 : 0, 6);
-  head.fill(0, 8, 12);
-  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 93, 184, 215, 14]);
-  return isA ? Buffer.concat([head, record]) : head;
-}
+describe('a server that gives no addresses to anybody (BIND with filter-a)', () => {
+  const NO_ADDRESSES = Object.fromEntries(
+    [...SENTINELS, 'company.com', 'bare.com'].map(name => [
+      name,
+      { records: name === 'bare.com' ? [] : [mx(name, 10, 'mail.example.net')] },
+    ]),
+  );
+
+  test('makes no company without mail servers undeliverable; what else it says counts, and its owner is told', async () => {
+    const dns = await serveZones(NO_ADDRESSES);
+    let changes = 0;
+    const changed = () => {
+      changes += 1;
+    };
+    const world = { dns, ...resolverFor([dns.address], {}, { sentinels: SENTINELS, changed }) };
+    expect(await states(world)).toEqual(['mx', 'unknown', 'nxdomain']);
+    const problem = () => world.resolver.health().servers[0]?.problem;
+    expect(problem()).toMatch(/^gives no address \(A\) for big\.com, .*set DNS_SERVERS/);
+    for (const [name, zone] of Object.entries(ZONES)) dns.zones.set(name, zone);
+    await probedAfter(world, 60_000, true);
+    expect(await states(world)).toEqual(TRUTH);
+    expect([problem(), changes]).toEqual([null, 2]);
+  });
+
+  test('is passed over for another one that does', async () => {
+    const [filtering, honest] = [await serveZones(NO_ADDRESSES), await serveZones(ZONES)];
+    const world = resolverFor([filtering.address, honest.address], {}, { sentinels: SENTINELS });
+    expect(await states(world)).toEqual(TRUTH);
+  });
+});
 
 test('silence about sentinels counts against a server only after two minutes', async () => {
   const world = await watched();
@@ -169,7 +258,7 @@ test('silence about sentinels counts against a server only after two minutes', a
 
 test('the first denial waits for the first probe, and names with mail servers do not', async () => {
   const world = await watched();
-  for (const name of SENTINELS) world.dns.zones.set(name, { ...receiving(name), fault: { slow: 400 } });
+  for (const name of SENTINELS) world.dns.zones.set(name, { ...sentinel(name), fault: { slow: 400 } });
   const startedAt = performance.now();
   const denied = states(world, ['gone.com']);
   expect(await states(world, ['company.com'])).toEqual(['mx']);
@@ -220,7 +309,7 @@ describe('before a denial counts another server is asked', () => {
 
   test('while the first one proves itself', async () => {
     const [first, second] = [await serveZones(ZONES), await serveZones(ZONES)];
-    for (const name of SENTINELS) first.zones.set(name, { ...receiving(name), fault: { slow: 1_000 } });
+    for (const name of SENTINELS) first.zones.set(name, { ...sentinel(name), fault: { slow: 1_000 } });
     const caps = { budgetMs: 9_000 };
     const world = resolverFor([first.address, second.address], caps, { sentinels: SENTINELS });
     let isOver = false;
@@ -354,7 +443,7 @@ test('two servers that are far away have time enough to say that a name receives
     dns.zones.set('empty.com', { records: [] });
     dns.fault = { slow: 1_000 };
   }
-  // Three answers, one after the other: no mail servers, the proof of that, no addresses.
+  // Three answers, one after the other: no mail servers, no addresses (while that is proven), the proof of these.
   const caps = { budgetMs: 3_700 };
   const addresses = far.map(({ address }) => address);
   const world = resolverFor(addresses, caps, { sentinels: SENTINELS });
@@ -370,11 +459,11 @@ test('addresses of mail hosts are not learned from a liar', async () => {
 });
 
 describe('what probing costs', () => {
-  test('a probe is six questions, and 500 denials at once cause no more than four a second', async () => {
+  test('a probe is eleven questions, and 500 denials at once cause no more than four a second', async () => {
     const world = await watched();
     await states(world, ['company.com']);
     const count = () => world.dns.questions.filter(({ name }) => isSentinel(name)).length;
-    await expect.poll(count).toBe(6);
+    await expect.poll(count).toBe(11);
     const startedAt = performance.now();
     const names = Array.from({ length: 500 }, (_, at) => `gone${at}.com`);
     // Unknown where this process, and with it the server, had no processor for as long as a probe may take.
@@ -382,8 +471,21 @@ describe('what probing costs', () => {
     if (isStarved(process.pid)) said.delete('unknown');
     expect([...said]).toEqual(['nxdomain']);
     const most = 1 + Math.ceil((performance.now() - startedAt) / 250);
-    expect(count()).toBeGreaterThan(6);
-    expect(count()).toBeLessThanOrEqual(6 + 6 * most);
+    expect(count()).toBeGreaterThan(11);
+    expect(count()).toBeLessThanOrEqual(11 + 11 * most);
+  });
+
+  test('256 new names at once that have neither mail servers nor an address are all answered, with three questions each', async () => {
+    const world = await watched();
+    const names = Array.from({ length: 256 }, (_, at) => `nothing${at}.com`);
+    for (const name of names) world.dns.zones.set(name, { records: [], fault: { slow: 20 } });
+    await states(world, ['gone.com']);
+    const before = world.dns.questions.length;
+    const said = new Set(await states(world, names));
+    if (isStarved(process.pid)) said.delete('unknown');
+    expect([...said]).toEqual(['no_mail']);
+    const asked = world.dns.questions.slice(before).filter(({ name }) => !isSentinel(name));
+    if (!isStarved(process.pid)) expect(asked).toHaveLength(3 * names.length);
   });
 
   test('one every 60 s, every 5 s while it fails, and none where there are no sentinels', async () => {

@@ -17,8 +17,8 @@ async function world(zone: { fault?: Fault } = {}) {
   const fail = async () => {
     expect((await resolver.resolve(name, 'key')).state).toBe('unknown');
     time.now += 1;
-    const before = dns.asked('big.com');
-    await expect.poll(() => dns.asked('big.com')).toBeGreaterThan(before);
+    const before = dns.asked('big.com', 'MX');
+    await expect.poll(() => dns.asked('big.com', 'MX')).toBeGreaterThan(before);
     await new Promise(resolve => setTimeout(resolve, 50));
   };
   return { dns, resolver, time, name, fail };
@@ -40,7 +40,7 @@ test.each<Fault>(['drop', 'servfail'])(
   'while a resolver gives %s to all, no name is silent itself, and none is when it is well again',
   async fault => {
     const { dns, resolver, time, name, fail } = await world();
-    await expect.poll(() => dns.asked('big.com')).toBe(1);
+    await expect.poll(() => dns.asked('big.com', 'MX')).toBe(1);
     dns.fault = fault;
     await fail();
     // The probe that the failure caused is over, and nobody was heard in it.
@@ -49,9 +49,9 @@ test.each<Fault>(['drop', 'servfail'])(
     await fail();
     expect(resolver.isSilent(name)).toBe(false);
     dns.fault = undefined;
-    const before = dns.asked('big.com');
+    const before = dns.asked('big.com', 'MX');
     time.now += 60_000;
-    await expect.poll(() => dns.asked('big.com')).toBeGreaterThan(before);
+    await expect.poll(() => dns.asked('big.com', 'MX')).toBeGreaterThan(before);
     await new Promise(resolve => setTimeout(resolve, 100));
     expect(resolver.isSilent(name)).toBe(false);
   },
@@ -67,9 +67,9 @@ test('a name that failed once, and again while its resolver failed all, is not s
   // The probe of that failure begins within a second and waits for 1.5.
   await new Promise(resolve => setTimeout(resolve, 2_700));
   dns.fault = undefined;
-  const before = dns.asked('big.com');
+  const before = dns.asked('big.com', 'MX');
   time.now += 60_000;
-  await expect.poll(() => dns.asked('big.com')).toBeGreaterThan(before);
+  await expect.poll(() => dns.asked('big.com', 'MX')).toBeGreaterThan(before);
   await new Promise(resolve => setTimeout(resolve, 100));
   expect(resolver.isSilent(name)).toBe(false);
 });
