@@ -7,6 +7,7 @@ import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.t
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { LEAST_TELLING } from '../../src/store/guests.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
+import { sessionOn } from '../../src/store/postgres/session.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { ACT } from '../support/act.ts';
@@ -524,6 +525,15 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
         ),
       );
     });
+  });
+
+  test.each([
+    ['too few values', '08P01', 'SELECT $1::int + $2::int', [1]],
+    ['a row for two', '21000', 'SELECT (SELECT * FROM (VALUES (1), (2)) AS two)', []],
+  ])('%s in a statement (%s) is a fault of ours, not of the database', async (_, code, text, values) => {
+    const session = sessionOn(await connected());
+    const error = await session.query(text, values).catch((thrown: unknown) => thrown);
+    expect([error instanceof StoreUnavailable, (error as pg.DatabaseError).code]).toEqual([false, code]);
   });
 
   test('a backup is refused with the line that makes one', async () => {

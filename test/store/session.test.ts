@@ -21,6 +21,7 @@ function said(code: string): pg.DatabaseError {
 describe('what PostgreSQL says', () => {
   test.each([
     ['0A000', 'it has no such feature'],
+    ['21000', 'a row comes twice where one may'],
     ['22003', 'a number is out of range'],
     ['23505', 'a row is there already'],
     ['25001', 'a transaction is open'],
@@ -35,6 +36,7 @@ describe('what PostgreSQL says', () => {
 
   test.each([
     ['08006', 'the connection broke'],
+    ['08P01', 'what a pooler says where it has no place'],
     ['25006', 'it only reads'],
     ['25P03', 'it ended an idle transaction'],
     ['25P04', 'it ended a long transaction'],
@@ -51,6 +53,12 @@ describe('what PostgreSQL says', () => {
     expect(told(error)).toBeInstanceOf(StoreUnavailable);
     expect((told(error) as StoreUnavailable).cause).toBe(error);
   });
+});
+
+test('08P01 is a fault of ours where PostgreSQL itself says it: a pooler names no routine', () => {
+  const error = said('08P01');
+  error.routine = 'exec_bind_message';
+  expect(told(error)).toBe(error);
 });
 
 test('what the driver cannot send is a fault of ours, and a way that is cut is not', () => {

@@ -69,10 +69,10 @@ export async function prepare(session: Session): Promise<void> {
 }
 
 /**
- * Classes of SQLSTATE that we are to blame for (PostgreSQL, appendix A): what it cannot do, values, constraints,
- * transactions begun or ended in the wrong place, statements.
+ * Classes of SQLSTATE that we are to blame for (PostgreSQL, appendix A): what it cannot do, one row twice where one may be,
+ * values, constraints, transactions begun or ended in the wrong place, statements.
  */
-const OUR_FAULTS = new Set(['0A', '22', '23', '25', '42']);
+const OUR_FAULTS = new Set(['0A', '21', '22', '23', '25', '42']);
 /** In them, but the operator's affair: a standby, limits of a server for transactions, what a role may do. */
 const NOT_OURS = new Set(['25006', '25P03', '25P04', '42501']);
 
@@ -87,10 +87,13 @@ export function rethrow(error: unknown): never {
     : new StoreUnavailable(messageOf(error), { cause: error });
 }
 
+/** Too few values, say. PgBouncer says the same of its own affairs, and has no routine to name. */
+const isProtocolFault = ({ code, routine }: pg.DatabaseError) => code === '08P01' && routine !== undefined;
+
 function isOurFault(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
     const code = String(error.code);
-    return OUR_FAULTS.has(code.slice(0, 2)) && !NOT_OURS.has(code);
+    return (OUR_FAULTS.has(code.slice(0, 2)) && !NOT_OURS.has(code)) || isProtocolFault(error);
   }
   return error instanceof TypeError || error instanceof RangeError;
 }
