@@ -132,6 +132,16 @@ test('the command line reads .env of the folder that it is called in, settings o
   expect(said).toMatch(/HOST +127\.0\.0\.2 +environment\n/);
 });
 
+test('no test starts the command line where it would read the .env of this clone', () => {
+  const [folder, other] = [temporaryFolder(), temporaryFolder()];
+  writeFileSync(join(other, '.env'), '');
+  for (const program of ['scripts/boot.mjs src/cli.ts serve', `${ROOT}/bin/domain-risk.mjs serve`]) {
+    for (const cwd of [ROOT, folder])
+      expect(() => startChild(['/bin/true', program], {}, cwd)).toThrow('.env of whoever tests');
+    expect(() => startChild(['/bin/true', program], {}, other)).not.toThrow();
+  }
+});
+
 test('no test, script or benchmark passes its own environment on, or makes a configuration of it', () => {
   const files = globSync(['{test,bench,scripts}/**/*.{ts,mjs}', 'client/runtimes/*.mjs'], {
     cwd: ROOT,

@@ -13,7 +13,11 @@ async function npmStart(folder: string, through: readonly string[] = []): Promis
   writeFileSync(join(bin, 'npm'), '#!/bin/sh\necho "npm was called: $*" >&2\nexit 1\n', { mode: 0o755 });
   const { start } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
   const env = { PATH: `${bin}:/usr/bin:/bin` };
-  const started = await startAs([...through, '/bin/sh', '-c', start], { folder, env });
+  // In a folder with settings of its own: those of this clone are the operator's.
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, '.env'), '', { mode: 0o600 });
+  symlinkSync(join(ROOT, 'scripts'), join(cwd, 'scripts'));
+  const started = await startAs([...through, '/bin/sh', '-c', start], { folder, env, cwd });
   const servers = childrenOf(started.pid);
   onTestFinished(() => {
     for (const pid of servers.filter(isAlive)) process.kill(pid, 'SIGKILL');

@@ -50,6 +50,8 @@ export interface ProcessOptions {
   /** A command that starts the program given to it as arguments, such as `prlimit`. */
   readonly through?: readonly string[];
   readonly cleanup?: Cleanup;
+  /** Where it is started. */
+  readonly cwd?: string;
 }
 
 export function environment(folder: string, env: ProcessOptions['env']): NodeJS.ProcessEnv {
@@ -66,7 +68,12 @@ export interface Child {
   stderr(): string;
 }
 
+/** What reads `.env`: that of its folder, or else that of this clone, which is the operator's own. */
+const LAUNCHERS = /\b(?:boot\.mjs src\/cli\.ts|bin\/domain-risk\.mjs)\b/;
+
 export function startChild(command: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): Child {
+  if (LAUNCHERS.test(command.join(' ')) && (cwd === ROOT || !existsSync(join(cwd, '.env'))))
+    throw new Error('it would read the .env of whoever tests: start it in a folder with one of its own');
   const child = spawn(command[0]!, command.slice(1), { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   const texts = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -107,7 +114,7 @@ export async function startAs(command: readonly string[], options: ProcessOption
   const { cleanup = onTestFinished } = options;
   const folder = options.folder ?? temporaryFolder(cleanup);
   const isFirst = options.env?.DATABASE_URL === undefined && !hasKeys(join(folder, 'domain-risk.db'));
-  const started = startChild(command, environment(folder, options.env));
+  const started = startChild(command, environment(folder, options.env), options.cwd);
   const { child, exited } = started;
   cleanup(async () => {
     child.kill('SIGKILL');
@@ -177,7 +184,7 @@ export const HANGS_MS = 150_000;
 async function runAlone(args: readonly string[], options: ProcessOptions = {}): Promise<Finished> {
   const folder = options.folder ?? temporaryFolder(options.cleanup);
   const command = [...(options.through ?? []), process.execPath, CLI, ...args];
-  const started = startChild(command, environment(folder, options.env));
+  const started = startChild(command, environment(folder, options.env), options.cwd);
   const timer = setTimeout(() => started.child.kill('SIGKILL'), HANGS_MS);
   const exit = await started.exited;
   clearTimeout(timer);
