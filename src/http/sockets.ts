@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import { plainAddress } from '../core/origin.ts';
 import { MOST_HEAD } from './bytes.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
-import { descriptors } from './descriptors.ts';
 import { Eviction } from './eviction.ts';
 import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
@@ -30,22 +29,8 @@ export interface SocketParts
 
 const TEND_MS = 1_000;
 const TEND_PARTS = 10;
-/**
- * Descriptors for everything else: the store, files, and DNS questions, of which a flood of slow names has 1,000.
- * Where there are few, callers have most of them: a question that gets none is one more that is not answered.
- */
-const OTHER_DESCRIPTORS = { fewest: 192, share: 0.2, most: 1_200 };
-const MOST_CONNECTIONS = 20_000;
 /** Bytes that were received and not read, of all connections: enough for 5,000 who send no body (2026-11-16). */
 const MOST_HELD = 24 * 1024 * 1024;
-
-/** How many connections this process may have, with so many workers that ask DNS. */
-export function mostConnections(workers = 1): number {
-  const limit = descriptors();
-  const { fewest, share, most } = OTHER_DESCRIPTORS;
-  const others = Math.max(fewest, Math.min(most * workers, Math.ceil(limit * share)));
-  return Math.min(MOST_CONNECTIONS, Math.max(64, limit - others));
-}
 
 export class Sockets {
   readonly #parts: SocketParts;
