@@ -39,10 +39,16 @@ export class Sockets {
   readonly #all = new Set<Connection>();
   readonly #places: Places;
   readonly #mostPerAddress: number;
-  readonly #shared: Pick<ConnectionParts, 'held' | 'lingering' | 'large' | 'moved'>;
+  /** What all connections have, made once. */
+  readonly #ofOthers: ConnectionParts;
+  readonly #ofProxies: ConnectionParts;
   readonly #eviction: Eviction;
   readonly #flood = watchFlood();
   readonly #tending: NodeJS.Timeout;
+  /** One function for all sockets, as in intake.ts. */
+  readonly #closed: (this: Socket) => void;
+  /** Node ends a connection by destroying it, and what the peer had sent meanwhile resets it under its last answers. */
+  readonly #endSoon: (this: Socket) => void;
   #round: Connection[] = [];
   #tended = 0;
   /** Since the start: those that came, and those that found no room. */
@@ -54,7 +60,9 @@ export class Sockets {
     this.#places = new Places(parts.mostConnections, parts.isForOperators);
     this.#eviction = new Eviction(this.#places, parts.makeWay);
     const { workers = 1 } = parts;
-    this.#shared = {
+    this.#ofOthers = {
+      ...parts,
+      isProxy: false,
       held: new Room<OpenLine>(MOST_HELD / workers, {
         giveWay(line) {
           line.release();
@@ -67,7 +75,16 @@ export class Sockets {
       large: new LargeAnswers(workers),
       moved: one => this.#places.moved(one),
     };
+    this.#ofProxies = { ...this.#ofOthers, isProxy: true };
     this.#mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(parts.mostConnections / 2));
+    const sockets = this;
+    this.#closed = function () {
+      sockets.#leave(sockets.of(this)!);
+      parts.fairness.polled();
+    };
+    this.#endSoon = function () {
+      sockets.of(this)?.end();
+    };
     server.on('connection', (socket: Socket) => this.#accept(socket));
     this.#tending = setInterval(() => this.#tend(), TEND_MS / TEND_PARTS).unref();
   }
@@ -82,7 +99,7 @@ export class Sockets {
 
   /** Without those that both sides have ended. */
   get count(): number {
-    return this.#bySocket.size - this.#shared.large.ended;
+    return this.#bySocket.size - this.#ofOthers.large.ended;
   }
 
   /** Those that were closed to make room for others. */
@@ -99,14 +116,12 @@ export class Sockets {
     const parts = this.#parts;
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
-    const connection = new Connection(socket, { ...parts, ...this.#shared, isProxy });
+    const connection = new Connection(socket, isProxy ? this.#ofProxies : this.#ofOthers);
     const isWelcome = this.#hasRoom(connection);
     this.#bySocket.set(socket, connection);
     this.#all.add(connection);
-    socket.once('close', () => {
-      this.#leave(connection);
-      parts.fairness.polled();
-    });
+    socket.on('close', this.#closed);
+    socket.destroySoon = this.#endSoon;
     if (isWelcome) this.#places.take(connection);
     else this.#refuse(connection);
   }
